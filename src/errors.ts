@@ -1,0 +1,42 @@
+/**
+ * Every error that a client can see: its code, HTTP status and wire type. The wire type gets the configured prefix
+ * (`com.flowcate` by default) in api/ and socket/.
+ */
+const CATALOGUE = {
+  HUB_BAD_REQUEST: { status: 400, type: '.http.bad_request' },
+  HUB_NOT_FOUND: { status: 404, type: '.http.not_found' },
+  HUB_METHOD_NOT_ALLOWED: { status: 405, type: '.http.method_not_allowed' },
+  HUB_PAYLOAD_TOO_LARGE: { status: 413, type: '.http.payload_too_large' },
+  HUB_UPGRADE_REQUIRED: { status: 426, type: '.http.bad_request' },
+  HUB_INTERNAL: { status: 500, type: '.http.internal' },
+  HUB_UNAVAILABLE: { status: 503, type: '.http.unavailable' },
+} as const;
+
+export type ErrorCode = keyof typeof CATALOGUE;
+
+/** A failure that is answered to a client. The message says what could not be done: and the state found. */
+export class HubError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'HubError';
+    this.code = code;
+  }
+
+  /** The HTTP status that this error is answered with. */
+  get status(): number {
+    return CATALOGUE[this.code].status;
+  }
+
+  /** The body of the answer: {type, code, message}, with the type under the given reverse-domain prefix. */
+  body(typePrefix: string): { type: string; code: number; message: string } {
+    const { status, type } = CATALOGUE[this.code];
+    return { type: `${typePrefix}${type}`, code: status, message: this.message };
+  }
+}
+
+/** A failed start: its message is the one line that the user sees. */
+export class StartupError extends Error {
+  override name = 'StartupError';
+}

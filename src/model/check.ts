@@ -1,0 +1,101 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { HubError } from '../errors.ts';
+
+/** Checks a value against a schema, compiled once. */
+export interface Checker<T> {
+  /** Whether the value fits. The fast path: no message is made. */
+  fits(value: unknown): value is T;
+  /** Why the value does not fit, naming the field under `root` and the value found; undefined when it fits. */
+  explain(value: unknown, root?: string): string | undefined;
+  /** Returns the value. Throws HUB_BAD_REQUEST with the explanation when it does not fit. */
+  parse(value: unknown, root?: string): T;
+}
+
+/** Compiles a schema to a checker. */
+export function checker<S extends TSchema>(schema: S): Checker<Static<S>> {
+  const compiled = Compile(schema);
+  const explain = (value: unknown, root = ''): string | undefined => {
+    if (compiled.Check(value)) return undefined;
+    return explainFirst(compiled.Errors(value) as unknown as readonly Finding[], value, root);
+  };
+  return {
+    fits: (value): value is Static<S> => compiled.Check(value),
+    explain,
+    parse(value, root) {
+      const found = explain(value, root);
+      if (found !== undefined) throw new HubError('HUB_BAD_REQUEST', found);
+      return value as Static<S>;
+    },
+  };
+}
+
+interface Finding {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: Record<string, unknown>;
+  readonly message: string;
+}
+
+/**
+ * A union reports a finding per member and one for itself. The deepest finding speaks of the member that was meant;
+ * among equals "must be null" (the other half of an optional field) says the least.
+ */
+function explainFirst(findings: readonly Finding[], value: unknown, root: string): string {
+  let best: Finding | undefined;
+  for (const finding of findings) {
+    if (best === undefined || rank(finding) > rank(best)) best = finding;
+  }
+  if (best === undefined) return `${root || 'body'}: does not fit its schema`;
+  const missing = best.keyword === 'required' ? firstMissing(best.params) : undefined;
+  const segments = best.instancePath.split('/').slice(1).map(unescapePointer);
+  if (missing !== undefined) return `${pathOf(root, [...segments, missing])}: is required, but is missing`;
+  return `${pathOf(root, segments) || 'body'}: ${sentence(best)}, found ${show(at(value, segments))}`;
+}
+
+function rank(finding: Finding): number {
+  const depth = finding.instancePath.split('/').length * 4;
+  if (finding.keyword === 'anyOf') return depth - 3;
+  if (finding.keyword === 'type' && finding.params['type'] === 'null') return depth - 2;
+  return depth;
+}
+
+function firstMissing(params: Record<string, unknown>): string | undefined {
+  const names = params['requiredProperties'];
+  return Array.isArray(names) ? String(names[0]) : undefined;
+}
+
+function sentence({ keyword, params, message }: Finding): string {
+  if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
+  if (keyword === 'const') return `must be ${show(params['allowedValue'])}`;
+  return message;
+}
+
+/** `locations[3].position.coordinates[1]` from the root `locations` and the segments 3, position, coordinates, 1. */
+export function pathOf(root: string, segments: readonly string[]): string {
+  let path = root;
+  for (const segment of segments) {
+    if (/^\d+$/.test(segment)) path += `[${segment}]`;
+    else path += path === '' ? segment : `.${segment}`;
+  }
+  return path;
+}
+
+/** A value as it is named in a message: JSON, shortened to 80 characters. */
+export function show(value: unknown): string {
+  const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function at(value: unknown, segments: readonly string[]): unknown {
+  let found = value;
+  for (const segment of segments) {
+    if (typeof found !== 'object' || found === null) return undefined;
+    found = (found as Record<string, unknown>)[segment];
+  }
+  return found;
+}
+
+function unescapePointer(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
+}

@@ -1,0 +1,35 @@
+import Type, { type Static } from 'typebox';
+import { Point, Polygon } from './geojson.ts';
+import { ElevationRef } from './location.ts';
+import { Maybe, Metres, Properties } from './schema.ts';
+import {
+  entryDelay,
+  entryToleranceTimeout,
+  exitDelay,
+  exitTolerance,
+  fenceTimeout,
+  toleranceTimeout,
+} from './timing.ts';
+
+/** A region whose entries and exits are events. */
+export const Fence = Type.Object({
+  id: Type.String(),
+  region: Type.Union([Point, Polygon]),
+  radius: Metres('Radius of a round fence, whose region is a Point.'),
+  extrusion: Metres('Height of the fence.'),
+  floor: Maybe(Type.Number({ description: 'The only floor the fence is on; on all floors when absent.' })),
+  foreign_id: Maybe(Type.String()),
+  name: Maybe(Type.String()),
+  timeout: fenceTimeout,
+  exit_tolerance: exitTolerance,
+  entry_tolerance: Metres('Depth inside the fence below which an entry is held back.'),
+  tolerance_timeout: toleranceTimeout,
+  entry_tolerance_timeout: entryToleranceTimeout,
+  exit_delay: exitDelay,
+  entry_delay: entryDelay,
+  crs: Maybe(Type.String({ description: 'EPSG:4326 (default), local, a UTM or a UPS code.' })),
+  zone_id: Maybe(Type.String({ description: 'Id or foreign id of the zone of a local region.' })),
+  elevation_ref: Maybe(ElevationRef),
+  properties: Maybe(Properties),
+});
+export type Fence = Static<typeof Fence>;

@@ -1,0 +1,29 @@
+import Type, { type TSchema } from 'typebox';
+
+/**
+ * Building blocks of the model's schemas.
+ *
+ * A field that may be left out may also be sent as null: both mean "not set". Stored entities keep what was sent,
+ * so the types say `T | null` and the code that applies a value decides what "not set" means.
+ */
+export function Maybe<T extends TSchema>(schema: T) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+/** One of the given words. */
+export function OneOf<const T extends readonly string[]>(words: T, description: string) {
+  return Type.Enum([...words] as unknown as T, { description });
+}
+
+/** Free application data: an object, kept as sent. */
+export const Properties = Type.Record(Type.String(), Type.Unknown(), { description: 'Free application data.' });
+
+/** Duration in milliseconds; -1 is infinite. */
+export function DurationMs(description: string) {
+  return Maybe(Type.Integer({ minimum: -1, description: `${description} In milliseconds, -1 is infinite.` }));
+}
+
+/** A length in metres that is not negative. */
+export function Metres(description: string) {
+  return Maybe(Type.Number({ minimum: 0, description: `${description} In metres.` }));
+}

@@ -1,0 +1,23 @@
+import { DurationMs, Metres } from './schema.ts';
+
+/**
+ * The values that decide when an object enters and leaves a fence. A provider's value overrides its trackable's, which
+ * overrides the fence's; null or absent falls through. The effective value is found in core/fence/parameters.ts.
+ */
+export const exitTolerance = Metres('Distance outside the fence within which an exit is held back.');
+export const toleranceTimeout = DurationMs('How long an object may stay within the exit tolerance.');
+export const entryToleranceTimeout = DurationMs('How long until an object in the entry tolerance enters.');
+export const exitDelay = DurationMs('How long an exit is delayed.');
+export const entryDelay = DurationMs('How long an entry is delayed.');
+export const fenceTimeout = DurationMs('How long without locations until an object exits; 0 is infinite.');
+
+/** The timing fields that providers and trackables share. `timeout` is the older name of `fence_timeout`. */
+export const objectTiming = {
+  fence_timeout: fenceTimeout,
+  timeout: fenceTimeout,
+  exit_tolerance: exitTolerance,
+  tolerance_timeout: toleranceTimeout,
+  entry_tolerance_timeout: entryToleranceTimeout,
+  exit_delay: exitDelay,
+  entry_delay: entryDelay,
+};

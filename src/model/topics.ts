@@ -1,0 +1,43 @@
+/**
+ * The topics of the WebSocket API. A row lists the fields by which a topic's events can be filtered; an event carries
+ * the values of these fields in this order (its FilterFields), so that nobody parses its text again.
+ */
+export const TOPICS = {
+  location_updates: ['provider_id', 'source', 'provider_type', 'associated', 'accuracy', 'floor'],
+  trackable_motions: ['id', 'provider_id', 'name', 'accuracy', 'floor'],
+  fence_events: ['fence_id', 'foreign_id', 'provider_id', 'trackable_id', 'event_type', 'object_type'],
+  collision_events: ['id_1', 'id_2', 'collision_type', 'floor_1', 'floor_2'],
+  proximity_updates: ['provider_id', 'source', 'provider_type'],
+  provider_changes: ['id', 'event_type'],
+  trackable_changes: ['id', 'event_type'],
+  fence_changes: ['id', 'event_type'],
+  zone_changes: ['id', 'event_type'],
+  anchor_changes: ['id', 'event_type'],
+} as const;
+
+export type Topic = keyof typeof TOPICS;
+
+/** The values of a topic's filter fields, in the order of TOPICS; undefined where the event has no such value. */
+export type FilterFields = readonly (string | number | boolean | undefined)[];
+
+/** How coordinates are wanted: a CRS, and for `local` the zone whose coordinates they shall be. */
+export interface View {
+  /** `EPSG:4326`, `local`, a UTM or a UPS code. */
+  readonly crs: string;
+  /** Id of the zone for `local`; undefined: the location's own source zone. */
+  readonly zoneId?: string | undefined;
+  readonly geojson?: boolean | undefined;
+}
+
+/** A rendering of a topic that somebody has subscribed to. `id` is the hub's short name for it. */
+export interface Variant extends View {
+  readonly id: number;
+  readonly topic: Topic;
+}
+
+/** One event, rendered once for one variant: the payload element as JSON text. */
+export interface EventText {
+  readonly variant: number;
+  readonly fields: FilterFields;
+  readonly text: string;
+}

@@ -1,0 +1,60 @@
+import Type, { type Static } from 'typebox';
+import { Point, Position } from './geojson.ts';
+import { Maybe, Metres, OneOf, Properties } from './schema.ts';
+import { exitDelay } from './timing.ts';
+
+/** Kinds of zones. rfid and ibeacon are proximity zones. */
+export const ZONE_TYPES = [
+  'uwb',
+  'wifi',
+  'rfid',
+  'ibeacon',
+  'gps',
+  'virtual',
+  'unknown',
+  'ble-aoa',
+  'ble-mesh',
+  'iso-24730',
+  'generic',
+  'none',
+] as const;
+
+/** An installation with coordinates of its own, placed on the earth. */
+export const Zone = Type.Object({
+  id: Type.String(),
+  foreign_id: Maybe(Type.String({ description: 'Name of the zone in the system that it comes from; unique.' })),
+  type: OneOf(ZONE_TYPES, 'The kind of zone.'),
+  transformation_type: Maybe(OneOf(['gcp', 'proximity', 'benchmark', 'none'], 'How the zone is placed.')),
+  position: Maybe(Point),
+  radius: Metres('Radius of a proximity zone.'),
+  ground_control_points: Maybe(
+    Type.Array(Position, { description: 'Rows in pairs: longitude and latitude, then the local x and y.' }),
+  ),
+  incomplete_configuration: Maybe(Type.Boolean()),
+  measurement_timestamp: Maybe(Type.String()),
+  site: Maybe(Type.String()),
+  building: Maybe(Type.String()),
+  floor: Maybe(Type.Number()),
+  name: Maybe(Type.String()),
+  description: Maybe(Type.String()),
+  address: Maybe(Type.String()),
+  wgs84_height: Maybe(Type.Number({ description: 'Height of the floor above the WGS 84 ellipsoid in metres.' })),
+  exit_delay: exitDelay,
+  easting_angle: Maybe(Type.Number({ description: 'Degrees.' })),
+  meridian_convergence: Maybe(Type.Number({ description: 'Degrees.' })),
+  scale_factor: Maybe(Type.Number({ exclusiveMinimum: 0 })),
+  local_origin: Maybe(Point),
+  surface_projection: Maybe(Type.String()),
+  anchor_ids: Maybe(Type.Array(Type.String())),
+  parent: Maybe(Type.String()),
+  properties: Maybe(Properties),
+});
+export type Zone = Static<typeof Zone>;
+
+/** A position to be moved between a zone's coordinates and EPSG:4326. */
+export const SimpleTransform = Type.Object({
+  position: Point,
+  source: Maybe(Type.String()),
+  crs: Maybe(Type.String({ description: 'local (default) or EPSG:4326.' })),
+});
+export type SimpleTransform = Static<typeof SimpleTransform>;

@@ -1,0 +1,9 @@
+// hyper-express requires `uWebSockets.js`, which lives on GitHub only. The npm package uws-pack carries the same
+// binaries, but exports only an ES module entry, so the binary is loaded from its folder.
+const { findPackageJSON } = require('node:module');
+const { dirname, join } = require('node:path');
+
+const manifest = findPackageJSON('uws-pack', __filename);
+if (manifest === undefined) throw new Error('Cannot load the HTTP server: the package uws-pack is not installed');
+const { platform, arch, versions } = process;
+module.exports = require(join(dirname(manifest), 'dist', 'bin', `uws_${platform}_${arch}_${versions.modules}.node`));
