@@ -1,0 +1,95 @@
+import type { Fence } from '../model/fence.ts';
+import type { Location } from '../model/location.ts';
+import type { LocationProvider } from '../model/provider.ts';
+import type { LocatingRule } from '../model/rule.ts';
+import type { Variant, View } from '../model/topics.ts';
+import type { Trackable } from '../model/trackable.ts';
+import type { Zone } from '../model/zone.ts';
+
+/**
+ * What a shard is told, in one order: locations, changes of entities, reads, restored rows. Everything was checked
+ * before it became an item. `seq` numbers all items of the hub; `receivedMs` is the time of receipt and never falls.
+ */
+export type Item = { readonly seq: number; readonly receivedMs: number } & Told;
+
+type Told =
+  /** A location with provider_id, source and crs filled in; `generatedMs` is its timestamp_generated as a number. */
+  | { readonly kind: 'location'; readonly generatedMs: number; readonly location: AcceptedLocation }
+  | { readonly kind: 'zone'; readonly id: string; readonly entity: Zone | undefined }
+  | { readonly kind: 'fence'; readonly id: string; readonly entity: Fence | undefined }
+  /** `force` re-evaluates the trackable's locations at once. */
+  | {
+      readonly kind: 'trackable';
+      readonly id: string;
+      readonly entity: Trackable | undefined;
+      readonly force?: boolean;
+    }
+  | { readonly kind: 'provider'; readonly id: string; readonly entity: LocationProvider | undefined }
+  /** The provider's location is deleted, the provider stays. */
+  | { readonly kind: 'forget'; readonly id: string }
+  /** Locating rules of trackables that have none of their own. */
+  | { readonly kind: 'rules'; readonly rules: readonly LocatingRule[] }
+  /** The renderings that somebody has subscribed to. */
+  | { readonly kind: 'variants'; readonly variants: readonly Variant[] }
+  | { readonly kind: 'read'; readonly id: number; readonly query: Query }
+  /** Last-known rows from the store. Exits due before `holdMs` fire at `holdMs`, or with the next observation. */
+  | { readonly kind: 'restore'; readonly rows: readonly LastKnownRow[]; readonly holdMs: number }
+  /** The objects move to another shard: their state is handed out as a reply and forgotten here, without events. */
+  | {
+      readonly kind: 'release';
+      readonly id: number;
+      readonly providers: readonly string[];
+      readonly trackables: readonly string[];
+    }
+  /** The objects come from another shard, with the state that it handed out. */
+  | { readonly kind: 'adopt'; readonly state: HandedOver };
+
+export type AcceptedLocation = Location & { provider_id: string; source: string; crs: string };
+
+/** A read of what only the shard knows. Lists leave out what cannot be shown in the wanted view. */
+export type Query =
+  | { readonly ask: 'provider_location'; readonly id: string; readonly view: View }
+  | { readonly ask: 'provider_locations'; readonly view: View }
+  | { readonly ask: 'trackable_location'; readonly id: string; readonly view: View }
+  | { readonly ask: 'trackable_locations'; readonly id: string; readonly view: View }
+  | { readonly ask: 'trackable_motion'; readonly id: string; readonly view: View }
+  | { readonly ask: 'trackable_motions'; readonly view: View }
+  /** Objects in a fence: by membership, or with `spatial` by the geometry of their last location. */
+  | { readonly ask: 'fence_locations'; readonly id: string; readonly spatial: boolean; readonly view: View }
+  | { readonly ask: 'fence_motions'; readonly id: string; readonly spatial: boolean; readonly view: View }
+  | { readonly ask: 'fence_providers'; readonly id: string; readonly spatial: boolean }
+  | { readonly ask: 'fence_trackables'; readonly id: string; readonly spatial: boolean }
+  | { readonly ask: 'provider_fences'; readonly id: string; readonly spatial: boolean }
+  | { readonly ask: 'trackable_fences'; readonly id: string; readonly spatial: boolean };
+
+/**
+ * Answer to a read. `texts` are JSON texts of locations or motions (GeoJSON Features when the view says so); `ids` are
+ * the ids of entities. `absent` when the object has no data, `unplaced` when it cannot be shown in the wanted view.
+ */
+export type Answer =
+  | { readonly texts: readonly string[] }
+  | { readonly ids: readonly string[] }
+  | { readonly absent: true }
+  | { readonly unplaced: string };
+
+/**
+ * What is kept of an object across restarts. For a provider its last location; for a trackable the location of its
+ * motion; with the fences it is in. `gone` rows are deleted from the store.
+ */
+export type LastKnownRow =
+  | { readonly kind: 'provider' | 'trackable'; readonly id: string; readonly gone: true }
+  | {
+      readonly kind: 'provider' | 'trackable';
+      readonly id: string;
+      readonly gone?: false;
+      /** Time of receipt and order key of the location, milliseconds since 1970. */
+      readonly receivedMs: number;
+      readonly keyMs: number;
+      /** JSON text of the location, in EPSG:4326. */
+      readonly location: string;
+      /** Fence id and entry time of each membership. */
+      readonly memberships: readonly (readonly [fenceId: string, entryMs: number])[];
+    };
+
+/** State of objects on their way from one shard to another: a plain value, opaque to everybody else. */
+export type HandedOver = { readonly providers: readonly unknown[]; readonly trackables: readonly unknown[] };

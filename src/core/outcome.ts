@@ -1,0 +1,26 @@
+import type { EventText } from '../model/topics.ts';
+import type { Answer, HandedOver, LastKnownRow } from './item.ts';
+import type { Motion } from './motion/motion.ts';
+
+/** What a step wants done. The caller stores `rows`, publishes `events`, and hands `motions` to the collision stage. */
+export interface Outcome {
+  /** In order. Fence events wait for `rows` where a membership must not be announced before it is kept. */
+  readonly events: readonly EventText[];
+  /** Objects whose membership has changed, or all changed objects when they were asked for. */
+  readonly rows: readonly LastKnownRow[];
+  readonly motions: readonly Motion[];
+  readonly answers: readonly (readonly [id: number, answer: Answer | HandedOver])[];
+  readonly counts: Counts;
+  /** When the next deadline is due, in milliseconds since 1970; Infinity when there is none. */
+  readonly nextDeadlineMs: number;
+}
+
+/** received = processed + outdated + rejected, for every run. */
+export interface Counts {
+  processed: number;
+  outdated: number;
+  rejected: number;
+  /** Events by kind, whether or not anybody has subscribed. */
+  entries: number;
+  exits: number;
+}

@@ -1,0 +1,47 @@
+/**
+ * What transport/ exchanges with api/ and socket/: plain requests, replies and peers, so that neither side knows the
+ * other, nor the HTTP server in use.
+ */
+
+export interface HttpRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** As received, without the query: still percent-encoded. */
+  readonly path: string;
+  /** As received, without the question mark. */
+  readonly query: string;
+  /** Value of a header, by its lower-case name. */
+  header(name: string): string | undefined;
+  /** Empty when there is none. */
+  readonly body: Uint8Array;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+export type HandleHttp = (request: HttpRequest) => HttpReply | Promise<HttpReply>;
+
+/** The other end of a WebSocket connection. */
+export interface Peer {
+  /** Path of the upgrade request, which carries the API version. */
+  readonly path: string;
+  readonly userAgent: string;
+  /** Sends one text frame. Frames keep their order; what the network does not take yet is buffered. */
+  send(text: string): void;
+  /** Bytes sent but not yet taken by the network. */
+  bufferedBytes(): number;
+  close(code: number, reason: string): void;
+}
+
+/** One end of a WebSocket connection: what happens to it. */
+export interface PeerEvents {
+  message(text: string): void;
+  /** The network has taken what was buffered. */
+  drained(): void;
+  closed(): void;
+}
+
+export type HandlePeer = (peer: Peer) => PeerEvents;
