@@ -1,0 +1,193 @@
+// hot: run for each motion, see bench/kernel/collisions.bench.ts
+/**
+ * Finds the bodies that may touch a body: a hierarchy of grids of cubes in space.
+ *
+ * A body belongs to the level whose cubes are at least four times its reach; its cube is the one around its position.
+ * Two bodies of one level, or of a lower one, can touch only when their positions are at most half a cube apart, so at
+ * most two cubes in each direction have to be looked at. Each level keeps its own bodies (`natives`) apart from those
+ * of lower levels and points (`smaller`): a body looks for natives of its own and of all higher levels, and for
+ * smaller ones in its own. So every pair is found from either side, tiny bodies never walk through the many cubes of
+ * a huge one, and two points, which never collide, never meet.
+ *
+ * Cubes are named by a hash. When two cubes share a name, bodies far away turn up too; they fail the distance test.
+ */
+export interface Celled {
+  /** Position in space, metres. */
+  x: number;
+  y: number;
+  z: number;
+  reachMetres: number;
+  level: number;
+  /** The search that saw the body last. */
+  seenIn: number;
+}
+
+export interface Grid<B extends Celled> {
+  /** The levels that have natives, in ascending order. */
+  levels: Level<B>[];
+  readonly bodies: ReadonlyMap<string, B>;
+  /** Number of the current search. */
+  search: number;
+}
+
+interface Level<B> {
+  readonly level: number;
+  readonly cellMetres: number;
+  count: number;
+  readonly natives: Map<number, B[]>;
+  readonly smaller: Map<number, B[]>;
+}
+
+/** Shapes that come closer than this touch: coordinates in degrees cannot place them better. */
+export const TOUCH_METRES = 1e-6;
+
+const POINT = -1;
+const REACH_OF_LEVEL_0 = 0.25;
+
+/** `bodies` are all bodies that are in the grid: a level that comes into use collects the smaller ones from there. */
+export function newGrid<B extends Celled>(bodies: ReadonlyMap<string, B>): Grid<B> {
+  return { levels: [], bodies, search: 0 };
+}
+
+/** Puts a body into the grid; `bodies` must have it already. */
+export function putIn<B extends Celled>(grid: Grid<B>, body: B): void {
+  body.level = levelOf(body.reachMetres);
+  if (body.level !== POINT && !grid.levels.some(({ level }) => level === body.level)) openLevel(grid, body.level);
+  for (const level of grid.levels) {
+    if (level.level < body.level) continue;
+    if (level.level === body.level) level.count++;
+    add(homeOf(level, body), nameOf(body, level.cellMetres), body);
+  }
+}
+
+/** Takes a body out of the grid. */
+export function takeOut<B extends Celled>(grid: Grid<B>, body: B): void {
+  for (const level of grid.levels) {
+    if (level.level < body.level) continue;
+    if (level.level === body.level) level.count--;
+    remove(homeOf(level, body), nameOf(body, level.cellMetres), body);
+  }
+  if (grid.levels.some(({ count }) => count === 0)) grid.levels = grid.levels.filter(({ count }) => count > 0);
+}
+
+/** Moves a body: cheap while it stays in its cubes. */
+export function move<B extends Celled>(grid: Grid<B>, body: B, to: Float64Array, reachMetres: number): void {
+  const resized = levelOf(reachMetres) !== body.level;
+  if (resized) takeOut(grid, body);
+  const { x, y, z } = body;
+  body.x = to[0]!;
+  body.y = to[1]!;
+  body.z = to[2]!;
+  body.reachMetres = reachMetres;
+  if (resized) return putIn(grid, body);
+  for (let i = 0; i < grid.levels.length; i++) {
+    const level = grid.levels[i]!;
+    if (level.level < body.level) continue;
+    const before = name(cell(x, level.cellMetres), cell(y, level.cellMetres), cell(z, level.cellMetres));
+    const after = nameOf(body, level.cellMetres);
+    if (before === after) continue;
+    remove(homeOf(level, body), before, body);
+    add(homeOf(level, body), after, body);
+  }
+}
+
+/** Starts a search: bodies marked with its number, in `seenIn`, are not found by `collect`. */
+export function startSearch<B extends Celled>(grid: Grid<B>, body: B): number {
+  grid.search++;
+  body.seenIn = grid.search;
+  return grid.search;
+}
+
+/** Adds the bodies whose reach meets that of `body`, each once and without those the search has seen, to `found`. */
+export function collect<B extends Celled>(grid: Grid<B>, body: B, found: B[]): void {
+  for (let i = 0; i < grid.levels.length; i++) {
+    const level = grid.levels[i]!;
+    if (level.level < body.level) continue;
+    const range = body.reachMetres + level.cellMetres / 4 + 2 * TOUCH_METRES;
+    const toX = cell(body.x + range, level.cellMetres);
+    const toY = cell(body.y + range, level.cellMetres);
+    const toZ = cell(body.z + range, level.cellMetres);
+    const fromY = cell(body.y - range, level.cellMetres);
+    const fromZ = cell(body.z - range, level.cellMetres);
+    for (let x = cell(body.x - range, level.cellMetres); x <= toX; x++) {
+      for (let y = fromY; y <= toY; y++) {
+        for (let z = fromZ; z <= toZ; z++) {
+          const key = name(x, y, z);
+          const natives = level.natives.get(key);
+          if (natives !== undefined) pick(grid.search, body, natives, found);
+          if (level.level !== body.level) continue;
+          const smaller = level.smaller.get(key);
+          if (smaller !== undefined) pick(grid.search, body, smaller, found);
+        }
+      }
+    }
+  }
+}
+
+function pick<B extends Celled>(search: number, body: B, bucket: readonly B[], found: B[]): void {
+  const { x, y, z } = body;
+  const reach = body.reachMetres + TOUCH_METRES;
+  for (let i = 0; i < bucket.length; i++) {
+    const other = bucket[i]!;
+    const dx = other.x - x;
+    const dy = other.y - y;
+    const dz = other.z - z;
+    const range = reach + other.reachMetres;
+    if (dx * dx + dy * dy + dz * dz > range * range) continue;
+    if (other.seenIn === search) continue;
+    other.seenIn = search;
+    found.push(other);
+  }
+}
+
+function openLevel<B extends Celled>(grid: Grid<B>, number: number): void {
+  const opened: Level<B> = {
+    level: number,
+    cellMetres: 4 * REACH_OF_LEVEL_0 * 2 ** number,
+    count: 0,
+    natives: new Map(),
+    smaller: new Map(),
+  };
+  for (const body of grid.bodies.values()) {
+    if (body.level < number) add(opened.smaller, nameOf(body, opened.cellMetres), body);
+  }
+  grid.levels = [...grid.levels, opened].sort((a, b) => a.level - b.level);
+}
+
+function levelOf(reachMetres: number): number {
+  if (reachMetres <= 0) return POINT;
+  return Math.max(0, Math.ceil(Math.log2(reachMetres / REACH_OF_LEVEL_0)));
+}
+
+function homeOf<B extends Celled>(level: Level<B>, body: B): Map<number, B[]> {
+  return level.level === body.level ? level.natives : level.smaller;
+}
+
+function nameOf(body: Celled, cellMetres: number): number {
+  return name(cell(body.x, cellMetres), cell(body.y, cellMetres), cell(body.z, cellMetres));
+}
+
+function cell(coordinate: number, cellMetres: number): number {
+  return Math.floor(coordinate / cellMetres);
+}
+
+/** The primes are those of Teschner et al., "Optimized Spatial Hashing for Collision Detection" (2003). */
+function name(x: number, y: number, z: number): number {
+  return Math.imul(x, 73856093) ^ Math.imul(y, 19349663) ^ Math.imul(z, 83492791);
+}
+
+function add<B>(buckets: Map<number, B[]>, key: number, body: B): void {
+  const bucket = buckets.get(key);
+  if (bucket === undefined) buckets.set(key, [body]);
+  else bucket.push(body);
+}
+
+function remove<B>(buckets: Map<number, B[]>, key: number, body: B): void {
+  const bucket = buckets.get(key);
+  if (bucket === undefined) return;
+  const index = bucket.indexOf(body);
+  if (index < 0) return;
+  const last = bucket.pop()!;
+  if (bucket.length === 0) buckets.delete(key);
+  else if (last !== body) bucket[index] = last;
+}

@@ -1,0 +1,50 @@
+import type { EventText, Topic, Variant } from '../model/topics.ts';
+import type { FenceIndex } from './fence/fence_index.ts';
+import type { Answer, HandedOver } from './item.ts';
+import type { ZoneLookup } from './location/text.ts';
+import type { Motion } from './motion/motion.ts';
+import type { Counts } from './outcome.ts';
+import type { ShardState } from './state.ts';
+
+/** What a shard is opened with. */
+export interface ShardOptions {
+  readonly index: FenceIndex;
+  /** Makes the ids of events: UUIDs. */
+  readonly newId: () => string;
+  /** Whether trackables take part in collisions that do not say so themselves. */
+  readonly collisionsByDefault: boolean;
+  /** Whether the event of a trackable names the provider that moved it. */
+  readonly providerInTrackableEvents: boolean;
+  /** Whether last-known locations and memberships are kept in the store. */
+  readonly keepRows: boolean;
+}
+
+/** A shard at work: its state, and the outcome that the step in progress is filling. */
+export interface ShardContext {
+  readonly options: ShardOptions;
+  readonly index: FenceIndex;
+  readonly state: ShardState;
+  readonly zones: ZoneLookup;
+  /** The renderings wanted, by topic. */
+  variants: ReadonlyMap<Topic, readonly Variant[]>;
+  draft: Draft;
+}
+
+/** An Outcome in the making. */
+export interface Draft {
+  readonly events: EventText[];
+  readonly motions: Motion[];
+  readonly answers: (readonly [id: number, answer: Answer | HandedOver])[];
+  readonly counts: Counts;
+}
+
+/** When something happens, and which item causes it. */
+export interface Moment {
+  readonly nowMs: number;
+  readonly seq: number;
+}
+
+export function emptyDraft(): Draft {
+  const counts = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0 };
+  return { events: [], motions: [], answers: [], counts };
+}

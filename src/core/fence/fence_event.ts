@@ -1,0 +1,92 @@
+import { formatTime } from '../../model/time.ts';
+import type { FilterFields, View } from '../../model/topics.ts';
+import { feature, featureCollection, type ZoneLookup } from '../location/text.ts';
+import type { FenceState, FenceTexts } from '../state.ts';
+import { pointInPlane, polygonInPlane, viewTransform } from '../zone/view.ts';
+
+/** An entry or exit, as the machines decide it. */
+export interface FenceChange {
+  readonly fence: FenceState;
+  readonly type: 'region_entry' | 'region_exit';
+  readonly entryMs: number;
+  /** Only of an exit. */
+  readonly exitMs: number | undefined;
+  /** The object: a trackable, or else the provider. */
+  readonly trackableId: string | undefined;
+  /** The provider that caused it: the object itself, or the provider of the trackable's location. */
+  readonly providerId: string | undefined;
+  readonly trackables: readonly string[];
+}
+
+/** Values of the filter fields of fence_events. */
+export function fenceEventFields(change: FenceChange): FilterFields {
+  const objectType = change.trackableId === undefined ? 'location_provider' : 'trackable';
+  const { fence } = change;
+  return [
+    fence.id,
+    fence.entity.foreign_id ?? undefined,
+    change.providerId,
+    change.trackableId,
+    change.type,
+    objectType,
+  ];
+}
+
+/** JSON text of a FenceEvent. A trackable's event names its provider only where `nameProvider` says so. */
+export function fenceEventText(change: FenceChange, id: string, nameProvider: boolean): string {
+  const { fence, trackableId, providerId } = change;
+  fence.texts ??= textsOf(fence);
+  const texts = fence.texts;
+  const provider = (trackableId === undefined || nameProvider) && providerId !== undefined ? providerId : null;
+  const exit = change.exitMs === undefined ? '' : `,"exit_time":"${formatTime(change.exitMs)}"`;
+  return (
+    `{"id":"${id}","fence_id":${texts.id},"event_type":"${change.type}","provider_id":${JSON.stringify(provider)},` +
+    `"trackable_id":${JSON.stringify(trackableId ?? null)},"trackables":${JSON.stringify(change.trackables)}` +
+    `${texts.foreignId},"entry_time":"${formatTime(change.entryMs)}"${exit}${texts.properties}}`
+  );
+}
+
+/**
+ * Text of a GeoJSON FeatureCollection with the event: the fence's region as geometry, the event's members as
+ * properties, with the fence's name, floor and radius. Undefined where the region cannot be shown in the view.
+ */
+export function fenceEventFeature(
+  change: FenceChange,
+  text: string,
+  view: View,
+  zones: ZoneLookup,
+): string | undefined {
+  const { entity } = change.fence;
+  const geometry = regionIn(change.fence, view, zones);
+  if (geometry === undefined) return undefined;
+  const { name, floor, radius } = entity;
+  const extra = JSON.stringify({ name: name ?? undefined, floor: floor ?? undefined, radius: radius ?? undefined });
+  const members = extra === '{}' ? text : `${text.slice(0, -1)},${extra.slice(1)}`;
+  return featureCollection([feature(geometry, members)]);
+}
+
+function regionIn(fence: FenceState, view: View, zones: ZoneLookup): string | undefined {
+  const { region } = fence.entity;
+  const crs = fence.entity.crs ?? 'EPSG:4326';
+  const own = fence.entity.zone_id == null ? undefined : zones(fence.entity.zone_id);
+  const from = viewTransform({ crs, zoneId: own?.id }, own, zones);
+  const to = viewTransform(view, own, zones);
+  if (from === undefined || to === undefined) return undefined;
+  if (from === to) return JSON.stringify(region);
+  const convert = (x: number, y: number, out: [number, number]): void => {
+    out[0] = x;
+    out[1] = y;
+    if (from !== 'wgs84') from.toWgs84(x, y, out);
+    if (to !== 'wgs84') to.fromWgs84(out[0], out[1], out);
+  };
+  return JSON.stringify(region.type === 'Point' ? pointInPlane(region, convert) : polygonInPlane(region, convert));
+}
+
+function textsOf(fence: FenceState): FenceTexts {
+  const { foreign_id: foreignId, properties } = fence.entity;
+  return {
+    id: JSON.stringify(fence.id),
+    foreignId: foreignId == null ? '' : `,"foreign_id":${JSON.stringify(foreignId)}`,
+    properties: properties == null ? '' : `,"properties":${JSON.stringify(properties)}`,
+  };
+}

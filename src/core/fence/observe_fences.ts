@@ -1,0 +1,225 @@
+import type { FenceState, Member, ShardState, Tracked } from '../state.ts';
+import type { FenceIndex, Footprint } from './fence_index.ts';
+import { type Area, deadlineMs, expire, observe } from './membership.ts';
+import { effectiveTiming, type OwnTiming, type Timing, UNSET } from './timing.ts';
+import { fitsVertically } from './vertical.ts';
+
+/** An object as a fence sees it. */
+export interface Seen {
+  readonly footprint: Footprint;
+  readonly floor: number;
+  readonly z: number | undefined;
+  readonly elevationRef: string;
+  /** Time of receipt, and order key. */
+  readonly nowMs: number;
+  readonly keyMs: number;
+  readonly timing: TimingChain;
+}
+
+/** Whose values override the fence's. */
+export interface TimingChain {
+  readonly provider: OwnTiming;
+  readonly trackable: OwnTiming;
+}
+
+/** An entry (`exitMs` undefined) or an exit. */
+export interface Crossing {
+  readonly fence: FenceState;
+  readonly entryMs: number;
+  readonly exitMs: number | undefined;
+}
+
+/**
+ * Shows an observation to all fences that the object is in, is entering or touches: a member that has jumped far away
+ * must still exit. Returns exits before entries, each in the order of fence ids; undefined when nothing was crossed.
+ */
+// hot
+export function observeFences(
+  { state, index }: { state: ShardState; index: FenceIndex },
+  object: Tracked,
+  seen: Seen,
+): Crossing[] | undefined {
+  const { nowMs, keyMs } = seen;
+  object.seenMs = nowMs;
+  object.nearby = index.near(object.nearby, seen.footprint);
+  const { met } = state;
+  const mark = nextMark(state);
+  let exits: Crossing[] | undefined;
+  let entries: Crossing[] | undefined;
+  const { members } = object;
+  let kept = 0;
+  for (let i = 0; i < members.length; i++) {
+    const member = members[i] as Member;
+    const { fence, membership } = member;
+    met[fence.slot] = mark;
+    const timing = timingIn(fence, seen.timing);
+    const next = observe(membership, { area: areaOf(index, fence, seen, timing), timing, nowMs, keyMs });
+    if (next === undefined) {
+      fence.occupants.delete(object);
+      if (membership.at === 'inside') exits = add(exits, exitOf(fence, membership.entryMs, keyMs));
+      continue;
+    }
+    if (membership.at === 'entering' && next.at === 'inside') entries = add(entries, entryOf(fence, next.entryMs));
+    member.membership = next;
+    members[kept++] = member;
+  }
+  members.length = kept;
+  const { slots } = object.nearby;
+  for (let i = 0; i < slots.length; i++) {
+    const slot = slots[i] as number;
+    if (met[slot] === mark) continue;
+    const fence = state.slots[slot];
+    if (fence === undefined || !fitsVertically(fence.vertical, seen)) continue;
+    if (!index.touches(slot, seen.footprint)) continue;
+    const timing = timingIn(fence, seen.timing);
+    const area = timing.entryToleranceMetres === 0 ? 'deep' : insideArea(index, fence, seen, timing);
+    const membership = observe(undefined, { area, timing, nowMs, keyMs });
+    if (membership === undefined) continue;
+    fence.occupants.add(object);
+    members.push({ fence, membership });
+    if (membership.at === 'inside') entries = add(entries, entryOf(fence, membership.entryMs));
+  }
+  return joined(exits, entries);
+}
+
+/** Shows an observation to one fence that has changed: the others do not hear of it. */
+export function observeOneFence(
+  { state, index }: { state: ShardState; index: FenceIndex },
+  object: Tracked,
+  fence: FenceState,
+  seen: Seen,
+): Crossing[] | undefined {
+  const { nowMs, keyMs } = seen;
+  const at = object.members.findIndex((member) => member.fence === fence);
+  const before = object.members[at]?.membership;
+  const timing = timingIn(fence, seen.timing);
+  const area = areaOf(index, fence, seen, timing);
+  const next = observe(before, { area, timing, nowMs, keyMs });
+  if (next === undefined) {
+    if (before === undefined) return undefined;
+    object.members.splice(at, 1);
+    fence.occupants.delete(object);
+    return before.at === 'inside' ? [exitOf(fence, before.entryMs, keyMs)] : undefined;
+  }
+  if (before === undefined) object.members.push({ fence, membership: next });
+  else object.members[at] = { fence, membership: next };
+  fence.occupants.add(object);
+  return next.at === 'inside' && before?.at !== 'inside' ? [entryOf(fence, next.entryMs)] : undefined;
+}
+
+/**
+ * Fires the timers of an object that are due, the earliest first. Returns the crossings in that order; undefined
+ * when nothing was due.
+ */
+export function expireFences(object: Tracked, nowMs: number, chain: TimingChain): Crossing[] | undefined {
+  let crossings: Crossing[] | undefined;
+  for (;;) {
+    const member = earliest(object);
+    if (member === undefined) return crossings;
+    const { fence, membership } = member;
+    const dueMs = deadlineMs(membership);
+    if (dueMs > nowMs) return crossings;
+    const next = expire(membership, object.seenMs + timingIn(fence, chain).fenceTimeoutMs);
+    if (next === undefined) {
+      object.members = object.members.filter((other) => other !== member);
+      fence.occupants.delete(object);
+      if (membership.at === 'inside') crossings = add(crossings, exitOf(fence, membership.entryMs, dueMs));
+      continue;
+    }
+    member.membership = next;
+    if (next.at === 'inside') crossings = add(crossings, entryOf(fence, next.entryMs));
+  }
+}
+
+/** Ends all memberships of an object that is no more, at the given moment. Returns the exits in fence id order. */
+export function leaveAll(object: Tracked, nowMs: number): Crossing[] | undefined {
+  let exits: Crossing[] | undefined;
+  for (const { fence, membership } of object.members) {
+    fence.occupants.delete(object);
+    if (membership.at === 'inside') exits = add(exits, exitOf(fence, membership.entryMs, nowMs));
+  }
+  object.members = [];
+  return joined(exits, undefined);
+}
+
+/** When the object's next timer fires; Infinity when none runs. */
+export function nextDeadlineMs(object: Tracked): number {
+  const { members } = object;
+  let next = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < members.length; i++) {
+    const at = deadlineMs((members[i] as Member).membership);
+    if (at < next) next = at;
+  }
+  return next;
+}
+
+/** The effective timing in a fence. */
+export function timingIn(fence: FenceState, { provider, trackable }: TimingChain): Timing {
+  if (provider === UNSET && trackable === UNSET) return fence.plainTiming;
+  return effectiveTiming(fence.timing, provider, trackable);
+}
+
+/** Of several timers due at one moment exits come before entries, and then fences in id order. */
+function earliest(object: Tracked): Member | undefined {
+  let first: Member | undefined;
+  for (const member of object.members) {
+    if (first === undefined || before(member, first)) first = member;
+  }
+  return first;
+}
+
+function before(a: Member, b: Member): boolean {
+  const [atA, atB] = [deadlineMs(a.membership), deadlineMs(b.membership)];
+  if (atA !== atB) return atA < atB;
+  if (a.membership.at !== b.membership.at) return a.membership.at === 'inside';
+  return a.fence.id < b.fence.id;
+}
+
+function areaOf(index: FenceIndex, fence: FenceState, seen: Seen, timing: Timing): Area {
+  if (!fence.placed || !fitsVertically(fence.vertical, seen)) return 'out';
+  if (index.touches(fence.slot, seen.footprint)) return insideArea(index, fence, seen, timing);
+  const { exitToleranceMetres } = timing;
+  if (exitToleranceMetres === 0) return 'out';
+  return index.distanceMetres(fence.slot, seen.footprint) <= exitToleranceMetres ? 'tolerance' : 'out';
+}
+
+function insideArea(index: FenceIndex, fence: FenceState, seen: Seen, timing: Timing): Area {
+  const { entryToleranceMetres } = timing;
+  if (entryToleranceMetres === 0) return 'deep';
+  return index.depthMetres(fence.slot, seen.footprint) >= entryToleranceMetres ? 'deep' : 'band';
+}
+
+function nextMark(state: ShardState): number {
+  if (state.observations === 0x7fffffff) {
+    state.met.fill(0);
+    state.observations = 0;
+  }
+  state.observations++;
+  return state.observations;
+}
+
+function entryOf(fence: FenceState, entryMs: number): Crossing {
+  return { fence, entryMs, exitMs: undefined };
+}
+
+/** An exit is never before its entry, also where a trackable's providers have different clocks. */
+function exitOf(fence: FenceState, entryMs: number, exitMs: number): Crossing {
+  return { fence, entryMs, exitMs: Math.max(entryMs, exitMs) };
+}
+
+function add(list: Crossing[] | undefined, crossing: Crossing): Crossing[] {
+  if (list === undefined) return [crossing];
+  list.push(crossing);
+  return list;
+}
+
+function joined(exits: Crossing[] | undefined, entries: Crossing[] | undefined): Crossing[] | undefined {
+  if (exits !== undefined && exits.length > 1) exits.sort(byFenceId);
+  if (entries !== undefined && entries.length > 1) entries.sort(byFenceId);
+  if (exits === undefined) return entries;
+  return entries === undefined ? exits : [...exits, ...entries];
+}
+
+function byFenceId(a: Crossing, b: Crossing): number {
+  return a.fence.id < b.fence.id ? -1 : 1;
+}

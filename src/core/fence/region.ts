@@ -1,0 +1,51 @@
+import type { Fence } from '../../model/fence.ts';
+import type { Region } from './fence_index.ts';
+import { densifyRings } from './region_densify.ts';
+import { alignHoles, flatRing, reversed, signedArea, wrapLongitude } from './region_rings.ts';
+
+/** From the plane of a region to longitude and latitude. */
+export type ToWgs84 = (x: number, y: number, out: [number, number]) => void;
+
+/**
+ * The place of a fence on the earth. `toWgs84` converts from the plane that the region is given in; undefined for a
+ * region in EPSG:4326. Returns undefined for a region that has no place: a Point without radius, a ring without three
+ * different points, coordinates that do not convert to finite ones.
+ */
+export function compileRegion(fence: Fence, toWgs84: ToWgs84 | undefined): Region | undefined {
+  const { region } = fence;
+  if (region.type === 'Point') return circle(region.coordinates, fence.radius, toWgs84);
+  const plane = region.coordinates.map((ring) => flatRing(ring, toWgs84 === undefined));
+  if (toWgs84 === undefined) return polygon(plane, 0);
+  const { rings, deviationMetres } = densifyRings(plane, toWgs84);
+  return polygon(rings, 2 * deviationMetres);
+}
+
+function circle(
+  [x, y]: readonly number[],
+  radius: number | null | undefined,
+  toWgs84: ToWgs84 | undefined,
+): Region | undefined {
+  if (radius == null || !(radius > 0) || x === undefined || y === undefined) return undefined;
+  const centre: [number, number] = [x, y];
+  toWgs84?.(x, y, centre);
+  const [lon, lat] = centre;
+  if (!isOnEarth(lon, lat)) return undefined;
+  return { kind: 'circle', lon: wrapLongitude(lon), lat, radiusMetres: radius };
+}
+
+function polygon(rings: readonly Float64Array[], slackMetres: number): Region | undefined {
+  // Closed, with three different points: four positions, eight numbers.
+  if (rings.length === 0 || rings.some((ring) => ring.length < 8)) return undefined;
+  for (const ring of rings) {
+    for (let i = 0; i < ring.length; i += 2) {
+      if (!isOnEarth(ring[i] as number, ring[i + 1] as number)) return undefined;
+    }
+  }
+  // A plane may be mirrored, so the direction is settled here, on the earth.
+  const directed = alignHoles(rings).map((ring, i) => (signedArea(ring) < 0 === (i === 0) ? reversed(ring) : ring));
+  return { kind: 'polygon', rings: directed, slackMetres };
+}
+
+function isOnEarth(lon: number, lat: number): boolean {
+  return Number.isFinite(lon) && Math.abs(lat) <= 90;
+}

@@ -1,0 +1,48 @@
+import type { Fence } from '../../model/fence.ts';
+import type { Polygon } from '../../model/geojson.ts';
+import { flatRing, isClosed, signedArea } from './region_rings.ts';
+
+type Ring = Polygon['coordinates'][number];
+
+/**
+ * The fence with its polygon in normal form: rings closed, the exterior counter-clockwise and holes clockwise, of
+ * consecutive positions with equal x and y only the first. Every position is kept as sent, its z included. Returns the
+ * same object when the fence is in normal form already, or round.
+ */
+export function normaliseFence(fence: Fence): Fence {
+  const { region } = fence;
+  if (region.type !== 'Polygon') return fence;
+  const geographic = isGeographic(fence);
+  let changed = false;
+  const coordinates = region.coordinates.map((ring, i) => {
+    const normal = normaliseRing(ring, { clockwise: i > 0, geographic });
+    changed ||= normal !== ring;
+    return normal;
+  });
+  return changed ? { ...fence, region: { ...region, coordinates } } : fence;
+}
+
+/** Whether the region is given in longitude and latitude. */
+export function isGeographic(fence: Fence): boolean {
+  return (fence.crs ?? 'EPSG:4326') === 'EPSG:4326';
+}
+
+function normaliseRing(ring: Ring, { clockwise, geographic }: { clockwise: boolean; geographic: boolean }): Ring {
+  let normal = ring;
+  if (hasRepeats(ring)) normal = withoutRepeats(ring);
+  if (!isClosed(normal) && normal[0] !== undefined) normal = [...normal, normal[0]];
+  const area = signedArea(flatRing(normal, geographic));
+  return clockwise ? (area > 0 ? normal.toReversed() : normal) : area < 0 ? normal.toReversed() : normal;
+}
+
+function hasRepeats(ring: Ring): boolean {
+  return ring.some((position, i) => i > 0 && samePlace(position, ring[i - 1]));
+}
+
+function withoutRepeats(ring: Ring): Ring {
+  return ring.filter((position, i) => i === 0 || !samePlace(position, ring[i - 1]));
+}
+
+function samePlace(a: readonly number[], b: readonly number[] | undefined): boolean {
+  return a[0] === b?.[0] && a[1] === b?.[1];
+}

@@ -1,0 +1,117 @@
+/**
+ * Rings of a polygon as flat arrays x, y, x, y …
+ *
+ * A ring given in longitude and latitude is unwrapped: an edge longer than 180° is understood to cross the
+ * antimeridian, so the longitudes behind it go on beyond ±180. Two cases need a rule of their own:
+ * - An edge along a parallel whose ends are the same meridian (-180 to 180) goes around the world.
+ * - A ring that goes around a pole does not come back to its first longitude. It is closed through the pole of its
+ *   hemisphere, so that it encloses the polar cap.
+ */
+
+/**
+ * One ring, closed, without consecutive duplicates; z is left out. `geographic` says that x and y are longitude and
+ * latitude, to be unwrapped.
+ */
+export function flatRing(ring: readonly (readonly number[])[], geographic: boolean): Float64Array {
+  const flat: number[] = [];
+  const count = isClosed(ring) ? ring.length - 1 : ring.length;
+  for (let i = 0; i < count; i++) {
+    const position = ring[i] as readonly number[];
+    const y = position[1] as number;
+    const x = geographic ? unwrap(flat, position[0] as number, y) : (position[0] as number);
+    push(flat, x, y);
+  }
+  if (flat.length > 0) close(flat, geographic);
+  return Float64Array.from(flat);
+}
+
+/** Whether the last position repeats the first. */
+export function isClosed(ring: readonly (readonly number[])[]): boolean {
+  const first = ring[0];
+  const last = ring[ring.length - 1];
+  return ring.length > 1 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
+}
+
+/** Twice the signed area of a closed ring: positive when it runs counter-clockwise. */
+export function signedArea(ring: Float64Array): number {
+  // Coordinates relative to the first point keep the digits of small rings far from the origin.
+  const x0 = ring[0] ?? 0;
+  const y0 = ring[1] ?? 0;
+  let twice = 0;
+  for (let i = 0; i + 3 < ring.length; i += 2) {
+    const x = (ring[i] as number) - x0;
+    const y = (ring[i + 1] as number) - y0;
+    twice += x * ((ring[i + 3] as number) - y0) - ((ring[i + 2] as number) - x0) * y;
+  }
+  return twice;
+}
+
+/** The same ring in the other direction. */
+export function reversed(ring: Float64Array): Float64Array {
+  const turned = new Float64Array(ring.length);
+  for (let i = 0; i < ring.length; i += 2) {
+    turned[i] = ring[ring.length - 2 - i] as number;
+    turned[i + 1] = ring[ring.length - 1 - i] as number;
+  }
+  return turned;
+}
+
+/** The rings of a polygon unwrapped into one frame: holes come next to the exterior, whichever way they were written. */
+export function alignHoles(rings: readonly Float64Array[]): Float64Array[] {
+  const [exterior, ...holes] = rings;
+  if (exterior === undefined) return [];
+  const centre = middle(exterior);
+  const aligned = holes.map((hole) => {
+    const turns = 360 * Math.round((centre - middle(hole)) / 360);
+    return turns === 0 ? hole : hole.map((value, i) => (i % 2 === 0 ? value + turns : value));
+  });
+  return [exterior, ...aligned];
+}
+
+/** A longitude within -180 (included) and 180. */
+export function wrapLongitude(lon: number): number {
+  return lon >= -180 && lon <= 180 ? lon : lon - 360 * Math.floor((lon + 180) / 360);
+}
+
+function unwrap(flat: readonly number[], lon: number, lat: number): number {
+  if (flat.length === 0) return lon;
+  const before = flat[flat.length - 2] as number;
+  const step = lon - before;
+  if (Math.abs(step) <= 180) return lon;
+  const aroundTheWorld = step % 360 === 0 && lat === flat[flat.length - 1];
+  return aroundTheWorld ? lon : lon - 360 * Math.round(step / 360);
+}
+
+function push(flat: number[], x: number, y: number): void {
+  const { length } = flat;
+  if (length > 0 && flat[length - 2] === x && flat[length - 1] === y) return;
+  flat.push(x, y);
+}
+
+function close(flat: number[], geographic: boolean): void {
+  const x = flat[0] as number;
+  const y = flat[1] as number;
+  const end = geographic ? unwrap(flat, x, y) : x;
+  push(flat, end, y);
+  if (end === x) return;
+  const pole = meanLatitude(flat) < 0 ? -90 : 90;
+  push(flat, end, pole);
+  push(flat, x, pole);
+  push(flat, x, y);
+}
+
+function meanLatitude(flat: readonly number[]): number {
+  let sum = 0;
+  for (let i = 1; i < flat.length; i += 2) sum += flat[i] as number;
+  return sum / (flat.length / 2);
+}
+
+function middle(ring: Float64Array): number {
+  let west = Number.POSITIVE_INFINITY;
+  let east = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < ring.length; i += 2) {
+    west = Math.min(west, ring[i] as number);
+    east = Math.max(east, ring[i] as number);
+  }
+  return (west + east) / 2;
+}

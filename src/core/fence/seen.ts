@@ -1,0 +1,56 @@
+import { footprintOf } from '../motion/footprint.ts';
+import type { Place, ProviderState, ShardState, TrackableState } from '../state.ts';
+import type { Seen, TimingChain } from './observe_fences.ts';
+import { UNSET } from './timing.ts';
+
+const NONE: readonly TrackableState[] = [];
+const POINT = {};
+
+/** A provider at a place, as the fences see it. */
+export function providerSeen(
+  state: ShardState,
+  provider: ProviderState,
+  place: Place,
+  nowMs: number,
+  keyMs = place.keyMs,
+): Seen {
+  return {
+    footprint: footprintOf(POINT, place.lon, place.lat, undefined),
+    floor: place.floor,
+    z: place.z,
+    elevationRef: place.location.elevation_ref ?? 'floor',
+    nowMs,
+    keyMs,
+    timing: providerTiming(state, provider),
+  };
+}
+
+/** A provider's values override those of its trackable, unless it is on several. */
+export function providerTiming(state: ShardState, provider: ProviderState): TimingChain {
+  const assigned = state.assigned.get(provider.id) ?? NONE;
+  const only = assigned.length === 1 ? assigned[0] : undefined;
+  return { provider: provider.timing, trackable: only?.timing ?? UNSET };
+}
+
+/** A trackable that has a place, as the fences see it. */
+export function trackableSeen(state: ShardState, trackable: TrackableState, keyMs: number, nowMs: number): Seen {
+  const { place, footprint } = trackable;
+  if (place === undefined || footprint === undefined)
+    throw new Error('A trackable without place is not seen by fences');
+  return {
+    footprint,
+    floor: place.floor,
+    z: place.z,
+    elevationRef: place.location.elevation_ref ?? 'floor',
+    nowMs,
+    keyMs,
+    timing: trackableTiming(state, trackable),
+  };
+}
+
+/** A trackable's values are overridden by those of the provider of its significant location. */
+export function trackableTiming(state: ShardState, trackable: TrackableState): TimingChain {
+  const { place } = trackable;
+  const provider = place === undefined ? undefined : state.providers.get(place.location.provider_id);
+  return { provider: provider?.timing ?? UNSET, trackable: trackable.timing };
+}

@@ -1,0 +1,127 @@
+import type { LocationProvider } from '../model/provider.ts';
+import type { Trackable } from '../model/trackable.ts';
+import { setTrackable } from './change/on_trackable.ts';
+import type { ShardContext } from './context.ts';
+import type { Membership } from './fence/membership.ts';
+import { timingOfObject } from './fence/timing.ts';
+import type { AcceptedLocation, Item } from './item.ts';
+import { providerState } from './location/on_location.ts';
+import { settle } from './motion/move.ts';
+import { schedule } from './schedule.ts';
+import type { Place, ProviderState, ShardState, TrackableState } from './state.ts';
+
+/**
+ * Objects move from shard to shard when their assignment changes. Their state goes along whole, with all timers
+ * running, so nobody can tell from the events that they have moved.
+ */
+
+interface PlaceOnTheWay {
+  readonly location: AcceptedLocation;
+  readonly local: readonly number[] | undefined;
+  readonly keyMs: number;
+  readonly receivedMs: number;
+}
+
+interface ObjectOnTheWay {
+  readonly id: string;
+  readonly place: PlaceOnTheWay | undefined;
+  readonly members: readonly (readonly [fenceId: string, membership: Membership])[];
+  readonly seenMs: number;
+  readonly holdMs: number;
+}
+
+interface ProviderOnTheWay extends ObjectOnTheWay {
+  readonly entity: LocationProvider | undefined;
+}
+
+interface TrackableOnTheWay extends ObjectOnTheWay {
+  readonly entity: Trackable;
+  readonly colliding: boolean;
+}
+
+/** Hands out the state of objects and forgets them, without events. */
+export function onRelease(context: ShardContext, item: Item & { kind: 'release' }): void {
+  const { state } = context;
+  const providers: ProviderOnTheWay[] = [];
+  const trackables: TrackableOnTheWay[] = [];
+  for (const id of item.providers) {
+    const provider = state.providers.get(id);
+    if (provider === undefined) continue;
+    providers.push({ ...packed(provider), entity: provider.entity });
+    state.providers.delete(id);
+    forget(state, provider);
+  }
+  for (const id of item.trackables) {
+    const trackable = state.trackables.get(id);
+    if (trackable === undefined) continue;
+    trackables.push({ ...packed(trackable), entity: trackable.entity, colliding: trackable.colliding });
+    state.trackables.delete(id);
+    for (const provider of trackable.entity.location_providers ?? []) {
+      const rest = (state.assigned.get(provider) ?? []).filter((other) => other !== trackable);
+      if (rest.length === 0) state.assigned.delete(provider);
+      else state.assigned.set(provider, rest);
+    }
+    forget(state, trackable);
+  }
+  context.draft.answers.push([item.id, { providers, trackables }]);
+}
+
+/** Takes in the state of objects from another shard. Their rows are written anew with the next flush. */
+export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): void {
+  const { state } = context;
+  for (const packedProvider of item.state.providers as readonly ProviderOnTheWay[]) {
+    const provider = providerState(state, packedProvider.id);
+    provider.entity = packedProvider.entity;
+    provider.timing = timingOfObject(packedProvider.entity);
+    provider.place = unpackPlace(state, packedProvider.place);
+    unpackInto(state, provider, packedProvider);
+  }
+  for (const packedTrackable of item.state.trackables as readonly TrackableOnTheWay[]) {
+    // Its entity may be here already, in a newer version, when the same change caused the move.
+    const known = state.trackables.get(packedTrackable.id);
+    const trackable = known ?? setTrackable(state, packedTrackable.entity);
+    const place = unpackPlace(state, packedTrackable.place);
+    if (place !== undefined) settle(trackable, place);
+    trackable.colliding = packedTrackable.colliding;
+    unpackInto(state, trackable, packedTrackable);
+  }
+}
+
+function packed(object: ProviderState | TrackableState): ObjectOnTheWay {
+  const { id, place, members, seenMs, holdMs } = object;
+  return {
+    id,
+    place: place && { location: place.location, local: place.local, keyMs: place.keyMs, receivedMs: place.receivedMs },
+    members: members.map(({ fence, membership }) => [fence.id, membership] as const),
+    seenMs,
+    holdMs,
+  };
+}
+
+function forget(state: ShardState, object: ProviderState | TrackableState): void {
+  for (const { fence } of object.members) fence.occupants.delete(object);
+  state.deadlines.remove(object);
+  state.dirty.delete(object);
+  state.urgent.delete(object);
+}
+
+function unpackInto(state: ShardState, object: ProviderState | TrackableState, from: ObjectOnTheWay): void {
+  object.seenMs = from.seenMs;
+  object.holdMs = from.holdMs;
+  for (const [fenceId, membership] of from.members) {
+    const fence = state.fences.get(fenceId);
+    if (fence === undefined) continue;
+    object.members.push({ fence, membership });
+    fence.occupants.add(object);
+  }
+  state.dirty.add(object);
+  schedule(state, object);
+}
+
+function unpackPlace(state: ShardState, from: PlaceOnTheWay | undefined): Place | undefined {
+  if (from === undefined) return undefined;
+  const { location, local, keyMs, receivedMs } = from;
+  const [lon, lat, z] = location.position.coordinates as [number, number, number?];
+  const zone = state.zones.get(location.source) ?? state.zonesByForeignId.get(location.source);
+  return { lon, lat, z, floor: location.floor ?? 0, zone, keyMs, receivedMs, location, local, text: undefined };
+}

@@ -1,0 +1,87 @@
+import type { ShardContext } from './context.ts';
+import { restored } from './fence/membership.ts';
+import { timingIn } from './fence/observe_fences.ts';
+import { providerTiming, trackableTiming } from './fence/seen.ts';
+import type { AcceptedLocation, Item, LastKnownRow } from './item.ts';
+import { providerState } from './location/on_location.ts';
+import { locationText } from './location/text.ts';
+import { settle } from './motion/move.ts';
+import { schedule } from './schedule.ts';
+import type { Place, ProviderState, ShardState, TrackableState } from './state.ts';
+
+/**
+ * What survives a restart of an object: its last place and the fences that it is in. Tolerance, delay and entry timers
+ * do not: a member comes back as inside, with the fence timeout counting from the time of receipt of its last location.
+ */
+
+/**
+ * Rows of objects that have changed since they were last asked for: all of them, or only those whose memberships have
+ * changed. These are kept at once, so that a restart repeats no entry.
+ */
+export function takeRows(state: ShardState, which: 'all' | 'urgent'): LastKnownRow[] {
+  const rows: LastKnownRow[] = [];
+  for (const [kind, id] of state.gone.values()) rows.push({ kind, id, gone: true });
+  state.gone.clear();
+  const changed = which === 'all' ? state.dirty : state.urgent;
+  for (const object of changed) {
+    if (object.place !== undefined) rows.push(rowOf(object, object.place));
+  }
+  if (which === 'all') state.dirty.clear();
+  else for (const object of state.urgent) state.dirty.delete(object);
+  state.urgent.clear();
+  return rows;
+}
+
+function rowOf(object: ProviderState | TrackableState, place: Place): LastKnownRow {
+  const memberships: [string, number][] = [];
+  for (const { fence, membership } of object.members) {
+    if (membership.at === 'inside') memberships.push([fence.id, membership.entryMs]);
+  }
+  const { kind, id } = object;
+  return { kind, id, receivedMs: place.receivedMs, keyMs: place.keyMs, location: locationText(place), memberships };
+}
+
+/** Takes over rows from the store. Rows of objects that are no longer configured are left out. */
+export function onRestore(context: ShardContext, item: Item & { kind: 'restore' }): void {
+  const { state } = context;
+  const rows = item.rows.filter((row) => row.gone !== true);
+  // Providers first: their values are part of the timing of their trackables.
+  for (const row of rows) {
+    if (row.kind === 'provider') revive(context, providerState(state, row.id), row, item.holdMs);
+  }
+  for (const row of rows) {
+    const trackable = row.kind === 'trackable' ? state.trackables.get(row.id) : undefined;
+    if (trackable !== undefined) revive(context, trackable, row, item.holdMs);
+  }
+}
+
+function revive(
+  context: ShardContext,
+  object: ProviderState | TrackableState,
+  row: LastKnownRow & { gone?: false },
+  holdMs: number,
+): void {
+  const { state } = context;
+  const place = placeOf(state, row);
+  if (object.kind === 'trackable') settle(object, place);
+  else object.place = place;
+  object.seenMs = row.receivedMs;
+  object.holdMs = holdMs;
+  const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(state, object);
+  for (const [fenceId, entryMs] of row.memberships) {
+    const fence = state.fences.get(fenceId);
+    if (fence === undefined) continue;
+    const silenceAtMs = row.receivedMs + timingIn(fence, timing).fenceTimeoutMs;
+    object.members.push({ fence, membership: restored(entryMs, silenceAtMs) });
+    fence.occupants.add(object);
+  }
+  schedule(state, object);
+}
+
+function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place {
+  const location = JSON.parse(row.location) as AcceptedLocation;
+  const [lon, lat, z] = location.position.coordinates as [number, number, number?];
+  const zone = state.zones.get(location.source) ?? state.zonesByForeignId.get(location.source);
+  const { receivedMs, keyMs, location: text } = row;
+  return { lon, lat, z, floor: location.floor ?? 0, zone, keyMs, receivedMs, location, local: undefined, text };
+}

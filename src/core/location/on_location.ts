@@ -1,0 +1,74 @@
+import type { Moment, ShardContext } from '../context.ts';
+import { observeFences } from '../fence/observe_fences.ts';
+import { providerSeen } from '../fence/seen.ts';
+import { UNSET } from '../fence/timing.ts';
+import type { Item } from '../item.ts';
+import { moveTrackable } from '../motion/move.ts';
+import { significantPlace } from '../motion/significant_place.ts';
+import { expireObject } from '../on_deadline.ts';
+import { publishLocation, publishProviderCrossings } from '../publish.ts';
+import { schedule } from '../schedule.ts';
+import type { ProviderState, ShardState, TrackableState } from '../state.ts';
+import { locate } from './locate.ts';
+
+const NONE: readonly TrackableState[] = [];
+
+/**
+ * A location comes in. In this order: is it newer than the provider's last, where is it, who is interested, which
+ * fences does the provider cross, and which trackables does it move.
+ */
+// hot
+export function onLocation(context: ShardContext, item: Item & { kind: 'location' }): void {
+  const { state } = context;
+  const { location, generatedMs, receivedMs, seq } = item;
+  const { counts } = context.draft;
+  const provider = providerState(state, location.provider_id);
+  const previous = provider.place;
+  if (previous !== undefined && Math.min(generatedMs, receivedMs) < previous.keyMs) {
+    counts.outdated++;
+    return;
+  }
+  const zone = state.zones.get(location.source) ?? state.zonesByForeignId.get(location.source);
+  const assigned = state.assigned.get(provider.id) ?? NONE;
+  const trackables = assigned.map(({ id }) => id);
+  const place = locate(location, { receivedMs, generatedMs }, { zone, trackables, previous });
+  if (place === undefined) {
+    counts.rejected++;
+    return;
+  }
+  counts.processed++;
+  const moment: Moment = { nowMs: receivedMs, seq };
+  expireObject(context, provider, receivedMs);
+  provider.place = place;
+  state.dirty.add(provider);
+  publishLocation(context, place);
+  const crossings = observeFences(context, provider, providerSeen(state, provider, place, moment.nowMs));
+  publishProviderCrossings(context, provider, crossings);
+  schedule(state, provider);
+  for (const trackable of assigned) {
+    if (significantPlace(context, trackable, receivedMs, place) !== place) continue;
+    expireObject(context, trackable, receivedMs);
+    moveTrackable(context, trackable, { place, keyMs: place.keyMs, moment });
+  }
+}
+
+/** The state of a provider, made at first sight. */
+export function providerState(state: ShardState, id: string): ProviderState {
+  let provider = state.providers.get(id);
+  if (provider === undefined) {
+    provider = {
+      kind: 'provider',
+      id,
+      entity: undefined,
+      timing: UNSET,
+      place: undefined,
+      members: [],
+      nearby: undefined,
+      seenMs: 0,
+      holdMs: 0,
+      heapIndex: -1,
+    };
+    state.providers.set(id, provider);
+  }
+  return provider;
+}

@@ -1,0 +1,50 @@
+import type { Point, Polygon } from '../../model/geojson.ts';
+import type { View } from '../../model/topics.ts';
+import { feature, locationIn, planeOf, type ZoneLookup } from '../location/text.ts';
+import type { MotionTexts, TrackableState } from '../state.ts';
+import type { PlaneTransform } from '../zone/transform.ts';
+import { pointInPlane, polygonInPlane } from '../zone/view.ts';
+import { circlePolygon, ringPolygon } from './shape.ts';
+
+/**
+ * JSON text of a trackable's motion in a view, a GeoJSON Feature where the view says so. Undefined when the trackable
+ * has no place or cannot be shown in the view.
+ */
+export function motionIn(trackable: TrackableState, view: View, zones: ZoneLookup): string | undefined {
+  const { place } = trackable;
+  if (place === undefined) return undefined;
+  const plane = planeOf(place, view, zones);
+  if (plane === undefined) return undefined;
+  const location = locationIn(place, { ...view, geojson: false }, zones);
+  const geometry = JSON.stringify(shapeIn(trackable, plane));
+  trackable.texts ??= textsOf(trackable);
+  const { head, properties } = trackable.texts;
+  if (view.geojson === true) return feature(geometry, `${head},"location":${location}${properties}}`);
+  return `${head},"geometry":${geometry},"location":${location}${properties}}`;
+}
+
+/** The shape of a trackable at its place: a Polygon where it has an extent, else a Point. In EPSG:4326. */
+export function motionGeometry(trackable: TrackableState): Point | Polygon {
+  const { footprint, place } = trackable;
+  if (footprint !== undefined && footprint.radiusMetres > 0) {
+    return circlePolygon(footprint.lon, footprint.lat, footprint.radiusMetres);
+  }
+  if (footprint?.ring !== undefined) return ringPolygon(footprint.ring);
+  return { type: 'Point', coordinates: place === undefined ? [] : [...place.location.position.coordinates] };
+}
+
+function shapeIn(trackable: TrackableState, plane: PlaneTransform | 'wgs84'): Point | Polygon {
+  const geometry = motionGeometry(trackable);
+  if (plane === 'wgs84') return geometry;
+  const convert = (x: number, y: number, out: [number, number]): void => plane.fromWgs84(x, y, out);
+  return geometry.type === 'Point' ? pointInPlane(geometry, convert) : polygonInPlane(geometry, convert);
+}
+
+function textsOf({ entity }: TrackableState): MotionTexts {
+  const { id, name, extrusion, properties } = entity;
+  const head = JSON.stringify({ id, name: name ?? undefined, extrusion: extrusion ?? undefined });
+  return {
+    head: head.slice(0, -1),
+    properties: properties == null ? '' : `,"properties":${JSON.stringify(properties)}`,
+  };
+}

@@ -1,0 +1,88 @@
+import type { FilterFields, Variant } from '../model/topics.ts';
+import type { ShardContext } from './context.ts';
+import { type FenceChange, fenceEventFeature, fenceEventFields, fenceEventText } from './fence/fence_event.ts';
+import type { Crossing } from './fence/observe_fences.ts';
+import { featureCollection, locationIn } from './location/text.ts';
+import { motionIn } from './motion/text.ts';
+import type { Place, ProviderState, TrackableState } from './state.ts';
+
+const NOBODY: readonly Variant[] = [];
+
+/** Publishes a provider's new location in every rendering that is wanted. */
+export function publishLocation(context: ShardContext, place: Place): void {
+  const variants = context.variants.get('location_updates') ?? NOBODY;
+  if (variants.length === 0) return;
+  const { provider_id: id, source, provider_type: type, associated, accuracy } = place.location;
+  const fields = [id, source, type, associated ?? undefined, accuracy ?? undefined, place.floor];
+  for (const variant of variants) {
+    const text = locationIn(place, variant, context.zones);
+    if (text !== undefined) push(context, variant, fields, variant.geojson === true ? featureCollection([text]) : text);
+  }
+}
+
+/** Publishes the motion of a trackable that has a place. */
+export function publishMotion(context: ShardContext, trackable: TrackableState): void {
+  const variants = context.variants.get('trackable_motions') ?? NOBODY;
+  const { place } = trackable;
+  if (variants.length === 0 || place === undefined) return;
+  const { provider_id: providerId, accuracy } = place.location;
+  const fields = [trackable.id, providerId, trackable.entity.name ?? undefined, accuracy ?? undefined, place.floor];
+  for (const variant of variants) {
+    const text = motionIn(trackable, variant, context.zones);
+    if (text !== undefined) push(context, variant, fields, variant.geojson === true ? featureCollection([text]) : text);
+  }
+}
+
+/** Publishes the crossings of a provider, which is assigned to the given trackables. */
+export function publishProviderCrossings(
+  context: ShardContext,
+  provider: ProviderState,
+  crossings: readonly Crossing[] | undefined,
+): void {
+  if (crossings === undefined) return;
+  const trackables = context.state.assigned.get(provider.id)?.map(({ id }) => id) ?? [];
+  publish(context, crossings, { trackableId: undefined, providerId: provider.id, trackables });
+  context.state.urgent.add(provider);
+}
+
+/** Publishes the crossings of a trackable, moved by the provider of its place. */
+export function publishTrackableCrossings(
+  context: ShardContext,
+  trackable: TrackableState,
+  crossings: readonly Crossing[] | undefined,
+): void {
+  if (crossings === undefined) return;
+  const providerId = trackable.place?.location.provider_id;
+  publish(context, crossings, { trackableId: trackable.id, providerId, trackables: [trackable.id] });
+  context.state.urgent.add(trackable);
+}
+
+function publish(
+  context: ShardContext,
+  crossings: readonly Crossing[],
+  who: Pick<FenceChange, 'trackableId' | 'providerId' | 'trackables'>,
+): void {
+  const variants = context.variants.get('fence_events') ?? NOBODY;
+  const { counts } = context.draft;
+  for (const { fence, entryMs, exitMs } of crossings) {
+    if (exitMs === undefined) counts.entries++;
+    else counts.exits++;
+    if (variants.length === 0) continue;
+    const type = exitMs === undefined ? 'region_entry' : 'region_exit';
+    publishFenceEvent(context, variants, { fence, type, entryMs, exitMs, ...who });
+  }
+}
+
+function publishFenceEvent(context: ShardContext, variants: readonly Variant[], change: FenceChange): void {
+  const { newId, providerInTrackableEvents } = context.options;
+  const fields = fenceEventFields(change);
+  const text = fenceEventText(change, newId(), providerInTrackableEvents);
+  for (const variant of variants) {
+    const rendered = variant.geojson === true ? fenceEventFeature(change, text, variant, context.zones) : text;
+    if (rendered !== undefined) push(context, variant, fields, rendered);
+  }
+}
+
+function push(context: ShardContext, variant: Variant, fields: FilterFields, text: string): void {
+  context.draft.events.push({ variant: variant.id, fields, text });
+}

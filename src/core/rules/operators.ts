@@ -1,0 +1,126 @@
+import { like } from './like.ts';
+import type { Binary, Comparison, Sign } from './parse.ts';
+
+/** A value of an expression. Truth is 1 and 0; null is SQL's NULL, "unknown". */
+export type Value = number | string | null;
+
+/** What type an operand is compared as: properties have one, everything else adapts to them. */
+export type Affinity = 'numeric' | 'text' | undefined;
+
+/** Whether a value counts as true; undefined for NULL. A text counts as the number that it starts with. */
+export function truth(value: Value): boolean | undefined {
+  if (value === null) return undefined;
+  return numeric(value) !== 0;
+}
+
+export function fromTruth(value: boolean | undefined): Value {
+  if (value === undefined) return null;
+  return value ? 1 : 0;
+}
+
+/** Compares two values. Numbers come before all texts; a comparison with NULL is NULL. */
+export function compare(by: Comparison, left: Value, right: Value): Value {
+  if (left === null || right === null) return null;
+  const order = orderOf(left, right);
+  switch (by) {
+    case '<':
+      return fromTruth(order < 0);
+    case '<=':
+      return fromTruth(order <= 0);
+    case '>':
+      return fromTruth(order > 0);
+    case '>=':
+      return fromTruth(order >= 0);
+    case '=':
+      return fromTruth(order === 0);
+    case '!=':
+      return fromTruth(order !== 0);
+  }
+}
+
+/** SQL's LIKE; numbers are matched as their text. */
+export function matches(left: Value, right: Value): Value {
+  if (left === null || right === null) return null;
+  return fromTruth(like(String(left), String(right)));
+}
+
+/** Makes an operand fit the type of the property that it is compared with, as SQLite does for columns. */
+export function adapt(value: Value, affinity: Affinity): Value {
+  if (affinity === 'text' && typeof value === 'number') return String(value);
+  if (affinity === 'numeric' && typeof value === 'string' && WHOLE_NUMBER.test(value)) return Number(value);
+  return value;
+}
+
+export function applySign(by: Sign, value: Value): Value {
+  if (value === null) return null;
+  switch (by) {
+    case '+':
+      return value;
+    case '-':
+      return -numeric(value);
+    case '~':
+      return Number(~integer(value));
+  }
+}
+
+/** Arithmetic on numbers, and on 64-bit integers for bits and remainders. Anything undefined is NULL. */
+export function applyBinary(by: Binary, left: Value, right: Value): Value {
+  if (left === null || right === null) return null;
+  switch (by) {
+    case '+':
+      return defined(numeric(left) + numeric(right));
+    case '-':
+      return defined(numeric(left) - numeric(right));
+    case '*':
+      return defined(numeric(left) * numeric(right));
+    case '/':
+      return numeric(right) === 0 ? null : defined(numeric(left) / numeric(right));
+    case '%':
+      return integer(right) === 0n ? null : Number(integer(left) % integer(right));
+    case '&':
+      return Number(integer(left) & integer(right));
+    case '|':
+      return Number(integer(left) | integer(right));
+    case '<<':
+      return shift(integer(left), integer(right));
+    case '>>':
+      return shift(integer(left), -integer(right));
+  }
+}
+
+function orderOf(left: number | string, right: number | string): number {
+  if (typeof left === 'number') {
+    if (typeof right === 'string') return -1;
+    return left - right || Number(left > right) - Number(left < right);
+  }
+  if (typeof right === 'number') return 1;
+  return Number(left > right) - Number(left < right);
+}
+
+const WHOLE_NUMBER = /^[ \t\r\n]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[ \t\r\n]*$/;
+const LEADING_NUMBER = /^[ \t\r\n]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/;
+
+function numeric(value: number | string): number {
+  if (typeof value === 'number') return value;
+  return Number(LEADING_NUMBER.exec(value)?.[0] ?? 0);
+}
+
+/** Towards zero, and held within 64 bits. */
+function integer(value: number | string): bigint {
+  const number = numeric(value);
+  if (number >= 2 ** 63) return 2n ** 63n - 1n;
+  if (number <= -(2 ** 63)) return -(2n ** 63n);
+  return BigInt(Math.trunc(number));
+}
+
+/** To the left by `count` bits, to the right when it is negative; the sign bit fills from the left. */
+function shift(value: bigint, count: bigint): number {
+  if (count >= 64n) return 0;
+  if (count >= 0n) return Number(BigInt.asIntN(64, value << count));
+  if (count <= -64n) return value < 0n ? -1 : 0;
+  return Number(value >> -count);
+}
+
+function defined(value: number): Value {
+  return Number.isNaN(value) ? null : value;
+}

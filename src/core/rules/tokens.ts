@@ -1,0 +1,89 @@
+import { HubError } from '../../errors.ts';
+import { show } from '../../model/check.ts';
+
+/** A word of a rule's expression. `column` is that of its first character, counted from 1. */
+export type Token =
+  | { readonly kind: 'number'; readonly column: number; readonly value: number }
+  | { readonly kind: 'string'; readonly column: number; readonly value: string }
+  /** A keyword (in upper case) or an operator. */
+  | { readonly kind: 'sign'; readonly column: number; readonly sign: string }
+  | { readonly kind: 'name'; readonly column: number; readonly name: string }
+  | { readonly kind: 'end'; readonly column: number };
+
+const KEYWORDS = new Set(['AND', 'OR', 'NOT', 'LIKE', 'IS', 'NULL', 'ISNULL', 'NOTNULL']);
+
+const SPACE = /[ \t\r\n]+/y;
+const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
+const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
+const STRING = /'(?:[^']|'')*'/y;
+/** Longer operators come first, so that `<=` is not read as `<`. */
+const OPERATOR = /<<|>>|<=|>=|<>|==|!=|[<>=&|+\-*/%~()]/y;
+
+/** Splits an expression into its words; the last one is `end`. Throws HUB_BAD_REQUEST at the first unknown character. */
+export function tokenize(text: string, field: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  const take = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    if (found !== undefined) at += found.length;
+    return found;
+  };
+  while (at < text.length) {
+    if (take(SPACE) !== undefined) continue;
+    tokens.push(next(text, at + 1, take, field));
+  }
+  tokens.push({ kind: 'end', column: text.length + 1 });
+  return tokens;
+}
+
+function next(text: string, column: number, take: (pattern: RegExp) => string | undefined, field: string): Token {
+  const word = take(WORD);
+  if (word !== undefined) return named(word, column);
+  const digits = take(NUMBER);
+  if (digits !== undefined) return number(digits, { column, follows: take(WORD), field });
+  const quoted = take(STRING);
+  if (quoted !== undefined) return { kind: 'string', column, value: quoted.slice(1, -1).replaceAll("''", "'") };
+  const operator = take(OPERATOR);
+  if (operator !== undefined) return { kind: 'sign', column, sign: operator };
+  throw new HubError('HUB_BAD_REQUEST', `${field}: ${unreadable(text, column)}`);
+}
+
+function named(word: string, column: number): Token {
+  const upper = word.toUpperCase();
+  if (KEYWORDS.has(upper)) return { kind: 'sign', column, sign: upper };
+  return { kind: 'name', column, name: word };
+}
+
+/** `10ms` is refused: reading it as 10, followed by a name, would only shift the error to a stranger place. */
+function number(digits: string, place: { column: number; follows: string | undefined; field: string }): Token {
+  const value = Number(digits);
+  if (place.follows !== undefined || !Number.isFinite(value)) {
+    const found = show(digits + (place.follows ?? ''));
+    throw new HubError('HUB_BAD_REQUEST', `${place.field}: expected a number at column ${place.column}, found ${found}`);
+  }
+  return { kind: 'number', column: place.column, value };
+}
+
+function unreadable(text: string, column: number): string {
+  const character = String.fromCodePoint(text.codePointAt(column - 1) as number);
+  if (character === "'") return `expected a closing quote for the string at column ${column}, found the end`;
+  if (character === '"') return `expected single quotes around the string at column ${column}, found ${show(character)}`;
+  return `expected a value or an operator at column ${column}, found ${show(character)}`;
+}
+
+/** A word as it is named in a message. */
+export function describe(token: Token): string {
+  switch (token.kind) {
+    case 'number':
+      return `the number ${token.value}`;
+    case 'string':
+      return `the string ${show(token.value)}`;
+    case 'sign':
+      return show(token.sign);
+    case 'name':
+      return `the name ${show(token.name)}`;
+    case 'end':
+      return 'the end';
+  }
+}

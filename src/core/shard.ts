@@ -1,0 +1,94 @@
+import { TOPICS, type Topic, type Variant } from '../model/topics.ts';
+import { onFence } from './change/on_fence.ts';
+import { onForget, onProvider } from './change/on_provider.ts';
+import { onTrackable } from './change/on_trackable.ts';
+import { onZone } from './change/on_zone.ts';
+import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
+import { onAdopt, onRelease } from './hand_over.ts';
+import type { Item } from './item.ts';
+import { onRestore, takeRows } from './last_known.ts';
+import { onLocation } from './location/on_location.ts';
+import { advance } from './on_deadline.ts';
+import type { Outcome } from './outcome.ts';
+import { onRead } from './read.ts';
+import { compileRules } from './rules/evaluate.ts';
+import { emptyState } from './state.ts';
+
+/**
+ * The heart of the hub: all providers and trackables of one shard, and all zones and fences.
+ *
+ * A step takes items in order and says what is to be published, stored and answered. It reads no clock: each item
+ * carries its time of receipt, the batch carries the time now, and deadlines fire when these times have passed them.
+ * So a batch may be cut anywhere, or joined with the next one, without a change to the events.
+ */
+export interface Shard {
+  step(batch: Batch): Outcome;
+}
+
+export interface Batch {
+  readonly nowMs: number;
+  readonly items: readonly Item[];
+  /** Which rows are wanted: all that have changed, or only those that must be kept before their events are published. */
+  readonly rows: 'all' | 'urgent';
+}
+
+/** Opens an empty shard. */
+export function openShard(options: ShardOptions): Shard {
+  const state = emptyState();
+  const zones = (id: string) => state.zones.get(id) ?? state.zonesByForeignId.get(id);
+  const { index } = options;
+  const context: ShardContext = { options, index, state, zones, variants: new Map(), draft: emptyDraft() };
+  return { step: (batch) => step(context, batch) };
+}
+
+function step(context: ShardContext, { nowMs, items, rows }: Batch): Outcome {
+  context.draft = emptyDraft();
+  for (const item of items) {
+    advance(context, item.receivedMs);
+    apply(context, item);
+  }
+  advance(context, nowMs);
+  const { state, options } = context;
+  const changed = takeRows(state, rows);
+  return {
+    ...context.draft,
+    rows: options.keepRows ? changed : [],
+    nextDeadlineMs: state.deadlines.nextMs,
+  };
+}
+
+function apply(context: ShardContext, item: Item): void {
+  switch (item.kind) {
+    case 'location':
+      return onLocation(context, item);
+    case 'zone':
+      return onZone(context, item);
+    case 'fence':
+      return onFence(context, item);
+    case 'trackable':
+      return onTrackable(context, item);
+    case 'provider':
+      return onProvider(context, item);
+    case 'forget':
+      return onForget(context, item);
+    case 'rules':
+      context.state.rules = compileRules(item.rules);
+      return;
+    case 'variants':
+      context.variants = byTopic(item.variants);
+      return;
+    case 'read':
+      return onRead(context, item);
+    case 'restore':
+      return onRestore(context, item);
+    case 'release':
+      return onRelease(context, item);
+    case 'adopt':
+      return onAdopt(context, item);
+  }
+}
+
+function byTopic(variants: readonly Variant[]): Map<Topic, readonly Variant[]> {
+  const topics = Object.keys(TOPICS) as Topic[];
+  return new Map(topics.map((topic) => [topic, variants.filter((variant) => variant.topic === topic)]));
+}

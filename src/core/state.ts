@@ -1,0 +1,149 @@
+import type { Fence } from '../model/fence.ts';
+import type { LocationProvider } from '../model/provider.ts';
+import type { Trackable } from '../model/trackable.ts';
+import type { Zone } from '../model/zone.ts';
+import { DeadlineHeap } from './deadlines/heap.ts';
+import type { Footprint, Nearby } from './fence/fence_index.ts';
+import type { Membership } from './fence/membership.ts';
+import type { OwnTiming, Timing } from './fence/timing.ts';
+import type { Vertical } from './fence/vertical.ts';
+import type { AcceptedLocation } from './item.ts';
+import { type Ranking, UNRANKED } from './rules/evaluate.ts';
+
+/** Everything that a shard knows. Plain values; the functions of core/ change it only within a step. */
+export interface ShardState {
+  readonly zones: Map<string, Zone>;
+  readonly zonesByForeignId: Map<string, Zone>;
+  readonly fences: Map<string, FenceState>;
+  /** Fences by slot, the small number that the fence index knows them by. */
+  readonly slots: (FenceState | undefined)[];
+  readonly freeSlots: number[];
+  /** Per slot the number of the last observation that met it as a membership: see observe_fences.ts. */
+  met: Int32Array;
+  observations: number;
+  readonly providers: Map<string, ProviderState>;
+  readonly trackables: Map<string, TrackableState>;
+  /** The trackables that each provider is assigned to, in id order; also of providers that were never seen. */
+  readonly assigned: Map<string, TrackableState[]>;
+  readonly deadlines: DeadlineHeap<Tracked>;
+  /** Objects whose row in the store is out of date. */
+  readonly dirty: Set<ProviderState | TrackableState>;
+  /** Those of them whose memberships have changed. */
+  readonly urgent: Set<ProviderState | TrackableState>;
+  /** Rows to be deleted from the store: kind and id. */
+  readonly gone: Map<string, readonly ['provider' | 'trackable', string]>;
+  /** Ranks locations of trackables that have no rules of their own. */
+  rules: Ranking;
+}
+
+/** Where an object was last. Immutable: the next location makes a new one. */
+export interface Place {
+  readonly lon: number;
+  readonly lat: number;
+  readonly z: number | undefined;
+  /** Its floor, else its zone's, else 0. */
+  readonly floor: number;
+  readonly zone: Zone | undefined;
+  /** min(timestamp_generated, time of receipt): what locations are ordered by, and what events carry. */
+  readonly keyMs: number;
+  readonly receivedMs: number;
+  /** As served: in EPSG:4326, defaults filled in. */
+  readonly location: AcceptedLocation;
+  /** The position as sent, where that was in the zone's own coordinates. */
+  readonly local: readonly number[] | undefined;
+  /** JSON text of `location`, made at first use. */
+  text: string | undefined;
+}
+
+/** What providers and trackables have in common: they are in fences. */
+export interface Tracked {
+  readonly kind: 'provider' | 'trackable';
+  readonly id: string;
+  place: Place | undefined;
+  /** The fences that it is in or entering. */
+  members: Member[];
+  nearby: Nearby | undefined;
+  /** Time of receipt of the last observation. */
+  seenMs: number;
+  /** Deadlines do not fire before this time on their own: set at a restart. */
+  holdMs: number;
+  heapIndex: number;
+}
+
+export interface Member {
+  fence: FenceState;
+  membership: Membership;
+}
+
+export interface ProviderState extends Tracked {
+  readonly kind: 'provider';
+  entity: LocationProvider | undefined;
+  timing: OwnTiming;
+}
+
+export interface TrackableState extends Tracked {
+  readonly kind: 'trackable';
+  entity: Trackable;
+  timing: OwnTiming;
+  /** Its own rules; undefined: those of the hub apply. */
+  rules: Ranking | undefined;
+  /** Extent at `place`. */
+  footprint: Footprint | undefined;
+  /** Whether the collision stage knows of it. */
+  colliding: boolean;
+  /** What its motions have in common, as JSON text, made at first use. */
+  texts: MotionTexts | undefined;
+}
+
+/** Parts of a motion's JSON text. */
+export interface MotionTexts {
+  /** `{"id":…,"name":…,"extrusion":…` without the members that are not set. */
+  readonly head: string;
+  /** `,"properties":…` or empty. */
+  readonly properties: string;
+}
+
+export interface FenceState {
+  readonly id: string;
+  readonly slot: number;
+  readonly entity: Fence;
+  readonly timing: OwnTiming;
+  /** Its effective timing for objects that set nothing themselves. */
+  readonly plainTiming: Timing;
+  readonly vertical: Vertical;
+  /** Whether the index has its region: a local region without a placed zone is nowhere. */
+  readonly placed: boolean;
+  /** The objects that are in it or entering. */
+  readonly occupants: Set<Tracked>;
+  /** What its events have in common, as JSON text, made at first use. */
+  texts: FenceTexts | undefined;
+}
+
+/** Parts of a fence event's JSON text. */
+export interface FenceTexts {
+  readonly id: string;
+  /** `,"foreign_id":…` or empty. */
+  readonly foreignId: string;
+  /** `,"properties":…` or empty. */
+  readonly properties: string;
+}
+
+export function emptyState(): ShardState {
+  return {
+    zones: new Map(),
+    zonesByForeignId: new Map(),
+    fences: new Map(),
+    slots: [],
+    freeSlots: [],
+    met: new Int32Array(64),
+    observations: 0,
+    providers: new Map(),
+    trackables: new Map(),
+    assigned: new Map(),
+    deadlines: new DeadlineHeap(),
+    dirty: new Set(),
+    urgent: new Set(),
+    gone: new Map(),
+    rules: UNRANKED,
+  };
+}
