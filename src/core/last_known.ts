@@ -32,6 +32,14 @@ export function takeRows(state: ShardState, which: 'all' | 'urgent'): LastKnownR
   return rows;
 }
 
+/** Forgets what has changed, where nothing is kept. */
+export function dropRows(state: ShardState): LastKnownRow[] {
+  state.gone.clear();
+  state.dirty.clear();
+  state.urgent.clear();
+  return [];
+}
+
 function rowOf(object: ProviderState | TrackableState, place: Place): LastKnownRow {
   const memberships: [string, number][] = [];
   for (const { fence, membership } of object.members) {

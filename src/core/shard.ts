@@ -6,7 +6,7 @@ import { onZone } from './change/on_zone.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
 import { onAdopt, onRelease } from './hand_over.ts';
 import type { Item } from './item.ts';
-import { onRestore, takeRows } from './last_known.ts';
+import { dropRows, onRestore, takeRows } from './last_known.ts';
 import { onLocation } from './location/on_location.ts';
 import { advance } from './on_deadline.ts';
 import type { Outcome } from './outcome.ts';
@@ -45,48 +45,35 @@ function step(context: ShardContext, { nowMs, items, rows }: Batch): Outcome {
   context.draft = emptyDraft();
   for (const item of items) {
     advance(context, item.receivedMs);
-    apply(context, item);
+    const handle = HANDLERS[item.kind] as (context: ShardContext, item: Item) => void;
+    handle(context, item);
   }
   advance(context, nowMs);
   const { state, options } = context;
-  const changed = takeRows(state, rows);
-  return {
-    ...context.draft,
-    rows: options.keepRows ? changed : [],
-    nextDeadlineMs: state.deadlines.nextMs,
-  };
+  const kept = options.keepRows ? takeRows(state, rows) : dropRows(state);
+  return { ...context.draft, rows: kept, nextDeadlineMs: state.deadlines.nextMs };
 }
 
-function apply(context: ShardContext, item: Item): void {
-  switch (item.kind) {
-    case 'location':
-      return onLocation(context, item);
-    case 'zone':
-      return onZone(context, item);
-    case 'fence':
-      return onFence(context, item);
-    case 'trackable':
-      return onTrackable(context, item);
-    case 'provider':
-      return onProvider(context, item);
-    case 'forget':
-      return onForget(context, item);
-    case 'rules':
-      context.state.rules = compileRules(item.rules);
-      return;
-    case 'variants':
-      context.variants = byTopic(item.variants);
-      return;
-    case 'read':
-      return onRead(context, item);
-    case 'restore':
-      return onRestore(context, item);
-    case 'release':
-      return onRelease(context, item);
-    case 'adopt':
-      return onAdopt(context, item);
-  }
-}
+type Handlers = { readonly [K in Item['kind']]: (context: ShardContext, item: Item & { kind: K }) => void };
+
+const HANDLERS: Handlers = {
+  location: onLocation,
+  zone: onZone,
+  fence: onFence,
+  trackable: onTrackable,
+  provider: onProvider,
+  forget: onForget,
+  read: onRead,
+  restore: onRestore,
+  release: onRelease,
+  adopt: onAdopt,
+  rules(context, item) {
+    context.state.rules = compileRules(item.rules);
+  },
+  variants(context, item) {
+    context.variants = byTopic(item.variants);
+  },
+};
 
 function byTopic(variants: readonly Variant[]): Map<Topic, readonly Variant[]> {
   const topics = Object.keys(TOPICS) as Topic[];

@@ -79,7 +79,10 @@ export function move<B extends Celled>(grid: Grid<B>, body: B, to: Float64Array,
   body.y = to[1]!;
   body.z = to[2]!;
   body.reachMetres = reachMetres;
-  if (resized) return putIn(grid, body);
+  if (resized) {
+    putIn(grid, body);
+    return;
+  }
   for (let i = 0; i < grid.levels.length; i++) {
     const level = grid.levels[i]!;
     if (level.level < body.level) continue;

@@ -84,7 +84,7 @@ export function observeFences(
 
 /** Shows an observation to one fence that has changed: the others do not hear of it. */
 export function observeOneFence(
-  { state, index }: { state: ShardState; index: FenceIndex },
+  { index }: { readonly index: FenceIndex },
   object: Tracked,
   fence: FenceState,
   seen: Seen,

@@ -5,7 +5,7 @@ import { flatRing } from './region_rings.ts';
 /** Wanted deviation between an edge and its chords, and the greatest number of points of all rings together. */
 const DEVIATION_METRES = 1e-4;
 const MAX_POINTS = 20_000;
-const MAX_DEPTH = 14;
+const MAX_DEPTH = 30;
 
 /**
  * Carries closed rings of a plane to longitude and latitude. An edge that is straight in the plane is curved there:
@@ -20,7 +20,7 @@ export function densifyRings(
   // Each factor of four halves the number of pieces. A bound of infinity adds no point, so the loop ends.
   for (let deviationMetres = DEVIATION_METRES; ; deviationMetres *= 4) {
     const limit = deviationMetres > 1e3 ? Number.POSITIVE_INFINITY : deviationMetres;
-    const budget = { points: MAX_POINTS - given };
+    const budget = { points: Math.max(MAX_POINTS - given, MAX_POINTS / 2) };
     const dense = rings.map((ring) => densify(ring, { toWgs84, limit, budget }));
     if (budget.points >= 0 || limit === Number.POSITIVE_INFINITY) return { rings: dense, deviationMetres };
   }
@@ -69,7 +69,8 @@ function halve({ from, to }: { from: Spot; to: Spot }, task: Task, positions: [n
 function followsChord({ from, to }: { from: Spot; to: Spot }, middle: Spot, task: Task): boolean {
   if (deviation(from, to, middle) > task.limit) return false;
   const quarter = spot(from.x * 0.75 + to.x * 0.25, from.y * 0.75 + to.y * 0.25, task);
-  return deviation(from, to, quarter) <= task.limit;
+  // Where the plane is not defined (NaN) there is nothing to follow; the region is refused later.
+  return !(deviation(from, to, quarter) > task.limit);
 }
 
 /** Distance in metres of a spot from the chord, straight in longitude and latitude, between two others. */

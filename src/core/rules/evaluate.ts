@@ -1,5 +1,15 @@
 import type { LocatingRule } from '../../model/rule.ts';
-import { type Affinity, adapt, applyBinary, applySign, compare, fromTruth, matches, truth, type Value } from './operators.ts';
+import {
+  type Affinity,
+  adapt,
+  applyBinary,
+  applySign,
+  compare,
+  fromTruth,
+  matches,
+  truth,
+  type Value,
+} from './operators.ts';
 import { type Expression, type Property, parseRule } from './parse.ts';
 
 /** The properties of a location that rules speak of; undefined or null where it has none. */

@@ -60,7 +60,10 @@ function number(digits: string, place: { column: number; follows: string | undef
   const value = Number(digits);
   if (place.follows !== undefined || !Number.isFinite(value)) {
     const found = show(digits + (place.follows ?? ''));
-    throw new HubError('HUB_BAD_REQUEST', `${place.field}: expected a number at column ${place.column}, found ${found}`);
+    throw new HubError(
+      'HUB_BAD_REQUEST',
+      `${place.field}: expected a number at column ${place.column}, found ${found}`,
+    );
   }
   return { kind: 'number', column: place.column, value };
 }
@@ -68,7 +71,8 @@ function number(digits: string, place: { column: number; follows: string | undef
 function unreadable(text: string, column: number): string {
   const character = String.fromCodePoint(text.codePointAt(column - 1) as number);
   if (character === "'") return `expected a closing quote for the string at column ${column}, found the end`;
-  if (character === '"') return `expected single quotes around the string at column ${column}, found ${show(character)}`;
+  if (character === '"')
+    return `expected single quotes around the string at column ${column}, found ${show(character)}`;
   return `expected a value or an operator at column ${column}, found ${show(character)}`;
 }
 

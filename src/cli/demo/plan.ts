@@ -1,0 +1,46 @@
+/** Metres of a zone: x, y. */
+export type Metres = readonly [x: number, y: number];
+
+/** Where a zone's coordinates lie in the warehouse: the place of its origin, and how far it is turned. */
+export interface Frame {
+  readonly x: number;
+  readonly y: number;
+  /** Degrees counter-clockwise. */
+  readonly turn: number;
+}
+
+/** The ground floor's coordinates are the warehouse's: x east, y north. */
+export const HALL: Frame = { x: 0, y: 0, turn: 0 };
+
+/** The upper floor was measured along its own walls, which stand at an angle. */
+export const UPPER: Frame = { x: 30, y: 15, turn: 30 };
+
+const LONGITUDE = 8.6;
+const LATITUDE = 50.05;
+
+/** Longitude and latitude of a place in a frame, rounded to a tenth of a millimetre. */
+export function onEarth(frame: Frame, [x, y]: Metres): [longitude: number, latitude: number] {
+  const [east, north] = inHall(frame, [x, y]);
+  return [round(LONGITUDE + east / METRES_PER_DEGREE.longitude), round(LATITUDE + north / METRES_PER_DEGREE.latitude)];
+}
+
+/** A place in a frame, in the metres of the hall. */
+export function inHall({ x: left, y: bottom, turn }: Frame, [x, y]: Metres): Metres {
+  const cos = Math.cos((turn * Math.PI) / 180);
+  const sin = Math.sin((turn * Math.PI) / 180);
+  return [left + x * cos - y * sin, bottom + x * sin + y * cos];
+}
+
+/** The length of a degree on the WGS 84 ellipsoid, by its radii of curvature at the latitude. */
+const METRES_PER_DEGREE = (() => {
+  const equator = 6378137;
+  const eccentricity2 = 0.00669437999014;
+  const phi = (LATITUDE * Math.PI) / 180;
+  const w2 = 1 - eccentricity2 * Math.sin(phi) ** 2;
+  const perRadian = { longitude: (equator / Math.sqrt(w2)) * Math.cos(phi), latitude: (equator * (1 - eccentricity2)) / w2 ** 1.5 };
+  return { longitude: (perRadian.longitude * Math.PI) / 180, latitude: (perRadian.latitude * Math.PI) / 180 };
+})();
+
+function round(degrees: number): number {
+  return Math.round(degrees * 1e9) / 1e9;
+}

@@ -1,0 +1,81 @@
+import { CommandError } from './command_error.ts';
+import { unreachable } from './hub_client.ts';
+
+/** A topic and the filters and transformations of its events. */
+export interface Subscription {
+  readonly topic: string;
+  readonly params?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** An open WebSocket with all its subscriptions made. */
+export interface EventStream {
+  /** Settles when the connection ends: with nothing after `close`, else with why. */
+  readonly ended: Promise<string | undefined>;
+  close(): void;
+}
+
+interface Frame {
+  readonly event?: string;
+  readonly topic?: string;
+  readonly payload?: readonly unknown[];
+  readonly code?: number;
+  readonly description?: string;
+}
+
+interface Wanted {
+  readonly subscriptions: readonly Subscription[];
+  onEvents(topic: string, payload: readonly unknown[]): void;
+  /** Closes the connection, also while it is being made. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Subscribes to topics and hands over each message's payload. Returns when the hub has acknowledged all of them. Throws
+ * a CommandError when the hub cannot be reached or refuses a subscription, and the signal's reason once it is aborted.
+ */
+export async function openEventStream(hub: string, wanted: Wanted): Promise<EventStream> {
+  const { subscriptions, onEvents, signal } = wanted;
+  signal.throwIfAborted();
+  const socket = new WebSocket(`${hub.replace(/^http/, 'ws')}/hub/v2/ws/socket`);
+  const waiting = [...subscriptions];
+  const subscribed = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<string | undefined>();
+  let closing = false;
+  const close = () => {
+    closing = true;
+    socket.close();
+  };
+  signal.addEventListener('abort', () => {
+    subscribed.reject(signal.reason);
+    close();
+  });
+  const next = () => {
+    const subscription = waiting[0];
+    if (subscription === undefined) subscribed.resolve();
+    else socket.send(JSON.stringify({ event: 'subscribe', ...subscription }));
+  };
+  socket.addEventListener('open', next);
+  socket.addEventListener('message', ({ data }) => {
+    const frame: Frame = JSON.parse(String(data));
+    if (frame.event === 'message') onEvents(frame.topic ?? '', frame.payload ?? []);
+    if (frame.event === 'subscribed') {
+      waiting.shift();
+      next();
+    }
+    if (frame.event === 'error') {
+      const why = `${frame.description ?? 'error'} (${frame.code})`;
+      const refusal = `The hub refuses the subscription to ${waiting[0]?.topic}: ${why}`;
+      if (waiting.length > 0) subscribed.reject(new CommandError(refusal));
+      else ended.resolve(`The hub reports an error: ${why}`);
+      socket.close();
+    }
+  });
+  socket.addEventListener('close', ({ code, reason }) => {
+    subscribed.reject(unreachable(hub, undefined));
+    ended.resolve(closing ? undefined : `The hub has closed the WebSocket: ${reason || `code ${code}`}`);
+  });
+  // An error is followed by close, which says the same to everybody.
+  socket.addEventListener('error', () => {});
+  await subscribed.promise;
+  return { ended: ended.promise, close };
+}

@@ -1,0 +1,37 @@
+import { InvalidArgumentError, Option } from 'commander';
+
+/** `--hub URL`, which every command takes. */
+export function hubOption(): Option {
+  return new Option('--hub <url>', 'address of the hub').default('http://127.0.0.1:8081').argParser(hubAddress);
+}
+
+/** Checks the address of a hub. A path is kept, for hubs behind a proxy; a slash at its end is not. */
+export function hubAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new InvalidArgumentError('It must begin with http:// or https://.');
+  }
+  return (url.origin + url.pathname).replace(/\/+$/, '');
+}
+
+/** A reader of numbers within bounds. */
+export function number(bounds: { above?: number; min?: number; max?: number; whole?: boolean }) {
+  const { above = -Infinity, min = -Infinity, max = Infinity, whole = false } = bounds;
+  return (text: string): number => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (value > above && value >= min && value <= max && (!whole || Number.isInteger(value))) return value;
+    const limits = [
+      Number.isFinite(above) ? `above ${above}` : '',
+      Number.isFinite(min) ? `of ${min} or more` : '',
+      Number.isFinite(max) ? `of ${max} or less` : '',
+    ].filter((limit) => limit !== '');
+    throw new InvalidArgumentError(`It must be a ${whole ? 'whole ' : ''}number ${limits.join(' and ')}.`);
+  };
+}
+
+/** Aborts with Ctrl-C, or when the process is asked to end. Again and again changes nothing. */
+export function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => controller.abort());
+  return controller.signal;
+}

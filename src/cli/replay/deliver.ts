@@ -1,0 +1,55 @@
+import { refuseIfForbidden } from '../entities.ts';
+import type { HubClient, Reply } from '../hub_client.ts';
+import type { Recorded } from './recording.ts';
+
+/** What became of the locations of a replay. sent = accepted + rejected. */
+export interface Tally {
+  sent: number;
+  accepted: number;
+  rejected: number;
+}
+
+export interface Delivery {
+  readonly tally: Tally;
+  /** Called with the first rejections, in words. */
+  onRejection(text: string): void;
+}
+
+const REJECTIONS_SHOWN = 5;
+const PATH = '/providers/locations';
+
+/**
+ * Sends a batch. The hub takes a batch as a whole or not at all; one that it does not take is sent again location by
+ * location, so that the valid ones arrive and the others are known.
+ */
+export async function deliver(
+  client: HubClient,
+  { batch, tally, onRejection }: Delivery & { batch: readonly Recorded[] },
+): Promise<void> {
+  if (await accepts(client, batch)) {
+    tally.sent += batch.length;
+    tally.accepted += batch.length;
+    return;
+  }
+  for (const recorded of batch) {
+    const reply = await put(client, [recorded]);
+    tally.sent += 1;
+    if (reply.ok) {
+      tally.accepted += 1;
+      continue;
+    }
+    tally.rejected += 1;
+    if (tally.rejected <= REJECTIONS_SHOWN) onRejection(`line ${recorded.line}: ${reply.status} ${reply.message}`);
+  }
+}
+
+async function accepts(client: HubClient, batch: readonly Recorded[]): Promise<boolean> {
+  return batch.length > 1 && (await put(client, batch)).ok;
+}
+
+async function put(client: HubClient, batch: readonly Recorded[]): Promise<Reply> {
+  const locations = batch.map(({ location }) => location);
+  const reply = await client.send('PUT', PATH, locations);
+  refuseIfForbidden(reply.status, reply.message);
+  return reply;
+}

@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CommandError } from '../command_error.ts';
+import { describePlaced, type Entity, type EntityKind, placeEntities } from '../entities.ts';
+import { EventCounts } from '../event_counts.ts';
+import { type EventStream, openEventStream } from '../event_stream.ts';
+import { hubClient } from '../hub_client.ts';
+import { interruption } from '../options.ts';
+import { bar, StatusLine } from '../status_line.ts';
+import { deliver, type Tally } from './deliver.ts';
+import { resample } from './interpolate.ts';
+import { paced } from './pace.ts';
+import { countLocations, type Recorded, readRecording } from './recording.ts';
+
+interface Options {
+  readonly hub: string;
+  readonly locations: string;
+  readonly zones?: string;
+  readonly fences?: string;
+  readonly trackables?: string;
+  readonly speed: number;
+  readonly interpolate?: number;
+  readonly restamp?: boolean;
+  readonly batch: number;
+}
+
+const TOPICS = ['fence_events', 'collision_events', 'trackable_motions'];
+
+/** Events follow the reply to a location; the count ends when none has come for this long. */
+const QUIET_MS = 500;
+const QUIET_MAX_MS = 10_000;
+
+/** Sends a recording, shows the progress, and reports what became of it. Ends early, with a report, when interrupted. */
+export async function replay(options: Options): Promise<void> {
+  const { hub, batch, speed } = options;
+  // All files are read before anything is sent: a mistake in one leaves the hub as it was.
+  const entities = await readEntities(options);
+  const { count, recorded } = await readLocations(options);
+  if (count === 0) throw new CommandError(`Cannot replay ${options.locations}: it holds no locations`);
+  const signal = interruption();
+  const client = hubClient(hub, { signal });
+  const status = new StatusLine(process.stderr);
+  const tally: Tally = { sent: 0, accepted: 0, rejected: 0 };
+  const events = new EventCounts();
+  let startMs = performance.now();
+  let endMs = startMs;
+  let stream: EventStream | undefined;
+  try {
+    for (const [kind, list] of entities) status.print(describePlaced(await placeEntities(client, kind, list)));
+    const subscriptions = TOPICS.map((topic) => ({ topic }));
+    const onEvents = (topic: string, payload: readonly unknown[]) => events.add(topic, payload);
+    stream = await openEventStream(hub, { subscriptions, onEvents, signal });
+    void stream.ended.then((why) => why !== undefined && status.print(`${why}; the count of events is incomplete`));
+    startMs = performance.now();
+    const wait = (ms: number) => delay(ms, undefined, { signal });
+    for await (const due of paced(recorded(), { speed, batch, nowMs: () => performance.now(), wait })) {
+      const stamped = options.restamp ? due.map(stamp) : due;
+      await deliver(client, { batch: stamped, tally, onRejection: (text) => status.print(`Rejected: ${text}`) });
+      endMs = performance.now();
+      status.show(endMs, () => progress({ tally, count, seconds: (endMs - startMs) / 1000 }));
+    }
+    await quiet(events, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    status.print('Interrupted');
+  } finally {
+    stream?.close();
+  }
+  const seconds = (endMs - startMs) / 1000;
+  status.print(progress({ tally, count, seconds }));
+  console.log(`Sent ${tally.sent} locations in ${seconds.toFixed(1)} s, ${perSecond(tally.sent, seconds)}/s`);
+  console.log(`Accepted ${tally.accepted}, rejected ${tally.rejected}`);
+  console.log(`Events: ${events}`);
+}
+
+async function readLocations({
+  locations,
+  interpolate,
+}: Options): Promise<{ count: number; recorded: () => AsyncIterable<Recorded> | Iterable<Recorded> }> {
+  if (interpolate === undefined) {
+    return { count: await countLocations(locations), recorded: () => readRecording(locations) };
+  }
+  const all: Recorded[] = [];
+  for await (const each of readRecording(locations)) all.push(each);
+  const resampled = resample(all, { hz: interpolate, path: locations });
+  return { count: resampled.count, recorded: () => resampled.locations() };
+}
+
+/** Zones come first, for fences may lie in their coordinates. */
+async function readEntities(options: Options): Promise<[EntityKind, readonly Entity[]][]> {
+  const read: [EntityKind, readonly Entity[]][] = [];
+  for (const kind of ['zones', 'fences', 'trackables'] as const) {
+    const path = options[kind];
+    if (path !== undefined) read.push([kind, await readArray(path)]);
+  }
+  return read;
+}
+
+async function readArray(path: string): Promise<readonly Entity[]> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+    if (Array.isArray(value)) return value;
+  } catch (error) {
+    throw new CommandError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new CommandError(`Cannot read ${path}: it must be a JSON array`);
+}
+
+function stamp(recorded: Recorded): Recorded {
+  return { ...recorded, location: { ...recorded.location, timestamp_generated: new Date().toISOString() } };
+}
+
+async function quiet(events: EventCounts, signal: AbortSignal): Promise<void> {
+  for (let waitedMs = 0, before = -1; before !== events.total && waitedMs < QUIET_MAX_MS; waitedMs += QUIET_MS) {
+    before = events.total;
+    await delay(QUIET_MS, undefined, { signal });
+  }
+}
+
+function progress({ tally, count, seconds }: { tally: Tally; count: number; seconds: number }): string {
+  const rate = perSecond(tally.sent, seconds);
+  return `${bar(tally.sent / count)}  ${tally.sent}/${count}  ${rate}/s  rejected ${tally.rejected}`;
+}
+
+function perSecond(count: number, seconds: number): string {
+  return seconds > 0 ? (count / seconds).toFixed(0) : '0';
+}

@@ -1,0 +1,40 @@
+import { StartupError } from '../errors.ts';
+import { type Checker, checker } from '../model/check.ts';
+import { ConfigSchema, KEYS, type Key } from './schema.ts';
+
+/** What has been read so far: the values that fit, and one line for everything that is wrong. */
+export interface Collected {
+  readonly values: Map<Key, unknown>;
+  /** `hub_config.yaml:3: port: must be integer, found "x"` */
+  readonly problems: string[];
+}
+
+/** A value as it was found: `source` is `hub_config.yaml:3` or `environment`, `name` the setting as written there. */
+export interface Found {
+  readonly key: Key;
+  readonly source: string;
+  readonly name: string;
+  readonly value: unknown;
+}
+
+const CHECKERS = Object.fromEntries(
+  KEYS.map((key) => [key, checker(ConfigSchema.properties[key])]),
+) as unknown as Readonly<Record<Key, Checker<unknown>>>;
+
+/** Takes a value that fits its setting, or notes why it does not. Later values replace earlier ones. */
+export function collect(into: Collected, { key, source, name, value }: Found): void {
+  const wrong = CHECKERS[key].explain(value, name);
+  if (wrong === undefined) into.values.set(key, value);
+  else into.problems.push(`${source}: ${wrong}`);
+}
+
+/** Everything that is wrong with the configuration, a line each. */
+export class ConfigError extends StartupError {
+  override name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}

@@ -1,0 +1,47 @@
+import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
+import { show } from '../model/check.ts';
+import { type Collected, collect } from './collect.ts';
+import { KEYS, type Key, settingOf } from './schema.ts';
+import { didYouMean } from './suggest.ts';
+
+/**
+ * Collects the settings of a configuration file's text. Problems are YAML that cannot be read, keys that are no setting
+ * and keys that are set twice. `name` is how the file is called in them.
+ */
+export function readConfigText(text: string, { name, into }: { name: string; into: Collected }): void {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const place = (offset: number) => `${name}:${lines.linePos(offset).line}`;
+  for (const { message, pos } of [...document.errors, ...document.warnings]) {
+    into.problems.push(`${place(pos[0])}: cannot be read as YAML: ${message.split('\n', 1)[0]}`);
+  }
+  // What follows a mistake in the syntax is guesswork, and its problems would be too.
+  if (document.errors.length > 0) return;
+  const root = document.contents;
+  if (root === null || (isScalar(root) && root.value === null)) return;
+  if (!isMap(root)) {
+    into.problems.push(`${place(root.range[0])}: must be lines of "key: value", found ${show(root.toJS(document))}`);
+    return;
+  }
+  const places = new Map<string, string>();
+  for (const { key: node, value } of root.items) {
+    const written = String(node);
+    const source = place(node.range[0]);
+    const earlier = places.get(written);
+    const key = KEYS.find((each) => each === written);
+    if (earlier !== undefined) into.problems.push(`${source}: ${written}: is set already, at ${earlier}`);
+    else if (key === undefined) into.problems.push(`${source}: ${written}: ${whyUnknown(written)}`);
+    else collect(into, { key, source, name: key, value: asWord(key, value?.toJS(document) ?? null) });
+    places.set(written, earlier ?? source);
+  }
+}
+
+function whyUnknown(written: string): string {
+  if (written === 'config_path') return 'is set by the environment variable HUB_CONFIG_PATH, not in the file';
+  return `is no setting of the hub${didYouMean(written, KEYS)}`;
+}
+
+/** The word `null` is easily written without its quotes, and then is YAML's null. */
+function asWord(key: Key, value: unknown): unknown {
+  return value === null && settingOf(key).enum?.includes('null') ? 'null' : value;
+}

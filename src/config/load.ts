@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { type Collected, ConfigError } from './collect.ts';
+import { configPath, type Environment, readEnvironment } from './environment.ts';
+import { readConfigText } from './file.ts';
+import { type Config, KEYS, type Key, type Settings, settingOf } from './schema.ts';
+
+/** Where the configuration comes from. */
+export interface Surroundings {
+  readonly env: Environment;
+  /** Folder of hub_config.yaml and data.dat unless HUB_CONFIG_PATH names one. */
+  readonly cwd: string;
+  /** Number of CPU cores. */
+  readonly cores: number;
+  /** Text of a file, undefined when there is none. Throws when it cannot be read. */
+  readonly readFile: (path: string) => string | undefined;
+}
+
+const FILE = 'hub_config.yaml';
+
+/**
+ * Reads the configuration: the environment over hub_config.yaml over the defaults. Throws a ConfigError with everything
+ * that is wrong.
+ */
+export function loadConfig({ env, cwd, cores, readFile }: Surroundings): Config {
+  const read: Collected = { values: new Map(), problems: [] };
+  const folder = configPath(env);
+  const path = resolve(cwd, folder?.path ?? '.');
+  const file = join(path, FILE);
+  const name = shortest(cwd, file);
+  try {
+    readConfigText(readFile(file) ?? '', { name, into: read });
+  } catch (error) {
+    const source = folder === undefined ? name : `environment: ${folder.name}`;
+    read.problems.push(`${source}: cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  readEnvironment(env, read);
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  return Object.freeze({ ...complete(read.values, cores), config_path: path });
+}
+
+function complete(values: ReadonlyMap<Key, unknown>, cores: number): Settings & { num_threads: number } {
+  const pairs = KEYS.map((key) => [key, values.has(key) ? values.get(key) : settingOf(key).default]);
+  // Each value was checked against its schema when it was collected, which the compiler cannot follow.
+  const settings = Object.fromEntries(pairs) as Settings;
+  return {
+    ...settings,
+    host: settings.host === 'localhost' ? '127.0.0.1' : settings.host,
+    num_threads: settings.num_threads ?? Math.max(1, cores - 1),
+  };
+}
+
+/** Reads a file for loadConfig. A missing file is undefined, a missing folder an error. */
+export function readConfigFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (existsSync(dirname(path))) return undefined;
+    throw new Error(`there is no folder ${dirname(path)}`);
+  }
+}
+
+/** A path below the current folder is shown from there. */
+function shortest(cwd: string, path: string): string {
+  const below = relative(cwd, path);
+  return below.startsWith('..') || isAbsolute(below) ? path : below;
+}

@@ -1,0 +1,126 @@
+import Type, { type Static } from 'typebox';
+
+/**
+ * Every setting of the hub: type, default and one line of help. hub_config.yaml in the repository is written from this
+ * schema. A setting with `secret: true` is never shown.
+ */
+export const ConfigSchema = Type.Object({
+  host: Type.String({
+    minLength: 1,
+    default: '127.0.0.1',
+    description: 'Address to listen on. 0.0.0.0 is every interface, localhost is 127.0.0.1.',
+  }),
+  port: Type.Integer({
+    minimum: 0,
+    maximum: 65535,
+    default: 8081,
+    description: 'Port of the API, the WebSocket and the documentation. 0 takes a free one.',
+  }),
+  cors: Type.Boolean({ default: true, description: 'Whether web pages of other origins may use the API.' }),
+  client_max_body_size: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 10_000,
+    description: 'Largest body of a request, in KiB. A larger one is answered 413.',
+  }),
+  error_type_prefix: Type.String({
+    minLength: 1,
+    default: 'com.flowcate',
+    description: 'What the types of error bodies begin with.',
+  }),
+  severity_level: Word(['Fatal', 'Error', 'Warning', 'Info', 'Debug', 'Trace'], {
+    default: 'Info',
+    description: 'Least severity that is logged: Fatal, Error, Warning, Info, Debug or Trace.',
+  }),
+  num_threads: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Null()], {
+    default: null,
+    description: 'Threads that evaluate locations. null is one less than the cores, at least 1.',
+  }),
+  lane_capacity: Type.Integer({
+    minimum: 1,
+    default: 100_000,
+    description: 'Locations that may wait for a thread. More are answered 503.',
+  }),
+  persist_locations: Type.Boolean({
+    default: true,
+    description: 'Whether last locations and memberships survive a restart.',
+  }),
+  db_type: Word(['sqlite'], {
+    default: 'sqlite',
+    description: 'Kind of database: sqlite, the file data.dat beside this file.',
+  }),
+  db_fast_writes: Type.Boolean({
+    default: true,
+    description: 'Whether a location is answered before it is committed. Needs persist_locations.',
+  }),
+  db_flush_interval: Type.Integer({
+    minimum: 1,
+    maximum: 2000,
+    default: 200,
+    description: 'Time between commits of last locations with db_fast_writes, in milliseconds.',
+  }),
+  restart_event_delay: Type.Integer({
+    minimum: 0,
+    maximum: 3_600_000,
+    default: 2000,
+    description: 'Time after a start until exits that fell due meanwhile are sent, in milliseconds.',
+  }),
+  calculate_collisions_default: Type.Boolean({
+    default: true,
+    description: 'Whether trackables that do not say otherwise take part in collisions.',
+  }),
+  fence_event_provider_id: Word(['null', 'set'], {
+    default: 'null',
+    description: 'provider_id of a fence event that a trackable caused: "null", or "set" to the provider.',
+  }),
+  websocket_idle_timeout: Type.Integer({
+    minimum: 8,
+    maximum: 960,
+    default: 60,
+    description: 'Time after which a WebSocket without a sign of life is closed, in seconds.',
+  }),
+  websocket_subscription_id: Word(['auto', 'always', 'never'], {
+    default: 'auto',
+    description: 'Whether message frames carry subscription_id: always, never, or auto (not to Go clients).',
+  }),
+  websocket_buffer_size: Type.Integer({
+    minimum: 1,
+    maximum: 4096,
+    default: 64,
+    description: 'What may wait for a slow WebSocket client before it is disconnected, in MiB.',
+  }),
+});
+
+function Word<const T extends readonly string[]>(words: T, options: { default: T[number]; description: string }) {
+  return Type.Enum([...words] as unknown as T, options);
+}
+
+export type Settings = Static<typeof ConfigSchema>;
+
+/** The settings of a running hub: read once, checked and frozen. */
+export type Config = Readonly<
+  Omit<Settings, 'num_threads'> & {
+    num_threads: number;
+    /** Folder of hub_config.yaml and data.dat, absolute. From HUB_CONFIG_PATH alone. */
+    config_path: string;
+  }
+>;
+
+export type Key = keyof Settings;
+
+/** The settings' names, in the order of the schema. */
+export const KEYS = Object.keys(ConfigSchema.properties) as readonly Key[];
+
+/** What a setting's schema says beside its type. */
+export interface Setting {
+  readonly default: string | number | boolean | null;
+  readonly description: string;
+  readonly secret?: boolean;
+  /** The words of a setting that takes one of some words. */
+  readonly enum?: readonly string[];
+}
+
+/** The schema of a setting, as plain data. */
+export function settingOf(key: Key): Setting {
+  return ConfigSchema.properties[key] as unknown as Setting;
+}

@@ -1,0 +1,28 @@
+import { stringify } from 'yaml';
+import { type Config, KEYS, type Key, settingOf } from './schema.ts';
+
+const INTRODUCTION = `\
+# Configuration of the location hub. Every setting is shown with its default; take the # away to change one.
+# An environment variable takes precedence: HUB_ and the name in upper case, for example HUB_PORT=8082.
+# The hub looks for this file, and for data.dat, in the folder HUB_CONFIG_PATH, by default the current one.
+`;
+
+/** The text of the repository's hub_config.yaml: every setting with its help and default, commented out. */
+export function exampleConfigText(): string {
+  const entries = KEYS.map((key) => `\n# ${settingOf(key).description}\n# ${line(key, settingOf(key).default)}`);
+  return INTRODUCTION + entries.join('');
+}
+
+/** The settings of a running hub as YAML, to be shown to people: secrets are replaced by asterisks. */
+export function configText(config: Config, secrets: readonly Key[] = SECRETS): string {
+  const entries = Object.entries(config).map(([key, value]) => {
+    return line(key, secrets.some((secret) => secret === key) && value !== null ? '***' : value);
+  });
+  return entries.join('');
+}
+
+const SECRETS = KEYS.filter((key) => settingOf(key).secret === true);
+
+function line(key: string, value: unknown): string {
+  return stringify({ [key]: value });
+}

@@ -1,0 +1,26 @@
+import type { Motion } from '../motion/motion.ts';
+
+/**
+ * Puts the motions of several shards into the order of their items. Shards work at their own pace, so a motion waits
+ * until no shard can come with an earlier one any more.
+ */
+export class InOrder {
+  #waiting: Motion[] = [];
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Takes motions of one shard, which are in order among themselves. */
+  add(motions: readonly Motion[]): void {
+    const merged = this.#waiting.length > 0;
+    for (const motion of motions) this.#waiting.push(motion);
+    if (merged) this.#waiting.sort((a, b) => a.seq - b.seq);
+  }
+
+  /** Hands out, in order, all motions of items below the given number. */
+  take(completeTo: number): readonly Motion[] {
+    const end = this.#waiting.findIndex(({ seq }) => seq >= completeTo);
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+  }
+}

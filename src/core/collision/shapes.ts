@@ -1,0 +1,113 @@
+// hot: run for each pair of neighbours, see bench/kernel/collisions.bench.ts
+import type { Body } from './body.ts';
+import { fromPlane, groundMetres, ontoPlane, type TangentPlane, tangentPlaneAt } from './earth.ts';
+import { TOUCH_METRES } from './grid.ts';
+import { contains, crossings, edgeMetres, ringGapMetres, vertexMetres, widest } from './rings.ts';
+
+/**
+ * Distance in metres between the shapes of two bodies, 0 when they touch or overlap. Good to a millimetre within a few
+ * hundred metres. Gives Infinity for bodies that are certainly farther apart than `limitMetres`.
+ */
+export function gapMetres(a: Body, b: Body, limitMetres: number): number {
+  const straight = straightMetres(a, b);
+  if (straight - a.reachMetres - b.reachMetres > limitMetres + TOUCH_METRES) return Number.POSITIVE_INFINITY;
+  const gap = a.ring === undefined && b.ring === undefined ? discGap(a, b, straight) : ringedGap(a, b);
+  return gap <= TOUCH_METRES ? 0 : gap;
+}
+
+/**
+ * Where two touching bodies overlap: longitude and latitude of the two points where their edges cross, farthest apart
+ * if there are more. When one lies within the other, two opposite points of it; when they only touch, or one is a
+ * point, one point.
+ */
+export function overlap(a: Body, b: Body): readonly (readonly [lon: number, lat: number])[] {
+  if (a.reachMetres <= 0) return [[a.motion.lon, a.motion.lat]];
+  if (b.reachMetres <= 0) return [[b.motion.lon, b.motion.lat]];
+  const plane = planeOf(a);
+  const line = a.ring === undefined && b.ring === undefined ? discOverlap(a, b, plane) : ringOverlap(a, b, plane);
+  const places = [fromPlane(plane, line[0]!, line[1]!)];
+  const lengthMetres = Math.hypot(line[2]! - line[0]!, line[3]! - line[1]!);
+  if (lengthMetres > TOUCH_METRES) places.push(fromPlane(plane, line[2]!, line[3]!));
+  return places;
+}
+
+/** x, y, x, y of the ends of a line. */
+type Line = readonly [number, number, number, number];
+
+function straightMetres(a: Body, b: Body): number {
+  const dx = a.x - b.x;
+  const dy = a.y - b.y;
+  const dz = a.z - b.z;
+  return Math.sqrt(dx * dx + dy * dy + dz * dz);
+}
+
+function planeOf(body: Body): TangentPlane {
+  return tangentPlaneAt(body.motion.lon, body.motion.lat, body);
+}
+
+function discGap(a: Body, b: Body, straight: number): number {
+  return groundMetres(straight) - a.reachMetres - b.reachMetres;
+}
+
+function ringedGap(a: Body, b: Body): number {
+  const plane = planeOf(a);
+  if (a.ring !== undefined && b.ring !== undefined) {
+    return ringGapMetres(ontoPlane(plane, a.ring), ontoPlane(plane, b.ring));
+  }
+  const [disc, ringed] = a.ring === undefined ? [a, b] : [b, a];
+  const ring = ontoPlane(plane, ringed.ring!);
+  const [x, y] = centreOn(plane, disc);
+  return contains(ring, x, y) ? 0 : edgeMetres(ring, x, y) - disc.reachMetres;
+}
+
+function centreOn(plane: TangentPlane, body: Body): [number, number] {
+  const point = ontoPlane(plane, Float64Array.of(body.x, body.y, body.z));
+  return [point[0]!, point[1]!];
+}
+
+/** Two circles, in the plane of the first one's centre. */
+function discOverlap(a: Body, b: Body, plane: TangentPlane): Line {
+  const [x, y] = centreOn(plane, b);
+  const distance = Math.hypot(x, y);
+  const [towardsX, towardsY] = distance > 0 ? [x / distance, y / distance] : [1, 0];
+  const ra = a.reachMetres;
+  const rb = b.reachMetres;
+  if (distance <= Math.abs(ra - rb)) {
+    const [centreX, centreY, r] = ra < rb ? [0, 0, ra] : [x, y, rb];
+    return [centreX - r * towardsX, centreY - r * towardsY, centreX + r * towardsX, centreY + r * towardsY];
+  }
+  const along = Math.min(ra, (distance * distance + ra * ra - rb * rb) / (2 * distance));
+  // Circles that touch within tolerance give half a chord of up to a millimetre; it is none.
+  const half = ra + rb - distance <= TOUCH_METRES ? 0 : Math.sqrt(Math.max(0, ra * ra - along * along));
+  const middleX = along * towardsX;
+  const middleY = along * towardsY;
+  return [middleX + half * towardsY, middleY - half * towardsX, middleX - half * towardsY, middleY + half * towardsX];
+}
+
+/** Two shapes of which at least one is a polygon; a circle counts as the polygon that it is shown as. */
+function ringOverlap(a: Body, b: Body, plane: TangentPlane): Line {
+  const one = outline(a, plane);
+  const other = outline(b, plane);
+  const crossed = crossings(one, other);
+  if (crossed.length > 0) return widest(crossed);
+  if (contains(other, one[0]!, one[1]!)) return widest(one);
+  if (contains(one, other[0]!, other[1]!)) return widest(other);
+  const point: [number, number] = [0, 0];
+  const back: [number, number] = [0, 0];
+  const [x, y] = vertexMetres(one, other, point) <= vertexMetres(other, one, back) ? point : back;
+  return [x, y, x, y];
+}
+
+const CIRCLE_SEGMENTS = 64;
+
+function outline(body: Body, plane: TangentPlane): Float64Array {
+  if (body.ring !== undefined) return ontoPlane(plane, body.ring);
+  const [x, y] = centreOn(plane, body);
+  const ring = new Float64Array(2 * CIRCLE_SEGMENTS + 2);
+  for (let i = 0; i <= CIRCLE_SEGMENTS; i++) {
+    const angle = (2 * Math.PI * (i % CIRCLE_SEGMENTS)) / CIRCLE_SEGMENTS;
+    ring[2 * i] = x + body.reachMetres * Math.cos(angle);
+    ring[2 * i + 1] = y + body.reachMetres * Math.sin(angle);
+  }
+  return ring;
+}

@@ -1,0 +1,30 @@
+import { HubError } from '../../errors.ts';
+import type { Location, Proximity } from '../../model/location.ts';
+import type { Zone } from '../../model/zone.ts';
+
+/**
+ * The location that a proximity stands for: the position and floor of its zone, as accurate as the proximity says, or
+ * else as the zone is wide. Throws HUB_BAD_REQUEST when the zone has no position yet.
+ */
+export function locationOf(proximity: Proximity, zone: Zone): Location {
+  if (zone.position == null) {
+    throw new HubError(
+      'HUB_BAD_REQUEST',
+      `source: must be a zone with a position, found "${proximity.source}" without one`,
+    );
+  }
+  const location: Location = {
+    position: { type: 'Point', coordinates: [...zone.position.coordinates] },
+    source: proximity.source,
+    provider_type: proximity.provider_type,
+    crs: 'EPSG:4326',
+  };
+  const accuracy = proximity.accuracy ?? zone.radius;
+  if (proximity.provider_id != null) location.provider_id = proximity.provider_id;
+  if (proximity.timestamp_generated != null) location.timestamp_generated = proximity.timestamp_generated;
+  if (proximity.timestamp_sent != null) location.timestamp_sent = proximity.timestamp_sent;
+  if (accuracy != null) location.accuracy = accuracy;
+  if (zone.floor != null) location.floor = zone.floor;
+  if (proximity.properties != null) location.properties = proximity.properties;
+  return location;
+}

@@ -1,0 +1,92 @@
+import type { Polygon } from '../../model/geojson.ts';
+import { displacer } from '../location/geodesic.ts';
+import { wrapLongitude } from '../zone/longitude.ts';
+
+/** Shapes of trackables on the earth: a circle, or a polygon turned by the course. */
+
+const SEGMENTS = 64;
+const COSINES = Float64Array.from({ length: SEGMENTS }, (_, i) => Math.cos((2 * Math.PI * i) / SEGMENTS));
+const SINES = Float64Array.from({ length: SEGMENTS }, (_, i) => Math.sin((2 * Math.PI * i) / SEGMENTS));
+
+/**
+ * A circle as a closed, counter-clockwise polygon of 64 segments in EPSG:4326. Its vertices lie on the circle to 1e-4
+ * of the radius. Longitudes are wrapped to ±180.
+ */
+export function circlePolygon(lon: number, lat: number, radiusMetres: number): Polygon {
+  // hot
+  const displace = displacer(lon, lat, radiusMetres);
+  const out: [number, number] = [0, 0];
+  const ring: number[][] = [];
+  for (let i = 0; i < SEGMENTS; i++) {
+    displace(radiusMetres * COSINES[i]!, radiusMetres * SINES[i]!, out);
+    ring.push([roundVertex(wrapLongitude(out[0])), roundVertex(out[1])]);
+  }
+  ring.push([...ring[0]!]);
+  return { type: 'Polygon', coordinates: [ring] };
+}
+
+/**
+ * The exterior of a trackable's polygon around a place: vertices in metres, x east and y north at course 0, turned
+ * clockwise by the course. Returns a closed, counter-clockwise ring of lon, lat, lon, lat … in EPSG:4326, unwrapped
+ * around `lon`: longitudes go beyond ±180 across the antimeridian.
+ */
+export function turnedRing(polygon: Polygon, lon: number, lat: number, courseDegrees: number): Float64Array {
+  const vertices = openExterior(polygon);
+  const displace = displacer(lon, lat, reachOf(polygon));
+  const angle = (courseDegrees * Math.PI) / 180;
+  const cosine = Math.cos(angle);
+  const sine = Math.sin(angle);
+  const count = vertices.length;
+  const ring = new Float64Array(2 * (count + 1));
+  const clockwise = signedArea(vertices) < 0;
+  const out: [number, number] = [0, 0];
+  for (let i = 0; i <= count; i++) {
+    const [x = 0, y = 0] = vertices[(clockwise ? count - i : i) % count] as number[];
+    displace(x * cosine + y * sine, y * cosine - x * sine, out);
+    ring[2 * i] = out[0];
+    ring[2 * i + 1] = out[1];
+  }
+  return ring;
+}
+
+/** Greatest distance of the polygon's exterior from its origin, in the polygon's own metres. */
+export function reachOf(polygon: Polygon): number {
+  let reachSquared = 0;
+  for (const [x = 0, y = 0] of polygon.coordinates[0] ?? []) reachSquared = Math.max(reachSquared, x * x + y * y);
+  return Math.sqrt(reachSquared);
+}
+
+/** A ring of lon, lat, lon, lat … as a polygon for output: longitudes wrapped to ±180. */
+export function ringPolygon(ring: Float64Array): Polygon {
+  const vertices: number[][] = [];
+  for (let i = 0; i + 1 < ring.length; i += 2) {
+    vertices.push([roundVertex(wrapLongitude(ring[i]!)), roundVertex(ring[i + 1]!)]);
+  }
+  return { type: 'Polygon', coordinates: [vertices] };
+}
+
+/** The vertices without the last where it repeats the first. */
+function openExterior(polygon: Polygon): readonly (readonly number[])[] {
+  const vertices = polygon.coordinates[0] ?? [];
+  const first = vertices[0];
+  const last = vertices.at(-1);
+  const closed = vertices.length > 1 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
+  return closed ? vertices.slice(0, -1) : vertices;
+}
+
+/** Twice the area, positive when counter-clockwise. */
+function signedArea(vertices: readonly (readonly number[])[]): number {
+  let area = 0;
+  let [beforeX = 0, beforeY = 0] = vertices.at(-1) ?? [];
+  for (const [x = 0, y = 0] of vertices) {
+    area += beforeX * y - x * beforeY;
+    beforeX = x;
+    beforeY = y;
+  }
+  return area;
+}
+
+/** To 0.01 mm: a tenth of what positions are rounded to, so that small shapes keep their form. */
+function roundVertex(degrees: number): number {
+  return Math.round(degrees * 1e10) / 1e10 + 0;
+}

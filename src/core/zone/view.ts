@@ -1,0 +1,68 @@
+import type { Point, Polygon } from '../../model/geojson.ts';
+import type { View } from '../../model/topics.ts';
+import type { Zone } from '../../model/zone.ts';
+import { projection, WGS84 } from './crs.ts';
+import { roundMetres } from './round.ts';
+import type { PlaneTransform } from './transform.ts';
+import { zoneTransform } from './zone_transform.ts';
+
+/** Moves a position from one plane to another. */
+export type Convert = (x: number, y: number, out: [number, number]) => void;
+
+/**
+ * How a place on the earth is shown in a view: as it is, or by a transform. For `local` in the plane of the zone that
+ * the view names, else of the zone that the place belongs to. Undefined when there is none: it cannot be shown.
+ */
+export function viewTransform(
+  view: Pick<View, 'crs' | 'zoneId'>,
+  ownZone: Zone | undefined,
+  zoneById: (idOrForeignId: string) => Zone | undefined,
+): PlaneTransform | 'wgs84' | undefined {
+  if (view.crs === 'EPSG:4326') return 'wgs84';
+  if (view.crs !== 'local') return projection(view.crs);
+  const zone = view.zoneId === undefined ? ownZone : zoneById(view.zoneId);
+  return zone === undefined ? undefined : zoneTransform(zone);
+}
+
+/**
+ * The point in the plane, in rounded metres, or in whatever a function converts it to. z is kept. Undefined when the
+ * plane does not reach it.
+ */
+export function pointInPlane(point: Point, plane: PlaneTransform | Convert): Point | undefined {
+  const coordinates = positionIn(point.coordinates, converterOf(plane));
+  return coordinates === undefined ? undefined : { type: 'Point', coordinates };
+}
+
+/** The polygon with its vertices moved as by pointInPlane; undefined when the plane does not reach all of them. */
+export function polygonInPlane(polygon: Polygon, plane: PlaneTransform | Convert): Polygon | undefined {
+  const convert = converterOf(plane);
+  const rings: number[][][] = [];
+  for (const ring of polygon.coordinates) {
+    const moved: number[][] = [];
+    for (const position of ring) {
+      const coordinates = positionIn(position, convert);
+      if (coordinates === undefined) return undefined;
+      moved.push(coordinates);
+    }
+    rings.push(moved);
+  }
+  return { type: 'Polygon', coordinates: rings };
+}
+
+function converterOf(plane: PlaneTransform | Convert): Convert {
+  if (typeof plane === 'function') return plane;
+  if (plane === WGS84) return plane.fromWgs84;
+  return (lon, lat, out) => {
+    plane.fromWgs84(lon, lat, out);
+    out[0] = roundMetres(out[0]);
+    out[1] = roundMetres(out[1]);
+  };
+}
+
+function positionIn(position: readonly number[], convert: Convert): number[] | undefined {
+  const out: [number, number] = [0, 0];
+  convert(position[0] as number, position[1] as number, out);
+  if (!Number.isFinite(out[0]) || !Number.isFinite(out[1])) return undefined;
+  const z = position[2];
+  return z === undefined ? out : [out[0], out[1], z];
+}

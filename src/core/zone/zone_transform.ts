@@ -1,0 +1,195 @@
+import { pathOf, show } from '../../model/check.ts';
+import type { Zone } from '../../model/zone.ts';
+import { planeAround, projection } from './crs.ts';
+import { wrapLongitude } from './longitude.ts';
+import { fitPlane, type PlaneFit, type PointPair } from './plane_fit.ts';
+import type { PlaneTransform } from './transform.ts';
+import { transformationType } from './zone_type.ts';
+
+/**
+ * A zone's plane is put on the earth in two steps: a linear map takes it to a UTM or UPS plane, whose projection gives
+ * longitude and latitude. Ground control points decide the linear map by a fit, a benchmark by its angle and scale.
+ */
+
+type Row = readonly number[];
+
+const FIELD = 'ground_control_points';
+
+/** Zones are replaced, never changed in place, so a transform lives as long as its zone. */
+const transforms = new WeakMap<Zone, { readonly transform: PlaneTransform | undefined }>();
+
+/**
+ * The transform of a zone's coordinates; undefined for a zone without a plane (proximity, none), or with too little to
+ * place it. fromWgs84 writes NaN for a place too far away to have coordinates in the zone.
+ */
+export function zoneTransform(zone: Zone): PlaneTransform | undefined {
+  const known = transforms.get(zone);
+  if (known !== undefined) return known.transform;
+  const transform = makeTransform(zone);
+  transforms.set(zone, { transform });
+  return transform;
+}
+
+/** How far each ground control point lies from where the fit puts it; undefined for a zone without such a fit. */
+export function residualsMetres(zone: Zone): number[] | undefined {
+  if (transformationType(zone) !== 'gcp') return undefined;
+  const { pairs, fit } = fitRows(zone.ground_control_points ?? []);
+  if (fit === undefined) return undefined;
+  return pairs.map(({ x, y, easting, northing }) => {
+    const dx = x - fit.centreX;
+    const dy = y - fit.centreY;
+    const east = fit.centreEasting + fit.a * dx + fit.b * dy - easting;
+    const north = fit.centreNorthing + fit.c * dx + fit.d * dy - northing;
+    return Math.hypot(east, north);
+  });
+}
+
+/**
+ * Why the rows cannot place a zone, with the path and value of the row at fault; undefined when they can. Rows come in
+ * pairs: longitude and latitude, then the local x and y.
+ */
+export function checkGroundControlPoints(rows: readonly Row[]): string | undefined {
+  if (rows.length % 2 !== 0) return `${FIELD}: must have an even number of rows, found ${rows.length}`;
+  if (rows.length < 4) return `${FIELD}: must have at least 2 pairs of rows, found ${rows.length / 2}`;
+  for (let i = 0; i < rows.length; i++) {
+    const found = i % 2 === 0 ? checkGeographic(rows[i] as Row, i) : checkLocal(rows[i] as Row, i);
+    if (found !== undefined) return found;
+  }
+  const shared = checkDistinct(rows);
+  if (shared !== undefined) return shared;
+  if (fitRows(rows).fit !== undefined) return undefined;
+  return `${FIELD}: must decide a map from local to geographic points, found ${rows.length / 2} pairs with a singular fit`;
+}
+
+function makeTransform(zone: Zone): PlaneTransform | undefined {
+  switch (transformationType(zone)) {
+    case 'gcp': {
+      const { plane, fit } = fitRows(zone.ground_control_points ?? []);
+      return plane === undefined || fit === undefined ? undefined : linearThen(plane, fit);
+    }
+    case 'benchmark':
+      return benchmarkTransform(zone);
+    case 'proximity':
+    case 'none':
+      return undefined;
+  }
+}
+
+/** The linear map, then the plane's projection. */
+function linearThen(plane: PlaneTransform, fit: PlaneFit): PlaneTransform {
+  const { a, b, c, d, centreX, centreY, centreEasting, centreNorthing } = fit;
+  const determinant = a * d - b * c;
+  return {
+    // hot
+    toWgs84(x, y, out) {
+      const dx = x - centreX;
+      const dy = y - centreY;
+      plane.toWgs84(centreEasting + a * dx + b * dy, centreNorthing + c * dx + d * dy, out);
+    },
+    // hot
+    fromWgs84(lon, lat, out) {
+      plane.fromWgs84(lon, lat, out);
+      const east = out[0] - centreEasting;
+      const north = out[1] - centreNorthing;
+      out[0] = centreX + (d * east - b * north) / determinant;
+      out[1] = centreY + (a * north - c * east) / determinant;
+    },
+    covers(x, y) {
+      const dx = x - centreX;
+      const dy = y - centreY;
+      return plane.covers(centreEasting + a * dx + b * dy, centreNorthing + c * dx + d * dy);
+    },
+  };
+}
+
+/**
+ * local_origin lies at the position; the axes are turned clockwise by the angle between the grid's north and theirs,
+ * the sum of easting_angle and meridian_convergence.
+ */
+function benchmarkTransform(zone: Zone): PlaneTransform | undefined {
+  const plane = zone.surface_projection == null ? undefined : projection(zone.surface_projection);
+  const [lon, lat] = zone.position?.coordinates ?? [];
+  if (plane === undefined || zone.surface_projection === 'EPSG:4326') return undefined;
+  if (lon === undefined || lat === undefined) return undefined;
+  const out: [number, number] = [0, 0];
+  plane.fromWgs84(lon, lat, out);
+  if (!plane.covers(out[0], out[1])) return undefined;
+  const scale = zone.scale_factor ?? 1;
+  const angle = (((zone.easting_angle ?? 0) + (zone.meridian_convergence ?? 0)) * Math.PI) / 180;
+  const cosine = scale * Math.cos(angle);
+  const sine = scale * Math.sin(angle);
+  const [centreX = 0, centreY = 0] = zone.local_origin?.coordinates ?? [];
+  const centre = { centreX, centreY, centreEasting: out[0], centreNorthing: out[1] };
+  return linearThen(plane, { a: cosine, b: sine, c: -sine, d: cosine, ...centre });
+}
+
+interface FittedRows {
+  readonly plane: PlaneTransform | undefined;
+  readonly pairs: readonly PointPair[];
+  readonly fit: PlaneFit | undefined;
+}
+
+function fitRows(rows: readonly Row[]): FittedRows {
+  if (rows.length < 4 || rows.length % 2 !== 0) return { plane: undefined, pairs: [], fit: undefined };
+  const plane = planeOf(rows);
+  const pairs: PointPair[] = [];
+  const out: [number, number] = [0, 0];
+  for (let i = 0; i < rows.length; i += 2) {
+    const [lon = Number.NaN, lat = Number.NaN] = rows[i] as Row;
+    const [x = Number.NaN, y = Number.NaN] = rows[i + 1] as Row;
+    plane.fromWgs84(lon, lat, out);
+    pairs.push({ x, y, easting: out[0], northing: out[1] });
+  }
+  return { plane, pairs, fit: fitPlane(pairs) };
+}
+
+/** The plane around the centre of the geographic points; longitudes are averaged as differences to the first. */
+function planeOf(rows: readonly Row[]): PlaneTransform {
+  const [firstLon = 0] = rows[0] as Row;
+  let eastOfFirst = 0;
+  let latSum = 0;
+  for (let i = 0; i < rows.length; i += 2) {
+    const [lon = 0, lat = 0] = rows[i] as Row;
+    eastOfFirst += wrapLongitude(lon - firstLon);
+    latSum += lat;
+  }
+  const pairs = rows.length / 2;
+  return planeAround(firstLon + eastOfFirst / pairs, latSum / pairs);
+}
+
+function checkGeographic(row: Row, index: number): string | undefined {
+  if (!(Math.abs(row[0] as number) <= 180)) return says(index, 0, 'must be a longitude from -180 to 180', row[0]);
+  if (!(Math.abs(row[1] as number) <= 90)) return says(index, 1, 'must be a latitude from -90 to 90', row[1]);
+  return undefined;
+}
+
+function checkLocal(row: Row, index: number): string | undefined {
+  if (!Number.isFinite(row[0])) return says(index, 0, 'must be a finite number', row[0]);
+  if (!Number.isFinite(row[1])) return says(index, 1, 'must be a finite number', row[1]);
+  return undefined;
+}
+
+/** Infinity has no JSON, and is what an overlong exponent is read as. */
+function says(row: number, column: number, rule: string, found: number | undefined): string {
+  return `${pathOf(FIELD, [String(row), String(column)])}: ${rule}, found ${String(found ?? 'nothing')}`;
+}
+
+function checkDistinct(rows: readonly Row[]): string | undefined {
+  const seen = new Map<string, number>();
+  for (let i = 0; i < rows.length; i++) {
+    const key = i % 2 === 0 ? geographicKey(rows[i] as Row) : `local ${rows[i]?.[0]} ${rows[i]?.[1]}`;
+    const before = seen.get(key);
+    if (before !== undefined) {
+      const [path, other] = [i, before].map((row) => pathOf(FIELD, [String(row)]));
+      return `${path}: must differ from ${other}, found ${show(rows[i])}`;
+    }
+    seen.set(key, i);
+  }
+  return undefined;
+}
+
+/** The antimeridian has two longitudes, a pole has all. */
+function geographicKey([lon = 0, lat = 0]: Row): string {
+  if (Math.abs(lat) === 90) return `geographic ${lat}`;
+  return `geographic ${lon === -180 ? 180 : lon} ${lat}`;
+}

@@ -1,0 +1,16 @@
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+export function isUuid(text: string): boolean {
+  return text.length === 36 && text[8] === '-' && UUID.test(text);
+}
+
+/** What ids are compared by: UUIDs without regard to case, all other ids verbatim. */
+export function idKey(id: string): string {
+  return isUuid(id) ? id.toLowerCase() : id;
+}
+
+/** Whether a client means "no id": some leave it out, some send null, an empty text or the nil UUID. */
+export function isUnset(id: unknown): id is undefined | null | '' | typeof NIL_UUID {
+  return id === undefined || id === null || id === '' || id === NIL_UUID;
+}

@@ -1,0 +1,23 @@
+import type { Fence } from '../model/fence.ts';
+import type { LocationProvider } from '../model/provider.ts';
+import type { Trackable } from '../model/trackable.ts';
+import type { Zone } from '../model/zone.ts';
+
+/** The kinds of configured entities. */
+export interface EntityMap {
+  zone: Zone;
+  fence: Fence;
+  trackable: Trackable;
+  provider: LocationProvider;
+}
+export type Kind = keyof EntityMap;
+export const KINDS: readonly Kind[] = ['zone', 'fence', 'trackable', 'provider'];
+
+/** What the check of one entity may ask about the others. */
+export interface Known {
+  get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined;
+  /** The zone with that id, else the one with that foreign id. */
+  zoneBy(idOrForeignId: string): Zone | undefined;
+  /** Why a fence's region is no region, by a geometry engine; undefined when it is one. */
+  regionProblem(fence: Fence): string | undefined;
+}

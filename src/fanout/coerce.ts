@@ -1,0 +1,47 @@
+import { HubError } from '../errors.ts';
+import { show } from '../model/check.ts';
+
+/**
+ * Filter values as clients send them. Some clients can send strings only, so a number or a boolean may come as text.
+ * Every function throws HUB_BAD_REQUEST naming the parameter.
+ */
+
+/** Text; a number is taken by its digits. */
+export function asText(name: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  throw unfit(name, 'must be a string', value);
+}
+
+/** A finite number, or a string that is one. */
+export function asNumber(name: string, value: unknown): number {
+  const parsed = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
+  throw unfit(name, 'must be a number', value);
+}
+
+/** A boolean; as in query parameters `1` and the empty string are true, `0` is false. */
+export function asBoolean(name: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  const text = String(typeof value === 'object' ? undefined : value);
+  if (text === 'true' || text === '1' || text === '') return true;
+  if (text === 'false' || text === '0') return false;
+  throw unfit(name, 'must be true or false', value);
+}
+
+/** One of the given words. */
+export function asWord(name: string, value: unknown, words: readonly string[]): string {
+  if (typeof value === 'string' && words.includes(value)) return value;
+  throw unfit(name, `must be one of ${words.join(', ')}`, value);
+}
+
+function unfit(name: string, wanted: string, value: unknown): HubError {
+  return new HubError('HUB_BAD_REQUEST', `params.${name}: ${wanted}, found ${describe(value)}`);
+}
+
+/** Objects are not shown: they may be nested deeper than a recursive walk can go. */
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return show(value);
+}

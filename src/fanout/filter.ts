@@ -1,0 +1,159 @@
+import { CollisionEvent } from '../model/events.ts';
+import { PROVIDER_TYPES } from '../model/location.ts';
+import { type FilterFields, TOPICS, type Topic } from '../model/topics.ts';
+import { asBoolean, asNumber, asText, asWord } from './coerce.ts';
+
+/**
+ * Filters of subscriptions. A row of FILTERS says what a parameter compares, and how. All parameters given must hold;
+ * an event without the compared value does not match; parameters that no row names are ignored.
+ */
+export type Filter = (fields: FilterFields) => boolean;
+
+type Field = FilterFields[number];
+type Params = Readonly<Record<string, unknown>>;
+/** Makes the test of one parameter from its value. */
+type Compare = (name: string, value: unknown) => (field: Field) => boolean;
+
+/** Equal to the value, or to any of them when it is an array. UUIDs compare without regard to case. */
+const anyOf: Compare = (name, value) => {
+  const wanted = (Array.isArray(value) ? value : [value]).map((item) => asText(name, item));
+  const [only] = wanted;
+  if (only !== undefined && wanted.length === 1) return sameText(only);
+  const exact = new Set(wanted);
+  const uuids = new Set(wanted.filter(isUuid).map((uuid) => uuid.toLowerCase()));
+  return (field) => {
+    if (typeof field !== 'string') return false;
+    return exact.has(field) || (field.length === UUID_LENGTH && uuids.has(field.toLowerCase()));
+  };
+};
+
+const text: Compare = (name, value) => sameText(asText(name, value));
+
+const equals: Compare = (name, value) => {
+  const wanted = asNumber(name, value);
+  return (field) => field === wanted;
+};
+
+const atMost: Compare = (name, value) => {
+  const limit = asNumber(name, value);
+  return (field) => typeof field === 'number' && field <= limit;
+};
+
+const flag: Compare = (name, value) => {
+  const wanted = asBoolean(name, value);
+  return (field) => field === wanted;
+};
+
+function word(words: readonly string[]): Compare {
+  return (name, value) => {
+    const wanted = asWord(name, value, words);
+    return (field) => field === wanted;
+  };
+}
+
+const providerType = word(PROVIDER_TYPES);
+const fenceEventType = word(['region_entry', 'region_exit']);
+const objectType = word(['trackable', 'location_provider']);
+const changeType = word(['create', 'update', 'delete']);
+const collisionType = word(CollisionEvent.properties.collision_type.enum);
+
+interface Row {
+  readonly param: string;
+  /** Fields by their names in TOPICS. All of them must pass. */
+  readonly fields: readonly string[];
+  readonly compare: Compare;
+}
+
+function row(param: string, compare: Compare, ...fields: readonly string[]): Row {
+  return { param, compare, fields: fields.length === 0 ? [param] : fields };
+}
+
+const CHANGES = [row('id', anyOf), row('event_type', changeType)];
+
+const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
+  location_updates: [
+    row('provider_id', anyOf),
+    row('source', text),
+    row('provider_type', providerType),
+    row('associated', flag),
+    row('accuracy', atMost),
+    row('floor', equals),
+  ],
+  trackable_motions: [
+    row('id', anyOf),
+    row('trackable_id', anyOf, 'id'),
+    row('provider_id', anyOf),
+    row('name', text),
+    row('accuracy', atMost),
+    row('floor', equals),
+  ],
+  fence_events: [
+    row('fence_id', anyOf),
+    row('foreign_id', anyOf),
+    row('provider_id', anyOf),
+    row('trackable_id', anyOf),
+    row('event_type', fenceEventType),
+    row('object_type', objectType),
+  ],
+  collision_events: [row('collision_type', collisionType), row('floor', equals, 'floor_1', 'floor_2')],
+  proximity_updates: [row('provider_id', anyOf), row('source', text), row('provider_type', providerType)],
+  provider_changes: CHANGES,
+  trackable_changes: CHANGES,
+  fence_changes: CHANGES,
+  zone_changes: CHANGES,
+  anchor_changes: CHANGES,
+};
+
+/**
+ * Compiles the filter parameters of a subscription. Returns undefined when none are given: everything matches. A null
+ * parameter counts as not given. Throws HUB_BAD_REQUEST naming the parameter whose value makes no sense.
+ */
+export function compileFilter(topic: Topic, params: Params): Filter | undefined {
+  const names: readonly string[] = TOPICS[topic];
+  const tests: Filter[] = [];
+  for (const { param, fields, compare } of FILTERS[topic]) {
+    const value = given(params, param);
+    if (value === undefined) continue;
+    const passes = compare(param, value);
+    for (const name of fields) {
+      const at = names.indexOf(name);
+      tests.push((event) => passes(event[at]));
+    }
+  }
+  if (topic === 'collision_events') tests.push(...collisionPair(params));
+  const [first] = tests;
+  if (first === undefined || tests.length === 1) return first;
+  return (event) => tests.every((test) => test(event));
+}
+
+/** One id: either of the two has collided. Two: exactly these two have, in any order. */
+function collisionPair(params: Params): readonly Filter[] {
+  const [a, b] = [1, 2].map((n) => {
+    const names = [`collision_id_${n}`, `object_id_${n}`];
+    const name = names.find((candidate) => given(params, candidate) !== undefined);
+    return name === undefined ? undefined : text(name, given(params, name));
+  });
+  if (a !== undefined && b !== undefined) {
+    return [([one, two]) => (a(one) && b(two)) || (a(two) && b(one))];
+  }
+  const either = a ?? b;
+  return either === undefined ? [] : [([one, two]) => either(one) || either(two)];
+}
+
+/** A parameter that was really sent: names such as `constructor` are no parameters. */
+function given(params: Params, name: string): unknown {
+  return Object.hasOwn(params, name) ? (params[name] ?? undefined) : undefined;
+}
+
+function sameText(wanted: string): (field: Field) => boolean {
+  if (!isUuid(wanted)) return (field) => field === wanted;
+  const lower = wanted.toLowerCase();
+  return (field) => typeof field === 'string' && field.length === UUID_LENGTH && field.toLowerCase() === lower;
+}
+
+const UUID_LENGTH = 36;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function isUuid(value: string): boolean {
+  return UUID.test(value);
+}

@@ -1,0 +1,156 @@
+import type { Peer } from '../exchange.ts';
+import { type Batch, PAYLOAD_MAX_BYTES, type Payload } from './batch.ts';
+import type { Subscriber } from './fanout.ts';
+
+/**
+ * Sends to one connection, in order and within a bound.
+ *
+ *   deliver, reply --> network takes it at once ---------------------------> peer
+ *                  \-> it does not: queue --> drained(): queue, coalesced --/
+ *                                         \-> over the bound: close 1013, forget all
+ *
+ * Nothing is dropped silently: a connection gets everything, or it is closed.
+ */
+export interface OutboxOptions {
+  /** Most bytes that may wait, those that the network has not taken included. */
+  readonly queueMaxBytes: number;
+  /** Frames go out while fewer bytes wait in the network: what is there cannot be taken back or freed. */
+  readonly networkMaxBytes: number;
+  /** Told when the connection is closed because it is too slow. */
+  readonly overflowed: (waitingBytes: number) => void;
+}
+
+/** A frame that waits. Events of one subscription that wait one behind the other are joined when they are sent. */
+type Waiting =
+  | { readonly kind: 'reply'; readonly text: string; readonly bytes: number }
+  | { readonly kind: 'message'; readonly prefix: string; readonly payload: Payload; readonly bytes: number };
+
+/** What a waiting frame costs beside its text; without it, a flood of tiny frames would outgrow the bound. */
+const WAITING_OVERHEAD_BYTES = 128;
+
+/** Closes for trying again later: the peer has not read what was sent. */
+const TRY_AGAIN_LATER = 1013;
+
+export class Outbox implements Subscriber {
+  readonly #peer: Peer;
+  readonly #options: OutboxOptions;
+  readonly #prefixes = new Map<number, string>();
+  /** The slots before #head are empty: their frames have been sent. */
+  #waiting: (Waiting | undefined)[] = [];
+  #head = 0;
+  #waitingBytes = 0;
+  #closed = false;
+
+  constructor(peer: Peer, options: OutboxOptions) {
+    this.#peer = peer;
+    this.#options = options;
+  }
+
+  /** Expects deliveries for a subscription. Its messages carry the topic's name, and its id when that is echoed. */
+  open(subscriptionId: number, { topic, echoId }: { readonly topic: string; readonly echoId: boolean }): void {
+    const id = echoId ? `,"subscription_id":${subscriptionId}` : '';
+    this.#prefixes.set(subscriptionId, `{"event":"message","topic":${JSON.stringify(topic)}${id},"payload":[`);
+  }
+
+  /** Expects no more deliveries for a subscription. */
+  forget(subscriptionId: number): void {
+    this.#prefixes.delete(subscriptionId);
+  }
+
+  /** hot: once per subscription and batch. */
+  deliver(subscriptionId: number, batch: Batch): void {
+    const prefix = this.#prefixes.get(subscriptionId);
+    if (prefix === undefined) return;
+    for (const payload of batch.payloads()) {
+      if (this.#closed) return;
+      if (this.#flows()) this.#peer.send(message(prefix, payload.text));
+      else this.#wait({ kind: 'message', prefix, payload, bytes: payload.bytes + WAITING_OVERHEAD_BYTES });
+    }
+  }
+
+  /** Sends a frame that is no event, behind everything delivered before. */
+  reply(text: string): void {
+    if (this.#closed) return;
+    if (this.#flows()) this.#peer.send(text);
+    else this.#wait({ kind: 'reply', text, bytes: Buffer.byteLength(text) + WAITING_OVERHEAD_BYTES });
+  }
+
+  /** The network has taken something: sends on. */
+  drained(): void {
+    while (this.#head < this.#waiting.length && this.#networkHasRoom()) this.#peer.send(this.#next());
+    if (this.#head === this.#waiting.length) this.#clear();
+    else this.#compact();
+  }
+
+  /** Bytes that wait here and in the network. */
+  waitingBytes(): number {
+    return this.#closed ? 0 : this.#waitingBytes + this.#peer.bufferedBytes();
+  }
+
+  /** Sends nothing more and frees what waits. */
+  close(): void {
+    this.#closed = true;
+    this.#prefixes.clear();
+    this.#clear();
+  }
+
+  #flows(): boolean {
+    return this.#waiting.length === 0 && this.#networkHasRoom();
+  }
+
+  #networkHasRoom(): boolean {
+    return this.#peer.bufferedBytes() < this.#options.networkMaxBytes;
+  }
+
+  #wait(frame: Waiting): void {
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.bytes;
+    const bytes = this.waitingBytes();
+    if (bytes <= this.#options.queueMaxBytes) return;
+    this.close();
+    this.#options.overflowed(bytes);
+    this.#peer.close(TRY_AGAIN_LATER, `Too slow: ${bytes} bytes wait, ${this.#options.queueMaxBytes} may`);
+  }
+
+  /** Takes the next frame, joined with the events of the same subscription that directly follow it. */
+  #next(): string {
+    const frame = this.#take();
+    if (frame.kind === 'reply') return frame.text;
+    let { bytes } = frame.payload;
+    let { text } = frame.payload;
+    for (;;) {
+      const following = this.#waiting[this.#head];
+      if (following?.kind !== 'message' || following.prefix !== frame.prefix) break;
+      bytes += 1 + following.payload.bytes;
+      if (bytes > PAYLOAD_MAX_BYTES) break;
+      text += `,${following.payload.text}`;
+      this.#take();
+    }
+    return message(frame.prefix, text);
+  }
+
+  #take(): Waiting {
+    const frame = this.#waiting[this.#head] as Waiting;
+    this.#waiting[this.#head] = undefined;
+    this.#head++;
+    this.#waitingBytes -= frame.bytes;
+    return frame;
+  }
+
+  #clear(): void {
+    this.#waiting = [];
+    this.#head = 0;
+    this.#waitingBytes = 0;
+  }
+
+  /** Frees the empty slots now and then: doing so for each would cost the square of the queue's length. */
+  #compact(): void {
+    if (this.#head < 1024 || this.#head * 2 < this.#waiting.length) return;
+    this.#waiting = this.#waiting.slice(this.#head);
+    this.#head = 0;
+  }
+}
+
+function message(prefix: string, payload: string): string {
+  return `${prefix}${payload}]}`;
+}

@@ -1,0 +1,33 @@
+import { TOPICS, type Topic } from '../model/topics.ts';
+
+/** What a client's topic name stands for: a topic, and whether its payload is GeoJSON. */
+export interface TopicName {
+  readonly topic: Topic;
+  readonly geojson: boolean;
+}
+
+/** Topics whose events have a place on the map, and so a GeoJSON form. */
+const GEOJSON_TOPICS: readonly Topic[] = ['location_updates', 'trackable_motions', 'fence_events'];
+
+const NAMES: ReadonlyMap<string, TopicName> = new Map<string, TopicName>([
+  ...(Object.keys(TOPICS) as Topic[]).map((topic) => [topic, { topic, geojson: false }] as const),
+  ...GEOJSON_TOPICS.map((topic) => [`${topic}:geojson`, { topic, geojson: true }] as const),
+]);
+
+/** Understands a topic name, such as `fence_events:geojson`; undefined when there is no such topic. */
+export function topicName(name: unknown): TopicName | undefined {
+  return typeof name === 'string' ? NAMES.get(name) : undefined;
+}
+
+/** Whether the topic has a GeoJSON form. */
+export function hasGeojson(topic: Topic): boolean {
+  return GEOJSON_TOPICS.includes(topic);
+}
+
+/** Topics that the shards render. The events of all others are rendered where they arise. */
+const SHARD_TOPICS: readonly Topic[] = ['location_updates', 'trackable_motions', 'fence_events', 'collision_events'];
+
+/** Whether the shards must be told when somebody subscribes. */
+export function isRenderedByShards(topic: Topic): boolean {
+  return SHARD_TOPICS.includes(topic);
+}

@@ -1,0 +1,117 @@
+/** What a lane does with its batches. */
+export interface LaneDriver<Item, Outcome> {
+  /** Runs one batch; an empty one is a tick. */
+  run(items: readonly Item[]): Promise<Outcome>;
+  /** Takes the outcome. What it returns (a commit, say) delays nothing but `settled`. */
+  outcome(outcome: Outcome, items: readonly Item[]): Promise<void> | undefined;
+  /** The batch has failed for good: its items are lost. */
+  failure(error: unknown, lost: readonly Item[]): void;
+}
+
+/**
+ * A queue to one worker with one batch in flight. Whatever arrives meanwhile becomes the next batch, so batches grow
+ * with the load and nobody waits for a batch to fill.
+ */
+export class Lane<Item, Outcome> {
+  readonly #driver: LaneDriver<Item, Outcome>;
+  readonly #pendingMax: number;
+  readonly #batchMax: number;
+  #pending: Item[] = [];
+  #inFlight: readonly Item[] = [];
+  #busy = false;
+  #woken = false;
+  #pushed = 0;
+  #done = 0;
+  /** What the outcomes so far have asked for. */
+  #work: Promise<void> = Promise.resolve();
+  #waiters: { readonly until: number; readonly resolve: (work: Promise<void>) => void }[] = [];
+
+  constructor(driver: LaneDriver<Item, Outcome>, options: { readonly pendingMax: number; readonly batchMax: number }) {
+    this.#driver = driver;
+    this.#pendingMax = options.pendingMax;
+    this.#batchMax = options.batchMax;
+  }
+
+  /** Whether `count` more items can be taken. */
+  hasRoom(count: number): boolean {
+    return this.#pending.length + count <= this.#pendingMax;
+  }
+
+  /** Items that wait, without those in flight. */
+  get pending(): number {
+    return this.#pending.length;
+  }
+
+  /** The first item that is not done yet, in flight or waiting. */
+  get first(): Item | undefined {
+    return this.#inFlight[0] ?? this.#pending[0];
+  }
+
+  /** Takes an item. Who must not overfill the lane asks hasRoom first; changes of entities are always taken. */
+  push(item: Item): void {
+    this.#pending.push(item);
+    this.#pushed++;
+    this.#start();
+  }
+
+  /** Runs a batch even if nothing is waiting: a tick. */
+  wake(): void {
+    this.#woken = true;
+    this.#start();
+  }
+
+  /** Resolves when everything pushed so far is done, with the work that its outcomes have asked for. */
+  async settled(): Promise<void> {
+    if (this.#done === this.#pushed) return this.#work;
+    const until = this.#pushed;
+    return new Promise<void>((resolve) => this.#waiters.push({ until, resolve }));
+  }
+
+  #start(): void {
+    if (this.#busy) return;
+    this.#busy = true;
+    // The current turn of the event loop may have more to push: it all goes into one batch.
+    queueMicrotask(() => void this.#drain());
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#pending.length > 0 || this.#woken) {
+      this.#woken = false;
+      const items = this.#take();
+      this.#inFlight = items;
+      await this.#runBatch(items);
+      this.#done += items.length;
+      this.#release();
+    }
+    this.#busy = false;
+  }
+
+  async #runBatch(items: readonly Item[]): Promise<void> {
+    let outcome: Outcome;
+    try {
+      outcome = await this.#driver.run(items);
+    } catch (error) {
+      this.#inFlight = [];
+      this.#driver.failure(error, items);
+      return;
+    }
+    this.#inFlight = [];
+    const work = this.#driver.outcome(outcome, items);
+    if (work === undefined) return;
+    const earlier = this.#work;
+    this.#work = Promise.all([earlier, work]).then(() => undefined);
+  }
+
+  #take(): readonly Item[] {
+    if (this.#pending.length > this.#batchMax) return this.#pending.splice(0, this.#batchMax);
+    const items = this.#pending;
+    this.#pending = [];
+    return items;
+  }
+
+  #release(): void {
+    while (this.#waiters[0] !== undefined && this.#waiters[0].until <= this.#done) {
+      this.#waiters.shift()?.resolve(this.#work);
+    }
+  }
+}

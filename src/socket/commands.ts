@@ -1,0 +1,92 @@
+import { HubError } from '../errors.ts';
+import { topicName } from '../fanout/topic_name.ts';
+import { show } from '../model/check.ts';
+import { identityOf, readInterest, readParams } from './params.ts';
+import type { Session } from './session.ts';
+import type { PublishResult } from './socket.ts';
+import { type ClientFrame, CommandError } from './wire.ts';
+
+/** What a client may ask for. A command throws a CommandError when it cannot be done. */
+export interface Command {
+  readonly event: string;
+  /** What the client must be allowed to do with the topic; undefined: nothing. */
+  readonly permission: 'READ' | 'CREATE_OR_UPDATE' | undefined;
+  readonly handle: (session: Session, frame: ClientFrame) => void;
+}
+
+export const COMMANDS: readonly Command[] = [
+  { event: 'subscribe', permission: 'READ', handle: subscribe },
+  { event: 'unsubscribe', permission: undefined, handle: unsubscribe },
+  { event: 'message', permission: 'CREATE_OR_UPDATE', handle: publish },
+];
+
+/** A command that may not be run. */
+export interface Refusal {
+  readonly reason: 'notAuthenticated' | 'notAuthorized';
+  readonly description: string;
+}
+
+function subscribe(session: Session, frame: ClientFrame): void {
+  const { name, ...topic } = readTopic(frame.topic);
+  const params = readParams(frame.params, 'subscribeFailed');
+  const { fanout, checkView, subscriptionsMax = 1000 } = session.deps;
+  if (session.subscriptions >= subscriptionsMax) {
+    throw new CommandError('subscribeFailed', `Cannot subscribe: the connection has ${subscriptionsMax} subscriptions`);
+  }
+  const identity = identityOf(name, params);
+  if (session.holds(identity)) {
+    throw new CommandError('subscribeFailed', `Cannot subscribe to ${name}: a subscription with equal params exists`);
+  }
+  try {
+    const interest = readInterest(topic, params, checkView);
+    const id = fanout.subscribe(session.outbox, { topic: topic.topic, ...interest });
+    session.hold(id, { topicName: name, identity });
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    throw new CommandError('subscribeFailed', error.message);
+  }
+}
+
+function unsubscribe(session: Session, frame: ClientFrame): void {
+  const id = readId(frame.subscription_id);
+  if (id === undefined) throw new CommandError('unsubscribeFailed', 'subscription_id: must be an integer');
+  if (session.release(id)) return;
+  throw new CommandError('unsubscribeFailed', `Cannot unsubscribe ${id}: the connection has no such subscription`);
+}
+
+function publish(session: Session, frame: ClientFrame): void {
+  const { name } = readTopic(frame.topic);
+  const { ingestLocations, ingestProximities } = session.deps;
+  const ingest = { location_updates: ingestLocations, proximity_updates: ingestProximities }[name];
+  if (ingest === undefined) throw new CommandError('notAuthorized', `Cannot publish to ${name}: it can only be read`);
+  readParams(frame.params, 'invalidPayload');
+  if (!Array.isArray(frame.payload)) throw new CommandError('invalidPayload', 'payload: must be an array');
+  if (frame.payload.length === 0) return;
+  try {
+    const result: PublishResult = ingest(frame.payload, session.path);
+    if (!(result instanceof Promise)) {
+      session.failItems(result.problems);
+      return;
+    }
+    result.then(
+      ({ problems }) => session.failItems(problems),
+      (error: unknown) => session.failPublish(error),
+    );
+  } catch (error) {
+    session.failPublish(error);
+  }
+}
+
+function readTopic(topic: unknown) {
+  const found = topicName(topic);
+  if (found !== undefined) return { name: topic as string, ...found };
+  if (topic === undefined) throw new CommandError('unknownTopic', 'topic: is required, but is missing');
+  if (typeof topic !== 'string') throw new CommandError('unknownTopic', 'topic: must be a string');
+  throw new CommandError('unknownTopic', `topic: there is no topic ${show(topic)}`);
+}
+
+/** An id; some clients send it as a string. */
+function readId(value: unknown): number | undefined {
+  const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
+}

@@ -1,0 +1,48 @@
+import type { HandlePeer, Peer } from '../exchange.ts';
+import type { Fanout } from '../fanout/fanout.ts';
+import type { View } from '../model/topics.ts';
+import type { Command, Refusal } from './commands.ts';
+import type { AskedView } from './params.ts';
+import { Session } from './session.ts';
+
+/** What became of published items: one problem for each that was not taken, named like `locations[3].source: ...`. */
+export type PublishResult = Taken | Promise<Taken>;
+interface Taken {
+  readonly problems: readonly string[];
+}
+
+/** Takes published items. Throws, or rejects with, a HubError when none could be taken. */
+type Ingest = (values: readonly unknown[], versionPath: string) => PublishResult;
+
+/** What a client asks to be allowed. `topic` and `params` have not been checked; the token is one of the params. */
+export interface Asked {
+  readonly permission: NonNullable<Command['permission']>;
+  readonly path: string;
+  readonly topic: unknown;
+  readonly params: unknown;
+}
+
+export interface SocketDeps {
+  readonly fanout: Fanout;
+  readonly ingestLocations: Ingest;
+  readonly ingestProximities: Ingest;
+  /** Whether messages carry their subscription's id; `auto`: but for the one client that cannot bear it. */
+  readonly subscriptionIdMode: 'auto' | 'always' | 'never';
+  /** Completes a view with its defaults. Throws HUB_BAD_REQUEST for an unsupported CRS or an unknown zone. */
+  readonly checkView: (asked: AskedView) => View;
+  /** Asked before a command with a permission runs; returns why it may not. */
+  readonly authorize?: (asked: Asked) => Refusal | undefined;
+  /** Told when a connection is closed because it does not read what it subscribed to. */
+  readonly tooSlow?: (peer: Peer, waitingBytes: number) => void;
+  /** Told of what went wrong inside the hub, for the log. */
+  readonly report?: (error: unknown) => void;
+  readonly subscriptionsMax?: number;
+  /** See OutboxOptions; 64 MiB and 256 KiB when left out. */
+  readonly queueMaxBytes?: number;
+  readonly networkMaxBytes?: number;
+}
+
+/** The WebSocket API: publish and subscribe, one session per connection. */
+export function createSocket(deps: SocketDeps): HandlePeer {
+  return (peer) => new Session(peer, deps);
+}

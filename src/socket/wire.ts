@@ -1,0 +1,80 @@
+/** The frames of the WebSocket protocol. */
+
+/** What is wrong with a client's frame. */
+export const WIRE_ERRORS = {
+  unknownEvent: 10000,
+  unknownTopic: 10001,
+  subscribeFailed: 10002,
+  unsubscribeFailed: 10003,
+  notAuthorized: 10004,
+  invalidPayload: 10005,
+  notAuthenticated: 10006,
+} as const;
+
+export type WireError = keyof typeof WIRE_ERRORS;
+
+/** Ends a command: answered with an error frame. The connection stays open. */
+export class CommandError extends Error {
+  readonly reason: WireError;
+
+  constructor(reason: WireError, message: string) {
+    super(message);
+    this.name = 'CommandError';
+    this.reason = reason;
+  }
+}
+
+/** A client's frame; only its event has been looked at. */
+export interface ClientFrame {
+  readonly event: string;
+  readonly topic?: unknown;
+  readonly subscription_id?: unknown;
+  readonly payload?: unknown;
+  readonly params?: unknown;
+}
+
+/** Reads a client's frame. Throws a CommandError when it is no JSON object with an event. */
+export function readFrame(text: string): ClientFrame {
+  let frame: unknown;
+  try {
+    frame = JSON.parse(text);
+  } catch {
+    throw new CommandError('unknownEvent', 'The frame is not JSON');
+  }
+  if (!isObject(frame)) throw new CommandError('unknownEvent', 'The frame is not a JSON object');
+  if (typeof frame['event'] !== 'string') throw new CommandError('unknownEvent', 'event: is required, as a string');
+  return frame as unknown as ClientFrame;
+}
+
+/** Whether a value from JSON is an object, neither an array nor null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Longest description: an error has to fit into the frame that every client accepts. */
+const DESCRIPTION_MAX_CHARACTERS = 8_000;
+
+/** An error frame. */
+export function errorFrame(code: number, description: string): string {
+  return JSON.stringify({ event: 'error', code, description: shorten(description) });
+}
+
+/** The answer to a subscribe or unsubscribe. */
+export function acknowledgement(event: 'subscribed' | 'unsubscribed', topic: string, subscriptionId: number): string {
+  return JSON.stringify({ event, topic, subscription_id: subscriptionId });
+}
+
+/** All problems of one payload in one description; those that find no room are counted. */
+export function describeProblems(problems: readonly string[]): string {
+  let description = '';
+  for (const [index, problem] of problems.entries()) {
+    const longer = description === '' ? shorten(problem) : `${description}; ${problem}`;
+    if (longer.length > DESCRIPTION_MAX_CHARACTERS - 20) return `${description}; and ${problems.length - index} more`;
+    description = longer;
+  }
+  return description;
+}
+
+function shorten(text: string): string {
+  return text.length > DESCRIPTION_MAX_CHARACTERS ? `${text.slice(0, DESCRIPTION_MAX_CHARACTERS - 3)}...` : text;
+}

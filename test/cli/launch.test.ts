@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+
+const LAUNCH = new URL('../../src/launch.mjs', import.meta.url);
+
+// The launcher is plain JavaScript, for an older Node to read: its types are stated here.
+const { findNode, isInstalled, markInstalled, stampOf } = (await import(LAUNCH.href)) as {
+  findNode(root: string, running: { path: string; version: string }): string | undefined;
+  isInstalled(root: string): boolean;
+  markInstalled(root: string): void;
+  stampOf(lockText: string, platform: string): string;
+};
+
+interface Packages {
+  readonly [path: string]: { version?: string; optional?: boolean; resolved?: string; link?: boolean };
+}
+
+function lock(packages: Packages): string {
+  const manifest = { name: 'launched', version: '1.0.0' };
+  return JSON.stringify({ ...manifest, lockfileVersion: 3, requires: true, packages: { '': manifest, ...packages } });
+}
+
+/** A project of its own in a temporary folder, with the launcher in it. */
+function project(context: TestContext, packages: Packages = {}): string {
+  const root = mkdtempSync(join(tmpdir(), 'hub-launch-'));
+  context.after(() => rmSync(root, { recursive: true, force: true }));
+  mkdirSync(join(root, 'src'));
+  copyFileSync(LAUNCH, join(root, 'src', 'launch.mjs'));
+  writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'launched', version: '1.0.0', type: 'module' }));
+  writeFileSync(join(root, 'package-lock.json'), lock(packages));
+  return root;
+}
+
+function record(root: string, packages: Packages): void {
+  mkdirSync(join(root, 'node_modules'), { recursive: true });
+  writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }));
+}
+
+async function finish(child: ChildProcess): Promise<{ code: number | null; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  child.stdout?.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    err += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, out, err };
+}
+
+function launch(root: string, ...args: string[]): ChildProcess {
+  return spawn(process.execPath, [join(root, 'src', 'launch.mjs'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+const A = { version: '1.0.0' };
+const agreement: [name: string, wanted: Packages, installed: Packages | undefined, expected: boolean][] = [
+  ['misses a folder that is not there', { 'node_modules/a': A }, undefined, false],
+  ['accepts what npm has recorded', { 'node_modules/a': A }, { 'node_modules/a': A }, true],
+  ['misses a package', { 'node_modules/a': A, 'node_modules/b': A }, { 'node_modules/a': A }, false],
+  ['misses a version', { 'node_modules/a': A }, { 'node_modules/a': { version: '0.9.0' } }, false],
+  ['forgives a package of another platform', { 'node_modules/a': { ...A, optional: true } }, {}, true],
+  ['accepts a linked folder', { 'node_modules/a': { link: true } }, { 'node_modules/a': { link: true } }, true],
+];
+
+for (const [name, wanted, installed, expected] of agreement) {
+  test(`isInstalled ${name}`, (context) => {
+    const root = project(context, wanted);
+    if (installed !== undefined) record(root, installed);
+    assert.equal(isInstalled(root), expected);
+  });
+}
+
+test('isInstalled trusts its stamp until the lock file changes', (context) => {
+  const root = project(context, { 'node_modules/a': A });
+  markInstalled(root);
+  assert.equal(isInstalled(root), true);
+  writeFileSync(join(root, 'package-lock.json'), lock({ 'node_modules/a': { version: '2.0.0' } }));
+  assert.equal(isInstalled(root), false);
+});
+
+test('stampOf tells contents and platforms apart', () => {
+  assert.equal(stampOf('a', 'linux-x64'), stampOf('a', 'linux-x64'));
+  assert.notEqual(stampOf('a', 'linux-x64'), stampOf('b', 'linux-x64'));
+  assert.notEqual(stampOf('a', 'linux-x64'), stampOf('a', 'linux-arm64'));
+});
+
+const nodes: [version: string, fits: boolean][] = [
+  ['20.20.2', false],
+  ['22.17.9', false],
+  ['22.18.0', true],
+  ['24.1.0', false],
+];
+
+for (const [version, fits] of nodes) {
+  test(`findNode ${fits ? 'falls back to' : 'refuses'} a running Node ${version}`, (context) => {
+    assert.equal(findNode(project(context), { path: '/usr/bin/node', version }), fits ? '/usr/bin/node' : undefined);
+  });
+}
+
+test('launch.mjs installs once, runs the script with its arguments and keeps its exit code', async (context) => {
+  const root = project(context);
+  writeFileSync(
+    join(root, 'script.ts'),
+    'const code: number = 3; console.log(process.argv.slice(2)); process.exit(code)',
+  );
+
+  const first = await finish(launch(root, 'script.ts', '--speed', 'max now'));
+  assert.deepEqual(first, { code: 3, out: "[ '--speed', 'max now' ]\n", err: 'Installing dependencies …\n' });
+  assert.ok(existsSync(join(root, 'node_modules', '.launch-stamp')));
+
+  const second = await finish(launch(root, 'script.ts'));
+  assert.deepEqual(second, { code: 3, out: '[]\n', err: '' });
+});
+
+test('launch.mjs shows why an install fails and does not start', async (context) => {
+  const root = project(context);
+  writeFileSync(join(root, 'script.ts'), 'console.log("started")');
+  const manifest = { name: 'launched', version: '1.0.0', dependencies: { missing: '1.0.0' } };
+  writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
+
+  const { code, out, err } = await finish(launch(root, 'script.ts'));
+  assert.equal(code, 1);
+  assert.equal(out, '');
+  assert.match(err, /missing@1\.0\.0/);
+  assert.match(err, /Cannot install the dependencies: npm ci ended with code 1\n$/);
+});
+
+test('launch.mjs hands a signal to the script and waits for its end', async (context) => {
+  const root = project(context);
+  record(root, {});
+  const script = "process.on('SIGTERM', () => process.exit(7)); console.log('ready'); setInterval(() => {}, 1000)";
+  writeFileSync(join(root, 'script.ts'), script);
+
+  const child = launch(root, 'script.ts');
+  assert.ok(child.stdout);
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  assert.equal((await finish(child)).code, 7);
+});

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ConfigError } from '../../src/config/collect.ts';
+import { loadConfig, readConfigFile } from '../../src/config/load.ts';
+import type { Config } from '../../src/config/schema.ts';
+
+interface Given {
+  readonly env?: Record<string, string>;
+  readonly file?: string | undefined;
+  readonly cores?: number;
+}
+
+function load({ env = {}, file, cores = 4 }: Given): Config {
+  return loadConfig({
+    env,
+    cwd: '/home/hub',
+    cores,
+    readFile: (path) => (path.endsWith('hub_config.yaml') ? file : undefined),
+  });
+}
+
+function problems(given: Given): readonly string[] {
+  try {
+    load(given);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
+  ['takes the defaults without file and environment', {}, { host: '127.0.0.1', port: 8081, persist_locations: true }],
+  ['accepts an empty file', { file: '' }, { port: 8081 }],
+  ['accepts a file of comments', { file: '# nothing\n---\n' }, { port: 8081 }],
+  ['reads the file', { file: 'port: 9000\ncors: false\n' }, { port: 9000, cors: false }],
+  ['puts the environment over the file', { file: 'port: 9000', env: { HUB_PORT: '9001' } }, { port: 9001 }],
+  ['takes DEEPHUB_ as an alias', { file: 'port: 9000', env: { DEEPHUB_PORT: '9002' } }, { port: 9002 }],
+  ['puts HUB_ over DEEPHUB_', { env: { DEEPHUB_PORT: '9002', HUB_PORT: '9001' } }, { port: 9001 }],
+  ['reads 0 of the environment as false', { env: { HUB_CORS: '0' } }, { cors: false }],
+  ['reads 1 of the environment as true', { file: 'cors: false', env: { HUB_CORS: '1' } }, { cors: true }],
+  ['reads true and false of the environment', { env: { HUB_CORS: 'false' } }, { cors: false }],
+  [
+    'keeps a text of digits where a text is wanted',
+    { env: { HUB_ERROR_TYPE_PREFIX: '12' } },
+    { error_type_prefix: '12' },
+  ],
+  ['does not set an empty variable', { env: { HUB_PORT: '' } }, { port: 8081 }],
+  ['leaves one core to the front thread', { cores: 8 }, { num_threads: 7 }],
+  ['uses one thread on one core', { cores: 1 }, { num_threads: 1 }],
+  ['keeps a number of threads', { file: 'num_threads: 3', cores: 8 }, { num_threads: 3 }],
+  [
+    'chooses the number of threads for null',
+    { file: 'num_threads: 2', env: { HUB_NUM_THREADS: 'null' } },
+    { num_threads: 3 },
+  ],
+  ['turns localhost into the address', { file: 'host: localhost' }, { host: '127.0.0.1' }],
+  ['keeps another host', { env: { HUB_HOST: '0.0.0.0' } }, { host: '0.0.0.0' }],
+  ['reads the word null with quotes', { file: 'fence_event_provider_id: "null"' }, { fence_event_provider_id: 'null' }],
+  [
+    'reads the word null without quotes',
+    { file: 'fence_event_provider_id: null' },
+    { fence_event_provider_id: 'null' },
+  ],
+  [
+    'reads the word null of the environment',
+    { env: { HUB_FENCE_EVENT_PROVIDER_ID: 'null' } },
+    { fence_event_provider_id: 'null' },
+  ],
+  [
+    "ignores the reference's web interface",
+    { env: { DEEPHUB_ROOT_URL: 'x', DEEPHUB_AUTH_ISSUER: 'y', DEEPHUB_MAP_MINZOOM: '1' } },
+    {},
+  ],
+  ['ignores other variables', { env: { HUBBLE: '1', PATH: '/bin', hub_port: '1' } }, { port: 8081 }],
+  ['takes the current folder', {}, { config_path: '/home/hub' }],
+  ['takes the folder HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: '/data' } }, { config_path: '/data' }],
+  ['resolves a relative HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: 'etc' } }, { config_path: '/home/hub/etc' }],
+  ['takes DEEPHUB_CONFIG_PATH', { env: { DEEPHUB_CONFIG_PATH: '/data' } }, { config_path: '/data' }],
+];
+
+for (const [name, given, expected] of accepted) {
+  test(`loadConfig ${name}`, () => {
+    const config = load(given);
+    assert.deepEqual({ ...config, ...expected }, config);
+  });
+}
+
+const refused: [name: string, given: Given, expected: readonly string[]][] = [
+  [
+    'an unknown key',
+    { file: 'cors: true\nprot: 1' },
+    ['hub_config.yaml:2: prot: is no setting of the hub; did you mean "port"?'],
+  ],
+  ['an unknown key like no other', { file: 'zebra: 1' }, ['hub_config.yaml:1: zebra: is no setting of the hub']],
+  ['a text for a number', { file: '\nport: many' }, ['hub_config.yaml:2: port: must be integer, found "many"']],
+  ['a number out of range', { file: 'port: 70000' }, ['hub_config.yaml:1: port: must be <= 65535, found 70000']],
+  ['a fraction', { env: { HUB_PORT: '80.5' } }, ['environment: HUB_PORT: must be integer, found 80.5']],
+  ['a key without value', { file: 'port:' }, ['hub_config.yaml:1: port: must be integer, found null']],
+  ["YAML 1.1's yes", { file: 'cors: yes' }, ['hub_config.yaml:1: cors: must be boolean, found "yes"']],
+  [
+    'a word that is none of the words',
+    { file: 'severity_level: Loud' },
+    ['hub_config.yaml:1: severity_level: must be one of Fatal, Error, Warning, Info, Debug, Trace, found "Loud"'],
+  ],
+  ['a list', { file: '- port' }, ['hub_config.yaml:1: must be lines of "key: value", found ["port"]']],
+  ['a bare text', { file: 'port 8081' }, ['hub_config.yaml:1: must be lines of "key: value", found "port 8081"']],
+  [
+    'a key that is set twice',
+    { file: 'port: 1\ncors: true\nport: 2' },
+    ['hub_config.yaml:3: port: is set already, at hub_config.yaml:1'],
+  ],
+  [
+    'a tab',
+    { file: 'cors: true\n\tport: 1' },
+    ['hub_config.yaml:2: cannot be read as YAML: Tabs are not allowed as indentation'],
+  ],
+  [
+    'a second document',
+    { file: 'port: 1\n---\nport: 2' },
+    [
+      'hub_config.yaml:2: cannot be read as YAML: Source contains multiple documents; please use YAML.parseAllDocuments()',
+    ],
+  ],
+  [
+    'a tag',
+    { file: 'port: !big 1' },
+    [
+      'hub_config.yaml:1: cannot be read as YAML: Unresolved tag: !big',
+      'hub_config.yaml:1: port: must be integer, found "1"',
+    ],
+  ],
+  [
+    'config_path in the file',
+    { file: 'config_path: /data' },
+    ['hub_config.yaml:1: config_path: is set by the environment variable HUB_CONFIG_PATH, not in the file'],
+  ],
+  [
+    'an unknown variable',
+    { env: { HUB_PROT: '1' } },
+    ['environment: HUB_PROT: is no setting of the hub; did you mean "HUB_PORT"?'],
+  ],
+  [
+    'an unknown variable of the alias',
+    { env: { DEEPHUB_LICENSE_KEY: 'x' } },
+    ['environment: DEEPHUB_LICENSE_KEY: is no setting of the hub'],
+  ],
+  ['a truth that is none', { env: { HUB_CORS: 'on' } }, ['environment: HUB_CORS: must be boolean, found "on"']],
+  [
+    'a mistake in the file that the environment hides',
+    { file: 'port: x', env: { HUB_PORT: '1' } },
+    ['hub_config.yaml:1: port: must be integer, found "x"'],
+  ],
+];
+
+for (const [name, given, expected] of refused) {
+  test(`loadConfig refuses ${name}`, () => {
+    assert.deepEqual(problems(given), expected);
+  });
+}
+
+test('loadConfig names everything that is wrong at once, in order', () => {
+  const found = problems({
+    file: 'port: x\nprot: 1\ncors: maybe\ncors: true',
+    env: { HUB_DB_TYPE: 'oracle', HUB_CONFIG_PATH: '/data', HUB_ZEBRA: '1' },
+  });
+  assert.deepEqual(
+    found.map((problem) => problem.split(':').slice(0, 3).join(':')),
+    [
+      '/data/hub_config.yaml:1: port',
+      '/data/hub_config.yaml:2: prot',
+      '/data/hub_config.yaml:3: cors',
+      '/data/hub_config.yaml:4: cors',
+      'environment: HUB_DB_TYPE: must be one of sqlite, found "oracle"',
+      'environment: HUB_ZEBRA: is no setting of the hub',
+    ].map((problem) => problem.split(':').slice(0, 3).join(':')),
+  );
+});
+
+test('ConfigError reads as one line for each problem', () => {
+  assert.equal(new ConfigError(['a: b', 'c: d']).message, 'a: b\nc: d');
+});
+
+test('loadConfig freezes the configuration', () => {
+  assert.throws(() => Object.assign(load({}), { port: 1 }), TypeError);
+});
+
+test('readConfigFile tells a missing file from a missing folder and from a folder that is none', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-config-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'hub_config.yaml'), 'port: 9\n');
+  const loadIn = (path: string) =>
+    loadConfig({ env: { HUB_CONFIG_PATH: path }, cwd: '/', cores: 2, readFile: readConfigFile });
+
+  assert.equal(loadIn(folder).port, 9);
+  rmSync(join(folder, 'hub_config.yaml'));
+  assert.equal(loadIn(folder).port, 8081);
+  assert.throws(
+    () => loadIn(join(folder, 'none')),
+    /^ConfigError: environment: HUB_CONFIG_PATH: cannot read .*none\/hub_config.yaml: there is no folder .*none$/,
+  );
+  writeFileSync(join(folder, 'file'), '');
+  assert.throws(() => loadIn(join(folder, 'file')), /HUB_CONFIG_PATH: cannot read .*ENOTDIR/);
+});

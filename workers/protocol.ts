@@ -1,0 +1,71 @@
+import { Packr } from 'msgpackr';
+import type { CollisionOutcome } from '../src/core/collision/stage.ts';
+import type { Motion } from '../src/core/motion/motion.ts';
+import type { Outcome } from '../src/core/outcome.ts';
+import type { Batch } from '../src/core/shard.ts';
+import type { Variant } from '../src/model/topics.ts';
+import type { Zone } from '../src/model/zone.ts';
+
+/**
+ * What crosses between the front thread and its workers: one msgpack text each way per batch. Motions stay packed on
+ * their way through the front thread, which only hands them on to the collision worker.
+ */
+
+/** What a shard worker is started with. */
+export interface ShardSettings {
+  readonly collisionsByDefault: boolean;
+  readonly providerInTrackableEvents: boolean;
+  readonly keepRows: boolean;
+}
+
+/** A shard's answer to a batch: its outcome, with the motions packed by themselves. */
+export interface ShardReply {
+  readonly outcome: Omit<Outcome, 'motions'>;
+  /** Packed Motion[]; undefined when nothing moved. */
+  readonly motions: Uint8Array | undefined;
+}
+
+/** What the collision worker is told: motions of shards, still packed, and what else it needs to know. */
+export interface CollisionBatch {
+  /** Now, or the time of receipt of the earliest item that is not done yet. */
+  readonly nowMs: number;
+  readonly motions: readonly Uint8Array[];
+  /** Number of the earliest item that is not done yet: no shard will come with an earlier motion. */
+  readonly completeTo: number;
+  readonly variants: readonly Variant[] | undefined;
+  /** Zones that have changed, for views in their coordinates. */
+  readonly zones: readonly (readonly [id: string, zone: Zone | undefined])[];
+}
+
+/** The collision worker's answer. */
+export type CollisionReply = CollisionOutcome & {
+  /** Motions that wait for slower shards. */
+  readonly waiting: number;
+};
+
+const packr = new Packr({ moreTypes: true });
+
+/** Packs a value into bytes that own their memory, so that they can be handed to another thread without a copy. */
+export function pack(value: Batch | ShardReply | CollisionBatch | CollisionReply | readonly Motion[]): Uint8Array {
+  return new Uint8Array(packr.pack(value));
+}
+
+export function unpackBatch(bytes: Uint8Array): Batch {
+  return packr.unpack(bytes) as Batch;
+}
+
+export function unpackShardReply(bytes: Uint8Array): ShardReply {
+  return packr.unpack(bytes) as ShardReply;
+}
+
+export function unpackMotions(bytes: Uint8Array): Motion[] {
+  return packr.unpack(bytes) as Motion[];
+}
+
+export function unpackCollisionBatch(bytes: Uint8Array): CollisionBatch {
+  return packr.unpack(bytes) as CollisionBatch;
+}
+
+export function unpackCollisionReply(bytes: Uint8Array): CollisionReply {
+  return packr.unpack(bytes) as CollisionReply;
+}

@@ -1,0 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import { move, workerData } from 'piscina';
+import { openShard } from '../src/core/shard.ts';
+import { openFenceIndex } from '../wasm/fence_index.ts';
+import { pack, type ShardReply, type ShardSettings, unpackBatch } from './protocol.ts';
+
+/** One shard of the hub: unpacks a batch, steps, and packs the outcome. */
+const settings = workerData as ShardSettings;
+const shard = openShard({ ...settings, index: await openFenceIndex(), newId: randomUUID });
+
+export default function run(bytes: Uint8Array): unknown {
+  const { motions, ...outcome } = shard.step(unpackBatch(bytes));
+  const packed = motions.length === 0 ? undefined : pack(motions);
+  return move(pack({ outcome, motions: packed } satisfies ShardReply));
+}
