@@ -15,7 +15,7 @@ export const DEGREES_PER_METRE = 1 / (LEAST_RADIUS * RADIANS);
 
 /**
  * A place on the ellipsoid with what distances from it need: its earth-centred coordinates, and metres per degree.
- * Mutable, so that the hot path needs no new one.
+ * Mutable, so that the hot path needs no new one; all but longitude and latitude is there after `resolve`.
  */
 export class Place {
   lon = Number.NaN;
@@ -26,6 +26,7 @@ export class Place {
   cosLat = 1;
   metresPerLon = 0;
   metresPerLat = 0;
+  #resolved = false;
 
   /** Longitudes beyond ±180 are wrapped. */
   // hot
@@ -34,6 +35,14 @@ export class Place {
     if (lon === this.lon && lat === this.lat) return;
     this.lon = lon;
     this.lat = lat;
+    this.#resolved = false;
+  }
+
+  // hot
+  resolve(): void {
+    if (this.#resolved) return;
+    this.#resolved = true;
+    const { lon, lat } = this;
     const sin = Math.sin(lat * RADIANS);
     const cos = Math.cos(lat * RADIANS);
     const vertical = EQUATOR_RADIUS / Math.sqrt(1 - ECCENTRICITY_SQUARED * sin * sin);
@@ -49,6 +58,8 @@ export class Place {
 /** Length in metres of the straight line through the earth between two places. */
 // hot
 export function chordMetres(a: Place, b: Place): number {
+  a.resolve();
+  b.resolve();
   const dx = a.x - b.x;
   const dy = a.y - b.y;
   const dz = a.z - b.z;

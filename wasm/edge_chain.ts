@@ -1,5 +1,6 @@
 import { LEAST_RADIUS, metresPerLatitude, metresPerLongitude } from '../src/core/fence/region_metric.ts';
 import { metresTo, type Place } from './earth.ts';
+import { BLOCK_PIECES, blockBoxes, cutEdges } from './edge_pieces.ts';
 
 /**
  * The edges of a polygon, straight in longitude and latitude, and the shortest distance from a place to them.
@@ -16,8 +17,8 @@ export class EdgeChain {
   readonly #blocks: Float64Array;
 
   constructor(rings: readonly Float64Array[]) {
-    this.#pieces = cut(rings);
-    this.#blocks = boxes(this.#pieces);
+    this.#pieces = cutEdges(rings);
+    this.#blocks = blockBoxes(this.#pieces);
   }
 
   /**
@@ -26,6 +27,7 @@ export class EdgeChain {
    */
   // hot
   nearest(place: Place, ceilingMetres: number): number {
+    place.resolve();
     const pieces = this.#pieces;
     const blocks = this.#blocks;
     let best = ceilingMetres;
@@ -72,9 +74,6 @@ export class EdgeChain {
     return found;
   }
 }
-
-const BLOCK_PIECES = 16;
-const PIECE_DEGREES = 5;
 
 /**
  * Ratio of a distance in the flat plane at a place to the distance on the earth, at most, within `metres` of it. The
@@ -190,41 +189,3 @@ function search(place: Place, pieces: Float64Array, piece: number, ceiling: numb
 }
 
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
-
-function cut(rings: readonly Float64Array[]): Float64Array {
-  const pieces: number[] = [];
-  for (const ring of rings) {
-    for (let i = 0; i + 3 < ring.length; i += 2) {
-      const lon = ring[i]!;
-      const lat = ring[i + 1]!;
-      const lonStep = ring[i + 2]! - lon;
-      const latStep = ring[i + 3]! - lat;
-      const count = Math.max(1, Math.ceil(Math.max(Math.abs(lonStep), Math.abs(latStep)) / PIECE_DEGREES));
-      for (let k = 0; k < count; k++) {
-        const from = lon + (k / count) * lonStep;
-        const to = k + 1 === count ? ring[i + 2]! : lon + ((k + 1) / count) * lonStep;
-        const turn = 360 * Math.round((from + to) / 720);
-        const north = k + 1 === count ? ring[i + 3]! : lat + ((k + 1) / count) * latStep;
-        pieces.push(from - turn, lat + (k / count) * latStep, to - turn, north);
-      }
-    }
-  }
-  return Float64Array.from(pieces);
-}
-
-function boxes(pieces: Float64Array): Float64Array {
-  const count = Math.ceil(pieces.length / (4 * BLOCK_PIECES));
-  const blocks = new Float64Array(count * 4);
-  for (let block = 0; block < count; block++) {
-    let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity];
-    const end = Math.min((block + 1) * 4 * BLOCK_PIECES, pieces.length);
-    for (let i = block * 4 * BLOCK_PIECES; i < end; i += 2) {
-      west = Math.min(west, pieces[i]!);
-      east = Math.max(east, pieces[i]!);
-      south = Math.min(south, pieces[i + 1]!);
-      north = Math.max(north, pieces[i + 1]!);
-    }
-    blocks.set([(west + east) / 2, (east - west) / 2, south, north], block * 4);
-  }
-  return blocks;
-}

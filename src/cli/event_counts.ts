@@ -1,3 +1,19 @@
+import { type EventStream, openEventStream } from './event_stream.ts';
+import type { StatusLine } from './status_line.ts';
+
+const SUBSCRIPTIONS = [{ topic: 'fence_events' }, { topic: 'collision_events' }, { topic: 'trackable_motions' }];
+
+/** Counts the hub's fence events, collision events and motions from now on, until the stream is closed. */
+export async function countEvents(
+  events: EventCounts,
+  { hub, status, signal }: { hub: string; status: StatusLine; signal: AbortSignal },
+): Promise<EventStream> {
+  const onEvents = (topic: string, payload: readonly unknown[]) => events.add(topic, payload);
+  const stream = await openEventStream(hub, { subscriptions: SUBSCRIPTIONS, onEvents, signal });
+  void stream.ended.then((why) => why !== undefined && status.print(`${why}; events are not counted any more`));
+  return stream;
+}
+
 /** Counts events by what they say has happened, or by their topic where they do not say. */
 export class EventCounts {
   readonly #counts = new Map<string, number>();

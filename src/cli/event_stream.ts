@@ -70,12 +70,15 @@ export async function openEventStream(hub: string, wanted: Wanted): Promise<Even
       socket.close();
     }
   });
-  socket.addEventListener('close', ({ code, reason }) => {
+  const end = (why: string) => {
     subscribed.reject(unreachable(hub, undefined));
-    ended.resolve(closing ? undefined : `The hub has closed the WebSocket: ${reason || `code ${code}`}`);
-  });
-  // An error is followed by close, which says the same to everybody.
-  socket.addEventListener('error', () => {});
+    ended.resolve(closing ? undefined : why);
+  };
+  socket.addEventListener('close', ({ code, reason }) =>
+    end(`The hub has closed the WebSocket: ${reason || `code ${code}`}`),
+  );
+  // A connection that could not be made has no close.
+  socket.addEventListener('error', () => end('The connection to the hub is lost'));
   await subscribed.promise;
   return { ended: ended.promise, close };
 }

@@ -6,7 +6,7 @@ export function hubOption(): Option {
 }
 
 /** Checks the address of a hub. A path is kept, for hubs behind a proxy; a slash at its end is not. */
-export function hubAddress(text: string): string {
+function hubAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new InvalidArgumentError('It must begin with http:// or https://.');

@@ -71,8 +71,11 @@ function revive(
 ): void {
   const { state } = context;
   const place = placeOf(state, row);
-  if (object.kind === 'trackable') settle(object, place);
-  else object.place = place;
+  if (object.kind === 'trackable') {
+    settle(object, place);
+    // The collision stage may know it from before this worker: its end must reach it.
+    object.colliding = true;
+  } else object.place = place;
   object.seenMs = row.receivedMs;
   object.holdMs = holdMs;
   const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(state, object);

@@ -18,6 +18,7 @@ export interface Known {
   get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined;
   /** The zone with that id, else the one with that foreign id. */
   zoneBy(idOrForeignId: string): Zone | undefined;
+  zoneByForeignId(foreignId: string): Zone | undefined;
   /** Why a fence's region is no region, by a geometry engine; undefined when it is one. */
   regionProblem(fence: Fence): string | undefined;
 }

@@ -53,7 +53,7 @@ export class Fanout {
   #lastVariant = 0;
   #lastSubscription = 0;
 
-  /** `variantsChanged` gets all variants that the shards must render, whenever one appears or goes. */
+  /** `variantsChanged` gets all variants that the shards must render, whenever one appears or goes. It must not throw. */
   constructor(on: { variantsChanged(variants: readonly Variant[]): void }) {
     this.#on = on;
     const topics = Object.keys(TOPICS) as Topic[];

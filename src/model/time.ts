@@ -29,7 +29,6 @@ export function parseTime(text: string): number {
   // hot
   const timeOfDay = readTimeOfDay(text);
   const day = readDate(text);
-  if (text.charCodeAt(19) === 0x5a && text.length === 20) return day + timeOfDay;
   let at = 19;
   let fraction = 0;
   if (text.charCodeAt(at) === 0x2e) {

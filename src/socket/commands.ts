@@ -1,5 +1,5 @@
 import { HubError } from '../errors.ts';
-import { topicName } from '../fanout/topic_name.ts';
+import { type TopicName, topicName } from '../fanout/topic_name.ts';
 import { show } from '../model/check.ts';
 import { identityOf, readInterest, readParams } from './params.ts';
 import type { Session } from './session.ts';
@@ -56,8 +56,7 @@ function unsubscribe(session: Session, frame: ClientFrame): void {
 
 function publish(session: Session, frame: ClientFrame): void {
   const { name } = readTopic(frame.topic);
-  const { ingestLocations, ingestProximities } = session.deps;
-  const ingest = { location_updates: ingestLocations, proximity_updates: ingestProximities }[name];
+  const ingest = ingestOf(name, session);
   if (ingest === undefined) throw new CommandError('notAuthorized', `Cannot publish to ${name}: it can only be read`);
   readParams(frame.params, 'invalidPayload');
   if (!Array.isArray(frame.payload)) throw new CommandError('invalidPayload', 'payload: must be an array');
@@ -77,7 +76,14 @@ function publish(session: Session, frame: ClientFrame): void {
   }
 }
 
-function readTopic(topic: unknown) {
+/** How items of a topic are taken; undefined when clients may not publish to it. */
+function ingestOf(topicName: string, { deps }: Session) {
+  if (topicName === 'location_updates') return deps.ingestLocations;
+  if (topicName === 'proximity_updates') return deps.ingestProximities;
+  return undefined;
+}
+
+function readTopic(topic: unknown): TopicName & { readonly name: string } {
   const found = topicName(topic);
   if (found !== undefined) return { name: topic as string, ...found };
   if (topic === undefined) throw new CommandError('unknownTopic', 'topic: is required, but is missing');

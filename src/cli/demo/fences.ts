@@ -1,14 +1,21 @@
 import type { Fence } from '../../model/fence.ts';
-import { demoId, HALL_ID, UPPER_ID } from './ids.ts';
-import { type Frame, HALL, type Metres, onEarth } from './plan.ts';
+import { demoId } from './ids.ts';
+import { type FloorName, HALL, type Metres, onEarth } from './plan.ts';
+import { FLOORS } from './zones.ts';
 
 /** A fence of the demo: the fields of a fence, with a shape in the metres of the hall or of the upper floor. */
-type Drawn = Omit<Fence, 'id' | 'region' | 'radius' | 'crs' | 'zone_id'> & { readonly name: string; readonly shape: Shape };
+interface Drawn extends Omit<Fence, 'id' | 'region' | 'radius' | 'crs' | 'zone_id'> {
+  readonly name: string;
+  readonly shape: Shape;
+}
 
-/** `local` regions are sent in the coordinates of their zone, the others in degrees. */
-export type Shape =
-  | { readonly box: readonly [left: number, bottom: number, right: number, top: number]; readonly hole?: Shape['box']; readonly local?: string }
-  | { readonly centre: Metres; readonly radius: number; readonly local?: string; readonly box?: never };
+type Box = readonly [left: number, bottom: number, right: number, top: number];
+
+/** With `local` it lies, and is sent, in the metres of that floor; otherwise it lies in the hall's, sent as degrees. */
+export type Shape = { readonly local?: FloorName } & (
+  | { readonly box: Box; readonly hole?: Box }
+  | { readonly box?: never; readonly centre: Metres; readonly radius: number }
+);
 
 /** Twelve fences: between them they use everything that a fence can say. */
 export const DRAWN: readonly Drawn[] = [
@@ -17,7 +24,7 @@ export const DRAWN: readonly Drawn[] = [
   { name: 'Dock 1', shape: { box: [10, 10, 20, 18] }, floor: 0, timeout: 4000, foreign_id: 'dock-1' },
   {
     name: 'Dock 2',
-    shape: { box: [30, 10, 40, 18], local: HALL_ID },
+    shape: { box: [30, 10, 40, 18], local: 'hall' },
     floor: 0,
     exit_tolerance: 2,
     tolerance_timeout: 3000,
@@ -35,7 +42,7 @@ export const DRAWN: readonly Drawn[] = [
   },
   {
     name: 'Inspection',
-    shape: { centre: [40, 52], radius: 4, local: HALL_ID },
+    shape: { centre: [40, 52], radius: 4, local: 'hall' },
     floor: 0,
     entry_delay: 1500,
     exit_delay: 1000,
@@ -43,13 +50,19 @@ export const DRAWN: readonly Drawn[] = [
   { name: 'Crossing', shape: { box: [46, 16, 58, 26] }, floor: 0, properties: { hazard: true } },
   {
     name: 'Office',
-    shape: { box: [2, 2, 16, 12], local: UPPER_ID },
+    shape: { box: [2, 2, 16, 12], local: 'upper' },
     floor: 1,
     timeout: 10_000,
     exit_tolerance: 1,
     tolerance_timeout: 2000,
   },
-  { name: 'Workshop', shape: { centre: [30, 15], radius: 4, local: UPPER_ID }, floor: 1, exit_tolerance: 1, exit_delay: 500 },
+  {
+    name: 'Workshop',
+    shape: { centre: [30, 15], radius: 4, local: 'upper' },
+    floor: 1,
+    exit_tolerance: 1,
+    exit_delay: 500,
+  },
 ];
 
 /** The fences as they are sent to the hub. */
@@ -58,8 +71,9 @@ export function demoFences(): Fence[] {
 }
 
 function regionOf(shape: Shape): Pick<Fence, 'region' | 'radius' | 'crs' | 'zone_id'> {
-  const place = ([x, y]: Metres) => (shape.local === undefined ? onEarth(frameOf(shape), [x, y]) : [x, y]);
-  const crs = shape.local === undefined ? { crs: 'EPSG:4326' } : { crs: 'local', zone_id: shape.local };
+  const { local } = shape;
+  const place = (at: Metres) => (local === undefined ? onEarth(HALL, at) : [...at]);
+  const crs = local === undefined ? { crs: 'EPSG:4326' } : { crs: 'local', zone_id: FLOORS[local].id };
   if (shape.box === undefined) {
     return { region: { type: 'Point', coordinates: place(shape.centre) }, radius: shape.radius, ...crs };
   }
@@ -71,7 +85,7 @@ function regionOf(shape: Shape): Pick<Fence, 'region' | 'radius' | 'crs' | 'zone
 }
 
 /** A closed ring, counter-clockwise. */
-function cornersOf([left, bottom, right, top]: NonNullable<Shape['box']>): Metres[] {
+function cornersOf([left, bottom, right, top]: Box): Metres[] {
   return [
     [left, bottom],
     [right, bottom],

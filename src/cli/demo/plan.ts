@@ -9,6 +9,8 @@ export interface Frame {
   readonly turn: number;
 }
 
+export type FloorName = 'hall' | 'upper';
+
 /** The ground floor's coordinates are the warehouse's: x east, y north. */
 export const HALL: Frame = { x: 0, y: 0, turn: 0 };
 
@@ -37,7 +39,10 @@ const METRES_PER_DEGREE = (() => {
   const eccentricity2 = 0.00669437999014;
   const phi = (LATITUDE * Math.PI) / 180;
   const w2 = 1 - eccentricity2 * Math.sin(phi) ** 2;
-  const perRadian = { longitude: (equator / Math.sqrt(w2)) * Math.cos(phi), latitude: (equator * (1 - eccentricity2)) / w2 ** 1.5 };
+  const perRadian = {
+    longitude: (equator / Math.sqrt(w2)) * Math.cos(phi),
+    latitude: (equator * (1 - eccentricity2)) / w2 ** 1.5,
+  };
   return { longitude: (perRadian.longitude * Math.PI) / 180, latitude: (perRadian.latitude * Math.PI) / 180 };
 })();
 

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command_error.ts';
 import { describePlaced, type Entity, type EntityKind, placeEntities } from '../entities.ts';
-import { EventCounts } from '../event_counts.ts';
-import { type EventStream, openEventStream } from '../event_stream.ts';
+import { countEvents, EventCounts } from '../event_counts.ts';
+import type { EventStream } from '../event_stream.ts';
 import { hubClient } from '../hub_client.ts';
 import { interruption } from '../options.ts';
 import { bar, StatusLine } from '../status_line.ts';
@@ -23,8 +23,6 @@ interface Options {
   readonly restamp?: boolean;
   readonly batch: number;
 }
-
-const TOPICS = ['fence_events', 'collision_events', 'trackable_motions'];
 
 /** Events follow the reply to a location; the count ends when none has come for this long. */
 const QUIET_MS = 500;
@@ -47,10 +45,7 @@ export async function replay(options: Options): Promise<void> {
   let stream: EventStream | undefined;
   try {
     for (const [kind, list] of entities) status.print(describePlaced(await placeEntities(client, kind, list)));
-    const subscriptions = TOPICS.map((topic) => ({ topic }));
-    const onEvents = (topic: string, payload: readonly unknown[]) => events.add(topic, payload);
-    stream = await openEventStream(hub, { subscriptions, onEvents, signal });
-    void stream.ended.then((why) => why !== undefined && status.print(`${why}; the count of events is incomplete`));
+    stream = await countEvents(events, { hub, status, signal });
     startMs = performance.now();
     const wait = (ms: number) => delay(ms, undefined, { signal });
     for await (const due of paced(recorded(), { speed, batch, nowMs: () => performance.now(), wait })) {

@@ -28,6 +28,8 @@ export interface Grid<B extends Celled> {
   readonly bodies: ReadonlyMap<string, B>;
   /** Number of the current search. */
   search: number;
+  /** Empty buckets, so that a body on its way from cube to cube allocates none. */
+  readonly spare: B[][];
 }
 
 interface Level<B> {
@@ -42,11 +44,12 @@ interface Level<B> {
 export const TOUCH_METRES = 1e-6;
 
 const POINT = -1;
+const SPARE_MAX = 64;
 const REACH_OF_LEVEL_0 = 0.25;
 
 /** `bodies` are all bodies that are in the grid: a level that comes into use collects the smaller ones from there. */
 export function newGrid<B extends Celled>(bodies: ReadonlyMap<string, B>): Grid<B> {
-  return { levels: [], bodies, search: 0 };
+  return { levels: [], bodies, search: 0, spare: [] };
 }
 
 /** Puts a body into the grid; `bodies` must have it already. */
@@ -56,7 +59,7 @@ export function putIn<B extends Celled>(grid: Grid<B>, body: B): void {
   for (const level of grid.levels) {
     if (level.level < body.level) continue;
     if (level.level === body.level) level.count++;
-    add(homeOf(level, body), nameOf(body, level.cellMetres), body);
+    add(grid, homeOf(level, body), nameOf(body, level.cellMetres), body);
   }
 }
 
@@ -65,7 +68,7 @@ export function takeOut<B extends Celled>(grid: Grid<B>, body: B): void {
   for (const level of grid.levels) {
     if (level.level < body.level) continue;
     if (level.level === body.level) level.count--;
-    remove(homeOf(level, body), nameOf(body, level.cellMetres), body);
+    remove(grid, homeOf(level, body), nameOf(body, level.cellMetres), body);
   }
   if (grid.levels.some(({ count }) => count === 0)) grid.levels = grid.levels.filter(({ count }) => count > 0);
 }
@@ -89,8 +92,8 @@ export function move<B extends Celled>(grid: Grid<B>, body: B, to: Float64Array,
     const before = name(cell(x, level.cellMetres), cell(y, level.cellMetres), cell(z, level.cellMetres));
     const after = nameOf(body, level.cellMetres);
     if (before === after) continue;
-    remove(homeOf(level, body), before, body);
-    add(homeOf(level, body), after, body);
+    remove(grid, homeOf(level, body), before, body);
+    add(grid, homeOf(level, body), after, body);
   }
 }
 
@@ -152,7 +155,7 @@ function openLevel<B extends Celled>(grid: Grid<B>, number: number): void {
     smaller: new Map(),
   };
   for (const body of grid.bodies.values()) {
-    if (body.level < number) add(opened.smaller, nameOf(body, opened.cellMetres), body);
+    if (body.level < number) add(grid, opened.smaller, nameOf(body, opened.cellMetres), body);
   }
   grid.levels = [...grid.levels, opened].sort((a, b) => a.level - b.level);
 }
@@ -179,18 +182,25 @@ function name(x: number, y: number, z: number): number {
   return Math.imul(x, 73856093) ^ Math.imul(y, 19349663) ^ Math.imul(z, 83492791);
 }
 
-function add<B>(buckets: Map<number, B[]>, key: number, body: B): void {
+function add<B extends Celled>(grid: Grid<B>, buckets: Map<number, B[]>, key: number, body: B): void {
   const bucket = buckets.get(key);
-  if (bucket === undefined) buckets.set(key, [body]);
-  else bucket.push(body);
+  if (bucket !== undefined) {
+    bucket.push(body);
+    return;
+  }
+  const empty = grid.spare.pop() ?? [];
+  empty.push(body);
+  buckets.set(key, empty);
 }
 
-function remove<B>(buckets: Map<number, B[]>, key: number, body: B): void {
+function remove<B extends Celled>(grid: Grid<B>, buckets: Map<number, B[]>, key: number, body: B): void {
   const bucket = buckets.get(key);
   if (bucket === undefined) return;
   const index = bucket.indexOf(body);
   if (index < 0) return;
   const last = bucket.pop()!;
-  if (bucket.length === 0) buckets.delete(key);
-  else if (last !== body) bucket[index] = last;
+  if (last !== body) bucket[index] = last;
+  if (bucket.length > 0) return;
+  buckets.delete(key);
+  if (grid.spare.length < SPARE_MAX) grid.spare.push(bucket);
 }

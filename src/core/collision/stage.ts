@@ -18,14 +18,14 @@ import { collect, move, putIn, startSearch, takeOut } from './grid.ts';
 import { areaOf, mayCollide } from './pairing.ts';
 import { type CollisionState, newCollisionState, refreshRenderings } from './state.ts';
 
-export interface StageOptions {
+export interface CollisionOptions {
   /** Makes the id of an event. */
   readonly newId: () => string;
   /** Finds a zone as it is now, for renderings in its coordinates. */
   readonly zones: ZoneLookup;
 }
 
-export interface StageInput {
+export interface CollisionInput {
   /** Deadlines up to now fire at the end; later motions must not have been received before. */
   readonly nowMs: number;
   /** In ascending order of `seq`. */
@@ -34,7 +34,7 @@ export interface StageInput {
   readonly variants?: readonly Variant[] | undefined;
 }
 
-export interface StageOutput {
+export interface CollisionOutcome {
   readonly events: readonly EventText[];
   /** Events by kind, whether or not anybody has subscribed. */
   readonly started: number;
@@ -46,11 +46,11 @@ export interface StageOutput {
 
 export interface CollisionStage {
   readonly state: CollisionState;
-  step(input: StageInput): StageOutput;
+  step(input: CollisionInput): CollisionOutcome;
 }
 
 /** Opens a stage without trackables. */
-export function openCollisionStage(options: StageOptions): CollisionStage {
+export function openCollisionStage(options: CollisionOptions): CollisionStage {
   const state = newCollisionState();
   return { state, step: (input) => step({ state, options, events: [], started: 0, colliding: 0, ended: 0 }, input) };
 }
@@ -58,14 +58,14 @@ export function openCollisionStage(options: StageOptions): CollisionStage {
 /** One step under way. */
 interface Run {
   readonly state: CollisionState;
-  readonly options: StageOptions;
+  readonly options: CollisionOptions;
   readonly events: EventText[];
   started: number;
   colliding: number;
   ended: number;
 }
 
-function step(run: Run, { nowMs, motions, variants }: StageInput): StageOutput {
+function step(run: Run, { nowMs, motions, variants }: CollisionInput): CollisionOutcome {
   const { state, events } = run;
   refreshRenderings(state, variants, run.options.zones);
   for (const motion of motions) {

@@ -79,7 +79,8 @@ function regionIn(fence: FenceState, view: View, zones: ZoneLookup): string | un
     if (from !== 'wgs84') from.toWgs84(x, y, out);
     if (to !== 'wgs84') to.fromWgs84(out[0], out[1], out);
   };
-  return JSON.stringify(region.type === 'Point' ? pointInPlane(region, convert) : polygonInPlane(region, convert));
+  const moved = region.type === 'Point' ? pointInPlane(region, convert) : polygonInPlane(region, convert);
+  return moved && JSON.stringify(moved);
 }
 
 function textsOf(fence: FenceState): FenceTexts {

@@ -17,8 +17,8 @@ const { WGS84, DISTANCE, AZIMUTH, LATITUDE, LONGITUDE } = geographic.Geodesic;
  * Reach of the series in metres. Their relative error grows with the square of distance · tan(latitude), so that is
  * what is held below this.
  */
-const NEAR_METRES = 3_000;
-/** The same for displacements, which need less: 1e-5 of the distance. */
+const NEAR_METRES = 10_000;
+/** The same for displacements, which need less: 2e-5 of the distance. */
 const DISPLACED_METRES = 20_000;
 
 /** Shortest distance in metres. */
@@ -59,7 +59,7 @@ export function approximateMetres(lon1: number, lat1: number, lon2: number, lat2
 }
 
 /**
- * Writes distance in metres and initial bearing in degrees: the distance to 1e-7 of itself, the bearing to 1e-5
+ * Writes distance in metres and initial bearing in degrees: the distance to 2e-7 of itself, the bearing to 1e-5
  * degrees. Nearby by the method of Gauss: distance and bearing at the middle latitude, the bearing then turned back by
  * half the convergence of the meridians.
  */
@@ -93,13 +93,14 @@ export function distanceAndBearing(
 export type Displace = (eastMetres: number, northMetres: number, out: [number, number]) => void;
 
 /**
- * Displaces from a place by up to `reachMetres`, keeping direction and length to 1e-5 of the length. Longitudes are
+ * Displaces from a place by up to `reachMetres`, to within 2e-5 of the length. Longitudes are
  * unwrapped around that of the place: they may go beyond ±180.
  */
 export function displacer(lon: number, lat: number, reachMetres: number): Displace {
   const sine = Math.sin(lat * DEGREE);
   const cosine = Math.cos(lat * DEGREE);
-  if (!(reachMetres <= DISPLACED_METRES * cosine)) return (east, north, out) => displaceExactly(lon, lat, east, north, out);
+  if (!(reachMetres <= DISPLACED_METRES * cosine))
+    return (east, north, out) => displaceExactly(lon, lat, east, north, out);
   const w = Math.sqrt(1 - ECCENTRICITY_SQUARED * sine * sine);
   const acrossRadius = EQUATOR_RADIUS / w;
   const alongRadius = (EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w * w * w);

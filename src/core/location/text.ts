@@ -1,16 +1,18 @@
+import type { Point } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { Place } from '../state.ts';
-import { roundDegrees, roundMetres } from '../zone/round.ts';
 import type { PlaneTransform } from '../zone/transform.ts';
-import { viewTransform } from '../zone/view.ts';
+import { pointInPlane, viewTransform } from '../zone/view.ts';
 
 /** Finds a zone by its id or foreign id. */
 export type ZoneLookup = (idOrForeignId: string) => Zone | undefined;
 
 /** How a place is to be shown: as it is, in the plane of a projection or zone, or (undefined) not at all. */
 export function planeOf(place: Place, view: View, zones: ZoneLookup): PlaneTransform | 'wgs84' | undefined {
-  return viewTransform(view, place.zone, zones);
+  // The zone may have changed since, or be gone.
+  const zone = place.zone === undefined ? undefined : zones(place.zone.id);
+  return viewTransform(view, zone, zones);
 }
 
 /** JSON text of the location in EPSG:4326; made once per place. */
@@ -25,21 +27,18 @@ export function locationIn(place: Place, view: View, zones: ZoneLookup): string 
   if (plane === undefined) return undefined;
   if (plane === 'wgs84' && view.geojson !== true) return locationText(place);
   const position = plane === 'wgs84' ? place.location.position : pointIn(place, view, plane);
+  if (position === undefined) return undefined;
   if (view.geojson !== true) return JSON.stringify({ ...place.location, position, crs: view.crs });
   return feature(JSON.stringify(position), JSON.stringify(properties(place, view)));
 }
 
 /** GeoJSON position of the place in a plane; as it was sent where that is the plane it was sent in. */
-function pointIn(place: Place, view: View, plane: PlaneTransform): { type: 'Point'; coordinates: number[] } {
+function pointIn(place: Place, view: View, plane: PlaneTransform): Point | undefined {
   const inOwnZone = view.zoneId === undefined || view.zoneId === place.zone?.id;
   if (place.local !== undefined && view.crs === 'local' && inOwnZone) {
     return { type: 'Point', coordinates: [...place.local] };
   }
-  const out: [number, number] = [0, 0];
-  plane.fromWgs84(place.lon, place.lat, out);
-  const coordinates = view.crs === 'EPSG:4326' ? out.map(roundDegrees) : out.map(roundMetres);
-  if (place.z !== undefined) coordinates.push(place.z);
-  return { type: 'Point', coordinates };
+  return pointInPlane(place.location.position, plane);
 }
 
 function properties(place: Place, view: View): Record<string, unknown> {

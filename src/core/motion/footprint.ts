@@ -25,7 +25,7 @@ export function footprintOf(shape: Extent, lon: number, lat: number, courseDegre
 
 /**
  * Never less than the true reach: edges straight in longitude and latitude bulge away from the straight line by up to
- * length² · tan(latitude) / 8 earth radii, and vertices are placed to 1e-5.
+ * length² · tan(latitude) / 8 earth radii, and vertices are placed to 2e-5.
  */
 function reachOnEarth(metres: number, lat: number): number {
   const bulge = (metres * metres * Math.abs(Math.tan((lat * Math.PI) / 180))) / (2 * EARTH_RADIUS);

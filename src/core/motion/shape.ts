@@ -31,17 +31,20 @@ export function circlePolygon(lon: number, lat: number, radiusMetres: number): P
  * around `lon`: longitudes go beyond ±180 across the antimeridian.
  */
 export function turnedRing(polygon: Polygon, lon: number, lat: number, courseDegrees: number): Float64Array {
-  const vertices = openExterior(polygon);
+  // hot
+  const vertices = polygon.coordinates[0] ?? [];
+  const count = openCount(vertices);
   const displace = displacer(lon, lat, reachOf(polygon));
   const angle = (courseDegrees * Math.PI) / 180;
   const cosine = Math.cos(angle);
   const sine = Math.sin(angle);
-  const count = vertices.length;
   const ring = new Float64Array(2 * (count + 1));
-  const clockwise = signedArea(vertices) < 0;
+  const clockwise = signedArea(vertices, count) < 0;
   const out: [number, number] = [0, 0];
   for (let i = 0; i <= count; i++) {
-    const [x = 0, y = 0] = vertices[(clockwise ? count - i : i) % count] as number[];
+    const vertex = vertices[(clockwise ? count - i : i) % count]!;
+    const x = vertex[0]!;
+    const y = vertex[1]!;
     displace(x * cosine + y * sine, y * cosine - x * sine, out);
     ring[2 * i] = out[0];
     ring[2 * i + 1] = out[1];
@@ -52,7 +55,9 @@ export function turnedRing(polygon: Polygon, lon: number, lat: number, courseDeg
 /** Greatest distance of the polygon's exterior from its origin, in the polygon's own metres. */
 export function reachOf(polygon: Polygon): number {
   let reachSquared = 0;
-  for (const [x = 0, y = 0] of polygon.coordinates[0] ?? []) reachSquared = Math.max(reachSquared, x * x + y * y);
+  for (const vertex of polygon.coordinates[0] ?? []) {
+    reachSquared = Math.max(reachSquared, vertex[0]! ** 2 + vertex[1]! ** 2);
+  }
   return Math.sqrt(reachSquared);
 }
 
@@ -65,23 +70,23 @@ export function ringPolygon(ring: Float64Array): Polygon {
   return { type: 'Polygon', coordinates: [vertices] };
 }
 
-/** The vertices without the last where it repeats the first. */
-function openExterior(polygon: Polygon): readonly (readonly number[])[] {
-  const vertices = polygon.coordinates[0] ?? [];
+/** Vertices without the last where it repeats the first. */
+function openCount(vertices: readonly (readonly number[])[]): number {
+  const count = vertices.length;
   const first = vertices[0];
-  const last = vertices.at(-1);
-  const closed = vertices.length > 1 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
-  return closed ? vertices.slice(0, -1) : vertices;
+  const last = vertices[count - 1];
+  const closed = count > 1 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
+  return closed ? count - 1 : count;
 }
 
-/** Twice the area, positive when counter-clockwise. */
-function signedArea(vertices: readonly (readonly number[])[]): number {
+/** Twice the area of the first `count` vertices, positive when counter-clockwise. */
+function signedArea(vertices: readonly (readonly number[])[], count: number): number {
   let area = 0;
-  let [beforeX = 0, beforeY = 0] = vertices.at(-1) ?? [];
-  for (const [x = 0, y = 0] of vertices) {
-    area += beforeX * y - x * beforeY;
-    beforeX = x;
-    beforeY = y;
+  let before = vertices[count - 1]!;
+  for (let i = 0; i < count; i++) {
+    const vertex = vertices[i]!;
+    area += before[0]! * vertex[1]! - vertex[0]! * before[1]!;
+    before = vertex;
   }
   return area;
 }

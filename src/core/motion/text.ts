@@ -16,7 +16,9 @@ export function motionIn(trackable: TrackableState, view: View, zones: ZoneLooku
   const plane = planeOf(place, view, zones);
   if (plane === undefined) return undefined;
   const location = locationIn(place, { ...view, geojson: false }, zones);
-  const geometry = JSON.stringify(shapeIn(trackable, plane));
+  const shape = shapeIn(trackable, plane);
+  if (location === undefined || shape === undefined) return undefined;
+  const geometry = JSON.stringify(shape);
   trackable.texts ??= textsOf(trackable);
   const { head, properties } = trackable.texts;
   if (view.geojson === true) return feature(geometry, `${head},"location":${location}${properties}}`);
@@ -33,11 +35,10 @@ export function motionGeometry(trackable: TrackableState): Point | Polygon {
   return { type: 'Point', coordinates: place === undefined ? [] : [...place.location.position.coordinates] };
 }
 
-function shapeIn(trackable: TrackableState, plane: PlaneTransform | 'wgs84'): Point | Polygon {
+function shapeIn(trackable: TrackableState, plane: PlaneTransform | 'wgs84'): Point | Polygon | undefined {
   const geometry = motionGeometry(trackable);
   if (plane === 'wgs84') return geometry;
-  const convert = (x: number, y: number, out: [number, number]): void => plane.fromWgs84(x, y, out);
-  return geometry.type === 'Point' ? pointInPlane(geometry, convert) : polygonInPlane(geometry, convert);
+  return geometry.type === 'Point' ? pointInPlane(geometry, plane) : polygonInPlane(geometry, plane);
 }
 
 function textsOf({ entity }: TrackableState): MotionTexts {

@@ -96,8 +96,7 @@ function utmPlane(zone: number, south: boolean): PlaneTransform {
       }
       writeMetres(out);
     },
-    covers: (x, y) =>
-      Math.abs(x - 500_000) <= UTM_REACH_METRES && Math.abs(y - equatorNorthing) <= UTM_NORTHING_METRES,
+    covers: (x, y) => Math.abs(x - 500_000) <= UTM_REACH_METRES && Math.abs(y - equatorNorthing) <= UTM_NORTHING_METRES,
   };
 }
 
@@ -112,7 +111,8 @@ function polarPlane(south: boolean): PlaneTransform {
   const ups = new proj4.Proj(
     `+proj=stere +lat_0=${pole} +lon_0=0 +k=0.994 +x_0=2000000 +y_0=2000000 +datum=WGS84 +units=m`,
   );
-  const covers = (x: number, y: number): boolean => Math.hypot(x - 2_000_000, y - 2_000_000) <= UPS_REACH_METRES;
+  const covers = (x: number, y: number): boolean =>
+    (x - 2_000_000) ** 2 + (y - 2_000_000) ** 2 <= UPS_REACH_METRES ** 2;
   return {
     toWgs84(x, y, out) {
       point.x = x;

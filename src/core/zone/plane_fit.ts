@@ -40,8 +40,7 @@ export function fitPlane(pairs: readonly PointPair[]): PlaneFit | undefined {
   if (pairs.length < 2) return undefined;
   const centre = centreOf(pairs);
   const sums = sumsOf(pairs, centre);
-  const onLine =
-    pairs.length === 2 || isLine(sums.xx, sums.xy, sums.yy) || isLine(sums.ee, sums.en, sums.nn);
+  const onLine = pairs.length === 2 || isLine(sums.xx, sums.xy, sums.yy) || isLine(sums.ee, sums.en, sums.nn);
   const matrix = onLine ? similarity(sums) : affine(sums);
   return matrix === undefined ? undefined : { ...matrix, ...centre };
 }

@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CommandError } from '../command_error.ts';
+import { describePlaced, type EntityKind, placeEntities, refuseIfForbidden } from '../entities.ts';
+import { countEvents, EventCounts } from '../event_counts.ts';
+import type { EventStream } from '../event_stream.ts';
+import { type HubClient, hubClient } from '../hub_client.ts';
+import { interruption } from '../options.ts';
+import { StatusLine } from '../status_line.ts';
+import { demoCrew, type Member } from './crew.ts';
+import { demoFences } from './fences.ts';
+import { move } from './motion.ts';
+import { locationOf, proximityOf } from './observe.ts';
+import { demoZones } from './zones.ts';
+
+interface Options {
+  readonly hub: string;
+  readonly seed: number;
+  readonly seconds?: number;
+}
+
+const TICK_MS = 100;
+/** The gate reads once a second. */
+const TICKS_PER_READING = 10;
+
+interface Sent {
+  ticks: number;
+  locations: number;
+  proximities: number;
+}
+
+/** Places the warehouse in the hub and moves its crew at 10 Hz, until interrupted or the time is over. */
+export async function demo({ hub, seed, seconds = Number.POSITIVE_INFINITY }: Options): Promise<void> {
+  const signal = interruption();
+  const client = hubClient(hub, { signal });
+  const status = new StatusLine(process.stderr);
+  const events = new EventCounts();
+  const sent: Sent = { ticks: 0, locations: 0, proximities: 0 };
+  const startMs = performance.now();
+  let stream: EventStream | undefined;
+  let crew = demoCrew(seed);
+  try {
+    await placeSite(client, { crew, status });
+    stream = await countEvents(events, { hub, status, signal });
+    status.print(`Feeding ${crew.length} tags into ${hub}. Stop with Ctrl-C`);
+    const feedMs = performance.now();
+    let nextMs = feedMs;
+    while (nextMs - feedMs < seconds * 1000) {
+      crew = crew.map((member) => ({ ...member, mover: move(member.mover, TICK_MS / 1000) }));
+      await send(client, { crew, sent });
+      sent.ticks += 1;
+      const nowMs = performance.now();
+      status.show(nowMs, () => describe({ sent, events, seconds: (nowMs - startMs) / 1000 }));
+      // Due times do not add up delays. After a slow reply the next tick is late, and no others hurry after it.
+      nextMs = Math.max(nextMs + TICK_MS, nowMs);
+      await delay(nextMs - nowMs, undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    stream?.close();
+  }
+  status.print(`Stopped. ${describe({ sent, events, seconds: (performance.now() - startMs) / 1000 })}`);
+}
+
+async function placeSite(
+  client: HubClient,
+  { crew, status }: { crew: readonly Member[]; status: StatusLine },
+): Promise<void> {
+  const trackables = crew.map((member) => member.trackable);
+  const site = [
+    ['zones', demoZones()],
+    ['fences', demoFences()],
+    ['trackables', trackables],
+  ] as const;
+  for (const [kind, entities] of site satisfies readonly (readonly [EntityKind, unknown])[]) {
+    const placed = await placeEntities(client, kind, entities);
+    status.print(describePlaced(placed));
+    if (placed.rejected > 0) throw new CommandError(`The hub does not accept the ${kind} of the demo`);
+  }
+}
+
+async function send(client: HubClient, { crew, sent }: { crew: readonly Member[]; sent: Sent }): Promise<void> {
+  const nowMs = Date.now();
+  const locations = crew.map((member) => locationOf(member, nowMs)).filter((location) => location !== undefined);
+  if (locations.length > 0) await put(client, '/providers/locations', locations);
+  sent.locations += locations.length;
+  if (sent.ticks % TICKS_PER_READING !== 0) return;
+  const read = crew.map((member) => proximityOf(member, nowMs)).filter((proximity) => proximity !== undefined);
+  if (read.length > 0) await put(client, '/providers/proximities', read);
+  sent.proximities += read.length;
+}
+
+async function put(client: HubClient, path: string, body: unknown): Promise<void> {
+  const { ok, status, message } = await client.send('PUT', path, body);
+  refuseIfForbidden(status, message);
+  if (!ok) throw new CommandError(`The hub does not accept ${path} of the demo: ${status} ${message}`);
+}
+
+function describe({ sent, events, seconds }: { sent: Sent; events: EventCounts; seconds: number }): string {
+  return [
+    `${seconds.toFixed(0)} s`,
+    `${sent.locations} locations`,
+    `${sent.proximities} gate readings`,
+    `entries ${events.count('region_entry')}`,
+    `exits ${events.count('region_exit')}`,
+    `collisions ${events.count('collision_start')}`,
+    `motions ${events.count('trackable_motions')}`,
+  ].join('  ');
+}

@@ -1,0 +1,37 @@
+import type { Location, Proximity } from '../../model/location.ts';
+import type { Member } from './crew.ts';
+import { FLOORS, GATE } from './zones.ts';
+
+/** What a tag sends, in the coordinates of its floor; nothing while it sleeps. */
+export function locationOf({ tag, floor, z, sleeps, mover }: Member, nowMs: number): Location | undefined {
+  if (sleeps && mover.restS > 0) return undefined;
+  const { id, foreignId, frame } = FLOORS[floor];
+  return {
+    position: { type: 'Point', coordinates: [millimetres(mover.x), millimetres(mover.y), z] },
+    // A source is named by its foreign id or by its id: both are seen here.
+    source: floor === 'hall' ? foreignId : id,
+    provider_type: 'uwb',
+    provider_id: tag,
+    timestamp_generated: new Date(nowMs).toISOString(),
+    accuracy: 0.3,
+    speed: millimetres(mover.speed),
+    course: millimetres((mover.course - frame.turn + 360) % 360),
+  };
+}
+
+/** What the gate reads when an RFID tag is near. */
+export function proximityOf({ rfid, mover }: Member, nowMs: number): Proximity | undefined {
+  if (rfid === undefined) return undefined;
+  const [x, y] = GATE.at;
+  if (Math.hypot(mover.x - x, mover.y - y) > GATE.radius) return undefined;
+  return {
+    source: GATE.foreignId,
+    provider_type: 'rfid',
+    provider_id: rfid,
+    timestamp_generated: new Date(nowMs).toISOString(),
+  };
+}
+
+function millimetres(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

@@ -1,0 +1,66 @@
+import type { TObject } from 'typebox';
+import { HubError } from '../errors.ts';
+import { show } from '../model/check.ts';
+import { idKey, isUnset } from './id.ts';
+
+/** An entity as a client sent it. */
+export type Body = Readonly<Record<string, unknown>>;
+
+export function badRequest(message: string): HubError {
+  return new HubError('HUB_BAD_REQUEST', message);
+}
+
+/** The body as an object. Throws HUB_BAD_REQUEST for anything else. */
+export function bodyObject(body: unknown): Body {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body;
+  throw badRequest(`body: must be object, found ${show(body)}`);
+}
+
+/** The body with that id: in its place when it is there already, first otherwise. */
+export function withId(body: Body, id: string): Body {
+  if (body['id'] === id) return body;
+  const { id: _replaced, ...rest } = body;
+  return { id, ...rest };
+}
+
+/**
+ * The body with the id of the entity that it replaces. Throws HUB_BAD_REQUEST when it names another one; naming none
+ * is allowed.
+ */
+export function withIdOf(body: Body, { id }: { readonly id: string }): Body {
+  const sent = body['id'];
+  if (isUnset(sent)) return withId(body, id);
+  if (typeof sent === 'string' && idKey(sent) === idKey(id)) return withId(body, id);
+  throw badRequest(`id: must be the id of the path, ${show(id)}, found ${show(sent)}`);
+}
+
+/** The members that the schema has, in the order in which they were sent. Everything else is not kept. */
+export function onlyMembers<T>(schema: TObject, body: T): T {
+  const members = schema.properties;
+  const kept: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(body as Body)) {
+    if (Object.hasOwn(members, name)) kept.push([name, value]);
+  }
+  return Object.fromEntries(kept) as T;
+}
+
+/**
+ * Throws HUB_BAD_REQUEST when one of these fields is an integer too large to be written without an exponent, which
+ * clients with 64-bit integers cannot read.
+ */
+export function checkIntegers(body: object, fields: readonly string[]): void {
+  for (const field of fields) {
+    const value = (body as Body)[field];
+    if (typeof value !== 'number' || Number.isSafeInteger(value)) continue;
+    throw badRequest(`${field}: must be <= ${Number.MAX_SAFE_INTEGER}, found ${show(value)}`);
+  }
+}
+
+export const DURATIONS = [
+  'timeout',
+  'fence_timeout',
+  'tolerance_timeout',
+  'entry_tolerance_timeout',
+  'exit_delay',
+  'entry_delay',
+] as const;

@@ -1,0 +1,238 @@
+import { HubError } from '../errors.ts';
+import { show } from '../model/check.ts';
+import type { Fence } from '../model/fence.ts';
+import type { ProviderType } from '../model/location.ts';
+import type { LocationProvider } from '../model/provider.ts';
+import type { Trackable } from '../model/trackable.ts';
+import type { Zone } from '../model/zone.ts';
+import { Announced } from './announced.ts';
+import { badRequest, bodyObject, withId, withIdOf } from './body.ts';
+import { ChangeQueue, type Step } from './change_queue.ts';
+import { isUnset } from './id.ts';
+import type { EntityMap, Kind, Known } from './known.ts';
+import { State } from './state.ts';
+import { VALIDATE } from './validate.ts';
+
+export type { EntityMap, Kind } from './known.ts';
+
+/** One entity was created (no `before`), replaced, or deleted (no `after`). */
+export interface Change<K extends Kind = Kind> {
+  readonly kind: K;
+  /** As the entity was created with: a UUID may be asked for in another case. */
+  readonly id: string;
+  readonly before: EntityMap[K] | undefined;
+  readonly after: EntityMap[K] | undefined;
+  /** The trackable's locations are to be evaluated at once. */
+  readonly force?: boolean;
+}
+
+export interface EntitiesDeps {
+  /** Keeps the changes, all or none. Rejects with HUB_UNAVAILABLE when it cannot. */
+  commit(changes: readonly Change[]): Promise<void>;
+  /** Tells everybody else, in the order of the changes, as soon as they are kept. */
+  committed(changes: readonly Change[]): void;
+  newId(): string;
+  /** Why a fence's region is no region, by a geometry engine; undefined when it is one. */
+  regionProblem(fence: Fence): string | undefined;
+  /** Changes that may wait for the store, and the most that share a transaction. */
+  readonly waitingMax?: number;
+  readonly groupMax?: number;
+}
+
+export interface CreateOptions {
+  /** Whether an id in the body is replaced by a generated one. */
+  readonly replaceId?: boolean;
+  readonly force?: boolean;
+}
+
+/**
+ * The configured entities, in memory, and the only way to change them. Entities are immutable: a change replaces one.
+ * Every change is checked against the state that the changes before it have made, committed, and only then answered;
+ * a check that fails rejects with HUB_BAD_REQUEST or HUB_NOT_FOUND and leaves everything as it was.
+ */
+export class Entities implements Known {
+  readonly #deps: EntitiesDeps;
+  readonly #state = new State();
+  readonly #announced = new Announced();
+  readonly #queue: ChangeQueue<Change>;
+  /** Providers that the running commit creates, by State.key. */
+  readonly #fresh = new Set<string>();
+
+  constructor(deps: EntitiesDeps) {
+    this.#deps = deps;
+    this.#queue = new ChangeQueue<Change>(
+      {
+        apply: (change) => this.#apply(change),
+        commit: (changes) => deps.commit(changes),
+        committed: (changes) => {
+          this.#fresh.clear();
+          deps.committed(changes);
+        },
+      },
+      { waitingMax: deps.waitingMax ?? 100_000, groupMax: deps.groupMax ?? 1000 },
+    );
+  }
+
+  /** Fills in what the store has kept: no checks, no commit, nobody is told. */
+  load(kept: { readonly [K in Kind]?: readonly EntityMap[K][] }): void {
+    for (const zone of kept.zone ?? []) this.#state.set('zone', zone.id, zone);
+    for (const fence of kept.fence ?? []) this.#state.set('fence', fence.id, fence);
+    for (const trackable of kept.trackable ?? []) this.#state.set('trackable', trackable.id, trackable);
+    for (const provider of kept.provider ?? []) this.#state.set('provider', provider.id, provider);
+  }
+
+  get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
+    const entity = this.#state.get(kind, id);
+    if (entity !== undefined || kind !== 'provider') return entity;
+    return this.#announced.get(id) as EntityMap[K] | undefined;
+  }
+
+  has(kind: Kind, id: string): boolean {
+    return this.get(kind, id) !== undefined;
+  }
+
+  /** In the order of creation. */
+  list<K extends Kind>(kind: K): readonly EntityMap[K][] {
+    const entities = this.#state.list(kind);
+    if (kind !== 'provider' || this.#announced.size === 0) return entities;
+    return [...entities, ...(this.#unseen() as EntityMap[K][])];
+  }
+
+  count(kind: Kind): number {
+    return this.#state.count(kind) + (kind === 'provider' ? this.#unseen().length : 0);
+  }
+
+  zoneBy(idOrForeignId: string): Zone | undefined {
+    return this.#state.get('zone', idOrForeignId) ?? this.#state.zoneByForeignId(idOrForeignId);
+  }
+
+  zoneByForeignId(foreignId: string): Zone | undefined {
+    return this.#state.zoneByForeignId(foreignId);
+  }
+
+  /** The trackables that name the provider, sorted by id; also for a provider that does not exist. */
+  trackablesOf(providerId: string): readonly Trackable[] {
+    return this.#state.trackablesOf(providerId);
+  }
+
+  regionProblem(fence: Fence): string | undefined {
+    return this.#deps.regionProblem(fence);
+  }
+
+  /**
+   * Creates an entity. A body without id gets a generated one, and one whose id is taken is refused. Resolves with
+   * the entity as it is kept.
+   */
+  create<K extends Kind>(kind: K, body: unknown, options: CreateOptions = {}): Promise<EntityMap[K]> {
+    return this.#queue.run((write) => {
+      const after = VALIDATE[kind](this.#withNewId(kind, body, options), this);
+      const taken = this.#state.get(kind, after.id);
+      if (taken !== undefined) throw badRequest(`id: ${kind} ${show(taken.id)} already exists`);
+      write({ kind, id: after.id, before: undefined, after, ...forced(options) });
+      return after;
+    });
+  }
+
+  /** Replaces an entity by a body, which may leave out the id. Rejects with HUB_NOT_FOUND for an unknown id. */
+  replace<K extends Kind>(kind: K, id: string, body: unknown, options: { force?: boolean } = {}): Promise<EntityMap[K]> {
+    return this.edit(kind, id, () => body, options);
+  }
+
+  /**
+   * Replaces an entity by what `revise` makes of it, checked like any body. The entity that `revise` gets is the one
+   * left by the changes before this one. Rejects with what `revise` throws.
+   */
+  edit<K extends Kind>(
+    kind: K,
+    id: string,
+    revise: (entity: EntityMap[K]) => unknown,
+    options: { force?: boolean } = {},
+  ): Promise<EntityMap[K]> {
+    return this.#queue.run((write) => {
+      const before = this.#state.get(kind, id);
+      if (before === undefined) throw notFound('replace', kind, id);
+      const after = VALIDATE[kind](withIdOf(bodyObject(revise(before)), before), this);
+      write({ kind, id: before.id, before, after, ...forced(options) });
+      return after;
+    });
+  }
+
+  /** Deletes an entity. Those that it carried lose their parent. Rejects with HUB_NOT_FOUND for an unknown id. */
+  remove(kind: Kind, id: string): Promise<void> {
+    return this.#queue.run((write) => {
+      const before = this.#state.get(kind, id);
+      if (before === undefined) throw notFound('delete', kind, id);
+      this.#remove([before], kind, write);
+    });
+  }
+
+  /** Deletes all entities of a kind. */
+  clear(kind: Kind): Promise<void> {
+    return this.#queue.run((write) => this.#remove(this.#state.list(kind), kind, write));
+  }
+
+  /**
+   * The provider of a location exists from now on. Returns undefined when it is known and kept; otherwise it is visible
+   * at once, and the promise settles with the commit of its creation. It may be deleted by the time the promise has
+   * resolved: whoever waited asks again.
+   */
+  ensureProvider(id: string, type: ProviderType): Promise<void> | undefined {
+    // hot: called for every location
+    if (this.#state.has('provider', id)) {
+      if (this.#fresh.size === 0 || !this.#fresh.has(State.key(id))) return undefined;
+      return this.#queue.committing;
+    }
+    return this.#announced.created(id) ?? this.#announce({ id, type });
+  }
+
+  #announce(provider: LocationProvider): Promise<void> {
+    const created = this.#queue.run((write) => {
+      this.#announced.forget(provider.id);
+      if (this.#state.has('provider', provider.id)) return;
+      write({ kind: 'provider', id: provider.id, before: undefined, after: provider });
+    });
+    this.#announced.add(provider, created);
+    return created;
+  }
+
+  /** Announced providers that are not known anyway: the deletion of a known one may have been taken back. */
+  #unseen(): LocationProvider[] {
+    return this.#announced.list().filter(({ id }) => !this.#state.has('provider', id));
+  }
+
+  #withNewId(kind: Kind, body: unknown, options: CreateOptions): Readonly<Record<string, unknown>> {
+    const sent = bodyObject(body);
+    const id = sent['id'];
+    if (kind === 'provider' && id === '') return sent;
+    return isUnset(id) || options.replaceId === true ? withId(sent, this.#deps.newId()) : sent;
+  }
+
+  #remove<K extends Kind>(entities: readonly EntityMap[K][], kind: K, write: Parameters<Step<Change, void>>[0]): void {
+    for (const before of entities) write({ kind, id: before.id, before, after: undefined });
+    for (const { id } of entities) {
+      for (const { kind: of, entity } of this.#state.carriedBy(kind, id)) {
+        const { parent: _gone, ...after } = entity;
+        write({ kind: of, id: entity.id, before: entity, after: after as EntityMap[typeof of] });
+      }
+    }
+  }
+
+  #apply({ kind, id, before, after }: Change): () => void {
+    const undo = this.#state.set(kind, id, after);
+    if (kind !== 'provider' || before !== undefined) return undo;
+    const key = State.key(id);
+    this.#fresh.add(key);
+    return () => {
+      this.#fresh.delete(key);
+      undo();
+    };
+  }
+}
+
+function forced({ force }: { readonly force?: boolean }): { force?: boolean } {
+  return force === true ? { force } : {};
+}
+
+function notFound(verb: string, kind: Kind, id: string): HubError {
+  return new HubError('HUB_NOT_FOUND', `Cannot ${verb} ${kind} ${show(id)}: no ${kind} has that id`);
+}

@@ -1,0 +1,91 @@
+import type { Trackable } from '../model/trackable.ts';
+import type { Zone } from '../model/zone.ts';
+import { Backlinks } from './backlinks.ts';
+import { idKey, isUnset } from './id.ts';
+import type { EntityMap, Kind } from './known.ts';
+import { Table, type Undo } from './table.ts';
+
+/** All entities, with the indexes that follow every change of them. */
+export class State {
+  readonly #tables: { readonly [K in Kind]: Table<EntityMap[K]> } = {
+    zone: new Table(),
+    fence: new Table(),
+    trackable: new Table(),
+    provider: new Table(),
+  };
+  readonly #zonesByForeignId = new Map<string, Zone>();
+  readonly #trackablesByProvider = new Backlinks<Trackable>((trackable) => trackable.location_providers ?? []);
+  readonly #trackablesByParent = new Backlinks<Trackable>(parentOf);
+  readonly #zonesByParent = new Backlinks<Zone>(parentOf);
+
+  /** What entities are told apart by. */
+  static key(id: string): string {
+    return idKey(id);
+  }
+
+  get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
+    return this.#tables[kind].get(id);
+  }
+
+  has(kind: Kind, id: string): boolean {
+    return this.#tables[kind].has(id);
+  }
+
+  list<K extends Kind>(kind: K): EntityMap[K][] {
+    return this.#tables[kind].list();
+  }
+
+  count(kind: Kind): number {
+    return this.#tables[kind].size;
+  }
+
+  zoneByForeignId(foreignId: string): Zone | undefined {
+    return this.#zonesByForeignId.get(foreignId);
+  }
+
+  /** Sorted by id. */
+  trackablesOf(providerId: string): readonly Trackable[] {
+    return this.#trackablesByProvider.of(providerId);
+  }
+
+  /** The entities whose parent is that one: trackables carry trackables and zones, zones carry zones. */
+  carriedBy(kind: Kind, id: string): ({ kind: 'trackable'; entity: Trackable } | { kind: 'zone'; entity: Zone })[] {
+    const trackables = kind === 'trackable' ? this.#trackablesByParent.of(id) : [];
+    const zones = kind === 'trackable' || kind === 'zone' ? this.#zonesByParent.of(id) : [];
+    return [
+      ...trackables.map((entity) => ({ kind: 'trackable' as const, entity })),
+      ...zones.map((entity) => ({ kind: 'zone' as const, entity })),
+    ];
+  }
+
+  /** Adds or replaces (`after` given), or removes (undefined) an entity. */
+  set<K extends Kind>(kind: K, id: string, after: EntityMap[K] | undefined): Undo {
+    const before = this.#tables[kind].get(id);
+    const undo = this.#tables[kind].set(id, after);
+    this.#index(kind, before, after);
+    return () => {
+      undo();
+      this.#index(kind, after, before);
+    };
+  }
+
+  #index<K extends Kind>(kind: K, before: EntityMap[K] | undefined, after: EntityMap[K] | undefined): void {
+    if (kind === 'trackable') {
+      this.#trackablesByProvider.change(before as Trackable | undefined, after as Trackable | undefined);
+      this.#trackablesByParent.change(before as Trackable | undefined, after as Trackable | undefined);
+    }
+    if (kind === 'zone') {
+      this.#zonesByParent.change(before as Zone | undefined, after as Zone | undefined);
+      this.#indexForeignId(before as Zone | undefined, after as Zone | undefined);
+    }
+  }
+
+  #indexForeignId(before: Zone | undefined, after: Zone | undefined): void {
+    if (before?.foreign_id) this.#zonesByForeignId.delete(before.foreign_id);
+    if (after?.foreign_id) this.#zonesByForeignId.set(after.foreign_id, after);
+  }
+}
+
+function parentOf({ parent }: { readonly parent?: string | null }): readonly string[] {
+  return isUnset(parent) ? [] : [parent];
+}

@@ -1,0 +1,14 @@
+import type { Body } from './body.ts';
+import type { EntityMap, Kind, Known } from './known.ts';
+import { validateFence } from './validate_fence.ts';
+import { validateProvider } from './validate_provider.ts';
+import { validateTrackable } from './validate_trackable.ts';
+import { validateZone } from './validate_zone.ts';
+
+/** The check of each kind: the entity as it is kept, or HUB_BAD_REQUEST. */
+export const VALIDATE: { readonly [K in Kind]: (body: Body, known: Known) => EntityMap[K] } = {
+  zone: validateZone,
+  fence: validateFence,
+  trackable: validateTrackable,
+  provider: validateProvider,
+};

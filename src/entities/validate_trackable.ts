@@ -1,0 +1,72 @@
+import { parseRule } from '../core/rules/parse.ts';
+import { checker, pathOf, show } from '../model/check.ts';
+import { Trackable } from '../model/trackable.ts';
+import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
+import { idKey, isUnset, isUuid } from './id.ts';
+import type { Known } from './known.ts';
+
+const schema = checker(Trackable);
+
+/** The trackable as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
+export function validateTrackable(body: Body, known: Known): Trackable {
+  if (Object.hasOwn(body, 'collision_tolerance')) {
+    throw badRequest(`collision_tolerance: was renamed exit_tolerance, found ${show(body['collision_tolerance'])}`);
+  }
+  const trackable = onlyMembers(Trackable, schema.parse(body));
+  checkIntegers(trackable, DURATIONS);
+  if (!isUuid(trackable.id)) throw badRequest(`id: must be a UUID, found ${show(trackable.id)}`);
+  checkProviders(trackable.location_providers ?? []);
+  checkGeometry(trackable.geometry?.coordinates ?? []);
+  checkRules(trackable.locating_rules ?? []);
+  checkParent(trackable, known);
+  return trackable;
+}
+
+function checkProviders(ids: readonly string[]): void {
+  const seen = new Map<string, number>();
+  for (const [i, id] of ids.entries()) {
+    const path = pathOf('location_providers', [String(i)]);
+    if (id === '') throw badRequest(`${path}: must not be empty, found ""`);
+    const before = seen.get(idKey(id));
+    if (before !== undefined) {
+      throw badRequest(`${path}: must differ from location_providers[${before}], found ${show(id)}`);
+    }
+    seen.set(idKey(id), i);
+  }
+}
+
+/** A polygon in metres around the position: each ring needs three different corners to have an extent. */
+function checkGeometry(rings: NonNullable<Trackable['geometry']>['coordinates']): void {
+  for (const [i, ring] of rings.entries()) {
+    const corners = new Set(ring.map(([x, y]) => `${x} ${y}`)).size;
+    if (corners >= 3) continue;
+    const path = pathOf('geometry.coordinates', [String(i)]);
+    throw badRequest(`${path}: must have at least 3 different positions, found ${corners}`);
+  }
+}
+
+function checkRules(rules: NonNullable<Trackable['locating_rules']>): void {
+  for (const [i, { expression, priority }] of rules.entries()) {
+    const path = pathOf('locating_rules', [String(i)]);
+    if (!Number.isSafeInteger(priority)) {
+      throw badRequest(`${path}.priority: must be <= ${Number.MAX_SAFE_INTEGER}, found ${show(priority)}`);
+    }
+    parseRule(expression, `${path}.expression`);
+  }
+}
+
+/** The parent must exist, and must not be carried by the trackable itself. */
+function checkParent(trackable: Trackable, known: Known): void {
+  const own = idKey(trackable.id);
+  let next = trackable.parent;
+  while (!isUnset(next)) {
+    if (idKey(next) === own) {
+      throw badRequest(`parent: must not be carried by the trackable itself, found ${show(trackable.parent)}`);
+    }
+    const ancestor = known.get('trackable', next);
+    if (ancestor === undefined) {
+      throw badRequest(`parent: must be the id of a trackable, found ${show(trackable.parent)}`);
+    }
+    next = ancestor.parent;
+  }
+}

@@ -1,0 +1,97 @@
+import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
+import { checkGroundControlPoints, zoneTransform } from '../core/zone/zone_transform.ts';
+import { isProximityZone, transformationType } from '../core/zone/zone_type.ts';
+import { checker, show } from '../model/check.ts';
+import { Zone } from '../model/zone.ts';
+import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
+import { checkLonLat } from './coordinates.ts';
+import { idKey, isUnset } from './id.ts';
+import type { Known } from './known.ts';
+
+const schema = checker(Zone);
+
+/** Members of `properties` by which a zone follows trackables or providers. */
+const FOLLOWS = ['com.hdm.hub.zone.autozoneupdate.trackables', 'com.hdm.hub.zone.autozoneupdate.providers'];
+
+/** The zone as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
+export function validateZone(body: Body, known: Known): Zone {
+  const zone = onlyMembers(Zone, schema.parse(body));
+  checkIntegers(zone, DURATIONS);
+  if (zone.position != null) checkLonLat(zone.position.coordinates, 'position.coordinates', 180);
+  checkForeignId(zone, known);
+  if (isProximityZone(zone)) checkProximityZone(zone);
+  else checkPlane(zone);
+  checkParent(zone, known);
+  return zone;
+}
+
+function checkForeignId(zone: Zone, known: Known): void {
+  if (zone.foreign_id == null || zone.foreign_id === '') return;
+  const other = known.zoneByForeignId(zone.foreign_id);
+  if (other === undefined || idKey(other.id) === idKey(zone.id)) return;
+  throw badRequest(`foreign_id: must be unique, found ${show(zone.foreign_id)} of zone ${show(other.id)}`);
+}
+
+function checkProximityZone(zone: Zone): void {
+  const rows = zone.ground_control_points ?? [];
+  if (rows.length > 0) {
+    throw badRequest(`ground_control_points: must be absent from a proximity zone, found ${rows.length} rows`);
+  }
+  if (zone.position == null && zone.incomplete_configuration !== true) {
+    throw badRequest(`position: is required for a proximity zone, found ${show(zone.position)}`);
+  }
+}
+
+/** A zone whose coordinates are placed by ground control points, by a benchmark, or not at all. */
+function checkPlane(zone: Zone): void {
+  const incomplete = zone.incomplete_configuration === true;
+  const rows = zone.ground_control_points ?? [];
+  const unfinished = incomplete && rows.length === 2;
+  const problem = rows.length === 0 || unfinished ? undefined : checkGroundControlPoints(rows);
+  if (problem !== undefined) throw badRequest(problem);
+  if (zone.surface_projection != null) checkProjection(zone.surface_projection);
+  const type = transformationType(zone);
+  if (type === 'none' || incomplete) return;
+  if (type === 'benchmark') checkBenchmark(zone);
+  else if (rows.length === 0) {
+    throw badRequest(`ground_control_points: are required for a zone of type ${zone.type}, found none`);
+  }
+}
+
+function checkProjection(crs: string): void {
+  if (isCrs(crs) && crs !== 'local' && crs !== 'EPSG:4326') return;
+  throw badRequest(
+    `surface_projection: must be one of ${CRS_CHOICES.replace('local, EPSG:4326, ', '')}, found ${show(crs)}`,
+  );
+}
+
+function checkBenchmark(zone: Zone): void {
+  if (zone.position == null) throw badRequest('position: is required for a benchmark zone, found nothing');
+  if (zone.surface_projection == null) {
+    throw badRequest('surface_projection: is required for a benchmark zone, found nothing');
+  }
+  if (zoneTransform(zone) !== undefined) return;
+  const found = show(zone.position.coordinates);
+  throw badRequest(`position: must lie within reach of ${zone.surface_projection}, found ${found}`);
+}
+
+/** Proximity zones may be carried by a trackable or by another proximity zone, which must not be carried by them. */
+function checkParent(zone: Zone, known: Known): void {
+  if (isUnset(zone.parent)) return;
+  const found = show(zone.parent);
+  if (!isProximityZone(zone)) throw badRequest(`parent: is for proximity zones only, found ${found}`);
+  if (FOLLOWS.some((name) => zone.properties?.[name] !== undefined)) {
+    throw badRequest(`parent: must not be set beside the automatic update in properties, found ${found}`);
+  }
+  const own = idKey(zone.id);
+  let next: string | null | undefined = zone.parent;
+  while (!isUnset(next)) {
+    if (idKey(next) === own) throw badRequest(`parent: must not be carried by the zone itself, found ${found}`);
+    const carrier: Zone | undefined = known.get('zone', next);
+    if (carrier === undefined && known.get('trackable', next) !== undefined) return;
+    if (carrier === undefined || !isProximityZone(carrier)) {
+      throw badRequest(`parent: must be the id of a trackable or of a proximity zone, found ${found}`);
+    }
+    next = carrier.parent;
+  }
+}

@@ -1,0 +1,111 @@
+import type { AcceptedLocation } from '../core/item.ts';
+import { CRS_CHOICES, isCrs, projection } from '../core/zone/crs.ts';
+import { zoneTransform } from '../core/zone/zone_transform.ts';
+import { checker, show } from '../model/check.ts';
+import { Location } from '../model/location.ts';
+import { parseTime } from '../model/time.ts';
+import type { Zone } from '../model/zone.ts';
+
+const LOCATION = checker(Location);
+/** Members that a client may set. `trackables` is the hub's. */
+const MEMBERS = new Set(Object.keys(Location.properties).filter((name) => name !== 'trackables'));
+
+/** A location that may go to its shard, with its timestamp_generated in milliseconds: the receipt where it has none. */
+export interface Checked {
+  readonly location: AcceptedLocation;
+  readonly generatedMs: number;
+}
+
+/** What a location is checked with. */
+export interface Expected {
+  /** Name of the location in messages: `locations[3]`, or empty. */
+  readonly at: string;
+  /** Provider that the path names, which the location may leave out. */
+  readonly providerId?: string | undefined;
+  readonly receivedMs: number;
+  /** Finds a zone by id or foreign id. */
+  zone(name: string): Zone | undefined;
+}
+
+/**
+ * Checks a location as it came in, the cheapest rules first, and fills in provider, source and crs. Returns a text
+ * that names the field and the value found when it cannot be accepted.
+ */
+export function checkLocation(value: unknown, expected: Expected): Checked | string {
+  const { at } = expected;
+  if (!LOCATION.fits(value)) return LOCATION.explain(value, at) ?? `${at}: is no location`;
+  const providerId = value.provider_id || expected.providerId;
+  if (providerId === undefined) return `${path(at, 'provider_id')}: is required, but is ${show(value.provider_id)}`;
+  if (expected.providerId !== undefined && providerId !== expected.providerId) {
+    return `${path(at, 'provider_id')}: must be ${show(expected.providerId)} as in the path, found ${show(providerId)}`;
+  }
+  const crs = value.crs || 'local';
+  const source = value.source || providerId;
+  const misplaced = checkPosition(value, crs, expected);
+  if (misplaced !== undefined) return misplaced;
+  let generatedMs = expected.receivedMs;
+  if (value.timestamp_generated != null) {
+    generatedMs = parseTime(value.timestamp_generated);
+    if (Number.isNaN(generatedMs)) return badTime(at, 'timestamp_generated', value.timestamp_generated);
+  }
+  if (value.timestamp_sent != null && Number.isNaN(parseTime(value.timestamp_sent))) {
+    return badTime(at, 'timestamp_sent', value.timestamp_sent);
+  }
+  return { location: accepted(value, providerId, source, crs), generatedMs };
+}
+
+/** The location with the members that the hub knows and that are set. */
+function accepted(value: Location, providerId: string, source: string, crs: string): AcceptedLocation {
+  const location: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== null && MEMBERS.has(name)) location[name] = member;
+  }
+  location['position'] = { type: 'Point', coordinates: value.position.coordinates };
+  location['provider_id'] = providerId;
+  location['source'] = source;
+  location['crs'] = crs;
+  return location as AcceptedLocation;
+}
+
+function checkPosition(value: Location, crs: string, expected: Expected): string | undefined {
+  const { at } = expected;
+  const [x, y, z] = value.position.coordinates as [number, number, number?];
+  const bad = [x, y, z ?? 0].findIndex((coordinate) => !Number.isFinite(coordinate));
+  if (bad >= 0) return `${path(at, 'position')}.coordinates[${bad}]: must be a finite number`;
+  if (crs === 'EPSG:4326') {
+    if (Math.abs(x) > 180) return outside(at, 0, 'a longitude between -180 and 180', x);
+    if (Math.abs(y) > 90) return outside(at, 1, 'a latitude between -90 and 90', y);
+    return undefined;
+  }
+  if (crs === 'local') return checkLocal(value, [x, y], expected);
+  if (!isCrs(crs)) return `${path(at, 'crs')}: must be ${CRS_CHOICES}, found ${show(crs)}`;
+  if (projection(crs)?.covers(x, y) === true) return undefined;
+  return `${path(at, 'position')}.coordinates: must be a place in ${crs}, found ${show([x, y])}`;
+}
+
+function checkLocal(value: Location, [x, y]: readonly [number, number], expected: Expected): string | undefined {
+  const { at } = expected;
+  const name = value.source || undefined;
+  const zone = name === undefined ? undefined : expected.zone(name);
+  if (zone === undefined) {
+    return `${path(at, 'source')}: must name a zone when crs is local, found ${show(value.source)}`;
+  }
+  const transform = zoneTransform(zone);
+  if (transform === undefined) {
+    return `${path(at, 'source')}: must name a zone with ground control points when crs is local, found ${show(name)}`;
+  }
+  if (transform.covers(x, y)) return undefined;
+  return `${path(at, 'position')}.coordinates: must be a place near the zone ${show(name)}, found ${show([x, y])}`;
+}
+
+function outside(at: string, index: number, wanted: string, found: number): string {
+  return `${path(at, 'position')}.coordinates[${index}]: must be ${wanted}, found ${found}`;
+}
+
+function badTime(at: string, field: string, found: string): string {
+  return `${path(at, field)}: must be an RFC 3339 date and time, found ${show(found)}`;
+}
+
+function path(at: string, field: string): string {
+  return at === '' ? field : `${at}.${field}`;
+}

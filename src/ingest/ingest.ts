@@ -1,0 +1,135 @@
+import { HubError } from '../errors.ts';
+import type { ProviderType, Proximity } from '../model/location.ts';
+import type { Zone } from '../model/zone.ts';
+import { type Checked, checkLocation, type Expected } from './check_location.ts';
+import { checkProximity } from './check_proximity.ts';
+
+/** What the one way in needs of the hub. */
+export interface IngestOptions {
+  /** Never falls. */
+  now(): number;
+  /** Finds a zone by id or foreign id, among those that the shards know. */
+  zone(name: string): Zone | undefined;
+  /** Whether the shards can take that many more. */
+  hasRoom(count: number): boolean;
+  /** Hands a location to its shard. */
+  location(location: Checked['location'], times: { readonly generatedMs: number; readonly receivedMs: number }): void;
+  /** Creates the provider if it is unknown; resolves once it is kept. */
+  ensureProvider(id: string, type: ProviderType): Promise<void> | undefined;
+  /** Tells subscribers of a proximity as it came in. */
+  announce(proximity: Proximity & { provider_id: string }): void;
+  /** Resolves when the locations so far are kept; undefined where a reply need not wait for that. */
+  kept(): Promise<void> | undefined;
+}
+
+export interface Incoming {
+  /** Name of the list in messages, or empty for a single value. */
+  readonly root: string;
+  /** Provider that the path names. */
+  readonly providerId?: string;
+}
+
+/** Counters: received = those that went to shards + rejected. */
+export interface IngestCounts {
+  received: number;
+  rejected: number;
+}
+
+/** The one way in for locations and proximities, whatever brings them. */
+export class Ingest {
+  readonly counts: IngestCounts = { received: 0, rejected: 0 };
+  readonly #options: IngestOptions;
+
+  constructor(options: IngestOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Accepts all of the locations or none. Throws HUB_BAD_REQUEST that names index, field and value, HUB_UNAVAILABLE
+   * when the shards are full. Returns what a reply must wait for, if anything.
+   */
+  locations(values: readonly unknown[], incoming: Incoming): Promise<void> | undefined {
+    return this.#all(values, incoming, checkLocation);
+  }
+
+  /** Accepts all of the proximities or none, as locations does. */
+  proximities(values: readonly unknown[], incoming: Incoming): Promise<void> | undefined {
+    const checked: Proximity[] = [];
+    const work = this.#all(values, incoming, (value, expected) => {
+      const found = checkProximity(value, expected);
+      if (typeof found !== 'string') checked.push(found.proximity);
+      return found;
+    });
+    for (const proximity of checked) this.#options.announce(proximity as Proximity & { provider_id: string });
+    return work;
+  }
+
+  /** Accepts the locations that can be, and says what is wrong with the others. Throws HUB_UNAVAILABLE when full. */
+  async locationsEach(values: readonly unknown[]): Promise<{ problems: readonly string[] }> {
+    const problems = this.#each(values, checkLocation);
+    return { problems };
+  }
+
+  /** Accepts the proximities that can be, and says what is wrong with the others. Throws HUB_UNAVAILABLE when full. */
+  async proximitiesEach(values: readonly unknown[]): Promise<{ problems: readonly string[] }> {
+    const problems = this.#each(values, (value, expected) => {
+      const found = checkProximity(value, expected);
+      if (typeof found !== 'string') this.#options.announce(found.proximity);
+      return found;
+    });
+    return { problems };
+  }
+
+  #all(values: readonly unknown[], { root, providerId }: Incoming, check: Check): Promise<void> | undefined {
+    const receivedMs = this.#options.now();
+    this.counts.received += values.length;
+    const checked: Checked[] = [];
+    for (let index = 0; index < values.length; index++) {
+      const at = root === '' ? '' : `${root}[${index}]`;
+      const found = check(values[index], { at, providerId, receivedMs, zone: this.#options.zone });
+      if (typeof found === 'string') {
+        this.counts.rejected += values.length;
+        throw new HubError('HUB_BAD_REQUEST', found);
+      }
+      checked.push(found);
+    }
+    this.#needRoom(checked.length, values.length);
+    return this.#pass(checked, receivedMs);
+  }
+
+  #each(values: readonly unknown[], check: Check): string[] {
+    const receivedMs = this.#options.now();
+    this.counts.received += values.length;
+    const problems: string[] = [];
+    const checked: Checked[] = [];
+    this.#needRoom(values.length, values.length);
+    for (let index = 0; index < values.length; index++) {
+      const found = check(values[index], { at: `payload[${index}]`, receivedMs, zone: this.#options.zone });
+      if (typeof found === 'string') problems.push(found);
+      else checked.push(found);
+    }
+    this.counts.rejected += problems.length;
+    this.#pass(checked, receivedMs);
+    return problems;
+  }
+
+  #needRoom(count: number, rejected: number): void {
+    if (this.#options.hasRoom(count)) return;
+    this.counts.rejected += rejected;
+    throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: too many are waiting to be processed, try again');
+  }
+
+  #pass(checked: readonly Checked[], receivedMs: number): Promise<void> | undefined {
+    const works: Promise<void>[] = [];
+    for (const { location, generatedMs } of checked) {
+      const work = this.#options.ensureProvider(location.provider_id, location.provider_type);
+      if (work !== undefined) works.push(work);
+      this.#options.location(location, { generatedMs, receivedMs });
+    }
+    const kept = this.#options.kept();
+    if (kept !== undefined) works.push(kept);
+    return works.length === 0 ? undefined : Promise.all(works).then(() => undefined);
+  }
+}
+
+type Check = (value: unknown, expected: Expected) => Checked | string;

@@ -1,0 +1,218 @@
+import type { ShardReply } from '../../workers/protocol.ts';
+import type { AcceptedLocation, Answer, HandedOver, Item, Query } from '../core/item.ts';
+import type { LocatingRule } from '../model/rule.ts';
+import type { Variant } from '../model/topics.ts';
+import { Homes, type Move } from './homes.ts';
+import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
+
+type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
+/** An item before it gets its number and time. */
+export type Telling = Unnumbered<Item>;
+export type EntityTelling = Extract<Telling, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
+
+export interface ShardsOptions extends Omit<ShardLaneOptions, 'name' | 'outcome'> {
+  readonly count: number;
+  outcome(shard: number, reply: ShardReply): Promise<void> | undefined;
+}
+
+/**
+ * All shards: knows which one owns what, numbers the items, and asks questions. When an assignment makes an object
+ * belong to another shard, its state moves there first; meanwhile everything else waits in line, so no order is lost.
+ */
+export class Shards {
+  readonly #lanes: readonly ShardLane[];
+  readonly #options: ShardsOptions;
+  readonly #homes: Homes;
+  readonly #questions = new Map<number, (answer: Answer | HandedOver) => void>();
+  #lastSeq = 0;
+  #lastQuestion = 0;
+  /** What waits while objects move; undefined when none do. */
+  #waiting: { readonly receivedMs: number; readonly tell: () => void }[] | undefined;
+
+  constructor(options: ShardsOptions) {
+    this.#options = options;
+    this.#homes = new Homes(options.count);
+    this.#lanes = Array.from({ length: options.count }, (_, shard) => {
+      const outcome = (reply: ShardReply) => this.#take(shard, reply);
+      return new ShardLane({ ...options, name: `shard ${shard}`, outcome });
+    });
+  }
+
+  get lanes(): readonly ShardLane[] {
+    return this.#lanes;
+  }
+
+  /** Whether that many more locations can be taken, whichever shard they are for. */
+  hasRoom(count: number): boolean {
+    const waiting = this.#waiting?.length ?? 0;
+    return this.#lanes.every(({ lane }) => lane.hasRoom(count + waiting));
+  }
+
+  /** Number of the earliest item that is not done, and its time of receipt; undefined when all are done. */
+  get firstUndone(): { readonly seq: number; readonly receivedMs: number } | undefined {
+    let first: { readonly seq: number; readonly receivedMs: number } | undefined;
+    for (const { lane } of this.#lanes) {
+      if (lane.first !== undefined && (first === undefined || lane.first.seq < first.seq)) first = lane.first;
+    }
+    const waiting = this.#waiting?.[0];
+    return first ?? (waiting && { seq: this.#lastSeq + 1, receivedMs: waiting.receivedMs });
+  }
+
+  /** Hands a checked location to its shard. hot */
+  location(location: AcceptedLocation, times: { readonly generatedMs: number; readonly receivedMs: number }): void {
+    const { generatedMs, receivedMs } = times;
+    if (this.#waiting !== undefined) {
+      this.#waiting.push({ receivedMs, tell: () => this.location(location, times) });
+      return;
+    }
+    this.#lastSeq++;
+    const item: Item = { seq: this.#lastSeq, receivedMs, kind: 'location', generatedMs, location };
+    this.#lanes[this.#homes.ofProvider(location.provider_id)]?.lane.push(item);
+  }
+
+  /** The provider's location is deleted. */
+  forget(id: string): void {
+    const receivedMs = this.#options.now();
+    this.#inLine(receivedMs, () => this.#push(this.#homes.ofProvider(id), receivedMs, { kind: 'forget', id }));
+  }
+
+  /** Tells everybody of the renderings that are wanted. */
+  variants(variants: readonly Variant[]): void {
+    this.#toAll({ kind: 'variants', variants });
+  }
+
+  /** Tells everybody of the hub's locating rules. */
+  rules(rules: readonly LocatingRule[]): void {
+    this.#toAll({ kind: 'rules', rules });
+  }
+
+  /** Hands out last-known rows to the shards that own their objects. */
+  restore(rows: (Item & { kind: 'restore' })['rows'], holdMs: number): void {
+    const receivedMs = this.#options.now();
+    const byShard = this.#lanes.map((): (typeof rows)[number][] => []);
+    for (const row of rows) {
+      const shard = row.kind === 'provider' ? this.#homes.ofProvider(row.id) : this.#homes.ofTrackable(row.id);
+      byShard[shard]?.push(row);
+    }
+    for (const [shard, own] of byShard.entries()) this.#push(shard, receivedMs, { kind: 'restore', rows: own, holdMs });
+  }
+
+  /** Tells of changed entities: zones and fences everybody, providers and trackables their owner. */
+  entities(tellings: readonly EntityTelling[]): void {
+    const receivedMs = this.#options.now();
+    this.#inLine(receivedMs, () => {
+      const moves = this.#homes.assign(tellings.filter((telling) => telling.kind === 'trackable'));
+      const tell = (): void => {
+        for (const telling of tellings) this.#tellEntity(receivedMs, telling);
+      };
+      if (moves.length === 0) tell();
+      else void this.#move(moves, receivedMs, tell);
+    });
+  }
+
+  /** Asks the owner of the object that the query names, or all shards. */
+  ask(query: Query): Promise<readonly Answer[]> {
+    const receivedMs = this.#options.now();
+    return new Promise((resolve) => {
+      this.#inLine(receivedMs, () => {
+        const asked = this.#asked(query).map((shard) =>
+          this.#question(shard, receivedMs, (id) => ({ kind: 'read', id, query })),
+        );
+        resolve(Promise.all(asked) as Promise<readonly Answer[]>);
+      });
+    });
+  }
+
+  /** Resolves when all shards are done with everything that they were told, and with what that has asked for. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#lanes.map(({ lane }) => lane.settled()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.close()));
+  }
+
+  #inLine(receivedMs: number, tell: () => void): void {
+    if (this.#waiting === undefined) tell();
+    else this.#waiting.push({ receivedMs, tell });
+  }
+
+  #push(shard: number, receivedMs: number, telling: Telling): void {
+    this.#lastSeq++;
+    this.#lanes[shard]?.lane.push({ ...telling, seq: this.#lastSeq, receivedMs } as Item);
+  }
+
+  #toAll(telling: Telling): void {
+    const receivedMs = this.#options.now();
+    this.#inLine(receivedMs, () => {
+      for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, telling);
+    });
+  }
+
+  #tellEntity(receivedMs: number, telling: EntityTelling): void {
+    switch (telling.kind) {
+      case 'zone':
+      case 'fence':
+        for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, telling);
+        return;
+      case 'provider':
+        this.#push(this.#homes.ofProvider(telling.id), receivedMs, telling);
+        if (telling.entity === undefined) this.#homes.forget('provider', telling.id);
+        return;
+      case 'trackable':
+        this.#push(this.#homes.ofTrackable(telling.id), receivedMs, telling);
+        if (telling.entity === undefined) this.#homes.forget('trackable', telling.id);
+        return;
+    }
+  }
+
+  /** Moves objects, then tells what made them move, then goes on with what has waited. */
+  async #move(moves: readonly Move[], receivedMs: number, tell: () => void): Promise<void> {
+    this.#waiting = [];
+    const states = moves.map(({ from, providers, trackables }) => {
+      return this.#question(from, receivedMs, (id) => ({ kind: 'release', id, providers, trackables }));
+    });
+    for (const [index, state] of (await Promise.all(states)).entries()) {
+      const to = moves[index]?.to ?? 0;
+      this.#push(to, receivedMs, { kind: 'adopt', state: state as HandedOver });
+    }
+    tell();
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    // One of these may start the next move: then the rest waits again.
+    for (const entry of waiting) this.#inLine(entry.receivedMs, entry.tell);
+  }
+
+  #question(shard: number, receivedMs: number, ask: (id: number) => Telling): Promise<Answer | HandedOver> {
+    this.#lastQuestion++;
+    const id = this.#lastQuestion;
+    return new Promise((resolve) => {
+      this.#questions.set(id, resolve);
+      this.#push(shard, receivedMs, ask(id));
+    });
+  }
+
+  #asked(query: Query): readonly number[] {
+    switch (query.ask) {
+      case 'provider_location':
+      case 'provider_fences':
+        return [this.#homes.ofProvider(query.id)];
+      case 'trackable_location':
+      case 'trackable_locations':
+      case 'trackable_motion':
+      case 'trackable_fences':
+        return [this.#homes.ofTrackable(query.id)];
+      default:
+        return [...this.#lanes.keys()];
+    }
+  }
+
+  #take(shard: number, reply: ShardReply): Promise<void> | undefined {
+    for (const [id, answer] of reply.outcome.answers) {
+      const resolve = this.#questions.get(id);
+      this.#questions.delete(id);
+      resolve?.(answer);
+    }
+    return this.#options.outcome(shard, reply);
+  }
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { test } from 'node:test';
+import { runCli, temporaryFile } from './run_cli.ts';
+
+const NOBODY = await addressOfNobody();
+
+/** A port that was free a moment ago. */
+async function addressOfNobody(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}`;
+}
+
+const helps: [args: string[], expected: RegExp[]][] = [
+  [['--help'], [/^Usage: hub /, /demo /, /replay /, /tail /]],
+  [
+    ['demo', '--help'],
+    [/--seed/, /--seconds/, /--hub <url>.*\n?.*http:\/\/127\.0\.0\.1:8081/],
+  ],
+  [
+    ['replay', '--help'],
+    [/--locations/, /--trackables/, /--fences/, /--speed/, /--interpolate/, /--hub/],
+  ],
+  [
+    ['tail', '--help'],
+    [/<?topic>?/, /--param/, /trackable_motions/, /--hub/],
+  ],
+];
+
+for (const [args, expected] of helps) {
+  test(`${args.join(' ')} explains itself`, async () => {
+    const { code, out, err } = await runCli(...args);
+    assert.deepEqual({ code, err }, { code: 0, err: '' });
+    for (const pattern of expected) assert.match(out, pattern);
+  });
+}
+
+const mistakes: [name: string, args: string[], expected: RegExp][] = [
+  ['an unknown command', ['dmo'], /^error: unknown command 'dmo'\n\(Did you mean demo\?\)\n$/],
+  ['an unknown option', ['demo', '--sed', '1'], /^error: unknown option '--sed'\n\(Did you mean --seed\?\)\n$/],
+  [
+    'a seed that is no number',
+    ['demo', '--seed', 'x'],
+    /^error: option '--seed <number>' argument 'x' is invalid\. It must be a whole number of 0 or more and of 1000000 or less\.\n$/,
+  ],
+  [
+    'an address that is none',
+    ['tail', 'fence_events', '--hub', 'localhost'],
+    /^error: option '--hub <url>' argument 'localhost' is invalid\. It must begin with http/,
+  ],
+  ['a replay without locations', ['replay'], /^error: required option '--locations <file>' not specified\n$/],
+  [
+    'a speed that is none',
+    ['replay', '--locations', 'x', '--speed', '-1'],
+    /^error: option '--speed <factor>' argument '-1' is invalid\./,
+  ],
+  ['a tail without topic', ['tail'], /^error: missing required argument 'topic'\n$/],
+  [
+    'a parameter without value',
+    ['tail', 'fence_events', '--param', 'x'],
+    /^error: option '--param <key=value>' argument 'x' is invalid\./,
+  ],
+  ['a missing file', ['replay', '--locations', '/none.ndjson'], /^Cannot read \/none\.ndjson: ENOENT[^\n]*\n$/],
+];
+
+for (const [name, args, expected] of mistakes) {
+  test(`the commands name ${name} and end with 1`, async () => {
+    const { code, out, err } = await runCli(...args);
+    assert.match(err, expected);
+    assert.deepEqual({ code, out }, { code: 1, out: '' });
+  });
+}
+
+const files: [name: string, option: string, text: string, expected: RegExp][] = [
+  ['a line that is no JSON', '--locations', '{"a":1}\n\n{"a"\n', /^\S*file:3: is not JSON: [^\n]+\n$/],
+  ['a line that is no object', '--locations', '{}\n[1]\n', /^\S*file:2: must be one JSON object, found \[1\]\n$/],
+  ['a recording of nothing', '--locations', '\n', /^Cannot replay \S*file: it holds no locations\n$/],
+  ['fences that are no JSON', '--fences', '[', /^Cannot read \S*file: [^\n]*JSON[^\n]*\n$/],
+  ['fences that are no array', '--fences', '{}', /^Cannot read \S*file: it must be a JSON array\n$/],
+];
+
+for (const [name, option, text, expected] of files) {
+  test(`replay names ${name} and sends nothing`, async (context) => {
+    const path = temporaryFile(context, 'file', text);
+    const locations = option === '--locations' ? [] : ['--locations', temporaryFile(context, 'fine', '{}\n')];
+    const { code, out, err } = await runCli('replay', option, path, ...locations, '--hub', NOBODY);
+    assert.match(err, expected);
+    assert.deepEqual({ code, out }, { code: 1, out: '' });
+  });
+}
+
+test('replay names the line that it cannot interpolate', async (context) => {
+  const path = temporaryFile(context, 'file', '{"provider_id":"a"}\n');
+  const { code, err } = await runCli('replay', '--locations', path, '--interpolate', '10');
+  assert.match(err, /^\S*file:1: timestamp_generated: is needed to interpolate\n$/);
+  assert.equal(code, 1);
+});
+
+for (const command of ['demo', 'tail', 'replay']) {
+  test(`${command} says in one line that there is no hub`, async (context) => {
+    const args = { demo: [], tail: ['fence_events'], replay: ['--locations', temporaryFile(context, 'file', '{}\n')] };
+    const { code, out, err } = await runCli(command, ...args[command as keyof typeof args], '--hub', NOBODY);
+    assert.equal(err, `Cannot reach the hub at ${NOBODY}: is it running? Start it with npm start\n`);
+    assert.deepEqual({ code, out }, { code: 1, out: '' });
+  });
+}

@@ -1,0 +1,43 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const CLI = fileURLToPath(new URL('../../src/cli/cli.ts', import.meta.url));
+
+export interface Finished {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Starts the commands as a process of its own, as a user does. */
+export function startCli(...args: readonly string[]): { child: ChildProcess; finished: Promise<Finished> } {
+  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const finished = once(child, 'close').then(([code]) => ({ code, out, err }));
+  return { child, finished };
+}
+
+export function runCli(...args: readonly string[]): Promise<Finished> {
+  return startCli(...args).finished;
+}
+
+/** A file in a folder of its own, for the time of a test. */
+export function temporaryFile(context: TestContext, name: string, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-cli-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}

@@ -1,0 +1,70 @@
+import { type Body, locate, type Moved, newBody, newSite } from '../../src/core/collision/body.ts';
+import { destination } from '../../src/core/location/geodesic.ts';
+import type { Motion } from '../../src/core/motion/motion.ts';
+
+/** Where the plane of the tests touches the earth, unless told otherwise. */
+export const ORIGIN = { lon: 8.68, lat: 50.11 };
+
+/** Longitude and latitude of the place some metres to the east and north of an origin, by the exact geodesic. */
+export function placeAt(east: number, north: number, origin = ORIGIN): { lon: number; lat: number } {
+  const out: [number, number] = [0, 0];
+  destination(origin.lon, origin.lat, (Math.atan2(east, north) * 180) / Math.PI, Math.hypot(east, north), out);
+  return { lon: out[0], lat: out[1] };
+}
+
+/** A closed ring of vertices given in metres around an origin. */
+export function ringAt(vertices: readonly (readonly [number, number])[], origin = ORIGIN): Float64Array {
+  const closed = [...vertices, vertices[0] as readonly [number, number]];
+  return Float64Array.from(
+    closed.flatMap(([east, north]) => {
+      const { lon, lat } = placeAt(east, north, origin);
+      return [origin.lon + wrapped(lon - origin.lon), lat];
+    }),
+  );
+}
+
+function wrapped(degrees: number): number {
+  return degrees - 360 * Math.round(degrees / 360);
+}
+
+/** A motion of a trackable without tolerances; a point at the origin unless told otherwise. */
+export function moved(id: string, atMs: number, more: Partial<Moved> = {}): Moved {
+  return {
+    kind: 'moved',
+    seq: 0,
+    id,
+    receivedMs: atMs,
+    keyMs: atMs,
+    ...ORIGIN,
+    z: undefined,
+    elevationRef: 'floor',
+    floor: 0,
+    extrusion: undefined,
+    collides: true,
+    radiusMetres: 0,
+    ring: undefined,
+    exitToleranceMetres: 0,
+    toleranceTimeoutMs: undefined,
+    exitDelayMs: undefined,
+    providers: [`provider of ${id}`],
+    ancestors: [],
+    ...more,
+  };
+}
+
+export function gone(id: string, receivedMs: number): Motion {
+  return { kind: 'gone', seq: 0, id, receivedMs };
+}
+
+/** The body of a motion, as the stage makes it. */
+export function bodyOf(motion: Moved): Body {
+  const body = newBody(motion);
+  const site = newSite();
+  locate(motion, undefined, site);
+  body.x = site.space[0] as number;
+  body.y = site.space[1] as number;
+  body.z = site.space[2] as number;
+  body.reachMetres = site.reachMetres;
+  body.ring = site.ring;
+  return body;
+}

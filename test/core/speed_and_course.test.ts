@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  approximateMetres,
+  destination,
+  distanceAndBearing,
+  geodesicMetres,
+  initialBearing,
+} from '../../src/core/location/geodesic.ts';
+import { speedAndCourse } from '../../src/core/location/speed_and_course.ts';
+
+const SEED = { seed: 6378137, numRuns: 2000 };
+const longitude = fc.double({ min: -180, max: 180, noNaN: true });
+const latitude = fc.double({ min: -90, max: 90, noNaN: true });
+const bearing = fc.double({ min: 0, max: 359.999, noNaN: true });
+/** From 10 cm to 1000 km, as many short as long. */
+const metres = fc.double({ min: -1, max: 6, noNaN: true }).map((exponent) => 10 ** exponent);
+
+const angleBetween = (a: number, b: number): number => Math.abs(((a - b + 540) % 360) - 180);
+
+describe('geodesic', () => {
+  it('knows the published distance between Wellington and Salamanca, and its bearing', () => {
+    assert.ok(Math.abs(geodesicMetres(174.81, -41.32, -5.5, 40.96) - 19959679.267) < 0.001);
+    assert.ok(Math.abs(initialBearing(174.81, -41.32, -5.5, 40.96) - 161.067669986) < 1e-8);
+  });
+
+  it('gives bearings clockwise from north, from 0 to below 360', () => {
+    assert.equal(initialBearing(9, 50, 9, 51), 0);
+    assert.equal(initialBearing(0, 0, 1, 0), 90);
+    assert.equal(initialBearing(9, 51, 9, 50), 180);
+    assert.equal(initialBearing(0, 0, -1, 0), 270);
+    assert.ok(initialBearing(0, 0, -1e-200, 1) < 360);
+  });
+
+  it('finds the destination that lies at the distance and bearing', () => {
+    const out: [number, number] = [0, 0];
+    const property = fc.property(longitude, latitude, bearing, metres, (lon, lat, degrees, distance) => {
+      destination(lon, lat, degrees, distance, out);
+      assert.ok(Math.abs(out[0]) <= 180 && Math.abs(out[1]) <= 90);
+      assert.ok(Math.abs(geodesicMetres(lon, lat, out[0], out[1]) - distance) < 1e-6);
+    });
+    fc.assert(property, SEED);
+  });
+
+  it('approximates up to 10 km between 80 degrees south and north to 5e-6', () => {
+    const out: [number, number] = [0, 0];
+    const near = fc.double({ min: -1, max: 4, noNaN: true }).map((exponent) => 10 ** exponent);
+    const middle = fc.double({ min: -80, max: 80, noNaN: true });
+    const property = fc.property(longitude, middle, bearing, near, (lon, lat, degrees, distance) => {
+      destination(lon, lat, degrees, distance, out);
+      const exact = geodesicMetres(lon, lat, out[0], out[1]);
+      assert.ok(Math.abs(approximateMetres(lon, lat, out[0], out[1]) - exact) <= 5e-6 * exact + 1e-8);
+    });
+    fc.assert(property, SEED);
+  });
+
+  it('measures distance and bearing together as exactly as apart', () => {
+    const out: [number, number] = [0, 0];
+    const property = fc.property(longitude, latitude, bearing, metres, (lon, lat, degrees, distance) => {
+      destination(lon, lat, degrees, distance, out);
+      const [toLon, toLat] = out;
+      const exact = geodesicMetres(lon, lat, toLon, toLat);
+      distanceAndBearing(lon, lat, toLon, toLat, out);
+      assert.ok(Math.abs(out[0] - exact) <= 2e-7 * exact + 1e-8, `${out[0]} m, not ${exact} m`);
+      // Of very short ways the texts of the coordinates decide the bearing.
+      if (distance < 10) return;
+      assert.ok(angleBetween(out[1], initialBearing(lon, lat, toLon, toLat)) < 1e-5);
+      assert.ok(out[1] >= 0 && out[1] < 360);
+    });
+    fc.assert(property, SEED);
+  });
+});
+
+describe('speedAndCourse', () => {
+  const at = (lon: number, lat: number, keyMs: number) => ({ lon, lat, keyMs });
+
+  it('is distance over time, towards the initial bearing', () => {
+    const { speed, course } = speedAndCourse(at(0, 0, 1000), at(0.001, 0, 3000));
+    assert.ok(Math.abs((speed as number) - 111.31949 / 2) < 1e-4, `${speed}`);
+    assert.ok(Math.abs((course as number) - 90) < 1e-9, `${course}`);
+  });
+
+  it('is unknown when no time has passed', () => {
+    const unknown = { speed: undefined, course: undefined };
+    assert.deepEqual(speedAndCourse(at(0, 0, 1000), at(1, 0, 1000)), unknown);
+    assert.deepEqual(speedAndCourse(at(0, 0, 1000), at(1, 0, 999)), unknown);
+    assert.deepEqual(speedAndCourse(at(0, 0, 1000), at(0, 0, 1000)), unknown);
+  });
+
+  it('is 0 without a course when nothing has moved', () => {
+    const still = { speed: 0, course: undefined };
+    assert.deepEqual(speedAndCourse(at(8.7, 50.1, 0), at(8.7, 50.1, 1)), still);
+    assert.deepEqual(speedAndCourse(at(180, 50.1, 0), at(-180, 50.1, 1)), still);
+    assert.deepEqual(speedAndCourse(at(0, 90, 0), at(120, 90, 1)), still);
+  });
+
+  it('crosses the antimeridian and a pole by the short way', () => {
+    const east = speedAndCourse(at(179.9999, 10, 0), at(-179.9999, 10, 1000));
+    assert.ok(Math.abs((east.speed as number) - 21.93) < 0.01 && angleBetween(east.course as number, 90) < 1e-3);
+    const over = speedAndCourse(at(0, 89.9999, 0), at(180, 89.9999, 1000));
+    assert.ok(Math.abs((over.speed as number) - 22.34) < 0.01 && angleBetween(over.course as number, 0) < 1e-6);
+  });
+});

@@ -1,0 +1,358 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { destination, geodesicMetres } from '../../src/core/location/geodesic.ts';
+import { projection } from '../../src/core/zone/crs.ts';
+import type { PlaneTransform } from '../../src/core/zone/transform.ts';
+import { checkGroundControlPoints, residualsMetres, zoneTransform } from '../../src/core/zone/zone_transform.ts';
+import type { Zone } from '../../src/model/zone.ts';
+
+/** The example of the omlox API: the unit square stands for a field of 65 m by 11 m. */
+const UNIT_SQUARE = [
+  [7.815694, 48.130216],
+  [0, 0],
+  [7.8157249, 48.13031],
+  [0, 1],
+  [7.816582, 48.130188],
+  [1, 1],
+  [7.816551, 48.130094],
+  [1, 0],
+];
+
+function zoneOf(rows: number[][]): Zone {
+  return { id: 'z', type: 'uwb', ground_control_points: rows };
+}
+
+function transformOf(zone: Zone): PlaneTransform {
+  const transform = zoneTransform(zone);
+  assert.ok(transform !== undefined);
+  return transform;
+}
+
+function toWgs84(transform: PlaneTransform, x: number, y: number): [number, number] {
+  const out: [number, number] = [0, 0];
+  transform.toWgs84(x, y, out);
+  return out;
+}
+
+function fromWgs84(transform: PlaneTransform, lon: number, lat: number): [number, number] {
+  const out: [number, number] = [0, 0];
+  transform.fromWgs84(lon, lat, out);
+  return out;
+}
+
+/** How a random zone lies on the earth: its centre, and a linear map from its plane to metres east and north. */
+const placed = fc.record({
+  lon: fc.double({ min: -180, max: 180, noNaN: true }),
+  lat: fc.oneof(
+    fc.double({ min: -90, max: 90, noNaN: true }),
+    fc.constantFrom(-90, -89.9999, -80, -0.0001, 0, 0.0001, 84, 89.9999, 90),
+  ),
+  turn: fc.double({ min: 0, max: 360, noNaN: true }),
+  scaleX: fc.double({ min: 0.1, max: 20, noNaN: true }),
+  scaleY: fc.double({ min: 0.1, max: 20, noNaN: true }),
+  mirrored: fc.boolean(),
+  originX: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+  size: fc.double({ min: 1, max: 1000, noNaN: true }),
+});
+type Placed = typeof placed extends fc.Arbitrary<infer T> ? T : never;
+
+const CORNERS: [number, number][] = [
+  [0, 0],
+  [1, 0],
+  [1, 1],
+  [0, 1],
+];
+
+function rowsOf({ lon, lat, turn, scaleX, scaleY, mirrored, originX, size }: Placed): number[][] {
+  const rows: number[][] = [];
+  for (const [across, up] of CORNERS) {
+    const right = across * size * scaleX;
+    const ahead = up * size * scaleY * (mirrored ? -1 : 1);
+    const out: [number, number] = [0, 0];
+    const bearing = turn + (Math.atan2(right, ahead) * 180) / Math.PI;
+    destination(lon, lat, bearing, Math.hypot(right, ahead), out);
+    rows.push(out, [originX + across * size, up * size]);
+  }
+  return rows;
+}
+
+describe('zoneTransform of ground control points', () => {
+  it('fits the unit square onto a field of 65 m by 11 m to millimetres', () => {
+    const zone = zoneOf(UNIT_SQUARE);
+    const residuals = residualsMetres(zone);
+    assert.equal(residuals?.length, 4);
+    assert.ok(Math.max(...(residuals ?? [])) < 0.003, `${residuals}`);
+    const [lon, lat] = toWgs84(transformOf(zone), 1, 1);
+    assert.ok(geodesicMetres(lon, lat, 7.816582, 48.130188) < 0.003);
+    const [x, y] = fromWgs84(transformOf(zone), 7.816551, 48.130094);
+    assert.ok(Math.abs(x - 1) < 1e-4 && Math.abs(y) < 1e-3, `${x} ${y}`);
+  });
+
+  it('fits a zone whose y axis points south', () => {
+    const corners = [8, 50, 8.001, 50, 8.001, 49.999, 8, 49.999];
+    const local = [0, 0, 71.7, 0, 71.7, 111.2, 0, 111.2];
+    const rows = [0, 2, 4, 6].flatMap((i) => [corners.slice(i, i + 2), local.slice(i, i + 2)]);
+    const transform = transformOf(zoneOf(rows));
+    const [, north] = toWgs84(transform, 10, 10);
+    const [, south] = toWgs84(transform, 10, 20);
+    assert.ok(south < north);
+    const [lon, lat] = toWgs84(transform, 71.7, 111.2);
+    assert.ok(geodesicMetres(lon, lat, 8.001, 49.999) < 0.01);
+  });
+
+  it('turns and scales, without mirroring, by two pairs', () => {
+    const transform = transformOf(
+      zoneOf([
+        [0, 0],
+        [0, 0],
+        [0.001, 0],
+        [0, 100],
+      ]),
+    );
+    const [lon, lat] = toWgs84(transform, 100, 0);
+    assert.ok(Math.abs(lon) < 1e-6 && lat < -0.0009, 'x points south where y points east');
+    assert.ok(Math.abs(geodesicMetres(0, 0, lon, lat) - 111.3195) < 0.01);
+  });
+
+  it('takes points on one line for a similarity, also with errors of a centimetre', () => {
+    const rows = [
+      [0, 0],
+      [0, 0],
+      [0.0005, 0],
+      [50, 0.01],
+      [0.001, 0],
+      [100, -0.01],
+    ];
+    assert.equal(checkGroundControlPoints(rows), undefined);
+    const [lon, lat] = toWgs84(transformOf(zoneOf(rows)), 0, 100);
+    assert.ok(Math.abs(geodesicMetres(0, 0, lon, lat) - 111.3) < 0.2 && lat > 0.0009, `${lon} ${lat}`);
+  });
+
+  it('spreads errors among more than three pairs', () => {
+    const rows = UNIT_SQUARE.map((row) => [...row]);
+    rows[6] = [7.816551 + 0.00001, 48.130094];
+    const residuals = residualsMetres(zoneOf(rows)) ?? [];
+    for (const residual of residuals) assert.ok(Math.abs(residual - 0.744 / 4) < 0.01, `${residuals}`);
+  });
+
+  it('brings every position back to a millimetre, anywhere on the earth', () => {
+    const inside = fc.double({ min: -1, max: 2, noNaN: true });
+    const property = fc.property(placed, inside, inside, (where, across, up) => {
+      const rows = rowsOf(where);
+      assert.equal(checkGroundControlPoints(rows), undefined);
+      const transform = transformOf(zoneOf(rows));
+      const x = where.originX + across * where.size;
+      const y = up * where.size;
+      assert.ok(transform.covers(x, y));
+      const [lon, lat] = toWgs84(transform, x, y);
+      assert.ok(Math.abs(lon) <= 180 && Math.abs(lat) <= 90);
+      const [backX, backY] = fromWgs84(transform, lon, lat);
+      const away = Math.hypot((backX - x) * where.scaleX, (backY - y) * where.scaleY);
+      assert.ok(away < 0.001, `${away} m away`);
+    });
+    fc.assert(property, { seed: 9, numRuns: 1500 });
+  });
+
+  it('puts the control points where they were surveyed, anywhere on the earth', () => {
+    const property = fc.property(placed, (where) => {
+      const rows = rowsOf(where);
+      const transform = transformOf(zoneOf(rows));
+      const extent = where.size * Math.max(where.scaleX, where.scaleY);
+      for (let i = 0; i < rows.length; i += 2) {
+        const [lon, lat] = toWgs84(transform, rows[i + 1]?.[0] as number, rows[i + 1]?.[1] as number);
+        const away = geodesicMetres(lon, lat, rows[i]?.[0] as number, rows[i]?.[1] as number);
+        // A square on the ellipsoid is none in any plane: what is left grows with the square of its size.
+        assert.ok(away < 0.001 + extent * 1e-5 + extent ** 2 * 1e-6, `${away} m away, ${extent} m wide`);
+      }
+    });
+    fc.assert(property, { seed: 10, numRuns: 500 });
+  });
+
+  it('has no coordinates for the other side of the earth, and covers none', () => {
+    const transform = transformOf(zoneOf(UNIT_SQUARE));
+    assert.deepEqual(fromWgs84(transform, 99, 0), [Number.NaN, Number.NaN]);
+    assert.ok(!transform.covers(1e9, 0));
+    assert.ok(!transform.covers(Number.NaN, 0));
+  });
+
+  it('is made once per zone', () => {
+    const zone = zoneOf(UNIT_SQUARE);
+    assert.equal(zoneTransform(zone), zoneTransform(zone));
+  });
+});
+
+describe('zoneTransform', () => {
+  const none: [why: string, zone: Zone][] = [
+    ['a proximity zone', { id: 'z', type: 'rfid', position: { type: 'Point', coordinates: [8, 50] } }],
+    [
+      'a zone placed in no way',
+      { id: 'z', type: 'uwb', transformation_type: 'none', ground_control_points: UNIT_SQUARE },
+    ],
+    ['a zone without ground control points', { id: 'z', type: 'uwb', incomplete_configuration: true }],
+    ['a zone with one pair', zoneOf(UNIT_SQUARE.slice(0, 2))],
+    ['a zone with an odd row', zoneOf(UNIT_SQUARE.slice(0, 5))],
+    [
+      'a zone with all pairs in one place',
+      zoneOf([
+        [8, 50],
+        [1, 1],
+        [8, 50],
+        [2, 2],
+      ]),
+    ],
+    ['a benchmark without position', { id: 'z', type: 'generic', surface_projection: 'EPSG:32632' }],
+    [
+      'a benchmark in degrees',
+      { id: 'z', type: 'generic', surface_projection: 'EPSG:4326', position: { type: 'Point', coordinates: [8, 50] } },
+    ],
+    [
+      'a benchmark out of reach of its projection',
+      { id: 'z', type: 'generic', surface_projection: 'EPSG:32632', position: { type: 'Point', coordinates: [99, 0] } },
+    ],
+  ];
+  for (const [why, zone] of none) {
+    it(`is undefined for ${why}`, () => {
+      assert.equal(zoneTransform(zone), undefined);
+      assert.equal(zoneTransform(zone), undefined);
+    });
+  }
+});
+
+describe('zoneTransform of a benchmark', () => {
+  const base: Zone = {
+    id: 'z',
+    type: 'generic',
+    position: { type: 'Point', coordinates: [9.5, 50] },
+    surface_projection: 'EPSG:32632',
+  };
+  const utm = projection('EPSG:32632') as PlaneTransform;
+
+  it('has its local origin at the position', () => {
+    const zone: Zone = { ...base, local_origin: { type: 'Point', coordinates: [100, 200, 3] }, easting_angle: 30 };
+    const [lon, lat] = toWgs84(transformOf(zone), 100, 200);
+    assert.ok(geodesicMetres(lon, lat, 9.5, 50) < 1e-6);
+  });
+
+  it('turns clockwise by the sum of its angles and scales', () => {
+    const zone: Zone = { ...base, easting_angle: 80, meridian_convergence: 10, scale_factor: 2 };
+    const [easting, northing] = fromWgs84(utm, 9.5, 50);
+    const [lon, lat] = toWgs84(transformOf(zone), 0, 10);
+    const [toEasting, toNorthing] = fromWgs84(utm, lon, lat);
+    assert.ok(Math.abs(toEasting - easting - 20) < 1e-6, 'y points east after a quarter turn');
+    assert.ok(Math.abs(toNorthing - northing) < 1e-6);
+    const [x, y] = fromWgs84(transformOf(zone), lon, lat);
+    assert.ok(Math.hypot(x, y - 10) < 1e-6);
+  });
+
+  it('needs a generic zone or the word benchmark', () => {
+    assert.ok(zoneTransform({ ...base, type: 'uwb', transformation_type: 'benchmark' }) !== undefined);
+    assert.equal(zoneTransform({ ...base, type: 'uwb' }), undefined);
+  });
+});
+
+describe('checkGroundControlPoints', () => {
+  const with_ = (row: number, value: number[]): number[][] => UNIT_SQUARE.map((r, i) => (i === row ? value : r));
+  const refused: [rows: number[][], message: RegExp][] = [
+    [[], /^ground_control_points: must have at least 2 pairs of rows, found 0$/],
+    [UNIT_SQUARE.slice(0, 2), /^ground_control_points: must have at least 2 pairs of rows, found 1$/],
+    [UNIT_SQUARE.slice(0, 7), /^ground_control_points: must have an even number of rows, found 7$/],
+    [with_(2, [181, 48]), /^ground_control_points\[2\]\[0\]: must be a longitude .*, found 181$/],
+    [with_(4, [7, -90.5]), /^ground_control_points\[4\]\[1\]: must be a latitude .*, found -90.5$/],
+    [
+      with_(5, [Number.POSITIVE_INFINITY, 0]),
+      /^ground_control_points\[5\]\[0\]: must be a finite number, found Infinity$/,
+    ],
+    [with_(5, [0, Number.NaN]), /^ground_control_points\[5\]\[1\]: must be a finite number, found NaN$/],
+    [with_(5, [0, 0]), /^ground_control_points\[5\]: must differ from ground_control_points\[1\], found \[0,0\]$/],
+    [
+      with_(6, [7.815694, 48.130216]),
+      /^ground_control_points\[6\]: must differ from ground_control_points\[0\], found/,
+    ],
+    [
+      [
+        [180, 5],
+        [0, 0],
+        [-180, 5],
+        [1, 0],
+      ],
+      /^ground_control_points\[2\]: must differ/,
+    ],
+    [
+      [
+        [0, 90],
+        [0, 0],
+        [120, 90],
+        [1, 0],
+      ],
+      /^ground_control_points\[2\]: must differ/,
+    ],
+    // There and back again: the middle of the local line is the end of the geographic one.
+    [
+      [
+        [0, 0],
+        [0, 0],
+        [0, 0.001],
+        [1, 0],
+        [0, -0.00000000001],
+        [2, 0],
+      ],
+      /singular/,
+    ],
+  ];
+  for (const [rows, message] of refused) {
+    it(`says ${message.source}`, () => assert.match(checkGroundControlPoints(rows) ?? 'nothing', message));
+  }
+
+  it('accepts the example of the omlox API, two pairs, and rows with heights', () => {
+    assert.equal(checkGroundControlPoints(UNIT_SQUARE), undefined);
+    assert.equal(checkGroundControlPoints(UNIT_SQUARE.slice(0, 4)), undefined);
+    assert.equal(checkGroundControlPoints(UNIT_SQUARE.map((row) => [...row, 3])), undefined);
+  });
+
+  it('accepts a local point that equals a geographic one', () => {
+    assert.equal(
+      checkGroundControlPoints([
+        [0, 0],
+        [0, 0],
+        [0.001, 0],
+        [1, 0],
+      ]),
+      undefined,
+    );
+  });
+
+  it('accepts pairs across the antimeridian and around a pole', () => {
+    const across = [
+      [179.9999, 0.0001],
+      [0, 0],
+      [-179.9999, 0.0001],
+      [10, 0],
+      [180, -0.0001],
+      [5, -9],
+    ];
+    assert.equal(checkGroundControlPoints(across), undefined);
+    const [lon, lat] = toWgs84(transformOf(zoneOf(across)), 5, 0);
+    assert.ok(geodesicMetres(lon, lat, 180, 0.0001) < 0.01);
+    const around = [
+      [0, 89.9999],
+      [0, -1],
+      [90, 89.9999],
+      [1, 0],
+      [180, 89.9999],
+      [0, 1],
+      [-90, 89.9999],
+      [-1, 0],
+    ];
+    assert.equal(checkGroundControlPoints(around), undefined);
+    const [, pole] = toWgs84(transformOf(zoneOf(around)), 0, 0);
+    assert.ok(pole > 89.9999999);
+  });
+});
+
+describe('residualsMetres', () => {
+  it('is undefined for zones that are not fitted', () => {
+    assert.equal(residualsMetres({ id: 'z', type: 'rfid' }), undefined);
+    assert.equal(residualsMetres({ id: 'z', type: 'uwb' }), undefined);
+  });
+});

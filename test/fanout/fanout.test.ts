@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Batch } from '../../src/fanout/batch.ts';
+import { Fanout, type Subscriber } from '../../src/fanout/fanout.ts';
+import { compileFilter } from '../../src/fanout/filter.ts';
+import { topicName } from '../../src/fanout/topic_name.ts';
+import type { Topic, Variant, View } from '../../src/model/topics.ts';
+
+const WGS84: View = { crs: 'EPSG:4326' };
+
+/** Notes what it is given, in order. */
+class Listener implements Subscriber {
+  readonly got: [id: number, texts: readonly string[]][] = [];
+  readonly batches: Batch[] = [];
+
+  deliver(id: number, batch: Batch): void {
+    this.got.push([id, batch.texts]);
+    this.batches.push(batch);
+  }
+}
+
+function fanoutWithLog() {
+  const told: (readonly Variant[])[] = [];
+  const fanout = new Fanout({ variantsChanged: (variants) => told.push(variants) });
+  const variantOf = (topic: Topic, crs = 'EPSG:4326'): number =>
+    told.at(-1)?.find((variant) => variant.topic === topic && variant.crs === crs)?.id ?? assert.fail('no variant');
+  return { fanout, told, variantOf };
+}
+
+test('Fanout tells the shards of a variant before subscribe returns, and when its last subscription goes', () => {
+  const { fanout, told } = fanoutWithLog();
+  const listener = new Listener();
+  const first = fanout.subscribe(listener, { topic: 'fence_events', view: WGS84 });
+  assert.deepEqual(told.at(-1), [
+    { id: 1, topic: 'fence_events', crs: 'EPSG:4326', zoneId: undefined, geojson: false },
+  ]);
+  const second = fanout.subscribe(listener, { topic: 'fence_events', view: { ...WGS84, geojson: false } });
+  assert.equal(told.length, 1, 'the same view is the same variant');
+  for (const view of [{ ...WGS84, geojson: true }, { crs: 'local' }, { crs: 'local', zoneId: 'z' }]) {
+    fanout.subscribe(listener, { topic: 'fence_events', view });
+  }
+  assert.equal(told.at(-1)?.length, 4);
+  assert.equal(fanout.unsubscribe(first), true);
+  assert.equal(told.length, 4);
+  assert.equal(fanout.unsubscribe(second), true);
+  assert.deepEqual(
+    told.at(-1)?.map(({ id }) => id),
+    [2, 3, 4],
+  );
+  assert.equal(fanout.unsubscribe(second), false);
+});
+
+test('Fanout does not tell the shards of topics that they do not render', () => {
+  const { fanout, told } = fanoutWithLog();
+  const id = fanout.subscribe(new Listener(), { topic: 'zone_changes', view: WGS84 });
+  fanout.subscribe(new Listener(), { topic: 'location_updates', view: WGS84 });
+  fanout.unsubscribe(id);
+  assert.deepEqual(
+    told.map((variants) => variants.map(({ topic }) => topic)),
+    [['location_updates']],
+  );
+});
+
+test('Fanout gives ids that are positive and never used again', () => {
+  const { fanout } = fanoutWithLog();
+  const ids: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    ids.push(fanout.subscribe(new Listener(), { topic: 'zone_changes', view: WGS84 }));
+    fanout.unsubscribe(ids.at(-1) ?? 0);
+  }
+  assert.deepEqual(ids, [1, 2, 3]);
+});
+
+test('Fanout publishes by variant and filter, one batch per subscription, in order', () => {
+  const { fanout, variantOf } = fanoutWithLog();
+  const [all, some, none, local] = [new Listener(), new Listener(), new Listener(), new Listener()];
+  const topic = 'location_updates';
+  const filter = (provider_id: string) => compileFilter(topic, { provider_id });
+  fanout.subscribe(all, { topic, view: WGS84 });
+  fanout.subscribe(some, { topic, view: WGS84, filter: filter('b') });
+  fanout.subscribe(none, { topic, view: WGS84, filter: filter('c') });
+  fanout.subscribe(local, { topic, view: { crs: 'local' } });
+  const [wgs84, plane] = [variantOf(topic), variantOf(topic, 'local')];
+  fanout.publish([
+    { variant: wgs84, fields: ['a'], text: '1' },
+    { variant: plane, fields: ['a'], text: 'p' },
+    { variant: wgs84, fields: ['b'], text: '2' },
+    { variant: 999, fields: ['b'], text: 'gone' },
+    { variant: wgs84, fields: ['b'], text: '3' },
+  ]);
+  assert.deepEqual(all.got, [[1, ['1', '2', '3']]]);
+  assert.deepEqual(some.got, [[2, ['2', '3']]]);
+  assert.deepEqual(none.got, []);
+  assert.deepEqual(local.got, [[4, ['p']]]);
+  assert.deepEqual(fanout.counts().location_updates, { published: 4, delivered: 6 });
+  assert.deepEqual(fanout.counts().fence_events, { published: 0, delivered: 0 });
+});
+
+test('Fanout gives subscriptions with the same events the same batch, so that it is joined once', () => {
+  const { fanout, variantOf } = fanoutWithLog();
+  const listener = new Listener();
+  const topic = 'location_updates';
+  for (let i = 0; i < 3; i++) fanout.subscribe(listener, { topic, view: WGS84 });
+  fanout.subscribe(listener, { topic, view: WGS84, filter: compileFilter(topic, { provider_id: 'a' }) });
+  fanout.publish([{ variant: variantOf(topic), fields: ['a'], text: '1' }]);
+  assert.equal(listener.batches.length, 4);
+  assert.equal(new Set(listener.batches).size, 1);
+});
+
+test('Fanout announces an event rendered once per variant, and not at all when nobody has subscribed', () => {
+  const { fanout } = fanoutWithLog();
+  const listener = new Listener();
+  const rendered: (string | undefined)[] = [];
+  const render = (variant: Variant): string | undefined => {
+    rendered.push(variant.crs);
+    return variant.crs === 'local' ? undefined : `in ${variant.crs}`;
+  };
+  fanout.announce('fence_changes', ['f', 'create'], render);
+  assert.deepEqual(rendered, []);
+  assert.equal(fanout.hasSubscribers('fence_changes'), false);
+  fanout.subscribe(listener, { topic: 'fence_changes', view: WGS84 });
+  fanout.subscribe(listener, { topic: 'fence_changes', view: WGS84 });
+  fanout.subscribe(listener, { topic: 'fence_changes', view: { crs: 'local' } });
+  const deletions = compileFilter('fence_changes', { event_type: 'delete' });
+  fanout.subscribe(listener, { topic: 'fence_changes', view: WGS84, filter: deletions });
+  assert.equal(fanout.hasSubscribers('fence_changes'), true);
+  fanout.announce('fence_changes', ['f', 'create'], render);
+  assert.deepEqual(rendered, ['EPSG:4326', 'local']);
+  assert.deepEqual(listener.got, [
+    [1, ['in EPSG:4326']],
+    [2, ['in EPSG:4326']],
+  ]);
+});
+
+test('Fanout lets a subscriber leave, and publish, while it is served', () => {
+  const { fanout } = fanoutWithLog();
+  const later = new Listener();
+  let deliveries = 0;
+  const leaver: Subscriber = {
+    deliver(id) {
+      deliveries++;
+      fanout.unsubscribe(id);
+      fanout.announce('zone_changes', ['z', 'update'], () => 'second');
+    },
+  };
+  fanout.subscribe(leaver, { topic: 'zone_changes', view: WGS84 });
+  fanout.subscribe(later, { topic: 'zone_changes', view: WGS84 });
+  fanout.announce('zone_changes', ['z', 'create'], () => 'first');
+  assert.equal(deliveries, 1);
+  assert.deepEqual(later.got.flatMap(([, texts]) => texts).sort(), ['first', 'second']);
+});
+
+test('topicName knows the topics, and a GeoJSON form of those with a place on the map', () => {
+  assert.deepEqual(topicName('fence_events'), { topic: 'fence_events', geojson: false });
+  for (const topic of ['location_updates', 'trackable_motions', 'fence_events']) {
+    assert.deepEqual(topicName(`${topic}:geojson`), { topic, geojson: true });
+  }
+  for (const name of ['collision_events:geojson', 'zone_changes:geojson', 'constructor', '__proto__', '', 1, null]) {
+    assert.equal(topicName(name), undefined, String(name));
+  }
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import { WebSocket } from 'ws';
+import { HubError } from '../../src/errors.ts';
+import { Fanout } from '../../src/fanout/fanout.ts';
+import type { Variant } from '../../src/model/topics.ts';
+import { createSocket, type PublishResult, type SocketDeps } from '../../src/socket/socket.ts';
+import { listen } from '../../src/transport/server.ts';
+
+export const SOCKET_PATH = '/v2/ws/socket';
+
+/** A WebSocket server on a free port, over a fanout that the test publishes into. */
+export async function serveSocket(t: TestContext, deps: Partial<SocketDeps> = {}) {
+  let variants: readonly Variant[] = [];
+  const published: { topic: string; values: readonly unknown[]; path: string }[] = [];
+  const tooSlow: number[] = [];
+  const reported: unknown[] = [];
+  const fanout = new Fanout({
+    variantsChanged(changed) {
+      variants = changed;
+    },
+  });
+  const note =
+    (topic: string) =>
+    (values: readonly unknown[], path: string): PublishResult => {
+      published.push({ topic, values, path });
+      return { problems: [] };
+    };
+  const handlePeer = createSocket({
+    fanout,
+    ingestLocations: note('location_updates'),
+    ingestProximities: note('proximity_updates'),
+    subscriptionIdMode: 'auto',
+    checkView({ crs = 'EPSG:4326', zone_id }) {
+      if (crs !== 'local' && !crs.startsWith('EPSG:')) {
+        throw new HubError('HUB_BAD_REQUEST', `crs: is not supported, found ${crs}`);
+      }
+      return { crs, zoneId: zone_id };
+    },
+    tooSlow: (_peer, bytes) => tooSlow.push(bytes),
+    report: (error) => reported.push(error),
+    ...deps,
+  });
+  const server = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    bodyMaxBytes: 1e6,
+    frameMaxBytes: 1e6,
+    idleTimeoutSeconds: 60,
+    handleHttp: () => ({ status: 404 }),
+    handlePeer,
+    socketPaths: [SOCKET_PATH],
+    refuse: (error) => ({ status: error.status, body: JSON.stringify(error.body('com.flowcate')) }),
+    report: (error) => reported.push(error),
+  });
+  t.after(() => server.close());
+  const variant = (topic: string): number =>
+    variants.find((candidate) => candidate.topic === topic)?.id ?? assert.fail(`no variant of ${topic}`);
+  return { fanout, published, tooSlow, reported, variant, connect: (headers = {}) => connect(server.port, headers) };
+}
+
+/** A client that keeps the frames it gets until they are asked for. */
+export class Client {
+  readonly socket: WebSocket;
+  readonly #frames: string[] = [];
+  #wanted: ((frame: string) => void) | undefined;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data, isBinary) => {
+      assert.equal(isBinary, false);
+      const frame = String(data);
+      if (this.#wanted === undefined) this.#frames.push(frame);
+      else this.#wanted(frame);
+      this.#wanted = undefined;
+    });
+  }
+
+  send(frame: unknown): void {
+    this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  /** The next frame, as it came. */
+  async nextText(): Promise<string> {
+    const waiting = this.#frames.shift();
+    if (waiting !== undefined) return waiting;
+    return await new Promise((resolve) => {
+      this.#wanted = resolve;
+    });
+  }
+
+  async next(): Promise<Record<string, unknown>> {
+    return JSON.parse(await this.nextText());
+  }
+
+  async ask(frame: unknown): Promise<Record<string, unknown>> {
+    this.send(frame);
+    return await this.next();
+  }
+
+  /** The code and the reason of the close. */
+  async closed(): Promise<readonly [number, string]> {
+    const [code, reason] = await once(this.socket, 'close');
+    return [code, String(reason)];
+  }
+}
+
+async function connect(port: number, headers: Record<string, string>): Promise<Client> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${SOCKET_PATH}`, { headers, perMessageDeflate: false });
+  const client = new Client(socket);
+  await once(socket, 'open');
+  return client;
+}

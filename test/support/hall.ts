@@ -1,0 +1,39 @@
+import type { Fence } from '../../src/model/fence.ts';
+import type { Zone } from '../../src/model/zone.ts';
+
+/** A zone of 100 m by 100 m whose plane is in metres, x to the east and y to the north. */
+export const HALL: Zone = {
+  id: '6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11',
+  type: 'uwb',
+  foreign_id: 'hall',
+  floor: 0,
+  // UTM 32N: 500000 is 9° east; at 50° north 100 m are 100 m of easting and northing within 4 cm.
+  ground_control_points: [
+    [9, 50],
+    [0, 0],
+    [9.001394785, 50],
+    [100, 0],
+    [9.001394785, 50.000898919],
+    [100, 100],
+    [9, 50.000898919],
+    [0, 100],
+  ],
+};
+
+/** The square of 10 m whose eastern edge is at x = 10, in the plane of the hall. */
+export function square(more: Partial<Fence> = {}): Fence {
+  const ring = [
+    [0, 0],
+    [10, 0],
+    [10, 10],
+    [0, 10],
+    [0, 0],
+  ];
+  return {
+    id: '00000000-0000-4000-8000-000000000001',
+    region: { type: 'Polygon', coordinates: [ring] },
+    crs: 'local',
+    zone_id: HALL.id,
+    ...more,
+  };
+}

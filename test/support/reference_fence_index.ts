@@ -1,0 +1,135 @@
+import geographiclib from 'geographiclib-geodesic';
+import type { FenceIndex, Footprint, Nearby, Region } from '../../src/core/fence/fence_index.ts';
+
+/**
+ * The fence index by brute force: every fence is a candidate, insides are found by counting crossings, and distances by
+ * geodesics to points on every edge. Slow, and plain enough to be believed.
+ */
+export class ReferenceFenceIndex implements FenceIndex {
+  readonly #regions = new Map<number, Region>();
+
+  set(slot: number, region: Region): void {
+    this.#regions.set(slot, region);
+  }
+
+  delete(slot: number): void {
+    this.#regions.delete(slot);
+  }
+
+  near(_previous: Nearby | undefined, _footprint: Footprint): Nearby {
+    return { slots: Int32Array.from(this.#regions.keys()).sort() };
+  }
+
+  touches(slot: number, footprint: Footprint): boolean {
+    return this.distanceMetres(slot, footprint) === 0;
+  }
+
+  distanceMetres(slot: number, footprint: Footprint): number {
+    const region = this.#regions.get(slot);
+    if (region === undefined) return Number.POSITIVE_INFINITY;
+    const metres = gap(region, footprint) - footprint.radiusMetres;
+    return metres <= slackOf(region) ? 0 : metres;
+  }
+
+  depthMetres(slot: number, footprint: Footprint): number {
+    const region = this.#regions.get(slot);
+    if (region === undefined) return Number.NEGATIVE_INFINITY;
+    const places: Lonlat[] = [[footprint.lon, footprint.lat], ...pairs(footprint.ring ?? new Float64Array(0))];
+    const deepest = Math.max(...places.map((place) => depth(region, place))) + footprint.radiusMetres;
+    return this.touches(slot, footprint) ? Math.max(deepest, 0) : deepest;
+  }
+}
+
+type Lonlat = readonly [lon: number, lat: number];
+type Edge = readonly [Lonlat, Lonlat];
+
+const { WGS84 } = geographiclib.Geodesic;
+
+function metres(a: Lonlat, b: Lonlat): number {
+  return WGS84.Inverse(a[1], a[0], b[1], b[0]).s12 as number;
+}
+
+function slackOf(region: Region): number {
+  return region.kind === 'circle' ? 1e-6 : Math.max(region.slackMetres, 1e-6);
+}
+
+/** Metres between the region and the footprint without its radius. */
+function gap(region: Region, { lon, lat, ring }: Footprint): number {
+  const centre: Lonlat = [lon, lat];
+  if (region.kind === 'circle') {
+    const middle: Lonlat = [region.lon, region.lat];
+    const apart = ring === undefined ? metres(middle, centre) : toPolygon([ring], middle);
+    return Math.max(0, apart - region.radiusMetres);
+  }
+  if (ring === undefined) return toPolygon(region.rings, centre);
+  for (const turn of [-720, -360, 0, 360, 720]) {
+    const moved = ring.map((value, i) => (i % 2 === 0 ? value + turn : value));
+    if (edges(region.rings).some((a) => edges([moved]).some((b) => cross(a, b)))) return 0;
+  }
+  const ofRing = pairs(ring).map((place) => toPolygon(region.rings, place));
+  const ofRegion = region.rings.flatMap(pairs).map((place) => toPolygon([ring], place));
+  return Math.min(...ofRing, ...ofRegion);
+}
+
+function depth(region: Region, place: Lonlat): number {
+  if (region.kind === 'circle') return region.radiusMetres - metres([region.lon, region.lat], place);
+  const toEdge = toEdges(region.rings, place);
+  return covers(region.rings, place) ? toEdge : -toEdge;
+}
+
+function toPolygon(rings: readonly Float64Array[], place: Lonlat): number {
+  return covers(rings, place) ? 0 : toEdges(rings, place);
+}
+
+function toEdges(rings: readonly Float64Array[], place: Lonlat): number {
+  return Math.min(...edges(rings).map((edge) => toEdge(edge, place)));
+}
+
+/** The best of evenly spaced points on the edge, then the best between its neighbours. */
+function toEdge([a, b]: Edge, place: Lonlat): number {
+  const at = (t: number): number => metres(place, [a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])]);
+  const steps = Math.max(8, Math.ceil(Math.max(Math.abs(b[0] - a[0]), Math.abs(b[1] - a[1]))));
+  let best = 0;
+  for (let i = 1; i <= steps; i++) if (at(i / steps) < at(best / steps)) best = i;
+  let low = Math.max(0, best - 1) / steps;
+  let high = Math.min(steps, best + 1) / steps;
+  for (let round = 0; round < 60; round++) {
+    const third = (high - low) / 3;
+    if (at(low + third) < at(high - third)) high -= third;
+    else low += third;
+  }
+  return Math.min(at(low), at(best / steps));
+}
+
+/** Even-odd, at every longitude that names the place. */
+function covers(rings: readonly Float64Array[], [lon, lat]: Lonlat): boolean {
+  return [-720, -360, 0, 360, 720].some((turn) => {
+    let inside = false;
+    for (const [[ax, ay], [bx, by]] of edges(rings)) {
+      if (ay > lat === by > lat) continue;
+      if (lon + turn < ax + ((lat - ay) / (by - ay)) * (bx - ax)) inside = !inside;
+    }
+    return inside;
+  });
+}
+
+function cross([a, b]: Edge, [c, d]: Edge): boolean {
+  return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+}
+
+function side(a: Lonlat, b: Lonlat, c: Lonlat): number {
+  return Math.sign((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
+}
+
+function edges(rings: readonly Float64Array[]): Edge[] {
+  return rings.flatMap((ring) => {
+    const places = pairs(ring);
+    return places.slice(1).map((place, i): Edge => [places[i] as Lonlat, place]);
+  });
+}
+
+function pairs(ring: Float64Array): Lonlat[] {
+  const places: Lonlat[] = [];
+  for (let i = 0; i + 1 < ring.length; i += 2) places.push([ring[i] as number, ring[i + 1] as number]);
+  return places;
+}

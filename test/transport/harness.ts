@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import type { TestContext } from 'node:test';
+import type { HttpRequest, Peer, PeerEvents } from '../../src/exchange.ts';
+import { type ListenOptions, listen } from '../../src/transport/server.ts';
+
+export const SOCKET_PATH = '/v2/ws/socket';
+
+const SILENT: PeerEvents = { message() {}, drained() {}, closed() {} };
+
+/** A server on a free port; what is not given does as little as possible. */
+export async function serve(t: TestContext, options: Partial<ListenOptions> = {}) {
+  const reported: unknown[] = [];
+  const server = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    bodyMaxBytes: 1_000_000,
+    frameMaxBytes: 10_000,
+    idleTimeoutSeconds: 60,
+    handleHttp: describe,
+    handlePeer: () => SILENT,
+    socketPaths: [SOCKET_PATH],
+    refuse: (error) => ({
+      status: error.status,
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(error.body('com.flowcate')),
+    }),
+    report: (error) => reported.push(error),
+    ...options,
+  });
+  t.after(() => server.close());
+  return { server, port: server.port, reported, url: `http://127.0.0.1:${server.port}` };
+}
+
+/** Answers with what was asked. */
+export function describe({ method, path, query, body }: HttpRequest) {
+  return {
+    status: 200,
+    headers: { 'X-Seen': method },
+    body: JSON.stringify({ method, path, query, bytes: body.length }),
+  };
+}
+
+/** Answers each text frame with itself. */
+export function echo(peer: Peer): PeerEvents {
+  return { ...SILENT, message: (text) => peer.send(text) };
+}
+
+/** Sends raw HTTP and returns all that comes back until `until` is seen or the server closes. */
+export function raw(port: number, parts: readonly string[], until: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(port, '127.0.0.1');
+    const sendNext = (left: readonly string[]): void => {
+      const [part, ...rest] = left;
+      if (part !== undefined) socket.write(part, () => setImmediate(sendNext, rest));
+    };
+    socket.on('connect', () => sendNext(parts));
+    socket.on('error', reject);
+    socket.on('data', (data) => {
+      answer += String(data);
+      if (until.test(answer)) socket.destroy();
+    });
+    socket.on('close', () => resolve(answer));
+  });
+}
+
+/** A port that nobody listens on. Only one asked for by number can be had again at once after a close. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

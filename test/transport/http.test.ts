@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { HubError, StartupError } from '../../src/errors.ts';
+import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
+import { describe, freePort, raw, SOCKET_PATH, serve } from './harness.ts';
+
+test('every method and path reaches the handler as it was sent', async (t) => {
+  const { url } = await serve(t);
+  for (const method of ['GET', 'PUT', 'POST', 'DELETE', 'PATCH', 'OPTIONS', 'REPORT']) {
+    const reply = await fetch(`${url}/v2/providers/a%2Fb:c/?crs=local&x=%20`, { method });
+    assert.equal(reply.headers.get('x-seen'), method);
+    assert.deepEqual(await reply.json(), {
+      method,
+      path: '/v2/providers/a%2Fb:c/',
+      query: 'crs=local&x=%20',
+      bytes: 0,
+    });
+  }
+});
+
+test('headers are found by lower-case name', async (t) => {
+  const seen: (string | undefined)[] = [];
+  const { url } = await serve(t, {
+    handleHttp(request) {
+      seen.push(request.header('authorization'), request.header('x-none'), request.header('constructor'));
+      return { status: 204 };
+    },
+  });
+  const long = `Bearer ${'x'.repeat(20_000)}`;
+  await fetch(url, { headers: { Authorization: 'Bearer t' } });
+  await fetch(url, { headers: { Authorization: long } });
+  assert.deepEqual(seen, ['Bearer t', undefined, undefined, long, undefined, undefined]);
+});
+
+const BODIES: readonly [string, readonly string[], string][] = [
+  ['in one piece', ['Content-Length: 9\r\n\r\n{"a":"ü"}'.replace('9', '10')], '{"a":"ü"}'],
+  ['in many pieces', ['Content-Length: 6\r\n\r\n', 'ab', 'cd', 'ef'], 'abcdef'],
+  ['in chunks', ['Transfer-Encoding: chunked\r\n\r\n', '3\r\nabc\r\n', '2\r\nde\r\n', '0\r\n\r\n'], 'abcde'],
+  ['without a byte', ['Content-Length: 0\r\n\r\n'], ''],
+  ['without a length', ['\r\n'], ''],
+];
+
+for (const [name, parts, expected] of BODIES) {
+  test(`a body ${name} is read, without a Content-Type`, async (t) => {
+    const { port } = await serve(t, { handleHttp: ({ body }) => ({ status: 200, body: `<${Buffer.from(body)}>` }) });
+    const [first, ...rest] = parts;
+    const answer = await raw(port, [`PUT / HTTP/1.1\r\nHost: h\r\n${first}`, ...rest], />$/);
+    assert.ok(answer.endsWith(`<${expected}>`), answer);
+  });
+}
+
+test('a body stays readable after the handler has waited', async (t) => {
+  const { url } = await serve(t, {
+    async handleHttp({ body }) {
+      await new Promise(setImmediate);
+      return { status: 200, body };
+    },
+  });
+  const bytes = new Uint8Array(300_000).map((_, i) => i % 251);
+  const reply = await fetch(url, { method: 'PUT', body: bytes });
+  assert.deepEqual(new Uint8Array(await reply.arrayBuffer()), bytes);
+});
+
+test('a body over the limit is answered 413 with an error body, and the connection goes on', async (t) => {
+  let handled = 0;
+  const { port } = await serve(t, {
+    bodyMaxBytes: 1000,
+    handleHttp(request) {
+      handled++;
+      return describe(request);
+    },
+  });
+  const get = 'GET /after HTTP/1.1\r\nHost: h\r\n\r\n';
+  const announced = [`PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\n\r\n`, 'x'.repeat(1001), get];
+  const chunk = `200\r\n${'x'.repeat(512)}\r\n`;
+  const chunked = [
+    `PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`,
+    chunk,
+    `0\r\n\r\n${get}`,
+  ];
+  for (const parts of [announced, chunked]) {
+    handled = 0;
+    const answer = await raw(port, parts, /"\/after"/);
+    assert.match(answer, /^HTTP\/1\.1 413 Payload Too Large\r\n/);
+    assert.match(
+      answer,
+      /\{"type":"com\.flowcate\.http\.payload_too_large","code":413,"message":"body: must have at most 1000 bytes, found \d+"\}/,
+    );
+    assert.match(answer, /HTTP\/1\.1 200 OK/);
+    assert.equal(handled, 1);
+  }
+});
+
+test('a body of exactly the limit is taken', async (t) => {
+  const { url } = await serve(t, { bodyMaxBytes: 1000 });
+  const reply = await fetch(url, { method: 'PUT', body: 'x'.repeat(1000) });
+  assert.equal(reply.status, 200);
+});
+
+test('HEAD is answered with the headers of the reply and without its body, on a connection that goes on', async (t) => {
+  const { port } = await serve(t, { handleHttp: () => ({ status: 200, headers: { ETag: 'e' }, body: 'größe' }) });
+  const head = 'HEAD / HTTP/1.1\r\nHost: h\r\n\r\n';
+  const answer = await raw(port, [head, head, 'GET / HTTP/1.1\r\nHost: h\r\n\r\n'], /größe$/);
+  const headers = answer.split('\r\n').filter((line) => !line.startsWith('Date: '));
+  const expected = ['HTTP/1.1 200 OK', 'ETag: e', 'Content-Length: 7', ''];
+  assert.deepEqual(headers, [...expected, ...expected, ...expected, 'größe']);
+});
+
+test('204 has no body and no length', async (t) => {
+  const { port } = await serve(t, { handleHttp: () => ({ status: 204 }) });
+  const answer = await raw(port, ['PUT / HTTP/1.1\r\nHost: h\r\n\r\n'], /\r\n\r\n/);
+  assert.match(answer, /^HTTP\/1\.1 204 No Content\r\nDate: [^\r]+\r\n\r\n$/);
+});
+
+const FAILURES: readonly [string, () => HttpReply | Promise<HttpReply>, number, RegExp, number][] = [
+  [
+    'throws',
+    () => {
+      throw new Error('secret');
+    },
+    500,
+    /internal error/,
+    1,
+  ],
+  [
+    'rejects',
+    async () => {
+      throw new Error('secret');
+    },
+    500,
+    /internal error/,
+    1,
+  ],
+  [
+    'throws a HubError',
+    () => {
+      throw new HubError('HUB_NOT_FOUND', 'gone');
+    },
+    404,
+    /^gone$/,
+    0,
+  ],
+  [
+    'rejects with a HubError',
+    async () => {
+      throw new HubError('HUB_UNAVAILABLE', 'full');
+    },
+    503,
+    /^full$/,
+    0,
+  ],
+];
+
+for (const [name, handleHttp, status, message, reports] of FAILURES) {
+  test(`a handler that ${name} is answered ${status}`, async (t) => {
+    const { url, reported } = await serve(t, { handleHttp });
+    const reply = await fetch(`${url}/x`);
+    const body = (await reply.json()) as { code: number; message: string };
+    assert.deepEqual([reply.status, body.code], [status, status]);
+    assert.match(body.message, message);
+    assert.doesNotMatch(body.message, /secret/);
+    assert.equal(reported.length, reports);
+  });
+}
+
+test('a line break in a header value does not end the header', async (t) => {
+  const { url } = await serve(t, { handleHttp: () => ({ status: 201, headers: { Location: '/a\r\nX-Evil: 1' } }) });
+  const reply = await fetch(url);
+  assert.equal(reply.headers.get('x-evil'), null);
+  assert.equal(reply.headers.get('location'), '/aX-Evil: 1');
+});
+
+test('a request aborted in its body or before its answer does no harm', async (t) => {
+  const requests: HttpRequest[] = [];
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const { port, url, reported } = await serve(t, {
+    async handleHttp(request) {
+      requests.push(request);
+      if (request.path === '/slow') {
+        arrived.resolve();
+        await released.promise;
+      }
+      return { status: 200, body: 'x'.repeat(100_000) };
+    },
+  });
+  const half = connect(port, '127.0.0.1');
+  half.write('PUT /half HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nhalf');
+  const slow = connect(port, '127.0.0.1');
+  slow.write('GET /slow HTTP/1.1\r\nHost: h\r\n\r\n');
+  await arrived.promise;
+  half.destroy();
+  slow.destroy();
+  await Promise.all([once(half, 'close'), once(slow, 'close')]);
+  assert.equal((await fetch(url)).status, 200);
+  released.resolve();
+  assert.equal((await fetch(url)).status, 200);
+  assert.ok(!requests.some(({ path }) => path === '/half'));
+  assert.deepEqual(reported, []);
+});
+
+test('a plain request to a socket path is answered 426', async (t) => {
+  const { url } = await serve(t);
+  for (const path of [SOCKET_PATH, `${SOCKET_PATH}/`]) {
+    const reply = await fetch(`${url}${path}`);
+    assert.equal(reply.status, 426);
+    assert.equal(reply.headers.get('upgrade'), 'websocket');
+    assert.equal(((await reply.json()) as { code: number }).code, 426);
+  }
+  assert.equal((await fetch(`${url}${SOCKET_PATH}`, { method: 'OPTIONS' })).status, 200);
+});
+
+test('a second server on the same port is refused in one line that names host and port', async (t) => {
+  const { port } = await serve(t);
+  for (const host of ['127.0.0.1', 'localhost', '0.0.0.0']) {
+    await assert.rejects(serve(t, { host, port }), (error: Error) => {
+      assert.ok(error instanceof StartupError);
+      assert.equal(error.message, `Cannot listen on ${host}:${port}: the port is in use by another process`);
+      return true;
+    });
+  }
+});
+
+test('a host that is not of this machine is refused', async (t) => {
+  await assert.rejects(
+    serve(t, { host: '192.0.2.1' }),
+    /^StartupError: Cannot listen on 192\.0\.2\.1:0: the host is no address/,
+  );
+});
+
+test('localhost means 127.0.0.1 too', async (t) => {
+  const { port } = await serve(t, { host: 'localhost' });
+  assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200);
+});
+
+test('close answers what is in flight, refuses what is new and frees the port', async (t) => {
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const port = await freePort();
+  const { server } = await serve(t, {
+    port,
+    async handleHttp({ path }) {
+      if (path === '/slow') {
+        arrived.resolve();
+        await released.promise;
+      }
+      return { status: 200, body: 'done' };
+    },
+  });
+  const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
+  const kept = connect(port, '127.0.0.1');
+  kept.write(get('/'));
+  await once(kept, 'data');
+  const slow = raw(port, [get('/slow')], /done$/);
+  await arrived.promise;
+  const closing = server.close();
+  kept.write(get('/late'));
+  const [late] = await once(kept, 'data');
+  assert.match(String(late), /^HTTP\/1\.1 503 .*shutting down/s);
+  released.resolve();
+  assert.match(await slow, /200 OK.*done$/s);
+  await closing;
+  await assert.rejects(fetch(`http://127.0.0.1:${port}/`));
+  await serve(t, { port });
+});

@@ -1,0 +1,105 @@
+import { isGeographic, normaliseFence } from '../src/core/fence/region_normal.ts';
+import { alignHoles, flatRing } from '../src/core/fence/region_rings.ts';
+import { pathOf, show } from '../src/model/check.ts';
+import type { Fence } from '../src/model/fence.ts';
+import { type Geos, openGeos } from './geos.ts';
+
+/**
+ * The check of a fence's geometry, whose shape fits the schema already. It returns why the geometry cannot be used,
+ * naming field and value; undefined when it can.
+ */
+export async function openRegionCheck(): Promise<(fence: Fence) => string | undefined> {
+  const geos = await openGeos();
+  return (fence) => check(fence, geos);
+}
+
+function check(fence: Fence, geos: Geos): string | undefined {
+  const { region } = fence;
+  const geographic = isGeographic(fence);
+  if (region.type === 'Point') {
+    return explainPosition(region.coordinates, ['coordinates'], geographic) ?? explainRadius(fence);
+  }
+  return explainCoordinates(region.coordinates, geographic) ?? explainTolerance(fence) ?? explainShape(fence, geos);
+}
+
+function explainRadius({ radius }: Fence): string | undefined {
+  if (radius != null && radius > 0 && Number.isFinite(radius)) return undefined;
+  return `radius: must be greater than 0 where the region is a Point, found ${show(radius ?? undefined)}`;
+}
+
+function explainCoordinates(rings: readonly (readonly number[][])[], geographic: boolean): string | undefined {
+  for (const [i, ring] of rings.entries()) {
+    for (const [k, position] of ring.entries()) {
+      const found = explainPosition(position, ['coordinates', String(i), String(k)], geographic);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** Longitudes may go once around the earth, for regions across the antimeridian. */
+const BOUNDS = [
+  ['longitude', 360],
+  ['latitude', 90],
+] as const;
+
+function explainPosition(
+  position: readonly number[],
+  segments: readonly string[],
+  geographic: boolean,
+): string | undefined {
+  for (const [axis, value] of position.entries()) {
+    const path = (): string => pathOf('region', [...segments, String(axis)]);
+    if (!Number.isFinite(value)) return `${path()}: must be a finite number, found ${value}`;
+    const bound = geographic ? BOUNDS[axis] : undefined;
+    if (bound === undefined || Math.abs(value) <= bound[1]) continue;
+    return `${path()}: must be a ${bound[0]} between -${bound[1]} and ${bound[1]}, found ${value}`;
+  }
+  return undefined;
+}
+
+/** Within a hole "outside the fence" and "near its edge" contradict each other. */
+function explainTolerance(fence: Fence): string | undefined {
+  if (fence.region.type !== 'Polygon' || fence.region.coordinates.length < 2) return undefined;
+  for (const name of ['exit_tolerance', 'entry_tolerance'] as const) {
+    if ((fence[name] ?? 0) > 0) return `${name}: cannot be set where the region has holes, found ${show(fence[name])}`;
+  }
+  return undefined;
+}
+
+function explainShape(fence: Fence, geos: Geos): string | undefined {
+  const { region } = normaliseFence(fence);
+  if (region.type !== 'Polygon') return undefined;
+  const rings = region.coordinates.map((ring) => flatRing(ring, isGeographic(fence)));
+  for (const [i, ring] of rings.entries()) {
+    const path = pathOf('region', ['coordinates', String(i)]);
+    const points = differentPoints(ring);
+    if (points < 3) return `${path}: must have at least 3 different points, found ${points}`;
+    if (isFlat(ring)) return `${path}: must enclose an area, found ${show(region.coordinates[i])}`;
+  }
+  const invalid = geos.whyInvalid(isGeographic(fence) ? alignHoles(rings) : rings);
+  return invalid === undefined ? undefined : `region: ${invalid.reason} at [${rounded(invalid.x)}, ${rounded(invalid.y)}]`;
+}
+
+/** Whether all points are on one line. GEOS would call that a self-intersection. */
+function isFlat(ring: Float64Array): boolean {
+  const [x, y] = [ring[0] as number, ring[1] as number];
+  let [dx, dy] = [0, 0];
+  for (let i = 2; i < ring.length; i += 2) {
+    const toX = (ring[i] as number) - x;
+    const toY = (ring[i + 1] as number) - y;
+    if (dx * toY !== dy * toX) return false;
+    if (Math.hypot(toX, toY) > Math.hypot(dx, dy)) [dx, dy] = [toX, toY];
+  }
+  return true;
+}
+
+function rounded(coordinate: number): number {
+  return Number(coordinate.toFixed(9));
+}
+
+function differentPoints(ring: Float64Array): number {
+  const points = new Set<string>();
+  for (let i = 0; i < ring.length; i += 2) points.add(`${ring[i]} ${ring[i + 1]}`);
+  return points.size;
+}
