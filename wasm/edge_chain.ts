@@ -37,17 +37,22 @@ export class EdgeChain {
       found = best;
     }
     let reach = squaredReach(place, best);
+    let latReach = Math.sqrt(reach) / place.metresPerLat;
     for (let block = 0; block < blocks.length; block += 4) {
       if (blockSquared(place, blocks, block) > reach) continue;
       const first = block * BLOCK_PIECES;
       const end = Math.min(first + 4 * BLOCK_PIECES, pieces.length);
       for (let piece = first; piece < end; piece += 4) {
+        const fromLat = pieces[piece + 1]! - place.lat;
+        const toLat = pieces[piece + 3]! - place.lat;
+        if ((fromLat > latReach && toLat > latReach) || (fromLat < -latReach && toLat < -latReach)) continue;
         if (flatSquared(place, pieces, piece) > reach) continue;
         const metres = measure(place, pieces, piece, best);
         if (metres > best) continue;
         best = metres;
         found = metres;
         reach = squaredReach(place, best);
+        latReach = Math.sqrt(reach) / place.metresPerLat;
       }
     }
     return found;

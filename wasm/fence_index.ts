@@ -149,5 +149,5 @@ class OpenFenceIndex implements FenceIndex {
  */
 const ROOMY = 12;
 
-/** About 16 MB of tiles. */
-const TILE_WEIGHT = 65_536;
+/** At most about 40 MB of tiles. */
+const TILE_WEIGHT = 131_072;

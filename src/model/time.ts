@@ -56,13 +56,9 @@ export function parseTime(text: string): number {
 export function formatTime(timeMs: number): string {
   // hot
   let second = Math.floor(timeMs / 1000);
-  let rest = timeMs - second * 1000;
-  // The quotient may have been rounded up to the next second.
-  if (rest < 0) {
-    second--;
-    rest += 1000;
-  }
-  if (Number.isInteger(rest)) return `${textOfSecond(second)}${THREE_DIGITS[rest]}Z`;
+  // 1000 for a time that is less than its own precision before the next second.
+  const rest = timeMs - second * 1000;
+  if (rest < 1000 && Number.isInteger(rest)) return `${textOfSecond(second)}${THREE_DIGITS[rest]}Z`;
   let micros = Math.round(rest * 1000);
   if (micros === 1_000_000) {
     second++;

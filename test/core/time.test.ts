@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { formatTime, parseTime } from '../../src/model/time.ts';
+import { uniform } from '../support/uniform.ts';
 
 const SEED = { seed: 3339, numRuns: 2000 };
 const pad = (value: number, width: number): string => String(value).padStart(width, '0');
@@ -108,6 +109,18 @@ describe('formatTime', () => {
     assert.equal(formatTime(whole + 999.9996), '2026-11-20T10:00:01.000000Z');
     assert.equal(formatTime(whole + 123.456), '2026-11-20T10:00:00.123456Z');
     assert.equal(formatTime(-0.5), '1969-12-31T23:59:59.999500Z');
+    assert.equal(formatTime(-1e-20), '1970-01-01T00:00:00.000000Z');
+    assert.equal(formatTime(-0), '1970-01-01T00:00:00.000Z');
+  });
+
+  it('writes any number as a time that is a microsecond away at most', () => {
+    const some = uniform(-1e12, 4e12);
+    const property = fc.property(some, (ms) => {
+      const text = formatTime(ms);
+      assert.match(text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(\d{3}|\d{6})Z$/);
+      assert.ok(Math.abs(parseTime(text) - ms) <= 0.0011, text);
+    });
+    fc.assert(property, SEED);
   });
 
   it('gives back every microsecond that parseTime reads', () => {

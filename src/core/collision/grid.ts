@@ -2,9 +2,9 @@
 /**
  * Finds the bodies that may touch a body: a hierarchy of grids of cubes in space.
  *
- * A body belongs to the level whose cubes are at least four times its reach; its cube is the one around its position.
- * Two bodies of one level, or of a lower one, can touch only when their positions are at most half a cube apart, so at
- * most two cubes in each direction have to be looked at. Each level keeps its own bodies (`natives`) apart from those
+ * A body belongs to the lowest level whose cubes are eight times its reach; its cube is the one around its position.
+ * A body can touch those of its own or a lower level only when their positions are at most a quarter of a cube apart,
+ * so at most two cubes in each direction have to be looked at. Each level keeps its own bodies (`natives`) apart from those
  * of lower levels and points (`smaller`): a body looks for natives of its own and of all higher levels, and for
  * smaller ones in its own. So every pair is found from either side, tiny bodies never walk through the many cubes of
  * a huge one, and two points, which never collide, never meet.
@@ -45,7 +45,10 @@ export const TOUCH_METRES = 1e-6;
 
 const POINT = -1;
 const SPARE_MAX = 64;
+/** The greatest reach, in metres, of a body on the lowest level; each level doubles it. */
 const REACH_OF_LEVEL_0 = 0.25;
+/** Measured: with fewer more cubes must be looked at, with more there are more bodies in each. */
+const CELL_PER_REACH = 8;
 
 /** `bodies` are all bodies that are in the grid: a level that comes into use collects the smaller ones from there. */
 export function newGrid<B extends Celled>(bodies: ReadonlyMap<string, B>): Grid<B> {
@@ -109,7 +112,7 @@ export function collect<B extends Celled>(grid: Grid<B>, body: B, found: B[]): v
   for (let i = 0; i < grid.levels.length; i++) {
     const level = grid.levels[i]!;
     if (level.level < body.level) continue;
-    const range = body.reachMetres + level.cellMetres / 4 + 2 * TOUCH_METRES;
+    const range = body.reachMetres + level.cellMetres / CELL_PER_REACH + 2 * TOUCH_METRES;
     const toX = cell(body.x + range, level.cellMetres);
     const toY = cell(body.y + range, level.cellMetres);
     const toZ = cell(body.z + range, level.cellMetres);
@@ -149,7 +152,7 @@ function pick<B extends Celled>(search: number, body: B, bucket: readonly B[], f
 function openLevel<B extends Celled>(grid: Grid<B>, number: number): void {
   const opened: Level<B> = {
     level: number,
-    cellMetres: 4 * REACH_OF_LEVEL_0 * 2 ** number,
+    cellMetres: CELL_PER_REACH * REACH_OF_LEVEL_0 * 2 ** number,
     count: 0,
     natives: new Map(),
     smaller: new Map(),

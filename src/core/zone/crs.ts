@@ -16,10 +16,11 @@ export const CRS_CHOICES =
 const DEGREE = Math.PI / 180;
 /**
  * proj4's transverse Mercator diverges towards two points on the equator, 90 degrees either side of the central
- * meridian. Up to 58 degrees from the meridian, measured across it, positions come back to within 0.1 mm.
+ * meridian. Up to 60 degrees from the meridian, measured across it, positions come back to within 0.1 mm; the plane is
+ * cut off a little before that.
  */
-const UTM_REACH_DEGREES = 58;
-const UTM_REACH_SINE = Math.sin(UTM_REACH_DEGREES * DEGREE);
+const UTM_SAFE_DEGREES = 60;
+const UTM_SAFE_SINE = Math.sin(UTM_SAFE_DEGREES * DEGREE);
 const UTM_REACH_METRES = 8_000_000;
 /** From the equator across a pole to the equator on the other side. */
 const UTM_NORTHING_METRES = 20_000_000;
@@ -80,6 +81,8 @@ function utmPlane(zone: number, south: boolean): PlaneTransform {
   const utm = new proj4.Proj(`+proj=utm +zone=${zone} ${south ? '+south ' : ''}+datum=WGS84 +units=m`);
   const meridian = zone * 6 - 183;
   const equatorNorthing = south ? 10_000_000 : 0;
+  const covers = (x: number, y: number): boolean =>
+    Math.abs(x - 500_000) <= UTM_REACH_METRES && Math.abs(y - equatorNorthing) <= UTM_NORTHING_METRES;
   return {
     toWgs84(x, y, out) {
       point.x = x;
@@ -88,22 +91,22 @@ function utmPlane(zone: number, south: boolean): PlaneTransform {
       writeDegrees(out);
     },
     fromWgs84(lon, lat, out) {
-      point.x = Number.NaN;
-      if (reachedFrom(wrapLongitude(lon - meridian), lat)) {
-        point.x = lon * DEGREE;
-        point.y = lat * DEGREE;
-        utm.forward(point);
-      }
-      writeMetres(out);
+      if (!isSafe(wrapLongitude(lon - meridian), lat)) return writeNowhere(out);
+      point.x = lon * DEGREE;
+      point.y = lat * DEGREE;
+      utm.forward(point);
+      if (!covers(point.x, point.y)) return writeNowhere(out);
+      out[0] = point.x;
+      out[1] = point.y;
     },
-    covers: (x, y) => Math.abs(x - 500_000) <= UTM_REACH_METRES && Math.abs(y - equatorNorthing) <= UTM_NORTHING_METRES,
+    covers,
   };
 }
 
 /** `eastOfMeridian` is within ±180. */
-function reachedFrom(eastOfMeridian: number, lat: number): boolean {
-  if (Math.abs(eastOfMeridian) <= UTM_REACH_DEGREES) return true;
-  return Math.abs(Math.cos(lat * DEGREE) * Math.sin(eastOfMeridian * DEGREE)) <= UTM_REACH_SINE;
+function isSafe(eastOfMeridian: number, lat: number): boolean {
+  if (Math.abs(eastOfMeridian) <= UTM_SAFE_DEGREES) return true;
+  return Math.abs(Math.cos(lat * DEGREE) * Math.sin(eastOfMeridian * DEGREE)) <= UTM_SAFE_SINE;
 }
 
 function polarPlane(south: boolean): PlaneTransform {
@@ -124,8 +127,9 @@ function polarPlane(south: boolean): PlaneTransform {
       point.x = lon * DEGREE;
       point.y = lat * DEGREE;
       ups.forward(point);
-      if (!covers(point.x, point.y)) point.x = Number.NaN;
-      writeMetres(out);
+      if (!covers(point.x, point.y)) return writeNowhere(out);
+      out[0] = point.x;
+      out[1] = point.y;
     },
     covers,
   };
@@ -137,7 +141,7 @@ function writeDegrees(out: [number, number]): void {
   out[1] = Math.max(-90, Math.min(90, point.y / DEGREE));
 }
 
-function writeMetres(out: [number, number]): void {
-  out[0] = point.x;
-  out[1] = Number.isNaN(point.x) ? Number.NaN : point.y;
+function writeNowhere(out: [number, number]): void {
+  out[0] = Number.NaN;
+  out[1] = Number.NaN;
 }

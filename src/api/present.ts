@@ -1,0 +1,82 @@
+import Type, { type TObject } from 'typebox';
+import { feature, featureCollection } from '../core/location/text.ts';
+import type { EntityMap, Kind } from '../entities/known.ts';
+import { HubError } from '../errors.ts';
+import { show } from '../model/check.ts';
+import type { Fence } from '../model/fence.ts';
+import type { View } from '../model/topics.ts';
+import { fenceIn } from './fence_view.ts';
+import type { ApiDeps, Call } from './route.ts';
+import { zoneIn } from './versions.ts';
+import { VIEW_QUERY, type ViewQuery, viewOf } from './view.ts';
+
+/** How entities of a kind are shown, as JSON text. */
+export interface Presenter<K extends Kind> {
+  /** Parameters that change it. */
+  readonly query: TObject;
+  one(entity: EntityMap[K], call: Call, hub: ApiDeps): string;
+  many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): string;
+}
+
+/** As they are kept. */
+const plain = {
+  query: Type.Object({}),
+  one: (entity: unknown): string => JSON.stringify(entity),
+  many: (entities: readonly unknown[]): string => JSON.stringify(entities),
+};
+
+const zones: Presenter<'zone'> = {
+  query: Type.Object({}),
+  one: (zone, { version }) => JSON.stringify(zoneIn(version, zone)),
+  many: (list, { version }) => JSON.stringify(list.map((zone) => zoneIn(version, zone))),
+};
+
+const fences: Presenter<'fence'> = {
+  query: Type.Object(VIEW_QUERY),
+  one(fence, call, hub) {
+    const view = fenceViewOf(call.query as ViewQuery, hub);
+    const shown = shownIn(view, fence, hub);
+    if (shown !== undefined) return fenceText(view, shown);
+    const found = `a region in ${fence.crs ?? 'EPSG:4326'} of zone ${show(fence.zone_id)}`;
+    throw new HubError('HUB_BAD_REQUEST', `crs: fence ${show(fence.id)} cannot be shown in ${view.crs}: found ${found}`);
+  },
+  many(list, call, hub) {
+    const view = fenceViewOf(call.query as ViewQuery, hub);
+    const texts = list.map((fence) => shownIn(view, fence, hub)).filter((fence) => fence !== undefined);
+    const rendered = texts.map((fence) => fenceText(view, fence));
+    return view.geojson ? featureCollection(rendered) : `[${rendered.join(',')}]`;
+  },
+};
+
+export const PRESENT: { readonly [K in Kind]: Presenter<K> } = {
+  zone: zones,
+  fence: fences,
+  trackable: plain,
+  provider: plain,
+};
+
+interface FenceView extends View {
+  /** Whether the client has asked for a crs. */
+  readonly asked: boolean;
+}
+
+/** A fence has no zone of its own to be local to unless it was given so: `local` needs one to be named. */
+function fenceViewOf(query: ViewQuery, { entities }: ApiDeps): FenceView {
+  const view = viewOf(query, entities);
+  if (view.crs === 'local' && view.zoneId === undefined) {
+    throw new HubError('HUB_BAD_REQUEST', 'zone_id: is required for fences in crs local, found nothing');
+  }
+  return { ...view, asked: query.crs !== undefined };
+}
+
+/** A local fence whose zone is gone has no place on the earth. It is shown as kept unless a crs was asked for. */
+function shownIn(view: FenceView, fence: Fence, { entities }: ApiDeps): Fence | undefined {
+  const shown = fenceIn(view, fence, (id) => entities.zoneBy(id));
+  return shown ?? (view.asked ? undefined : fence);
+}
+
+function fenceText(view: View, fence: Fence): string {
+  if (view.geojson !== true) return JSON.stringify(fence);
+  const { region, ...rest } = fence;
+  return feature(JSON.stringify(region), JSON.stringify(rest));
+}

@@ -1,0 +1,39 @@
+import type { TObject, TSchema } from 'typebox';
+import { HubError } from '../errors.ts';
+import { show } from '../model/check.ts';
+
+/**
+ * The parameters that a route has, read from a query string. Others are ignored; of one given twice the first counts.
+ * Throws HUB_BAD_REQUEST naming the parameter and its value.
+ */
+export function parseQuery(text: string, schema: TObject): Record<string, string | boolean> {
+  const parameters: Record<string, string | boolean> = {};
+  if (text === '') return parameters;
+  for (const pair of text.split('&')) {
+    const equals = pair.indexOf('=');
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+    if (!Object.hasOwn(schema.properties, name) || Object.hasOwn(parameters, name)) continue;
+    const value = decode(equals < 0 ? '' : pair.slice(equals + 1));
+    parameters[name] = isBoolean(schema.properties[name]) ? toBoolean(name, value) : value;
+  }
+  return parameters;
+}
+
+function isBoolean(schema: TSchema | undefined): boolean {
+  return (schema as { readonly type?: unknown } | undefined)?.type === 'boolean';
+}
+
+function toBoolean(name: string, value: string): boolean {
+  if (value === 'true' || value === '1' || value === '') return true;
+  if (value === 'false' || value === '0') return false;
+  throw new HubError('HUB_BAD_REQUEST', `${name}: must be true or false, found ${show(value)}`);
+}
+
+function decode(text: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch (cause) {
+    throw new HubError('HUB_BAD_REQUEST', `query: must be percent-encoded UTF-8, found ${show(text)}`, { cause });
+  }
+}

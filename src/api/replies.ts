@@ -1,0 +1,60 @@
+import type { HubError } from '../errors.ts';
+import type { HttpReply } from '../exchange.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Lets pages of any origin read replies; nothing is sent that a browser adds on its own, like cookies. */
+const CORS: Headers = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'Location, Retry-After, Allow',
+};
+
+/** The replies of the API. Headers are made once, so that a hot route allocates none. */
+export class Replies {
+  /** 204. */
+  readonly noContent: HttpReply;
+  readonly #errorTypePrefix: string;
+  readonly #cors: Headers;
+  readonly #json: Headers;
+
+  constructor(options: { readonly corsEnabled: boolean; readonly errorTypePrefix: string }) {
+    this.#errorTypePrefix = options.errorTypePrefix;
+    this.#cors = options.corsEnabled ? CORS : {};
+    this.#json = { 'Content-Type': 'application/json', ...this.#cors };
+    this.noContent = { status: 204, headers: this.#cors };
+  }
+
+  /** 200 with a JSON text. */
+  json(text: string): HttpReply {
+    return { status: 200, headers: this.#json, body: text };
+  }
+
+  /** 201 with the entity's JSON text and its path. */
+  created(text: string, path: string): HttpReply {
+    return { status: 201, headers: { ...this.#json, Location: path }, body: text };
+  }
+
+  /** The error as {type, code, message}. */
+  error(error: HubError, headers: Headers = {}): HttpReply {
+    const retry: Headers = error.status === 503 ? { 'Retry-After': '1' } : {};
+    return {
+      status: error.status,
+      headers: { ...this.#json, ...retry, ...headers },
+      body: JSON.stringify(error.body(this.#errorTypePrefix)),
+    };
+  }
+
+  /** 204 to OPTIONS: the methods of a path, and for a browser's preflight what it may send. */
+  options(allow: string): HttpReply {
+    const preflight: Headers =
+      this.#cors === CORS
+        ? {
+            'Access-Control-Allow-Methods': allow,
+            // The wildcard does not cover Authorization.
+            'Access-Control-Allow-Headers': 'Authorization, Content-Type, *',
+            'Access-Control-Max-Age': '600',
+          }
+        : {};
+    return { status: 204, headers: { ...this.#cors, ...preflight, Allow: allow } };
+  }
+}

@@ -1,0 +1,109 @@
+import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import type { Answer, Query } from '../core/item.ts';
+import type { Entities } from '../entities/entities.ts';
+import type { HttpReply } from '../exchange.ts';
+import type { Replies } from './replies.ts';
+import type { Version } from './versions.ts';
+
+/** What the API is given by the hub. */
+export interface ApiDeps {
+  readonly entities: Entities;
+  /** Asks the shard that owns the object, or all shards for a list: their answers in any order. */
+  read(query: Query): Promise<readonly Answer[]>;
+  /**
+   * Checks and takes locations, all or none. Returns undefined when they are accepted, or a promise of it. Throws
+   * HUB_BAD_REQUEST, whose message names the field under `root`; `providerId` is the one of the path.
+   */
+  acceptLocations(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
+  acceptProximities(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
+  forgetLocation(providerId: string): Promise<void>;
+  forgetAllLocations(): Promise<void>;
+  readonly corsEnabled: boolean;
+  /** `com.flowcate` in `com.flowcate.http.not_found`. */
+  readonly errorTypePrefix: string;
+  readonly versionInfo: VersionInfo;
+}
+
+export interface AcceptOptions {
+  readonly root: string;
+  readonly providerId?: string;
+}
+
+export interface VersionInfo {
+  readonly hub_version: string;
+  readonly vendor: string;
+  readonly api_version: string;
+}
+
+/** One request, matched to its route and read. */
+export interface Call<Parameters = unknown> {
+  readonly version: Version;
+  /** As requested, without trailing slashes. */
+  readonly path: string;
+  /** The path's parameter, decoded; empty when it has none. */
+  readonly id: string;
+  readonly query: Parameters;
+  /** Parsed; undefined when the route takes none. */
+  readonly body: unknown;
+  readonly reply: Replies;
+}
+
+/** What a role needs to be granted. `resource` is the path's parameter by which ownership is decided. */
+export interface Permission {
+  readonly operation: 'CREATE' | 'READ' | 'UPDATE' | 'DELETE';
+  readonly resource?: 'zone_id' | 'trackable_id' | 'provider_id' | 'fence_id';
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** One row of the API: everything that is known of an endpoint, and what it does. */
+export interface Route {
+  readonly method: Method;
+  /** Relative to the version, for example `/fences/:fence_id`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly versions: readonly Version[];
+  /** Whether it is also served without a version. */
+  readonly unversioned: boolean;
+  readonly permission: Permission;
+  readonly query: TObject;
+  /** What the body is; checked by whoever takes it. Undefined: no body is read. */
+  readonly body: TSchema | undefined;
+  /** Taken at a high rate: its body is not walked before it is handed over. */
+  readonly hot: boolean;
+  readonly replies: Replied;
+  handle(call: Call, hub: ApiDeps): HttpReply | Promise<HttpReply>;
+}
+
+/** Status of a success, with what its body is. */
+export type Replied = Readonly<Record<number, { readonly description: string; readonly schema?: TSchema }>>;
+
+interface Row<Q extends TObject> {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly versions?: readonly Version[];
+  readonly unversioned?: boolean;
+  readonly permission: Permission;
+  readonly query?: Q;
+  readonly body?: TSchema;
+  readonly hot?: boolean;
+  readonly replies: Replied;
+  handle(call: Call<Static<Q>>, hub: ApiDeps): HttpReply | Promise<HttpReply>;
+}
+
+const NO_QUERY = Type.Object({});
+const BOTH: readonly Version[] = ['v1', 'v2'];
+
+/** A row: in both versions, without parameters and without body where it does not say otherwise. */
+export function route<Q extends TObject>(row: Row<Q>): Route {
+  return {
+    versions: BOTH,
+    unversioned: false,
+    query: NO_QUERY,
+    body: undefined,
+    hot: false,
+    ...row,
+    handle: row.handle as Route['handle'],
+  };
+}

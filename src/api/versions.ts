@@ -1,0 +1,25 @@
+import { transformationType } from '../core/zone/zone_type.ts';
+import type { Kind } from '../entities/known.ts';
+import type { Zone } from '../model/zone.ts';
+
+/** The versions of the API share all entities. What differs between them is in this file. */
+export type Version = 'v1' | 'v2';
+
+/** The first segments of a path, before the version. */
+export const PREFIXES: readonly string[] = ['', '/hub', '/deephub'];
+
+/** v1 gives created entities an id of its own, but providers are known by the id that they report. */
+export function replacesIds(version: Version, kind: Kind): boolean {
+  return version === 'v1' && kind !== 'provider';
+}
+
+/** How v1 and v2 name the providers of a trackable, and the reverse. */
+export function relatedAs(version: Version): 'ids' | 'objects' {
+  return version === 'v1' ? 'ids' : 'objects';
+}
+
+/** v1 says of a zone whether its coordinates need a transformation. */
+export function zoneIn(version: Version, zone: Zone): Zone & { need_transformation?: boolean } {
+  if (version !== 'v1') return zone;
+  return { ...zone, need_transformation: transformationType(zone) !== 'none' };
+}

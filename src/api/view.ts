@@ -1,0 +1,37 @@
+import Type from 'typebox';
+import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
+import type { Entities } from '../entities/entities.ts';
+import { HubError } from '../errors.ts';
+import { show } from '../model/check.ts';
+import type { View } from '../model/topics.ts';
+
+/** Parameters of every endpoint that shows coordinates. */
+export const VIEW_QUERY = {
+  crs: Type.Optional(Type.String({ description: `How coordinates are given: ${CRS_CHOICES}. EPSG:4326 if absent.` })),
+  zone_id: Type.Optional(Type.String({ description: 'Id or foreign id of the zone whose coordinates `local` means.' })),
+  geojson: Type.Optional(Type.Boolean({ description: 'Whether the reply is GeoJSON.' })),
+};
+
+export const SPATIAL_QUERY = {
+  spatial_query: Type.Optional(
+    Type.Boolean({ description: 'Whether last positions decide, not entries and exits with their timeouts.' }),
+  ),
+};
+
+export interface ViewQuery {
+  readonly crs?: string;
+  readonly zone_id?: string;
+  readonly geojson?: boolean;
+}
+
+/** The view that is asked for. Throws HUB_BAD_REQUEST for an unsupported crs and for a zone_id that names no zone. */
+export function viewOf(query: ViewQuery, entities: Entities): View {
+  const crs = query.crs ?? 'EPSG:4326';
+  if (!isCrs(crs)) throw new HubError('HUB_BAD_REQUEST', `crs: must be one of ${CRS_CHOICES}, found ${show(crs)}`);
+  const zone = query.zone_id === undefined ? undefined : entities.zoneBy(query.zone_id);
+  if (zone === undefined && query.zone_id !== undefined) {
+    const found = show(query.zone_id);
+    throw new HubError('HUB_BAD_REQUEST', `zone_id: must be the id or foreign id of a zone, found ${found}`);
+  }
+  return { crs, zoneId: zone?.id, geojson: query.geojson === true };
+}

@@ -1,0 +1,45 @@
+import type { EventText } from '../model/topics.ts';
+
+interface Held {
+  readonly events: readonly EventText[];
+  done: boolean;
+}
+
+/**
+ * Publishes events in the order in which they come, although some must wait: an entry is announced only once its
+ * membership is kept, so that no restart can announce it again.
+ */
+export class InTurn {
+  readonly #publish: (events: readonly EventText[]) => void;
+  #held: Held[] = [];
+
+  constructor(publish: (events: readonly EventText[]) => void) {
+    this.#publish = publish;
+  }
+
+  /** Events that wait. */
+  get held(): number {
+    return this.#held.reduce((count, { events }) => count + events.length, 0);
+  }
+
+  /** Publishes after everything before, and after the given work has succeeded or failed. */
+  publish(events: readonly EventText[], after: Promise<void> | undefined): void {
+    if (after === undefined && this.#held.length === 0) {
+      this.#publish(events);
+      return;
+    }
+    const held: Held = { events, done: after === undefined };
+    this.#held.push(held);
+    const done = (): void => {
+      held.done = true;
+      this.#release();
+    };
+    after?.then(done, done);
+  }
+
+  #release(): void {
+    let ready = 0;
+    while (this.#held[ready]?.done === true) ready++;
+    for (const { events } of this.#held.splice(0, ready)) this.#publish(events);
+  }
+}

@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { CollisionReply, ShardReply } from '../workers/protocol.ts';
+import { openRegionCheck } from '../wasm/region_check.ts';
+import { createApi } from './api/api.ts';
+import type { Config } from './config/schema.ts';
+import type { LastKnownRow } from './core/item.ts';
+import { Entities } from './entities/entities.ts';
+import type { Change } from './entities/entities.ts';
+import { HubError } from './errors.ts';
+import { changeEvent } from './fanout/change_event.ts';
+import { Fanout } from './fanout/fanout.ts';
+import { InTurn } from './fanout/in_turn.ts';
+import { Ingest } from './ingest/ingest.ts';
+import { type Schedule, Ticker } from './shards/ticker.ts';
+import { CollisionLane } from './shards/collision_lane.ts';
+import { Shards } from './shards/shards.ts';
+import { createSocket } from './socket/socket.ts';

@@ -1,0 +1,52 @@
+/** Calls back after a delay; returns how to call it off. */
+export type Schedule = (delayMs: number, callback: () => void) => () => void;
+
+/** One timer for everything that is due at some time, by name. */
+export class Ticker<Name> {
+  readonly #now: () => number;
+  readonly #schedule: Schedule;
+  readonly #due: (name: Name) => void;
+  readonly #times = new Map<Name, number>();
+  #timer: { readonly atMs: number; readonly cancel: () => void } | undefined;
+
+  constructor(options: { now: () => number; schedule: Schedule; due: (name: Name) => void }) {
+    this.#now = options.now;
+    this.#schedule = options.schedule;
+    this.#due = options.due;
+  }
+
+  /** `due` is called for the name at that time, in place of an earlier setting; Infinity: not at all. */
+  set(name: Name, atMs: number): void {
+    if (atMs === Number.POSITIVE_INFINITY) this.#times.delete(name);
+    else this.#times.set(name, atMs);
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#times.clear();
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #arm(): void {
+    const next = Math.min(...this.#times.values());
+    if (this.#timer !== undefined && this.#timer.atMs <= next) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (next === Number.POSITIVE_INFINITY) return;
+    // Timers of the platform take 2^31 ms at most, and may be a millisecond early.
+    const delayMs = Math.min(Math.max(1, Math.ceil(next - this.#now())), 0x7fffffff);
+    this.#timer = { atMs: next, cancel: this.#schedule(delayMs, () => this.#fire()) };
+  }
+
+  #fire(): void {
+    this.#timer = undefined;
+    const nowMs = this.#now();
+    for (const [name, atMs] of [...this.#times]) {
+      if (atMs > nowMs) continue;
+      this.#times.delete(name);
+      this.#due(name);
+    }
+    this.#arm();
+  }
+}

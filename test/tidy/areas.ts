@@ -1,0 +1,68 @@
+/**
+ * Which parts may import which of ours. A part may always import its own files and the two that all share. Anything that
+ * is not listed is refused: a new folder gets its row here.
+ */
+export const SHARED = ['src/errors.ts', 'src/exchange.ts'];
+
+interface Area {
+  /** A folder, or a file. */
+  readonly path: string;
+  readonly mayImport: readonly string[];
+  /** Packages and Node modules that the part is limited to. */
+  readonly packages?: readonly string[];
+}
+
+const INNER = ['src/model', 'src/core'];
+const PROTOCOLS = ['workers/protocol.ts', 'workers/*_protocol.ts'];
+
+export const AREAS: readonly Area[] = [
+  { path: 'src/model', mayImport: [], packages: ['typebox', 'typebox/compile'] },
+  { path: 'src/core', mayImport: ['src/model'], packages: ['proj4', 'geographiclib-geodesic', 'ml-matrix'] },
+  { path: 'wasm', mayImport: INNER },
+  { path: 'src/store', mayImport: INNER },
+  { path: 'workers', mayImport: [...INNER, 'wasm', 'src/store'] },
+  { path: 'src/config', mayImport: ['src/model'] },
+  { path: 'src/ingest', mayImport: INNER },
+  { path: 'src/adapters', mayImport: [...INNER, 'src/ingest'] },
+  { path: 'src/entities', mayImport: INNER },
+  { path: 'src/fanout', mayImport: INNER },
+  { path: 'src/auth', mayImport: INNER },
+  { path: 'src/api', mayImport: [...INNER, 'src/auth', 'src/entities', 'src/ingest', 'src/fanout'] },
+  { path: 'src/socket', mayImport: [...INNER, 'src/auth', 'src/ingest', 'src/fanout'] },
+  { path: 'src/lane', mayImport: [...INNER, ...PROTOCOLS] },
+  { path: 'src/shards', mayImport: [...INNER, 'src/lane', ...PROTOCOLS] },
+  { path: 'src/transport', mayImport: ['src/model'] },
+  { path: 'src/cli', mayImport: ['src/model'] },
+  { path: 'src/hub-ui', mayImport: ['src/model'] },
+  { path: 'src/errors.ts', mayImport: [] },
+  { path: 'src/exchange.ts', mayImport: [] },
+  { path: 'src/launch.mjs', mayImport: [] },
+  { path: 'src/main.ts', mayImport: ['src', 'workers'] },
+  { path: 'src/hub.ts', mayImport: ['src', 'workers'] },
+  { path: 'bench', mayImport: ['src', 'workers', 'wasm'] },
+  { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench'] },
+];
+
+/** The only folders that import a package. Tests and benches are free to. */
+export const SINGLE_SITES: Readonly<Record<string, string>> = {
+  'hyper-express': 'src/transport',
+  'geos-wasm': 'wasm',
+  'h3-js': 'wasm',
+  'better-sqlite3': 'src/store',
+  piscina: 'src/lane',
+  jose: 'src/auth',
+  commander: 'src/cli',
+  yaml: 'src/config',
+};
+
+/** Whether a path is the file, lies in the folder, or fits the pattern with one asterisk. */
+export function within(path: string, place: string): boolean {
+  const [before = '', after] = place.split('*');
+  if (after !== undefined)
+    return path.startsWith(before) && path.endsWith(after) && !path.slice(before.length).includes('/');
+  return path === place || path.startsWith(`${place}/`);
+}
+
+export function areaOf(path: string): Area | undefined {
+  return AREAS.find((area) => within(path, area.path));
+}

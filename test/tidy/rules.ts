@@ -1,0 +1,177 @@
+import { areaOf, SHARED, SINGLE_SITES, within } from './areas.ts';
+import { type SourceFile, sourceFile } from './source_file.ts';
+
+/** A rule about source files, with a file that breaks it and one that keeps it. */
+export interface Rule {
+  readonly name: string;
+  /** What breaks the rule in a file, in words, with the line where there is one. */
+  find(file: SourceFile, all: readonly SourceFile[]): string[];
+  readonly broken: SourceFile;
+  readonly kept: SourceFile;
+}
+
+const TESTED = /^(test|bench)\//;
+const CLOCKS = ['src/hub.ts', 'src/main.ts', 'src/cli', 'src/transport', 'src/lane', 'bench', 'test'];
+const SILENT = ['src/model', 'src/core', 'wasm'];
+const ENTRIES = ['src/main.ts', 'src/cli/cli.ts', 'src/launch.mjs'];
+
+export const RULES: readonly Rule[] = [
+  {
+    name: 'imports only what its part may import, by the table in test/tidy/areas.ts',
+    find(file) {
+      const area = areaOf(file.path);
+      if (area === undefined) return [`is in no part of that table: add a row, or move the file`];
+      const allowed = [area.path, ...SHARED, ...area.mayImport];
+      return file.imports
+        .filter(({ ours, address }) => ours !== undefined && !address && !allowed.some((place) => within(ours, place)))
+        .map(({ line, ours }) => `line ${line}: ${area.path} must not import ${ours}`);
+    },
+    broken: sourceFile('src/model/a.ts', "import { b } from '../core/b.ts';\n"),
+    kept: sourceFile('src/core/a.ts', "import {\n  type B,\n} from '../model/b.ts';\nimport '../errors.ts';\n"),
+  },
+  {
+    name: 'is pure where its part is pure: no Node modules and few packages',
+    find(file) {
+      const packages = areaOf(file.path)?.packages;
+      return file.imports
+        .filter(({ module }) => module !== undefined && packages !== undefined && !packages.includes(module))
+        .map(({ line, module }) => `line ${line}: must not import ${module}, only ${packages?.join(', ')}`);
+    },
+    broken: sourceFile('src/core/a.ts', "import { readFileSync } from 'node:fs';\n"),
+    kept: sourceFile('src/core/a.ts', "import proj4 from 'proj4';\n"),
+  },
+  {
+    name: 'imports a package with a single site only there',
+    find: (file) =>
+      file.imports
+        .filter(({ module }) => {
+          const site = SINGLE_SITES[module ?? ''];
+          const isWorker = module === 'piscina' && within(file.path, 'workers');
+          return site !== undefined && !within(file.path, site) && !TESTED.test(file.path) && !isWorker;
+        })
+        .map(({ line, module }) => `line ${line}: ${module} is imported in ${SINGLE_SITES[module ?? '']} only`),
+    broken: sourceFile('src/api/a.ts', "import { Server } from 'hyper-express';\n"),
+    kept: sourceFile('src/transport/a.ts', "import { Server } from 'hyper-express';\n"),
+  },
+  {
+    name: 'does not import hub.ts, unless it is main.ts or a test',
+    find: (file) =>
+      file.imports
+        .filter(({ ours }) => ours === 'src/hub.ts' && file.path !== 'src/main.ts' && !file.path.startsWith('test/'))
+        .map(({ line }) => `line ${line}: imports src/hub.ts; let hub.ts hand it what it needs`),
+    broken: sourceFile('bench/a.ts', "import { startHub } from '../src/hub.ts';\n"),
+    kept: sourceFile('src/main.ts', "import { startHub } from './hub.ts';\n"),
+  },
+  {
+    name: 'is no barrel',
+    find: (file) => [
+      ...(/(^|\/)index\.\w+$/.test(file.path) ? ['must be named after its concept, not index'] : []),
+      ...linesWith(file.code, /^export \*/).map((line) => `line ${line}: re-exports everything of another file`),
+    ],
+    broken: sourceFile('src/api/index.ts', ''),
+    kept: sourceFile('src/api/indexes.ts', ''),
+  },
+  {
+    name: 'has at most 300 lines',
+    find: ({ text }) => {
+      const lines = text.split('\n').length - 1;
+      return lines > 300 ? [`has ${lines} lines: divide it by its concepts`] : [];
+    },
+    broken: sourceFile('src/api/a.ts', '\n'.repeat(301)),
+    kept: sourceFile('src/api/a.ts', '\n'.repeat(300)),
+  },
+  {
+    name: 'has under 80 lines if it is the entry of a thread',
+    find: ({ path, text }) => {
+      const lines = text.split('\n').length - 1;
+      const isEntry = within(path, 'workers') && !/(^|[/_])protocol\.ts$/.test(path);
+      return isEntry && lines >= 80 ? [`has ${lines} lines: threads load, dispatch and return`] : [];
+    },
+    broken: sourceFile('workers/a.ts', '\n'.repeat(80)),
+    kept: sourceFile('workers/a_protocol.ts', '\n'.repeat(80)),
+  },
+  {
+    name: 'is told the time and chance, and reads no clock',
+    find: ({ path, code }) => {
+      if (CLOCKS.some((place) => within(path, place))) return [];
+      const clock = /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval)\b|\bnew Date\(\s*\)/;
+      return linesWith(code, clock).map((line) => `line ${line}: reads a clock or chance; make it an argument`);
+    },
+    broken: sourceFile('src/core/a.ts', 'const at = new Date();\n'),
+    kept: sourceFile('src/core/a.ts', '// Date.now() would hide the rule\nconst at = new Date(nowMs);\n'),
+  },
+  {
+    name: 'does not log where its part is pure',
+    find: ({ path, code }) => {
+      if (!SILENT.some((place) => within(path, place))) return [];
+      return linesWith(code, /\bconsole\.\w/).map((line) => `line ${line}: logs; count it, or return it`);
+    },
+    broken: sourceFile('wasm/a.ts', "console.log('x');\n"),
+    kept: sourceFile('src/cli/a.ts', "console.log('x');\n"),
+  },
+  {
+    name: 'has no type any',
+    find: ({ code }) =>
+      linesWith(code, /([:<|&,=(]|\bas)\s*any\s*([>;,)|&=[\]{]|$)/).map(
+        (line) => `line ${line}: any switches the checks off`,
+      ),
+    broken: sourceFile('src/api/a.ts', 'const a = b as any;\n'),
+    kept: sourceFile('src/api/a.ts', "const a: unknown = 'as any';\n"),
+  },
+  {
+    name: 'has no default export, unless a tool or a thread pool wants one',
+    find: ({ path, code }) => {
+      if (within(path, 'workers') || path.endsWith('.config.ts')) return [];
+      return linesWith(code, /^export default\b/).map((line) => `line ${line}: give it a name`);
+    },
+    broken: sourceFile('src/api/a.ts', 'export default 1;\n'),
+    kept: sourceFile('workers/a.ts', 'export default 1;\n'),
+  },
+  {
+    name: 'has no marks of unfinished work',
+    find: ({ path, text, code }) => {
+      if (path.startsWith('test/')) {
+        return linesWith(code, /\b(it|test|describe)\.(only|skip|todo)\b/).map(
+          (line) => `line ${line}: a test that does not run, or alone`,
+        );
+      }
+      const mark = /\b(TODO|FIXME|XXX|HACK)\b|\bnot implemented\b|\bplaceholder\b|\bstub\b/i;
+      return linesWith(text, mark).map((line) => `line ${line}: finish it`);
+    },
+    broken: sourceFile('src/api/a.ts', '// TODO: the rest\n'),
+    kept: sourceFile('src/api/a.ts', '// the rest\n'),
+  },
+  {
+    name: 'is imported by something, unless it is an entry',
+    find: ({ path }, all) => {
+      const isEntry =
+        ENTRIES.includes(path) || TESTED.test(path) || path.endsWith('.config.ts') || path.endsWith('.d.ts');
+      const used =
+        isEntry || all.some((other) => other.path !== path && other.imports.some(({ ours }) => ours === path));
+      return used ? [] : ['nothing imports it: use it, or remove it'];
+    },
+    broken: sourceFile('src/api/a.ts', "import './b.ts';\n"),
+    kept: sourceFile('src/main.ts', ''),
+  },
+];
+
+function linesWith(text: string, pattern: RegExp): number[] {
+  return text.split('\n').flatMap((line, index) => (pattern.test(line) ? [index + 1] : []));
+}
+
+const TOP_LEVEL = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'biome.json',
+  'knip.json',
+  'hub_config.yaml',
+].concat(['src', 'workers', 'wasm', 'bench', 'test', 'README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE']);
+
+/** What git ignores, beside names with a dot. */
+const IGNORED = /^(node_modules|test-output|data\.dat.*|.*\.log)$/;
+
+/** Entries of the root folder that do not belong there. */
+export function strayEntries(names: readonly string[]): string[] {
+  return names.filter((name) => !name.startsWith('.') && !TOP_LEVEL.includes(name) && !IGNORED.test(name));
+}
