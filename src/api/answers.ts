@@ -1,5 +1,5 @@
-import { featureCollection } from '../core/location/text.ts';
 import type { Answer } from '../core/item.ts';
+import { featureCollection } from '../core/location/text.ts';
 import { HubError } from '../errors.ts';
 import { show } from '../model/check.ts';
 import type { View } from '../model/topics.ts';

@@ -71,4 +71,3 @@ function refuse(error: unknown, reply: Replies): HttpReply {
 function named({ method, path }: HttpRequest): string {
   return `${method} ${show(path)}`;
 }
-

@@ -1,12 +1,12 @@
-import type { Fence } from '../model/fence.ts';
-import type { View } from '../model/topics.ts';
-import type { Zone } from '../model/zone.ts';
 import { projection } from '../core/zone/crs.ts';
 import { wrapLongitude } from '../core/zone/longitude.ts';
 import { roundDegrees, roundMetres } from '../core/zone/round.ts';
 import type { PlaneTransform } from '../core/zone/transform.ts';
 import { type Convert, pointInPlane, polygonInPlane } from '../core/zone/view.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
+import type { Fence } from '../model/fence.ts';
+import type { View } from '../model/topics.ts';
+import type { Zone } from '../model/zone.ts';
 
 type ZoneBy = (idOrForeignId: string) => Zone | undefined;
 

@@ -38,7 +38,10 @@ const fences: Presenter<'fence'> = {
     const shown = shownIn(view, fence, hub);
     if (shown !== undefined) return fenceText(view, shown);
     const found = `a region in ${fence.crs ?? 'EPSG:4326'} of zone ${show(fence.zone_id)}`;
-    throw new HubError('HUB_BAD_REQUEST', `crs: fence ${show(fence.id)} cannot be shown in ${view.crs}: found ${found}`);
+    throw new HubError(
+      'HUB_BAD_REQUEST',
+      `crs: fence ${show(fence.id)} cannot be shown in ${view.crs}: found ${found}`,
+    );
   },
   many(list, call, hub) {
     const view = fenceViewOf(call.query as ViewQuery, hub);

@@ -48,7 +48,8 @@ export class Router {
   #add(root: Node, route: Route): void {
     let at = root;
     for (const segment of route.path.split('/').slice(1)) at = step(at, segment);
-    if (at.methods.has(route.method)) throw new Error(`Cannot route ${route.method} ${route.path}: it is routed already`);
+    if (at.methods.has(route.method))
+      throw new Error(`Cannot route ${route.method} ${route.path}: it is routed already`);
     at.methods.set(route.method, route);
   }
 
@@ -65,7 +66,8 @@ export class Router {
     const prefixed = segments[1] === 'hub' || segments[1] === 'deephub';
     const at = prefixed ? 2 : 1;
     const version = segments[at];
-    if (version === 'v1' || version === 'v2') return found(this.#versions[version], segments, at + 1, { version, path });
+    if (version === 'v1' || version === 'v2')
+      return found(this.#versions[version], segments, at + 1, { version, path });
     return prefixed ? undefined : found(this.#unversioned, segments, at, { version: 'v2', path });
   }
 }

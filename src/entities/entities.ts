@@ -134,7 +134,12 @@ export class Entities implements Known {
   }
 
   /** Replaces an entity by a body, which may leave out the id. Rejects with HUB_NOT_FOUND for an unknown id. */
-  replace<K extends Kind>(kind: K, id: string, body: unknown, options: { force?: boolean } = {}): Promise<EntityMap[K]> {
+  replace<K extends Kind>(
+    kind: K,
+    id: string,
+    body: unknown,
+    options: { force?: boolean } = {},
+  ): Promise<EntityMap[K]> {
     return this.edit(kind, id, () => body, options);
   }
 

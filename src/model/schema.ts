@@ -12,7 +12,7 @@ export function Maybe<T extends TSchema>(schema: T) {
 
 /** One of the given words. */
 export function OneOf<const T extends readonly string[]>(words: T, description: string) {
-  return Type.Enum([...words] as unknown as T, { description });
+  return Type.Unsafe<T[number]>(Type.Enum([...words], { description }));
 }
 
 /** Free application data: an object, kept as sent. */

@@ -1,49 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import fc from 'fast-check';
-import type { Body, Moved } from '../../src/core/collision/body.ts';
-import { areaOf, mayCollide } from '../../src/core/collision/pairing.ts';
-import { type CollisionStage, openCollisionStage } from '../../src/core/collision/stage.ts';
 import type { Motion } from '../../src/core/motion/motion.ts';
-import { checker } from '../../src/model/check.ts';
-import { CollisionEvent } from '../../src/model/events.ts';
-import type { EventText, Variant } from '../../src/model/topics.ts';
-import type { Zone } from '../../src/model/zone.ts';
 import { gone, moved, placeAt, ringAt } from './collision_motions.ts';
-
-const WGS84: Variant = { id: 4, topic: 'collision_events', crs: 'EPSG:4326' };
-const events = checker(CollisionEvent);
-
-function openStage(
-  variants: readonly Variant[] = [WGS84],
-  zones: ReadonlyMap<string, Zone> = new Map(),
-): CollisionStage {
-  let count = 0;
-  const stage = openCollisionStage({ newId: () => `event ${++count}`, zones: (id) => zones.get(id) });
-  stage.step({ nowMs: 0, motions: [], variants });
-  return stage;
-}
-
-function read({ text }: EventText): CollisionEvent {
-  return events.parse(JSON.parse(text));
-}
-
-/** An event in short: `start a b 1000`, `colliding a b 2000`, `end a b 3000`; the last number is its time. */
-function brief(event: EventText): string {
-  const { collision_type, collisions, start_time, collision_time, end_time } = read(event);
-  const time = Date.parse(end_time ?? collision_time ?? start_time);
-  return `${collision_type.replace('collision_', '')} ${collisions.map(({ id }) => id).join(' ')} ${time}`;
-}
-
-function positionOf(event: CollisionEvent | undefined, index: number): [number, number] {
-  const [x, y] = event?.collisions[index]?.position.coordinates ?? [];
-  return [x ?? Number.NaN, y ?? Number.NaN];
-}
-
-/** A circle of 1 m, some metres to the east of the origin. */
-function disc(id: string, atMs: number, east: number, more: Partial<Moved> = {}): Moved {
-  return moved(id, atMs, { ...placeAt(east, 0), radiusMetres: 1, ...more });
-}
+import { brief, disc, openStage } from './collision_scene.ts';
 
 /** Runs motions in one step and returns the events in short. */
 function run(motions: readonly Motion[], nowMs = motions.at(-1)?.receivedMs ?? 0): string[] {
@@ -120,6 +79,33 @@ suite('collision stage', () => {
       [disc('a', 1, 0, { exitDelayMs: 10 }), disc('b', 2, 0), disc('b', 3, 0, { floor: 1 })],
       99,
       ['start b a 2', 'colliding b a 3', 'end b a 13'],
+    ],
+    [
+      'starts the delay anew after another touch',
+      [
+        disc('a', 1, 0, { exitDelayMs: 100 }),
+        disc('b', 2, 1),
+        disc('b', 3, 9),
+        disc('b', 50, 1),
+        disc('b', 60, 9),
+        disc('z', 120, 0, { floor: 7 }),
+      ],
+      9000,
+      ['start b a 2', 'colliding b a 3', 'colliding b a 50', 'colliding b a 60', 'end b a 160'],
+    ],
+    [
+      'fires deadlines of one time in the order of ids',
+      [
+        ...['d', 'b', 'e', 'a'].map((id) => disc(id, 1, 0, { providers: ['one'] })),
+        disc('c', 2, 0, { exitDelayMs: 9 }),
+        disc('c', 3, 9, { exitDelayMs: 9 }),
+      ],
+      12,
+      [
+        ...['start c a 2', 'start c b 2', 'start c d 2', 'start c e 2'],
+        ...['colliding c a 3', 'colliding c b 3', 'colliding c d 3', 'colliding c e 3'],
+        ...['end c a 12', 'end c b 12', 'end c d 12', 'end c e 12'],
+      ],
     ],
     [
       'needs heights that meet',
@@ -219,6 +205,22 @@ suite('collision stage', () => {
     assert.equal(last.nextDeadlineMs, Number.POSITIVE_INFINITY);
   });
 
+  test('takes a polygon with fewer vertices than before', () => {
+    const square = ringAt([
+      [9, 9],
+      [0, 9],
+      [0, 0],
+      [9, 0],
+    ]);
+    const triangle = ringAt([
+      [0, 0],
+      [9, 0],
+      [0, 1],
+    ]);
+    const motions = [moved('a', 1, { ring: square }), moved('b', 2, { ...placeAt(6, 6), radiusMetres: 1 })];
+    assert.deepEqual(run([...motions, moved('a', 3, { ring: triangle })]), ['start b a 2', 'end a b 3']);
+  });
+
   test('forgets who is gone', () => {
     const stage = openStage();
     const ring = ringAt([
@@ -234,237 +236,3 @@ suite('collision stage', () => {
     assert.deepEqual([bodies.size, grid.levels.length, deadlines.size, contacts], [0, 0, 0, 0]);
   });
 });
-
-suite('collision events', () => {
-  const ring = ringAt([
-    [1, 0],
-    [4, -1],
-    [4, 1],
-  ]);
-
-  test('carry both trackables, the overlap and the distance', () => {
-    const motions = [disc('a', 1000, 0, { floor: 2, z: 1.5 }), moved('b', 2000, { ...placeAt(3, 0), ring, floor: 2 })];
-    const [text] = openStage().step({
-      nowMs: 2000,
-      motions: motions.slice(0, 1).concat(disc('b', 2000, 1.2, { floor: 2 })),
-    }).events;
-    assert.deepEqual(text?.fields, ['b', 'a', 'collision_start', 2, 2]);
-    assert.equal(text?.variant, 4);
-    const event = read(text as EventText);
-    assert.deepEqual(Object.keys(event), [
-      'id',
-      'collision_type',
-      'start_time',
-      'collisions',
-      'collision_area',
-      'center_distance',
-    ]);
-    assert.equal(event.id, 'event 1');
-    assert.equal(event.start_time, '1970-01-01T00:00:02.000Z');
-    assert.equal(event.center_distance, 1.2);
-    assert.equal(event.collision_area?.type, 'LineString');
-    assert.equal(event.collision_area?.coordinates.length, 2);
-    const [b, a] = event.collisions;
-    assert.deepEqual(a?.position.coordinates, [placeAt(0, 0).lon, placeAt(0, 0).lat, 1.5]);
-    assert.equal(a?.geometry.type, 'Polygon');
-    assert.deepEqual([b?.id, b?.object_type, b?.floor], ['b', 'trackable', 2]);
-
-    const [touch] = openStage().step({ nowMs: 2000, motions }).events;
-    const polygon = read(touch as EventText).collisions[0]?.geometry;
-    assert.equal(polygon?.type, 'Polygon');
-    assert.equal(read(touch as EventText).collision_area?.type, 'Point');
-  });
-
-  test('show a point as a Point, and no overlap when nothing overlaps any more', () => {
-    const { events: texts } = openStage().step({
-      nowMs: 3,
-      motions: [disc('a', 1, 0), moved('p', 2), moved('p', 3, placeAt(9, 0))],
-    });
-    const [start, end] = texts.map(read);
-    assert.equal(start?.collisions[0]?.geometry.type, 'Point');
-    assert.equal(start?.collision_area?.type, 'Point');
-    assert.equal(end?.collision_area, undefined);
-    assert.equal(end?.start_time, '1970-01-01T00:00:00.002Z');
-    assert.equal(end?.end_time, '1970-01-01T00:00:00.003Z');
-    assert.equal(end?.collision_time, undefined);
-  });
-
-  const zone = (turn: number): Zone => {
-    const [one, other] = [placeAt(-50, -50), placeAt(50, -50)];
-    const points = [[one.lon, one.lat], [100, 200], [other.lon, other.lat], turn === 0 ? [200, 200] : [100, 300]];
-    return { id: 'z', type: 'uwb', ground_control_points: points };
-  };
-
-  test('are told once per variant, and not where they cannot be shown', () => {
-    const variants: Variant[] = [
-      WGS84,
-      { id: 5, topic: 'collision_events', crs: 'local', zoneId: 'z' },
-      { id: 6, topic: 'collision_events', crs: 'local', zoneId: 'unknown' },
-      { id: 7, topic: 'collision_events', crs: 'local' },
-      { id: 8, topic: 'collision_events', crs: 'EPSG:32632' },
-      { id: 9, topic: 'trackable_motions', crs: 'EPSG:4326' },
-    ];
-    const stage = openStage(variants, new Map([['z', zone(0)]]));
-    const { events: texts } = stage.step({ nowMs: 2, motions: [disc('a', 1, 0), disc('b', 2, 1)] });
-    assert.deepEqual(
-      texts.map(({ variant }) => variant),
-      [4, 5, 8],
-    );
-    assert.deepEqual(new Set(texts.map((text) => read(text).id)).size, 1);
-    const [, local] = texts.map(read);
-    const [x, y] = positionOf(local, 0);
-    assert.ok(Math.hypot(x - 151, y - 250) < 0.01, `${x} ${y}`);
-    const [end] = local?.collision_area?.type === 'LineString' ? local.collision_area.coordinates : [];
-    assert.ok(Math.abs(Number(end?.[0]) - 150.5) < 0.01, `${end}`);
-  });
-
-  test('follow a zone that is placed anew', () => {
-    const zones = new Map([['z', zone(0)]]);
-    const stage = openStage([{ ...WGS84, crs: 'local', zoneId: 'z' }], zones);
-    stage.step({ nowMs: 2, motions: [disc('a', 1, 10), disc('b', 2, 11)] });
-    zones.set('z', zone(90));
-    const { events: texts } = stage.step({ nowMs: 3, motions: [disc('b', 3, 11)] });
-    const [x, y] = positionOf(read(texts[0] as EventText), 1);
-    assert.ok(Math.hypot(x - 50, y - 260) < 0.01, `${x} ${y}`);
-  });
-
-  test('are counted but not made when nobody wants them', () => {
-    const stage = openStage([]);
-    const motions = [disc('a', 1, 0), disc('b', 2, 0), disc('b', 3, 0)];
-    assert.deepEqual(stage.step({ nowMs: 3, motions }), {
-      events: [],
-      started: 1,
-      colliding: 1,
-      ended: 0,
-      nextDeadlineMs: Number.POSITIVE_INFINITY,
-    });
-    const later = stage.step({ nowMs: 4, motions: [disc('b', 4, 9)], variants: [WGS84] });
-    assert.deepEqual(later.events.map(brief), ['end b a 4']);
-  });
-});
-
-suite('collision stage, over random tracks', () => {
-  const at = fc.integer({ min: -6, max: 6 });
-  const change = fc.record({
-    id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'),
-    leaves: fc.integer({ min: 0, max: 19 }).map((n) => n === 0),
-    pauseMs: fc.nat(40),
-    lateMs: fc.nat(30),
-    east: at,
-    north: at,
-    kind: fc.constantFrom('point', 'disc', 'disc', 'large', 'ring'),
-    floor: fc.constantFrom(0, 0, 0, 0, 1),
-    collides: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
-    exitToleranceMetres: fc.constantFrom(0, 0, 1, 3),
-    toleranceTimeoutMs: fc.constantFrom(undefined, 0, 25, 80, -1),
-    exitDelayMs: fc.constantFrom(undefined, 0, 30, 100, -1),
-    together: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
-  });
-  type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
-
-  function motionsOf(changes: readonly Change[], plain = false): Motion[] {
-    let nowMs = 1000;
-    return changes.map((told, seq): Motion => {
-      nowMs += told.pauseMs;
-      if (told.leaves) return { kind: 'gone', seq, id: told.id, receivedMs: nowMs };
-      const { east, north, floor, collides, exitToleranceMetres, toleranceTimeoutMs, exitDelayMs } = told;
-      const corners = [
-        [east - 2, north - 1],
-        [east + 2, north - 1],
-        [east, north + 2],
-      ] as const;
-      return moved(told.id, nowMs, {
-        seq,
-        keyMs: nowMs - told.lateMs,
-        ...placeAt(east, north),
-        floor,
-        collides,
-        radiusMetres: { point: 0, disc: 1, large: 4, ring: 0 }[told.kind] ?? 0,
-        ring: told.kind === 'ring' ? ringAt(corners) : undefined,
-        ...(!plain && { exitToleranceMetres, toleranceTimeoutMs, exitDelayMs }),
-        ...(told.together && { providers: ['shared'] }),
-      });
-    });
-  }
-
-  test('splitting motions into steps changes no event', () => {
-    fc.assert(
-      fc.property(fc.array(change, { maxLength: 60 }), fc.infiniteStream(fc.nat(5)), (changes, sizes) => {
-        const motions = motionsOf(changes);
-        const endMs = (motions.at(-1)?.receivedMs ?? 0) + 1000;
-        const whole = openStage().step({ nowMs: endMs, motions });
-        const stage = openStage();
-        const parts: EventText[] = [];
-        for (let from = 0; from < motions.length; ) {
-          const batch = motions.slice(from, from + (sizes.next().value as number));
-          from += batch.length;
-          const nowMs = motions[from]?.receivedMs ?? 0;
-          parts.push(...stage.step({ nowMs, motions: batch }).events);
-        }
-        parts.push(...stage.step({ nowMs: endMs, motions: [] }).events);
-        assert.deepEqual(parts, whole.events);
-      }),
-      { seed: 17, numRuns: 150 },
-    );
-  });
-
-  test('without tolerances the collisions are all pairs that touch', () => {
-    let most = 0;
-    fc.assert(
-      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
-        const stage = openStage([]);
-        for (const motion of motionsOf(changes, true)) {
-          stage.step({ nowMs: motion.receivedMs, motions: [motion] });
-          const found = [...stage.state.bodies.values()].flatMap(({ contacts }) =>
-            contacts.map(({ a, b }) => key(a, b)),
-          );
-          const wanted = allPairs([...stage.state.bodies.values()]);
-          most = Math.max(most, wanted.length);
-          assert.deepEqual([...new Set(found)].sort(), wanted);
-          assert.equal(found.length, 2 * wanted.length);
-          assert.equal(stage.state.contacts, wanted.length);
-        }
-      }),
-      { seed: 23, numRuns: 80 },
-    );
-    assert.ok(most > 5, `at most ${most} collisions at a time`);
-  });
-
-  test('the events of a pair are start, colliding …, end, start …, and their times are not before the start', () => {
-    fc.assert(
-      fc.property(fc.array(change, { maxLength: 80 }), (changes) => {
-        const running = new Map<string, string>();
-        const motions = motionsOf(changes);
-        const { events: texts } = openStage().step({ nowMs: 1e6, motions });
-        for (const text of texts) {
-          const event = read(text);
-          const pair = event.collisions
-            .map(({ id }) => id)
-            .sort()
-            .join();
-          const started = running.get(pair);
-          assert.equal(started === undefined, event.collision_type === 'collision_start');
-          if (started !== undefined) assert.equal(event.start_time, started);
-          assert.ok((event.end_time ?? event.collision_time ?? event.start_time) >= event.start_time);
-          if (event.collision_type === 'collision_end') running.delete(pair);
-          else running.set(pair, event.start_time);
-        }
-      }),
-      { seed: 29, numRuns: 80 },
-    );
-  });
-});
-
-function key(a: Body, b: Body): string {
-  return [a.motion.id, b.motion.id].sort().join();
-}
-
-function allPairs(bodies: readonly Body[]): string[] {
-  const found: string[] = [];
-  for (const [index, a] of bodies.entries()) {
-    for (const b of bodies.slice(index + 1)) {
-      if (mayCollide(a, b) && areaOf(a, b, 0) === 'touching') found.push(key(a, b));
-    }
-  }
-  return found.sort();
-}

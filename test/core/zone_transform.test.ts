@@ -127,12 +127,21 @@ describe('zoneTransform of ground control points', () => {
     assert.ok(Math.abs(geodesicMetres(0, 0, lon, lat) - 111.3) < 0.2 && lat > 0.0009, `${lon} ${lat}`);
   });
 
-  it('takes pairs for a similarity where one side alone lies on one line', () => {
-    const straight = [0, 50, 100];
-    const surveyed = [0, 0.00000009, 0].map((lat, i) => [i * 0.0005, lat]);
-    const rows = straight.flatMap((y, i) => [surveyed[i] as number[], [0, y]]);
-    const [lon, lat] = toWgs84(transformOf(zoneOf(rows)), 100, 0);
-    assert.ok(Math.abs(geodesicMetres(0, 0, lon, lat) - 111.3) < 0.2 && lat < -0.0009, `${lon} ${lat}`);
+  it('takes pairs for a similarity where the points of one side alone lie on one line', () => {
+    const line = [0, 0.5, 1];
+    const bent = [0, 0.1, 0];
+    const rowsBy = (geographic: number[], local: number[]): number[][] =>
+      line.flatMap((along, i) => [
+        [along * 0.001, (geographic[i] as number) * 0.001],
+        [(local[i] as number) * 100, along * 100],
+      ]);
+    for (const rows of [rowsBy(bent, [0, 0, 0]), rowsBy([0, 0, 0], bent)]) {
+      assert.equal(checkGroundControlPoints(rows), undefined);
+      const transform = transformOf(zoneOf(rows));
+      const origin = toWgs84(transform, 0, 0);
+      const [lon, lat] = toWgs84(transform, 100, 0);
+      assert.ok(Math.abs(geodesicMetres(...origin, lon, lat) - 111) < 3 && lat < origin[1] - 0.0009, `${lon} ${lat}`);
+    }
   });
 
   it('spreads errors among more than three pairs', () => {

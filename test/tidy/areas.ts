@@ -38,7 +38,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/exchange.ts', mayImport: [] },
   { path: 'src/launch.mjs', mayImport: [] },
   { path: 'src/main.ts', mayImport: ['src', 'workers'] },
-  { path: 'src/hub.ts', mayImport: ['src', 'workers'] },
+  { path: 'src/hub.ts', mayImport: ['src', 'workers', 'wasm'] },
   { path: 'bench', mayImport: ['src', 'workers', 'wasm'] },
   { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench'] },
 ];

@@ -4,10 +4,11 @@
  *
  * A body belongs to the lowest level whose cubes are eight times its reach; its cube is the one around its position.
  * A body can touch those of its own or a lower level only when their positions are at most a quarter of a cube apart,
- * so at most two cubes in each direction have to be looked at. Each level keeps its own bodies (`natives`) apart from those
- * of lower levels and points (`smaller`): a body looks for natives of its own and of all higher levels, and for
- * smaller ones in its own. So every pair is found from either side, tiny bodies never walk through the many cubes of
- * a huge one, and two points, which never collide, never meet.
+ * so at most two cubes in each direction have to be looked at.
+ *
+ * Each level keeps its own bodies (`natives`) apart from those of lower levels and points (`smaller`): a body looks for
+ * natives of its own and of all higher levels, and for smaller ones in its own. So every pair is found from either
+ * side, a huge body never walks through all the cubes of tiny ones, and two points, which never collide, never meet.
  *
  * Cubes are named by a hash. When two cubes share a name, bodies far away turn up too; they fail the distance test.
  */

@@ -91,7 +91,7 @@ function ringOverlap(a: Body, b: Body, plane: TangentPlane): Line {
   const crossed = crossings(one, other);
   if (crossed.length > 0) return widest(crossed);
   if (contains(other, one[0]!, one[1]!)) return widest(one);
-  
+  if (contains(one, other[0]!, other[1]!)) return widest(other);
   const point: [number, number] = [0, 0];
   const back: [number, number] = [0, 0];
   const [x, y] = vertexMetres(one, other, point) <= vertexMetres(other, one, back) ? point : back;

@@ -1,0 +1,21 @@
+import type { HttpReply } from '../exchange.ts';
+import { show } from '../model/check.ts';
+import { oneText } from './answers.ts';
+import { found } from './found.ts';
+import type { ApiDeps, Call } from './route.ts';
+import { type ViewQuery, viewOf } from './view.ts';
+
+type AskOne = 'provider_location' | 'trackable_location' | 'trackable_motion';
+
+/** Replies with the one location or motion of the path's object, in the view of the query. */
+export async function oneOf(
+  kind: 'provider' | 'trackable',
+  ask: AskOne,
+  call: Call<ViewQuery>,
+  hub: ApiDeps,
+): Promise<HttpReply> {
+  const { id } = found(kind, call.id, hub);
+  const view = viewOf(call.query, hub.entities);
+  const what = `${ask.endsWith('motion') ? 'motion' : 'location'} of ${kind} ${show(id)}`;
+  return call.reply.json(oneText(await hub.read({ ask, id, view }), what, view));
+}

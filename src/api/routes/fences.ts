@@ -1,0 +1,61 @@
+import Type, { type TSchema } from 'typebox';
+import type { Query } from '../../core/item.ts';
+import { TrackableMotion } from '../../model/events.ts';
+import { Fence } from '../../model/fence.ts';
+import { Location } from '../../model/location.ts';
+import { LocationProvider } from '../../model/provider.ts';
+import { Trackable } from '../../model/trackable.ts';
+import { idList, textList } from '../answers.ts';
+import { existing, found } from '../found.ts';
+import { PRESENT } from '../present.ts';
+import { type Route, route } from '../route.ts';
+import { SPATIAL_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
+import { entityRows } from './entity_rows.ts';
+
+export const FENCE_ROUTES: readonly Route[] = [
+  ...entityRows({ kind: 'fence', path: '/fences', resource: 'fence_id', schema: Fence }),
+  placesRow('locations', 'fence_locations', Location),
+  placesRow('motions', 'fence_motions', TrackableMotion),
+  objectsRow('providers', 'provider', LocationProvider),
+  objectsRow('trackables', 'trackable', Trackable),
+];
+
+/** Locations or motions of what is in a fence. */
+function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schema: TSchema): Route {
+  return route({
+    method: 'GET',
+    path: `/fences/:fence_id/${name}`,
+    summary: `The ${name} in a fence`,
+    permission: { operation: 'READ', resource: 'fence_id' },
+    query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
+    replies: { 200: { description: `The ${name}.`, schema: Type.Array(schema) } },
+    async handle({ id, query, reply }, hub) {
+      const fence = found('fence', id, hub);
+      const view = viewOf(query, hub.entities);
+      const asked: Query = { ask, id: fence.id, spatial: query.spatial_query === true, view };
+      return reply.json(textList(await hub.read(asked), view));
+    },
+  });
+}
+
+/** The entities that are in a fence. */
+function objectsRow(name: string, kind: 'provider' | 'trackable', schema: TSchema): Route {
+  return route({
+    method: 'GET',
+    path: `/fences/:fence_id/${name}`,
+    summary: `The ${name} in a fence`,
+    permission: { operation: 'READ', resource: 'fence_id' },
+    query: Type.Object(SPATIAL_QUERY),
+    replies: { 200: { description: `The ${name}.`, schema: Type.Array(schema) } },
+    async handle(call, hub) {
+      const { id } = found('fence', call.id, hub);
+      const spatial = call.query.spatial_query === true;
+      const answers = await hub.read({
+        ask: kind === 'provider' ? 'fence_providers' : 'fence_trackables',
+        id,
+        spatial,
+      });
+      return call.reply.json(PRESENT[kind].many(existing(kind, idList(answers), hub), call, hub));
+    },
+  });
+}

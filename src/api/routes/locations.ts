@@ -1,0 +1,116 @@
+import Type from 'typebox';
+import { HubError } from '../../errors.ts';
+import type { HttpReply } from '../../exchange.ts';
+import { show } from '../../model/check.ts';
+import { Location, Proximity } from '../../model/location.ts';
+import { textList } from '../answers.ts';
+import { found } from '../found.ts';
+import { oneOf } from '../read_one.ts';
+import { type Call, type Method, type Route, route } from '../route.ts';
+import { VIEW_QUERY, viewOf } from '../view.ts';
+
+const ACCEPTED = { 204: { description: 'Everything in the body is accepted.' } };
+const FORGOTTEN = { 204: { description: 'There is no location any more.' } };
+
+export const LOCATION_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/providers/locations',
+    summary: 'Last locations of all providers',
+    permission: { operation: 'READ' },
+    query: Type.Object(VIEW_QUERY),
+    replies: { 200: { description: 'The locations.', schema: Type.Array(Location) } },
+    async handle({ query, reply }, hub) {
+      const view = viewOf(query, hub.entities);
+      return reply.json(textList(await hub.read({ ask: 'provider_locations', view }), view));
+    },
+  }),
+  bulkRow('PUT'),
+  bulkRow('POST'),
+  route({
+    method: 'DELETE',
+    path: '/providers/locations',
+    summary: 'Forget the locations of all providers',
+    permission: { operation: 'DELETE' },
+    replies: FORGOTTEN,
+    handle: ({ reply }, hub) => hub.forgetAllLocations().then(() => reply.noContent),
+  }),
+  proximitiesRow('PUT'),
+  proximitiesRow('POST'),
+  route({
+    method: 'GET',
+    path: '/providers/:provider_id/location',
+    summary: 'Last location of a provider',
+    permission: { operation: 'READ', resource: 'provider_id' },
+    query: Type.Object(VIEW_QUERY),
+    replies: { 200: { description: 'The location.', schema: Location } },
+    handle: (call, hub) => oneOf('provider', 'provider_location', call, hub),
+  }),
+  route({
+    method: 'PUT',
+    path: '/providers/:provider_id/location',
+    summary: 'Send a location of a provider, which is created if unknown',
+    permission: { operation: 'UPDATE', resource: 'provider_id' },
+    body: Location,
+    hot: true,
+    replies: ACCEPTED,
+    handle: (call, hub) => accepted(hub.acceptLocations([call.body], { root: '', providerId: call.id }), call),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/providers/:provider_id/location',
+    summary: 'Forget the location of a provider',
+    permission: { operation: 'DELETE', resource: 'provider_id' },
+    replies: FORGOTTEN,
+    async handle({ id, reply }, hub) {
+      await hub.forgetLocation(found('provider', id, hub).id);
+      return reply.noContent;
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/providers/:provider_id/proximity',
+    summary: 'Send the proximity of a provider to a zone',
+    permission: { operation: 'UPDATE', resource: 'provider_id' },
+    body: Proximity,
+    hot: true,
+    replies: ACCEPTED,
+    handle: (call, hub) => accepted(hub.acceptProximities([call.body], { root: '', providerId: call.id }), call),
+  }),
+];
+
+function bulkRow(method: Method): Route {
+  return route({
+    method,
+    path: '/providers/locations',
+    summary: 'Send locations of any providers',
+    permission: { operation: 'UPDATE' },
+    body: Type.Array(Location),
+    hot: true,
+    replies: ACCEPTED,
+    handle: (call, hub) => accepted(hub.acceptLocations(arrayOf(call), { root: 'locations' }), call),
+  });
+}
+
+function proximitiesRow(method: Method): Route {
+  return route({
+    method,
+    path: '/providers/proximities',
+    summary: 'Send proximities of any providers to zones',
+    permission: { operation: 'UPDATE' },
+    body: Type.Array(Proximity),
+    hot: true,
+    replies: ACCEPTED,
+    handle: (call, hub) => accepted(hub.acceptProximities(arrayOf(call), { root: 'proximities' }), call),
+  });
+}
+
+// hot: no promise where nothing has to be waited for
+function accepted(waiting: Promise<void> | undefined, { reply }: Call): HttpReply | Promise<HttpReply> {
+  return waiting === undefined ? reply.noContent : waiting.then(() => reply.noContent);
+}
+
+function arrayOf({ body }: Call): readonly unknown[] {
+  if (Array.isArray(body)) return body;
+  throw new HubError('HUB_BAD_REQUEST', `body: must be array, found ${show(body)}`);
+}

@@ -1,0 +1,69 @@
+import Type from 'typebox';
+import { HubError } from '../../errors.ts';
+import { show } from '../../model/check.ts';
+import { Fence } from '../../model/fence.ts';
+import { LocationProvider } from '../../model/provider.ts';
+import { Trackable } from '../../model/trackable.ts';
+import { idList } from '../answers.ts';
+import { existing, found } from '../found.ts';
+import { PRESENT } from '../present.ts';
+import { type Route, route } from '../route.ts';
+import { relatedAs } from '../versions.ts';
+import { SPATIAL_QUERY } from '../view.ts';
+import { entityRows } from './entity_rows.ts';
+
+const own = { operation: 'READ', resource: 'provider_id' } as const;
+
+export const PROVIDER_ROUTES: readonly Route[] = [
+  ...entityRows({ kind: 'provider', path: '/providers', resource: 'provider_id', schema: LocationProvider }),
+  route({
+    method: 'GET',
+    path: '/providers/:provider_id/fences',
+    summary: 'Fences that a provider is in',
+    permission: own,
+    query: Type.Object(SPATIAL_QUERY),
+    replies: { 200: { description: 'The fences.', schema: Type.Array(Fence) } },
+    async handle(call, hub) {
+      const { id } = found('provider', call.id, hub);
+      const spatial = call.query.spatial_query === true;
+      const fences = idList(await hub.read({ ask: 'provider_fences', id, spatial }));
+      return call.reply.json(PRESENT.fence.many(existing('fence', fences, hub), call, hub));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/providers/:provider_id/trackables',
+    summary: 'Trackables that a provider is assigned to',
+    permission: own,
+    replies: { 200: { description: 'The trackables; their ids in v1.', schema: Type.Array(Trackable) } },
+    handle({ id, version, reply }, hub) {
+      const trackables = hub.entities.trackablesOf(found('provider', id, hub).id);
+      const related = relatedAs(version) === 'ids' ? trackables.map((trackable) => trackable.id) : trackables;
+      return reply.json(JSON.stringify(related));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/providers/:provider_id/sensors',
+    summary: 'Sensor data of a provider',
+    permission: own,
+    replies: { 200: { description: 'The sensor data, as it was sent.', schema: Type.Unknown() } },
+    handle({ id, reply }, hub) {
+      const { sensors } = found('provider', id, hub);
+      if (sensors != null) return reply.json(JSON.stringify(sensors));
+      throw new HubError('HUB_NOT_FOUND', `Cannot get sensors of provider ${show(id)}: none were ever set`);
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/providers/:provider_id/sensors',
+    summary: 'Set the sensor data of a provider',
+    permission: { operation: 'UPDATE', resource: 'provider_id' },
+    body: Type.Unknown(),
+    replies: { 204: { description: 'The sensor data is kept.' } },
+    async handle({ id, body, reply }, hub) {
+      await hub.entities.edit('provider', id, (provider) => ({ ...provider, sensors: body }));
+      return reply.noContent;
+    },
+  }),
+];

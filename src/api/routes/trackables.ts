@@ -1,0 +1,117 @@
+import Type from 'typebox';
+import { TrackableMotion } from '../../model/events.ts';
+import { Fence } from '../../model/fence.ts';
+import { Location } from '../../model/location.ts';
+import { LocationProvider } from '../../model/provider.ts';
+import { Trackable } from '../../model/trackable.ts';
+import { idList, textList } from '../answers.ts';
+import { existing, found } from '../found.ts';
+import { PRESENT } from '../present.ts';
+import { oneOf } from '../read_one.ts';
+import { type Route, route } from '../route.ts';
+import { relatedAs } from '../versions.ts';
+import { SPATIAL_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
+import { entityRows } from './entity_rows.ts';
+
+const WRITE_QUERY = Type.Object({
+  force_location_update: Type.Optional(
+    Type.Boolean({ description: 'Whether the newest locations of its providers are evaluated at once.' }),
+  ),
+});
+
+const own = { operation: 'READ', resource: 'trackable_id' } as const;
+
+export const TRACKABLE_ROUTES: readonly Route[] = [
+  ...entityRows({
+    kind: 'trackable',
+    path: '/trackables',
+    resource: 'trackable_id',
+    schema: Trackable,
+    writeQuery: WRITE_QUERY,
+    showsReplaced: true,
+  }),
+  route({
+    method: 'GET',
+    path: '/trackables/motions',
+    summary: 'Motions of all trackables',
+    permission: { operation: 'READ' },
+    query: Type.Object(VIEW_QUERY),
+    replies: { 200: { description: 'The motions.', schema: Type.Array(TrackableMotion) } },
+    async handle({ query, reply }, hub) {
+      const view = viewOf(query, hub.entities);
+      return reply.json(textList(await hub.read({ ask: 'trackable_motions', view }), view));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/trackables/:trackable_id/motion',
+    summary: 'Motion of a trackable',
+    permission: own,
+    query: Type.Object(VIEW_QUERY),
+    replies: { 200: { description: 'The motion.', schema: TrackableMotion } },
+    handle: (call, hub) => oneOf('trackable', 'trackable_motion', call, hub),
+  }),
+  route({
+    method: 'GET',
+    path: '/trackables/:trackable_id/location',
+    summary: 'The location that counts for a trackable',
+    permission: own,
+    query: Type.Object(VIEW_QUERY),
+    replies: { 200: { description: 'The location.', schema: Location } },
+    handle: (call, hub) => oneOf('trackable', 'trackable_location', call, hub),
+  }),
+  route({
+    method: 'GET',
+    path: '/trackables/:trackable_id/locations',
+    summary: 'Last locations of all providers of a trackable',
+    permission: own,
+    query: Type.Object(VIEW_QUERY),
+    replies: { 200: { description: 'The locations.', schema: Type.Array(Location) } },
+    async handle({ id, query, reply }, hub) {
+      const trackable = found('trackable', id, hub);
+      const view = viewOf(query, hub.entities);
+      return reply.json(textList(await hub.read({ ask: 'trackable_locations', id: trackable.id, view }), view));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/trackables/:trackable_id/fences',
+    summary: 'Fences that a trackable is in',
+    permission: own,
+    query: Type.Object(SPATIAL_QUERY),
+    replies: { 200: { description: 'The fences.', schema: Type.Array(Fence) } },
+    async handle(call, hub) {
+      const { id } = found('trackable', call.id, hub);
+      const spatial = call.query.spatial_query === true;
+      const fences = idList(await hub.read({ ask: 'trackable_fences', id, spatial }));
+      return call.reply.json(PRESENT.fence.many(existing('fence', fences, hub), call, hub));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/trackables/:trackable_id/providers',
+    summary: 'Providers of a trackable',
+    permission: own,
+    replies: { 200: { description: 'The providers; their ids in v1.', schema: Type.Array(LocationProvider) } },
+    handle({ id, version, reply }, hub) {
+      const trackable = found('trackable', id, hub);
+      const providers = existing('provider', trackable.location_providers ?? [], hub);
+      const related = relatedAs(version) === 'ids' ? providers.map((provider) => provider.id) : providers;
+      return reply.json(JSON.stringify(related));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/trackables/:trackable_id/sensors',
+    summary: 'Sensor data of all providers of a trackable',
+    permission: own,
+    replies: {
+      200: { description: 'The sensor data of each provider that has some.', schema: Type.Array(Type.Unknown()) },
+    },
+    handle({ id, reply }, hub) {
+      const trackable = found('trackable', id, hub);
+      const providers = existing('provider', trackable.location_providers ?? [], hub);
+      return reply.json(JSON.stringify(providers.map(({ sensors }) => sensors).filter((sensors) => sensors != null)));
+    },
+  }),
+];

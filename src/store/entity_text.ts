@@ -1,0 +1,20 @@
+import type { EntityKind, EntityWrite } from './store.ts';
+
+/** An entity after a change; undefined when it was deleted. */
+interface Changed {
+  readonly kind: EntityKind;
+  readonly id: string;
+  readonly after: object | undefined;
+}
+
+/** Changes as the store keeps them. */
+export function entityWrites(changes: readonly Changed[]): EntityWrite[] {
+  return changes.map(({ kind, id, after }) => ({ kind, id, text: after && JSON.stringify(after) }));
+}
+
+/** The kept entities of a kind, in the order of creation. */
+export function keptEntities<T>(entities: readonly EntityWrite[], kind: EntityKind): T[] {
+  const kept: T[] = [];
+  for (const { kind: of, text } of entities) if (of === kind && text !== undefined) kept.push(JSON.parse(text) as T);
+  return kept;
+}

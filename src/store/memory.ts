@@ -1,0 +1,32 @@
+import type { LastKnownRow } from '../core/item.ts';
+import type { EntityWrite, Kept, Store, StoreBatch } from './store.ts';
+
+/** A store that forgets everything when it goes: for tests, and as the plainest description of what a store does. */
+export class MemoryStore implements Store {
+  readonly #entities = new Map<string, EntityWrite>();
+  readonly #rows = new Map<string, LastKnownRow>();
+  readonly #hubId: string;
+
+  constructor(hubId: string) {
+    this.#hubId = hubId;
+  }
+
+  async load(): Promise<Kept> {
+    return { entities: [...this.#entities.values()], rows: [...this.#rows.values()], hubId: this.#hubId };
+  }
+
+  async commit({ entities, rows }: StoreBatch): Promise<void> {
+    for (const entity of entities) {
+      const key = `${entity.kind} ${entity.id}`;
+      if (entity.text === undefined) this.#entities.delete(key);
+      else this.#entities.set(key, entity);
+    }
+    for (const row of rows) {
+      const key = `${row.kind} ${row.id}`;
+      if (row.gone === true) this.#rows.delete(key);
+      else this.#rows.set(key, row);
+    }
+  }
+
+  async close(): Promise<void> {}
+}

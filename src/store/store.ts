@@ -1,0 +1,33 @@
+import type { LastKnownRow } from '../core/item.ts';
+
+/** What the hub keeps besides last-known rows. A setting is one value of the hub itself, such as its locating rules. */
+export type EntityKind = 'zone' | 'fence' | 'trackable' | 'provider' | 'setting';
+
+/** An entity to be kept, as JSON text; without text it is to be deleted. */
+export interface EntityWrite {
+  readonly kind: EntityKind;
+  readonly id: string;
+  readonly text: string | undefined;
+}
+
+export interface StoreBatch {
+  readonly entities: readonly EntityWrite[];
+  readonly rows: readonly LastKnownRow[];
+}
+
+/** Everything that is kept. */
+export interface Kept {
+  /** In the order of first creation. */
+  readonly entities: readonly EntityWrite[];
+  readonly rows: readonly LastKnownRow[];
+  /** A UUID that the store has got when it was made. */
+  readonly hubId: string;
+}
+
+/** Where the hub keeps its data. One caller at a time: whoever uses it waits for a call to end before the next. */
+export interface Store {
+  load(): Promise<Kept>;
+  /** Keeps the whole batch or, when it rejects, nothing of it. */
+  commit(batch: StoreBatch): Promise<void>;
+  close(): Promise<void>;
+}

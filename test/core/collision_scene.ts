@@ -1,0 +1,36 @@
+import type { Moved } from '../../src/core/collision/body.ts';
+import { type CollisionStage, openCollisionStage } from '../../src/core/collision/stage.ts';
+import { checker } from '../../src/model/check.ts';
+import { CollisionEvent } from '../../src/model/events.ts';
+import type { EventText, Variant } from '../../src/model/topics.ts';
+import type { Zone } from '../../src/model/zone.ts';
+import { moved, placeAt } from './collision_motions.ts';
+
+export const WGS84: Variant = { id: 4, topic: 'collision_events', crs: 'EPSG:4326' };
+const events = checker(CollisionEvent);
+
+export function openStage(
+  variants: readonly Variant[] = [WGS84],
+  zones: ReadonlyMap<string, Zone> = new Map(),
+): CollisionStage {
+  let count = 0;
+  const stage = openCollisionStage({ newId: () => `event ${++count}`, zones: (id) => zones.get(id) });
+  stage.step({ nowMs: 0, motions: [], variants });
+  return stage;
+}
+
+export function read({ text }: EventText): CollisionEvent {
+  return events.parse(JSON.parse(text));
+}
+
+/** An event in short: `start a b 1000`, `colliding a b 2000`, `end a b 3000`; the last number is its time. */
+export function brief(event: EventText): string {
+  const { collision_type, collisions, start_time, collision_time, end_time } = read(event);
+  const time = Date.parse(end_time ?? collision_time ?? start_time);
+  return `${collision_type.replace('collision_', '')} ${collisions.map(({ id }) => id).join(' ')} ${time}`;
+}
+
+/** A circle of 1 m, some metres to the east of the origin. */
+export function disc(id: string, atMs: number, east: number, more: Partial<Moved> = {}): Moved {
+  return moved(id, atMs, { ...placeAt(east, 0), radiusMetres: 1, ...more });
+}

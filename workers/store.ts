@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+import { StartupError } from '../src/errors.ts';
+import { SqliteStore } from '../src/store/sqlite.ts';
+import { packKept, type StoreReply, type StoreRequest, type StoreSettings, unpackBatch } from './store_protocol.ts';
+
+/** The thread that owns the database: the front thread never waits for the disk. */
+let store: SqliteStore | undefined;
+
+answer(() => {
+  store = new SqliteStore((workerData as StoreSettings).path, randomUUID);
+  return { say: 'ready' };
+});
+
+parentPort?.on('message', (request: StoreRequest) => answer(() => serve(request)));
+
+function serve(request: StoreRequest): StoreReply {
+  switch (request.ask) {
+    case 'load':
+      return { say: 'loaded', bytes: packKept(opened().load()) };
+    case 'commit':
+      opened().commit(unpackBatch(request.bytes));
+      return { say: 'done' };
+    case 'close':
+      opened().close();
+      store = undefined;
+      return { say: 'done' };
+  }
+}
+
+function answer(work: () => StoreReply): void {
+  let reply: StoreReply;
+  try {
+    reply = work();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    reply = { say: 'failed', startup: error instanceof StartupError, message };
+  }
+  parentPort?.postMessage(
+    reply satisfies StoreReply,
+    reply.say === 'loaded' ? [reply.bytes.buffer as ArrayBuffer] : [],
+  );
+}
+
+function opened(): SqliteStore {
+  if (store === undefined) throw new Error('The store is not open');
+  return store;
+}

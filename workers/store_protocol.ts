@@ -1,0 +1,38 @@
+import { Packr } from 'msgpackr';
+import type { Kept, StoreBatch } from '../src/store/store.ts';
+
+/** What the front thread and the store worker say to each other: one request at a time, one reply to each. */
+
+/** What the store worker is started with. */
+export interface StoreSettings {
+  readonly path: string;
+}
+
+export type StoreRequest =
+  | { readonly ask: 'load' }
+  | { readonly ask: 'commit'; readonly bytes: Uint8Array }
+  | { readonly ask: 'close' };
+
+export type StoreReply =
+  | { readonly say: 'ready' | 'done' }
+  | { readonly say: 'loaded'; readonly bytes: Uint8Array }
+  | { readonly say: 'failed'; readonly startup: boolean; readonly message: string };
+
+const packr = new Packr();
+
+/** Packs into bytes that own their memory, so that they can be handed over without a copy. */
+export function packBatch(batch: StoreBatch): Uint8Array {
+  return new Uint8Array(packr.pack(batch));
+}
+
+export function unpackBatch(bytes: Uint8Array): StoreBatch {
+  return packr.unpack(bytes) as StoreBatch;
+}
+
+export function packKept(kept: Kept): Uint8Array {
+  return new Uint8Array(packr.pack(kept));
+}
+
+export function unpackKept(bytes: Uint8Array): Kept {
+  return packr.unpack(bytes) as Kept;
+}
