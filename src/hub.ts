@@ -3,20 +3,269 @@ import { join } from 'node:path';
 import { openRegionCheck } from '../wasm/region_check.ts';
 import type { CollisionReply, ShardReply } from '../workers/protocol.ts';
 import { createApi } from './api/api.ts';
+import { Replies } from './api/replies.ts';
+import { viewOf } from './api/view.ts';
 import type { Config } from './config/schema.ts';
+import { type HubCounts, newCounts } from './counts.ts';
 import { type Change, Entities } from './entities/entities.ts';
-import { tellingsOf } from './entities/tellings.ts';
-import type { HandleHttp, HandlePeer } from './exchange.ts';
 import { changeEvent } from './fanout/change_event.ts';
 import { Fanout } from './fanout/fanout.ts';
 import { InTurn } from './fanout/in_turn.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { Zones } from './ingest/zones.ts';
+import type { Log } from './log.ts';
 import { CollisionLane } from './shards/collision_lane.ts';
+import { Flusher } from './shards/flusher.ts';
 import { Shards } from './shards/shards.ts';
+import { tellingsOf } from './shards/tellings.ts';
 import { Ticker } from './shards/ticker.ts';
-import { checkView } from './socket/check_view.ts';
 import { createSocket } from './socket/socket.ts';
-import { openStore } from './store/open.ts';
 import { entityWrites, keptEntities } from './store/entity_text.ts';
+import { openStore } from './store/open.ts';
+import type { Store } from './store/store.ts';
 import { StoreWriter } from './store/writer.ts';
+import { listen } from './transport/server.ts';
+
+export const VERSION_INFO = { hub_version: '0.1.0', vendor: 'omlox location hub', api_version: '2.0.0' };
+
+const BATCH_MAX = 2048;
+const STORE_RETRY_MS = [100, 500, 2000];
+/** Events that may wait for the store before the hub takes no more locations. */
+const HELD_MAX = 500_000;
+const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1/ws/socket`, `${prefix}/v2/ws/socket`]);
+const FRAME_MAX_BYTES = 16 << 20;
+
+/** A running hub. */
+export interface Hub {
+  readonly port: number;
+  counts(): HubCounts;
+  readonly fanout: Fanout;
+  readonly shards: Shards;
+  /** Stops taking requests, finishes what was accepted, keeps it, and ends all threads. */
+  close(): Promise<void>;
+}
+
+/**
+ * Puts the hub together and starts it: the only place where its parts are wired. Throws a StartupError when the
+ * database or the port cannot be had.
+ */
+export async function openHub(config: Config, log: Log): Promise<Hub> {
+  const store = await openStore({ path: join(config.config_path, 'data.dat') });
+  try {
+    return await openOn(store, config, log);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
+  const now = risingClock();
+  const counts = newCounts();
+  const zones = new Zones();
+  const kept = await store.load();
+  const writer = new StoreWriter(store, {
+    retryMs: STORE_RETRY_MS,
+    schedule,
+    state: (state, error) => reportStore(log, state, error),
+  });
+  const fanout = new Fanout({ variantsChanged: (variants) => [shards, collisions].map((to) => to.variants(variants)) });
+
+  const restarted = (error: unknown): void => {
+    counts.workerRestarts++;
+    log.error('A worker thread has failed and was started anew', { error: String(error) });
+  };
+  const inTurn = Array.from({ length: config.num_threads }, () => new InTurn((events) => fanout.publish(events)));
+  const ticker = new Ticker<number | 'collisions'>({
+    now,
+    schedule,
+    due: (name) => (name === 'collisions' ? collisions.lane : shards.lanes[name]?.lane)?.wake(),
+  });
+  const takeShardReply = (shard: number, { outcome, motions }: ShardReply): Promise<void> | undefined => {
+    for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits'] as const) {
+      counts[name] += outcome.counts[name];
+    }
+    flusher.changed();
+    ticker.set(shard, outcome.nextDeadlineMs);
+    collisions.shardDone(motions);
+    const { rows } = outcome;
+    const stored = rows.length === 0 ? undefined : writer.writeRows(rows, { orFail: true });
+    stored?.catch(() => undefined);
+    inTurn[shard]?.publish(outcome.events, stored);
+    return stored;
+  };
+  const shards = new Shards({
+    count: config.num_threads,
+    capacity: config.lane_capacity,
+    batchMax: BATCH_MAX,
+    settings: {
+      collisionsByDefault: config.calculate_collisions_default,
+      providerInTrackableEvents: config.fence_event_provider_id === 'set',
+      keepRows: config.persist_locations,
+    },
+    now,
+    async rows() {
+      await writer.drain();
+      return (await store.load()).rows;
+    },
+    outcome: takeShardReply,
+    lost(item, error) {
+      if (item.kind === 'location') counts.rejected++;
+      log.error('An item was given up: it makes its worker fail', { kind: item.kind, error: String(error) });
+    },
+    restarted,
+  });
+  const collisions = new CollisionLane({
+    now,
+    firstUndone: () => shards.firstUndone,
+    outcome(reply: CollisionReply) {
+      counts.collisionsStarted += reply.started;
+      counts.collisionsEnded += reply.ended;
+      ticker.set('collisions', reply.nextDeadlineMs);
+      fanout.publish(reply.events);
+    },
+    restarted,
+  });
+  const flusher = new Flusher(shards, { now, pendingRows: () => writer.pendingRows });
+
+  const regionProblem = await openRegionCheck();
+  const tellShards = (changes: readonly Change[]): void => {
+    for (const { kind, id, after } of changes) {
+      if (kind !== 'zone') continue;
+      zones.set(id, after as Parameters<Zones['set']>[1]);
+      collisions.zone(id, after as Parameters<Zones['set']>[1]);
+    }
+    shards.entities(tellingsOf(changes));
+  };
+  const entities = new Entities({
+    newId: randomUUID,
+    regionProblem,
+    commit: (changes) => writer.writeEntities(entityWrites(changes)),
+    committed(changes) {
+      tellShards(changes);
+      for (const change of changes) {
+        const { topic, fields, event } = changeEvent(change, now());
+        fanout.announce(topic, fields, () => JSON.stringify(event));
+      }
+    },
+  });
+  // With fast writes nothing waits for the database, and what it refuses is tried again with the next location.
+  const slow = config.persist_locations && !config.db_fast_writes;
+  const ingest = new Ingest({
+    now,
+    zone: zones.find,
+    hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && inTurn.every(({ held }) => held < HELD_MAX),
+    location: (location, times) => shards.location(location, times),
+    ensureProvider: (id, type) => {
+      const created = entities.ensureProvider(id, type);
+      return slow ? created : created?.catch(() => undefined);
+    },
+    announce: (proximity) =>
+      fanout.announce('proximity_updates', [proximity.provider_id, proximity.source, proximity.provider_type], () =>
+        JSON.stringify(proximity),
+      ),
+    kept() {
+      if (!slow) return undefined;
+      for (const lane of shards.lanes) lane.flush();
+      return shards.settled();
+    },
+  });
+
+  entities.load({
+    zone: keptEntities(kept.entities, 'zone'),
+    fence: keptEntities(kept.entities, 'fence'),
+    trackable: keptEntities(kept.entities, 'trackable'),
+    provider: keptEntities(kept.entities, 'provider'),
+  });
+  tellShards(loadedChanges(entities));
+  await shards.settled();
+  if (config.persist_locations) shards.restore(kept.rows, now() + config.restart_event_delay);
+  else void writer.writeRows(kept.rows.map(({ kind, id }) => ({ kind, id, gone: true })));
+
+  const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
+  const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
+  const listening = await listen({
+    host: config.host,
+    port: config.port,
+    bodyMaxBytes: config.client_max_body_size * 1024,
+    frameMaxBytes: FRAME_MAX_BYTES,
+    idleTimeoutSeconds: config.websocket_idle_timeout,
+    socketPaths: SOCKET_PATHS,
+    refuse: (error) => replies.error(error),
+    report,
+    handleHttp: createApi({
+      entities,
+      read: (query) => shards.ask(query),
+      acceptLocations: (values, incoming) => ingest.locations(values, incoming),
+      acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
+      async forgetLocation(id) {
+        shards.forget(id);
+      },
+      async forgetAllLocations() {
+        for (const { id } of entities.list('provider')) shards.forget(id);
+      },
+      corsEnabled: config.cors,
+      errorTypePrefix: config.error_type_prefix,
+      versionInfo: VERSION_INFO,
+    }),
+    handlePeer: createSocket({
+      fanout,
+      ingestLocations: (values) => ingest.locationsEach(values),
+      ingestProximities: (values) => ingest.proximitiesEach(values),
+      subscriptionIdMode: config.websocket_subscription_id,
+      checkView: (asked) => viewOf(asked, entities),
+      queueMaxBytes: config.websocket_buffer_size << 20,
+      tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
+      report,
+    }),
+  }).catch(async (error: unknown) => {
+    await Promise.all([shards.close(), collisions.close()]);
+    throw error;
+  });
+  const flushTimer = setInterval(() => flusher.flush(), config.db_flush_interval);
+
+  return {
+    port: listening.port,
+    fanout,
+    shards,
+    counts: () => ({ ...counts, received: ingest.counts.received, rejected: counts.rejected + ingest.counts.rejected }),
+    async close() {
+      clearInterval(flushTimer);
+      await listening.close();
+      ticker.stop();
+      for (const lane of shards.lanes) lane.flush();
+      await shards.settled().catch(() => undefined);
+      await collisions.lane.settled();
+      await writer.drain();
+      await Promise.all([shards.close(), collisions.close()]);
+      await store.close();
+    },
+  };
+}
+
+/** Now, in milliseconds since 1970; stands still where the system's clock is set back. */
+function risingClock(): () => number {
+  let lastMs = 0;
+  return () => {
+    lastMs = Math.max(lastMs, Date.now());
+    return lastMs;
+  };
+}
+
+function schedule(delayMs: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, delayMs);
+  return () => clearTimeout(timer);
+}
+
+function reportStore(log: Log, state: 'ok' | 'failing', error: unknown): void {
+  if (state === 'ok') log.info('The database takes writes again');
+  else log.error('The database does not take writes', { error: String(error) });
+}
+
+/** What the store has kept, as if it had just been created; a trackable comes after its providers. */
+function loadedChanges(entities: Entities): Change[] {
+  const kinds = ['zone', 'fence', 'provider', 'trackable'] as const;
+  return kinds.flatMap((kind) =>
+    entities.list(kind).map((after): Change => ({ kind, id: after.id, before: undefined, after })),
+  );
+}

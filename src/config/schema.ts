@@ -92,7 +92,7 @@ export const ConfigSchema = Type.Object({
 });
 
 function Word<const T extends readonly string[]>(words: T, options: { default: T[number]; description: string }) {
-  return Type.Enum([...words] as unknown as T, options);
+  return Type.Unsafe<T[number]>(Type.Enum([...words], options));
 }
 
 export type Settings = Static<typeof ConfigSchema>;

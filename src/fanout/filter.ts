@@ -1,4 +1,4 @@
-import { CollisionEvent } from '../model/events.ts';
+import { COLLISION_TYPES } from '../model/events.ts';
 import { PROVIDER_TYPES } from '../model/location.ts';
 import { type FilterFields, TOPICS, type Topic } from '../model/topics.ts';
 import { asBoolean, asNumber, asText, asWord } from './coerce.ts';
@@ -55,7 +55,7 @@ const providerType = word(PROVIDER_TYPES);
 const fenceEventType = word(['region_entry', 'region_exit']);
 const objectType = word(['trackable', 'location_provider']);
 const changeType = word(['create', 'update', 'delete']);
-const collisionType = word(CollisionEvent.properties.collision_type.enum);
+const collisionType = word(COLLISION_TYPES);
 
 interface Row {
   readonly param: string;

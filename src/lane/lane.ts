@@ -8,6 +8,12 @@ export interface LaneDriver<Item, Outcome> {
   failure(error: unknown, lost: readonly Item[]): void;
 }
 
+interface Waiter {
+  readonly until: number;
+  readonly works: Promise<void>[];
+  readonly resolve: (works: Promise<void>[]) => void;
+}
+
 /**
  * A queue to one worker with one batch in flight. Whatever arrives meanwhile becomes the next batch, so batches grow
  * with the load and nobody waits for a batch to fill.
@@ -22,9 +28,9 @@ export class Lane<Item, Outcome> {
   #woken = false;
   #pushed = 0;
   #done = 0;
-  /** What the outcomes so far have asked for. */
-  #work: Promise<void> = Promise.resolve();
-  #waiters: { readonly until: number; readonly resolve: (work: Promise<void>) => void }[] = [];
+  /** What the outcomes so far have asked for, done or failed. */
+  #work: Promise<unknown> = Promise.resolve();
+  #waiters: Waiter[] = [];
 
   constructor(driver: LaneDriver<Item, Outcome>, options: { readonly pendingMax: number; readonly batchMax: number }) {
     this.#driver = driver;
@@ -60,11 +66,18 @@ export class Lane<Item, Outcome> {
     this.#start();
   }
 
-  /** Resolves when everything pushed so far is done, with the work that its outcomes have asked for. */
+  /**
+   * Resolves when everything pushed so far is done, with the work that its outcomes have asked for. Rejects when the
+   * work of a batch that was still to be done at the time of the call has failed.
+   */
   async settled(): Promise<void> {
-    if (this.#done === this.#pushed) return this.#work;
+    if (this.#done === this.#pushed) {
+      await this.#work;
+      return;
+    }
     const until = this.#pushed;
-    return new Promise<void>((resolve) => this.#waiters.push({ until, resolve }));
+    const works = await new Promise<Promise<void>[]>((resolve) => this.#waiters.push({ until, works: [], resolve }));
+    await Promise.all(works);
   }
 
   #start(): void {
@@ -98,8 +111,8 @@ export class Lane<Item, Outcome> {
     this.#inFlight = [];
     const work = this.#driver.outcome(outcome, items);
     if (work === undefined) return;
-    const earlier = this.#work;
-    this.#work = Promise.all([earlier, work]).then(() => undefined);
+    this.#work = Promise.allSettled([this.#work, work]);
+    for (const waiter of this.#waiters) waiter.works.push(work);
   }
 
   #take(): readonly Item[] {
@@ -111,7 +124,8 @@ export class Lane<Item, Outcome> {
 
   #release(): void {
     while (this.#waiters[0] !== undefined && this.#waiters[0].until <= this.#done) {
-      this.#waiters.shift()?.resolve(this.#work);
+      const waiter = this.#waiters.shift();
+      waiter?.resolve(waiter.works);
     }
   }
 }

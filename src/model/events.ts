@@ -41,10 +41,13 @@ export const Collision = Type.Object({
 });
 export type Collision = Static<typeof Collision>;
 
+/** What may happen between two trackables. */
+export const COLLISION_TYPES = ['collision_start', 'colliding', 'collision_end'] as const;
+
 /** Two trackables touch. The first of `collisions` is the one that moved. */
 export const CollisionEvent = Type.Object({
   id: Type.String(),
-  collision_type: OneOf(['collision_start', 'colliding', 'collision_end'], 'What happened.'),
+  collision_type: OneOf(COLLISION_TYPES, 'What happened.'),
   start_time: Time,
   collision_time: Maybe(Time),
   end_time: Maybe(Time),

@@ -39,7 +39,7 @@ function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schem
 }
 
 /** The entities that are in a fence. */
-function objectsRow(name: string, kind: 'provider' | 'trackable', schema: TSchema): Route {
+function objectsRow<K extends 'provider' | 'trackable'>(name: string, kind: K, schema: TSchema): Route {
   return route({
     method: 'GET',
     path: `/fences/:fence_id/${name}`,

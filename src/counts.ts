@@ -1,0 +1,26 @@
+/** What has become of all that came in: received = processed + outdated + rejected, once all is done. */
+export interface HubCounts {
+  received: number;
+  processed: number;
+  outdated: number;
+  rejected: number;
+  entries: number;
+  exits: number;
+  collisionsStarted: number;
+  collisionsEnded: number;
+  workerRestarts: number;
+}
+
+export function newCounts(): HubCounts {
+  return {
+    received: 0,
+    processed: 0,
+    outdated: 0,
+    rejected: 0,
+    entries: 0,
+    exits: 0,
+    collisionsStarted: 0,
+    collisionsEnded: 0,
+    workerRestarts: 0,
+  };
+}

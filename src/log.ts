@@ -1,0 +1,27 @@
+import { pino } from 'pino';
+
+const LEVELS = {
+  Fatal: 'fatal',
+  Error: 'error',
+  Warning: 'warn',
+  Info: 'info',
+  Debug: 'debug',
+  Trace: 'trace',
+} as const;
+
+/** Structured logging, at the edges only: what happens per location is counted instead. */
+export interface Log {
+  info(message: string, facts?: object): void;
+  warn(message: string, facts?: object): void;
+  error(message: string, facts?: object): void;
+}
+
+/** Logs to standard error, one JSON object a line. */
+export function openLog(severity: keyof typeof LEVELS): Log {
+  const logger = pino({ level: LEVELS[severity], base: null }, pino.destination({ dest: 2, sync: true }));
+  return {
+    info: (message, facts = {}) => logger.info(facts, message),
+    warn: (message, facts = {}) => logger.warn(facts, message),
+    error: (message, facts = {}) => logger.error(facts, message),
+  };
+}

@@ -1,0 +1,47 @@
+import { availableParallelism } from 'node:os';
+import { loadConfig, readConfigFile } from './config/load.ts';
+import { StartupError } from './errors.ts';
+import { openHub } from './hub.ts';
+import { openLog } from './log.ts';
+
+/** Starts the hub from its configuration, says where it is, and stops it on a signal. */
+async function main(): Promise<void> {
+  const config = loadConfig({
+    env: process.env,
+    cwd: process.cwd(),
+    cores: availableParallelism(),
+    readFile: readConfigFile,
+  });
+  const log = openLog(config.severity_level);
+  const hub = await openHub(config, log);
+  const address = `${config.host.includes(':') ? `[${config.host}]` : config.host}:${hub.port}`;
+  process.stdout.write(
+    `Location hub is running
+  API        http://${address}/hub/v2
+  WebSocket  ws://${address}/hub/v2/ws/socket
+  Health     http://${address}/hub/v2/health
+  Docs       README.md
+Press Ctrl-C to stop.
+`,
+  );
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    hub.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error('The hub could not stop in order', { error: String(error) });
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+}
+
+main().catch((error: unknown) => {
+  // What the user can mend is one plain line each; anything else is a fault of the hub and shows where it happened.
+  process.stderr.write(error instanceof StartupError ? `${error.message}\n` : `${(error as Error).stack ?? error}\n`);
+  process.exit(1);
+});
