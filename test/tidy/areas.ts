@@ -17,7 +17,7 @@ const PROTOCOLS = ['workers/protocol.ts', 'workers/*_protocol.ts'];
 
 export const AREAS: readonly Area[] = [
   { path: 'src/model', mayImport: [], packages: ['typebox', 'typebox/compile'] },
-  { path: 'src/core', mayImport: ['src/model'], packages: ['proj4', 'geographiclib-geodesic', 'ml-matrix'] },
+  { path: 'src/core', mayImport: ['src/model'], packages: ['proj4', 'geographiclib-geodesic'] },
   { path: 'wasm', mayImport: INNER },
   { path: 'src/store', mayImport: INNER },
   { path: 'workers', mayImport: [...INNER, 'wasm', 'src/store'] },

@@ -1,0 +1,75 @@
+import { createApi } from '../../src/api/api.ts';
+import type { AcceptOptions, ApiDeps } from '../../src/api/route.ts';
+import type { Answer, Query } from '../../src/core/item.ts';
+import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
+import type { HttpReply } from '../../src/exchange.ts';
+import { openEntities } from '../entities/open_entities.ts';
+
+/** A reply with its body read as JSON; undefined when it has none. */
+export interface Replied {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly body: any;
+}
+
+export interface OpenApi {
+  readonly entities: Entities;
+  /** Questions to shards, in order. */
+  readonly asked: Query[];
+  /** Locations and proximities that were handed over, and locations to be forgotten. */
+  readonly accepted: { readonly what: string; readonly values: readonly unknown[]; readonly options?: AcceptOptions }[];
+  send(method: string, path: string, body?: unknown): Promise<Replied>;
+  sendBytes(method: string, path: string, bytes: Uint8Array): Promise<Replied>;
+  handle(method: string, path: string, bytes?: Uint8Array): HttpReply | Promise<HttpReply>;
+}
+
+export type Answering = (query: Query) => readonly Answer[];
+
+/** The API in this process over real entities. Shards are a function from question to answers. */
+export function openApi(
+  options: { answers?: Answering; entities?: Partial<EntitiesDeps> } & Partial<Omit<ApiDeps, 'entities'>> = {},
+): OpenApi {
+  const { answers = () => [], entities: entitiesDeps, ...deps } = options;
+  const { entities } = openEntities(entitiesDeps);
+  const asked: Query[] = [];
+  const accepted: OpenApi['accepted'] = [];
+  const api = createApi({
+    entities,
+    async read(query) {
+      asked.push(query);
+      return answers(query);
+    },
+    acceptLocations: (values, accept) => void accepted.push({ what: 'locations', values, options: accept }),
+    acceptProximities: (values, accept) => void accepted.push({ what: 'proximities', values, options: accept }),
+    forgetLocation: async (id) => void accepted.push({ what: 'forget', values: [id] }),
+    forgetAllLocations: async () => void accepted.push({ what: 'forget all', values: [] }),
+    corsEnabled: true,
+    errorTypePrefix: 'com.flowcate',
+    versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0' },
+    ...deps,
+  });
+  const handle = (method: string, target: string, body = new Uint8Array(0)) => {
+    const mark = target.indexOf('?');
+    const path = mark < 0 ? target : target.slice(0, mark);
+    const query = mark < 0 ? '' : target.slice(mark + 1);
+    return api({ method, path, query, header: () => undefined, body });
+  };
+  const sendBytes = async (method: string, path: string, bytes: Uint8Array): Promise<Replied> => {
+    const { status, headers = {}, body } = await handle(method, path, bytes);
+    return { status, headers, body: body === undefined ? undefined : JSON.parse(String(body)) };
+  };
+  return {
+    entities,
+    asked,
+    accepted,
+    handle,
+    sendBytes,
+    send: (method, path, body) => sendBytes(method, path, body === undefined ? new Uint8Array(0) : json(body)),
+  };
+}
+
+/** A text is sent as it is, anything else as its JSON. */
+function json(body: unknown): Uint8Array {
+  return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+}

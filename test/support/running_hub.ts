@@ -1,0 +1,152 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig, readConfigFile } from '../../src/config/load.ts';
+import { type Hub, openHub } from '../../src/hub.ts';
+import { type Event, type Recorder, SocketClient } from './socket_client.ts';
+
+/** Settings by their names in hub_config.yaml. */
+export type TestSettings = Readonly<Record<string, string | number | boolean>>;
+
+export interface TestReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; undefined when it is empty. */
+  readonly body: Event;
+}
+
+export interface SocketOptions {
+  /** Path of the WebSocket; `/hub/v2/ws/socket` when left out. */
+  readonly path?: string;
+  readonly userAgent?: string;
+}
+
+/** A hub in this process, spoken to over real sockets. Its folder is removed when it is closed. */
+export interface TestHub extends AsyncDisposable {
+  readonly hub: Hub;
+  readonly folder: string;
+  /** `http://127.0.0.1:port/hub/v2` */
+  readonly base: string;
+  readonly origin: string;
+  /** What the hub has logged. */
+  readonly logged: readonly { readonly level: 'info' | 'warn' | 'error'; readonly message: string; facts: object }[];
+  /**
+   * One request. A path is below `base`; with `origin: true` in the options below the origin. A body that is a text or
+   * bytes is sent as it is, anything else as JSON.
+   */
+  request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestReply>;
+  get(path: string): Promise<TestReply>;
+  post(path: string, body?: unknown): Promise<TestReply>;
+  put(path: string, body?: unknown): Promise<TestReply>;
+  delete(path: string): Promise<TestReply>;
+  /** Opens a connection of its own. */
+  socket(options?: SocketOptions): Promise<SocketClient>;
+  /** Subscribes on a connection of its own. */
+  subscribe(topic: string, params?: Readonly<Record<string, unknown>>, options?: SocketOptions): Promise<Recorder>;
+  /** Resolves when the hub has done all that it was told, and every connection has got what came of it. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a hub on a free port, with two shards, in a folder of its own or in a given one, which then is kept when the
+ * hub is closed.
+ */
+export async function openTestHub(settings: TestSettings = {}, options: { folder?: string } = {}): Promise<TestHub> {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
+  const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
+  for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = String(value);
+  const logged: { level: 'info' | 'warn' | 'error'; message: string; facts: object }[] = [];
+  const logAs = (level: 'info' | 'warn' | 'error') => {
+    return (message: string, facts: object = {}) => void logged.push({ level, message, facts });
+  };
+  const log = { info: logAs('info'), warn: logAs('warn'), error: logAs('error') };
+  const config = loadConfig({ env, cwd: folder, cores: 2, readFile: readConfigFile });
+  const hub = await openHub(config, log);
+  const origin = `http://127.0.0.1:${hub.port}`;
+  const base = `${origin}/hub/v2`;
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const sockets: SocketClient[] = [];
+
+  const open = async ({ path = '/hub/v2/ws/socket', userAgent }: SocketOptions = {}): Promise<SocketClient> => {
+    const client = await SocketClient.open(`ws://127.0.0.1:${hub.port}${path}`, { userAgent });
+    sockets.push(client);
+    return client;
+  };
+  const settleSockets = async (): Promise<void> => {
+    await Promise.all(sockets.filter(({ closed }) => closed === undefined).map((client) => client.settle()));
+  };
+  const call: TestHub['request'] = (method, path, body, headers = {}) => {
+    return requestOf(/^https?:/.test(path) ? path : base + path, { method, body, headers, agent });
+  };
+  const close = async (): Promise<void> => {
+    await Promise.all(sockets.map((client) => client.close()));
+    agent.destroy();
+    await hub.close();
+    if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+  };
+  return {
+    hub,
+    folder,
+    base,
+    origin,
+    logged,
+    request: call,
+    get: (path) => call('GET', path),
+    post: (path, body) => call('POST', path, body),
+    put: (path, body) => call('PUT', path, body),
+    delete: (path) => call('DELETE', path),
+    socket: open,
+    async subscribe(topic, params, socketOptions) {
+      return (await open(socketOptions)).subscribe(topic, params);
+    },
+    async settle() {
+      await settleSockets();
+      // A question waits for objects that are on their way between shards, which settled alone does not.
+      await hub.shards.ask({ ask: 'trackable_motions', view: { crs: 'EPSG:4326' } });
+      await hub.shards.settled();
+      await settleSockets();
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+interface Asked {
+  readonly method: string;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly agent: Agent;
+}
+
+/** No fetch: it changes paths and methods before it sends them, and cannot send some at all. */
+function requestOf(url: string, { method, body, headers, agent }: Asked): Promise<TestReply> {
+  const { origin } = new URL(url);
+  const { hostname, port } = new URL(origin);
+  const bytes = bytesOf(body);
+  return new Promise((resolve, reject) => {
+    const path = url.slice(origin.length);
+    const length = bytes === undefined ? {} : { 'Content-Length': String(bytes.byteLength) };
+    const request = httpRequest({ hostname, port, method, path, agent, headers: { ...length, ...headers } });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const { statusCode: status = 0, headers } = response;
+        resolve({ status, headers, text, body: text === '' ? undefined : JSON.parse(text) });
+      });
+    });
+    request.end(bytes);
+  });
+}
+
+function bytesOf(body: unknown): Uint8Array | undefined {
+  if (body === undefined) return undefined;
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}

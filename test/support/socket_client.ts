@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { WebSocket } from 'ws';
+
+/** A frame of the hub. */
+export interface Frame {
+  readonly event: string;
+  readonly topic?: string;
+  readonly subscription_id?: number;
+  readonly payload?: readonly unknown[];
+  readonly code?: number;
+  readonly description?: string;
+}
+
+/** An event as a test looks at it: which members it has is what the test is about. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type Event = any;
+
+const WAIT_MS = 5000;
+
+interface Waiter<T> {
+  readonly wanted: (element: T) => boolean;
+  readonly resolve: (element: T) => void;
+}
+
+/** What has come so far, in order, and what a test waits for. */
+class Arrivals<T> {
+  readonly all: T[] = [];
+  #waiters: Waiter<T>[] = [];
+  #taken = 0;
+
+  push(element: T): void {
+    this.all.push(element);
+    const waiters = this.#waiters;
+    this.#waiters = waiters.filter(({ wanted }) => !wanted(element));
+    for (const waiter of waiters) if (!this.#waiters.includes(waiter)) waiter.resolve(element);
+  }
+
+  /** The first of all that is wanted, or the first to come. */
+  find(wanted: (element: T) => boolean, what: string, timeoutMs = WAIT_MS): Promise<T> {
+    const found = this.all.find(wanted);
+    if (found !== undefined) return Promise.resolve(found);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const last = JSON.stringify(this.all.slice(-3)).slice(0, 600);
+        reject(new Error(`No ${what} within ${timeoutMs} ms; ${this.all.length} came, the last are ${last}`));
+      }, timeoutMs);
+      this.#waiters.push({
+        wanted,
+        resolve(element) {
+          clearTimeout(timer);
+          resolve(element);
+        },
+      });
+    });
+  }
+
+  /** Those that came since the last take. */
+  take(): T[] {
+    const taken = this.all.slice(this.#taken);
+    this.#taken = this.all.length;
+    return taken;
+  }
+}
+
+/** One WebSocket connection to a hub, which keeps every frame that it gets. */
+export class SocketClient {
+  readonly socket: WebSocket;
+  /** Lengths in bytes of the frames, in order. */
+  readonly frameBytes: number[] = [];
+  readonly #frames = new Arrivals<Frame>();
+  readonly #recorders: Recorder[] = [];
+  #barriers = 1_000_000;
+  #closed: { readonly code: number; readonly reason: string } | undefined;
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (bytes: Buffer) => this.#take(bytes));
+    socket.on('close', (code, reason) => {
+      this.#closed = { code, reason: reason.toString() };
+    });
+  }
+
+  /** Connects; `userAgent` tells the hub what kind of client this is. */
+  static open(url: string, options: { readonly userAgent?: string | undefined } = {}): Promise<SocketClient> {
+    const headers = options.userAgent === undefined ? {} : { 'User-Agent': options.userAgent };
+    const socket = new WebSocket(url, { headers, perMessageDeflate: false });
+    const client = new SocketClient(socket);
+    return new Promise((resolve, reject) => {
+      socket.once('open', () => resolve(client));
+      socket.once('error', reject);
+    });
+  }
+
+  /** All frames so far, in the order of arrival. */
+  get frames(): readonly Frame[] {
+    return this.#frames.all;
+  }
+
+  /** How the connection has ended; undefined while it is open. */
+  get closed(): { readonly code: number; readonly reason: string } | undefined {
+    return this.#closed;
+  }
+
+  /** Sends a frame: a text as it is, anything else as JSON. */
+  send(frame: unknown): void {
+    this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  publish(topic: string, ...payload: readonly unknown[]): void {
+    this.send({ event: 'message', topic, payload });
+  }
+
+  /** The first frame that is wanted, whether it has come already or not. */
+  frame(wanted: (frame: Frame) => boolean, timeoutMs?: number): Promise<Frame> {
+    return this.#frames.find(wanted, 'such frame', timeoutMs);
+  }
+
+  /** Sends a frame and returns what came after it until the hub had dealt with it. */
+  async ask(frame: unknown): Promise<readonly Frame[]> {
+    await this.settle();
+    const before = this.frames.length;
+    this.send(frame);
+    await this.settle();
+    return this.frames.slice(before).filter((found) => !isBarrier(found));
+  }
+
+  /** Subscribes and records the events of this subscription alone. */
+  async subscribe(topic: string, params?: Readonly<Record<string, unknown>>): Promise<Recorder> {
+    const frames = await this.ask({ event: 'subscribe', topic, params });
+    const answer = frames.find(({ event }) => event === 'subscribed' || event === 'error');
+    assert.equal(answer?.event, 'subscribed', `Cannot subscribe to ${topic}: ${JSON.stringify(answer)}`);
+    const recorder = new Recorder(this, topic, answer?.subscription_id ?? 0);
+    this.#recorders.push(recorder);
+    // Events may have followed the answer while nobody recorded them.
+    for (const frame of this.frames) recorder.offer(frame);
+    return recorder;
+  }
+
+  /** Resolves when the hub has taken everything sent here, and everything that it had sent before has arrived. */
+  async settle(): Promise<void> {
+    const id = ++this.#barriers;
+    this.send({ event: 'unsubscribe', subscription_id: id });
+    await this.frame((frame) => isBarrier(frame) && frame.description?.includes(` ${id}:`) === true);
+  }
+
+  async close(): Promise<void> {
+    if (this.socket.readyState === WebSocket.CLOSED) return;
+    const closed = new Promise((resolve) => this.socket.once('close', resolve));
+    this.socket.terminate();
+    await closed;
+  }
+
+  #take(bytes: Buffer): void {
+    this.frameBytes.push(bytes.byteLength);
+    const frame = JSON.parse(bytes.toString()) as Frame;
+    for (const recorder of this.#recorders) recorder.offer(frame);
+    this.#frames.push(frame);
+  }
+}
+
+/** The hub's refusal to end a subscription that nobody has: it comes behind everything that was sent before. */
+function isBarrier({ code }: Frame): boolean {
+  return code === 10003;
+}
+
+/** The events of one subscription. */
+export class Recorder {
+  readonly client: SocketClient;
+  readonly topic: string;
+  readonly subscriptionId: number;
+  readonly #events = new Arrivals<Event>();
+
+  constructor(client: SocketClient, topic: string, subscriptionId: number) {
+    this.client = client;
+    this.topic = topic;
+    this.subscriptionId = subscriptionId;
+  }
+
+  /** All events so far. */
+  get events(): readonly Event[] {
+    return this.#events.all;
+  }
+
+  /** The events since the last take. */
+  take(): Event[] {
+    return this.#events.take();
+  }
+
+  /** The first event that is wanted, whether it has come already or not. */
+  next(wanted: (event: Event) => boolean = () => true, timeoutMs?: number): Promise<Event> {
+    return this.#events.find(wanted, `such event of ${this.topic}`, timeoutMs);
+  }
+
+  /** Takes the events of a frame when they are of this subscription. A frame without id is of its topic's only one. */
+  offer(frame: Frame): void {
+    if (frame.event !== 'message' || frame.topic !== this.topic) return;
+    if (frame.subscription_id !== undefined && frame.subscription_id !== this.subscriptionId) return;
+    for (const event of frame.payload ?? []) this.#events.push(event);
+  }
+}
