@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { openRegionCheck } from '../wasm/region_check.ts';
-import type { CollisionReply, ShardReply } from '../workers/protocol.ts';
 import { createApi } from './api/api.ts';
 import { Replies } from './api/replies.ts';
 import { viewOf } from './api/view.ts';
 import type { Config } from './config/schema.ts';
 import { type HubCounts, newCounts } from './counts.ts';
 import { type Change, Entities } from './entities/entities.ts';
-import { changeEvent } from './fanout/change_event.ts';
 import { Fanout } from './fanout/fanout.ts';
-import { InTurn } from './fanout/in_turn.ts';
+import { announceChange, announceProximity } from './fanout/front_events.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { Zones } from './ingest/zones.ts';
 import type { Log } from './log.ts';
+import type { Fence } from './model/fence.ts';
+import type { Zone } from './model/zone.ts';
+import { Outcomes } from './outcomes.ts';
 import { CollisionLane } from './shards/collision_lane.ts';
 import { Flusher } from './shards/flusher.ts';
 import { Shards } from './shards/shards.ts';
@@ -22,9 +23,9 @@ import { Ticker } from './shards/ticker.ts';
 import { createSocket } from './socket/socket.ts';
 import { entityWrites, keptEntities } from './store/entity_text.ts';
 import { openStore } from './store/open.ts';
-import type { Store } from './store/store.ts';
+import type { Kept, Store } from './store/store.ts';
 import { StoreWriter } from './store/writer.ts';
-import { listen } from './transport/server.ts';
+import { type Listening, listen } from './transport/server.ts';
 
 export const VERSION_INFO = { hub_version: '0.1.0', vendor: 'omlox location hub', api_version: '2.0.0' };
 
@@ -60,55 +61,99 @@ export async function openHub(config: Config, log: Log): Promise<Hub> {
 }
 
 async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
+  const kept = await store.load();
+  const regionProblem = await openRegionCheck();
+  const parts = wire({ store, config, log, regionProblem });
+  const { shards, collisions, ticker } = parts;
+  try {
+    await fill(parts, kept, config);
+    const listening = await serve(parts, config, log);
+    const flushTimer = setInterval(() => parts.flusher.flush(), config.db_flush_interval);
+    const { fanout, counts, ingest } = parts;
+    return {
+      port: listening.port,
+      fanout,
+      shards,
+      counts: () => ({ ...counts, ...ingest.counts, rejected: counts.rejected + ingest.counts.rejected }),
+      async close() {
+        clearInterval(flushTimer);
+        await listening.close();
+        await finish(parts);
+        await store.close();
+      },
+    };
+  } catch (error) {
+    ticker.stop();
+    await Promise.all([shards.close(), collisions.close()]);
+    throw error;
+  }
+}
+
+/** Everything between the transport and the store. */
+interface Parts {
+  readonly counts: HubCounts;
+  readonly writer: StoreWriter;
+  readonly fanout: Fanout;
+  readonly shards: Shards;
+  readonly collisions: CollisionLane;
+  readonly ticker: Ticker<number | 'collisions'>;
+  readonly flusher: Flusher;
+  readonly entities: Entities;
+  readonly ingest: Ingest;
+  /** Tells shards, collisions and ingest of changed entities. */
+  tell(changes: readonly Change[]): void;
+}
+
+interface Given {
+  readonly store: Store;
+  readonly config: Config;
+  readonly log: Log;
+  readonly regionProblem: (fence: Fence) => string | undefined;
+}
+
+function wire({ store, config, log, regionProblem }: Given): Parts {
   const now = risingClock();
   const counts = newCounts();
   const zones = new Zones();
-  const kept = await store.load();
   const writer = new StoreWriter(store, {
     retryMs: STORE_RETRY_MS,
     schedule,
     state: (state, error) => reportStore(log, state, error),
   });
-  const fanout = new Fanout({ variantsChanged: (variants) => [shards, collisions].map((to) => to.variants(variants)) });
-
+  const fanout = new Fanout({
+    variantsChanged(variants) {
+      shards.variants(variants);
+      collisions.variants(variants);
+    },
+  });
+  const ticker = new Ticker<number | 'collisions'>({
+    now,
+    schedule,
+    due: (who) => (who === 'collisions' ? collisions.lane : shards.lanes[who]?.lane)?.wake(),
+  });
+  const outcomes = new Outcomes({
+    shards: config.num_threads,
+    counts,
+    publish: (events) => fanout.publish(events),
+    keep: (rows) => writer.writeRows(rows, { orFail: true }),
+    motions: (packed) => collisions.shardDone(packed),
+    wakeAt: (who, atMs) => ticker.set(who, atMs),
+  });
   const restarted = (error: unknown): void => {
     counts.workerRestarts++;
     log.error('A worker thread has failed and was started anew', { error: String(error) });
   };
-  const inTurn = Array.from({ length: config.num_threads }, () => new InTurn((events) => fanout.publish(events)));
-  const ticker = new Ticker<number | 'collisions'>({
-    now,
-    schedule,
-    due: (name) => (name === 'collisions' ? collisions.lane : shards.lanes[name]?.lane)?.wake(),
-  });
-  const takeShardReply = (shard: number, { outcome, motions }: ShardReply): Promise<void> | undefined => {
-    for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits'] as const) {
-      counts[name] += outcome.counts[name];
-    }
-    flusher.changed();
-    ticker.set(shard, outcome.nextDeadlineMs);
-    collisions.shardDone(motions);
-    const { rows } = outcome;
-    const stored = rows.length === 0 ? undefined : writer.writeRows(rows, { orFail: true });
-    stored?.catch(() => undefined);
-    inTurn[shard]?.publish(outcome.events, stored);
-    return stored;
-  };
   const shards = new Shards({
-    count: config.num_threads,
-    capacity: config.lane_capacity,
-    batchMax: BATCH_MAX,
-    settings: {
-      collisionsByDefault: config.calculate_collisions_default,
-      providerInTrackableEvents: config.fence_event_provider_id === 'set',
-      keepRows: config.persist_locations,
-    },
+    ...shardSettings(config),
     now,
     async rows() {
       await writer.drain();
       return (await store.load()).rows;
     },
-    outcome: takeShardReply,
+    outcome(shard, reply) {
+      flusher.changed();
+      return outcomes.ofShard(shard, reply);
+    },
     lost(item, error) {
       if (item.kind === 'location') counts.rejected++;
       log.error('An item was given up: it makes its worker fail', { kind: item.kind, error: String(error) });
@@ -118,22 +163,15 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
   const collisions = new CollisionLane({
     now,
     firstUndone: () => shards.firstUndone,
-    outcome(reply: CollisionReply) {
-      counts.collisionsStarted += reply.started;
-      counts.collisionsEnded += reply.ended;
-      ticker.set('collisions', reply.nextDeadlineMs);
-      fanout.publish(reply.events);
-    },
+    outcome: (reply) => outcomes.ofCollisions(reply),
     restarted,
   });
   const flusher = new Flusher(shards, { now, pendingRows: () => writer.pendingRows });
-
-  const regionProblem = await openRegionCheck();
-  const tellShards = (changes: readonly Change[]): void => {
+  const tell = (changes: readonly Change[]): void => {
     for (const { kind, id, after } of changes) {
       if (kind !== 'zone') continue;
-      zones.set(id, after as Parameters<Zones['set']>[1]);
-      collisions.zone(id, after as Parameters<Zones['set']>[1]);
+      zones.set(id, after as Zone | undefined);
+      collisions.zone(id, after as Zone | undefined);
     }
     shards.entities(tellingsOf(changes));
   };
@@ -142,49 +180,58 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
     regionProblem,
     commit: (changes) => writer.writeEntities(entityWrites(changes)),
     committed(changes) {
-      tellShards(changes);
-      for (const change of changes) {
-        const { topic, fields, event } = changeEvent(change, now());
-        fanout.announce(topic, fields, () => JSON.stringify(event));
-      }
+      tell(changes);
+      for (const change of changes) announceChange(fanout, change, now());
     },
   });
-  // With fast writes nothing waits for the database, and what it refuses is tried again with the next location.
+  // With fast writes nothing waits for the database, and a provider that it refuses is tried again with its next location.
   const slow = config.persist_locations && !config.db_fast_writes;
   const ingest = new Ingest({
     now,
     zone: zones.find,
-    hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && inTurn.every(({ held }) => held < HELD_MAX),
+    hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
     location: (location, times) => shards.location(location, times),
-    ensureProvider: (id, type) => {
+    ensureProvider(id, type) {
       const created = entities.ensureProvider(id, type);
       return slow ? created : created?.catch(() => undefined);
     },
-    announce: (proximity) =>
-      fanout.announce('proximity_updates', [proximity.provider_id, proximity.source, proximity.provider_type], () =>
-        JSON.stringify(proximity),
-      ),
-    kept() {
-      if (!slow) return undefined;
-      for (const lane of shards.lanes) lane.flush();
-      return shards.settled();
-    },
+    announce: (proximity) => announceProximity(fanout, proximity),
+    kept: () => (slow ? shards.kept() : undefined),
   });
+  return { counts, writer, fanout, shards, collisions, ticker, flusher, entities, ingest, tell };
+}
 
+function shardSettings(config: Config) {
+  return {
+    count: config.num_threads,
+    capacity: config.lane_capacity,
+    batchMax: BATCH_MAX,
+    settings: {
+      collisionsByDefault: config.calculate_collisions_default,
+      providerInTrackableEvents: config.fence_event_provider_id === 'set',
+      keepRows: config.persist_locations,
+    },
+  };
+}
+
+/** Brings back what the store has kept. */
+async function fill({ entities, shards, writer, tell }: Parts, kept: Kept, config: Config): Promise<void> {
   entities.load({
     zone: keptEntities(kept.entities, 'zone'),
     fence: keptEntities(kept.entities, 'fence'),
     trackable: keptEntities(kept.entities, 'trackable'),
     provider: keptEntities(kept.entities, 'provider'),
   });
-  tellShards(loadedChanges(entities));
+  tell(loadedChanges(entities));
   await shards.settled();
-  if (config.persist_locations) shards.restore(kept.rows, now() + config.restart_event_delay);
+  if (config.persist_locations) shards.restore(kept.rows, config.restart_event_delay);
   else void writer.writeRows(kept.rows.map(({ kind, id }) => ({ kind, id, gone: true })));
+}
 
+async function serve({ fanout, shards, entities, ingest }: Parts, config: Config, log: Log): Promise<Listening> {
   const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
-  const listening = await listen({
+  return listen({
     host: config.host,
     port: config.port,
     bodyMaxBytes: config.client_max_body_size * 1024,
@@ -218,29 +265,16 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
       tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
       report,
     }),
-  }).catch(async (error: unknown) => {
-    await Promise.all([shards.close(), collisions.close()]);
-    throw error;
   });
-  const flushTimer = setInterval(() => flusher.flush(), config.db_flush_interval);
+}
 
-  return {
-    port: listening.port,
-    fanout,
-    shards,
-    counts: () => ({ ...counts, received: ingest.counts.received, rejected: counts.rejected + ingest.counts.rejected }),
-    async close() {
-      clearInterval(flushTimer);
-      await listening.close();
-      ticker.stop();
-      for (const lane of shards.lanes) lane.flush();
-      await shards.settled().catch(() => undefined);
-      await collisions.lane.settled();
-      await writer.drain();
-      await Promise.all([shards.close(), collisions.close()]);
-      await store.close();
-    },
-  };
+/** Finishes what was accepted, in the order of its way: shards, collisions, store. */
+async function finish({ ticker, shards, collisions, writer }: Parts): Promise<void> {
+  ticker.stop();
+  await shards.kept().catch(() => undefined);
+  await collisions.lane.settled();
+  await writer.drain();
+  await Promise.all([shards.close(), collisions.close()]);
 }
 
 /** Now, in milliseconds since 1970; stands still where the system's clock is set back. */

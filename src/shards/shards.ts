@@ -86,9 +86,13 @@ export class Shards {
     this.#toAll({ kind: 'rules', rules });
   }
 
-  /** Hands out last-known rows to the shards that own their objects. */
-  restore(rows: (Item & { kind: 'restore' })['rows'], holdMs: number): void {
+  /**
+   * Hands out last-known rows to the shards that own their objects. Exits that are overdue wait for `delayMs`, or for
+   * the next location of their object.
+   */
+  restore(rows: (Item & { kind: 'restore' })['rows'], delayMs: number): void {
     const receivedMs = this.#options.now();
+    const holdMs = receivedMs + delayMs;
     const byShard = this.#lanes.map((): (typeof rows)[number][] => []);
     for (const row of rows) {
       const shard = row.kind === 'provider' ? this.#homes.ofProvider(row.id) : this.#homes.ofTrackable(row.id);
@@ -126,6 +130,12 @@ export class Shards {
   /** Resolves when all shards are done with everything that they were told, and with what that has asked for. */
   async settled(): Promise<void> {
     await Promise.all(this.#lanes.map(({ lane }) => lane.settled()));
+  }
+
+  /** Resolves when, besides, the last-known rows of everything so far are kept. Rejects when they cannot be. */
+  async kept(): Promise<void> {
+    for (const lane of this.#lanes) lane.flush();
+    await this.settled();
   }
 
   async close(): Promise<void> {

@@ -49,7 +49,7 @@ export function openApi(
     versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0' },
     ...deps,
   });
-  const handle = (method: string, target: string, body = new Uint8Array(0)) => {
+  const handle = (method: string, target: string, body: Uint8Array = new Uint8Array(0)) => {
     const mark = target.indexOf('?');
     const path = mark < 0 ? target : target.slice(0, mark);
     const query = mark < 0 ? '' : target.slice(mark + 1);

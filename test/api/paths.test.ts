@@ -14,7 +14,19 @@ describe('createApi', () => {
     });
   }
 
-  const unknown = ['/', '', '/hub', '/v3/zones', '/hub/zones', '/v2/nothing', '/v2/zones/a/b/c', '/v2/providers//location', '/zones', '//v2/zones', '/v2'];
+  const unknown = [
+    '/',
+    '',
+    '/hub',
+    '/v3/zones',
+    '/hub/zones',
+    '/v2/nothing',
+    '/v2/zones/a/b/c',
+    '/v2/providers//location',
+    '/zones',
+    '//v2/zones',
+    '/v2',
+  ];
   for (const path of unknown) {
     it(`answers 404 to ${path || 'an empty path'}`, async () => {
       const { status, body } = await openApi().send('GET', path);
@@ -68,7 +80,13 @@ describe('createApi', () => {
     assert.equal((await send('GET', '/v2/providers/77:4f')).body.id, '77:4f');
   });
 
-  for (const path of ['/v2/providers/%', '/v2/providers/%E0%A4%A', '/v2/%ff/x', '/v2/zones?foreign_id=%', '/v2/fences/summary?crs=%ff']) {
+  for (const path of [
+    '/v2/providers/%',
+    '/v2/providers/%E0%A4%A',
+    '/v2/%ff/x',
+    '/v2/zones?foreign_id=%',
+    '/v2/fences/summary?crs=%ff',
+  ]) {
     it(`answers 400 to the broken encoding of ${path}`, async () => {
       const { status, body } = await openApi().send('GET', path);
       assert.equal(status, 400);
@@ -122,7 +140,10 @@ describe('CORS', () => {
       await send('POST', '/v2/providers', { id: 'p', type: 'uwb' }),
       await send('PUT', '/v2/providers/p/location', {}),
     ];
-    assert.deepEqual(replies.map(({ status }) => status), [200, 404, 404, 400, 201, 204]);
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 404, 404, 400, 201, 204],
+    );
     for (const { headers } of replies) assert.equal(headers['Access-Control-Allow-Origin'], '*');
     for (const { headers } of replies) assert.equal(headers['Access-Control-Allow-Credentials'], undefined);
   });

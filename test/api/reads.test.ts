@@ -73,7 +73,12 @@ describe('one location or motion', () => {
 describe('lists of locations and motions', () => {
   for (const [path, query] of LISTS) {
     it(`are joined as text by ${path}`, async () => {
-      const { handle, asked } = await beside(() => [texts('{"n":1.0}', '{"n":2}'), { absent: true }, texts(), texts('{"n":3}')]);
+      const { handle, asked } = await beside(() => [
+        texts('{"n":1.0}', '{"n":2}'),
+        { absent: true },
+        texts(),
+        texts('{"n":3}'),
+      ]);
       assert.equal((await handle('GET', path)).body, '[{"n":1.0},{"n":2},{"n":3}]');
       assert.deepEqual(asked, [query]);
     });
@@ -103,7 +108,10 @@ describe('lists of entities', () => {
       const { status, body } = await send('GET', path);
       assert.equal(status, 200);
       const expected = found.filter((id) => id !== 'gone').sort();
-      assert.deepEqual(body.map((row: { id: string }) => row.id), expected);
+      assert.deepEqual(
+        body.map((row: { id: string }) => row.id),
+        expected,
+      );
       assert.ok(body.every((row: object) => 'type' in row || 'region' in row));
       assert.deepEqual(asked, [query]);
     });
@@ -118,7 +126,12 @@ describe('lists of entities', () => {
 
   it('are 404 for an unknown object', async () => {
     const { send, asked } = await beside(() => []);
-    for (const path of ['fences/x/providers', 'fences/x/motions', 'providers/x/fences', `trackables/${UUID_B}/fences`]) {
+    for (const path of [
+      'fences/x/providers',
+      'fences/x/motions',
+      'providers/x/fences',
+      `trackables/${UUID_B}/fences`,
+    ]) {
       assert.equal((await send('GET', `/v2/${path}`)).status, 404, path);
     }
     assert.deepEqual(asked, []);
@@ -126,7 +139,12 @@ describe('lists of entities', () => {
 });
 
 describe('locations', () => {
-  const one = { position: { type: 'Point', coordinates: [8, 50] }, source: 's', provider_type: 'gps', crs: 'EPSG:4326' };
+  const one = {
+    position: { type: 'Point', coordinates: [8, 50] },
+    source: 's',
+    provider_type: 'gps',
+    crs: 'EPSG:4326',
+  };
 
   it('are handed over without a promise where nothing has to be waited for', () => {
     const { handle, accepted } = openApi();
@@ -168,7 +186,11 @@ describe('locations', () => {
     const failures = ['HUB_BAD_REQUEST', 'HUB_UNAVAILABLE'] as const;
     for (const code of failures) {
       const error = new HubError(code, 'locations[1].floor: no');
-      const thrown = openApi({ acceptLocations: () => { throw error; } });
+      const thrown = openApi({
+        acceptLocations: () => {
+          throw error;
+        },
+      });
       const rejected = openApi({ acceptLocations: () => Promise.reject(error) });
       for (const { send } of [thrown, rejected]) {
         const { status, body } = await send('PUT', '/v2/providers/locations', [one]);
@@ -194,7 +216,10 @@ describe('locations', () => {
     assert.equal((await send('DELETE', `/v2/providers/${UUID_A}/location`)).status, 204);
     assert.equal((await send('DELETE', '/v2/providers/nobody/location')).status, 404);
     assert.equal((await send('DELETE', '/v2/providers/locations')).status, 204);
-    assert.deepEqual(accepted, [{ what: 'forget', values: [T] }, { what: 'forget all', values: [] }]);
+    assert.deepEqual(accepted, [
+      { what: 'forget', values: [T] },
+      { what: 'forget all', values: [] },
+    ]);
     assert.deepEqual(entities.count('provider'), 1);
   });
 });

@@ -23,8 +23,11 @@ export interface SocketOptions {
   readonly userAgent?: string;
 }
 
-/** A hub in this process, spoken to over real sockets. Its folder is removed when it is closed. */
-export interface TestHub extends AsyncDisposable {
+/**
+ * A hub in this process, spoken to over real sockets. Its folder is removed when it is closed. `t.after(hub.close)`
+ * closes it; `await using` is a syntax that Node 22 does not know.
+ */
+export interface TestHub {
   readonly hub: Hub;
   readonly folder: string;
   /** `http://127.0.0.1:port/hub/v2` */
@@ -32,10 +35,7 @@ export interface TestHub extends AsyncDisposable {
   readonly origin: string;
   /** What the hub has logged. */
   readonly logged: readonly { readonly level: 'info' | 'warn' | 'error'; readonly message: string; facts: object }[];
-  /**
-   * One request. A path is below `base`; with `origin: true` in the options below the origin. A body that is a text or
-   * bytes is sent as it is, anything else as JSON.
-   */
+  /** One request. A path is below `base` unless it is a URL. A text or bytes are sent as they are, else JSON. */
   request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestReply>;
   get(path: string): Promise<TestReply>;
   post(path: string, body?: unknown): Promise<TestReply>;
@@ -110,7 +110,6 @@ export async function openTestHub(settings: TestSettings = {}, options: { folder
       await settleSockets();
     },
     close,
-    [Symbol.asyncDispose]: close,
   };
 }
 

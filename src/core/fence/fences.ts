@@ -69,12 +69,6 @@ export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]
   return found;
 }
 
-/** All providers and trackables of the shard. */
-export function* allObjects(state: ShardState): Generator<Tracked> {
-  yield* state.providers.values();
-  yield* state.trackables.values();
-}
-
 /** A fence whose plane is nowhere (its zone is gone or has no transform) has no region. */
 function regionOf(state: ShardState, entity: Fence): ReturnType<typeof compileRegion> {
   const crs = entity.crs ?? 'EPSG:4326';

@@ -1,0 +1,29 @@
+import type { ChangeEvent } from '../model/events.ts';
+import type { Proximity } from '../model/location.ts';
+import { formatTime } from '../model/time.ts';
+import type { Fanout } from './fanout.ts';
+
+/** Events that the front thread renders itself: they come from no shard. */
+
+/** An entity before and after; undefined where there is none. */
+export interface EntityChange {
+  readonly kind: 'zone' | 'fence' | 'trackable' | 'provider';
+  readonly id: string;
+  readonly before: object | undefined;
+  readonly after: object | undefined;
+}
+
+/** Announces that an entity was created, updated or deleted. */
+export function announceChange(fanout: Fanout, { kind, id, before, after }: EntityChange, nowMs: number): void {
+  const type = after === undefined ? 'delete' : before === undefined ? 'create' : 'update';
+  fanout.announce(`${kind}_changes`, [id, type], () => {
+    const object = { ...after, id };
+    return JSON.stringify({ timestamp: formatTime(nowMs), event_type: type, id, object } satisfies ChangeEvent);
+  });
+}
+
+/** Announces a proximity as it came in. */
+export function announceProximity(fanout: Fanout, proximity: Proximity & { provider_id: string }): void {
+  const { provider_id: id, source, provider_type: type } = proximity;
+  fanout.announce('proximity_updates', [id, source, type], () => JSON.stringify(proximity));
+}

@@ -1,0 +1,57 @@
+import type { CollisionReply, ShardReply } from '../workers/protocol.ts';
+import type { LastKnownRow } from './core/item.ts';
+import type { HubCounts } from './counts.ts';
+import { InTurn } from './fanout/in_turn.ts';
+import type { EventText } from './model/topics.ts';
+
+/** Where outcomes go. */
+export interface Destinations {
+  readonly shards: number;
+  readonly counts: HubCounts;
+  publish(events: readonly EventText[]): void;
+  /** Resolves once the rows are kept; rejects when the database does not take them now. */
+  keep(rows: readonly LastKnownRow[]): Promise<void>;
+  /** Hands packed motions of a shard to the collision stage. */
+  motions(packed: Uint8Array | undefined): void;
+  /** A shard, or the collision stage, is to be woken at that time at the latest. */
+  wakeAt(who: number | 'collisions', atMs: number): void;
+}
+
+/** Carries out what the shards and the collision stage have decided. */
+export class Outcomes {
+  readonly #to: Destinations;
+  readonly #inTurn: readonly InTurn[];
+
+  constructor(to: Destinations) {
+    this.#to = to;
+    this.#inTurn = Array.from({ length: to.shards }, () => new InTurn((events) => to.publish(events)));
+  }
+
+  /** Events that wait for the database. */
+  get held(): number {
+    return this.#inTurn.reduce((sum, { held }) => sum + held, 0);
+  }
+
+  /**
+   * Stores rows and publishes events: after the rows are kept, or at once where the database fails, since a subscriber
+   * must not miss what has happened. Returns what is being stored.
+   */
+  ofShard(shard: number, { outcome, motions }: ShardReply): Promise<void> | undefined {
+    const { counts } = this.#to;
+    for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits'] as const) {
+      counts[name] += outcome.counts[name];
+    }
+    this.#to.wakeAt(shard, outcome.nextDeadlineMs);
+    this.#to.motions(motions);
+    const stored = outcome.rows.length === 0 ? undefined : this.#to.keep(outcome.rows);
+    this.#inTurn[shard]?.publish(outcome.events, stored);
+    return stored;
+  }
+
+  ofCollisions(reply: CollisionReply): void {
+    this.#to.counts.collisionsStarted += reply.started;
+    this.#to.counts.collisionsEnded += reply.ended;
+    this.#to.wakeAt('collisions', reply.nextDeadlineMs);
+    this.#to.publish(reply.events);
+  }
+}
