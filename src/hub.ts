@@ -35,6 +35,7 @@ const STORE_RETRY_MS = [100, 500, 2000];
 const HELD_MAX = 500_000;
 const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1/ws/socket`, `${prefix}/v2/ws/socket`]);
 const FRAME_MAX_BYTES = 16 << 20;
+const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
 
 /** A running hub. */
 export interface Hub {
@@ -222,7 +223,8 @@ async function fill({ entities, shards, writer, tell }: Parts, kept: Kept, confi
     trackable: keptEntities(kept.entities, 'trackable'),
     provider: keptEntities(kept.entities, 'provider'),
   });
-  tell(loadedChanges(entities));
+  // A trackable comes after its providers.
+  tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   await shards.settled();
   if (config.persist_locations) shards.restore(kept.rows, config.restart_event_delay);
   else void writer.writeRows(kept.rows.map(({ kind, id }) => ({ kind, id, gone: true })));
@@ -294,12 +296,4 @@ function schedule(delayMs: number, callback: () => void): () => void {
 function reportStore(log: Log, state: 'ok' | 'failing', error: unknown): void {
   if (state === 'ok') log.info('The database takes writes again');
   else log.error('The database does not take writes', { error: String(error) });
-}
-
-/** What the store has kept, as if it had just been created; a trackable comes after its providers. */
-function loadedChanges(entities: Entities): Change[] {
-  const kinds = ['zone', 'fence', 'provider', 'trackable'] as const;
-  return kinds.flatMap((kind) =>
-    entities.list(kind).map((after): Change => ({ kind, id: after.id, before: undefined, after })),
-  );
 }

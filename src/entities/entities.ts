@@ -32,7 +32,7 @@ export interface EntitiesDeps {
   /** Tells everybody else, in the order of the changes, as soon as they are kept. */
   committed(changes: readonly Change[]): void;
   newId(): string;
-  /** Why a fence's region is no region, by a geometry engine; undefined when it is one. */
+  /** Why a fence's region is no region, naming the field, by a geometry engine; undefined when it is one. */
   regionProblem(fence: Fence): string | undefined;
   /** Changes that may wait for the store, and the most that share a transaction. */
   readonly waitingMax?: number;

@@ -19,6 +19,6 @@ export interface Known {
   /** The zone with that id, else the one with that foreign id. */
   zoneBy(idOrForeignId: string): Zone | undefined;
   zoneByForeignId(foreignId: string): Zone | undefined;
-  /** Why a fence's region is no region, by a geometry engine; undefined when it is one. */
+  /** Why a fence's region is no region, naming the field, by a geometry engine; undefined when it is one. */
   regionProblem(fence: Fence): string | undefined;
 }

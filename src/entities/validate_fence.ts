@@ -24,7 +24,7 @@ export function validateFence(body: Body, known: Known): Fence {
   checkHoles(sent);
   const fence = normaliseFence(sent);
   const problem = known.regionProblem(fence);
-  if (problem !== undefined) throw badRequest(problem.startsWith('region') ? problem : `region: ${problem}`);
+  if (problem !== undefined) throw badRequest(problem);
   return fence;
 }
 

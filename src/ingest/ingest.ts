@@ -64,20 +64,21 @@ export class Ingest {
     return work;
   }
 
-  /** Accepts the locations that can be, and says what is wrong with the others. Throws HUB_UNAVAILABLE when full. */
-  async locationsEach(values: readonly unknown[]): Promise<{ problems: readonly string[] }> {
-    const problems = this.#each(values, checkLocation);
-    return { problems };
+  /**
+   * Accepts the locations that can be, and says what is wrong with the others. Rejects with HUB_UNAVAILABLE when full,
+   * and with what has kept the accepted ones from being kept.
+   */
+  locationsEach(values: readonly unknown[]): Promise<{ problems: readonly string[] }> {
+    return this.#each(values, checkLocation);
   }
 
-  /** Accepts the proximities that can be, and says what is wrong with the others. Throws HUB_UNAVAILABLE when full. */
-  async proximitiesEach(values: readonly unknown[]): Promise<{ problems: readonly string[] }> {
-    const problems = this.#each(values, (value, expected) => {
+  /** Accepts the proximities that can be, as locationsEach does. */
+  proximitiesEach(values: readonly unknown[]): Promise<{ problems: readonly string[] }> {
+    return this.#each(values, (value, expected) => {
       const found = checkProximity(value, expected);
       if (typeof found !== 'string') this.#options.announce(found.proximity);
       return found;
     });
-    return { problems };
   }
 
   #all(values: readonly unknown[], { root, providerId }: Incoming, check: Check): Promise<void> | undefined {
@@ -97,7 +98,7 @@ export class Ingest {
     return this.#pass(checked, receivedMs);
   }
 
-  #each(values: readonly unknown[], check: Check): string[] {
+  async #each(values: readonly unknown[], check: Check): Promise<{ problems: readonly string[] }> {
     const receivedMs = this.#options.now();
     this.counts.received += values.length;
     const problems: string[] = [];
@@ -109,8 +110,8 @@ export class Ingest {
       else checked.push(found);
     }
     this.counts.rejected += problems.length;
-    this.#pass(checked, receivedMs);
-    return problems;
+    await this.#pass(checked, receivedMs);
+    return { problems };
   }
 
   #needRoom(count: number, rejected: number): void {

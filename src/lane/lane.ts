@@ -26,6 +26,7 @@ export class Lane<Item, Outcome> {
   #inFlight: readonly Item[] = [];
   #busy = false;
   #woken = false;
+  /** Items and ticks so far. */
   #pushed = 0;
   #done = 0;
   /** What the outcomes so far have asked for, done or failed. */
@@ -62,6 +63,7 @@ export class Lane<Item, Outcome> {
 
   /** Runs a batch even if nothing is waiting: a tick. */
   wake(): void {
+    if (!this.#woken) this.#pushed++;
     this.#woken = true;
     this.#start();
   }
@@ -89,11 +91,13 @@ export class Lane<Item, Outcome> {
 
   async #drain(): Promise<void> {
     while (this.#pending.length > 0 || this.#woken) {
-      this.#woken = false;
       const items = this.#take();
+      // A tick counts as an item behind all that are waiting.
+      const ticks = this.#woken && this.#pending.length === 0 ? 1 : 0;
+      if (ticks > 0) this.#woken = false;
       this.#inFlight = items;
       await this.#runBatch(items);
-      this.#done += items.length;
+      this.#done += items.length + ticks;
       this.#release();
     }
     this.#busy = false;

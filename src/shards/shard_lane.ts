@@ -92,10 +92,15 @@ export class ShardLane {
 
   async #step(items: readonly Item[]): Promise<ShardReply> {
     const rows = this.#flush ? 'all' : 'urgent';
+    // Whoever asks from now on means a later batch.
+    this.#flush = false;
     const bytes = pack({ nowMs: this.#options.now(), items, rows });
-    const reply = unpackShardReply(await this.#thread.run(bytes));
-    if (rows === 'all') this.#flush = false;
-    return reply;
+    try {
+      return unpackShardReply(await this.#thread.run(bytes));
+    } catch (error) {
+      if (rows === 'all') this.#flush = true;
+      throw error;
+    }
   }
 
   /** Starts a new worker and tells it what the old one knew. What that brings about is known already. */

@@ -20,7 +20,7 @@ const mobile = { 'com.hdm.hub.zone.autozoneupdate.trackables': [UUID_A] };
 /** Every table runs beside the zones `hall` (local coordinates), `reader` and `sketch`, and the trackable `carrier`. */
 async function beside() {
   const { entities } = openEntities({
-    regionProblem: (f) => (f.name === 'bow tie' ? 'crosses itself at [1,2]' : undefined),
+    regionProblem: (f) => (f.name === 'bow tie' ? 'region: crosses itself at [1,2]' : undefined),
   });
   await entities.create('zone', uwbZone({ id: 'hall', foreign_id: 'hall-1' }));
   await entities.create('zone', rfidZone({ id: 'reader' }));

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { checkLocation } from '../../src/ingest/check_location.ts';
+import { BAD_LOCATIONS, badText, GOOD_LOCATION, titleOf, ZONES } from '../scenarios/bad_locations.ts';
+import { HALL } from '../support/hall.ts';
+
+const RECEIVED_MS = Date.parse('2026-03-01T12:00:00Z');
+
+function zone(name: string) {
+  return [...ZONES].find(
+    (candidate) => candidate.id === name || ('foreign_id' in candidate && candidate.foreign_id === name),
+  );
+}
+
+function check(value: unknown, more: { at?: string; providerId?: string } = {}) {
+  return checkLocation(value, { at: '', receivedMs: RECEIVED_MS, zone: zone as never, ...more });
+}
+
+function accepted(more: object, options: { providerId?: string } = {}) {
+  const checked = check({ ...GOOD_LOCATION, ...more }, options);
+  assert.ok(typeof checked !== 'string', String(checked));
+  return checked;
+}
+
+describe('checkLocation refuses, and names field and value of', () => {
+  for (const row of BAD_LOCATIONS) {
+    test(titleOf(row), () => {
+      const message = check(JSON.parse(badText(row)), { at: 'locations[3]' });
+      assert.ok(typeof message === 'string', 'is accepted');
+      assert.ok(message.startsWith(`locations[3].${row.field}`), message);
+      assert.ok(message.includes(row.found), message);
+    });
+  }
+});
+
+describe('checkLocation', () => {
+  test('takes provider, source and crs as they are', () => {
+    const { location, generatedMs } = accepted({});
+    assert.deepEqual(location, GOOD_LOCATION);
+    assert.equal(generatedMs, RECEIVED_MS);
+  });
+
+  for (const unset of [undefined, null, '']) {
+    test(`fills in a provider that is ${JSON.stringify(unset)} from the path, and the source from the provider`, () => {
+      const { location } = accepted({ provider_id: unset, source: unset }, { providerId: 'tag' });
+      assert.equal(location.provider_id, 'tag');
+      assert.equal(location.source, 'tag');
+    });
+
+    test(`takes a crs that is ${JSON.stringify(unset)} for local`, () => {
+      assert.equal(accepted({ crs: unset, source: HALL.id, position: point(5, 5) }).location.crs, 'local');
+    });
+  }
+
+  test('refuses a provider that is not the one of the path', () => {
+    const message = check(GOOD_LOCATION, { providerId: 'tag' });
+    assert.equal(message, 'provider_id: must be "tag" as in the path, found "bad-input"');
+  });
+
+  for (const name of [HALL.id, 'hall']) {
+    test(`finds the zone of a local position by ${name}`, () => {
+      assert.equal(accepted({ crs: 'local', source: name, position: point(5, 5) }).location.source, name);
+    });
+  }
+
+  test('takes positions on the bounds of longitude and latitude', () => {
+    for (const [x, y] of [
+      [180, 90],
+      [-180, -90],
+    ] as const)
+      accepted({ position: point(x, y) });
+  });
+
+  for (const crs of ['EPSG:32601', 'EPSG:32660', 'EPSG:32701', 'EPSG:32760', 'EPSG:32661', 'EPSG:32761']) {
+    test(`takes ${crs}`, () => {
+      assert.equal(accepted({ crs, position: point(500_000, 5_000_000) }).location.crs, crs);
+    });
+  }
+
+  test('reads the time, the start of 1970 included', () => {
+    assert.equal(accepted({ timestamp_generated: '1970-01-01T00:00:00Z' }).generatedMs, 0);
+    assert.equal(accepted({ timestamp_generated: '2026-03-01T13:00:00.5+01:00' }).generatedMs, RECEIVED_MS + 500);
+  });
+
+  test('takes null for what may be left out, and leaves it out', () => {
+    const names = ['trackables', 'timestamp_generated', 'timestamp_sent', 'associated', 'accuracy', 'floor', 'speed'];
+    const more = ['course', 'true_heading', 'magnetic_heading', 'heading_accuracy', 'elevation_ref', 'properties'];
+    const nulls = Object.fromEntries([...names, ...more].map((name) => [name, null]));
+    assert.deepEqual(accepted(nulls).location, GOOD_LOCATION);
+  });
+
+  test('drops unknown members and trackables, and keeps properties as they are', () => {
+    const properties = { a: [1, { b: null }], constructor: 'x' };
+    const { location } = accepted({ properties, trackables: ['x'], colour: 'red', toString: 1 });
+    assert.deepEqual(location, { ...GOOD_LOCATION, properties });
+  });
+
+  test('does not take members from a __proto__', () => {
+    const hidden = JSON.parse(`{"__proto__":${JSON.stringify(GOOD_LOCATION)}}`);
+    assert.match(String(check(hidden)), /^(position|provider_type): is required, but is missing$/);
+  });
+
+  test('drops what a position has beside type and coordinates', () => {
+    const position = { ...point(9, 50), bbox: [1, 2, 3, 4] };
+    assert.deepEqual(accepted({ position }).location.position, point(9, 50));
+  });
+});
+
+function point(x: number, y: number) {
+  return { type: 'Point', coordinates: [x, y] };
+}
