@@ -8,7 +8,7 @@ import type { Zone } from '../model/zone.ts';
 import { Announced } from './announced.ts';
 import { badRequest, bodyObject, withId, withIdOf } from './body.ts';
 import { ChangeQueue, type Step } from './change_queue.ts';
-import { isUnset } from './id.ts';
+import { idKey, isUnset } from './id.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
 import { State } from './state.ts';
 import { VALIDATE } from './validate.ts';
@@ -55,7 +55,7 @@ export class Entities implements Known {
   readonly #state = new State();
   readonly #announced = new Announced();
   readonly #queue: ChangeQueue<Change>;
-  /** Providers that the running commit creates, by State.key. */
+  /** Providers that the running commit creates, by idKey. */
   readonly #fresh = new Set<string>();
 
   constructor(deps: EntitiesDeps) {
@@ -184,7 +184,7 @@ export class Entities implements Known {
   ensureProvider(id: string, type: ProviderType): Promise<void> | undefined {
     // hot: called for every location
     if (this.#state.has('provider', id)) {
-      if (this.#fresh.size === 0 || !this.#fresh.has(State.key(id))) return undefined;
+      if (this.#fresh.size === 0 || !this.#fresh.has(idKey(id))) return undefined;
       return this.#queue.committing;
     }
     return this.#announced.created(id) ?? this.#announce({ id, type });
@@ -225,7 +225,7 @@ export class Entities implements Known {
   #apply({ kind, id, before, after }: Change): () => void {
     const undo = this.#state.set(kind, id, after);
     if (kind !== 'provider' || before !== undefined) return undo;
-    const key = State.key(id);
+    const key = idKey(id);
     this.#fresh.add(key);
     return () => {
       this.#fresh.delete(key);

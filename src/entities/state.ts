@@ -1,7 +1,7 @@
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Backlinks } from './backlinks.ts';
-import { idKey, isUnset } from './id.ts';
+import { isUnset } from './id.ts';
 import type { EntityMap, Kind } from './known.ts';
 import { Table, type Undo } from './table.ts';
 
@@ -17,11 +17,6 @@ export class State {
   readonly #trackablesByProvider = new Backlinks<Trackable>((trackable) => trackable.location_providers ?? []);
   readonly #trackablesByParent = new Backlinks<Trackable>(parentOf);
   readonly #zonesByParent = new Backlinks<Zone>(parentOf);
-
-  /** What entities are told apart by. */
-  static key(id: string): string {
-    return idKey(id);
-  }
 
   get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
     return this.#tables[kind].get(id);

@@ -35,6 +35,14 @@ export interface IngestCounts {
   rejected: number;
 }
 
+/** What has become of values that were taken one by one. */
+export interface TakenEach {
+  /** What is wrong with those that were not accepted. */
+  readonly problems: readonly string[];
+  /** Settles when the accepted ones are kept, or cannot be; undefined where nobody need wait for that. */
+  readonly kept: Promise<void> | undefined;
+}
+
 /** The one way in for locations and proximities, whatever brings them. */
 export class Ingest {
   readonly counts: IngestCounts = { received: 0, rejected: 0 };
@@ -64,16 +72,13 @@ export class Ingest {
     return work;
   }
 
-  /**
-   * Accepts the locations that can be, and says what is wrong with the others. Rejects with HUB_UNAVAILABLE when full,
-   * and with what has kept the accepted ones from being kept.
-   */
-  locationsEach(values: readonly unknown[]): Promise<{ problems: readonly string[] }> {
+  /** Accepts the locations that can be, and says what is wrong with the others. Throws HUB_UNAVAILABLE when full. */
+  locationsEach(values: readonly unknown[]): TakenEach {
     return this.#each(values, checkLocation);
   }
 
   /** Accepts the proximities that can be, as locationsEach does. */
-  proximitiesEach(values: readonly unknown[]): Promise<{ problems: readonly string[] }> {
+  proximitiesEach(values: readonly unknown[]): TakenEach {
     return this.#each(values, (value, expected) => {
       const found = checkProximity(value, expected);
       if (typeof found !== 'string') this.#options.announce(found.proximity);
@@ -98,7 +103,7 @@ export class Ingest {
     return this.#pass(checked, receivedMs);
   }
 
-  async #each(values: readonly unknown[], check: Check): Promise<{ problems: readonly string[] }> {
+  #each(values: readonly unknown[], check: Check): TakenEach {
     const receivedMs = this.#options.now();
     this.counts.received += values.length;
     const problems: string[] = [];
@@ -110,8 +115,7 @@ export class Ingest {
       else checked.push(found);
     }
     this.counts.rejected += problems.length;
-    await this.#pass(checked, receivedMs);
-    return { problems };
+    return { problems, kept: this.#pass(checked, receivedMs) };
   }
 
   #needRoom(count: number, rejected: number): void {

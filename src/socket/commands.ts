@@ -64,11 +64,11 @@ function publish(session: Session, frame: ClientFrame): void {
   try {
     const result: PublishResult = ingest(frame.payload, session.path);
     if (!(result instanceof Promise)) {
-      session.failItems(result.problems);
+      session.taken(result);
       return;
     }
     result.then(
-      ({ problems }) => session.failItems(problems),
+      (taken) => session.taken(taken),
       (error: unknown) => session.failPublish(error),
     );
   } catch (error) {

@@ -2,7 +2,7 @@ import { HubError } from '../errors.ts';
 import type { Peer, PeerEvents } from '../exchange.ts';
 import { Outbox } from '../fanout/outbox.ts';
 import { COMMANDS, type Command, type Refusal } from './commands.ts';
-import type { SocketDeps } from './socket.ts';
+import type { SocketDeps, Taken } from './socket.ts';
 import {
   acknowledgement,
   type ClientFrame,
@@ -80,9 +80,10 @@ export class Session implements PeerEvents {
     this.outbox.reply(errorFrame(WIRE_ERRORS[told], description));
   }
 
-  /** Sends the problems of one publish in one error frame. */
-  failItems(problems: readonly string[]): void {
+  /** Sends the problems of one publish in one error frame; a success gets no answer. */
+  taken({ problems, kept }: Taken): void {
     if (problems.length > 0) this.fail('invalidPayload', describeProblems(problems));
+    kept?.catch((error: unknown) => this.failPublish(error));
   }
 
   /** A publish that failed as a whole: overload is told in its own words, a defect is not. */

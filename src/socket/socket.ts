@@ -7,8 +7,10 @@ import { Session } from './session.ts';
 
 /** What became of published items: one problem for each that was not taken, named like `locations[3].source: ...`. */
 export type PublishResult = Taken | Promise<Taken>;
-interface Taken {
+export interface Taken {
   readonly problems: readonly string[];
+  /** Rejects when those that were taken cannot be kept. */
+  readonly kept?: Promise<void> | undefined;
 }
 
 /** Takes published items. Throws, or rejects with, a HubError when none could be taken. */

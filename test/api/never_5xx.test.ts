@@ -57,7 +57,7 @@ const good = fc.constantFrom<object>(
 const changed = fc.tuple(good, fc.dictionary(fc.constantFrom(...members, '__proto__', 'x'), value, { maxKeys: 3 }));
 const body = fc.oneof(
   { weight: 4, arbitrary: changed.map(([base, changes]) => JSON.stringify({ ...base, ...changes })) },
-  { weight: 1, arbitrary: value.map((any) => JSON.stringify(any)) },
+  { weight: 1, arbitrary: value.map((something) => JSON.stringify(something)) },
   { weight: 1, arbitrary: fc.string() },
 );
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createApi } from '../../src/api/api.ts';
 import type { AcceptOptions, ApiDeps } from '../../src/api/route.ts';
 import type { Answer, Query } from '../../src/core/item.ts';
@@ -9,8 +10,23 @@ import { openEntities } from '../entities/open_entities.ts';
 export interface Replied {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-  readonly body: any;
+  readonly body: Shown;
+}
+
+/** What the tests look at in bodies, of an object or of the elements of a list. */
+export interface Shown extends ReadonlyArray<Shown> {
+  readonly id: string;
+  readonly type: string;
+  readonly code: number;
+  readonly message: string;
+  readonly crs: string;
+  readonly source: string;
+  readonly zone_id: string;
+  readonly need_transformation: boolean;
+  readonly position: { readonly coordinates: readonly number[] };
+  /** Coordinates of a Point, or rings of a Polygon. */
+  readonly region: { readonly coordinates: readonly number[] & readonly (readonly number[][])[] };
+  readonly features: readonly unknown[];
 }
 
 export interface OpenApi {
@@ -72,4 +88,12 @@ export function openApi(
 /** A text is sent as it is, anything else as its JSON. */
 function json(body: unknown): Uint8Array {
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** Fails unless the actual value is a number that close to the expected one. */
+export function assertNear(actual: unknown, expected: number, tolerance: number): void {
+  assert.ok(
+    typeof actual === 'number' && Math.abs(actual - expected) <= tolerance,
+    `${actual} is not near ${expected}`,
+  );
 }

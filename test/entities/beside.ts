@@ -1,0 +1,26 @@
+import { openEntities, rfidZone, SQUARE, uwbZone } from './open_entities.ts';
+
+/** The square with a hole. */
+export const hole = [
+  ...SQUARE,
+  [
+    [8.68225, 50.11105],
+    [8.6823, 50.11105],
+    [8.6823, 50.1111],
+    [8.68225, 50.11105],
+  ],
+];
+/** Id of a trackable. */
+export const carrier = 'cccccccc-0000-4000-8000-000000000001';
+
+/** Every table runs beside the zones `hall` (local coordinates), `reader` and `sketch`, and the trackable `carrier`. */
+export async function beside() {
+  const { entities } = openEntities({
+    regionProblem: (f) => (f.name === 'bow tie' ? 'region: crosses itself at [1,2]' : undefined),
+  });
+  await entities.create('zone', uwbZone({ id: 'hall', foreign_id: 'hall-1' }));
+  await entities.create('zone', rfidZone({ id: 'reader' }));
+  await entities.create('zone', { id: 'sketch', type: 'uwb', incomplete_configuration: true });
+  await entities.create('trackable', { id: carrier, type: 'omlox' });
+  return entities;
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { HubError } from '../../src/errors.ts';
+import { Ingest } from '../../src/ingest/ingest.ts';
+import { Zones } from '../../src/ingest/zones.ts';
+import type { Zone } from '../../src/model/zone.ts';
+import { GOOD_LOCATION, READER } from '../scenarios/bad_locations.ts';
+
+const LIST = { root: 'locations' };
+const PROXIMITY = { source: 'reader', provider_type: 'rfid', provider_id: 'card' };
+
+/** An Ingest on a table: everything that it hands on is collected. */
+function openIngest(more: { room?: number; kept?: () => Promise<void> | undefined } = {}) {
+  const zones = new Zones();
+  zones.set(READER.id, { ...READER, radius: 3, floor: 2, position: { type: 'Point', coordinates: [9, 50] } });
+  const told: string[] = [];
+  const locations: object[] = [];
+  const ingest = new Ingest({
+    now: () => 1000,
+    zone: zones.find,
+    hasRoom: (count) => count <= (more.room ?? Number.POSITIVE_INFINITY),
+    location(location, times) {
+      locations.push(location);
+      told.push(`location ${location.provider_id} ${times.generatedMs} ${times.receivedMs}`);
+    },
+    ensureProvider(id, type) {
+      told.push(`provider ${id} ${type}`);
+      return undefined;
+    },
+    announce: ({ provider_id: id, source }) => void told.push(`proximity ${id} ${source}`),
+    kept: more.kept ?? (() => undefined),
+  });
+  return { ingest, told, locations };
+}
+
+describe('Ingest', () => {
+  test('makes sure of the provider before it hands on a location', () => {
+    const { ingest, told } = openIngest();
+    const timed = { ...GOOD_LOCATION, timestamp_generated: '1970-01-01T00:00:00.5Z' };
+    assert.equal(ingest.locations([timed], LIST), undefined);
+    assert.deepEqual(told, ['provider bad-input uwb', 'location bad-input 500 1000']);
+  });
+
+  test('takes all locations of a list or none, and names the bad one by its index', () => {
+    const { ingest, told } = openIngest();
+    const values = [GOOD_LOCATION, GOOD_LOCATION, { ...GOOD_LOCATION, floor: 'top' }];
+    assert.throws(() => ingest.locations(values, LIST), badRequest('locations[2].floor: must be number, found "top"'));
+    assert.deepEqual(told, []);
+    assert.deepEqual(ingest.counts, { received: 3, rejected: 3 });
+  });
+
+  test('takes each location that it can, and names every bad one by its index', () => {
+    const { ingest, told } = openIngest();
+    const values = [{ ...GOOD_LOCATION, floor: 'top' }, GOOD_LOCATION, null];
+    const { problems } = ingest.locationsEach(values);
+    assert.deepEqual(problems, [
+      'payload[0].floor: must be number, found "top"',
+      'payload[2]: must be object, found null',
+    ]);
+    assert.deepEqual(told, ['provider bad-input uwb', 'location bad-input 1000 1000']);
+    assert.deepEqual(ingest.counts, { received: 3, rejected: 2 });
+  });
+
+  test('takes nothing when there is no room for all, and says so', () => {
+    const { ingest, told } = openIngest({ room: 1 });
+    const unavailable = (error: unknown) => error instanceof HubError && error.status === 503;
+    assert.throws(() => ingest.locations([GOOD_LOCATION, GOOD_LOCATION], LIST), unavailable);
+    assert.throws(() => ingest.locationsEach([GOOD_LOCATION, GOOD_LOCATION]), unavailable);
+    assert.throws(() => ingest.proximitiesEach([PROXIMITY, PROXIMITY]), unavailable);
+    assert.throws(() => ingest.proximities([PROXIMITY, PROXIMITY], { root: 'proximities' }), unavailable);
+    assert.deepEqual(told, []);
+    assert.deepEqual(ingest.counts, { received: 8, rejected: 8 });
+  });
+
+  test('waits until locations are kept, and hands on that they could not be', async () => {
+    const failing = { kept: () => Promise.reject(new HubError('HUB_UNAVAILABLE', 'The disk is full')) };
+    const { ingest } = openIngest(failing);
+    await assert.rejects(ingest.locations([GOOD_LOCATION], LIST) ?? Promise.resolve(), /The disk is full/);
+    await assert.rejects(ingest.locationsEach([GOOD_LOCATION]).kept ?? Promise.resolve(), /The disk is full/);
+    await assert.rejects(ingest.proximitiesEach([PROXIMITY]).kept ?? Promise.resolve(), /The disk is full/);
+  });
+
+  test('makes a proximity a location at its zone, and tells of it as it came in', () => {
+    const { ingest, told, locations } = openIngest();
+    ingest.proximities([{ ...PROXIMITY, properties: { battery: 7 } }], { root: 'proximities' });
+    assert.deepEqual(told, ['provider card rfid', 'location card 1000 1000', 'proximity card reader']);
+    assert.deepEqual(locations, [
+      {
+        position: { type: 'Point', coordinates: [9, 50] },
+        source: 'reader',
+        provider_type: 'rfid',
+        provider_id: 'card',
+        crs: 'EPSG:4326',
+        accuracy: 3,
+        floor: 2,
+        properties: { battery: 7 },
+      },
+    ]);
+  });
+
+  test('tells of no proximity of a list that it refuses', () => {
+    const { ingest, told } = openIngest();
+    const values = [PROXIMITY, { ...PROXIMITY, source: 'door' }];
+    const message = 'proximities[1].source: must name a proximity zone, found "door"';
+    assert.throws(() => ingest.proximities(values, { root: 'proximities' }), badRequest(message));
+    assert.deepEqual(told, []);
+  });
+
+  test('counts every value once, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.constant(GOOD_LOCATION), fc.jsonValue())), (values) => {
+        const { ingest, locations } = openIngest();
+        const { problems } = ingest.locationsEach(values);
+        assert.equal(ingest.counts.received, values.length);
+        assert.equal(ingest.counts.rejected, problems.length);
+        assert.equal(locations.length + problems.length, values.length);
+      }),
+      { numRuns: 200, seed: 7 },
+    );
+  });
+});
+
+describe('Zones', () => {
+  const hall: Zone = { id: 'a', type: 'uwb', foreign_id: 'hall' };
+
+  test('finds a zone by id before one by foreign id', () => {
+    const zones = new Zones();
+    zones.set('a', hall);
+    zones.set('b', { id: 'b', type: 'uwb', foreign_id: 'a' });
+    assert.equal(zones.find('a'), hall);
+    assert.equal(zones.find('hall'), hall);
+    assert.equal(zones.find('c'), undefined);
+  });
+
+  test('forgets a foreign id with its zone, and when the zone has another one', () => {
+    const zones = new Zones();
+    zones.set('a', hall);
+    zones.set('a', { ...hall, foreign_id: 'tower' });
+    assert.equal(zones.find('hall'), undefined);
+    assert.equal(zones.find('tower')?.id, 'a');
+    zones.set('a', undefined);
+    assert.equal(zones.find('tower'), undefined);
+    assert.equal(zones.find('a'), undefined);
+  });
+
+  test('keeps a foreign id that has gone on to another zone', () => {
+    const zones = new Zones();
+    zones.set('a', hall);
+    zones.set('b', { id: 'b', type: 'uwb', foreign_id: 'hall' });
+    zones.set('a', undefined);
+    assert.equal(zones.find('hall')?.id, 'b');
+  });
+});
+
+function badRequest(message: string) {
+  return (error: unknown) => {
+    assert.ok(error instanceof HubError);
+    assert.equal(error.status, 400);
+    assert.equal(error.message, message);
+    return true;
+  };
+}
