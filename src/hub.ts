@@ -11,7 +11,7 @@ import { Fanout } from './fanout/fanout.ts';
 import { announceChange, announceProximity } from './fanout/front_events.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { Zones } from './ingest/zones.ts';
-import type { Log } from './log.ts';
+import { type Log, reportStore } from './log.ts';
 import type { Fence } from './model/fence.ts';
 import type { Zone } from './model/zone.ts';
 import { Outcomes } from './outcomes.ts';
@@ -192,9 +192,14 @@ function wire({ store, config, log, regionProblem }: Given): Parts {
     zone: zones.find,
     hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
     location: (location, times) => shards.location(location, times),
+    providerId: (id) => entities.get('provider', id)?.id ?? id,
     ensureProvider(id, type) {
       const created = entities.ensureProvider(id, type);
-      return slow ? created : created?.catch(() => undefined);
+      return created?.catch((error: unknown) => {
+        if (!slow) return;
+        shards.forget(id);
+        throw error;
+      });
     },
     announce: (proximity) => announceProximity(fanout, proximity),
     kept: () => (slow ? shards.kept() : undefined),
@@ -291,9 +296,4 @@ function risingClock(): () => number {
 function schedule(delayMs: number, callback: () => void): () => void {
   const timer = setTimeout(callback, delayMs);
   return () => clearTimeout(timer);
-}
-
-function reportStore(log: Log, state: 'ok' | 'failing', error: unknown): void {
-  if (state === 'ok') log.info('The database takes writes again');
-  else log.error('The database does not take writes', { error: String(error) });
 }

@@ -25,3 +25,9 @@ export function openLog(severity: keyof typeof LEVELS): Log {
     error: (message, facts = {}) => logger.error(facts, message),
   };
 }
+
+/** Logs that the database stopped or started to take writes. */
+export function reportStore(log: Log, state: 'ok' | 'failing', error: unknown): void {
+  if (state === 'ok') log.info('The database takes writes again');
+  else log.error('The database does not take writes', { error: String(error) });
+}

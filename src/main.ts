@@ -19,8 +19,7 @@ async function main(): Promise<void> {
     `Location hub is running
   API        http://${address}/hub/v2
   WebSocket  ws://${address}/hub/v2/ws/socket
-  Health     http://${address}/hub/v2/health
-  Docs       README.md
+  Docs       http://${address}/hub/docs
 Press Ctrl-C to stop.
 `,
   );

@@ -1,12 +1,7 @@
 import { HubError } from '../errors.ts';
+import { DEPTH_MAX, isDeeper } from '../model/depth.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/**
- * Values nested deeper are refused: JSON.parse has no limit, but JSON.stringify and other recursions do, and a stack
- * overflow is no answer.
- */
-const DEPTH_MAX = 200;
 
 /** The value of a JSON body, whatever its Content-Type says. Throws HUB_BAD_REQUEST. */
 export function parseBody(bytes: Uint8Array): unknown {
@@ -22,15 +17,6 @@ export function parseBody(bytes: Uint8Array): unknown {
 
 /** Throws HUB_BAD_REQUEST for a value nested too deeply to be walked. */
 export function checkDepth(value: unknown): void {
-  if (!isDeeper(value, DEPTH_MAX)) return;
+  if (!isDeeper(value)) return;
   throw new HubError('HUB_BAD_REQUEST', `body: must be nested at most ${DEPTH_MAX} levels deep, found more`);
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  for (const element of Array.isArray(value) ? value : Object.values(value)) {
-    if (isDeeper(element, levels - 1)) return true;
-  }
-  return false;
 }

@@ -29,6 +29,16 @@ export class Replies {
     return { status: 200, headers: this.#json, body: text };
   }
 
+  /** 200 with an HTML page, which may load nothing and run nothing. */
+  page(html: string): HttpReply {
+    const policy = "default-src 'none'; style-src 'unsafe-inline'";
+    return {
+      status: 200,
+      headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy },
+      body: html,
+    };
+  }
+
   /** 201 with the entity's JSON text and its path. */
   created(text: string, path: string): HttpReply {
     return { status: 201, headers: { ...this.#json, Location: path }, body: text };

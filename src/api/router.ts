@@ -68,7 +68,7 @@ export class Router {
     const version = segments[at];
     if (version === 'v1' || version === 'v2')
       return found(this.#versions[version], segments, at + 1, { version, path });
-    return prefixed ? undefined : found(this.#unversioned, segments, at, { version: 'v2', path });
+    return found(this.#unversioned, segments, at, { version: 'v2', path });
   }
 }
 

@@ -2,6 +2,7 @@ import type { AcceptedLocation } from '../core/item.ts';
 import { CRS_CHOICES, isCrs, projection } from '../core/zone/crs.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { checker, show } from '../model/check.ts';
+import { DEPTH_MAX, isDeeper } from '../model/depth.ts';
 import { Location } from '../model/location.ts';
 import { parseTime } from '../model/time.ts';
 import type { Zone } from '../model/zone.ts';
@@ -50,6 +51,9 @@ export function checkLocation(value: unknown, expected: Expected): Checked | str
   }
   if (value.timestamp_sent != null && Number.isNaN(parseTime(value.timestamp_sent))) {
     return badTime(at, 'timestamp_sent', value.timestamp_sent);
+  }
+  if (value.properties != null && isDeeper(value.properties)) {
+    return `${path(at, 'properties')}: must be nested at most ${DEPTH_MAX} levels deep, found more`;
   }
   return { location: accepted(value, providerId, source, crs), generatedMs };
 }

@@ -14,6 +14,8 @@ export interface IngestOptions {
   hasRoom(count: number): boolean;
   /** Hands a location to its shard. */
   location(location: Checked['location'], times: { readonly generatedMs: number; readonly receivedMs: number }): void;
+  /** The id that a provider was created with: a UUID may come in another case. */
+  providerId(id: string): string;
   /** Creates the provider if it is unknown; resolves once it is kept. */
   ensureProvider(id: string, type: ProviderType): Promise<void> | undefined;
   /** Tells subscribers of a proximity as it came in. */
@@ -21,6 +23,8 @@ export interface IngestOptions {
   /** Resolves when the locations so far are kept; undefined where a reply need not wait for that. */
   kept(): Promise<void> | undefined;
 }
+
+const UUID_LENGTH = 36;
 
 export interface Incoming {
   /** Name of the list in messages, or empty for a single value. */
@@ -88,45 +92,50 @@ export class Ingest {
 
   #all(values: readonly unknown[], { root, providerId }: Incoming, check: Check): Promise<void> | undefined {
     const receivedMs = this.#options.now();
-    this.counts.received += values.length;
+    this.#count(values.length);
     const checked: Checked[] = [];
     for (let index = 0; index < values.length; index++) {
       const at = root === '' ? '' : `${root}[${index}]`;
       const found = check(values[index], { at, providerId, receivedMs, zone: this.#options.zone });
-      if (typeof found === 'string') {
-        this.counts.rejected += values.length;
-        throw new HubError('HUB_BAD_REQUEST', found);
-      }
+      if (typeof found === 'string') throw new HubError('HUB_BAD_REQUEST', found);
       checked.push(found);
     }
-    this.#needRoom(checked.length, values.length);
+    this.#needRoom(checked.length);
     return this.#pass(checked, receivedMs);
   }
 
   #each(values: readonly unknown[], check: Check): TakenEach {
     const receivedMs = this.#options.now();
-    this.counts.received += values.length;
+    this.#count(values.length);
     const problems: string[] = [];
     const checked: Checked[] = [];
-    this.#needRoom(values.length, values.length);
+    this.#needRoom(values.length);
     for (let index = 0; index < values.length; index++) {
       const found = check(values[index], { at: `payload[${index}]`, receivedMs, zone: this.#options.zone });
       if (typeof found === 'string') problems.push(found);
       else checked.push(found);
     }
-    this.counts.rejected += problems.length;
     return { problems, kept: this.#pass(checked, receivedMs) };
   }
 
-  #needRoom(count: number, rejected: number): void {
+  /** Values count as rejected until they are passed on, whatever is thrown meanwhile. */
+  #count(values: number): void {
+    this.counts.received += values;
+    this.counts.rejected += values;
+  }
+
+  #needRoom(count: number): void {
     if (this.#options.hasRoom(count)) return;
-    this.counts.rejected += rejected;
     throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: too many are waiting to be processed, try again');
   }
 
   #pass(checked: readonly Checked[], receivedMs: number): Promise<void> | undefined {
     const works: Promise<void>[] = [];
+    this.counts.rejected -= checked.length;
     for (const { location, generatedMs } of checked) {
+      if (location.provider_id.length === UUID_LENGTH) {
+        location.provider_id = this.#options.providerId(location.provider_id);
+      }
       const work = this.#options.ensureProvider(location.provider_id, location.provider_type);
       if (work !== undefined) works.push(work);
       this.#options.location(location, { generatedMs, receivedMs });

@@ -83,8 +83,18 @@ export function pathOf(root: string, segments: readonly string[]): string {
 
 /** A value as it is named in a message: JSON, shortened to 80 characters. */
 export function show(value: unknown): string {
-  const text = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
+  const text = value === undefined ? 'nothing' : textOf(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch (error) {
+    // The stack has overflowed.
+    if (error instanceof RangeError) return 'something nested too deeply';
+    throw error;
+  }
 }
 
 function at(value: unknown, segments: readonly string[]): unknown {

@@ -73,7 +73,9 @@ export function openApi(
   };
   const sendBytes = async (method: string, path: string, bytes: Uint8Array): Promise<Replied> => {
     const { status, headers = {}, body } = await handle(method, path, bytes);
-    return { status, headers, body: body === undefined ? undefined : JSON.parse(String(body)) };
+    if (body === undefined) return { status, headers, body: undefined };
+    const isJson = headers['Content-Type'] === 'application/json';
+    return { status, headers, body: isJson ? JSON.parse(String(body)) : String(body) };
   };
   return {
     entities,

@@ -123,15 +123,19 @@ describe('the WebSocket answers', () => {
     });
   }
 
-  test('deep nesting in a location like any other wrong value', async () => {
-    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
-    const location = `{"position":{"type":"Point","coordinates":${deep}},"provider_type":"uwb","provider_id":"deep"}`;
-    const answers = await socket.ask(`{"event":"message","topic":"location_updates","payload":[${location}]}`);
-    assert.deepEqual(
-      answers.map(({ code }) => code),
-      [10005],
-    );
-  });
+  for (const member of ['position', 'properties', 'floor', 'colour']) {
+    test(`deep nesting in ${member} of a location with 10005, or ignores it`, async () => {
+      const deep = `${'[{"a":'.repeat(20_000)}1${'}]'.repeat(20_000)}`;
+      const location = badText({ set: { [member]: `{"type":"Point","coordinates":${deep}}` }, field: '', found: '' });
+      const errors = await socket.ask(`{"event":"message","topic":"location_updates","payload":[${location}]}`);
+      assert.deepEqual(
+        errors.map(({ code }) => code),
+        member === 'colour' ? [] : [10005],
+      );
+      const { status } = await hub.put('/providers/bad-input/location', location);
+      assert.equal(status, member === 'colour' ? 204 : 400);
+    });
+  }
 });
 
 test('the hub works on after all of it, and has met no fault of its own', async () => {

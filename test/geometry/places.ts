@@ -110,10 +110,12 @@ export function footprintAt(spot: Spot, far = 2): fc.Arbitrary<Footprint> {
   const round = fc
     .tuple(at, fc.double({ min: 0.001, max: 0.5, noNaN: true }))
     .map(([{ lon, lat }, scale]) => point(lon, lat, Math.min(50_000, spot.size * scale)));
+  // Around the poles no ring of longitudes and latitudes says what a square is.
   const ring = fc
     .tuple(at, fc.double({ min: 0.01, max: 0.5, noNaN: true }))
-    .filter(([{ lat }]) => Math.abs(lat) < 84)
-    .map(([{ lon, lat }, scale]) => square(lon, lat, Math.min(5_000, spot.size * scale)));
+    .map(([{ lon, lat }, scale]) =>
+      Math.abs(lat) < 84 ? square(lon, lat, Math.min(5_000, spot.size * scale)) : point(lon, lat),
+    );
   return fc.oneof({ weight: 2, arbitrary: dot }, round, ring);
 }
 

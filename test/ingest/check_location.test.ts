@@ -95,6 +95,15 @@ describe('checkLocation', () => {
     assert.deepEqual(location, { ...GOOD_LOCATION, properties });
   });
 
+  test('refuses properties that are nested too deeply to be handed on', () => {
+    const nested = (levels: number) => JSON.parse(`{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`);
+    accepted({ properties: nested(200) });
+    for (const levels of [201, 100_000]) {
+      const message = check({ ...GOOD_LOCATION, properties: nested(levels) });
+      assert.equal(message, 'properties: must be nested at most 200 levels deep, found more');
+    }
+  });
+
   test('does not take members from a __proto__', () => {
     const hidden = JSON.parse(`{"__proto__":${JSON.stringify(GOOD_LOCATION)}}`);
     assert.match(String(check(hidden)), /^(position|provider_type): is required, but is missing$/);

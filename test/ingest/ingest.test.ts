@@ -18,6 +18,7 @@ function openIngest(more: { room?: number; kept?: () => Promise<void> | undefine
   const locations: object[] = [];
   const ingest = new Ingest({
     now: () => 1000,
+    providerId: (id) => id,
     zone: zones.find,
     hasRoom: (count) => count <= (more.room ?? Number.POSITIVE_INFINITY),
     location(location, times) {

@@ -1,4 +1,5 @@
 import type { Route } from '../route.ts';
+import { docsRoute } from './docs.ts';
 import { FENCE_ROUTES } from './fences.ts';
 import { HUB_ROUTES } from './hub.ts';
 import { LOCATION_ROUTES } from './locations.ts';
@@ -6,8 +7,7 @@ import { PROVIDER_ROUTES } from './providers.ts';
 import { TRACKABLE_ROUTES } from './trackables.ts';
 import { ZONE_ROUTES } from './zones.ts';
 
-/** All endpoints. */
-export const ROUTES: readonly Route[] = [
+const API_ROUTES: readonly Route[] = [
   ...ZONE_ROUTES,
   ...TRACKABLE_ROUTES,
   ...PROVIDER_ROUTES,
@@ -15,3 +15,6 @@ export const ROUTES: readonly Route[] = [
   ...FENCE_ROUTES,
   ...HUB_ROUTES,
 ];
+
+/** All endpoints. */
+export const ROUTES: readonly Route[] = [...API_ROUTES, docsRoute(API_ROUTES)];
