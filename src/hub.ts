@@ -280,7 +280,7 @@ async function finish({ ticker, shards, collisions, writer }: Parts): Promise<vo
   ticker.stop();
   await shards.kept().catch(() => undefined);
   await collisions.lane.settled();
-  await writer.drain();
+  await writer.close();
   await Promise.all([shards.close(), collisions.close()]);
 }
 

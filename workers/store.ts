@@ -12,7 +12,11 @@ answer(() => {
   return { say: 'ready' };
 });
 
-parentPort?.on('message', (request: StoreRequest) => answer(() => serve(request)));
+parentPort?.on('message', (request: StoreRequest) => {
+  answer(() => serve(request));
+  // After the answer, which does not wait for it.
+  if (request.ask === 'commit') store?.checkpoint();
+});
 
 function serve(request: StoreRequest): StoreReply {
   switch (request.ask) {
@@ -33,8 +37,8 @@ function answer(work: () => StoreReply): void {
   try {
     reply = work();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    reply = { say: 'failed', startup: error instanceof StartupError, message };
+    const { message, code } = error as { message: string; code?: string };
+    reply = { say: 'failed', startup: error instanceof StartupError, message, ...(code !== undefined && { code }) };
   }
   parentPort?.postMessage(
     reply satisfies StoreReply,

@@ -1,7 +1,10 @@
 import { Packr } from 'msgpackr';
 import type { Kept, StoreBatch } from '../src/store/store.ts';
 
-/** What the front thread and the store worker say to each other: one request at a time, one reply to each. */
+/**
+ * What the front thread and the store worker say to each other: one reply to each request, in their order, and before
+ * all others one that says whether the store is open.
+ */
 
 /** What the store worker is started with. */
 export interface StoreSettings {
@@ -16,7 +19,7 @@ export type StoreRequest =
 export type StoreReply =
   | { readonly say: 'ready' | 'done' }
   | { readonly say: 'loaded'; readonly bytes: Uint8Array }
-  | { readonly say: 'failed'; readonly startup: boolean; readonly message: string };
+  | { readonly say: 'failed'; readonly startup: boolean; readonly message: string; readonly code?: string };
 
 const packr = new Packr();
 

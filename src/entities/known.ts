@@ -11,7 +11,6 @@ export interface EntityMap {
   provider: LocationProvider;
 }
 export type Kind = keyof EntityMap;
-export const KINDS: readonly Kind[] = ['zone', 'fence', 'trackable', 'provider'];
 
 /** What the check of one entity may ask about the others. */
 export interface Known {

@@ -4,7 +4,7 @@ export interface LaneDriver<Item, Outcome> {
   run(items: readonly Item[]): Promise<Outcome>;
   /** Takes the outcome. What it returns (a commit, say) delays nothing but `settled`. */
   outcome(outcome: Outcome, items: readonly Item[]): Promise<void> | undefined;
-  /** The batch has failed for good: its items are lost. */
+  /** The batch has failed for good and its items are lost; or, with no items, its outcome could not be taken. */
   failure(error: unknown, lost: readonly Item[]): void;
 }
 
@@ -54,6 +54,16 @@ export class Lane<Item, Outcome> {
     return this.#inFlight[0] ?? this.#pending[0];
   }
 
+  /** The last item that is not done yet, in flight or waiting. */
+  get last(): Item | undefined {
+    return this.#pending.at(-1) ?? this.#inFlight.at(-1);
+  }
+
+  /** The first item that waits: the batch in flight ends before it. */
+  get next(): Item | undefined {
+    return this.#pending[0];
+  }
+
   /** Takes an item. Who must not overfill the lane asks hasRoom first; changes of entities are always taken. */
   push(item: Item): void {
     this.#pending.push(item);
@@ -69,8 +79,8 @@ export class Lane<Item, Outcome> {
   }
 
   /**
-   * Resolves when everything pushed so far is done, with the work that its outcomes have asked for. Rejects when the
-   * work of a batch that was still to be done at the time of the call has failed.
+   * Resolves when everything pushed so far is done, with the work that its outcomes have asked for. Rejects, then too
+   * and no sooner, when a batch that was still to be done at the time of the call was lost or its work has failed.
    */
   async settled(): Promise<void> {
     if (this.#done === this.#pushed) {
@@ -79,7 +89,8 @@ export class Lane<Item, Outcome> {
     }
     const until = this.#pushed;
     const works = await new Promise<Promise<void>[]>((resolve) => this.#waiters.push({ until, works: [], resolve }));
-    await Promise.all(works);
+    const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
   }
 
   #start(): void {
@@ -104,18 +115,24 @@ export class Lane<Item, Outcome> {
   }
 
   async #runBatch(items: readonly Item[]): Promise<void> {
-    let outcome: Outcome;
+    let lost = items;
     try {
-      outcome = await this.#driver.run(items);
+      const outcome = await this.#driver.run(items);
+      lost = [];
+      this.#inFlight = [];
+      this.#waitFor(this.#driver.outcome(outcome, items));
     } catch (error) {
       this.#inFlight = [];
-      this.#driver.failure(error, items);
-      return;
+      this.#waitFor(Promise.reject(error));
+      this.#driver.failure(error, lost);
     }
-    this.#inFlight = [];
-    const work = this.#driver.outcome(outcome, items);
+  }
+
+  /** Lets whoever waits for the current batch wait for its work as well. */
+  #waitFor(work: Promise<void> | undefined): void {
     if (work === undefined) return;
-    this.#work = Promise.allSettled([this.#work, work]);
+    // Only the end of the work is kept: results within results would be a chain that never becomes garbage.
+    this.#work = Promise.allSettled([this.#work, work]).then(() => undefined);
     for (const waiter of this.#waiters) waiter.works.push(work);
   }
 

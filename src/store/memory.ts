@@ -6,16 +6,21 @@ export class MemoryStore implements Store {
   readonly #entities = new Map<string, EntityWrite>();
   readonly #rows = new Map<string, LastKnownRow>();
   readonly #hubId: string;
+  #open = true;
 
   constructor(hubId: string) {
     this.#hubId = hubId;
   }
 
   async load(): Promise<Kept> {
+    this.#checkOpen();
     return { entities: [...this.#entities.values()], rows: [...this.#rows.values()], hubId: this.#hubId };
   }
 
   async commit({ entities, rows }: StoreBatch): Promise<void> {
+    this.#checkOpen();
+    // Before anything is applied: all or nothing.
+    for (const row of rows) checkRow(row);
     for (const entity of entities) {
       const key = `${entity.kind} ${entity.id}`;
       if (entity.text === undefined) this.#entities.delete(key);
@@ -28,5 +33,23 @@ export class MemoryStore implements Store {
     }
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#open = false;
+  }
+
+  /** Opens it again, as it was when it was closed: a restart. */
+  reopen(): this {
+    this.#open = true;
+    return this;
+  }
+
+  #checkOpen(): void {
+    if (!this.#open) throw new Error('Cannot use the store: it is closed');
+  }
+}
+
+/** A database refuses these as well. */
+function checkRow(row: LastKnownRow): void {
+  if (row.gone === true || !Number.isNaN(row.receivedMs + row.keyMs)) return;
+  throw new TypeError(`Cannot keep the row of ${row.kind} "${row.id}": a time is not a number`);
 }

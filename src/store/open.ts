@@ -1,84 +1,63 @@
-import { Worker } from 'node:worker_threads';
-import {
-  packBatch,
-  type StoreReply,
-  type StoreRequest,
-  type StoreSettings,
-  unpackKept,
-} from '../../workers/store_protocol.ts';
-import { StartupError } from '../errors.ts';
+import { packBatch, type StoreReply, type StoreSettings, unpackKept } from '../../workers/store_protocol.ts';
 import type { Kept, Store, StoreBatch } from './store.ts';
-
-const STORE_WORKER = new URL('../../workers/store.ts', import.meta.url);
+import { openStoreThread, type StoreThread, StoreThreadGone } from './store_thread.ts';
 
 /** Opens the SQLite file in a thread of its own. Rejects with a StartupError when the file cannot be used. */
 export async function openStore(settings: StoreSettings): Promise<Store> {
-  const store = new StoreThread(settings);
-  try {
-    await store.opened;
-  } catch (error) {
-    await store.terminate();
-    throw error;
-  }
-  return store;
+  const open = () => openStoreThread(settings);
+  return new ThreadStore(open, await open());
 }
 
-class StoreThread implements Store {
-  readonly opened: Promise<StoreReply>;
-  readonly #worker: Worker;
-  #waiting: { resolve(reply: StoreReply): void; reject(error: Error): void } | undefined;
-  #ended: Error | undefined;
+/** The store of another thread. When that dies, the next call opens it anew. */
+export class ThreadStore implements Store {
+  readonly #open: () => Promise<StoreThread>;
+  #thread: Promise<StoreThread>;
+  #closed = false;
 
-  constructor(settings: StoreSettings) {
-    this.#worker = new Worker(STORE_WORKER, { workerData: settings satisfies StoreSettings });
-    this.#worker.on('message', (reply: StoreReply) => this.#answer(reply));
-    this.#worker.on('error', (error) => this.#end(error as Error));
-    this.#worker.on('exit', () => this.#end(new Error('The store thread has ended')));
-    this.opened = this.#reply();
+  constructor(open: () => Promise<StoreThread>, thread: StoreThread) {
+    this.#open = open;
+    this.#thread = Promise.resolve(thread);
   }
 
   async load(): Promise<Kept> {
-    const reply = await this.#ask({ ask: 'load' });
+    const reply = await this.#ask((thread) => thread.ask({ ask: 'load' }));
     if (reply.say !== 'loaded') throw new Error(`Cannot load the store: its thread says ${reply.say}`);
     return unpackKept(reply.bytes);
   }
 
   async commit(batch: StoreBatch): Promise<void> {
-    await this.#ask({ ask: 'commit', bytes: packBatch(batch) });
+    await this.#ask((thread) => thread.ask({ ask: 'commit', bytes: packBatch(batch) }));
   }
 
   async close(): Promise<void> {
-    await this.#ask({ ask: 'close' });
-    await this.terminate();
+    if (this.#closed) return;
+    this.#closed = true;
+    const thread = await this.#thread.catch(() => undefined);
+    if (thread === undefined || thread.isGone) return;
+    try {
+      await thread.ask({ ask: 'close' });
+    } finally {
+      await thread.terminate();
+    }
   }
 
-  async terminate(): Promise<void> {
-    await this.#worker.terminate();
+  /** Asks a second time when the thread dies over the first: a batch that may have been kept can be kept again. */
+  async #ask(question: (thread: StoreThread) => Promise<StoreReply>): Promise<StoreReply> {
+    try {
+      return await question(await this.#living());
+    } catch (error) {
+      if (!(error instanceof StoreThreadGone)) throw error;
+      return question(await this.#living());
+    }
   }
 
-  #ask(request: StoreRequest): Promise<StoreReply> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
-    const transfer = request.ask === 'commit' ? [request.bytes.buffer as ArrayBuffer] : [];
-    this.#worker.postMessage(request satisfies StoreRequest, transfer);
-    return this.#reply();
-  }
-
-  #reply(): Promise<StoreReply> {
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-    });
-  }
-
-  #answer(reply: StoreReply): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (reply.say !== 'failed') waiting?.resolve(reply);
-    else waiting?.reject(reply.startup ? new StartupError(reply.message) : new Error(reply.message));
-  }
-
-  #end(error: Error): void {
-    this.#ended ??= error;
-    this.#waiting?.reject(error);
-    this.#waiting = undefined;
+  async #living(): Promise<StoreThread> {
+    if (this.#closed) throw new Error('Cannot use the store: it is closed');
+    const current = this.#thread;
+    const thread = await current.catch(() => undefined);
+    if (thread !== undefined && !thread.isGone) return thread;
+    // Of all that find it dead, the first opens it anew.
+    if (this.#thread === current) this.#thread = this.#open();
+    return this.#thread;
   }
 }

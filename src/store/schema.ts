@@ -7,6 +7,9 @@ export const SCHEMA_VERSION = 1;
 /**
  * Entities keep their place in the order of creation (seq) when they are replaced. Times are milliseconds since 1970.
  * `memberships` is JSON: [[fence id, entry time], …].
+ *
+ * last_known has a rowid and a separate index on purpose: rows of 490 bytes in random order of ids went in at 200,000 a
+ * second, clustered on the key (WITHOUT ROWID) at 90,000 with four times as much to checkpoint.
  */
 export const SCHEMA = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

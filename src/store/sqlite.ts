@@ -1,14 +1,14 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import type { LastKnownRow } from '../core/item.ts';
+import { inspect, openFile, placeOf, prepareFile } from './database_file.ts';
 import { lockFile } from './lock.ts';
-import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.ts';
-import { asStartupError, refuse } from './start_errors.ts';
+import { asStartupError } from './start_errors.ts';
 import type { EntityKind, EntityWrite, Kept, StoreBatch } from './store.ts';
 
-/** Pages of the write-ahead log after which a commit copies them into the database: 16 MiB. */
+/** Pages of the write-ahead log after which it is copied into the database: 16 MiB. */
 const CHECKPOINT_PAGES = 4096;
-const WAL_MAX_BYTES = 64 << 20;
-
+/** Pages after which that waits for readers as well, for otherwise the log never ends while one is at work: 64 MiB. */
+const CHECKPOINT_PAGES_MAX = 4 * CHECKPOINT_PAGES;
 interface Statements {
   readonly setEntity: Database.Statement;
   readonly deleteEntity: Database.Statement;
@@ -17,48 +17,88 @@ interface Statements {
 }
 
 /**
- * The hub's SQLite file, opened for this process alone. A commit survives the death of the process; only a loss of
- * power may take back the last ones, never a part of one.
+ * The hub's SQLite file, opened for this process alone. A commit survives the death of the process, and one with entities
+ * a loss of power as well; that may take back the last ones with rows only, never a part of one.
  */
 export class SqliteStore {
+  readonly #path: string;
   readonly #db: Database.Database;
   readonly #unlock: () => void;
   readonly #statements: Statements;
   readonly #commit: (batch: StoreBatch) => void;
   readonly #hubId: string;
+  #checkpointAtPages = CHECKPOINT_PAGES;
 
   /** Throws a StartupError that names the file when it cannot be used. `newId` makes the id of a new store. */
   constructor(path: string, newId: () => string) {
-    this.#unlock = lockFile(path);
+    this.#path = path;
+    const file = placeOf(path);
+    this.#unlock = lockFile(path, file);
+    let db: Database.Database | undefined;
     try {
-      this.#db = open(path);
-      this.#hubId = prepareFile(this.#db, path, newId);
-      this.#statements = prepare(this.#db);
+      inspect(file, path);
+      db = openFile(file);
+      this.#db = db;
+      this.#hubId = prepareFile(db, newId);
+      this.#statements = prepare(db);
     } catch (error) {
+      db?.close();
       this.#unlock();
       throw asStartupError(error, path);
     }
     this.#commit = this.#db.transaction((batch: StoreBatch) => this.#write(batch)).immediate;
   }
 
+  /** Throws a StartupError when the file cannot be read. */
   load(): Kept {
-    const entities = this.#db.prepare('SELECT kind, id, text FROM entity ORDER BY seq').all() as EntityWrite[];
-    const rows = this.#db.prepare('SELECT kind, id, received_ms, key_ms, location, memberships FROM last_known');
-    return { entities, rows: (rows.all() as StoredRow[]).map(toRow), hubId: this.#hubId };
+    try {
+      const entities = this.#db.prepare('SELECT kind, id, text FROM entity ORDER BY seq').all() as EntityWrite[];
+      const rows = this.#db.prepare('SELECT kind, id, received_ms, key_ms, location, memberships FROM last_known');
+      return { entities, rows: (rows.all() as StoredRow[]).map(toRow), hubId: this.#hubId };
+    } catch (error) {
+      throw asStartupError(error, this.#path);
+    }
   }
 
   /** One transaction. Throws when it fails, and then has changed nothing. */
   commit(batch: StoreBatch): void {
-    this.#commit(batch);
+    const hasEntities = batch.entities.length > 0;
+    if (hasEntities) this.#db.pragma('synchronous = FULL');
+    try {
+      this.#commit(batch);
+    } finally {
+      if (hasEntities) this.#db.pragma('synchronous = NORMAL');
+    }
+  }
+
+  /**
+   * Copies the log into the database when it has grown; to be called after each commit, once that is answered. A failure
+   * leaves the log as it is, and commits go on.
+   */
+  checkpoint(): void {
+    try {
+      const pages = this.#log('NOOP').log;
+      if (pages < this.#checkpointAtPages) return;
+      const { log, checkpointed } = this.#log(pages < CHECKPOINT_PAGES_MAX ? 'PASSIVE' : 'RESTART');
+      // A log that a reader holds on to goes on growing: the next attempt is when there is as much more to gain.
+      this.#checkpointAtPages = log === checkpointed ? CHECKPOINT_PAGES : log + CHECKPOINT_PAGES;
+    } catch {
+      this.#checkpointAtPages += CHECKPOINT_PAGES;
+    }
   }
 
   close(): void {
     try {
-      this.#db.pragma('wal_checkpoint(TRUNCATE)');
       this.#db.close();
     } finally {
       this.#unlock();
     }
+  }
+
+  /** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint; NOOP only tells the length, in 10 µs. */
+  #log(mode: 'NOOP' | 'PASSIVE' | 'RESTART'): { log: number; checkpointed: number } {
+    const [result] = this.#db.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[];
+    return result ?? { log: 0, checkpointed: 0 };
   }
 
   #write({ entities, rows }: StoreBatch): void {
@@ -72,50 +112,6 @@ export class SqliteStore {
       else setRow.run(row.kind, row.id, row.receivedMs, row.keyMs, row.location, JSON.stringify(row.memberships));
     }
   }
-}
-
-function open(path: string): Database.Database {
-  const db = new Database(path, { timeout: 5000 });
-  try {
-    // Looks at the file before anything is changed: a file of somebody else is left as it is.
-    checkOwner(db, path);
-    db.pragma('journal_mode = WAL');
-    db.pragma('synchronous = NORMAL');
-    db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    db.pragma(`journal_size_limit = ${WAL_MAX_BYTES}`);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-function checkOwner(db: Database.Database, path: string): void {
-  const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number;
-  if (tables === 0) return;
-  if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
-    throw refuse(path, 'it is a database of another program');
-  }
-  const version = db.pragma('user_version', { simple: true }) as number;
-  if (version > SCHEMA_VERSION) {
-    throw refuse(path, `it was written by a newer hub (version ${version}, this hub knows ${SCHEMA_VERSION})`);
-  }
-}
-
-/** Makes the tables of a new file. Returns the store's id. */
-function prepareFile(db: Database.Database, path: string, newId: () => string): string {
-  const version = db.pragma('user_version', { simple: true }) as number;
-  if (version === 0) {
-    db.transaction(() => {
-      db.exec(SCHEMA);
-      db.prepare("INSERT INTO meta VALUES ('hub_id', ?)").run(newId());
-      db.pragma(`application_id = ${APPLICATION_ID}`);
-      db.pragma(`user_version = ${SCHEMA_VERSION}`);
-    }).immediate();
-  }
-  const sound = db.pragma('quick_check(1)', { simple: true });
-  if (sound !== 'ok') throw refuse(path, `it is damaged: ${String(sound)}`);
-  return db.prepare("SELECT value FROM meta WHERE name = 'hub_id'").pluck().get() as string;
 }
 
 function prepare(db: Database.Database): Statements {

@@ -24,10 +24,10 @@ export interface Kept {
   readonly hubId: string;
 }
 
-/** Where the hub keeps its data. One caller at a time: whoever uses it waits for a call to end before the next. */
+/** Where the hub keeps its data. Calls are served in order; a caller need not wait for the end of another's. */
 export interface Store {
   load(): Promise<Kept>;
-  /** Keeps the whole batch or, when it rejects, nothing of it. */
+  /** Keeps the whole batch or, when it rejects, nothing of it. Keeping it twice is the same as once. */
   commit(batch: StoreBatch): Promise<void>;
   close(): Promise<void>;
 }

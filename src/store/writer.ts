@@ -1,5 +1,6 @@
 import type { LastKnownRow } from '../core/item.ts';
 import { HubError } from '../errors.ts';
+import { RowQueue } from './row_queue.ts';
 import type { EntityWrite, Store } from './store.ts';
 
 export interface StoreWriterOptions {
@@ -17,48 +18,49 @@ interface EntityJob {
   reject(error: HubError): void;
 }
 
-interface RowsJob {
-  readonly orFail: boolean;
-  resolve(): void;
-  reject(error: HubError): void;
-}
-
 /**
  * Writes in groups: one commit at a time, and whatever arrives meanwhile is in the next. Rows are kept until they are
  * written, the latest of each object; entities are written or refused, so that an answer to a client is the truth.
+ *
+ * After a failure rows rest until the retry is due. Entities never wait for that: each group of them is tried at once.
  */
 export class StoreWriter {
   readonly #store: Store;
   readonly #options: StoreWriterOptions;
-  #entities: EntityJob[] = [];
-  #rows = new Map<string, LastKnownRow>();
-  #rowsJobs: RowsJob[] = [];
-  #busy = false;
-  #failures = 0;
+  readonly #rows = new RowQueue();
+  #jobs: EntityJob[] = [];
+  /** Of all entity jobs that are not settled. */
+  readonly #unsettled = new Set<Promise<void>>();
+  #isBusy = false;
+  #isClosed = false;
+  #failure: Error | undefined;
+  #retries = 0;
   #cancelRetry: (() => void) | undefined;
-  #idle: (() => void)[] = [];
 
   constructor(store: Store, options: StoreWriterOptions) {
     this.#store = store;
     this.#options = options;
   }
 
-  /** Objects whose latest row is not written yet. */
+  /** Rows that are not written yet. */
   get pendingRows(): number {
     return this.#rows.size;
   }
 
   /** Whether the last commit failed. */
   get failing(): boolean {
-    return this.#failures > 0;
+    return this.#failure !== undefined;
   }
 
   /** Resolves once the entities are kept. Rejects with HUB_UNAVAILABLE, and then none of them is. */
   writeEntities(entities: readonly EntityWrite[]): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#entities.push({ entities, resolve, reject });
-      this.#start();
-    });
+    if (this.#isClosed) return Promise.reject(unavailable(new Error('the writer is closed')));
+    const written = new Promise<void>((resolve, reject) => this.#jobs.push({ entities, resolve, reject }));
+    this.#unsettled.add(written);
+    const settle = () => void this.#unsettled.delete(written);
+    written.then(settle, settle);
+    this.#start();
+    return written;
   }
 
   /**
@@ -66,97 +68,123 @@ export class StoreWriter {
    * HUB_UNAVAILABLE when the next attempt fails; the rows stay, and are written when the store takes them again.
    */
   writeRows(rows: readonly LastKnownRow[], { orFail = false } = {}): Promise<void> {
-    for (const row of rows) this.#rows.set(`${row.kind} ${row.id}`, row);
-    return new Promise((resolve, reject) => {
-      this.#rowsJobs.push({ orFail, resolve, reject });
-      if (this.#cancelRetry !== undefined && orFail) this.#refuseRows(undefined);
-      else this.#start();
-    });
+    this.#rows.put(rows);
+    if (orFail && (this.#isClosed || this.#cancelRetry !== undefined))
+      return Promise.reject(unavailable(this.#failure));
+    const written = this.#rows.committed({ orFail });
+    this.#start();
+    return written;
   }
 
   /** Waits for everything that waits now, or for one attempt at it where the store fails. */
   async drain(): Promise<void> {
-    this.#cancelRetry?.();
-    this.#cancelRetry = undefined;
+    if (this.#isClosed) return;
+    this.#endRest();
+    const rows = this.#rows.committed({ orFail: true });
     this.#start();
-    if (this.#busy) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await Promise.allSettled([rows, ...this.#unsettled]);
+  }
+
+  /**
+   * Writes everything that waits, with one attempt more after each of the waits for a retry, and then attempts nothing
+   * any more. What a store that still fails has not taken is left in `pendingRows`; promises of these rows stay open.
+   */
+  async close(): Promise<void> {
+    await this.drain();
+    for (const delayMs of this.#options.retryMs) {
+      if (this.#rows.size === 0) break;
+      this.#endRest();
+      await new Promise<void>((resolve) => void this.#options.schedule(delayMs, resolve));
+      await this.drain();
+    }
+    this.#isClosed = true;
+    this.#endRest();
   }
 
   #start(): void {
-    if (this.#busy) return;
-    this.#busy = true;
+    if (this.#isBusy || !this.#hasWork()) return;
+    this.#isBusy = true;
     queueMicrotask(() => void this.#run());
   }
 
+  #hasWork(): boolean {
+    if (this.#jobs.length > 0) return true;
+    return this.#rows.size > 0 && this.#cancelRetry === undefined && !this.#isClosed;
+  }
+
   async #run(): Promise<void> {
-    while (this.#entities.length > 0 || (this.#rows.size > 0 && this.#cancelRetry === undefined)) {
-      await this.#writeGroup();
-    }
-    this.#busy = false;
-    // Jobs without rows, or whose rows were written with an earlier group.
-    if (this.#rows.size === 0) for (const job of this.#takeRowsJobs()) job.resolve();
-    for (const resolve of this.#idle.splice(0)) resolve();
+    while (this.#hasWork()) await this.#writeGroup();
+    this.#isBusy = false;
   }
 
   async #writeGroup(): Promise<void> {
-    const jobs = this.#entities.splice(0);
-    const rows = this.#cancelRetry === undefined ? this.#rows : new Map<string, LastKnownRow>();
-    if (rows === this.#rows) this.#rows = new Map();
-    const rowsJobs = rows.size > 0 ? this.#takeRowsJobs() : [];
+    const jobs = this.#jobs.splice(0);
     const entities = jobs.flatMap((job) => job.entities);
-    if (await this.#commit(entities, rows)) {
-      for (const job of [...jobs, ...rowsJobs]) job.resolve();
-      return;
+    const rows = this.#cancelRetry === undefined && !this.#isClosed ? this.#rows.take() : [];
+    const together = await this.#commit(entities, rows);
+    let forEntities = together;
+    let forRows = together;
+    if (together !== undefined && jobs.length > 0 && rows.length > 0) {
+      // One part must not keep the other from being written.
+      forEntities = await this.#commit(entities, []);
+      forRows = await this.#commit([], rows);
     }
-    const both = entities.length > 0 && rows.size > 0;
-    // One part must not keep the other from being written.
-    if (both && (await this.#commit(entities, new Map()))) for (const job of jobs) job.resolve();
-    else for (const job of jobs) job.reject(unavailable());
-    if (both && (await this.#commit([], rows))) {
-      for (const job of rowsJobs) job.resolve();
-      return;
+    for (const job of jobs) {
+      if (forEntities === undefined) job.resolve();
+      else job.reject(unavailable(forEntities));
     }
-    if (rows.size > 0) this.#keepForLater(rows, rowsJobs);
+    if (rows.length === 0) this.#judgeByEntities(forEntities);
+    else if (forRows === undefined) this.#rowsKept();
+    else this.#rowsFailed(forRows);
   }
 
-  async #commit(entities: readonly EntityWrite[], rows: ReadonlyMap<string, LastKnownRow>): Promise<boolean> {
-    try {
-      await this.#store.commit({ entities, rows: [...rows.values()] });
-      if (this.#failures > 0) this.#options.state('ok');
-      this.#failures = 0;
-      return true;
-    } catch (error) {
-      if (this.#failures === 0) this.#options.state('failing', error);
-      this.#failures++;
-      return false;
-    }
+  /** Entities alone say nothing of rows that rest: if they are taken, the rows are tried at once. */
+  #judgeByEntities(error: Error | undefined): void {
+    if (error !== undefined) this.#setFailure(error);
+    else if (this.#rows.size === 0) this.#setFailure(undefined);
+    else this.#endRest();
   }
 
-  /** Puts rows back, below newer ones of the same objects, and tries again after a while. */
-  #keepForLater(rows: ReadonlyMap<string, LastKnownRow>, jobs: readonly RowsJob[]): void {
-    this.#rows = new Map([...rows, ...this.#rows]);
-    this.#rowsJobs = [...jobs, ...this.#rowsJobs];
-    this.#refuseRows(unavailable());
+  #rowsKept(): void {
+    this.#rows.kept();
+    this.#retries = 0;
+    this.#setFailure(undefined);
+  }
+
+  #rowsFailed(error: Error): void {
+    this.#setFailure(error);
+    this.#rows.failed(unavailable(error));
     const { retryMs, schedule } = this.#options;
-    const delayMs = retryMs[Math.min(this.#failures, retryMs.length) - 1] ?? 1000;
-    this.#cancelRetry?.();
+    const delayMs = retryMs[Math.min(this.#retries++, retryMs.length - 1)] ?? 1000;
     this.#cancelRetry = schedule(delayMs, () => {
       this.#cancelRetry = undefined;
       this.#start();
     });
   }
 
-  #refuseRows(error: HubError = unavailable()): void {
-    const refused = this.#rowsJobs.filter(({ orFail }) => orFail);
-    this.#rowsJobs = this.#rowsJobs.filter(({ orFail }) => !orFail);
-    for (const job of refused) job.reject(error);
+  #endRest(): void {
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
   }
 
-  #takeRowsJobs(): RowsJob[] {
-    return this.#rowsJobs.splice(0);
+  #setFailure(error: Error | undefined): void {
+    const was = this.#failure;
+    this.#failure = error;
+    if (was === undefined && error !== undefined) this.#options.state('failing', error);
+    if (was !== undefined && error === undefined) this.#options.state('ok');
+  }
+
+  async #commit(entities: readonly EntityWrite[], rows: readonly LastKnownRow[]): Promise<Error | undefined> {
+    try {
+      await this.#store.commit({ entities, rows });
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
   }
 }
 
-function unavailable(): HubError {
-  return new HubError('HUB_UNAVAILABLE', 'Cannot keep data: the database does not take writes at the moment');
+function unavailable(cause: Error | undefined): HubError {
+  const message = 'Cannot keep data: the database does not take writes at the moment';
+  return new HubError('HUB_UNAVAILABLE', message, { cause });
 }

@@ -73,7 +73,7 @@ export function openApi(
   };
   const sendBytes = async (method: string, path: string, bytes: Uint8Array): Promise<Replied> => {
     const { status, headers = {}, body } = await handle(method, path, bytes);
-    if (body === undefined) return { status, headers, body: undefined };
+    if (body === undefined) return { status, headers, body: undefined as never };
     const isJson = headers['Content-Type'] === 'application/json';
     return { status, headers, body: isJson ? JSON.parse(String(body)) : String(body) };
   };

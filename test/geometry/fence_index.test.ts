@@ -157,6 +157,19 @@ const CASES: readonly Case[] = [
   { name: 'a square over 180°', region: box(179.9, -0.5, 180, 0.5), footprint: square(-179.9999, 0, 20), distance: 0 },
   { name: 'the world', region: box(-180, -90, 180, 90), footprint: point(-180, 12), distance: 0 },
   { name: 'the world at a pole', region: box(-180, -90, 180, 90), footprint: point(77, 90), distance: 0, depth: 0 },
+  {
+    name: 'a wedge that reaches 180° at one end only',
+    region: polygon([
+      [
+        [-180, 0],
+        [180, -10],
+        [180, 10],
+        [-180, 0],
+      ],
+    ]),
+    footprint: point(180, 5),
+    distance: 0,
+  },
   { name: 'the world written from 0 to 360', region: box(0, -90, 360, 90), footprint: point(-90, 12), distance: 0 },
   { name: 'a polar cap at the pole', region: box(-180, 89, 180, 90), footprint: point(0, 90), distance: 0 },
   {

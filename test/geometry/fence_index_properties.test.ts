@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { FenceIndex, Footprint, Nearby, Region } from '../../src/core/fence/fence_index.ts';
 import { openFenceIndex } from '../../wasm/fence_index.ts';
 import { ReferenceFenceIndex } from '../support/reference_fence_index.ts';
-import { anySpot, footprintAt, regionAt } from './places.ts';
+import { anySpot, circle, footprintAt, point, regionAt } from './places.ts';
 
 const SEED = 20_260_408;
 
@@ -61,27 +61,33 @@ describe('FenceIndex.near', () => {
     );
   });
 
-  it('never misses one of many fences while objects wander among them', async () => {
+  it('never misses one of many fences while objects of all extents wander among them', async () => {
     const index = await openFenceIndex();
-    const random = fc.sample(fc.double({ min: 0, max: 1, noNaN: true }), { seed: SEED, numRuns: 40_000 });
+    const draws = fc.sample(fc.double({ min: 0, max: 1, noNaN: true }), { seed: SEED, numRuns: 40_000 });
     let drawn = 0;
-    const next = (): number => random[drawn++ % random.length] as number;
+    const next = (): number => draws[drawn++ % draws.length] as number;
+    const anyFence = (): Region => {
+      const [lon, lat] = [179.99 + next() * 0.02, 50 + next() * 0.02];
+      return circle(lon > 180 ? lon - 360 : lon, lat, 0.5 + 100 * next() ** 4);
+    };
     const slots = new Set<number>();
     for (let slot = 0; slot < 3000; slot++) {
-      const [lon, lat] = [8 + next() * 0.02, 50 + next() * 0.02];
-      index.set(slot, { kind: 'circle', lon, lat, radiusMetres: 0.5 + 100 * next() ** 4 });
+      index.set(slot, anyFence());
       slots.add(slot);
     }
-    let last: Nearby | undefined;
-    const footprint = { lon: 8.01, lat: 50.01, radiusMetres: 0, ring: undefined, reachMetres: 0 };
-    for (let step = 0; step < 3000; step++) {
-      footprint.lon += (next() - 0.5) * 1e-4;
-      footprint.lat += (next() - 0.5) * 1e-4;
-      last = index.near(last, footprint);
-      assertComplete(index, { nearby: last, slots, footprint });
-      if (step % 10 !== 0) continue;
-      const slot = Math.floor(next() * 3000);
-      index.set(slot, { kind: 'circle', lon: 8 + next() * 0.02, lat: 50 + next() * 0.02, radiusMetres: 30 });
+    const objects = [0, 0.5, 30, 700].map((radius) => ({ footprint: point(180, 50.01, radius), last: undefined }));
+    for (let step = 0; step < 1500; step++) {
+      for (const object of objects as { footprint: Footprint; last: Nearby | undefined }[]) {
+        const { lon, lat, radiusMetres } = object.footprint;
+        const moved = lon + (next() - 0.5) * 2e-4;
+        object.footprint = point(moved > 180 ? moved - 360 : moved, lat + (next() - 0.5) * 2e-4, radiusMetres);
+        object.last = index.near(object.last, object.footprint);
+        assertComplete(index, { nearby: object.last, slots, footprint: object.footprint });
+      }
+      // Now and then one fence changes, and now and then more than an index can remember one by one.
+      for (let change = step % 100 === 0 ? 200 : step % 10 === 0 ? 1 : 0; change > 0; change--) {
+        index.set(Math.floor(next() * 3000), anyFence());
+      }
     }
   });
 });
@@ -103,6 +109,29 @@ describe('FenceIndex', () => {
         assert.equal(depth >= 0, distance === 0);
       }),
       { seed: SEED, numRuns: 700 },
+    );
+  });
+
+  it('agrees with brute force on distances around the poles and of hundreds of kilometres', async () => {
+    const index = await openFenceIndex();
+    const reference = new ReferenceFenceIndex();
+    const arctic = fc.record({
+      lon: fc.double({ min: -180, max: 180, noNaN: true }),
+      lat: fc.double({ min: 60, max: 90, noNaN: true }),
+      size: fc.double({ min: 1, max: 5.5, noNaN: true }).map((exponent) => 10 ** exponent),
+    });
+    const both = arctic.chain((spot) => fc.tuple(regionAt(spot), footprintAt(spot)));
+    fc.assert(
+      fc.property(both, ([region, footprint]) => {
+        index.set(0, region);
+        reference.set(0, region);
+        const [actual, expected] = [index, reference].map((one) => one.distanceMetres(0, footprint)) as [
+          number,
+          number,
+        ];
+        assert.ok(Math.abs(actual - expected) <= 5e-6 + 2e-3 * expected, `${actual} instead of ${expected} metres`);
+      }),
+      { seed: SEED, numRuns: 600 },
     );
   });
 });

@@ -13,7 +13,7 @@ export interface TestReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body as JSON; undefined when it is empty. */
+  /** The body where it is JSON. */
   readonly body: Event;
 }
 
@@ -137,7 +137,8 @@ function requestOf(url: string, { method, body, headers, agent }: Asked): Promis
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString();
         const { statusCode: status = 0, headers } = response;
-        resolve({ status, headers, text, body: text === '' ? undefined : JSON.parse(text) });
+        const isJson = headers['content-type']?.startsWith('application/json') === true;
+        resolve({ status, headers, text, body: isJson && text !== '' ? JSON.parse(text) : undefined });
       });
     });
     request.end(bytes);

@@ -19,7 +19,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/model', mayImport: [], packages: ['typebox', 'typebox/compile'] },
   { path: 'src/core', mayImport: ['src/model'], packages: ['proj4', 'geographiclib-geodesic'] },
   { path: 'wasm', mayImport: INNER },
-  { path: 'src/store', mayImport: INNER },
+  { path: 'src/store', mayImport: [...INNER, ...PROTOCOLS] },
   { path: 'workers', mayImport: [...INNER, 'wasm', 'src/store'] },
   { path: 'src/config', mayImport: ['src/model'] },
   { path: 'src/ingest', mayImport: INNER },

@@ -5,7 +5,7 @@ export const ECCENTRICITY_SQUARED = FLATTENING * (2 - FLATTENING);
 
 /** Smallest and greatest radius of curvature on the ellipsoid: along the meridian at the equator, and at a pole. */
 export const LEAST_RADIUS = EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED);
-export const GREATEST_RADIUS = EQUATOR_RADIUS / Math.sqrt(1 - ECCENTRICITY_SQUARED);
+const GREATEST_RADIUS = EQUATOR_RADIUS / Math.sqrt(1 - ECCENTRICITY_SQUARED);
 
 export const RADIANS = Math.PI / 180;
 

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.ts';
+import { asStartupError, checkPlace, refuse } from './start_errors.ts';
+
+/** What is left of the log's file once it is copied, so that one large commit does not keep the space. */
+const WAL_BYTES_KEPT = 16 << 20;
+/** How long a statement waits for another program that has locked the file. */
+const BUSY_MS = 2000;
+
+/** The file's path without links. Throws a StartupError when no database can be kept there. */
+export function placeOf(path: string): string {
+  try {
+    return checkPlace(path);
+  } catch (error) {
+    throw asStartupError(error, path);
+  }
+}
+
+/** Looks at a file without changing it or its log: one that is refused is left as it is. Throws a StartupError. */
+export function inspect(file: string, path: string): void {
+  if (!existsSync(file)) return;
+  const db = new Database(file, { readonly: true, timeout: BUSY_MS });
+  try {
+    const application = db.pragma('application_id', { simple: true });
+    const version = db.pragma('user_version', { simple: true }) as number;
+    const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number;
+    // A hub that was killed while it made the file has left this.
+    if (tables === 0 && application === 0 && version === 0) return;
+    if (application !== APPLICATION_ID) throw refuse(path, 'it is a database of another program');
+    if (version > SCHEMA_VERSION) {
+      throw refuse(path, `it was written by a newer hub (version ${version}, this hub knows ${SCHEMA_VERSION})`);
+    }
+    const sound = db.pragma('quick_check(1)', { simple: true });
+    if (sound !== 'ok') throw refuse(path, `it is damaged: ${String(sound)}`);
+  } finally {
+    db.close();
+  }
+}
+
+/** Opens the file, or makes an empty one. */
+export function openFile(file: string): Database.Database {
+  const db = new Database(file, { timeout: BUSY_MS });
+  try {
+    const mode = db.pragma('journal_mode = WAL', { simple: true });
+    if (mode !== 'wal') throw new Error('its file system does not take a write-ahead log');
+    // Switching to WAL does not choose this.
+    db.pragma('synchronous = NORMAL');
+    db.pragma('wal_autocheckpoint = 0');
+    db.pragma(`journal_size_limit = ${WAL_BYTES_KEPT}`);
+    // temp_store stays at its default: a file in the folder that SQLITE_TMPDIR names.
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Makes the tables of a new file. Returns the store's id. */
+export function prepareFile(db: Database.Database, newId: () => string): string {
+  if (db.pragma('user_version', { simple: true }) === 0) {
+    db.transaction(() => {
+      db.exec(SCHEMA);
+      db.prepare("INSERT INTO meta VALUES ('hub_id', ?)").run(newId());
+      db.pragma(`application_id = ${APPLICATION_ID}`);
+      db.pragma(`user_version = ${SCHEMA_VERSION}`);
+    }).immediate();
+  }
+  return db.prepare("SELECT value FROM meta WHERE name = 'hub_id'").pluck().get() as string;
+}

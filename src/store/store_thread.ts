@@ -1,0 +1,76 @@
+import { Worker } from 'node:worker_threads';
+import type { StoreReply, StoreRequest, StoreSettings } from '../../workers/store_protocol.ts';
+import { StartupError } from '../errors.ts';
+
+const STORE_WORKER = new URL('../../workers/store.ts', import.meta.url);
+
+/** The thread has ended: whether it had done what it was asked is not known. */
+export class StoreThreadGone extends Error {
+  override name = 'StoreThreadGone';
+}
+
+/** Starts the store's thread. Rejects with a StartupError when the file cannot be used. */
+export async function openStoreThread(settings: StoreSettings): Promise<StoreThread> {
+  const thread = new StoreThread(settings);
+  try {
+    await thread.opened;
+  } catch (error) {
+    await thread.terminate();
+    throw error;
+  }
+  return thread;
+}
+
+/** The worker that owns the file. It serves requests in their order, so its replies need no numbers. */
+export class StoreThread {
+  readonly opened: Promise<StoreReply>;
+  readonly #worker: Worker;
+  #waiting: { resolve(reply: StoreReply): void; reject(error: Error): void }[] = [];
+  #gone: StoreThreadGone | undefined;
+
+  constructor(settings: StoreSettings) {
+    this.#worker = new Worker(STORE_WORKER, { name: 'store', workerData: settings satisfies StoreSettings });
+    this.#worker.on('message', (reply: StoreReply) => this.#answer(reply));
+    this.#worker.on('error', (error) => this.#end(error));
+    this.#worker.on('exit', () => this.#end(undefined));
+    this.opened = this.#reply();
+  }
+
+  get isGone(): boolean {
+    return this.#gone !== undefined;
+  }
+
+  /** Hands the bytes over. Rejects with the store's error, or with StoreThreadGone. */
+  ask(request: StoreRequest): Promise<StoreReply> {
+    if (this.#gone !== undefined) return Promise.reject(this.#gone);
+    const transfer = request.ask === 'commit' ? [request.bytes.buffer as ArrayBuffer] : [];
+    this.#worker.postMessage(request satisfies StoreRequest, transfer);
+    return this.#reply();
+  }
+
+  /** Ends the thread at once, in the middle of what it is doing. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #reply(): Promise<StoreReply> {
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  #answer(reply: StoreReply): void {
+    const waiting = this.#waiting.shift();
+    if (reply.say === 'failed') waiting?.reject(errorOf(reply));
+    else waiting?.resolve(reply);
+  }
+
+  #end(cause: unknown): void {
+    const why = cause instanceof Error ? `: ${cause.message}` : '';
+    this.#gone ??= new StoreThreadGone(`The store thread has ended${why}`, { cause });
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#gone);
+  }
+}
+
+function errorOf({ startup, message, code }: StoreReply & { say: 'failed' }): Error {
+  if (startup) return new StartupError(message);
+  return Object.assign(new Error(message), code === undefined ? {} : { code });
+}

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import { openStore } from '../../src/store/open.ts';
+import { SqliteStore } from '../../src/store/sqlite.ts';
+import { row } from './rows.ts';
+
+/**
+ * A process to be killed. `hold` opens the file and waits; `commit` commits one entity and some rows after the other
+ * through the store's thread, and prints each number once it was acknowledged.
+ */
+const [task, path = ''] = process.argv.slice(2);
+if (task === 'hold') {
+  const store = new SqliteStore(path, randomUUID);
+  process.stdout.write('ready\n');
+  process.stdin.resume();
+  process.stdin.on('end', () => store.close());
+} else {
+  const store = await openStore({ path });
+  for (let number = 0; ; number++) {
+    const rows = Array.from({ length: 20 }, (_, index) => row(number * 20 + index));
+    await store.commit({ entities: [{ kind: 'zone', id: `zone-${number}`, text: `${number}` }], rows });
+    process.stdout.write(`${number}\n`);
+  }
+}

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { MemoryStore } from '../../src/store/memory.ts';
+import { openStore } from '../../src/store/open.ts';
+import { SqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { testStoreContract } from './contract.ts';
+import { folderFor } from './folder.ts';
+
+testStoreContract({
+  name: 'MemoryStore',
+  place() {
+    const store = new MemoryStore(randomUUID());
+    return { open: async () => store.reopen() };
+  },
+});
+
+testStoreContract({
+  name: 'SqliteStore',
+  place(context) {
+    const path = join(folderFor(context), 'data.dat');
+    return { open: async () => later(new SqliteStore(path, randomUUID)) };
+  },
+});
+
+testStoreContract({
+  name: 'openStore',
+  place(context) {
+    const path = join(folderFor(context), 'data.dat');
+    return { open: () => openStore({ path }) };
+  },
+});
+
+/** The synchronous store behind the interface of the others. */
+function later(store: SqliteStore): Store {
+  return {
+    load: async () => store.load(),
+    commit: async (batch) => store.commit(batch),
+    close: async () => store.close(),
+  };
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { EntityWrite, Store, StoreBatch } from '../../src/store/store.ts';
+import { row, sorted } from './rows.ts';
+
+/** How a kind of store is opened: each call of `open` opens the same contents, which are new in each test. */
+export interface StoreKind {
+  readonly name: string;
+  place(context: TestContext): { open(): Promise<Store> };
+}
+
+const zone = (id: string, text: string | undefined = `{"id":"${id}"}`): EntityWrite => ({ kind: 'zone', id, text });
+const batch = ({ entities = [], rows = [] }: Partial<StoreBatch>): StoreBatch => ({ entities, rows });
+
+const TEXTS: readonly (readonly [name: string, id: string, text: string])[] = [
+  ['of many scripts', 'Zürich-東京-🏭', '{"name":"Halle ß, ホール, قاعة, 🏗️"}'],
+  ['with quotes and line ends', `it's "quoted"`, '{"a":"line\\nend","b":"\'; DROP TABLE entity; --"}'],
+  ['with a zero character', 'a\0b', '{"a":"\\u0000"}\0'],
+  ['of one megabyte', 'large', JSON.stringify({ text: 'é'.repeat(500_000) })],
+  ['that are empty', '', ''],
+];
+
+/** What every store does, as tests. */
+export function testStoreContract({ name, place }: StoreKind): void {
+  const tell = (sentence: string, body: (open: () => Promise<Store>) => Promise<void>) =>
+    test(`${name} ${sentence}`, (context) => body(place(context).open));
+
+  for (const [which, id, text] of TEXTS) {
+    tell(`gives back texts ${which}`, async (open) => {
+      const written = zone(id, text);
+      await useThenReopen(open, (store) => store.commit(batch({ entities: [written] })));
+      assert.deepEqual((await loaded(open)).entities, [written]);
+    });
+  }
+
+  tell('is empty at first and keeps its hub id', async (open) => {
+    const first = await useThenReopen(open, (store) => store.load());
+    assert.deepEqual([first.entities, first.rows], [[], []]);
+    assert.match(first.hubId, /^[0-9a-f-]{36}$/);
+    assert.equal((await loaded(open)).hubId, first.hubId);
+  });
+
+  tell('lists entities in the order of creation, across kinds, whatever is changed later', async (open) => {
+    const made: EntityWrite[] = [zone('b'), { kind: 'fence', id: 'b', text: '1' }, zone('a'), zone('c')];
+    await useThenReopen(open, async (store) => {
+      for (const entity of made) await store.commit(batch({ entities: [entity] }));
+      await store.commit(batch({ entities: [zone('b', '"new"')] }));
+    });
+    assert.deepEqual((await loaded(open)).entities, [zone('b', '"new"'), ...made.slice(1)]);
+  });
+
+  tell('deletes entities, and puts one that is made again at the end', async (open) => {
+    await useThenReopen(open, async (store) => {
+      await store.commit(batch({ entities: [zone('a'), zone('b'), zone('c')] }));
+      const gone = (id: string): EntityWrite => ({ kind: 'zone', id, text: undefined });
+      await store.commit(batch({ entities: [gone('a'), gone('b'), gone('unknown'), zone('a')] }));
+    });
+    assert.deepEqual((await loaded(open)).entities, [zone('c'), zone('a')]);
+  });
+
+  tell('keeps the row of a deleted entity until the batch says that it is gone', async (open) => {
+    const provider: EntityWrite = { kind: 'provider', id: 'tag-2', text: '{}' };
+    await useThenReopen(open, async (store) => {
+      await store.commit(batch({ entities: [provider], rows: [row(2)] }));
+      await store.commit(batch({ entities: [{ ...provider, text: undefined }] }));
+      assert.deepEqual((await store.load()).rows, [row(2)]);
+      await store.commit(batch({ rows: [{ kind: 'provider', id: 'tag-2', gone: true }] }));
+    });
+    assert.deepEqual(await loaded(open).then(({ entities, rows }) => [entities, rows]), [[], []]);
+  });
+
+  tell('replaces rows by kind and id, with their memberships', async (open) => {
+    const later = row(4, { atMs: 1_700_000_009_000 });
+    const other = { ...row(4), kind: 'trackable' as const };
+    await useThenReopen(open, async (store) => {
+      await store.commit(batch({ rows: [row(4), other, row(5)] }));
+      await store.commit(batch({ rows: [later, { kind: 'trackable', id: 'tag-5', gone: true }] }));
+    });
+    assert.deepEqual(sorted((await loaded(open)).rows), sorted([later, other]));
+  });
+
+  tell('keeps 10,000 rows of one batch', async (open) => {
+    const rows = Array.from({ length: 10_000 }, (_, number) => row(number));
+    await useThenReopen(open, (store) => store.commit(batch({ rows })));
+    assert.deepEqual(sorted((await loaded(open)).rows), sorted(rows));
+  });
+
+  tell('takes an empty batch', async (open) => {
+    await useThenReopen(open, (store) => store.commit(batch({})));
+    assert.deepEqual((await loaded(open)).entities, []);
+  });
+
+  tell('applies nothing of a batch that fails, and takes the next', async (open) => {
+    const before = batch({ entities: [zone('a')], rows: [row(2)] });
+    await useThenReopen(open, async (store) => {
+      await store.commit(before);
+      const bad = { ...row(6), keyMs: Number.NaN };
+      const entities = [zone('a', '"changed"'), zone('b')];
+      await assert.rejects(store.commit(batch({ entities, rows: [row(2, { atMs: 1 }), row(4), bad] })));
+      await store.commit(batch({ entities: [zone('c')] }));
+    });
+    const { entities, rows } = await loaded(open);
+    assert.deepEqual(entities, [zone('a'), zone('c')]);
+    assert.deepEqual(rows, before.rows);
+  });
+
+  tell('serves calls in order, without a caller having to wait for another', async (open) => {
+    await useThenReopen(open, async (store) => {
+      const first = store.commit(batch({ entities: [zone('a')] }));
+      const between = store.load();
+      await Promise.all([first, store.commit(batch({ rows: [row(2)] }))]);
+      const { entities, rows } = await between;
+      assert.deepEqual([entities, rows], [[zone('a')], []]);
+      assert.deepEqual((await store.load()).rows, [row(2)]);
+    });
+  });
+
+  tell('refuses what is asked after its end', async (open) => {
+    const store = await open();
+    await store.close();
+    await assert.rejects(store.load());
+    await assert.rejects(store.commit(batch({ entities: [zone('a')] })));
+  });
+}
+
+async function useThenReopen<T>(open: () => Promise<Store>, use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await open();
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function loaded(open: () => Promise<Store>): ReturnType<Store['load']> {
+  return useThenReopen(open, (store) => store.load());
+}

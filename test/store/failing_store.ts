@@ -1,0 +1,62 @@
+import type { Kept, Store, StoreBatch } from '../../src/store/store.ts';
+
+/** A store that keeps batches as they come, waits when it is told to, and fails on command. */
+export class FailingStore implements Store {
+  /** Says whether it refuses a batch; nothing of that is kept. */
+  refuses: (batch: StoreBatch) => boolean = () => false;
+  readonly kept: StoreBatch[] = [];
+  attempts = 0;
+  inFlight = 0;
+  inFlightMost = 0;
+  #gate: Promise<void> = Promise.resolve();
+
+  /** Commits wait from now on, until the returned function is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#gate = promise;
+    return resolve;
+  }
+
+  async commit(batch: StoreBatch): Promise<void> {
+    this.attempts++;
+    this.inFlightMost = Math.max(this.inFlightMost, ++this.inFlight);
+    await this.#gate;
+    this.inFlight--;
+    if (this.refuses(batch)) throw new Error('the disk is on strike');
+    this.kept.push(batch);
+  }
+
+  async load(): Promise<Kept> {
+    return { entities: this.entities, rows: this.kept.flatMap(({ rows }) => rows), hubId: 'none' };
+  }
+
+  async close(): Promise<void> {}
+
+  get entities(): Kept['entities'] {
+    return this.kept.flatMap(({ entities }) => entities);
+  }
+}
+
+/** Timers that run when the test says so. */
+export class ManualTimers {
+  #waiting: { readonly delayMs: number; readonly callback: () => void }[] = [];
+  readonly delays: number[] = [];
+
+  readonly schedule = (delayMs: number, callback: () => void): (() => void) => {
+    const timer = { delayMs, callback };
+    this.#waiting.push(timer);
+    this.delays.push(delayMs);
+    return () => {
+      this.#waiting = this.#waiting.filter((other) => other !== timer);
+    };
+  };
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Runs what is due next. */
+  fire(): void {
+    this.#waiting.shift()?.callback();
+  }
+}

@@ -1,0 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+/** A folder of its own for a test, gone with it. */
+export function folderFor(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-store-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

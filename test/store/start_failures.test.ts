@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { StartupError } from '../../src/errors.ts';
+import { openStore } from '../../src/store/open.ts';
+import { SqliteStore } from '../../src/store/sqlite.ts';
+import { folderFor } from './folder.ts';
+import { row } from './rows.ts';
+
+interface Failure {
+  readonly when: string;
+  /** Makes the place unfit and returns the path to open. */
+  spoil(folder: string): string;
+  readonly says: RegExp;
+}
+
+const FAILURES: readonly Failure[] = [
+  {
+    when: 'its folder is missing',
+    spoil: (folder) => join(folder, 'none', 'data.dat'),
+    says: /folder .*does not exist/,
+  },
+  {
+    when: 'its folder is a file',
+    spoil(folder) {
+      writeFileSync(join(folder, 'plain'), '');
+      return join(folder, 'plain', 'data.dat');
+    },
+    says: /plain is not a folder/,
+  },
+  // Nobody creates files in /proc, root included, whom the permission bits do not stop.
+  {
+    when: 'its folder takes no files',
+    spoil: () => '/proc/data.dat',
+    says: /cannot be opened or created|may not be written/,
+  },
+  {
+    when: 'the file is a folder',
+    spoil(folder) {
+      mkdirSync(join(folder, 'data.dat'));
+      return join(folder, 'data.dat');
+    },
+    says: /it is a folder/,
+  },
+  {
+    when: 'the file is no database',
+    spoil: (folder) => written(folder, Buffer.from('these are some notes about tags, kept as text\n'.repeat(400))),
+    says: /not a database/,
+  },
+  {
+    when: 'the file is cut off',
+    spoil(folder) {
+      const path = filled(folder);
+      truncateSync(path, 40_960);
+      return path;
+    },
+    says: /it is damaged/,
+  },
+  {
+    when: 'a page of the file is overwritten',
+    spoil(folder) {
+      const path = filled(folder);
+      return written(folder, readFileSync(path).fill(0xa5, 16_384, 45_056));
+    },
+    says: /it is damaged/,
+  },
+  {
+    when: 'the file belongs to another program',
+    spoil: (folder) => database(folder, 'CREATE TABLE notes (text TEXT); PRAGMA application_id = 77'),
+    says: /another program/,
+  },
+  {
+    when: 'the file has tables but no owner',
+    spoil: (folder) => database(folder, 'CREATE TABLE notes (text TEXT)'),
+    says: /another program/,
+  },
+  {
+    when: 'the file was written by a newer hub',
+    spoil(folder) {
+      filled(folder);
+      return database(folder, 'PRAGMA user_version = 99');
+    },
+    says: /newer hub .*99.*\b1\b/,
+  },
+];
+
+for (const { when, spoil, says } of FAILURES) {
+  test(`SqliteStore says in one line why it cannot start when ${when}, and leaves the file as it is`, (context) => {
+    const path = spoil(folderFor(context));
+    const before = contents(path);
+    assert.throws(
+      () => new SqliteStore(path, randomUUID),
+      (error) => isLine(error, path, says),
+    );
+    assert.deepEqual(contents(path), before);
+  });
+}
+
+test('openStore hands on the StartupError of its thread, and the file can be used afterwards', async (context) => {
+  const path = written(folderFor(context), Buffer.from('no database'.repeat(100)));
+  await assert.rejects(openStore({ path }), (error) => isLine(error, path, /not a database/));
+  writeFileSync(path, '');
+  const store = await openStore({ path });
+  await store.close();
+});
+
+test('SqliteStore refuses a file that is open already, under any of its names', (context) => {
+  const folder = folderFor(context);
+  const path = join(folder, 'data.dat');
+  const first = new SqliteStore(path, randomUUID);
+  const link = join(folder, 'link.dat');
+  symlinkSync(path, link);
+  for (const name of [path, link]) {
+    assert.throws(
+      () => new SqliteStore(name, randomUUID),
+      (error) => isLine(error, name, /another hub/),
+    );
+  }
+  first.commit({ entities: [{ kind: 'zone', id: 'a', text: '{}' }], rows: [] });
+  first.close();
+  new SqliteStore(link, randomUUID).close();
+});
+
+test('SqliteStore takes over the empty database of a hub that was killed while it made the file', (context) => {
+  const path = database(folderFor(context), 'PRAGMA journal_mode = WAL');
+  const store = new SqliteStore(path, () => 'made-now');
+  assert.equal(store.load().hubId, 'made-now');
+  store.close();
+});
+
+test('SqliteStore can be read by another program while it is open', (context) => {
+  const path = join(folderFor(context), 'data.dat');
+  const store = new SqliteStore(path, randomUUID);
+  store.commit({ entities: [], rows: [row(2)] });
+  const reader = new Database(path, { readonly: true });
+  assert.equal(reader.prepare('SELECT count(*) FROM last_known').pluck().get(), 1);
+  reader.close();
+  store.close();
+});
+
+function isLine(error: unknown, path: string, says: RegExp): true {
+  assert.ok(error instanceof StartupError, `not a StartupError: ${String(error)}`);
+  assert.match(error.message, says);
+  assert.ok(error.message.includes(path), `does not name ${path}: ${error.message}`);
+  assert.doesNotMatch(error.message, /[\r\n]|\.$/);
+  return true;
+}
+
+function written(folder: string, bytes: Buffer): string {
+  writeFileSync(join(folder, 'data.dat'), bytes);
+  return join(folder, 'data.dat');
+}
+
+/** A hub's database of several pages. */
+function filled(folder: string): string {
+  const path = join(folder, 'data.dat');
+  const store = new SqliteStore(path, randomUUID);
+  store.commit({ entities: [], rows: Array.from({ length: 500 }, (_, number) => row(number)) });
+  store.close();
+  return path;
+}
+
+function database(folder: string, sql: string): string {
+  const path = join(folder, 'data.dat');
+  const made = new Database(path);
+  made.exec(sql);
+  made.close();
+  return path;
+}
+
+function contents(path: string): Buffer | undefined {
+  return existsSync(path) && !path.startsWith('/proc') && !isFolder(path) ? readFileSync(path) : undefined;
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(join(path, '.'));
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { ThreadStore } from '../../src/store/open.ts';
+import { SqliteStore } from '../../src/store/sqlite.ts';
+import type { EntityWrite } from '../../src/store/store.ts';
+import { openStoreThread, type StoreThread } from '../../src/store/store_thread.ts';
+import { folderFor } from './folder.ts';
+import { row } from './rows.ts';
+
+const zone = (id: string): EntityWrite => ({ kind: 'zone', id, text: '{}' });
+
+/** A store whose threads can be ended from outside. */
+async function openKillable(context: TestContext) {
+  const path = join(folderFor(context), 'data.dat');
+  const threads: StoreThread[] = [];
+  const open = async () => {
+    const thread = await openStoreThread({ path });
+    threads.push(thread);
+    return thread;
+  };
+  return { path, threads, store: new ThreadStore(open, await open()) };
+}
+
+test('ThreadStore opens its file anew when its thread has ended', async (context) => {
+  const { threads, store } = await openKillable(context);
+  await store.commit({ entities: [zone('a')], rows: [] });
+  await threads[0]?.terminate();
+  await store.commit({ entities: [zone('b')], rows: [] });
+  assert.deepEqual((await store.load()).entities, [zone('a'), zone('b')]);
+  assert.equal(threads.length, 2);
+  await store.close();
+});
+
+test('ThreadStore repeats the commits over which its thread has ended, in their order, on one new thread', async (context) => {
+  const { threads, store } = await openKillable(context);
+  const rows = Array.from({ length: 2000 }, (_, number) => row(number));
+  const ids = ['a', 'b', 'c', 'd'];
+  const commits = ids.map((id) => store.commit({ entities: [zone(id)], rows }));
+  await threads[0]?.terminate();
+  await Promise.all(commits);
+  const kept = await store.load();
+  assert.deepEqual(kept.entities, ids.map(zone));
+  assert.equal(kept.rows.length, rows.length);
+  assert.equal(threads.length, 2);
+  await store.close();
+});
+
+test('ThreadStore rejects with the reason while its file cannot be opened anew, and works once it can', async (context) => {
+  const { path, threads, store } = await openKillable(context);
+  await threads[0]?.terminate();
+  const other = new SqliteStore(path, randomUUID);
+  await assert.rejects(store.commit({ entities: [zone('a')], rows: [] }), /another hub is using it/);
+  other.close();
+  await store.commit({ entities: [zone('b')], rows: [] });
+  assert.deepEqual((await store.load()).entities, [zone('b')]);
+  await store.close();
+});
+
+test('ThreadStore hands on the code of an error of SQLite', async (context) => {
+  const { store } = await openKillable(context);
+  const rows = [{ ...row(2), keyMs: Number.NaN }];
+  await assert.rejects(store.commit({ entities: [], rows }), { code: 'SQLITE_CONSTRAINT_NOTNULL' });
+  await store.close();
+});
+
+test('ThreadStore gives the file back when it is closed, with its log written back', async (context) => {
+  const { path, store } = await openKillable(context);
+  await store.commit({ entities: [zone('a')], rows: [row(2)] });
+  await Promise.all([store.close(), store.close()]);
+  assert.equal(statSync(`${path}-wal`, { throwIfNoEntry: false }), undefined);
+  new SqliteStore(path, randomUUID).close();
+});
+
+test('ThreadStore keeps the log bounded under sustained load', async (context) => {
+  const { path, store } = await openKillable(context);
+  let largest = 0;
+  for (let commit = 0; commit < 40; commit++) {
+    const rows = Array.from({ length: 5000 }, (_, number) => row(number, { atMs: 1_700_000_000_000 + commit }));
+    await store.commit({ entities: [], rows });
+    largest = Math.max(largest, statSync(`${path}-wal`).size);
+  }
+  await store.close();
+  // 40 commits write about 110 MB of pages. The log is written back from 16 MB on, after a commit.
+  assert.ok(largest > 8 << 20 && largest < 32 << 20, `the log has grown to ${largest} bytes`);
+});

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { LastKnownRow } from '../../src/core/item.ts';
+import type { StoreBatch } from '../../src/store/store.ts';
+import { row, sorted } from './rows.ts';
+import { always, isUnavailable, never, settled, setUp, watch, zone } from './writer_setting.ts';
+
+const hasRows = ({ rows }: StoreBatch) => rows.length > 0;
+const hasEntities = ({ entities }: StoreBatch) => entities.length > 0;
+
+test('StoreWriter puts what one turn brings into one commit', async () => {
+  const { store, writer } = setUp();
+  await Promise.all([writer.writeEntities([zone('a')]), writer.writeRows([row(1)]), writer.writeEntities([zone('b')])]);
+  assert.deepEqual(store.kept, [{ entities: [zone('a'), zone('b')], rows: [row(1)] }]);
+});
+
+test('StoreWriter has one commit in flight, and what arrives meanwhile is the next', async () => {
+  const { store, writer } = setUp();
+  const release = store.hold();
+  const written = [writer.writeEntities([zone('first')])];
+  await settled();
+  for (let number = 0; number < 50; number++) {
+    written.push(writer.writeEntities([zone(`${number}`)]), writer.writeRows([row(number)]));
+    await settled();
+  }
+  release();
+  await Promise.all(written);
+  assert.equal(store.inFlightMost, 1);
+  assert.deepEqual(
+    store.kept.map(({ entities, rows }) => [entities.length, rows.length]),
+    [
+      [1, 0],
+      [50, 50],
+    ],
+  );
+});
+
+test('StoreWriter writes the latest row of each object, and tells all who have written one', async () => {
+  const { store, writer } = setUp();
+  const release = store.hold();
+  const written = [writer.writeRows([row(1)])];
+  await settled();
+  for (let at = 1; at <= 9; at++) written.push(writer.writeRows([row(2, { atMs: at }), row(1, { atMs: at })]));
+  assert.equal(writer.pendingRows, 3);
+  release();
+  await Promise.all(written);
+  assert.deepEqual(
+    store.kept.map(({ rows }) => rows),
+    [[row(1)], [row(2, { atMs: 9 }), row(1, { atMs: 9 })]],
+  );
+  assert.equal(writer.pendingRows, 0);
+});
+
+test('StoreWriter answers a call only when its own rows are kept', async () => {
+  const { store, writer } = setUp();
+  const release = store.hold();
+  const first = watch(writer.writeRows([row(1)]));
+  await settled();
+  const second = watch(writer.writeRows([row(1, { atMs: 2 })]));
+  store.refuses = ({ rows }) => rows.some(({ id, ...rest }) => id === 'tag-1' && 'keyMs' in rest && rest.keyMs === 1);
+  release();
+  await settled();
+  assert.deepEqual([first.now, second.now], ['kept', 'open']);
+});
+
+test('StoreWriter divides many rows into commits of at most 10,000', async () => {
+  const { store, writer } = setUp();
+  const rows = Array.from({ length: 25_000 }, (_, number) => ({ ...row(0), id: `tag-${number}` }));
+  await writer.writeRows(rows);
+  assert.deepEqual(
+    store.kept.map(({ rows }) => rows.length),
+    [10_000, 10_000, 5000],
+  );
+  assert.deepEqual(
+    store.kept.flatMap(({ rows }) => rows),
+    rows,
+  );
+});
+
+test('StoreWriter refuses entities that the store does not take, and none of them is kept', async () => {
+  const { store, states, writer } = setUp();
+  store.refuses = always;
+  await assert.rejects(writer.writeEntities([zone('a')]), isUnavailable);
+  assert.equal(writer.failing, true);
+  store.refuses = never;
+  await writer.writeEntities([zone('b')]);
+  assert.deepEqual(store.entities, [zone('b')]);
+  assert.deepEqual(states, ['failing: the disk is on strike', 'ok']);
+});
+
+test('StoreWriter keeps rows while the store fails, and writes them when it recovers', async () => {
+  const { store, timers, states, writer } = setUp();
+  store.refuses = always;
+  const first = watch(writer.writeRows([row(1), row(2)]));
+  await settled();
+  const later = watch(writer.writeRows([row(1, { atMs: 5 }), row(3)]));
+  for (let retry = 0; retry < 4; retry++) {
+    timers.fire();
+    await settled();
+  }
+  assert.deepEqual(timers.delays, [100, 500, 2000, 2000, 2000]);
+  assert.deepEqual([first.now, later.now], ['open', 'open']);
+  store.refuses = never;
+  timers.fire();
+  await settled();
+  assert.deepEqual([first.now, later.now], ['kept', 'kept']);
+  assert.deepEqual(sorted(store.kept.flatMap(({ rows }) => rows)), sorted([row(1, { atMs: 5 }), row(2), row(3)]));
+  assert.deepEqual([states, timers.waiting], [['failing: the disk is on strike', 'ok'], 0]);
+});
+
+test('StoreWriter starts anew with the shortest wait after a recovery', async () => {
+  const { store, timers, writer } = setUp();
+  for (const refuses of [always, always, never, always]) {
+    store.refuses = refuses;
+    void writer.writeRows([row(1)]);
+    timers.fire();
+    await settled();
+  }
+  assert.deepEqual(timers.delays, [100, 500, 100]);
+});
+
+test('StoreWriter holds one place per object at most twice, however long the store fails', async () => {
+  const { store, timers, writer } = setUp();
+  const release = store.hold();
+  store.refuses = always;
+  for (let turn = 0; turn < 200; turn++) {
+    void writer.writeRows([row(turn % 3), row(turn % 2)]);
+    if (turn === 20) release();
+    if (turn % 10 === 0) timers.fire();
+    await settled();
+  }
+  assert.ok(writer.pendingRows <= 6, `${writer.pendingRows} rows wait`);
+});
+
+test('StoreWriter tells who wants to know of a failure of rows at once, and keeps the rows', async () => {
+  const { store, timers, writer } = setUp();
+  store.refuses = always;
+  const patient = watch(writer.writeRows([row(1)]));
+  await assert.rejects(writer.writeRows([row(2)], { orFail: true }), isUnavailable);
+  const { attempts } = store;
+  // It is known to fail until the retry is due.
+  await assert.rejects(writer.writeRows([row(3)], { orFail: true }), isUnavailable);
+  assert.equal(store.attempts, attempts);
+  store.refuses = never;
+  timers.fire();
+  await settled();
+  assert.equal(patient.now, 'kept');
+  assert.deepEqual(sorted(store.kept.flatMap(({ rows }) => rows)), [row(2), row(1), row(3)]);
+});
+
+test('StoreWriter keeps rows that arrive together with entities that the store refuses', async () => {
+  const { store, states, writer } = setUp();
+  store.refuses = hasEntities;
+  const rows = writer.writeRows([row(1)]);
+  await assert.rejects(writer.writeEntities([zone('a')]), isUnavailable);
+  await rows;
+  assert.deepEqual(store.kept, [{ entities: [], rows: [row(1)] }]);
+  assert.deepEqual(states, []);
+});
+
+test('StoreWriter keeps entities while the store refuses rows, and reports one failure', async () => {
+  const { store, timers, states, writer } = setUp();
+  store.refuses = hasRows;
+  const rows = watch(writer.writeRows([row(1)]));
+  await writer.writeEntities([zone('a')]);
+  await settled();
+  await writer.writeEntities([zone('b')]);
+  await settled();
+  assert.deepEqual(store.entities, [zone('a'), zone('b')]);
+  assert.deepEqual([rows.now, writer.failing, states.length], ['open', true, 1]);
+  store.refuses = never;
+  timers.fire();
+  await settled();
+  assert.deepEqual([rows.now, writer.failing, states.at(-1)], ['kept', false, 'ok']);
+});
+
+test('StoreWriter tries rows again as soon as the store has taken entities', async () => {
+  const { store, timers, writer } = setUp();
+  store.refuses = always;
+  const rows = watch(writer.writeRows([row(1)]));
+  await settled();
+  store.refuses = never;
+  await writer.writeEntities([zone('a')]);
+  await settled();
+  assert.deepEqual([rows.now, timers.waiting, writer.failing], ['kept', 0, false]);
+});
+
+test('StoreWriter loses no row and writes none older than one it has written, whatever fails when', async () => {
+  const step = fc.record({ objects: fc.array(fc.nat(4), { maxLength: 4 }), fails: fc.boolean(), fires: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const { store, timers, writer } = setUp();
+      const latest = new Map<string, LastKnownRow>();
+      for (const [index, { objects, fails, fires }] of steps.entries()) {
+        store.refuses = fails ? always : never;
+        const rows = objects.map((number) => row(number, { atMs: index * 1000 }));
+        for (const written of rows) latest.set(written.id, written);
+        void writer.writeRows(rows);
+        if (fires) timers.fire();
+        if (index % 3 > 0) await settled();
+      }
+      store.refuses = never;
+      await writer.drain();
+      const kept = new Map<string, LastKnownRow>();
+      for (const written of store.kept.flatMap(({ rows }) => rows)) {
+        const before = kept.get(written.id);
+        assert.ok(before === undefined || receivedMs(before) <= receivedMs(written), 'an older row came after');
+        kept.set(written.id, written);
+      }
+      assert.deepEqual(sorted([...kept.values()]), sorted([...latest.values()]));
+    }),
+    { numRuns: 150, seed: 20240505 },
+  );
+});
+
+function receivedMs(row: LastKnownRow): number {
+  return row.gone ? Number.NaN : row.receivedMs;
+}
