@@ -17,6 +17,7 @@ export class Told {
   };
   #rules: readonly LocatingRule[] = [];
   #variants: readonly Variant[] = [];
+  #holdMs = 0;
 
   /** Takes note of the items of a finished batch. */
   note(items: readonly Item[]): void {
@@ -26,6 +27,17 @@ export class Told {
   /** Whether the shard has an object that rows may be kept of. */
   has(kind: 'provider' | 'trackable', id: string): boolean {
     return this.#entities[kind].has(id);
+  }
+
+  /** Until when overdue exits of restored objects wait. */
+  get holdMs(): number {
+    return this.#holdMs;
+  }
+
+  /** The providers of a trackable. */
+  providersOf(trackable: string): readonly string[] {
+    const item = this.#entities.trackable.get(trackable);
+    return item?.kind === 'trackable' ? (item.entity?.location_providers ?? []) : [];
   }
 
   /** Everything that a new worker must be told before it can go on. Trackables come before providers' locations. */
@@ -54,6 +66,9 @@ export class Told {
         return;
       case 'variants':
         this.#variants = item.variants;
+        return;
+      case 'restore':
+        this.#holdMs = item.holdMs;
         return;
       case 'release':
         for (const id of item.providers) this.#entities.provider.delete(id);

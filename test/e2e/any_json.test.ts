@@ -101,6 +101,10 @@ const anyRequest = fc.oneof(
     ROUTES.map(({ method, path }) => [method, path] as const),
     anyBody,
   ),
+  requests(
+    ['/zones', '/fences', '/trackables', '/providers'].map((path) => ['POST', path] as const),
+    nearlyGood,
+  ),
   requests([['PUT', '/providers/:provider_id/location']], nearlyLocation),
   requests([['POST', '/providers/locations']], fc.array(nearlyLocation, { maxLength: 3 })),
 );
