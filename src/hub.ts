@@ -65,12 +65,11 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
   const kept = await store.load();
   const regionProblem = await openRegionCheck();
   const parts = wire({ store, config, log, regionProblem });
-  const { shards, collisions, ticker } = parts;
+  const { shards, collisions, ticker, fanout, counts, ingest } = parts;
   try {
     await fill(parts, kept, config);
     const listening = await serve(parts, config, log);
     const flushTimer = setInterval(() => parts.flusher.flush(), config.db_flush_interval);
-    const { fanout, counts, ingest } = parts;
     return {
       port: listening.port,
       fanout,
@@ -85,6 +84,7 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
     };
   } catch (error) {
     ticker.stop();
+    await shards.settled();
     await Promise.all([shards.close(), collisions.close()]);
     throw error;
   }

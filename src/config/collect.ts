@@ -5,7 +5,7 @@ import { ConfigSchema, KEYS, type Key } from './schema.ts';
 /** What has been read so far: the values that fit, and one line for everything that is wrong. */
 export interface Collected {
   readonly values: Map<Key, unknown>;
-  /** `hub_config.yaml:3: port: must be integer, found "x"` */
+  /** `hub_config.yaml:3: port: must be an integer, found "x"` */
   readonly problems: string[];
 }
 

@@ -13,7 +13,7 @@ export function badRequest(message: string): HubError {
 /** The body as an object. Throws HUB_BAD_REQUEST for anything else. */
 export function bodyObject(body: unknown): Body {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body;
-  throw badRequest(`body: must be object, found ${show(body)}`);
+  throw badRequest(`body: must be an object, found ${show(body)}`);
 }
 
 /** The body with that id: in its place when it is there already, first otherwise. */

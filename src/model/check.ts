@@ -67,8 +67,14 @@ function firstMissing(params: Record<string, unknown>): string | undefined {
 
 function sentence({ keyword, params, message }: Finding): string {
   if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
+  if (keyword === 'type' && typeof params['type'] === 'string') return `must be ${article(params['type'])}`;
   if (keyword === 'const') return `must be ${show(params['allowedValue'])}`;
   return message;
+}
+
+function article(type: string): string {
+  if (type === 'null') return type;
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 /** `locations[3].position.coordinates[1]` from the root `locations` and the segments 3, position, coordinates, 1. */

@@ -36,7 +36,7 @@ export class CollisionLane {
 
   constructor(options: CollisionLaneOptions) {
     this.#options = options;
-    this.#thread = openThread(COLLISION_WORKER, { name: 'collisions', workerData: undefined });
+    this.#thread = openThread(COLLISION_WORKER);
     const driver = {
       run: (tellings: readonly Telling[]) => this.#run(tellings),
       outcome: (reply: CollisionReply) => this.#take(reply),

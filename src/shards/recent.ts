@@ -12,7 +12,7 @@ export class Recent {
   /** Takes note of the items of a finished batch. hot */
   note(items: readonly Item[]): void {
     for (const item of items) {
-      if (item.kind === 'location') this.#locations.set(item.location.provider_id, item);
+      if (item.kind === 'location') this.#noteLocation(item);
       else if (this.#locations.size > 0) this.#drop(item);
     }
   }
@@ -41,6 +41,13 @@ export class Recent {
     });
   }
 
+  #noteLocation(item: LocationItem): void {
+    const { provider_id: id } = item.location;
+    const last = this.#locations.get(id);
+    // An outdated one has had no effect.
+    if (last === undefined || orderKeyMs(item) >= orderKeyMs(last)) this.#locations.set(id, item);
+  }
+
   /** What has gone since, or has come with a row of its own, is not shown again. */
   #drop(item: Item): void {
     switch (item.kind) {
@@ -58,4 +65,8 @@ export class Recent {
         return;
     }
   }
+}
+
+function orderKeyMs({ generatedMs, receivedMs }: LocationItem): number {
+  return Math.min(generatedMs, receivedMs);
 }

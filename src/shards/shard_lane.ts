@@ -1,20 +1,25 @@
 import { pack, type ShardReply, type ShardSettings, unpackShardReply } from '../../workers/protocol.ts';
 import type { Item, LastKnownRow } from '../core/item.ts';
-import { Lane } from '../lane/lane.ts';
+import { HubError } from '../errors.ts';
+import { Lane, type LaneDriver } from '../lane/lane.ts';
 import { openThread, type Thread } from '../lane/thread.ts';
+import { Recent } from './recent.ts';
 import { Told } from './told.ts';
 
 const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
+/** A worker that dies while it is told what the last one knew is replaced as often as this, then its batch is lost. */
+const REVIVALS_MAX = 5;
 
 /** What a shard lane needs of the hub. */
 export interface ShardLaneOptions {
-  readonly name: string;
   readonly settings: ShardSettings;
   readonly capacity: number;
   readonly batchMax: number;
   /** Never falls. */
   now(): number;
-  /** Last-known rows, for a worker that starts anew. */
+  /** Time of receipt of the earliest item that will be pushed, where that is in the past. */
+  heldSinceMs?(): number | undefined;
+  /** The newest of all rows that were handed out, for a worker that starts anew. */
   rows(): Promise<readonly LastKnownRow[]>;
   /** Takes what a batch has brought. The promise is what `settled` waits for besides. */
   outcome(reply: ShardReply): Promise<void> | undefined;
@@ -24,30 +29,48 @@ export interface ShardLaneOptions {
   restarted(error: unknown): void;
 }
 
-/** A lane to the worker thread of one shard, which survives the death of the thread. */
+/**
+ * A lane to the worker thread of one shard, which survives the death of the thread.
+ *
+ * A new worker is told the entities, then the last-known rows, then shown the locations that came after the rows: by
+ * then it knows what the old one knew after its last finished batch, and nobody hears of it. Tolerance and delay timers
+ * start anew, as after a restart. The unfinished batch runs again; one that fails again is halved until the item that
+ * makes it fail stands alone, and that is given up.
+ */
 export class ShardLane {
-  readonly lane: Lane<Item, readonly ShardReply[]>;
+  readonly lane: Lane<Item, ShardReply | undefined>;
   readonly #options: ShardLaneOptions;
   readonly #told = new Told();
+  readonly #recent = new Recent();
   readonly #thread: Thread;
   /** The worker has failed: its state is not to be trusted. */
   #broken = false;
-  #flush = false;
+  #closed = false;
+  /** Whether something was done since all rows were handed out. */
+  #changed = false;
+  /** The number of the item up to which all rows are asked for; 0: what is done already. */
+  #flushTo: number | undefined;
+  /** The number of the last item that is done. */
+  #doneTo = 0;
+  /** What the parts of the current batch have asked for that are done already. */
+  #works: Promise<void>[] = [];
 
   constructor(options: ShardLaneOptions) {
     this.#options = options;
-    this.#thread = openThread(SHARD_WORKER, { name: options.name, workerData: options.settings });
-    const driver = {
-      run: (items: readonly Item[]) => this.#run(items),
-      outcome: (replies: readonly ShardReply[], items: readonly Item[]) => this.#take(replies, items),
-      failure: (error: unknown, items: readonly Item[]) => this.#giveUp(error, items),
+    this.#thread = openThread(SHARD_WORKER, options.settings satisfies ShardSettings);
+    const driver: LaneDriver<Item, ShardReply | undefined> = {
+      run: (items) => this.#run(items),
+      outcome: (reply) => this.#take(reply),
+      failure: (error) => this.#fail(error),
     };
     this.lane = new Lane(driver, { pendingMax: options.capacity, batchMax: options.batchMax });
   }
 
-  /** Asks for the rows of all objects that have changed, with the next batch, which comes at once. */
+  /** Asks for the rows of all objects that have changed until now, as soon as that is done. */
   flush(): void {
-    this.#flush = true;
+    const { last } = this.lane;
+    if (!this.#changed && last === undefined) return;
+    this.#flushTo = last?.seq ?? 0;
     this.lane.wake();
   }
 
@@ -57,70 +80,143 @@ export class ShardLane {
   }
 
   close(): Promise<void> {
+    this.#closed = true;
     return this.#thread.close();
   }
 
-  async #run(items: readonly Item[]): Promise<readonly ShardReply[]> {
+  /** Undefined when the batch has failed and what could be done of it is handed out already. */
+  async #run(items: readonly Item[]): Promise<ShardReply | undefined> {
     try {
-      if (this.#broken) await this.#revive();
-      return [await this.#step(items)];
+      if (!this.#broken) return await this.#step(items, this.lane.next);
     } catch (error) {
-      this.#broken = true;
-      this.#options.restarted(error);
+      this.#noteFailure(error);
     }
-    return this.#runCarefully(items);
+    await this.#runInParts(items);
+    // Motions of the parts may wait for this batch to end.
+    this.lane.wake();
+    return undefined;
   }
 
-  /** Runs a batch that has failed again; halves it until the item that makes it fail stands alone, and drops that. */
-  async #runCarefully(items: readonly Item[]): Promise<readonly ShardReply[]> {
-    if (this.#broken) await this.#revive();
-    try {
-      return [await this.#step(items)];
-    } catch (error) {
-      this.#broken = true;
-      if (items.length <= 1) {
-        if (items[0] !== undefined) this.#options.lost(items[0], error);
-        return [];
+  async #runInParts(items: readonly Item[]): Promise<void> {
+    const parts = [items];
+    await this.#revive(items);
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+      try {
+        const reply = await this.#step(part, parts.at(-1)?.[0] ?? this.lane.next);
+        this.#keepWork(this.#options.outcome(reply));
+      } catch (error) {
+        this.#noteFailure(error);
+        const middle = part.length >> 1;
+        if (middle > 0) parts.push(part.slice(middle), part.slice(0, middle));
+        else this.#giveUp(part, error);
+        await this.#revive(parts.flat());
       }
     }
-    const middle = items.length >> 1;
-    const first = await this.#runCarefully(items.slice(0, middle));
-    // What the first half has told the worker must be told again should the second half fail.
-    this.#told.note(items.slice(0, middle));
-    return [...first, ...(await this.#runCarefully(items.slice(middle)))];
   }
 
-  async #step(items: readonly Item[]): Promise<ShardReply> {
-    const rows = this.#flush ? 'all' : 'urgent';
-    // Whoever asks from now on means a later batch.
-    this.#flush = false;
-    const bytes = pack({ nowMs: this.#options.now(), items, rows });
-    try {
-      return unpackShardReply(await this.#thread.run(bytes));
-    } catch (error) {
-      if (rows === 'all') this.#flush = true;
-      throw error;
+  #noteFailure(error: unknown): void {
+    if (this.#closed) throw error;
+    this.#broken = true;
+    this.#options.restarted(error);
+  }
+
+  /** One batch. `next` is the item after it: no deadline may fire before its time of receipt, it may be postponed. */
+  async #step(items: readonly Item[], next: Item | undefined): Promise<ShardReply> {
+    const all = this.#flushTo !== undefined;
+    const nowMs = Math.min(
+      this.#options.now(),
+      next?.receivedMs ?? Number.POSITIVE_INFINITY,
+      this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
+    );
+    const reply = unpackShardReply(await this.#thread.run(pack({ nowMs, items, rows: all ? 'all' : 'urgent' })));
+    this.#told.note(items);
+    this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
+    if (all) this.#flushed();
+    else if (items.length > 0) {
+      this.#recent.note(items);
+      this.#changed = true;
+    }
+    return reply;
+  }
+
+  /** All rows of what is done are handed out. */
+  #flushed(): void {
+    this.#recent.clear();
+    this.#changed = false;
+    if (this.#flushTo !== undefined && this.#flushTo <= this.#doneTo) this.#flushTo = undefined;
+  }
+
+  /** Replaces the worker. Throws when that fails again and again; then the items are lost. */
+  async #revive(items: readonly Item[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#thread.kill();
+        // A row that makes the worker fail must not keep it from working for ever.
+        const rows = attempt === REVIVALS_MAX ? [] : await this.#rows();
+        const reply = unpackShardReply(await this.#thread.run(pack(this.#knowledge(rows))));
+        this.#broken = false;
+        const quiet = { ...reply.outcome, events: [], answers: [], counts: NOTHING };
+        if (quiet.rows.length > 0) this.#keepWork(this.#options.outcome({ outcome: quiet, motions: undefined }));
+        return;
+      } catch (error) {
+        this.#noteFailure(error);
+        if (attempt < REVIVALS_MAX) continue;
+        this.#giveUp(items, error);
+        throw error;
+      }
     }
   }
 
-  /** Starts a new worker and tells it what the old one knew. What that brings about is known already. */
-  async #revive(): Promise<void> {
-    await this.#thread.kill();
-    const nowMs = this.#options.now();
-    const rows = (await this.#options.rows()).filter(({ kind, id }) => this.#told.has(kind, id));
-    const items: Item[] = [...this.#told.items(nowMs), { kind: 'restore', seq: 0, receivedMs: nowMs, rows, holdMs: 0 }];
-    await this.#thread.run(pack({ nowMs: 0, items: items.map((item) => ({ ...item, receivedMs: 0 })), rows: 'all' }));
-    this.#broken = false;
+  async #rows(): Promise<readonly LastKnownRow[]> {
+    const rows = await this.#options.rows();
+    const own = rows.filter(({ kind, id }) => this.#told.has(kind, id) || (kind === 'provider' && this.#recent.has(id)));
+    return this.#recent.heardOf(own, (trackable) => this.#told.providersOf(trackable));
   }
 
-  #take(replies: readonly ShardReply[], items: readonly Item[]): Promise<void> | undefined {
-    this.#told.note(items);
-    const works = replies.map((reply) => this.#options.outcome(reply)).filter((work) => work !== undefined);
-    return works.length === 0 ? undefined : Promise.all(works).then(() => undefined);
+  /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
+  #knowledge(rows: readonly LastKnownRow[]): { nowMs: number; items: Item[]; rows: 'urgent' } {
+    const again = { seq: 0, receivedMs: 0 };
+    const { rules, variants, holdMs } = this.#told;
+    const items: Item[] = [
+      { ...again, kind: 'rules', rules },
+      ...this.#told.entities().map((item) => ({ ...item, ...again })),
+      { ...again, kind: 'restore', rows, holdMs },
+      ...this.#recent.items(),
+      // Last, so that nothing is rendered until here.
+      { ...again, kind: 'variants', variants },
+    ];
+    return { nowMs: 0, items, rows: 'urgent' };
   }
 
-  #giveUp(error: unknown, items: readonly Item[]): void {
-    this.#broken = true;
-    for (const item of items) this.#options.lost(item, error);
+  #take(reply: ShardReply | undefined): Promise<void> | undefined {
+    if (reply !== undefined) this.#keepWork(this.#options.outcome(reply));
+    const [first, ...more] = this.#works.splice(0);
+    return more.length === 0 ? first : Promise.all([first, ...more]).then(() => undefined);
+  }
+
+  #keepWork(work: Promise<void> | undefined): void {
+    if (work === undefined) return;
+    // Whoever waits for the batch hears of a failure when the batch ends; until then nobody listens.
+    work.catch(() => undefined);
+    this.#works.push(work);
+  }
+
+  #giveUp(items: readonly Item[], error: unknown): void {
+    for (const item of items) {
+      // Its objects are on their way, whatever has become of their state.
+      if (item.kind === 'release') this.#told.note([item]);
+      this.#options.lost(item, error);
+    }
+    this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
+    this.#keepWork(Promise.reject(new HubError('HUB_INTERNAL', LOST, { cause: error })));
+  }
+
+  /** The lane has lost a batch, or the hub could not take its outcome. */
+  #fail(error: unknown): void {
+    this.#works = [];
+    if (!this.#closed) this.#options.restarted(error);
   }
 }
+
+const LOST = 'Cannot process all of what was sent: it makes a worker thread fail';
+const NOTHING = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0 };

@@ -10,7 +10,7 @@ type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
 export type Telling = Unnumbered<Item>;
 export type EntityTelling = Extract<Telling, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
 
-export interface ShardsOptions extends Omit<ShardLaneOptions, 'name' | 'outcome'> {
+export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs'> {
   readonly count: number;
   outcome(shard: number, reply: ShardReply): Promise<void> | undefined;
 }
@@ -34,7 +34,7 @@ export class Shards {
     this.#homes = new Homes(options.count);
     this.#lanes = Array.from({ length: options.count }, (_, shard) => {
       const outcome = (reply: ShardReply) => this.#take(shard, reply);
-      return new ShardLane({ ...options, name: `shard ${shard}`, outcome });
+      return new ShardLane({ ...options, outcome });
     });
   }
 

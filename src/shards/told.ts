@@ -2,7 +2,8 @@ import type { Item } from '../core/item.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
 
-type Entity = Item & { kind: 'zone' | 'fence' | 'trackable' | 'provider' };
+type Of<K extends Item['kind']> = Item & { kind: K };
+type EntityKind = 'zone' | 'fence' | 'provider' | 'trackable';
 
 /**
  * What one shard has been told about entities, up to its last finished batch. A new worker in the place of a crashed
@@ -10,10 +11,10 @@ type Entity = Item & { kind: 'zone' | 'fence' | 'trackable' | 'provider' };
  */
 export class Told {
   readonly #entities = {
-    zone: new Map<string, Entity>(),
-    fence: new Map<string, Entity>(),
-    provider: new Map<string, Entity>(),
-    trackable: new Map<string, Entity>(),
+    zone: new Map<string, Of<'zone'>>(),
+    fence: new Map<string, Of<'fence'>>(),
+    provider: new Map<string, Of<'provider'>>(),
+    trackable: new Map<string, Of<'trackable'>>(),
   };
   #rules: readonly LocatingRule[] = [];
   #variants: readonly Variant[] = [];
@@ -29,27 +30,28 @@ export class Told {
     return this.#entities[kind].has(id);
   }
 
+  get rules(): readonly LocatingRule[] {
+    return this.#rules;
+  }
+
+  get variants(): readonly Variant[] {
+    return this.#variants;
+  }
+
   /** Until when overdue exits of restored objects wait. */
   get holdMs(): number {
     return this.#holdMs;
   }
 
-  /** The providers of a trackable. */
-  providersOf(trackable: string): readonly string[] {
-    const item = this.#entities.trackable.get(trackable);
-    return item?.kind === 'trackable' ? (item.entity?.location_providers ?? []) : [];
+  /** All entities, in the order in which a new worker must hear of them. */
+  entities(): Item[] {
+    const { zone, fence, provider, trackable } = this.#entities;
+    return [...zone.values(), ...fence.values(), ...provider.values(), ...trackable.values()];
   }
 
-  /** Everything that a new worker must be told before it can go on. Trackables come before providers' locations. */
-  items(receivedMs: number): Item[] {
-    const again = { seq: 0, receivedMs };
-    const { zone, fence, provider, trackable } = this.#entities;
-    const entities = [...zone.values(), ...fence.values(), ...provider.values(), ...trackable.values()];
-    return [
-      { ...again, kind: 'rules', rules: this.#rules },
-      { ...again, kind: 'variants', variants: this.#variants },
-      ...entities.map((item) => ({ ...item, ...again })),
-    ];
+  /** The providers of a trackable. */
+  providersOf(trackable: string): readonly string[] {
+    return this.#entities.trackable.get(trackable)?.entity?.location_providers ?? [];
   }
 
   #noteOne(item: Item): void {
@@ -58,8 +60,7 @@ export class Told {
       case 'fence':
       case 'trackable':
       case 'provider':
-        if (item.entity === undefined) this.#entities[item.kind].delete(item.id);
-        else this.#entities[item.kind].set(item.id, item);
+        this.#noteEntity(item);
         return;
       case 'rules':
         this.#rules = item.rules;
@@ -75,15 +76,21 @@ export class Told {
         for (const id of item.trackables) this.#entities.trackable.delete(id);
         return;
       case 'adopt':
-        this.#adopt(item);
+        this.#noteAdopted(item);
         return;
     }
   }
 
-  #adopt({ state, seq, receivedMs }: Item & { kind: 'adopt' }): void {
+  #noteEntity<K extends EntityKind>(item: Of<K>): void {
+    const entities = this.#entities[item.kind] as Map<string, Of<K>>;
+    if (item.entity === undefined) entities.delete(item.id);
+    else entities.set(item.id, item);
+  }
+
+  #noteAdopted({ state, seq, receivedMs }: Of<'adopt'>): void {
     for (const kind of ['provider', 'trackable'] as const) {
-      for (const { id, entity } of state[`${kind}s`] as readonly { id: string; entity: never }[]) {
-        if (entity !== undefined) this.#entities[kind].set(id, { kind, id, entity, seq, receivedMs });
+      for (const { id, entity } of state[`${kind}s`] as readonly { id: string; entity: object | undefined }[]) {
+        if (entity !== undefined) this.#noteEntity({ kind, id, entity, seq, receivedMs } as Of<typeof kind>);
       }
     }
   }

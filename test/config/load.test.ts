@@ -96,11 +96,11 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
     ['hub_config.yaml:2: prot: is no setting of the hub; did you mean "port"?'],
   ],
   ['an unknown key like no other', { file: 'zebra: 1' }, ['hub_config.yaml:1: zebra: is no setting of the hub']],
-  ['a text for a number', { file: '\nport: many' }, ['hub_config.yaml:2: port: must be integer, found "many"']],
+  ['a text for a number', { file: '\nport: many' }, ['hub_config.yaml:2: port: must be an integer, found "many"']],
   ['a number out of range', { file: 'port: 70000' }, ['hub_config.yaml:1: port: must be <= 65535, found 70000']],
-  ['a fraction', { env: { HUB_PORT: '80.5' } }, ['environment: HUB_PORT: must be integer, found 80.5']],
-  ['a key without value', { file: 'port:' }, ['hub_config.yaml:1: port: must be integer, found null']],
-  ["YAML 1.1's yes", { file: 'cors: yes' }, ['hub_config.yaml:1: cors: must be boolean, found "yes"']],
+  ['a fraction', { env: { HUB_PORT: '80.5' } }, ['environment: HUB_PORT: must be an integer, found 80.5']],
+  ['a key without value', { file: 'port:' }, ['hub_config.yaml:1: port: must be an integer, found null']],
+  ["YAML 1.1's yes", { file: 'cors: yes' }, ['hub_config.yaml:1: cors: must be a boolean, found "yes"']],
   [
     'a word that is none of the words',
     { file: 'severity_level: Loud' },
@@ -130,7 +130,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
     { file: 'port: !big 1' },
     [
       'hub_config.yaml:1: cannot be read as YAML: Unresolved tag: !big',
-      'hub_config.yaml:1: port: must be integer, found "1"',
+      'hub_config.yaml:1: port: must be an integer, found "1"',
     ],
   ],
   [
@@ -148,11 +148,11 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
     { env: { DEEPHUB_LICENSE_KEY: 'x' } },
     ['environment: DEEPHUB_LICENSE_KEY: is no setting of the hub'],
   ],
-  ['a truth that is none', { env: { HUB_CORS: 'on' } }, ['environment: HUB_CORS: must be boolean, found "on"']],
+  ['a truth that is none', { env: { HUB_CORS: 'on' } }, ['environment: HUB_CORS: must be a boolean, found "on"']],
   [
     'a mistake in the file that the environment hides',
     { file: 'port: x', env: { HUB_PORT: '1' } },
-    ['hub_config.yaml:1: port: must be integer, found "x"'],
+    ['hub_config.yaml:1: port: must be an integer, found "x"'],
   ],
 ];
 

@@ -9,11 +9,11 @@ const mobile = { 'com.hdm.hub.zone.autozoneupdate.trackables': [UUID_A] };
 
 const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
   zone: [
-    [null, /^body: must be object, found null$/],
-    [[], /^body: must be object, found \[\]$/],
+    [null, /^body: must be an object, found null$/],
+    [[], /^body: must be an object, found \[\]$/],
     [{}, /^type: is required/],
     [{ type: 'radar' }, /^type: must be one of uwb, .*found "radar"$/],
-    [{ id: 5, type: 'uwb' }, /^id: must be string, found 5$/],
+    [{ id: 5, type: 'uwb' }, /^id: must be a string, found 5$/],
     [{ id: 'hall', ...uwbZone() }, /^id: zone "hall" already exists$/],
     [{ type: 'uwb' }, /^ground_control_points: are required for a zone of type uwb, found none$/],
     [uwbZone({ ground_control_points: POINTS.slice(0, 5) }), /^ground_control_points: .*even.*found 5$/],
@@ -44,8 +44,8 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [rfidZone({ position: point(0, -91) }), /^position\.coordinates\[1\]: must be a latitude.*found -91$/],
     [rfidZone({ radius: -1 }), /^radius: must be >= 0, found -1$/],
     [uwbZone({ foreign_id: 'hall-1' }), /^foreign_id: must be unique, found "hall-1" of zone "hall"$/],
-    [uwbZone({ properties: 'x' }), /^properties: must be object, found "x"$/],
-    [uwbZone({ properties: [1] }), /^properties: must be object, found \[1\]$/],
+    [uwbZone({ properties: 'x' }), /^properties: must be an object, found "x"$/],
+    [uwbZone({ properties: [1] }), /^properties: must be an object, found \[1\]$/],
     [{ type: 'generic', surface_projection: 'EPSG:32632' }, /^position: is required for a benchmark zone/],
     [{ type: 'generic', transformation_type: 'benchmark', position: point(8, 50) }, /^surface_projection: is required/],
     [
@@ -68,7 +68,7 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [{ region: point(8, 50) }, /^radius: must be greater than 0 .*found nothing$/],
     [{ region: point(8, 50), radius: 0 }, /^radius: must be greater than 0 .*found 0$/],
     [{ region: point(8, 50), radius: -1 }, /^radius: must be >= 0, found -1$/],
-    [{ region: polygon(), timeout: 1.5 }, /^timeout: must be integer, found 1\.5$/],
+    [{ region: polygon(), timeout: 1.5 }, /^timeout: must be an integer, found 1\.5$/],
     [{ region: polygon(), exit_delay: -2 }, /^exit_delay: must be >= -1, found -2$/],
     [{ region: polygon(), exit_delay: 1e300 }, /^exit_delay: must be <= 9007199254740991, found 1e\+300$/],
     [{ region: polygon(), exit_tolerance: -1 }, /^exit_tolerance: must be >= 0, found -1$/],
@@ -110,7 +110,7 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     ],
     [{ region: polygon(hole), entry_tolerance: 2 }, /^entry_tolerance: must not be set .*found 2$/],
     [{ region: polygon(), name: 'bow tie' }, /^region: crosses itself at \[1,2\]$/],
-    [{ region: polygon(), properties: 7 }, /^properties: must be object, found 7$/],
+    [{ region: polygon(), properties: 7 }, /^properties: must be an object, found 7$/],
   ],
   trackable: [
     [{ type: 'car' }, /^type: must be one of omlox, virtual, found "car"$/],
@@ -121,10 +121,10 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     ],
     [{ type: 'omlox', location_providers: [UUID_A, UUID_A.toUpperCase()] }, /^location_providers\[1\]: must differ/],
     [{ type: 'omlox', location_providers: [''] }, /^location_providers\[0\]: must not be empty/],
-    [{ type: 'omlox', location_providers: 'a' }, /^location_providers: must be array, found "a"$/],
+    [{ type: 'omlox', location_providers: 'a' }, /^location_providers: must be an array, found "a"$/],
     [{ type: 'omlox', collision_tolerance: 1 }, /^collision_tolerance: was renamed exit_tolerance, found 1$/],
     [{ type: 'omlox', radius: -1 }, /^radius: must be >= 0, found -1$/],
-    [{ type: 'omlox', fence_timeout: 0.5 }, /^fence_timeout: must be integer, found 0\.5$/],
+    [{ type: 'omlox', fence_timeout: 0.5 }, /^fence_timeout: must be an integer, found 0\.5$/],
     [
       {
         type: 'omlox',
@@ -155,14 +155,14 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
       { id: UUID_A, type: 'omlox', parent: UUID_A.toUpperCase() },
       /^parent: must not be carried by the trackable itself/,
     ],
-    [{ type: 'omlox', properties: 'x' }, /^properties: must be object, found "x"$/],
+    [{ type: 'omlox', properties: 'x' }, /^properties: must be an object, found "x"$/],
   ],
   provider: [
     [{ id: '', type: 'uwb' }, /^id: must not be empty, found ""$/],
     [{ id: 'p' }, /^type: is required/],
     [{ id: 'p', type: 'radar' }, /^type: must be one of uwb, .*found "radar"$/],
-    [{ id: 'p', type: 'uwb', exit_delay: '5' }, /^exit_delay: must be integer, found "5"$/],
-    [{ id: 'p', type: 'uwb', properties: false }, /^properties: must be object, found false$/],
+    [{ id: 'p', type: 'uwb', exit_delay: '5' }, /^exit_delay: must be an integer, found "5"$/],
+    [{ id: 'p', type: 'uwb', properties: false }, /^properties: must be an object, found false$/],
   ],
 };
 

@@ -158,16 +158,17 @@ const CASES: readonly Case[] = [
   { name: 'the world', region: box(-180, -90, 180, 90), footprint: point(-180, 12), distance: 0 },
   { name: 'the world at a pole', region: box(-180, -90, 180, 90), footprint: point(77, 90), distance: 0, depth: 0 },
   {
-    name: 'a wedge that reaches 180° at one end only',
+    name: 'a region that laps over itself',
     region: polygon([
       [
-        [-180, 0],
-        [180, -10],
-        [180, 10],
-        [-180, 0],
+        [-200, 0],
+        [0, -40],
+        [200, 0],
+        [0, 40],
+        [-200, 0],
       ],
     ]),
-    footprint: point(180, 5),
+    footprint: point(170, 3),
     distance: 0,
   },
   { name: 'the world written from 0 to 360', region: box(0, -90, 360, 90), footprint: point(-90, 12), distance: 0 },
@@ -245,6 +246,19 @@ for (const [name, open] of IMPLEMENTATIONS) {
       assert.equal(index.touches(0, here), false);
       assert.equal(index.touches(1, here), false);
       assert.equal(index.near(after, point(...at(1000.5, 1000.5))).slots.includes(0), true);
+    });
+
+    it('knows a new fence after many changes elsewhere', async () => {
+      const index = await open();
+      const here = point(...at(0, 0));
+      const fillElsewhere = (y: number): void => {
+        for (let slot = 1; slot < 300; slot++) index.set(slot, boxAt(slot * 1e3, y, slot * 1e3 + 1, y + 1));
+      };
+      fillElsewhere(1e5);
+      const before = index.near(undefined, here);
+      index.set(0, ten);
+      fillElsewhere(2e5);
+      assert.equal(index.near(before, here).slots.includes(0), true);
     });
 
     it('has nothing at slots that were never set', async () => {

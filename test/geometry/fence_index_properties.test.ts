@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { FenceIndex, Footprint, Nearby, Region } from '../../src/core/fence/fence_index.ts';
 import { openFenceIndex } from '../../wasm/fence_index.ts';
 import { ReferenceFenceIndex } from '../support/reference_fence_index.ts';
-import { anySpot, circle, footprintAt, point, regionAt } from './places.ts';
+import { anySpot, circle, degrees, footprintAt, point, regionAt } from './places.ts';
 
 const SEED = 20_260_408;
 
@@ -61,6 +61,28 @@ describe('FenceIndex.near', () => {
     );
   });
 
+  it('never misses a fence that the front of a wide object reaches', async () => {
+    const index = await openFenceIndex();
+    const slots = new Set<number>();
+    for (let slot = 0; slot < 1000; slot++) {
+      const [dx, dy] = degrees(2 * slot, 2 * slot, 60);
+      index.set(slot, slot % 2 === 0 ? circle(8 + dx, 60, 0.5) : circle(8, 60 + dy, 0.5));
+      slots.add(slot);
+    }
+    for (const [east, north] of [
+      [1, 0],
+      [0, 1],
+    ] as const) {
+      let last: Nearby | undefined;
+      for (let metres = 0; metres < 500; metres++) {
+        const [dx, dy] = degrees(metres * east, metres * north, 60);
+        const footprint = point(8 + dx, 60 + dy, 30);
+        last = index.near(last, footprint);
+        assertComplete(index, { nearby: last, slots, footprint });
+      }
+    }
+  });
+
   it('never misses one of many fences while objects of all extents wander among them', async () => {
     const index = await openFenceIndex();
     const draws = fc.sample(fc.double({ min: 0, max: 1, noNaN: true }), { seed: SEED, numRuns: 40_000 });
@@ -68,7 +90,7 @@ describe('FenceIndex.near', () => {
     const next = (): number => draws[drawn++ % draws.length] as number;
     const anyFence = (): Region => {
       const [lon, lat] = [179.99 + next() * 0.02, 50 + next() * 0.02];
-      return circle(lon > 180 ? lon - 360 : lon, lat, 0.5 + 100 * next() ** 4);
+      return circle(lon > 180 ? lon - 360 : lon, lat, 0.5 + 100 * next() ** 12);
     };
     const slots = new Set<number>();
     for (let slot = 0; slot < 3000; slot++) {
@@ -79,7 +101,7 @@ describe('FenceIndex.near', () => {
     for (let step = 0; step < 1500; step++) {
       for (const object of objects as { footprint: Footprint; last: Nearby | undefined }[]) {
         const { lon, lat, radiusMetres } = object.footprint;
-        const moved = lon + (next() - 0.5) * 2e-4;
+        const moved = lon + (next() - 0.5) * 6e-4;
         object.footprint = point(moved > 180 ? moved - 360 : moved, lat + (next() - 0.5) * 2e-4, radiusMetres);
         object.last = index.near(object.last, object.footprint);
         assertComplete(index, { nearby: object.last, slots, footprint: object.footprint });

@@ -21,10 +21,10 @@ function check(value: unknown, providerId?: string) {
 }
 
 const BAD: readonly (readonly [name: string, value: unknown, message: string])[] = [
-  ['null', null, 'proximities[2]: must be object, found null'],
-  ['a list', [GOOD], `proximities[2]: must be object, found ${JSON.stringify([GOOD]).slice(0, 77)}`],
+  ['null', null, 'proximities[2]: must be an object, found null'],
+  ['a list', [GOOD], `proximities[2]: must be an object, found ${JSON.stringify([GOOD]).slice(0, 77)}`],
   ['no source', { ...GOOD, source: undefined }, 'proximities[2].source: '],
-  ['a source of null', { ...GOOD, source: null }, 'proximities[2].source: must be string, found null'],
+  ['a source of null', { ...GOOD, source: null }, 'proximities[2].source: must be a string, found null'],
   ['an empty source', { ...GOOD, source: '' }, 'proximities[2].source: must name a proximity zone, found ""'],
   ['an unknown source', { ...GOOD, source: 'x' }, 'proximities[2].source: must name a proximity zone, found "x"'],
   [
@@ -41,7 +41,7 @@ const BAD: readonly (readonly [name: string, value: unknown, message: string])[]
   ['an unknown provider_type', { ...GOOD, provider_type: 'x' }, 'proximities[2].provider_type: must be one of '],
   ['no provider', { ...GOOD, provider_id: undefined }, 'proximities[2].provider_id: is required, but is nothing'],
   ['an empty provider', { ...GOOD, provider_id: '' }, 'proximities[2].provider_id: is required, but is '],
-  ['a provider that is a number', { ...GOOD, provider_id: 5 }, 'proximities[2].provider_id: must be string, found 5'],
+  ['a provider that is a number', { ...GOOD, provider_id: 5 }, 'proximities[2].provider_id: must be a string, found 5'],
   [
     'a bad time',
     { ...GOOD, timestamp_generated: 'x' },
@@ -53,7 +53,7 @@ const BAD: readonly (readonly [name: string, value: unknown, message: string])[]
     'proximities[2].timestamp_sent: must be an RFC 3339 date and time, found "x"',
   ],
   ['a negative accuracy', { ...GOOD, accuracy: -1 }, 'proximities[2].accuracy: must be >= 0, found -1'],
-  ['properties that are a text', { ...GOOD, properties: 'x' }, 'proximities[2].properties: must be object, found "x"'],
+  ['properties that are a text', { ...GOOD, properties: 'x' }, 'proximities[2].properties: must be an object, found "x"'],
 ];
 
 describe('checkProximity', () => {

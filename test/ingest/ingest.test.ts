@@ -46,7 +46,7 @@ describe('Ingest', () => {
   test('takes all locations of a list or none, and names the bad one by its index', () => {
     const { ingest, told } = openIngest();
     const values = [GOOD_LOCATION, GOOD_LOCATION, { ...GOOD_LOCATION, floor: 'top' }];
-    assert.throws(() => ingest.locations(values, LIST), badRequest('locations[2].floor: must be number, found "top"'));
+    assert.throws(() => ingest.locations(values, LIST), badRequest('locations[2].floor: must be a number, found "top"'));
     assert.deepEqual(told, []);
     assert.deepEqual(ingest.counts, { received: 3, rejected: 3 });
   });
@@ -56,8 +56,8 @@ describe('Ingest', () => {
     const values = [{ ...GOOD_LOCATION, floor: 'top' }, GOOD_LOCATION, null];
     const { problems } = ingest.locationsEach(values);
     assert.deepEqual(problems, [
-      'payload[0].floor: must be number, found "top"',
-      'payload[2]: must be object, found null',
+      'payload[0].floor: must be a number, found "top"',
+      'payload[2]: must be an object, found null',
     ]);
     assert.deepEqual(told, ['provider bad-input uwb', 'location bad-input 1000 1000']);
     assert.deepEqual(ingest.counts, { received: 3, rejected: 2 });

@@ -112,5 +112,5 @@ function accepted(waiting: Promise<void> | undefined, { reply }: Call): HttpRepl
 
 function arrayOf({ body }: Call): readonly unknown[] {
   if (Array.isArray(body)) return body;
-  throw new HubError('HUB_BAD_REQUEST', `body: must be array, found ${show(body)}`);
+  throw new HubError('HUB_BAD_REQUEST', `body: must be an array, found ${show(body)}`);
 }
