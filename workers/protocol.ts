@@ -43,7 +43,8 @@ export type CollisionReply = CollisionOutcome & {
   readonly waiting: number;
 };
 
-const packr = new Packr({ moreTypes: true });
+// Clients choose the member names in `properties`: a member called toJSON is no function to be called.
+const packr = new Packr({ moreTypes: true, useToJSON: false });
 
 /** Packs a value into bytes that own their memory, so that they can be handed to another thread without a copy. */
 export function pack(value: Batch | ShardReply | CollisionBatch | CollisionReply | readonly Motion[]): Uint8Array {

@@ -1,15 +1,21 @@
 /**
- * Which shard a provider or trackable belongs to. All providers and trackables that are connected by assignments
- * belong together, so that one shard sees every update that can move a trackable: their affinity key is the smallest
- * trackable id among them, of an unassigned provider its own id. The key picks one of 256 partitions, the partition
- * a shard.
+ * Which shard a provider or trackable belongs to. All providers and trackables that are connected by assignments or as
+ * parent and child belong together, so that one shard sees every update that can move a trackable, and knows all its
+ * ancestors. Their affinity key is the smallest trackable id among them, of an unassigned provider its own id. The key
+ * picks one of 256 partitions, the partition a shard.
  */
 export const PARTITIONS = 256;
 
-/** Objects named by kind and id. */
-export interface ObjectSet {
+/** What a trackable is connected with. */
+export interface Links {
   readonly providers: readonly string[];
-  readonly trackables: readonly string[];
+  readonly parent: string | undefined;
+}
+
+/** Objects that belong together, by kind and id. A parent may be one that does not exist. */
+export interface Component {
+  readonly providers: ReadonlySet<string>;
+  readonly trackables: ReadonlySet<string>;
 }
 
 /** The partition of an affinity key: FNV-1a with 32 bits over the key's UTF-8 bytes. */
@@ -29,56 +35,114 @@ function partitionOfBytes(bytes: Uint8Array): number {
   return (hash >>> 0) % PARTITIONS;
 }
 
-/** The assignment graph: providers and trackables as nodes, assignments and parents as edges. */
-export class Affinity {
-  readonly #providersOf = new Map<string, readonly string[]>();
-  readonly #trackablesOf = new Map<string, Set<string>>();
+const UNLINKED: Links = { providers: [], parent: undefined };
 
-  /** Sets the providers of a trackable; undefined removes the trackable. */
-  assign(trackable: string, providers: readonly string[] | undefined): void {
-    for (const provider of this.#providersOf.get(trackable) ?? []) {
-      const trackables = this.#trackablesOf.get(provider);
-      trackables?.delete(trackable);
-      if (trackables?.size === 0) this.#trackablesOf.delete(provider);
+/**
+ * The graph of links, with the affinity key of every object in it. Keys are kept, not searched for: a key is wanted for
+ * each object once, and a component may be large.
+ */
+export class Affinity {
+  readonly #links = new Map<string, Links>();
+  readonly #trackablesOf = new Map<string, Set<string>>();
+  readonly #childrenOf = new Map<string, Set<string>>();
+  readonly #keys = { providers: new Map<string, string>(), trackables: new Map<string, string>() };
+
+  /**
+   * Takes over changed links of trackables, undefined where one is deleted. Returns the components of everything whose
+   * key may have changed.
+   */
+  change(changes: readonly { readonly id: string; readonly links: Links | undefined }[]): readonly Component[] {
+    // What was connected with a changed trackable, or is now, is connected now with one of these.
+    const providers = new Set<string>();
+    const trackables = new Set<string>();
+    for (const { id, links } of changes) {
+      trackables.add(id);
+      for (const { providers: linked, parent } of [this.#links.get(id) ?? UNLINKED, links ?? UNLINKED]) {
+        for (const provider of linked) providers.add(provider);
+        if (parent !== undefined) trackables.add(parent);
+      }
+      this.#link(id, links);
     }
-    if (providers === undefined) {
-      this.#providersOf.delete(trackable);
+    const components: Component[] = [];
+    for (const provider of providers) this.#collect(components, { providers: [provider], trackables: [] });
+    for (const trackable of trackables) this.#collect(components, { providers: [], trackables: [trackable] });
+    return components;
+  }
+
+  partitionOfProvider(id: string): number {
+    return partitionOf(this.#keys.providers.get(id) ?? id);
+  }
+
+  partitionOfTrackable(id: string): number {
+    return partitionOf(this.#keys.trackables.get(id) ?? id);
+  }
+
+  #link(id: string, links: Links | undefined): void {
+    const before = this.#links.get(id) ?? UNLINKED;
+    for (const provider of before.providers) removeFrom(this.#trackablesOf, provider, id);
+    if (before.parent !== undefined) removeFrom(this.#childrenOf, before.parent, id);
+    if (links === undefined) {
+      this.#links.delete(id);
       return;
     }
-    this.#providersOf.set(trackable, providers);
-    for (const provider of providers) {
-      const trackables = this.#trackablesOf.get(provider);
-      if (trackables === undefined) this.#trackablesOf.set(provider, new Set([trackable]));
-      else trackables.add(trackable);
+    this.#links.set(id, links);
+    for (const provider of links.providers) addTo(this.#trackablesOf, provider, id);
+    if (links.parent !== undefined) addTo(this.#childrenOf, links.parent, id);
+  }
+
+  /** Adds the component of an object, with its key noted, unless it is there already. */
+  #collect(components: Component[], from: { providers: readonly string[]; trackables: readonly string[] }): void {
+    const [provider] = from.providers;
+    const [trackable] = from.trackables;
+    for (const { providers, trackables } of components) {
+      if (provider === undefined ? trackables.has(trackable ?? '') : providers.has(provider)) return;
     }
+    const component = this.#connected(new Set(from.providers), new Set(from.trackables));
+    this.#noteKey(component);
+    components.push(component);
   }
 
-  /** Partition of a provider. */
-  partitionOfProvider(id: string): number {
-    const trackable = this.#trackablesOf.get(id)?.values().next().value;
-    return trackable === undefined ? partitionOf(id) : this.partitionOfTrackable(trackable);
-  }
-
-  /** Partition of a trackable. */
-  partitionOfTrackable(id: string): number {
-    return partitionOf(smallest(this.connected(id).trackables) ?? id);
-  }
-
-  /** All objects connected with a trackable, itself included. */
-  connected(trackable: string): ObjectSet {
-    const trackables = new Set([trackable]);
-    const providers = new Set<string>();
-    for (const next of trackables) {
-      for (const provider of this.#providersOf.get(next) ?? []) {
+  #connected(providers: Set<string>, trackables: Set<string>): Component {
+    for (const provider of providers) for (const id of this.#trackablesOf.get(provider) ?? []) trackables.add(id);
+    // Sets hand out in their loops what is added meanwhile.
+    for (const id of trackables) {
+      const links = this.#links.get(id) ?? UNLINKED;
+      for (const provider of links.providers) {
         if (providers.has(provider)) continue;
         providers.add(provider);
         for (const other of this.#trackablesOf.get(provider) ?? []) trackables.add(other);
       }
+      if (links.parent !== undefined) trackables.add(links.parent);
+      for (const child of this.#childrenOf.get(id) ?? []) trackables.add(child);
     }
-    return { providers: [...providers], trackables: [...trackables] };
+    return { providers, trackables };
+  }
+
+  #noteKey({ providers, trackables }: Component): void {
+    let key: string | undefined;
+    for (const id of trackables) if (key === undefined || id < key) key = id;
+    const isLinked = providers.size + trackables.size > 1;
+    for (const [ids, keys] of [
+      [providers, this.#keys.providers],
+      [trackables, this.#keys.trackables],
+    ] as const) {
+      for (const id of ids) {
+        // Whoever is alone is its own key.
+        if (isLinked && key !== undefined) keys.set(id, key);
+        else keys.delete(id);
+      }
+    }
   }
 }
 
-function smallest(ids: readonly string[]): string | undefined {
-  return ids.reduce<string | undefined>((least, id) => (least === undefined || id < least ? id : least), undefined);
+function addTo(sets: Map<string, Set<string>>, key: string, id: string): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([id]));
+  else set.add(id);
+}
+
+function removeFrom(sets: Map<string, Set<string>>, key: string, id: string): void {
+  const set = sets.get(key);
+  set?.delete(id);
+  if (set?.size === 0) sets.delete(key);
 }

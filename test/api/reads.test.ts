@@ -169,7 +169,7 @@ describe('locations', () => {
       for (const bad of [{}, '"a"', 'null', '[', '']) {
         const { status, body } = await send(method, path, bad);
         assert.equal(status, 400);
-        assert.match(body.message, /^body: must be (array|JSON), found /);
+        assert.match(body.message, /^body: must be (an array|JSON), found /);
       }
       assert.equal(accepted.length, 1);
     });
