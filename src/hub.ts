@@ -22,6 +22,7 @@ import { tellingsOf } from './shards/tellings.ts';
 import { Ticker } from './shards/ticker.ts';
 import { createSocket } from './socket/socket.ts';
 import { entityWrites, keptEntities } from './store/entity_text.ts';
+import { MemoryStore } from './store/memory.ts';
 import { openStore } from './store/open.ts';
 import type { Kept, Store } from './store/store.ts';
 import { StoreWriter } from './store/writer.ts';
@@ -84,8 +85,7 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
     };
   } catch (error) {
     ticker.stop();
-    await shards.settled();
-    await Promise.all([shards.close(), collisions.close()]);
+    await Promise.all([shards.close(), collisions.close(), parts.writer.close()]);
     throw error;
   }
 }
@@ -116,11 +116,12 @@ function wire({ store, config, log, regionProblem }: Given): Parts {
   const now = risingClock();
   const counts = newCounts();
   const zones = new Zones();
-  const writer = new StoreWriter(store, {
-    retryMs: STORE_RETRY_MS,
-    schedule,
-    state: (state, error) => reportStore(log, state, error),
-  });
+  const state = (is: 'ok' | 'failing', error?: unknown): void => reportStore(log, is, error);
+  const writerTo = (to: Store) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state });
+  const writer = writerTo(store);
+  // Rows that are not to survive the hub are still what a shard worker needs that starts anew.
+  const rowStore = config.persist_locations ? store : new MemoryStore('');
+  const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
   const fanout = new Fanout({
     variantsChanged(variants) {
       shards.variants(variants);
@@ -136,7 +137,7 @@ function wire({ store, config, log, regionProblem }: Given): Parts {
     shards: config.num_threads,
     counts,
     publish: (events) => fanout.publish(events),
-    keep: (rows) => writer.writeRows(rows, { orFail: true }),
+    keep: (rows) => rowWriter.writeRows(rows, { orFail: true }),
     motions: (packed) => collisions.shardDone(packed),
     wakeAt: (who, atMs) => ticker.set(who, atMs),
   });
@@ -148,13 +149,10 @@ function wire({ store, config, log, regionProblem }: Given): Parts {
     ...shardSettings(config),
     now,
     async rows() {
-      await writer.drain();
-      return (await store.load()).rows;
+      await rowWriter.drain();
+      return rowWriter.latest((await rowStore.load()).rows);
     },
-    outcome(shard, reply) {
-      flusher.changed();
-      return outcomes.ofShard(shard, reply);
-    },
+    outcome: (shard, reply) => outcomes.ofShard(shard, reply),
     lost(item, error) {
       if (item.kind === 'location') counts.rejected++;
       log.error('An item was given up: it makes its worker fail', { kind: item.kind, error: String(error) });
@@ -167,7 +165,7 @@ function wire({ store, config, log, regionProblem }: Given): Parts {
     outcome: (reply) => outcomes.ofCollisions(reply),
     restarted,
   });
-  const flusher = new Flusher(shards, { now, pendingRows: () => writer.pendingRows });
+  const flusher = new Flusher(shards, { now, pendingRows: () => rowWriter.pendingRows });
   const tell = (changes: readonly Change[]): void => {
     for (const { kind, id, after } of changes) {
       if (kind !== 'zone') continue;
@@ -215,7 +213,7 @@ function shardSettings(config: Config) {
     settings: {
       collisionsByDefault: config.calculate_collisions_default,
       providerInTrackableEvents: config.fence_event_provider_id === 'set',
-      keepRows: config.persist_locations,
+      keepRows: true,
     },
   };
 }
@@ -276,8 +274,10 @@ async function serve({ fanout, shards, entities, ingest }: Parts, config: Config
 }
 
 /** Finishes what was accepted, in the order of its way: shards, collisions, store. */
-async function finish({ ticker, shards, collisions, writer }: Parts): Promise<void> {
+async function finish({ ticker, entities, shards, collisions, writer }: Parts): Promise<void> {
   ticker.stop();
+  // Providers that locations have brought along are still being created.
+  await entities.settled();
   await shards.kept().catch(() => undefined);
   await collisions.lane.settled();
   await writer.close();

@@ -1,8 +1,9 @@
 import type { FenceIndex, Footprint, Nearby, Region } from '../src/core/fence/fence_index.ts';
+import { RADIANS } from '../src/core/fence/region_metric.ts';
 import { wrapLongitude } from '../src/core/fence/region_rings.ts';
 import { ChangeLog } from './change_log.ts';
 import { CircleShape } from './circle_shape.ts';
-import { Place } from './earth.ts';
+import { DEGREES_PER_METRE, Place } from './earth.ts';
 import { FenceTree } from './fence_tree.ts';
 import { type Geos, openGeos } from './geos.ts';
 import { boxOfFootprint, boxOfRegion, type LonLatBox, overlap } from './lon_lat_box.ts';
@@ -87,18 +88,22 @@ class OpenFenceIndex implements FenceIndex {
     return fence.shape.depthMetres(footprint, this.#place);
   }
 
-  /** Whether the boxes of fence and footprint overlap. Points, the most frequent, are compared without a box. */
+  /** Whether the boxes of fence and footprint overlap. That of a point or circle is found on the way, in numbers. */
   // hot
   #isNear(slot: number, footprint: Footprint): boolean {
+    if (footprint.ring !== undefined)
+      return overlap(boxOfFootprint(footprint), (this.#fences[slot] as IndexedFence).box);
     const { boxes } = this.#tree;
     const at = slot * 4;
-    const { lat } = footprint;
-    if (footprint.radiusMetres === 0 && footprint.ring === undefined) {
-      if (lat < boxes[at + 2]! || lat > boxes[at + 3]!) return false;
-      const apart = Math.abs(wrapLongitude(footprint.lon) - boxes[at]!);
-      return (apart > 180 ? 360 - apart : apart) <= boxes[at + 1]!;
-    }
-    return overlap(boxOfFootprint(footprint), (this.#fences[slot] as IndexedFence).box);
+    const { lat, radiusMetres } = footprint;
+    const margin = radiusMetres * DEGREES_PER_METRE;
+    if (lat + margin < boxes[at + 2]! || lat - margin > boxes[at + 3]!) return false;
+    let apart = Math.abs(wrapLongitude(footprint.lon) - boxes[at]!);
+    if (apart > 180) apart = 360 - apart;
+    if (apart <= boxes[at + 1]!) return true;
+    if (radiusMetres === 0) return false;
+    const furthest = Math.abs(lat) + margin;
+    return furthest >= 90 || apart <= boxes[at + 1]! + margin / Math.cos(furthest * RADIANS);
   }
 
   /** The tile for a footprint: the last one when it still holds, else one a level coarser, as fine as is useful. */

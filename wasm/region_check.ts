@@ -78,7 +78,9 @@ function explainShape(fence: Fence, geos: Geos): string | undefined {
     if (isFlat(ring)) return `${path}: must enclose an area, found ${show(region.coordinates[i])}`;
   }
   const invalid = geos.whyInvalid(isGeographic(fence) ? alignHoles(rings) : rings);
-  return invalid === undefined ? undefined : `region: ${invalid.reason} at [${rounded(invalid.x)}, ${rounded(invalid.y)}]`;
+  return invalid === undefined
+    ? undefined
+    : `region: ${invalid.reason} at [${rounded(invalid.x)}, ${rounded(invalid.y)}]`;
 }
 
 /** Whether all points are on one line. GEOS would call that a self-intersection. */

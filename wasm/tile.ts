@@ -49,7 +49,7 @@ export const FINEST_LEVEL = 24;
 
 /** The finest level at which tiles have room for a reach. */
 export function finestLevel(reachMetres: number): number {
-  if (reachMetres <= 0) return FINEST_LEVEL;
+  if (!(reachMetres > 0)) return FINEST_LEVEL;
   const level = Math.floor(Math.log2((180 * MARGIN) / (reachMetres * REACH_DEGREES)));
   return Math.max(0, Math.min(FINEST_LEVEL, level));
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AcceptedLocation, Item } from '../../src/core/item.ts';
 import { openShard } from '../../src/core/shard.ts';
 import type { Polygon } from '../../src/model/geojson.ts';
-import type { Topic, Variant } from '../../src/model/topics.ts';
 import { formatTime } from '../../src/model/time.ts';
+import type { Topic, Variant } from '../../src/model/topics.ts';
 import { openFenceIndex } from '../../wasm/fence_index.ts';
 
 /** Nanoseconds per location of a shard: people on smooth walks among fences, each with one tag. */

@@ -1,6 +1,6 @@
 import type { EventText, Topic, Variant } from '../model/topics.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
-import type { Answer, HandedOver } from './item.ts';
+import type { Answer, HandedOver, LastKnownRow } from './item.ts';
 import type { ZoneLookup } from './location/text.ts';
 import type { Motion } from './motion/motion.ts';
 import type { Counts } from './outcome.ts';
@@ -36,6 +36,8 @@ export interface Draft {
   readonly motions: Motion[];
   readonly answers: (readonly [id: number, answer: Answer | HandedOver])[];
   readonly counts: Counts;
+  /** Rows of objects that move to another shard, before the changed ones of those that stay. */
+  readonly rows: LastKnownRow[];
 }
 
 /** When something happens, and which item causes it. */
@@ -46,5 +48,5 @@ export interface Moment {
 
 export function emptyDraft(): Draft {
   const counts = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0 };
-  return { events: [], motions: [], answers: [], counts };
+  return { events: [], motions: [], answers: [], counts, rows: [] };
 }

@@ -1,10 +1,12 @@
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
+import { unlink } from './assignments.ts';
 import { setTrackable } from './change/on_trackable.ts';
 import type { ShardContext } from './context.ts';
 import type { Membership } from './fence/membership.ts';
 import { timingOfObject } from './fence/timing.ts';
 import type { AcceptedLocation, Item } from './item.ts';
+import { rowOf } from './last_known.ts';
 import { providerState } from './location/on_location.ts';
 import { settle } from './motion/move.ts';
 import { schedule } from './schedule.ts';
@@ -26,7 +28,6 @@ interface ObjectOnTheWay {
   readonly id: string;
   readonly place: PlaceOnTheWay | undefined;
   readonly members: readonly (readonly [fenceId: string, membership: Membership])[];
-  readonly seenMs: number;
   readonly holdMs: number;
 }
 
@@ -47,39 +48,37 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
   for (const id of item.providers) {
     const provider = state.providers.get(id);
     if (provider === undefined) continue;
-    providers.push({ ...packed(provider), entity: provider.entity });
+    providers.push({ ...packed(context, provider), entity: provider.entity });
+    forget(context, provider);
     state.providers.delete(id);
-    forget(state, provider);
   }
   for (const id of item.trackables) {
     const trackable = state.trackables.get(id);
     if (trackable === undefined) continue;
-    trackables.push({ ...packed(trackable), entity: trackable.entity, colliding: trackable.colliding });
+    trackables.push({ ...packed(context, trackable), entity: trackable.entity, colliding: trackable.colliding });
+    forget(context, trackable);
+    unlink(state, trackable);
     state.trackables.delete(id);
-    for (const provider of trackable.entity.location_providers ?? []) {
-      const rest = (state.assigned.get(provider) ?? []).filter((other) => other !== trackable);
-      if (rest.length === 0) state.assigned.delete(provider);
-      else state.assigned.set(provider, rest);
-    }
-    forget(state, trackable);
   }
   context.draft.answers.push([item.id, { providers, trackables }]);
 }
 
-/** Takes in the state of objects from another shard. Their rows are written anew with the next flush. */
+/**
+ * Takes in the state of objects from another shard. Their rows are wanted at once: should this shard's worker die, they
+ * must not be older than what has come along.
+ */
 export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): void {
   const { state } = context;
   for (const packedProvider of item.state.providers as readonly ProviderOnTheWay[]) {
     const provider = providerState(state, packedProvider.id);
-    provider.entity = packedProvider.entity;
-    provider.timing = timingOfObject(packedProvider.entity);
+    provider.entity ??= packedProvider.entity;
+    provider.timing = timingOfObject(provider.entity);
     provider.place = unpackPlace(state, packedProvider.place);
     unpackInto(state, provider, packedProvider);
   }
   for (const packedTrackable of item.state.trackables as readonly TrackableOnTheWay[]) {
-    // Its entity may be here already, in a newer version, when the same change caused the move.
-    const known = state.trackables.get(packedTrackable.id);
-    const trackable = known ?? setTrackable(state, packedTrackable.entity);
+    // Its entity may be here already, in a newer version.
+    const trackable = state.trackables.get(packedTrackable.id) ?? setTrackable(state, packedTrackable.entity);
     const place = unpackPlace(state, packedTrackable.place);
     if (place !== undefined) settle(trackable, place);
     trackable.colliding = packedTrackable.colliding;
@@ -87,18 +86,24 @@ export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): 
   }
 }
 
-function packed(object: ProviderState | TrackableState): ObjectOnTheWay {
-  const { id, place, members, seenMs, holdMs } = object;
+function packed(context: ShardContext, object: ProviderState | TrackableState): ObjectOnTheWay {
+  const { id, place, members, holdMs } = object;
   return {
     id,
-    place: place && { location: place.location, local: place.local, keyMs: place.keyMs, receivedMs: place.receivedMs },
+    place: place && packedPlace(context, place),
     members: members.map(({ fence, membership }) => [fence.id, membership] as const),
-    seenMs,
     holdMs,
   };
 }
 
-function forget(state: ShardState, object: ProviderState | TrackableState): void {
+/** The position as sent goes along while its zone is still the same. */
+function packedPlace({ zones }: ShardContext, { zone, location, local, keyMs, receivedMs }: Place): PlaceOnTheWay {
+  return { location, local: zones(location.source) === zone ? local : undefined, keyMs, receivedMs };
+}
+
+/** What must be kept before its events are published is kept by this shard, which publishes them. */
+function forget({ state, draft }: ShardContext, object: ProviderState | TrackableState): void {
+  if (state.urgent.has(object) && object.place !== undefined) draft.rows.push(rowOf(object, object.place));
   for (const { fence } of object.members) fence.occupants.delete(object);
   state.deadlines.remove(object);
   state.dirty.delete(object);
@@ -106,7 +111,6 @@ function forget(state: ShardState, object: ProviderState | TrackableState): void
 }
 
 function unpackInto(state: ShardState, object: ProviderState | TrackableState, from: ObjectOnTheWay): void {
-  object.seenMs = from.seenMs;
   object.holdMs = from.holdMs;
   for (const [fenceId, membership] of from.members) {
     const fence = state.fences.get(fenceId);
@@ -115,6 +119,7 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
     fence.occupants.add(object);
   }
   state.dirty.add(object);
+  state.urgent.add(object);
   schedule(state, object);
 }
 
@@ -122,6 +127,6 @@ function unpackPlace(state: ShardState, from: PlaceOnTheWay | undefined): Place 
   if (from === undefined) return undefined;
   const { location, local, keyMs, receivedMs } = from;
   const [lon, lat, z] = location.position.coordinates as [number, number, number?];
-  const zone = state.zones.get(location.source) ?? state.zonesByForeignId.get(location.source);
+  const zone = state.zones.find(location.source);
   return { lon, lat, z, floor: location.floor ?? 0, zone, keyMs, receivedMs, location, local, text: undefined };
 }

@@ -40,7 +40,7 @@ export function dropRows(state: ShardState): LastKnownRow[] {
   return [];
 }
 
-function rowOf(object: ProviderState | TrackableState, place: Place): LastKnownRow {
+export function rowOf(object: ProviderState | TrackableState, place: Place): LastKnownRow {
   const memberships: [string, number][] = [];
   for (const { fence, membership } of object.members) {
     if (membership.at === 'inside') memberships.push([fence.id, membership.entryMs]);
@@ -49,17 +49,17 @@ function rowOf(object: ProviderState | TrackableState, place: Place): LastKnownR
   return { kind, id, receivedMs: place.receivedMs, keyMs: place.keyMs, location: locationText(place), memberships };
 }
 
-/** Takes over rows from the store. Rows of objects that are no longer configured are left out. */
+/**
+ * Takes over rows from the store. Rows of trackables that are no longer configured are left out; a provider may have said
+ * where it is before it is configured.
+ */
 export function onRestore(context: ShardContext, item: Item & { kind: 'restore' }): void {
   const { state } = context;
-  const rows = item.rows.filter((row) => row.gone !== true);
-  // Providers first: their values are part of the timing of their trackables.
-  for (const row of rows) {
-    if (row.kind === 'provider') revive(context, providerState(state, row.id), row, item.holdMs);
-  }
-  for (const row of rows) {
-    const trackable = row.kind === 'trackable' ? state.trackables.get(row.id) : undefined;
-    if (trackable !== undefined) revive(context, trackable, row, item.holdMs);
+  for (const row of item.rows) {
+    if (row.gone === true) continue;
+    const object = row.kind === 'provider' ? providerState(state, row.id) : state.trackables.get(row.id);
+    // What an object has said since is newer.
+    if (object !== undefined && object.place === undefined) revive(context, object, row, item.holdMs);
   }
 }
 
@@ -76,7 +76,6 @@ function revive(
     // The collision stage may know it from before this worker: its end must reach it.
     object.colliding = true;
   } else object.place = place;
-  object.seenMs = row.receivedMs;
   object.holdMs = holdMs;
   const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(state, object);
   for (const [fenceId, entryMs] of row.memberships) {
@@ -92,7 +91,7 @@ function revive(
 function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place {
   const location = JSON.parse(row.location) as AcceptedLocation;
   const [lon, lat, z] = location.position.coordinates as [number, number, number?];
-  const zone = state.zones.get(location.source) ?? state.zonesByForeignId.get(location.source);
+  const zone = state.zones.find(location.source);
   const { receivedMs, keyMs, location: text } = row;
   return { lon, lat, z, floor: location.floor ?? 0, zone, keyMs, receivedMs, location, local: undefined, text };
 }

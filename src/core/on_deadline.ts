@@ -3,24 +3,49 @@ import { expireFences, nextDeadlineMs } from './fence/observe_fences.ts';
 import { providerTiming, trackableTiming } from './fence/seen.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
 import { schedule } from './schedule.ts';
-import type { ProviderState, TrackableState } from './state.ts';
+import type { ProviderState, ShardState, TrackableState } from './state.ts';
 
-/** Fires all deadlines up to `nowMs`, each at its time and in the order of time. */
+type Woken = ProviderState | TrackableState;
+
+/**
+ * Fires all deadlines up to `nowMs`, each at its time, in the order of time. Deadlines of one time fire for providers
+ * before trackables, each in id order, so that the order is the same however often the shard was woken before.
+ */
 export function advance(context: ShardContext, nowMs: number): void {
   const { state } = context;
-  for (;;) {
+  while (state.deadlines.nextMs <= nowMs) {
     const atMs = state.deadlines.nextMs;
-    const object = state.deadlines.popDue(nowMs) as ProviderState | TrackableState | undefined;
-    if (object === undefined) return;
-    // The entry may be older than the object's deadlines, which have moved on since: then it only waits again.
-    const dueMs = nextDeadlineMs(object);
-    if (Math.max(dueMs, object.holdMs) <= atMs) expireObject(context, object, dueMs);
-    schedule(state, object);
+    for (const object of wake(state, atMs)) {
+      expireObject(context, object, atMs);
+      schedule(state, object);
+    }
   }
 }
 
+/** Takes out the objects that have a deadline at the time. Entries of others are older than their deadlines. */
+function wake(state: ShardState, atMs: number): Woken[] {
+  const woken: Woken[] = [];
+  const early: Woken[] = [];
+  for (;;) {
+    const object = state.deadlines.popDue(atMs) as Woken | undefined;
+    if (object === undefined) break;
+    if (nextDeadlineMs(object) <= atMs && object.holdMs <= atMs) woken.push(object);
+    else early.push(object);
+  }
+  for (const object of early) schedule(state, object);
+  return woken.length > 1 ? woken.sort(inOrder) : woken;
+}
+
+/** Held deadlines are longer due, and fire in their own order. */
+function inOrder(a: Woken, b: Woken): number {
+  const apartMs = nextDeadlineMs(a) - nextDeadlineMs(b);
+  if (apartMs !== 0) return apartMs;
+  if (a.kind !== b.kind) return a.kind === 'provider' ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}
+
 /** Fires the deadlines of one object up to `nowMs`: before it is observed, held ones too. */
-export function expireObject(context: ShardContext, object: ProviderState | TrackableState, nowMs: number): void {
+export function expireObject(context: ShardContext, object: Woken, nowMs: number): void {
   if (object.members.length === 0) return;
   if (object.kind === 'provider') {
     const crossings = expireFences(object, nowMs, providerTiming(context.state, object));

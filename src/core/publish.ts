@@ -1,4 +1,5 @@
 import type { FilterFields, Variant } from '../model/topics.ts';
+import { assignedTo } from './assignments.ts';
 import type { ShardContext } from './context.ts';
 import { type FenceChange, fenceEventFeature, fenceEventFields, fenceEventText } from './fence/fence_event.ts';
 import type { Crossing } from './fence/observe_fences.ts';
@@ -40,8 +41,9 @@ export function publishProviderCrossings(
   crossings: readonly Crossing[] | undefined,
 ): void {
   if (crossings === undefined) return;
-  const trackables = context.state.assigned.get(provider.id)?.map(({ id }) => id) ?? [];
+  const trackables = assignedTo(context.state, provider.id).ids;
   publish(context, crossings, { trackableId: undefined, providerId: provider.id, trackables });
+  context.state.dirty.add(provider);
   context.state.urgent.add(provider);
 }
 
@@ -54,6 +56,7 @@ export function publishTrackableCrossings(
   if (crossings === undefined) return;
   const providerId = trackable.place?.location.provider_id;
   publish(context, crossings, { trackableId: trackable.id, providerId, trackables: [trackable.id] });
+  context.state.dirty.add(trackable);
   context.state.urgent.add(trackable);
 }
 

@@ -3,6 +3,7 @@ import type { ShardContext } from './context.ts';
 import { providerSeen, trackableSeen } from './fence/seen.ts';
 import { fitsVertically } from './fence/vertical.ts';
 import type { Answer, Item, Query } from './item.ts';
+import { namingTrackables } from './location/naming_trackables.ts';
 import { locationIn } from './location/text.ts';
 import { placesOf, significantPlace } from './motion/significant_place.ts';
 import { motionIn } from './motion/text.ts';
@@ -19,12 +20,9 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
   const { state } = context;
   switch (query.ask) {
     case 'provider_location':
-      return one(context, providerPlace(context, state.providers.get(query.id)), query.view);
+      return one(context, state.providers.get(query.id)?.place, query.view);
     case 'provider_locations':
-      return many([...state.providers.values()], (provider) => {
-        const place = providerPlace(context, provider);
-        return place && locationIn(place, query.view, context.zones);
-      });
+      return many([...state.providers.values()], ({ place }) => place && locationNow(context, place, query.view));
     case 'trackable_location': {
       const trackable = state.trackables.get(query.id);
       return one(context, trackable && significantPlace(context, trackable, nowMs), query.view);
@@ -32,21 +30,19 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
     case 'trackable_locations': {
       const trackable = state.trackables.get(query.id);
       const places = trackable === undefined ? [] : placesOf(state, trackable);
-      return many(places, (place) => locationIn(place, query.view, context.zones));
+      return many(places, (place) => locationNow(context, place, query.view));
     }
     case 'trackable_motion': {
       const trackable = state.trackables.get(query.id);
       if (trackable?.place === undefined) return ABSENT;
-      return shown(motionIn(trackable, query.view, context.zones), trackable.place);
+      return shown(motionNow(context, trackable, query.view), trackable.place);
     }
     case 'trackable_motions':
-      return many([...state.trackables.values()], (trackable) => motionIn(trackable, query.view, context.zones));
+      return many([...state.trackables.values()], (trackable) => motionNow(context, trackable, query.view));
     case 'fence_locations':
-      return many(providersIn(context, query), (provider) => {
-        return provider.place && locationIn(provider.place, query.view, context.zones);
-      });
+      return many(providersIn(context, query), ({ place }) => place && locationNow(context, place, query.view));
     case 'fence_motions':
-      return many(trackablesIn(context, query), (trackable) => motionIn(trackable, query.view, context.zones));
+      return many(trackablesIn(context, query), (trackable) => motionNow(context, trackable, query.view));
     case 'fence_providers':
       return { ids: providersIn(context, query).map(({ id }) => id) };
     case 'fence_trackables':
@@ -60,7 +56,17 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
 
 function one(context: ShardContext, place: Place | undefined, view: View): Answer {
   if (place === undefined) return ABSENT;
-  return shown(locationIn(place, view, context.zones), place);
+  return shown(locationNow(context, place, view), place);
+}
+
+function locationNow({ state, zones }: ShardContext, place: Place, view: View): string | undefined {
+  return locationIn(namingTrackables(state, place), view, zones);
+}
+
+function motionNow({ state, zones }: ShardContext, trackable: TrackableState, view: View): string | undefined {
+  if (trackable.place === undefined) return undefined;
+  const place = namingTrackables(state, trackable.place);
+  return motionIn(place === trackable.place ? trackable : { ...trackable, place }, view, zones);
 }
 
 function shown(text: string | undefined, place: Place): Answer {
@@ -69,15 +75,6 @@ function shown(text: string | undefined, place: Place): Answer {
 
 function many<T>(list: readonly T[], text: (element: T) => string | undefined): Answer {
   return { texts: list.map(text).filter((rendered) => rendered !== undefined) };
-}
-
-/** The place of a provider, naming the trackables that it is assigned to now. */
-function providerPlace(context: ShardContext, provider: ProviderState | undefined): Place | undefined {
-  const place = provider?.place;
-  if (provider === undefined || place === undefined) return undefined;
-  const trackables = (context.state.assigned.get(provider.id) ?? []).map(({ id }) => id);
-  if (String(trackables) === String(place.location.trackables ?? [])) return place;
-  return { ...place, location: { ...place.location, trackables }, text: undefined };
 }
 
 interface InFence {
@@ -121,7 +118,7 @@ function fencesOf(
 function isWithin(context: ShardContext, object: ProviderState | TrackableState, fence: FenceState): boolean {
   const { state, index } = context;
   const { place } = object;
-  if (place === undefined || !fence.placed) return false;
+  if (place === undefined || fence.region === undefined) return false;
   const seen = object.kind === 'provider' ? providerSeen(state, object, place, 0) : trackableSeen(state, object, 0, 0);
   return fitsVertically(fence.vertical, seen) && index.touches(fence.slot, seen.footprint);
 }

@@ -12,7 +12,7 @@ import { advance } from './on_deadline.ts';
 import type { Outcome } from './outcome.ts';
 import { onRead } from './read.ts';
 import { compileRules } from './rules/evaluate.ts';
-import { emptyState } from './state.ts';
+import { emptyState, type ShardState } from './state.ts';
 
 /**
  * The heart of the hub: all providers and trackables of one shard, and all zones and fences.
@@ -22,6 +22,7 @@ import { emptyState } from './state.ts';
  * So a batch may be cut anywhere, or joined with the next one, without a change to the events.
  */
 export interface Shard {
+  readonly state: ShardState;
   step(batch: Batch): Outcome;
 }
 
@@ -35,10 +36,16 @@ export interface Batch {
 /** Opens an empty shard. */
 export function openShard(options: ShardOptions): Shard {
   const state = emptyState();
-  const zones = (id: string) => state.zones.get(id) ?? state.zonesByForeignId.get(id);
   const { index } = options;
-  const context: ShardContext = { options, index, state, zones, variants: new Map(), draft: emptyDraft() };
-  return { step: (batch) => step(context, batch) };
+  const context: ShardContext = {
+    options,
+    index,
+    state,
+    zones: state.zones.find,
+    variants: new Map(),
+    draft: emptyDraft(),
+  };
+  return { state, step: (batch) => step(context, batch) };
 }
 
 function step(context: ShardContext, { nowMs, items, rows }: Batch): Outcome {
@@ -50,8 +57,9 @@ function step(context: ShardContext, { nowMs, items, rows }: Batch): Outcome {
   }
   advance(context, nowMs);
   const { state, options } = context;
-  const kept = options.keepRows ? takeRows(state, rows) : dropRows(state);
-  return { ...context.draft, rows: kept, nextDeadlineMs: state.deadlines.nextMs };
+  const { rows: parting, ...draft } = context.draft;
+  const kept = options.keepRows ? [...parting, ...takeRows(state, rows)] : dropRows(state);
+  return { ...draft, rows: kept, nextDeadlineMs: state.deadlines.nextMs };
 }
 
 type Handlers = { readonly [K in Item['kind']]: (context: ShardContext, item: Item & { kind: K }) => void };

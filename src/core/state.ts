@@ -3,17 +3,17 @@ import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { DeadlineHeap } from './deadlines/heap.ts';
-import type { Footprint, Nearby } from './fence/fence_index.ts';
+import type { Footprint, Nearby, Region } from './fence/fence_index.ts';
 import type { Membership } from './fence/membership.ts';
 import type { OwnTiming, Timing } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
 import type { AcceptedLocation } from './item.ts';
 import { type Ranking, UNRANKED } from './rules/evaluate.ts';
+import { ZoneTable } from './zone/zone_table.ts';
 
 /** Everything that a shard knows. Plain values; the functions of core/ change it only within a step. */
 export interface ShardState {
-  readonly zones: Map<string, Zone>;
-  readonly zonesByForeignId: Map<string, Zone>;
+  readonly zones: ZoneTable;
   readonly fences: Map<string, FenceState>;
   /** Fences by slot, the small number that the fence index knows them by. */
   readonly slots: (FenceState | undefined)[];
@@ -23,8 +23,10 @@ export interface ShardState {
   observations: number;
   readonly providers: Map<string, ProviderState>;
   readonly trackables: Map<string, TrackableState>;
-  /** The trackables that each provider is assigned to, in id order; also of providers that were never seen. */
-  readonly assigned: Map<string, TrackableState[]>;
+  /** What each provider is assigned to; also of providers that were never seen. */
+  readonly assigned: Map<string, Assigned>;
+  /** The trackables that each trackable carries, in id order. */
+  readonly carried: Map<string, readonly TrackableState[]>;
   readonly deadlines: DeadlineHeap<Tracked>;
   /** Objects whose row in the store is out of date. */
   readonly dirty: Set<ProviderState | TrackableState>;
@@ -34,6 +36,12 @@ export interface ShardState {
   readonly gone: Map<string, readonly ['provider' | 'trackable', string]>;
   /** Ranks locations of trackables that have no rules of their own. */
   rules: Ranking;
+}
+
+/** The trackables that a provider is assigned to, in id order, and their ids. */
+export interface Assigned {
+  readonly trackables: readonly TrackableState[];
+  readonly ids: string[];
 }
 
 /** Where an object was last. Immutable: the next location makes a new one. */
@@ -63,9 +71,7 @@ export interface Tracked {
   /** The fences that it is in or entering. */
   members: Member[];
   nearby: Nearby | undefined;
-  /** Time of receipt of the last observation. */
-  seenMs: number;
-  /** Deadlines do not fire before this time on their own: set at a restart. */
+  /** Deadlines do not fire before this time on their own: set at a restart, until the next observation. */
   holdMs: number;
   heapIndex: number;
 }
@@ -111,8 +117,8 @@ export interface FenceState {
   /** Its effective timing for objects that set nothing themselves. */
   readonly plainTiming: Timing;
   readonly vertical: Vertical;
-  /** Whether the index has its region: a local region without a placed zone is nowhere. */
-  readonly placed: boolean;
+  /** Where it is on the earth: a local region without a placed zone is nowhere. */
+  readonly region: Region | undefined;
   /** The objects that are in it or entering. */
   readonly occupants: Set<Tracked>;
   /** What its events have in common, as JSON text, made at first use. */
@@ -130,8 +136,7 @@ export interface FenceTexts {
 
 export function emptyState(): ShardState {
   return {
-    zones: new Map(),
-    zonesByForeignId: new Map(),
+    zones: new ZoneTable(),
     fences: new Map(),
     slots: [],
     freeSlots: [],
@@ -140,6 +145,7 @@ export function emptyState(): ShardState {
     providers: new Map(),
     trackables: new Map(),
     assigned: new Map(),
+    carried: new Map(),
     deadlines: new DeadlineHeap(),
     dirty: new Set(),
     urgent: new Set(),

@@ -176,6 +176,11 @@ export class Entities implements Known {
     return this.#queue.run((write) => this.#remove(this.#state.list(kind), kind, write));
   }
 
+  /** Resolves when all changes so far are kept or refused, and everybody was told. */
+  async settled(): Promise<void> {
+    await this.#queue.run(() => undefined).catch(() => undefined);
+  }
+
   /**
    * The provider of a location exists from now on. Returns undefined when it is known and kept; otherwise it is visible
    * at once, and the promise settles with the commit of its creation. It may be deleted by the time the promise has

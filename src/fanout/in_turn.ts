@@ -12,6 +12,7 @@ interface Held {
 export class InTurn {
   readonly #publish: (events: readonly EventText[]) => void;
   #held: Held[] = [];
+  #heldEvents = 0;
 
   constructor(publish: (events: readonly EventText[]) => void) {
     this.#publish = publish;
@@ -19,7 +20,7 @@ export class InTurn {
 
   /** Events that wait. */
   get held(): number {
-    return this.#held.reduce((count, { events }) => count + events.length, 0);
+    return this.#heldEvents;
   }
 
   /** Publishes after everything before, and after the given work has succeeded or failed. */
@@ -30,6 +31,7 @@ export class InTurn {
     }
     const held: Held = { events, done: after === undefined };
     this.#held.push(held);
+    this.#heldEvents += events.length;
     const done = (): void => {
       held.done = true;
       this.#release();
@@ -40,6 +42,9 @@ export class InTurn {
   #release(): void {
     let ready = 0;
     while (this.#held[ready]?.done === true) ready++;
-    for (const { events } of this.#held.splice(0, ready)) this.#publish(events);
+    for (const { events } of this.#held.splice(0, ready)) {
+      this.#heldEvents -= events.length;
+      this.#publish(events);
+    }
   }
 }

@@ -53,19 +53,25 @@ export class Affinity {
    */
   change(changes: readonly { readonly id: string; readonly links: Links | undefined }[]): readonly Component[] {
     // What was connected with a changed trackable, or is now, is connected now with one of these.
-    const providers = new Set<string>();
-    const trackables = new Set<string>();
+    const touched = { providers: new Set<string>(), trackables: new Set<string>() };
     for (const { id, links } of changes) {
-      trackables.add(id);
-      for (const { providers: linked, parent } of [this.#links.get(id) ?? UNLINKED, links ?? UNLINKED]) {
-        for (const provider of linked) providers.add(provider);
-        if (parent !== undefined) trackables.add(parent);
+      touched.trackables.add(id);
+      for (const { providers, parent } of [this.#links.get(id) ?? UNLINKED, links ?? UNLINKED]) {
+        for (const provider of providers) touched.providers.add(provider);
+        if (parent !== undefined) touched.trackables.add(parent);
       }
       this.#link(id, links);
     }
+    const seen = { providers: new Set<string>(), trackables: new Set<string>() };
     const components: Component[] = [];
-    for (const provider of providers) this.#collect(components, { providers: [provider], trackables: [] });
-    for (const trackable of trackables) this.#collect(components, { providers: [], trackables: [trackable] });
+    const collect = (component: Component): void => {
+      for (const id of component.providers) seen.providers.add(id);
+      for (const id of component.trackables) seen.trackables.add(id);
+      this.#noteKey(component);
+      components.push(component);
+    };
+    for (const id of touched.trackables) if (!seen.trackables.has(id)) collect(this.#connected([], [id]));
+    for (const id of touched.providers) if (!seen.providers.has(id)) collect(this.#connected([id], []));
     return components;
   }
 
@@ -90,19 +96,10 @@ export class Affinity {
     if (links.parent !== undefined) addTo(this.#childrenOf, links.parent, id);
   }
 
-  /** Adds the component of an object, with its key noted, unless it is there already. */
-  #collect(components: Component[], from: { providers: readonly string[]; trackables: readonly string[] }): void {
-    const [provider] = from.providers;
-    const [trackable] = from.trackables;
-    for (const { providers, trackables } of components) {
-      if (provider === undefined ? trackables.has(trackable ?? '') : providers.has(provider)) return;
-    }
-    const component = this.#connected(new Set(from.providers), new Set(from.trackables));
-    this.#noteKey(component);
-    components.push(component);
-  }
-
-  #connected(providers: Set<string>, trackables: Set<string>): Component {
+  /** Everything that is connected with the given objects, themselves included. */
+  #connected(fromProviders: readonly string[], fromTrackables: readonly string[]): Component {
+    const providers = new Set(fromProviders);
+    const trackables = new Set(fromTrackables);
     for (const provider of providers) for (const id of this.#trackablesOf.get(provider) ?? []) trackables.add(id);
     // Sets hand out in their loops what is added meanwhile.
     for (const id of trackables) {

@@ -31,6 +31,9 @@ export class CollisionLane {
   readonly #thread: Thread;
   readonly #zones = new Map<string, Zone>();
   #variants: readonly Variant[] = [];
+  /** The worker has failed: it is not known what it knows. */
+  #broken = false;
+  #closed = false;
   #waiting = 0;
   #waitingBytes = 0;
 
@@ -40,7 +43,10 @@ export class CollisionLane {
     const driver = {
       run: (tellings: readonly Telling[]) => this.#run(tellings),
       outcome: (reply: CollisionReply) => this.#take(reply),
-      failure: (error: unknown) => options.restarted(error),
+      failure: (error: unknown) => {
+        this.#broken = true;
+        if (!this.#closed) options.restarted(error);
+      },
     };
     this.lane = new Lane(driver, { pendingMax: Number.MAX_SAFE_INTEGER, batchMax: 256 });
   }
@@ -70,21 +76,30 @@ export class CollisionLane {
   }
 
   close(): Promise<void> {
+    this.#closed = true;
     return this.#thread.close();
   }
 
   async #run(tellings: readonly Telling[]): Promise<CollisionReply> {
     for (const telling of tellings) if (telling.kind === 'motions') this.#waitingBytes -= telling.packed.byteLength;
     try {
-      return await this.#step(tellings);
+      if (!this.#broken) return await this.#step(tellings);
     } catch (error) {
-      // A new worker knows no trackables: it finds collisions again as they move.
-      this.#options.restarted(error);
-      await this.#thread.kill();
-      const known = [...this.#zones].map(([id, zone]): Telling => ({ kind: 'zone', id, zone }));
-      const motions = tellings.filter(({ kind }) => kind === 'motions');
-      return this.#step([{ kind: 'variants', variants: this.#variants }, ...known, ...motions]);
+      this.#noteFailure(error);
     }
+    // A new worker knows no trackables: it finds collisions again as they move.
+    await this.#thread.kill();
+    const known = [...this.#zones].map(([id, zone]): Telling => ({ kind: 'zone', id, zone }));
+    const motions = tellings.filter(({ kind }) => kind === 'motions');
+    const reply = await this.#step([{ kind: 'variants', variants: this.#variants }, ...known, ...motions]);
+    this.#broken = false;
+    return reply;
+  }
+
+  #noteFailure(error: unknown): void {
+    if (this.#closed) throw error;
+    this.#broken = true;
+    this.#options.restarted(error);
   }
 
   async #step(tellings: readonly Telling[]): Promise<CollisionReply> {

@@ -11,27 +11,19 @@ export interface FlusherOptions {
 
 /** Asks the shards for changed rows from time to time, and leaves it out while the store is still busy with the last. */
 export class Flusher {
-  readonly #shards: Shards;
+  readonly #shards: Pick<Shards, 'lanes'>;
   readonly #options: FlusherOptions;
   #lastMs = 0;
-  #changed = false;
 
-  constructor(shards: Shards, options: FlusherOptions) {
+  constructor(shards: Pick<Shards, 'lanes'>, options: FlusherOptions) {
     this.#shards = shards;
     this.#options = options;
   }
 
-  /** Something was processed since the last flush. */
-  changed(): void {
-    this.#changed = true;
-  }
-
-  /** One flush, unless nothing has changed or the store has not caught up. */
+  /** One flush, unless the store has not caught up with the last. A shard without changes does nothing. */
   flush(): void {
-    if (!this.#changed) return;
     const nowMs = this.#options.now();
     if (this.#options.pendingRows() > 0 && nowMs - this.#lastMs < OVERDUE_MS) return;
-    this.#changed = false;
     this.#lastMs = nowMs;
     for (const lane of this.#shards.lanes) lane.flush();
   }

@@ -1,5 +1,5 @@
 import type { Trackable } from '../model/trackable.ts';
-import { Affinity } from './affinity.ts';
+import { Affinity, type Links } from './affinity.ts';
 
 /** Objects that must move from one shard to another. */
 export interface Move {
@@ -13,6 +13,7 @@ export interface Move {
 export class Homes {
   readonly #shards: number;
   readonly #affinity = new Affinity();
+  /** Objects that a shard was told of. */
   readonly #homes = { providers: new Map<string, number>(), trackables: new Map<string, number>() };
 
   constructor(shards: number) {
@@ -46,38 +47,41 @@ export class Homes {
 
   /** Takes over changed trackables, undefined where deleted. Returns which objects must move, and counts them as moved. */
   assign(changes: readonly { readonly id: string; readonly entity: Trackable | undefined }[]): readonly Move[] {
-    if (this.#shards === 1) return [];
-    const touched = { providers: new Set<string>(), trackables: new Set<string>() };
-    const touch = (id: string): void => {
-      const { providers, trackables } = this.#affinity.connected(id);
-      for (const provider of providers) touched.providers.add(provider);
-      for (const trackable of trackables) touched.trackables.add(trackable);
-    };
+    if (this.#shards === 1 || changes.length === 0) return [];
+    const deleted = new Set<string>();
     for (const { id, entity } of changes) {
-      touch(id);
-      this.#affinity.assign(id, entity && (entity.location_providers ?? []));
-      touch(id);
+      if (entity === undefined) deleted.add(id);
+      else deleted.delete(id);
     }
-    for (const { id, entity } of changes) if (entity === undefined) touched.trackables.delete(id);
     const moves = new Map<string, Move>();
-    this.#rehome('providers', touched.providers, moves);
-    this.#rehome('trackables', touched.trackables, moves);
+    const links = changes.map(({ id, entity }) => ({ id, links: entity && linksOf(entity) }));
+    for (const { providers, trackables } of this.#affinity.change(links)) {
+      for (const id of providers) this.#rehome('providers', id, moves);
+      // What is to be deleted is deleted where it is.
+      for (const id of trackables) if (!deleted.has(id)) this.#rehome('trackables', id, moves);
+    }
     return [...moves.values()];
   }
 
-  #rehome(kind: 'providers' | 'trackables', ids: Iterable<string>, moves: Map<string, Move>): void {
-    for (const id of ids) {
-      const from = this.#homes[kind].get(id);
-      if (from === undefined) continue;
-      const partition =
-        kind === 'providers' ? this.#affinity.partitionOfProvider(id) : this.#affinity.partitionOfTrackable(id);
-      const to = partition % this.#shards;
-      if (to === from) continue;
-      const key = `${from}>${to}`;
-      const move = moves.get(key) ?? { from, to, providers: [], trackables: [] };
-      move[kind].push(id);
-      moves.set(key, move);
-      this.#homes[kind].set(id, to);
-    }
+  #rehome(kind: 'providers' | 'trackables', id: string, moves: Map<string, Move>): void {
+    const homes = this.#homes[kind];
+    const from = homes.get(id);
+    if (from === undefined) return;
+    const affinity = this.#affinity;
+    const partition = kind === 'providers' ? affinity.partitionOfProvider(id) : affinity.partitionOfTrackable(id);
+    const to = partition % this.#shards;
+    if (to === from) return;
+    const route = `${from}>${to}`;
+    const move = moves.get(route) ?? { from, to, providers: [], trackables: [] };
+    move[kind].push(id);
+    moves.set(route, move);
+    homes.set(id, to);
   }
+}
+
+/** What some clients send for "no parent". It must not connect all who do. */
+const NO_PARENT: readonly unknown[] = [undefined, null, '', '00000000-0000-0000-0000-000000000000'];
+
+function linksOf({ location_providers: providers, parent }: Trackable): Links {
+  return { providers: providers ?? [], parent: NO_PARENT.includes(parent) ? undefined : (parent ?? undefined) };
 }

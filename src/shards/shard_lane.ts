@@ -169,7 +169,9 @@ export class ShardLane {
 
   async #rows(): Promise<readonly LastKnownRow[]> {
     const rows = await this.#options.rows();
-    const own = rows.filter(({ kind, id }) => this.#told.has(kind, id) || (kind === 'provider' && this.#recent.has(id)));
+    const own = rows.filter(
+      ({ kind, id }) => this.#told.has(kind, id) || (kind === 'provider' && this.#recent.has(id)),
+    );
     return this.#recent.heardOf(own, (trackable) => this.#told.providersOf(trackable));
   }
 

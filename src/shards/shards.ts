@@ -1,5 +1,6 @@
 import type { ShardReply } from '../../workers/protocol.ts';
 import type { AcceptedLocation, Answer, HandedOver, Item, Query } from '../core/item.ts';
+import { HubError } from '../errors.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
 import { Homes, type Move } from './homes.ts';
@@ -15,6 +16,18 @@ export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldS
   outcome(shard: number, reply: ShardReply): Promise<void> | undefined;
 }
 
+interface InLine {
+  readonly receivedMs: number;
+  readonly tell: () => void;
+}
+
+interface Question {
+  readonly resolve: (answer: Answer | HandedOver) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const NOBODY: HandedOver = { providers: [], trackables: [] };
+
 /**
  * All shards: knows which one owns what, numbers the items, and asks questions. When an assignment makes an object
  * belong to another shard, its state moves there first; meanwhile everything else waits in line, so no order is lost.
@@ -23,18 +36,25 @@ export class Shards {
   readonly #lanes: readonly ShardLane[];
   readonly #options: ShardsOptions;
   readonly #homes: Homes;
-  readonly #questions = new Map<number, (answer: Answer | HandedOver) => void>();
+  readonly #questions = new Map<number, Question>();
+  /** Per shard, the work that its outcomes have asked for: it is done in order. */
+  readonly #works: (Promise<void> | undefined)[] = [];
   #lastSeq = 0;
   #lastQuestion = 0;
-  /** What waits while objects move; undefined when none do. */
-  #waiting: { readonly receivedMs: number; readonly tell: () => void }[] | undefined;
+  /** While objects move: since when, and what waits for that. */
+  #moving: { readonly sinceMs: number; readonly line: InLine[] } | undefined;
 
   constructor(options: ShardsOptions) {
     this.#options = options;
     this.#homes = new Homes(options.count);
     this.#lanes = Array.from({ length: options.count }, (_, shard) => {
       const outcome = (reply: ShardReply) => this.#take(shard, reply);
-      return new ShardLane({ ...options, outcome });
+      return new ShardLane({
+        ...options,
+        outcome,
+        heldSinceMs: () => this.#moving?.sinceMs,
+        lost: (item, error) => this.#lose(item, error),
+      });
     });
   }
 
@@ -44,7 +64,7 @@ export class Shards {
 
   /** Whether that many more locations can be taken, whichever shard they are for. */
   hasRoom(count: number): boolean {
-    const waiting = this.#waiting?.length ?? 0;
+    const waiting = this.#moving?.line.length ?? 0;
     return this.#lanes.every(({ lane }) => lane.hasRoom(count + waiting));
   }
 
@@ -54,15 +74,15 @@ export class Shards {
     for (const { lane } of this.#lanes) {
       if (lane.first !== undefined && (first === undefined || lane.first.seq < first.seq)) first = lane.first;
     }
-    const waiting = this.#waiting?.[0];
-    return first ?? (waiting && { seq: this.#lastSeq + 1, receivedMs: waiting.receivedMs });
+    if (first !== undefined || this.#moving === undefined) return first;
+    return { seq: this.#lastSeq + 1, receivedMs: this.#moving.sinceMs };
   }
 
   /** Hands a checked location to its shard. hot */
   location(location: AcceptedLocation, times: { readonly generatedMs: number; readonly receivedMs: number }): void {
     const { generatedMs, receivedMs } = times;
-    if (this.#waiting !== undefined) {
-      this.#waiting.push({ receivedMs, tell: () => this.location(location, times) });
+    if (this.#moving !== undefined) {
+      this.#moving.line.push({ receivedMs, tell: () => this.location(location, times) });
       return;
     }
     this.#lastSeq++;
@@ -93,12 +113,14 @@ export class Shards {
   restore(rows: (Item & { kind: 'restore' })['rows'], delayMs: number): void {
     const receivedMs = this.#options.now();
     const holdMs = receivedMs + delayMs;
-    const byShard = this.#lanes.map((): (typeof rows)[number][] => []);
-    for (const row of rows) {
-      const shard = row.kind === 'provider' ? this.#homes.ofProvider(row.id) : this.#homes.ofTrackable(row.id);
-      byShard[shard]?.push(row);
-    }
-    for (const [shard, own] of byShard.entries()) this.#push(shard, receivedMs, { kind: 'restore', rows: own, holdMs });
+    this.#inLine(receivedMs, () => {
+      const byShard = this.#lanes.map((): (typeof rows)[number][] => []);
+      for (const row of rows) {
+        const shard = row.kind === 'provider' ? this.#homes.ofProvider(row.id) : this.#homes.ofTrackable(row.id);
+        byShard[shard]?.push(row);
+      }
+      for (const [to, own] of byShard.entries()) this.#push(to, receivedMs, { kind: 'restore', rows: own, holdMs });
+    });
   }
 
   /** Tells of changed entities: zones and fences everybody, providers and trackables their owner. */
@@ -127,13 +149,20 @@ export class Shards {
     });
   }
 
-  /** Resolves when all shards are done with everything that they were told, and with what that has asked for. */
+  /**
+   * Resolves when all shards are done with everything that they were told, and with what that has asked for. Rejects,
+   * then too, when something of it was lost or could not be kept.
+   */
   async settled(): Promise<void> {
-    await Promise.all(this.#lanes.map(({ lane }) => lane.settled()));
+    if (this.#moving !== undefined) await this.#turn();
+    const settled = await Promise.allSettled(this.#lanes.map(({ lane }) => lane.settled()));
+    const failed = settled.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
   }
 
   /** Resolves when, besides, the last-known rows of everything so far are kept. Rejects when they cannot be. */
   async kept(): Promise<void> {
+    if (this.#moving !== undefined) await this.#turn();
     for (const lane of this.#lanes) lane.flush();
     await this.settled();
   }
@@ -143,8 +172,13 @@ export class Shards {
   }
 
   #inLine(receivedMs: number, tell: () => void): void {
-    if (this.#waiting === undefined) tell();
-    else this.#waiting.push({ receivedMs, tell });
+    if (this.#moving === undefined) tell();
+    else this.#moving.line.push({ receivedMs, tell });
+  }
+
+  /** Resolves when everything that waits in line now was told. */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#inLine(this.#options.now(), resolve));
   }
 
   #push(shard: number, receivedMs: number, telling: Telling): void {
@@ -178,7 +212,8 @@ export class Shards {
 
   /** Moves objects, then tells what made them move, then goes on with what has waited. */
   async #move(moves: readonly Move[], receivedMs: number, tell: () => void): Promise<void> {
-    this.#waiting = [];
+    const line: InLine[] = [];
+    this.#moving = { sinceMs: receivedMs, line };
     const states = moves.map(({ from, providers, trackables }) => {
       return this.#question(from, receivedMs, (id) => ({ kind: 'release', id, providers, trackables }));
     });
@@ -187,17 +222,16 @@ export class Shards {
       this.#push(to, receivedMs, { kind: 'adopt', state: state as HandedOver });
     }
     tell();
-    const waiting = this.#waiting ?? [];
-    this.#waiting = undefined;
+    this.#moving = undefined;
     // One of these may start the next move: then the rest waits again.
-    for (const entry of waiting) this.#inLine(entry.receivedMs, entry.tell);
+    for (const entry of line) this.#inLine(entry.receivedMs, entry.tell);
   }
 
   #question(shard: number, receivedMs: number, ask: (id: number) => Telling): Promise<Answer | HandedOver> {
     this.#lastQuestion++;
     const id = this.#lastQuestion;
-    return new Promise((resolve) => {
-      this.#questions.set(id, resolve);
+    return new Promise((resolve, reject) => {
+      this.#questions.set(id, { resolve, reject });
       this.#push(shard, receivedMs, ask(id));
     });
   }
@@ -218,11 +252,26 @@ export class Shards {
   }
 
   #take(shard: number, reply: ShardReply): Promise<void> | undefined {
+    const work = this.#options.outcome(shard, reply);
+    if (work !== undefined) this.#works[shard] = work;
     for (const [id, answer] of reply.outcome.answers) {
-      const resolve = this.#questions.get(id);
+      const question = this.#questions.get(id);
       this.#questions.delete(id);
-      resolve?.(answer);
+      if (!('providers' in answer)) question?.resolve(answer);
+      // What the new shard says of an object must not come before what the old one has said of it.
+      else void Promise.allSettled([this.#works[shard]]).then(() => question?.resolve(answer));
     }
-    return this.#options.outcome(shard, reply);
+    return work;
+  }
+
+  /** An item was given up: whoever waits for it must not wait for ever. */
+  #lose(item: Item, error: unknown): void {
+    if (item.kind === 'read' || item.kind === 'release') {
+      const question = this.#questions.get(item.id);
+      this.#questions.delete(item.id);
+      if (item.kind === 'release') question?.resolve(NOBODY);
+      else question?.reject(new HubError('HUB_INTERNAL', `Cannot answer ${item.query.ask}: its worker thread fails`));
+    }
+    this.#options.lost(item, error);
   }
 }

@@ -8,6 +8,7 @@ export class Ticker<Name> {
   readonly #due: (name: Name) => void;
   readonly #times = new Map<Name, number>();
   #timer: { readonly atMs: number; readonly cancel: () => void } | undefined;
+  #stopped = false;
 
   constructor(options: { now: () => number; schedule: Schedule; due: (name: Name) => void }) {
     this.#now = options.now;
@@ -17,12 +18,15 @@ export class Ticker<Name> {
 
   /** `due` is called for the name at that time, in place of an earlier setting; Infinity: not at all. */
   set(name: Name, atMs: number): void {
+    if (this.#stopped) return;
     if (atMs === Number.POSITIVE_INFINITY) this.#times.delete(name);
     else this.#times.set(name, atMs);
     this.#arm();
   }
 
+  /** Nothing is due any more, whatever is set. */
   stop(): void {
+    this.#stopped = true;
     this.#times.clear();
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -1,7 +1,7 @@
 import type { LastKnownRow } from '../core/item.ts';
 import type { EntityWrite, Kept, Store, StoreBatch } from './store.ts';
 
-/** A store that forgets everything when it goes: for tests, and as the plainest description of what a store does. */
+/** A store that forgets everything when the process ends, and the plainest description of what a store does. */
 export class MemoryStore implements Store {
   readonly #entities = new Map<string, EntityWrite>();
   readonly #rows = new Map<string, LastKnownRow>();

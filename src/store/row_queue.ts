@@ -30,6 +30,11 @@ export class RowQueue {
     return this.#flight.size + this.#waiting.size;
   }
 
+  /** The latest row of each object that has some here. */
+  rows(): LastKnownRow[] {
+    return [...new Map([...this.#flight, ...this.#waiting]).values()];
+  }
+
   put(rows: readonly LastKnownRow[]): void {
     for (const row of rows) {
       const key = `${row.kind} ${row.id}`;

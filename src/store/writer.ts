@@ -47,6 +47,12 @@ export class StoreWriter {
     return this.#rows.size;
   }
 
+  /** What the store would hand out if everything were written: the kept rows with the latest of each object. */
+  latest(kept: readonly LastKnownRow[]): LastKnownRow[] {
+    const rows = [...kept, ...this.#rows.rows()].map((row) => [`${row.kind} ${row.id}`, row] as const);
+    return [...new Map(rows).values()].filter(({ gone }) => gone !== true);
+  }
+
   /** Whether the last commit failed. */
   get failing(): boolean {
     return this.#failure !== undefined;

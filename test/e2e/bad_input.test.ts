@@ -76,7 +76,8 @@ describe('the hub refuses a body that is', () => {
   test('an array where one location is wanted, or the reverse', async () => {
     assertRefused(await hub.put(ONE_PATHS[0] as string, [GOOD_LOCATION]), 'body: must be an object', 'found [{');
     assertRefused(await hub.put(ONE_PATHS[1] as string, []), 'body: must be an object', 'found []');
-    for (const path of BULK_PATHS) assertRefused(await hub.put(path, GOOD_LOCATION), 'body: must be an array', 'found {');
+    for (const path of BULK_PATHS)
+      assertRefused(await hub.put(path, GOOD_LOCATION), 'body: must be an array', 'found {');
   });
 
   test('a location of another provider than the path says', async () => {

@@ -192,6 +192,20 @@ const CASES: readonly Case[] = [
     footprint: point(180, 89.999),
     distance: 111.694,
   },
+  {
+    name: 'a circle over the pole',
+    region: box(-10, 89.9, 10, 89.9995),
+    footprint: point(180, 89.9995, 120),
+    distance: 0,
+    depth: 120 - 111.269,
+  },
+  {
+    name: 'a square within the slack',
+    region: boxAt(-5, -5, 5, 5, 0.05),
+    footprint: square(...at(8.02, 0), 3),
+    distance: 0,
+    depth: 0,
+  },
   { name: 'the pole itself', region: box(0, 89, 10, 90), footprint: point(123, 90), distance: 0, depth: 0 },
   {
     name: 'a tiny fence',

@@ -1,10 +1,10 @@
 import type { AcceptedLocation, Answer, HandedOver, Item, Query } from '../../src/core/item.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { openShard, type Shard } from '../../src/core/shard.ts';
-import type { Telling } from '../../src/shards/shards.ts';
 import type { CollisionEvent, FenceEvent, TrackableMotion } from '../../src/model/events.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { Variant } from '../../src/model/topics.ts';
+import type { Telling } from '../../src/shards/shards.ts';
 import { openFenceIndex } from '../../wasm/fence_index.ts';
 
 /** Start of all simulated time. */

@@ -1,12 +1,14 @@
+import { assignedTo, carriedBy } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { leaveAll } from '../fence/observe_fences.ts';
 import { timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import { providerState } from '../location/on_location.ts';
-import { reportGone, settle } from '../motion/move.ts';
+import { settle } from '../motion/move.ts';
 import { significantPlace } from '../motion/significant_place.ts';
-import { publishProviderCrossings, publishTrackableCrossings } from '../publish.ts';
+import { publishProviderCrossings } from '../publish.ts';
 import type { ProviderState, TrackableState } from '../state.ts';
+import { forgetRow, loseMotion } from './lose_motion.ts';
 
 /** A provider is created, changed or deleted. */
 export function onProvider(context: ShardContext, item: Item & { kind: 'provider' }): void {
@@ -35,37 +37,21 @@ function dropPlace(context: ShardContext, provider: ProviderState, moment: Momen
   publishProviderCrossings(context, provider, leaveAll(provider, moment.nowMs));
   provider.place = undefined;
   provider.nearby = undefined;
-  state.deadlines.remove(provider);
   forgetRow(context, provider);
-  for (const trackable of state.assigned.get(provider.id) ?? []) {
-    if (trackable.place?.location.provider_id === provider.id) fallBack(context, trackable, moment);
-  }
+  for (const trackable of assignedTo(state, provider.id).trackables) fallBack(context, trackable, provider.id, moment);
 }
 
-/** A trackable whose provider has no place any more: it is silently where its other providers are, or nowhere. */
-function fallBack(context: ShardContext, trackable: TrackableState, moment: Moment): void {
+/**
+ * A trackable that was where a provider was, which has no place any more, is silently where its other providers or its
+ * parent are, or nowhere. So are those that it carries.
+ */
+function fallBack(context: ShardContext, trackable: TrackableState, providerId: string, moment: Moment): void {
+  if (trackable.place?.location.provider_id !== providerId) return;
   const next = significantPlace(context, trackable, moment.nowMs);
-  if (next !== undefined) {
+  if (next === undefined) loseMotion(context, trackable, moment);
+  else {
     settle(trackable, next);
     context.state.dirty.add(trackable);
-    return;
   }
-  loseMotion(context, trackable, moment);
-}
-
-/** A trackable has no location any more: it leaves its fences and collisions, and its motion is gone. */
-export function loseMotion(context: ShardContext, trackable: TrackableState, moment: Moment): void {
-  publishTrackableCrossings(context, trackable, leaveAll(trackable, moment.nowMs));
-  reportGone(context, trackable, moment);
-  trackable.place = undefined;
-  trackable.footprint = undefined;
-  trackable.nearby = undefined;
-  context.state.deadlines.remove(trackable);
-  forgetRow(context, trackable);
-}
-
-function forgetRow({ state }: ShardContext, object: ProviderState | TrackableState): void {
-  state.dirty.delete(object);
-  state.urgent.delete(object);
-  state.gone.set(`${object.kind} ${object.id}`, [object.kind, object.id]);
+  for (const child of carriedBy(context.state, trackable.id)) fallBack(context, child, providerId, moment);
 }

@@ -1,15 +1,19 @@
 import type { Trackable } from '../../model/trackable.ts';
+import { link, unlink } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
+import { namingTrackables } from '../location/naming_trackables.ts';
 import { footprintOf } from '../motion/footprint.ts';
-import { collides, moveTrackable, reportGone } from '../motion/move.ts';
+import { collides, moveTrackable, reportGone, settle } from '../motion/move.ts';
 import { significantPlace } from '../motion/significant_place.ts';
 import { motionIn } from '../motion/text.ts';
 import { expireObject } from '../on_deadline.ts';
 import { compileRules } from '../rules/evaluate.ts';
 import type { ShardState, TrackableState } from '../state.ts';
-import { loseMotion } from './on_provider.ts';
+import { loseMotion } from './lose_motion.ts';
+
+const WGS84 = { crs: 'EPSG:4326' };
 
 /**
  * A trackable is created, changed or deleted. What changes acts from its next location on; with `force` at once, and
@@ -18,33 +22,33 @@ import { loseMotion } from './on_provider.ts';
 export function onTrackable(context: ShardContext, item: Item & { kind: 'trackable' }): void {
   const { state } = context;
   const moment: Moment = { nowMs: item.receivedMs, seq: item.seq };
+  const before = state.trackables.get(item.id);
   if (item.entity === undefined) {
-    const trackable = state.trackables.get(item.id);
-    if (trackable === undefined) return;
-    loseMotion(context, trackable, moment);
+    if (before === undefined) return;
+    loseMotion(context, before, moment);
+    unlink(state, before);
     state.trackables.delete(item.id);
-    assign(state, trackable, []);
     return;
   }
-  const before = state.trackables.get(item.id);
   const shown = before === undefined || item.force !== true ? undefined : motionIn(before, WGS84, context.zones);
   const trackable = setTrackable(state, item.entity);
   if (!collides(context, trackable)) reportGone(context, trackable, moment);
   if (item.force === true) forceUpdate(context, trackable, shown, moment);
 }
 
-/** Adds or replaces a trackable in the state, with its assignments. */
+/** Adds or replaces a trackable in the state. One that has a place gets its new extent there, without a word. */
 export function setTrackable(state: ShardState, entity: Trackable): TrackableState {
   let trackable = state.trackables.get(entity.id);
   if (trackable === undefined) {
     trackable = newTrackable(entity);
     state.trackables.set(entity.id, trackable);
-  }
-  assign(state, trackable, entity.location_providers ?? []);
+  } else unlink(state, trackable);
   trackable.entity = entity;
   trackable.timing = timingOfObject(entity);
   trackable.rules = entity.locating_rules?.length ? compileRules(entity.locating_rules) : undefined;
   trackable.texts = undefined;
+  link(state, trackable);
+  if (trackable.place !== undefined) settle(trackable, trackable.place);
   return trackable;
 }
 
@@ -52,38 +56,19 @@ function newTrackable(entity: Trackable): TrackableState {
   return {
     kind: 'trackable',
     id: entity.id,
-    entity: { id: entity.id, type: entity.type },
+    entity,
     timing: timingOfObject(undefined),
     rules: undefined,
     place: undefined,
     footprint: undefined,
     members: [],
     nearby: undefined,
-    seenMs: 0,
     holdMs: 0,
     heapIndex: -1,
     colliding: false,
     texts: undefined,
   };
 }
-
-/** Assigns the trackable to exactly these providers. Each provider's trackables stay in id order. */
-function assign(state: ShardState, trackable: TrackableState, providers: readonly string[]): void {
-  for (const id of trackable.entity.location_providers ?? []) {
-    const rest = (state.assigned.get(id) ?? []).filter((other) => other !== trackable);
-    if (rest.length === 0) state.assigned.delete(id);
-    else state.assigned.set(id, rest);
-  }
-  for (const id of providers) {
-    const list = [...(state.assigned.get(id) ?? []), trackable];
-    state.assigned.set(
-      id,
-      list.sort((a, b) => (a.id < b.id ? -1 : 1)),
-    );
-  }
-}
-
-const WGS84 = { crs: 'EPSG:4326' };
 
 /** `shown` is the text of the motion before the change: what would look the same is not sent again. */
 function forceUpdate(
@@ -92,8 +77,9 @@ function forceUpdate(
   shown: string | undefined,
   moment: Moment,
 ): void {
-  const place = significantPlace(context, trackable, moment.nowMs);
-  if (place === undefined) return;
+  const found = significantPlace(context, trackable, moment.nowMs);
+  if (found === undefined) return;
+  const place = namingTrackables(context.state, found);
   const footprint = footprintOf(trackable.entity, place.lon, place.lat, place.location.course ?? undefined);
   if (motionIn({ ...trackable, place, footprint }, WGS84, context.zones) === shown) return;
   expireObject(context, trackable, moment.nowMs);

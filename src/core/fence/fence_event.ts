@@ -2,6 +2,8 @@ import { formatTime } from '../../model/time.ts';
 import type { FilterFields, View } from '../../model/topics.ts';
 import { feature, featureCollection, type ZoneLookup } from '../location/text.ts';
 import type { FenceState, FenceTexts } from '../state.ts';
+import { wrapLongitude } from '../zone/longitude.ts';
+import { roundDegrees, roundMetres } from '../zone/round.ts';
 import { pointInPlane, polygonInPlane, viewTransform } from '../zone/view.ts';
 
 /** An entry or exit, as the machines decide it. */
@@ -77,7 +79,10 @@ function regionIn(fence: FenceState, view: View, zones: ZoneLookup): string | un
     out[0] = x;
     out[1] = y;
     if (from !== 'wgs84') from.toWgs84(x, y, out);
-    if (to !== 'wgs84') to.fromWgs84(out[0], out[1], out);
+    // Regions across the antimeridian have longitudes beyond it.
+    if (to !== 'wgs84') to.fromWgs84(wrapLongitude(out[0]), out[1], out);
+    out[0] = to === 'wgs84' ? roundDegrees(out[0]) : roundMetres(out[0]);
+    out[1] = to === 'wgs84' ? roundDegrees(out[1]) : roundMetres(out[1]);
   };
   const moved = region.type === 'Point' ? pointInPlane(region, convert) : polygonInPlane(region, convert);
   return moved && JSON.stringify(moved);

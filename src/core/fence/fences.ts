@@ -3,20 +3,25 @@ import type { Zone } from '../../model/zone.ts';
 import type { FenceState, ShardState, Tracked } from '../state.ts';
 import { projection } from '../zone/crs.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
-import type { FenceIndex } from './fence_index.ts';
-import { compileRegion } from './region.ts';
+import type { FenceIndex, Region } from './fence_index.ts';
+import { compileRegion, sameRegion } from './region.ts';
 import { effectiveTiming, timingOfFence, UNSET } from './timing.ts';
-import { verticalOf } from './vertical.ts';
+import { sameVertical, verticalOf } from './vertical.ts';
 
 type Convert = (x: number, y: number, out: [number, number]) => void;
 
-/** Adds or replaces a fence in the state and in the index. Memberships of its predecessor go over to it. */
-export function setFence(state: ShardState, index: FenceIndex, entity: Fence): FenceState {
+/**
+ * Adds or replaces a fence in the state and in the index. Memberships of its predecessor go over to it. Returns the
+ * fence when it covers something else than before, or has another tolerance: then objects must be shown to it.
+ */
+export function setFence(state: ShardState, index: FenceIndex, entity: Fence): FenceState | undefined {
   const before = state.fences.get(entity.id);
   const slot = before?.slot ?? state.freeSlots.pop() ?? state.slots.length;
-  const region = regionOf(state, entity);
-  if (region === undefined) index.delete(slot);
-  else index.set(slot, region);
+  const compiled = regionOf(state, entity);
+  const isThere = before !== undefined && sameRegion(before.region, compiled);
+  const region = isThere ? before.region : compiled;
+  if (!isThere && region === undefined) index.delete(slot);
+  if (!isThere && region !== undefined) index.set(slot, region);
   const timing = timingOfFence(entity);
   const fence: FenceState = {
     id: entity.id,
@@ -25,7 +30,7 @@ export function setFence(state: ShardState, index: FenceIndex, entity: Fence): F
     timing,
     plainTiming: effectiveTiming(timing, UNSET, UNSET),
     vertical: verticalOf(entity),
-    placed: region !== undefined,
+    region,
     occupants: before?.occupants ?? new Set(),
     texts: undefined,
   };
@@ -39,7 +44,13 @@ export function setFence(state: ShardState, index: FenceIndex, entity: Fence): F
   for (const object of fence.occupants) {
     for (const member of object.members) if (member.fence === before) member.fence = fence;
   }
-  return fence;
+  return isThere && holdsTheSame(before, fence) ? undefined : fence;
+}
+
+function holdsTheSame(a: FenceState, b: FenceState): boolean {
+  if (a.timing.exitTolerance !== b.timing.exitTolerance) return false;
+  if (a.timing.entryTolerance !== b.timing.entryTolerance) return false;
+  return sameVertical(a.vertical, b.vertical);
 }
 
 /** Removes a fence, with its memberships and timers and without events. Returns the objects that were in it. */
@@ -54,23 +65,24 @@ export function deleteFence(state: ShardState, index: FenceIndex, id: string): T
   return [...fence.occupants];
 }
 
-/** The fences whose region is given in the zone's plane, by its id or foreign id. */
+/** The fences whose region is given in the plane of one of the zones, by its id or foreign id. */
 export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]): Fence[] {
   const names = new Set<string>();
   for (const zone of zones) {
     if (zone === undefined) continue;
-    names.add(zone.id);
-    if (zone.foreign_id != null) names.add(zone.foreign_id);
+    names.add(zone.id.toLowerCase());
+    if (zone.foreign_id != null) names.add(zone.foreign_id.toLowerCase());
   }
   const found: Fence[] = [];
   for (const { entity } of state.fences.values()) {
-    if (entity.crs === 'local' && entity.zone_id != null && names.has(entity.zone_id)) found.push(entity);
+    // Some fences too many do no harm, so that case need not matter here.
+    if (entity.crs === 'local' && entity.zone_id != null && names.has(entity.zone_id.toLowerCase())) found.push(entity);
   }
   return found;
 }
 
 /** A fence whose plane is nowhere (its zone is gone or has no transform) has no region. */
-function regionOf(state: ShardState, entity: Fence): ReturnType<typeof compileRegion> {
+function regionOf(state: ShardState, entity: Fence): Region | undefined {
   const crs = entity.crs ?? 'EPSG:4326';
   if (crs === 'EPSG:4326') return compileRegion(entity, undefined);
   const convert = planeOf(state, entity, crs);
@@ -80,7 +92,7 @@ function regionOf(state: ShardState, entity: Fence): ReturnType<typeof compileRe
 function planeOf(state: ShardState, entity: Fence, crs: string): Convert | undefined {
   if (crs !== 'local') return converter(projection(crs));
   if (entity.zone_id == null) return undefined;
-  const zone = state.zones.get(entity.zone_id) ?? state.zonesByForeignId.get(entity.zone_id);
+  const zone = state.zones.find(entity.zone_id);
   return zone === undefined ? undefined : converter(zoneTransform(zone));
 }
 

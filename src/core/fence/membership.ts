@@ -35,6 +35,8 @@ export type Membership =
       readonly at: 'entering';
       /** Order key of the first inside observation of this visit. */
       readonly sinceMs: number;
+      /** Time of receipt of the last observation. */
+      readonly seenMs: number;
       readonly toleranceAtMs: number;
       readonly delayAtMs: number;
     }
@@ -65,8 +67,8 @@ export function observe(
   let delayAtMs = NEVER;
   if (area === 'deep') delayAtMs = running(membership?.delayAtMs, nowMs + timing.entryDelayMs);
   else toleranceAtMs = running(toleranceAtMs, nowMs + timing.entryToleranceTimeoutMs);
-  if (Math.min(toleranceAtMs, delayAtMs) > nowMs) return { at: 'entering', sinceMs, toleranceAtMs, delayAtMs };
-  return entered(sinceMs, nowMs + timing.fenceTimeoutMs);
+  if (Math.min(toleranceAtMs, delayAtMs) <= nowMs) return entered(sinceMs, nowMs + timing.fenceTimeoutMs);
+  return { at: 'entering', sinceMs, seenMs: nowMs, toleranceAtMs, delayAtMs };
 }
 
 function stay(
@@ -108,12 +110,12 @@ export function deadlineMs(membership: Membership): number {
 
 /**
  * The membership after its timer has fired. The silence of an object that enters by a timer counts from its last
- * observation: `silenceAtMs`.
+ * observation, which may be longer ago than the fence timeout.
  */
-export function expire(membership: Membership, silenceAtMs: number): Membership | undefined {
+export function expire(membership: Membership, fenceTimeoutMs: number): Membership | undefined {
   switch (membership.at) {
     case 'entering':
-      return entered(membership.sinceMs, silenceAtMs);
+      return entered(membership.sinceMs, membership.seenMs + fenceTimeoutMs);
     case 'inside':
       return undefined;
   }

@@ -40,7 +40,7 @@ export function observeFences(
   seen: Seen,
 ): Crossing[] | undefined {
   const { nowMs, keyMs } = seen;
-  object.seenMs = nowMs;
+  object.holdMs = 0;
   object.nearby = index.near(object.nearby, seen.footprint);
   const { met } = state;
   const mark = nextMark(state);
@@ -82,29 +82,35 @@ export function observeFences(
   return joined(exits, entries);
 }
 
-/** Shows an observation to one fence that has changed: the others do not hear of it. */
-export function observeOneFence(
-  { index }: { readonly index: FenceIndex },
+/** Shows an observation to fences that have changed, and to no others. Returns crossings as observeFences does. */
+export function observeChangedFences(
+  index: FenceIndex,
   object: Tracked,
-  fence: FenceState,
+  fences: readonly FenceState[],
   seen: Seen,
 ): Crossing[] | undefined {
   const { nowMs, keyMs } = seen;
-  const at = object.members.findIndex((member) => member.fence === fence);
-  const before = object.members[at]?.membership;
-  const timing = timingIn(fence, seen.timing);
-  const area = areaOf(index, fence, seen, timing);
-  const next = observe(before, { area, timing, nowMs, keyMs });
-  if (next === undefined) {
-    if (before === undefined) return undefined;
-    object.members.splice(at, 1);
-    fence.occupants.delete(object);
-    return before.at === 'inside' ? [exitOf(fence, before.entryMs, keyMs)] : undefined;
+  let exits: Crossing[] | undefined;
+  let entries: Crossing[] | undefined;
+  for (const fence of fences) {
+    const timing = timingIn(fence, seen.timing);
+    const area = areaOf(index, fence, seen, timing);
+    const at = fence.occupants.has(object) ? object.members.findIndex((member) => member.fence === fence) : -1;
+    const before = object.members[at]?.membership;
+    const next = observe(before, { area, timing, nowMs, keyMs });
+    if (next === undefined) {
+      if (before === undefined) continue;
+      object.members.splice(at, 1);
+      fence.occupants.delete(object);
+      if (before.at === 'inside') exits = add(exits, exitOf(fence, before.entryMs, keyMs));
+      continue;
+    }
+    if (before === undefined) object.members.push({ fence, membership: next });
+    else object.members[at] = { fence, membership: next };
+    fence.occupants.add(object);
+    if (next.at === 'inside' && before?.at !== 'inside') entries = add(entries, entryOf(fence, next.entryMs));
   }
-  if (before === undefined) object.members.push({ fence, membership: next });
-  else object.members[at] = { fence, membership: next };
-  fence.occupants.add(object);
-  return next.at === 'inside' && before?.at !== 'inside' ? [entryOf(fence, next.entryMs)] : undefined;
+  return joined(exits, entries);
 }
 
 /**
@@ -119,7 +125,7 @@ export function expireFences(object: Tracked, nowMs: number, chain: TimingChain)
     const { fence, membership } = member;
     const dueMs = deadlineMs(membership);
     if (dueMs > nowMs) return crossings;
-    const next = expire(membership, object.seenMs + timingIn(fence, chain).fenceTimeoutMs);
+    const next = expire(membership, timingIn(fence, chain).fenceTimeoutMs);
     if (next === undefined) {
       object.members = object.members.filter((other) => other !== member);
       fence.occupants.delete(object);
@@ -176,7 +182,7 @@ function before(a: Member, b: Member): boolean {
 }
 
 function areaOf(index: FenceIndex, fence: FenceState, seen: Seen, timing: Timing): Area {
-  if (!fence.placed || !fitsVertically(fence.vertical, seen)) return 'out';
+  if (fence.region === undefined || !fitsVertically(fence.vertical, seen)) return 'out';
   if (index.touches(fence.slot, seen.footprint)) return insideArea(index, fence, seen, timing);
   const { exitToleranceMetres } = timing;
   if (exitToleranceMetres === 0) return 'out';

@@ -20,6 +20,20 @@ export function compileRegion(fence: Fence, toWgs84: ToWgs84 | undefined): Regio
   return polygon(rings, 2 * deviationMetres);
 }
 
+/** Whether two regions are the same place: both nowhere, or with the same numbers. */
+export function sameRegion(a: Region | undefined, b: Region | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  if (a.kind === 'circle') {
+    return b.kind === 'circle' && a.lon === b.lon && a.lat === b.lat && a.radiusMetres === b.radiusMetres;
+  }
+  if (b.kind === 'circle' || a.slackMetres !== b.slackMetres || a.rings.length !== b.rings.length) return false;
+  return a.rings.every((ring, i) => sameRing(ring, b.rings[i] as Float64Array));
+}
+
+function sameRing(a: Float64Array, b: Float64Array): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i]);
+}
+
 function circle(
   [x, y]: readonly number[],
   radius: number | null | undefined,

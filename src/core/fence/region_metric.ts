@@ -3,9 +3,8 @@ export const EQUATOR_RADIUS = 6378137;
 export const FLATTENING = 1 / 298.257223563;
 export const ECCENTRICITY_SQUARED = FLATTENING * (2 - FLATTENING);
 
-/** Smallest and greatest radius of curvature on the ellipsoid: along the meridian at the equator, and at a pole. */
+/** The least radius of curvature on the ellipsoid: along the meridian at the equator. */
 export const LEAST_RADIUS = EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED);
-const GREATEST_RADIUS = EQUATOR_RADIUS / Math.sqrt(1 - ECCENTRICITY_SQUARED);
 
 export const RADIANS = Math.PI / 180;
 

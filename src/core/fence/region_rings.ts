@@ -14,7 +14,7 @@
  */
 export function flatRing(ring: readonly (readonly number[])[], geographic: boolean): Float64Array {
   const flat: number[] = [];
-  const count = isClosed(ring) ? ring.length - 1 : ring.length;
+  const count = isClosed(ring) && ring.length > 1 ? ring.length - 1 : ring.length;
   for (let i = 0; i < count; i++) {
     const position = ring[i] as readonly number[];
     const y = position[1] as number;
@@ -29,7 +29,7 @@ export function flatRing(ring: readonly (readonly number[])[], geographic: boole
 export function isClosed(ring: readonly (readonly number[])[]): boolean {
   const first = ring[0];
   const last = ring[ring.length - 1];
-  return ring.length > 1 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
+  return first?.[0] === last?.[0] && first?.[1] === last?.[1];
 }
 
 /** Twice the signed area of a closed ring: positive when it runs counter-clockwise. */

@@ -1,9 +1,9 @@
+import { assignedTo } from '../assignments.ts';
 import { footprintOf } from '../motion/footprint.ts';
 import type { Place, ProviderState, ShardState, TrackableState } from '../state.ts';
 import type { Seen, TimingChain } from './observe_fences.ts';
 import { UNSET } from './timing.ts';
 
-const NONE: readonly TrackableState[] = [];
 const POINT = {};
 
 /** A provider at a place, as the fences see it. */
@@ -27,8 +27,8 @@ export function providerSeen(
 
 /** A provider's values override those of its trackable, unless it is on several. */
 export function providerTiming(state: ShardState, provider: ProviderState): TimingChain {
-  const assigned = state.assigned.get(provider.id) ?? NONE;
-  const only = assigned.length === 1 ? assigned[0] : undefined;
+  const { trackables } = assignedTo(state, provider.id);
+  const only = trackables.length === 1 ? trackables[0] : undefined;
   return { provider: provider.timing, trackable: only?.timing ?? UNSET };
 }
 

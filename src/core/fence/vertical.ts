@@ -23,6 +23,11 @@ export function verticalOf(fence: Fence): Vertical {
   };
 }
 
+export function sameVertical(a: Vertical, b: Vertical): boolean {
+  if (a.floor !== b.floor || a.elevationRef !== b.elevationRef) return false;
+  return a.fromMetres === b.fromMetres && a.toMetres === b.toMetres;
+}
+
 /** Whether a location lies in the vertical extent. One without z, or measured from something else, fits any height. */
 export function fitsVertically(
   vertical: Vertical,

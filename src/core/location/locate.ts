@@ -23,7 +23,7 @@ export interface Surroundings {
 /**
  * Places an accepted location on the earth and fills in what it leaves open: timestamp_generated (the time of
  * receipt), floor (the zone's, else 0), elevation_ref (floor), speed and course (from the provider's previous place).
- * Returns undefined when its coordinates have no place: their zone has lost its transform.
+ * Returns undefined when its coordinates have no place: their zone is gone, has lost its transform, or has moved away.
  */
 export function locate(
   location: AcceptedLocation,
@@ -38,6 +38,7 @@ export function locate(
     const plane = planeOfInput(location.crs, zone);
     if (plane === undefined) return undefined;
     plane.toWgs84(coordinates[0] as number, coordinates[1] as number, scratch);
+    if (!Number.isFinite(scratch[0]) || !Number.isFinite(scratch[1])) return undefined;
     const lonLat = [roundDegrees(scratch[0]), roundDegrees(scratch[1])];
     position = { type: 'Point', coordinates: z === undefined ? lonLat : [...lonLat, z] };
   }

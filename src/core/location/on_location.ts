@@ -1,17 +1,15 @@
+import { assignedTo } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { providerSeen } from '../fence/seen.ts';
 import { UNSET } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
-import { moveTrackable } from '../motion/move.ts';
-import { significantPlace } from '../motion/significant_place.ts';
+import { follow } from '../motion/move.ts';
 import { expireObject } from '../on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from '../publish.ts';
 import { schedule } from '../schedule.ts';
-import type { ProviderState, ShardState, TrackableState } from '../state.ts';
+import type { ProviderState, ShardState } from '../state.ts';
 import { locate } from './locate.ts';
-
-const NONE: readonly TrackableState[] = [];
 
 /**
  * A location comes in. In this order: is it newer than the provider's last, where is it, who is interested, which
@@ -28,10 +26,9 @@ export function onLocation(context: ShardContext, item: Item & { kind: 'location
     counts.outdated++;
     return;
   }
-  const zone = state.zones.get(location.source) ?? state.zonesByForeignId.get(location.source);
-  const assigned = state.assigned.get(provider.id) ?? NONE;
-  const trackables = assigned.map(({ id }) => id);
-  const place = locate(location, { receivedMs, generatedMs }, { zone, trackables, previous });
+  const zone = state.zones.find(location.source);
+  const assigned = assignedTo(state, provider.id);
+  const place = locate(location, { receivedMs, generatedMs }, { zone, trackables: assigned.ids, previous });
   if (place === undefined) {
     counts.rejected++;
     return;
@@ -45,11 +42,8 @@ export function onLocation(context: ShardContext, item: Item & { kind: 'location
   const crossings = observeFences(context, provider, providerSeen(state, provider, place, moment.nowMs));
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
-  for (const trackable of assigned) {
-    if (significantPlace(context, trackable, receivedMs, place) !== place) continue;
-    expireObject(context, trackable, receivedMs);
-    moveTrackable(context, trackable, { place, keyMs: place.keyMs, moment });
-  }
+  const arrival = { place, keyMs: place.keyMs, moment };
+  for (const trackable of assigned.trackables) follow(context, trackable, arrival);
 }
 
 /** The state of a provider, made at first sight. */
@@ -64,7 +58,6 @@ export function providerState(state: ShardState, id: string): ProviderState {
       place: undefined,
       members: [],
       nearby: undefined,
-      seenMs: 0,
       holdMs: 0,
       heapIndex: -1,
     };

@@ -1,22 +1,45 @@
+import { carriedBy } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { trackableSeen, trackableTiming } from '../fence/seen.ts';
+import { expireObject } from '../on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from '../publish.ts';
 import { schedule } from '../schedule.ts';
 import type { Place, TrackableState } from '../state.ts';
 import { footprintOf } from './footprint.ts';
 import type { Motion } from './motion.ts';
+import { significantPlace } from './significant_place.ts';
+
+/** Where a trackable goes, with the order key of the location that makes it go, and when that is. */
+export interface Arrival {
+  readonly place: Place;
+  readonly keyMs: number;
+  readonly moment: Moment;
+}
 
 /**
- * Moves a trackable to the place of its significant location: publishes its motion, shows it to the fences, and hands
- * the motion on to the collision stage.
+ * A provider or the parent of a trackable has come to a place: the trackable goes where its significant location is
+ * now. That may be another one than the one that has come, where rules look at the age of locations. It stays without a
+ * word where it is at that location already.
  */
-export function moveTrackable(
-  context: ShardContext,
-  trackable: TrackableState,
-  to: { readonly place: Place; readonly keyMs: number; readonly moment: Moment },
-): void {
-  const { place, keyMs, moment } = to;
+export function follow(context: ShardContext, trackable: TrackableState, arrival: Arrival): void {
+  const { moment } = arrival;
+  const place = significantPlace(context, trackable, moment.nowMs, arrival.place);
+  const at = trackable.place;
+  if (place === undefined || place === at) return;
+  if (place !== arrival.place && at?.location.provider_id === place.location.provider_id && place.keyMs <= at.keyMs) {
+    return;
+  }
+  expireObject(context, trackable, moment.nowMs);
+  moveTrackable(context, trackable, { ...arrival, place });
+}
+
+/**
+ * Moves a trackable to the place of its significant location: publishes its motion, shows it to the fences, hands the
+ * motion on to the collision stage, and takes along what it carries.
+ */
+export function moveTrackable(context: ShardContext, trackable: TrackableState, arrival: Arrival): void {
+  const { place, keyMs, moment } = arrival;
   settle(trackable, place);
   context.state.dirty.add(trackable);
   publishMotion(context, trackable);
@@ -24,6 +47,7 @@ export function moveTrackable(
   publishTrackableCrossings(context, trackable, crossings);
   schedule(context.state, trackable);
   reportMotion(context, trackable, keyMs, moment);
+  for (const child of carriedBy(context.state, trackable.id)) follow(context, child, arrival);
 }
 
 /** Puts a trackable to a place without a word to anybody. */

@@ -3,18 +3,22 @@ import { type Candidate, significant } from '../rules/significant.ts';
 import type { Place, ShardState, TrackableState } from '../state.ts';
 
 /**
- * The place of a trackable among the last places of its providers: the one that its locating rules rank highest, else
- * the newest. `arrived` is the place that has just come; it wins over equally old ones.
+ * The place of a trackable among the last places of its providers and the place of its parent: the one that its
+ * locating rules rank highest, else the newest. Among equals the one of `arrived`, which has just come, or else the one
+ * that the trackable is at.
  */
 export function significantPlace(
   context: ShardContext,
   trackable: TrackableState,
   nowMs: number,
-  arrived?: Place,
+  arrived = trackable.place,
 ): Place | undefined {
-  if (arrived !== undefined && trackable.entity.location_providers?.length === 1) return arrived;
-  const places = placesOf(context.state, trackable, arrived);
+  const places = placesOf(context.state, trackable);
+  const parent = trackable.entity.parent == null ? undefined : context.state.trackables.get(trackable.entity.parent);
+  if (parent?.place !== undefined) places.push(parent.place);
   if (places.length < 2) return places[0];
+  const preferred = places.findIndex((place) => place.location.provider_id === arrived?.location.provider_id);
+  if (preferred >= 0) places.push(...places.splice(preferred, 1));
   const ranking = trackable.rules ?? context.state.rules;
   const candidates = places.map((place): Candidate<Place> => {
     return { facts: factsOf(place, nowMs), keyMs: place.keyMs, value: place };
@@ -22,14 +26,13 @@ export function significantPlace(
   return significant(candidates, ranking);
 }
 
-/** The last places of a trackable's providers, in the order in which it names them; `last` comes last. */
-export function placesOf(state: ShardState, trackable: TrackableState, last?: Place): Place[] {
+/** The last places of a trackable's providers, in the order in which it names them. */
+export function placesOf(state: ShardState, trackable: TrackableState): Place[] {
   const places: Place[] = [];
   for (const id of trackable.entity.location_providers ?? []) {
     const place = state.providers.get(id)?.place;
-    if (place !== undefined && place !== last) places.push(place);
+    if (place !== undefined) places.push(place);
   }
-  if (last !== undefined) places.push(last);
   return places;
 }
 

@@ -1,0 +1,47 @@
+import type { Assigned, ShardState, TrackableState } from './state.ts';
+
+/** Which trackables a provider moves, and which trackables a trackable carries. */
+
+const NOTHING: Assigned = { trackables: [], ids: [] };
+
+/** What the provider is assigned to. */
+export function assignedTo(state: ShardState, providerId: string): Assigned {
+  return state.assigned.get(providerId) ?? NOTHING;
+}
+
+/** The trackables that the trackable carries, in id order. */
+export function carriedBy(state: ShardState, id: string): readonly TrackableState[] {
+  return state.carried.get(id) ?? NOTHING.trackables;
+}
+
+/** Enters the trackable with the providers and the parent that its entity names. */
+export function link(state: ShardState, trackable: TrackableState): void {
+  const { location_providers: providers, parent } = trackable.entity;
+  for (const id of providers ?? []) {
+    state.assigned.set(id, assigned([...assignedTo(state, id).trackables, trackable]));
+  }
+  if (parent != null) state.carried.set(parent, inIdOrder([...carriedBy(state, parent), trackable]));
+}
+
+/** Takes the trackable away from the providers and the parent that its entity names. */
+export function unlink(state: ShardState, trackable: TrackableState): void {
+  const { location_providers: providers, parent } = trackable.entity;
+  for (const id of providers ?? []) {
+    const rest = assignedTo(state, id).trackables.filter((other) => other !== trackable);
+    if (rest.length === 0) state.assigned.delete(id);
+    else state.assigned.set(id, assigned(rest));
+  }
+  if (parent == null) return;
+  const rest = carriedBy(state, parent).filter((other) => other !== trackable);
+  if (rest.length === 0) state.carried.delete(parent);
+  else state.carried.set(parent, rest);
+}
+
+function assigned(unordered: TrackableState[]): Assigned {
+  const trackables = inIdOrder(unordered);
+  return { trackables, ids: trackables.map(({ id }) => id) };
+}
+
+function inIdOrder(trackables: TrackableState[]): TrackableState[] {
+  return trackables.sort((a, b) => (a.id < b.id ? -1 : 1));
+}

@@ -1,0 +1,35 @@
+import type { Zone } from '../../model/zone.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Zones, found by their id or else their foreign id. Ids that are UUIDs are found in any case. */
+export class ZoneTable {
+  readonly #byId = new Map<string, Zone>();
+  readonly #byForeignId = new Map<string, Zone>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** Finds a zone by what a location, a fence or a query calls it. */
+  // hot
+  readonly find = (name: string): Zone | undefined => {
+    const zone = this.#byId.get(name) ?? this.#byForeignId.get(name);
+    return zone === undefined && UUID.test(name) ? this.#byId.get(name.toLowerCase()) : zone;
+  };
+
+  /** Adds, replaces or (undefined) removes a zone. Returns the one that was there before. */
+  set(id: string, zone: Zone | undefined): Zone | undefined {
+    const key = UUID.test(id) ? id.toLowerCase() : id;
+    const before = this.#byId.get(key);
+    if (before?.foreign_id != null && this.#byForeignId.get(before.foreign_id) === before) {
+      this.#byForeignId.delete(before.foreign_id);
+    }
+    if (zone === undefined) this.#byId.delete(key);
+    else {
+      this.#byId.set(key, zone);
+      if (zone.foreign_id != null) this.#byForeignId.set(zone.foreign_id, zone);
+    }
+    return before;
+  }
+}

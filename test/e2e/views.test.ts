@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import proj4 from 'proj4';
+import { HALL, square } from '../support/hall.ts';
+import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { CART, createScene, inHall, LIFT, send } from '../support/scene.ts';
+import type { Event, Recorder } from '../support/socket_client.ts';
+
+/** A second zone, whose plane is that of the hall, moved by 100 m to the east and 50 m to the north. */
+const ANNEX = {
+  id: 'annex',
+  type: 'uwb',
+  foreign_id: 'the annex',
+  ground_control_points: HALL.ground_control_points?.map(([x = 0, y = 0], i) =>
+    i % 2 === 0 ? [x, y] : [x + 100, y + 50],
+  ),
+};
+const UPS = '+proj=stere +lat_0=90 +lon_0=0 +k=0.994 +x_0=2000000 +y_0=2000000 +datum=WGS84 +units=m';
+
+type View = Readonly<Record<string, unknown>>;
+/** Views, and where they show a place of the hall whose local and geographic coordinates are given. */
+const VIEWS: readonly (readonly [name: string, view: View, toView: (local: number[], lonLat: number[]) => number[]])[] =
+  [
+    ['longitude and latitude', {}, (_, lonLat) => lonLat],
+    ['EPSG:4326', { crs: 'EPSG:4326' }, (_, lonLat) => lonLat],
+    ['UTM', { crs: 'EPSG:32632' }, (_, lonLat) => proj4('+proj=utm +zone=32 +datum=WGS84 +units=m', lonLat)],
+    ['the next UTM zone', { crs: 'EPSG:32633' }, (_, lonLat) => proj4('+proj=utm +zone=33 +datum=WGS84', lonLat)],
+    ['southern UTM', { crs: 'EPSG:32732' }, (_, lonLat) => proj4('+proj=utm +zone=32 +south +datum=WGS84', lonLat)],
+    ['UPS', { crs: 'EPSG:32661' }, (_, lonLat) => proj4(UPS, lonLat)],
+    ['the coordinates of its zone', { crs: 'local' }, (local) => local],
+    ['the coordinates of a zone by id', { crs: 'local', zone_id: HALL.id }, (local) => local],
+    ['the coordinates of another zone', { crs: 'local', zone_id: 'the annex' }, ([x = 0, y = 0]) => [x + 100, y + 50]],
+  ];
+
+interface Heard {
+  readonly locations: Recorder;
+  readonly motions: Recorder;
+  readonly fenceEvents: Recorder;
+  readonly collisions: Recorder;
+}
+
+let hub: TestHub;
+const heard: Heard[] = [];
+
+before(async () => {
+  hub = await openTestHub();
+  await createScene(hub);
+  await hub.post('/zones', ANNEX);
+  for (const [, view] of VIEWS) {
+    const socket = await hub.socket();
+    heard.push({
+      locations: await socket.subscribe('location_updates', view),
+      motions: await socket.subscribe('trackable_motions', view),
+      fenceEvents: await socket.subscribe('fence_events:geojson', view),
+      collisions: await socket.subscribe('collision_events', view),
+    });
+  }
+  await send(hub, inHall('lift-tag', 5, 6, { position: { type: 'Point', coordinates: [5, 6, 1.5] } }));
+  await send(hub, inHall('cart-tag', 6, 6));
+  const gps = { position: { type: 'Point', coordinates: [9, 50] }, crs: 'EPSG:4326', provider_type: 'gps' };
+  await send(hub, { ...gps, provider_id: 'phone', source: 'satellites' });
+  await hub.settle();
+  for (const { collisions } of heard) await collisions.next();
+});
+after(() => hub.close());
+
+function of(recorder: Recorder, id: string): Event {
+  const found = recorder.events.filter((event) => event.id === id || event.provider_id === id);
+  assert.equal(found.length, 1);
+  return found[0];
+}
+
+function assertAt(found: readonly number[], expected: readonly number[], metres: number): void {
+  // A degree is about 1e5 metres.
+  const tolerance =
+    Math.abs(expected[0] ?? 0) <= 180 && Math.abs(expected[1] ?? 0) <= 90 && metres < 1 ? metres / 1e5 : metres;
+  for (const [i, value] of expected.entries()) {
+    assert.ok(Math.abs((found[i] ?? Number.NaN) - value) <= Math.max(tolerance, 1e-12), `${found} is not ${expected}`);
+  }
+}
+
+describe('a subscriber in', () => {
+  for (const [index, [name, view, toView]] of VIEWS.entries()) {
+    const { crs = 'EPSG:4326', zone_id: zoneId } = view;
+    test(`${name} gets every place in it`, () => {
+      const { locations, motions, fenceEvents, collisions } = heard[index] as Heard;
+      const lonLat = of((heard[0] as Heard).locations, 'lift-tag').position.coordinates.slice(0, 2);
+      const local = crs === 'local';
+      const expected = [...toView([5, 6], lonLat), 1.5];
+      const accuracy = local && zoneId !== 'the annex' ? 0 : 0.0002;
+      const location = of(locations, 'lift-tag');
+      assert.equal(location.crs, crs);
+      assertAt(location.position.coordinates, expected, accuracy);
+      const motion = of(motions, LIFT.id);
+      assert.deepEqual(motion.location, location);
+      assertAround(motion.geometry.coordinates[0], expected, local || String(crs).startsWith('EPSG:326'));
+      const [feature] = fenceEvents.events[0].features;
+      const corner = toView([0, 0], [9, 50]);
+      assertAt(feature.geometry.coordinates[0][0], corner, 0.05);
+      const [start] = collisions.events;
+      assert.deepEqual(start.collisions[1].position, location.position);
+      assert.equal(start.collisions[0].id, CART.id);
+      const [from, to] = start.collision_area.coordinates;
+      const middle = [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
+      const half = [0, 1].map((i) => (start.collisions[0].position.coordinates[i] + expected[i]) / 2);
+      assertAt(middle, half, local ? 0.01 : 0.5);
+    });
+
+    test(`${name} gets no place that is not on it`, () => {
+      const phones = (heard[index] as Heard).locations.events.filter(({ provider_id: id }) => id === 'phone');
+      assert.equal(phones.length, crs === 'local' && zoneId === undefined ? 0 : 1);
+    });
+
+    test(`${name} reads the same by REST`, async () => {
+      const query = new URLSearchParams(view as Record<string, string>);
+      const { locations, motions } = heard[index] as Heard;
+      const one = await hub.get(`/providers/lift-tag/location?${query}`);
+      assert.deepEqual(one.body, of(locations, 'lift-tag'));
+      const { body: motion } = await hub.get(`/trackables/${LIFT.id}/motion?${query}`);
+      assert.deepEqual(motion, of(motions, LIFT.id));
+      const { body: feature } = await hub.get(`/providers/lift-tag/location?geojson=true&${query}`);
+      assert.equal(feature.type, 'Feature');
+      assert.deepEqual({ ...feature.properties, position: feature.geometry }, of(locations, 'lift-tag'));
+      const { body: list } = await hub.get(`/providers/locations?${query}`);
+      const byId = (a: Event, b: Event) => (a.provider_id < b.provider_id ? -1 : 1);
+      assert.deepEqual(list.sort(byId), [...locations.events].sort(byId));
+      const { status } = await hub.get(`/providers/phone/location?${query}`);
+      assert.equal(status, crs === 'local' && zoneId === undefined ? 400 : 200);
+    });
+  }
+
+  test('the coordinates of a zone sees its fences there', async () => {
+    const { body: fence } = await hub.get(`/fences/${square().id}?crs=local&zone_id=hall`);
+    assert.deepEqual(fence.region, square().region);
+    assert.equal((await hub.get(`/fences/${square().id}?crs=local`)).status, 400);
+    const { body: moved } = await hub.get(`/fences/${square().id}?crs=local&zone_id=annex`);
+    assertAt(moved.region.coordinates[0][2], [110, 60], 0.0002);
+  });
+});
+
+/** The points lie around the middle; a metre away, where a unit of the plane is a metre. */
+function assertAround(ring: readonly (readonly number[])[], middle: readonly number[], inMetres: boolean): void {
+  for (const axis of [0, 1]) {
+    const values = ring.map((point) => point[axis] as number);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    assert.ok(low < (middle[axis] as number) && high > (middle[axis] as number), `${low} ${middle[axis]} ${high}`);
+    if (inMetres) assert.ok(high - low > 1.5 && high - low < 2.5, `${high - low} m wide`);
+  }
+}

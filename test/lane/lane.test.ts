@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Lane } from '../../src/lane/lane.ts';
+
+/** A worker on a table: each run waits until the test ends it. */
+class Table {
+  readonly batches: (readonly number[])[] = [];
+  readonly outcomes: (readonly number[])[] = [];
+  readonly failures: { readonly message: string; readonly lost: readonly number[] }[] = [];
+  /** What the outcome of the next batches asks for. */
+  work: () => Promise<void> | undefined = () => undefined;
+  #running: { resolve(items: readonly number[]): void; reject(error: Error): void } | undefined;
+  readonly lane: Lane<number, readonly number[]>;
+
+  constructor({ pendingMax = 100, batchMax = 100 } = {}) {
+    this.lane = new Lane<number, readonly number[]>(
+      {
+        run: (items) => {
+          assert.equal(this.#running, undefined, 'one batch in flight');
+          this.batches.push(items);
+          return new Promise((resolve, reject) => {
+            this.#running = { resolve, reject };
+          });
+        },
+        outcome: (outcome) => {
+          this.outcomes.push(outcome);
+          return this.work();
+        },
+        failure: (error, lost) => {
+          this.failures.push({ message: (error as Error).message, lost });
+        },
+      },
+      { pendingMax, batchMax },
+    );
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  async finish(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    running?.resolve(this.batches.at(-1) ?? []);
+    await turn();
+  }
+
+  async fail(message: string): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    running?.reject(new Error(message));
+    await turn();
+  }
+
+  async push(...items: readonly number[]): Promise<void> {
+    for (const item of items) this.lane.push(item);
+    await turn();
+  }
+
+  async finishAll(): Promise<void> {
+    while (this.isRunning) await this.finish();
+  }
+}
+
+/** Lets everything happen that waits for nothing. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** How a promise is settled, as soon as it is. */
+function watch(promise: Promise<void>): { state: string } {
+  const watched = { state: 'open' };
+  promise.then(
+    () => {
+      watched.state = 'resolved';
+    },
+    (error: Error) => {
+      watched.state = error.message;
+    },
+  );
+  return watched;
+}
+
+test('Lane runs what one turn has pushed as one batch, and what arrives meanwhile as the next', async () => {
+  const table = new Table();
+  await table.push(1, 2, 3);
+  await table.push(4);
+  await table.push(5);
+  assert.deepEqual(table.batches, [[1, 2, 3]]);
+  await table.finish();
+  assert.deepEqual(table.batches, [
+    [1, 2, 3],
+    [4, 5],
+  ]);
+  assert.deepEqual(table.outcomes, [[1, 2, 3]]);
+});
+
+test('Lane has room for what fits beside what waits, without what is in flight', async () => {
+  const table = new Table({ pendingMax: 3 });
+  assert.equal(table.lane.hasRoom(3), true);
+  assert.equal(table.lane.hasRoom(4), false);
+  await table.push(1, 2, 3);
+  assert.equal(table.lane.hasRoom(3), true);
+  await table.push(4, 5);
+  assert.equal(table.lane.pending, 2);
+  assert.equal(table.lane.hasRoom(1), true);
+  assert.equal(table.lane.hasRoom(2), false);
+});
+
+test('Lane names the first and last item that is not done, and the one behind the batch in flight', async () => {
+  const table = new Table({ batchMax: 2 });
+  const { lane } = table;
+  assert.deepEqual([lane.first, lane.next, lane.last], [undefined, undefined, undefined]);
+  await table.push(1, 2, 3);
+  assert.deepEqual([lane.first, lane.next, lane.last], [1, 3, 3]);
+  await table.finish();
+  assert.deepEqual([lane.first, lane.next, lane.last], [3, undefined, 3]);
+  await table.finish();
+  assert.deepEqual([lane.first, lane.next, lane.last], [undefined, undefined, undefined]);
+});
+
+test('Lane runs an empty batch when it is woken, once however often that is', async () => {
+  const table = new Table();
+  table.lane.wake();
+  table.lane.wake();
+  await turn();
+  assert.deepEqual(table.batches, [[]]);
+  await table.finishAll();
+  assert.deepEqual(table.batches, [[]]);
+});
+
+test('settled waits for ticks, too', async () => {
+  const table = new Table();
+  table.lane.wake();
+  const settled = watch(table.lane.settled());
+  assert.equal(settled.state, 'open');
+  await table.finish();
+  assert.equal(settled.state, 'resolved');
+});
+
+test('settled waits for the work of the outcomes, and for nothing that came later', async () => {
+  const table = new Table();
+  const commit = Promise.withResolvers<void>();
+  table.work = () => commit.promise;
+  await table.push(1);
+  const settled = watch(table.lane.settled());
+  await table.push(2);
+  await table.finish();
+  assert.equal(settled.state, 'open');
+  table.work = () => new Promise(() => undefined);
+  await table.finish();
+  commit.resolve();
+  await turn();
+  assert.equal(settled.state, 'resolved');
+});
+
+test('settled of an idle lane waits for work under way, whose failure somebody else was told of', async () => {
+  const table = new Table();
+  const commit = Promise.withResolvers<void>();
+  table.work = () => commit.promise;
+  await table.push(1);
+  await table.finish();
+  const settled = watch(table.lane.settled());
+  assert.equal(settled.state, 'open');
+  commit.reject(new Error('disk full'));
+  await turn();
+  assert.equal(settled.state, 'resolved');
+});
+
+test('settled rejects when the work of its items has failed, after all other work', async () => {
+  const table = new Table({ batchMax: 1 });
+  const slow = Promise.withResolvers<void>();
+  const works = [() => Promise.reject(new Error('disk full')), () => slow.promise];
+  table.work = () => works.shift()?.();
+  await table.push(1, 2);
+  const settled = watch(table.lane.settled());
+  await table.finishAll();
+  assert.equal(settled.state, 'open');
+  slow.resolve();
+  await turn();
+  assert.equal(settled.state, 'disk full');
+});
+
+test('A batch that is lost is reported, fails who waits for it, and does not stop the lane', async () => {
+  const table = new Table();
+  await table.push(1, 2);
+  const settled = watch(table.lane.settled());
+  await table.fail('out of memory');
+  assert.deepEqual(table.failures, [{ message: 'out of memory', lost: [1, 2] }]);
+  assert.equal(settled.state, 'out of memory');
+  await table.push(3);
+  const next = watch(table.lane.settled());
+  await table.finish();
+  assert.equal(next.state, 'resolved');
+  assert.deepEqual(table.outcomes, [[3]]);
+});
+
+test('An outcome that cannot be taken is reported without lost items, and does not stop the lane', async () => {
+  const table = new Table();
+  table.work = () => {
+    throw new Error('a fault');
+  };
+  await table.push(1);
+  const settled = watch(table.lane.settled());
+  await table.finish();
+  assert.deepEqual(table.failures, [{ message: 'a fault', lost: [] }]);
+  assert.equal(settled.state, 'a fault');
+  table.work = () => undefined;
+  await table.push(2);
+  await table.finish();
+  assert.deepEqual(table.outcomes, [[1], [2]]);
+});
+
+test('Lane keeps the order and the bounds of batches, runs one at a time, and settles everybody', async () => {
+  const action = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('push' as const), count: fc.integer({ min: 1, max: 7 }) }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('finish' as const, 'settle' as const, 'wake' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('fail' as const) }) },
+  );
+  const scenes = fc.record({ batchMax: fc.integer({ min: 1, max: 5 }), actions: fc.array(action, { maxLength: 40 }) });
+  await fc.assert(
+    fc.asyncProperty(scenes, async ({ batchMax, actions }) => {
+      const table = new Table({ batchMax });
+      const waits: { readonly until: number; readonly done: Promise<boolean> }[] = [];
+      let pushed = 0;
+      for (const step of actions) {
+        if (step.do === 'push') for (let i = 0; i < step.count; i++) table.lane.push(++pushed);
+        else if (step.do === 'finish') await table.finish();
+        else if (step.do === 'fail') await table.fail('failed');
+        else if (step.do === 'wake') table.lane.wake();
+        else {
+          const until = pushed;
+          const countDone = () => [...table.outcomes, ...table.failures.map(({ lost }) => lost)].flat().length;
+          const isDone = () => countDone() >= until;
+          waits.push({ until, done: table.lane.settled().then(isDone, isDone) });
+        }
+      }
+      await turn();
+      await table.finishAll();
+      const sent = table.batches.flat();
+      assert.deepEqual(
+        sent,
+        Array.from({ length: pushed }, (_, index) => index + 1),
+      );
+      assert.ok(table.batches.every(({ length }) => length <= batchMax));
+      assert.equal(table.outcomes.flat().length + table.failures.flatMap(({ lost }) => lost).length, pushed);
+      assert.deepEqual(await Promise.all(waits.map(({ done }) => done)), Array(waits.length).fill(true));
+    }),
+    { numRuns: 60, seed: 1 },
+  );
+});

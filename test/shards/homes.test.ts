@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Trackable } from '../../src/model/trackable.ts';
+import { partitionOf } from '../../src/shards/affinity.ts';
+import { Homes } from '../../src/shards/homes.ts';
+
+/** From the reference values of FNV-1a with 32 bits. */
+const PARTITIONS: readonly (readonly [key: string, hash: number])[] = [
+  ['', 0x811c9dc5],
+  ['a', 0xe40c292c],
+  ['foobar', 0xbf9cf968],
+];
+
+for (const [key, hash] of PARTITIONS) {
+  test(`partitionOf "${key}" is its FNV-1a hash modulo 256`, () => {
+    assert.equal(partitionOf(key), hash % 256);
+  });
+}
+
+test('partitionOf hashes the UTF-8 bytes of a key', () => {
+  const bytes = new TextEncoder().encode('Gabelstapler Süd');
+  const hash = bytes.reduce((before, byte) => Math.imul(before ^ byte, 0x01000193), 0x811c9dc5);
+  assert.equal(partitionOf('Gabelstapler Süd'), (hash >>> 0) % 256);
+});
+
+const PROVIDERS = Array.from({ length: 6 }, (_, index) => `provider ${index}`);
+const TRACKABLES = Array.from({ length: 6 }, (_, index) => `trackable ${index}`);
+
+interface Change {
+  readonly id: string;
+  readonly entity: Trackable | undefined;
+}
+
+const entity = fc.record({
+  providers: fc.subarray(PROVIDERS, { maxLength: 3 }),
+  parent: fc.constantFrom(undefined, null, '', ...TRACKABLES),
+});
+const change = fc.record({
+  id: fc.constantFrom(...TRACKABLES),
+  made: fc.option(entity, { nil: undefined, freq: 4 }),
+});
+const groups = fc.array(fc.array(change, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 12 });
+
+function changeOf({ id, made }: { id: string; made: { providers: string[]; parent: string | null | undefined } | undefined }): Change {
+  if (made === undefined) return { id, entity: undefined };
+  const { providers: location_providers, parent = null } = made;
+  return { id, entity: { id, type: 'omlox', location_providers, parent } };
+}
+
+/** What must live together, found the plain way: sets that are joined until nothing changes. */
+function componentsOf(trackables: ReadonlyMap<string, Trackable>): Set<string>[] {
+  const links: Set<string>[] = [];
+  for (const { id, location_providers, parent } of trackables.values()) {
+    links.push(new Set([id, ...(location_providers ?? []), ...(parent ? [parent] : [])]));
+  }
+  for (let i = 0; i < links.length; i++) {
+    for (let j = links.length - 1; j > i; j--) {
+      if (links[i]?.isDisjointFrom(links[j] as Set<string>)) continue;
+      links[i] = (links[i] as Set<string>).union(links[j] as Set<string>);
+      links.splice(j, 1);
+      j = links.length;
+    }
+  }
+  return links;
+}
+
+function homesOf(homes: Homes): Map<string, number> {
+  return new Map([
+    ...PROVIDERS.map((id) => [id, homes.ofProvider(id)] as const),
+    ...TRACKABLES.map((id) => [id, homes.ofTrackable(id)] as const),
+  ]);
+}
+
+test('Homes keeps together what is connected, and moves exactly what has another home than before', () => {
+  fc.assert(
+    fc.property(groups, fc.integer({ min: 1, max: 7 }), (all, shards) => {
+      const homes = new Homes(shards);
+      const trackables = new Map<string, Trackable>();
+      for (const group of all.map((changes) => changes.map(changeOf))) {
+        const before = homesOf(homes);
+        const moves = homes.assign(group);
+        for (const { id, entity: after } of group) {
+          if (after === undefined) trackables.delete(id);
+          else trackables.set(id, after);
+        }
+        for (const { id, entity: after } of group) {
+          if (after === undefined && !trackables.has(id)) homes.forget('trackable', id);
+        }
+        const after = homesOf(homes);
+        for (const component of componentsOf(trackables)) {
+          const named = new Set([...component].map((id) => after.get(id)));
+          assert.equal(named.size, 1, `${[...component]} live in ${[...named]}`);
+          const smallest = [...component].filter((id) => TRACKABLES.includes(id)).sort()[0] ?? '';
+          assert.deepEqual([...named], [partitionOf(smallest) % shards]);
+        }
+        const moved = new Map<string, readonly [number, number]>();
+        for (const { from, to, providers, trackables: ids } of moves) {
+          for (const id of [...providers, ...ids]) {
+            assert.equal(moved.has(id), false, `${id} moves once`);
+            moved.set(id, [from, to]);
+          }
+        }
+        for (const [id, home] of after) {
+          // What is deleted is deleted where it was.
+          if (TRACKABLES.includes(id) && !trackables.has(id)) assert.equal(moved.has(id), false);
+          else if (before.get(id) === home) assert.equal(moved.has(id), false, `${id} stays`);
+          else assert.deepEqual(moved.get(id), [before.get(id), home], `${id} moves`);
+        }
+      }
+      for (const id of PROVIDERS) {
+        const isAssigned = [...trackables.values()].some(({ location_providers: own }) => own?.includes(id));
+        if (!isAssigned) assert.equal(homes.ofProvider(id), partitionOf(id) % shards);
+      }
+    }),
+    { numRuns: 300, seed: 1 },
+  );
+});
+
+test('Homes deletes a trackable where it lives, though its component moves', () => {
+  const homes = new Homes(64);
+  const first: Trackable = { id: 'a', type: 'omlox', location_providers: ['tag'] };
+  const second: Trackable = { id: 'b', type: 'omlox', location_providers: ['tag'] };
+  homes.assign([
+    { id: 'a', entity: first },
+    { id: 'b', entity: second },
+  ]);
+  const home = homes.ofTrackable('a');
+  assert.deepEqual([homes.ofTrackable('b'), homes.ofProvider('tag')], [home, home]);
+  const moves = homes.assign([{ id: 'a', entity: undefined }]);
+  assert.equal(homes.ofTrackable('a'), home);
+  assert.deepEqual(moves, [{ from: home, to: partitionOf('b') % 64, providers: ['tag'], trackables: ['b'] }]);
+});
+
+test('Homes names no move for objects that nobody was told of', () => {
+  const homes = new Homes(64);
+  assert.deepEqual(homes.assign([{ id: 'a', entity: { id: 'a', type: 'omlox', location_providers: ['tag'] } }]), []);
+});
+
+test('Homes finds the homes of a component of thousands without searching it for each', () => {
+  const homes = new Homes(4);
+  const many = Array.from({ length: 5000 }, (_, index): Change => {
+    const id = `trackable ${index}`;
+    return { id, entity: { id, type: 'omlox', location_providers: ['shared', `tag ${index}`] } };
+  });
+  homes.assign(many);
+  const home = partitionOf('trackable 0') % 4;
+  for (let index = 0; index < 5000; index++) assert.equal(homes.ofProvider(`tag ${index}`), home);
+});
