@@ -219,7 +219,7 @@ function shardSettings(config: Config) {
 }
 
 /** Brings back what the store has kept. */
-async function fill({ entities, shards, writer, tell }: Parts, kept: Kept, config: Config): Promise<void> {
+async function fill({ entities, shards, collisions, writer, tell }: Parts, kept: Kept, config: Config): Promise<void> {
   entities.load({
     zone: keptEntities(kept.entities, 'zone'),
     fence: keptEntities(kept.entities, 'fence'),
@@ -231,6 +231,9 @@ async function fill({ entities, shards, writer, tell }: Parts, kept: Kept, confi
   await shards.settled();
   if (config.persist_locations) shards.restore(kept.rows, config.restart_event_delay);
   else void writer.writeRows(kept.rows.map(({ kind, id }) => ({ kind, id, gone: true })));
+  // A worker takes some 400 ms to start. The first location should not wait for that.
+  for (const { lane } of [...shards.lanes, collisions]) lane.wake();
+  await Promise.all([shards.settled(), collisions.lane.settled()]);
 }
 
 async function serve({ fanout, shards, entities, ingest }: Parts, config: Config, log: Log): Promise<Listening> {
@@ -250,9 +253,7 @@ async function serve({ fanout, shards, entities, ingest }: Parts, config: Config
       read: (query) => shards.ask(query),
       acceptLocations: (values, incoming) => ingest.locations(values, incoming),
       acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
-      async forgetLocation(id) {
-        shards.forget(id);
-      },
+      forgetLocation: async (id) => shards.forget(id),
       async forgetAllLocations() {
         for (const { id } of entities.list('provider')) shards.forget(id);
       },

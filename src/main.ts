@@ -15,14 +15,6 @@ async function main(): Promise<void> {
   const log = openLog(config.severity_level);
   const hub = await openHub(config, log);
   const address = `${config.host.includes(':') ? `[${config.host}]` : config.host}:${hub.port}`;
-  process.stdout.write(
-    `Location hub is running
-  API        http://${address}/hub/v2
-  WebSocket  ws://${address}/hub/v2/ws/socket
-  Docs       http://${address}/hub/docs
-Press Ctrl-C to stop.
-`,
-  );
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
@@ -37,6 +29,15 @@ Press Ctrl-C to stop.
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  // Whoever has read this may send a signal at once.
+  process.stdout.write(
+    `Location hub is running
+  API        http://${address}/hub/v2
+  WebSocket  ws://${address}/hub/v2/ws/socket
+  Docs       http://${address}/hub/docs
+Press Ctrl-C to stop.
+`,
+  );
 }
 
 main().catch((error: unknown) => {

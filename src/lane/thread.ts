@@ -2,11 +2,16 @@ import { Piscina } from 'piscina';
 
 /** A worker thread that turns bytes into bytes, one call at a time. */
 export interface Thread {
-  /** Rejects with the worker's error, or when the worker dies. */
+  /**
+   * Rejects with the worker's error, or when the worker has died, be it long before: who runs something must know that
+   * what the worker knew is lost.
+   */
   run(bytes: Uint8Array): Promise<Uint8Array>;
-  /** Ends the worker at once, as a crash would: what it runs is rejected, and the next run gets a new one, empty. */
+  /** Puts a new worker in the place of the current one, dead or alive. What that runs is rejected. */
+  restart(): Promise<void>;
+  /** Ends the worker at once, as a crash would. */
   kill(): Promise<void>;
-  /** Ends the worker for good: later runs reject. */
+  /** Ends the worker for good. */
   close(): Promise<void>;
 }
 
@@ -19,13 +24,13 @@ type Pool = Piscina<Uint8Array, Uint8Array>;
  */
 export function openThread(file: URL, workerData?: unknown): Thread {
   let pool: Pool | undefined;
-  let closed = false;
+  let isClosed = false;
 
   const drop = async (dropped: Pool | undefined): Promise<void> => {
     if (pool === dropped) pool = undefined;
     await dropped?.destroy();
   };
-  const start = (): Pool => {
+  const start = (): void => {
     const started: Pool = new Piscina({
       filename: file.href,
       minThreads: 1,
@@ -37,18 +42,21 @@ export function openThread(file: URL, workerData?: unknown): Thread {
     // A worker that dies while it is idle is heard of by the next run.
     started.on('error', () => undefined);
     for (const worker of started.threads) worker.once('exit', () => void drop(started));
-    return started;
+    pool = started;
   };
-  pool = start();
+  start();
   return {
     async run(bytes) {
-      if (closed) throw new Error('The thread is closed');
-      pool ??= start();
+      if (pool === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
       return pool.run(bytes, { transferList: [bytes.buffer as ArrayBuffer] });
+    },
+    async restart() {
+      await drop(pool);
+      if (!isClosed) start();
     },
     kill: () => drop(pool),
     close() {
-      closed = true;
+      isClosed = true;
       return drop(pool);
     },
   };

@@ -75,6 +75,11 @@ export class CollisionLane {
     this.lane.push({ kind: 'zone', id, zone });
   }
 
+  /** Ends the worker thread at once, as a crash would; the next batch starts a new one. */
+  kill(): Promise<void> {
+    return this.#thread.kill();
+  }
+
   close(): Promise<void> {
     this.#closed = true;
     return this.#thread.close();
@@ -88,7 +93,7 @@ export class CollisionLane {
       this.#noteFailure(error);
     }
     // A new worker knows no trackables: it finds collisions again as they move.
-    await this.#thread.kill();
+    await this.#thread.restart();
     const known = [...this.#zones].map(([id, zone]): Telling => ({ kind: 'zone', id, zone }));
     const motions = tellings.filter(({ kind }) => kind === 'motions');
     const reply = await this.#step([{ kind: 'variants', variants: this.#variants }, ...known, ...motions]);

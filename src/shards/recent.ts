@@ -27,8 +27,9 @@ export class Recent {
     return [...this.#locations.values()].sort((a, b) => a.seq - b.seq);
   }
 
-  has(provider: string): boolean {
-    return this.#locations.has(provider);
+  /** Whose locations they are. */
+  providers(): Iterable<string> {
+    return this.#locations.keys();
   }
 
   /** Rows with the time at which their object was heard of last, given the providers that move each trackable. */

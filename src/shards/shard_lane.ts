@@ -130,17 +130,16 @@ export class ShardLane {
     );
     const reply = unpackShardReply(await this.#thread.run(pack({ nowMs, items, rows: all ? 'all' : 'urgent' })));
     this.#told.note(items);
+    this.#recent.note(items);
     this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
+    this.#changed ||= items.length > 0;
     if (all) this.#flushed();
-    else if (items.length > 0) {
-      this.#recent.note(items);
-      this.#changed = true;
-    }
     return reply;
   }
 
   /** All rows of what is done are handed out. */
   #flushed(): void {
+    this.#told.noteProviders(this.#recent.providers());
     this.#recent.clear();
     this.#changed = false;
     if (this.#flushTo !== undefined && this.#flushTo <= this.#doneTo) this.#flushTo = undefined;
@@ -150,7 +149,7 @@ export class ShardLane {
   async #revive(items: readonly Item[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#thread.kill();
+        await this.#thread.restart();
         // A row that makes the worker fail must not keep it from working for ever.
         const rows = attempt === REVIVALS_MAX ? [] : await this.#rows();
         const reply = unpackShardReply(await this.#thread.run(pack(this.#knowledge(rows))));

@@ -16,6 +16,8 @@ export class Told {
     provider: new Map<string, Of<'provider'>>(),
     trackable: new Map<string, Of<'trackable'>>(),
   };
+  /** Providers that the shard has a location of, and no entity: it was not created yet, or could not be. */
+  readonly #strangers = new Set<string>();
   #rules: readonly LocatingRule[] = [];
   #variants: readonly Variant[] = [];
   #holdMs = 0;
@@ -27,7 +29,12 @@ export class Told {
 
   /** Whether the shard has an object that rows may be kept of. */
   has(kind: 'provider' | 'trackable', id: string): boolean {
-    return this.#entities[kind].has(id);
+    return this.#entities[kind].has(id) || (kind === 'provider' && this.#strangers.has(id));
+  }
+
+  /** The shard has a location of these providers, of which it may not have been told. */
+  noteProviders(ids: Iterable<string>): void {
+    for (const id of ids) if (!this.#entities.provider.has(id)) this.#strangers.add(id);
   }
 
   get rules(): readonly LocatingRule[] {
@@ -70,9 +77,11 @@ export class Told {
         return;
       case 'restore':
         this.#holdMs = item.holdMs;
+        this.noteProviders(item.rows.filter(({ kind }) => kind === 'provider').map(({ id }) => id));
         return;
       case 'release':
         for (const id of item.providers) this.#entities.provider.delete(id);
+        for (const id of item.providers) this.#strangers.delete(id);
         for (const id of item.trackables) this.#entities.trackable.delete(id);
         return;
       case 'adopt':
@@ -83,6 +92,7 @@ export class Told {
 
   #noteEntity<K extends EntityKind>(item: Of<K>): void {
     const entities = this.#entities[item.kind] as Map<string, Of<K>>;
+    if (item.kind === 'provider') this.#strangers.delete(item.id);
     if (item.entity === undefined) entities.delete(item.id);
     else entities.set(item.id, item);
   }
@@ -91,6 +101,7 @@ export class Told {
     for (const kind of ['provider', 'trackable'] as const) {
       for (const { id, entity } of state[`${kind}s`] as readonly { id: string; entity: object | undefined }[]) {
         if (entity !== undefined) this.#noteEntity({ kind, id, entity, seq, receivedMs } as Of<typeof kind>);
+        else this.noteProviders([id]);
       }
     }
   }

@@ -134,6 +134,7 @@ test('settled waits for ticks, too', async () => {
   const table = new Table();
   table.lane.wake();
   const settled = watch(table.lane.settled());
+  await turn();
   assert.equal(settled.state, 'open');
   await table.finish();
   assert.equal(settled.state, 'resolved');

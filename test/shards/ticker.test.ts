@@ -88,11 +88,13 @@ test('Ticker waits for times farther away than a timer of the platform reaches',
 });
 
 test('Ticker calls nobody before the time, though a timer fires early', () => {
-  const clock = new Clock(1);
+  const clock = new Clock(0.5);
   const { ticker, due } = openTicker(clock);
   ticker.set('a', 10);
-  clock.advanceTo(9);
+  clock.advanceTo(9.9);
   assert.deepEqual(due, []);
+  clock.advanceTo(11);
+  assert.deepEqual(due, ['a 10']);
 });
 
 test('Ticker is silent once it is stopped, whatever is set', () => {

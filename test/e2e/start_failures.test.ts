@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** A start takes a second or so; a process that has not ended by then does not end by itself. */
+const END_MAX_MS = 30_000;
+
+interface Ended {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the hub with nothing but these settings, until it ends or `stopAt` is in its output. */
+function start(folder: string, env: Readonly<Record<string, string>> = {}, stopAt?: string): Promise<Ended> {
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HUB_PORT: '0', HUB_CONFIG_PATH: folder, ...env },
+    timeout: END_MAX_MS,
+    killSignal: 'SIGKILL',
+  });
+  let [out, err] = ['', ''];
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+    if (stopAt !== undefined && out.includes(stopAt)) child.kill('SIGTERM');
+  });
+  return new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, out, err })));
+}
+
+let root: string;
+let taken: Server;
+let takenPort: string;
+let folders = 0;
+
+/** A folder of its own with these files. */
+function folderWith(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
+  const folder = join(root, `hub-${++folders}`);
+  mkdirSync(folder);
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  return folder;
+}
+
+before(async () => {
+  root = mkdtempSync(join(tmpdir(), 'hub-start-'));
+  taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  takenPort = String((taken.address() as AddressInfo).port);
+});
+after(() => {
+  taken.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+interface Failure {
+  readonly name: string;
+  folder(): string;
+  readonly env?: () => Readonly<Record<string, string>>;
+  /** What each line on standard error must name. */
+  readonly lines: readonly (() => RegExp)[];
+}
+
+const FAILURES: readonly Failure[] = [
+  {
+    name: 'a port that another program has',
+    folder: () => folderWith(),
+    env: () => ({ HUB_PORT: takenPort }),
+    lines: [() => new RegExp(`127\\.0\\.0\\.1.*${takenPort}.*in use`)],
+  },
+  {
+    name: 'a folder that does not exist',
+    folder: () => folderWith(),
+    env: () => ({ HUB_CONFIG_PATH: join(root, 'nowhere') }),
+    lines: [() => /HUB_CONFIG_PATH.*nowhere/],
+  },
+  {
+    name: 'a database that is none',
+    folder: () => folderWith({ 'data.dat': 'no database at all, but a text that is long enough '.repeat(100) }),
+    lines: [() => /data\.dat: .*not a database/],
+  },
+  {
+    name: 'unknown keys and bad values, all at once',
+    folder: () => folderWith({ 'hub_config.yaml': 'port: many\nseverty_level: Info\nseverity_level: Loud\n' }),
+    env: () => ({ HUB_PORT: '', HUB_CORS: 'perhaps', HUB_COLOUR: 'red' }),
+    lines: [
+      () => /hub_config\.yaml:1: port: .*"many"/,
+      () => /hub_config\.yaml:2: severty_level: is no setting of the hub; did you mean "severity_level"\?$/,
+      () => /hub_config\.yaml:3: severity_level: .*"Loud"/,
+      () => /environment: HUB_COLOUR/,
+      () => /environment: HUB_CORS: .*"perhaps"/,
+    ],
+  },
+];
+
+describe('the hub ends with code 1 and a plain line on standard error for', { concurrency: 2 }, () => {
+  for (const { name, folder, env, lines } of FAILURES) {
+    test(name, async () => {
+      const path = folder();
+      const { code, signal, out, err } = await start(path, env?.());
+      assert.deepEqual({ code, signal, out }, { code: 1, signal: null, out: '' }, err);
+      assert.ok(err.endsWith('\n'));
+      const found = err.slice(0, -1).split('\n');
+      assert.equal(found.length, lines.length, err);
+      for (const [index, line] of lines.entries()) assert.match(found[index] ?? '', line());
+      assert.doesNotMatch(err, /^\s+at |node:internal|Error:/m);
+    });
+  }
+});
+
+describe('the hub', () => {
+  test('starts with an empty file, says where it is, and ends with code 0 on a signal, again and again', async () => {
+    const folder = folderWith({ 'hub_config.yaml': '' });
+    for (const round of [1, 2]) {
+      const { code, out, err } = await start(folder, {}, 'Press Ctrl-C');
+      assert.deepEqual({ round, code, err }, { round, code: 0, err: '' });
+      assert.match(out, /^Location hub is running\n {2}API {8}http:\/\/127\.0\.0\.1:\d+\/hub\/v2\n/);
+    }
+  });
+
+  test('does not start where another one runs', async () => {
+    const folder = folderWith();
+    const inner: { second?: Promise<Ended> } = {};
+    const first = spawn(process.execPath, [MAIN], { cwd: folder, env: { HUB_PORT: '0', HUB_CONFIG_PATH: folder } });
+    first.stdout.on('data', (chunk) => {
+      if (String(chunk).includes('is running')) inner.second ??= start(folder).finally(() => first.kill('SIGTERM'));
+    });
+    const code = await new Promise((resolve) => first.on('close', resolve));
+    const second = await inner.second;
+    assert.deepEqual([second?.code, second?.out], [1, '']);
+    assert.match(second?.err ?? '', /^Cannot use the database .*data\.dat: another hub is using it\n$/);
+    assert.equal(code, 0);
+  });
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fenceAround, metres, RunningShards, trackable } from './running_shards.ts';
+
+const TIMEOUT = { timeout: 10_000 };
+
+test('No deadline fires before a location that was received earlier and still waits in the lane', async (t) => {
+  const running = new RunningShards({ shards: 1, batchMax: 1 });
+  t.after(() => running.close());
+  running.tell(fenceAround('fence', [0, 0], 20, TIMEOUT));
+  for (const second of [0, 8, 16, 24]) {
+    running.second = second;
+    running.location('tag', metres(0, 0));
+  }
+  // All of them wait while time goes on.
+  running.second = 100;
+  await running.settle();
+  assert.deepEqual(running.crossings(), ['entry provider tag fence', 'exit provider tag fence']);
+  const [, exit] = running.events.filter(({ topic }) => topic === 'fence_events');
+  assert.equal(exit?.['exit_time'], '2026-03-01T12:00:34.000Z');
+});
+
+test('No deadline fires before a location that stands in line while objects move', async (t) => {
+  const running = new RunningShards({ shards: 2 });
+  t.after(() => running.close());
+  running.tell(fenceAround('fence', [0, 0], 20, TIMEOUT));
+  for (let index = 0; index < 8; index++) running.location(`tag ${index}`, metres(0, 0));
+  await running.settle();
+  running.second = 8;
+  // Some of them move, and the locations of all wait for that.
+  for (let index = 0; index < 8; index++) running.tell(trackable(`trackable ${index}`, [`tag ${index}`]));
+  for (let index = 0; index < 8; index++) running.location(`tag ${index}`, metres(0, 0));
+  running.second = 12;
+  for (const { lane } of running.shards.lanes) lane.wake();
+  await running.settle();
+  const exits = running.crossings().filter((crossing) => crossing.startsWith('exit'));
+  assert.deepEqual(exits, []);
+});

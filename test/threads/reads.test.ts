@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+
+test('A read sees every location and change that came before it, and none that came after', async (t) => {
+  const running = new RunningShards({ shards: 3, batchMax: 7 });
+  t.after(() => running.close());
+  running.tell(fenceAround('fence', [0, 0], 20));
+  const reads: Promise<unknown>[] = [];
+  const expected: unknown[] = [];
+  for (let round = 0; round < 30; round++) {
+    running.second++;
+    for (let index = 0; index < 5; index++) {
+      const east = (round + index) % 3 === 0 ? 0 : 100 + round;
+      running.location(`tag ${index}`, metres(east, 0));
+      reads.push(
+        running.read({ ask: 'provider_location', id: `tag ${index}` }).then((found) => coordinatesOf(found?.[0])),
+        running.read({ ask: 'provider_fences', id: `tag ${index}`, spatial: false }),
+      );
+      expected.push(metres(east, 0), east === 0 ? ['fence'] : []);
+    }
+  }
+  assert.deepEqual(await Promise.all(reads), expected);
+});
+
+test('A read sees what came before it while objects move between shards', async (t) => {
+  const running = new RunningShards({ shards: 3 });
+  t.after(() => running.close());
+  for (let round = 0; round < 12; round++) {
+    running.second++;
+    running.location('tag', metres(round, 0));
+    // Each name is another key, and so most of them live in another shard than the one before.
+    running.tell(trackable(`trackable ${round}`, ['tag']));
+    if (round > 0) running.tell({ kind: 'trackable', id: `trackable ${round - 1}`, entity: undefined });
+    running.location('tag', metres(round, 50));
+    const [location, motion, gone] = await Promise.all([
+      running.read({ ask: 'provider_location', id: 'tag' }),
+      running.read({ ask: 'trackable_motion', id: `trackable ${round}` }),
+      running.read({ ask: 'trackable_motion', id: `trackable ${round - 1}` }),
+    ]);
+    assert.deepEqual(coordinatesOf(location?.[0]), metres(round, 50));
+    assert.deepEqual(coordinatesOf((motion?.[0] as { location: unknown }).location), metres(round, 50));
+    assert.equal(gone, undefined);
+  }
+});
+
+test('A provider keeps its order key, memberships and timers when it moves to another shard', async (t) => {
+  const running = new RunningShards({ shards: 3 });
+  t.after(() => running.close());
+  running.tell(fenceAround('fence', [0, 0], 20, { exit_delay: 60_000 }));
+  for (const id of ['a', 'b', 'c', 'd', 'e']) {
+    running.second = 10;
+    running.location(id, metres(0, 0));
+    running.second = 20;
+    running.location(id, metres(100, 0));
+    running.tell(provider(id), trackable(`carrier of ${id}`, [id]));
+    running.location(id, metres(0, 0), { generated: 15 });
+  }
+  await running.settle();
+  assert.equal(running.counts.outdated, 5);
+  const members = await running.read({ ask: 'fence_providers', id: 'fence', spatial: false });
+  assert.deepEqual(members?.toSorted(), ['a', 'b', 'c', 'd', 'e']);
+  running.second = 80;
+  await running.settle();
+  assert.deepEqual(await running.read({ ask: 'fence_providers', id: 'fence', spatial: false }), []);
+  const exits = running.events.filter(({ event_type: type }) => type === 'region_exit');
+  assert.equal(exits.length, 5);
+  assert.ok(exits.every(({ exit_time: time }) => time === exits[0]?.['exit_time']));
+});
+
+test('settled waits for what stands in line while objects move', async (t) => {
+  const running = new RunningShards({ shards: 2 });
+  t.after(() => running.close());
+  for (let index = 0; index < 20; index++) {
+    running.location(`tag ${index}`, metres(index, 0));
+    running.tell(trackable(`trackable ${index}`, [`tag ${index}`]));
+    running.location(`tag ${index}`, metres(index, 10));
+  }
+  await running.shards.settled();
+  assert.equal(running.counts.processed, 40);
+});
+
+function coordinatesOf(location: unknown): unknown {
+  return (location as { position: { coordinates: unknown } } | undefined)?.position.coordinates;
+}

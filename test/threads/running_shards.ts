@@ -1,0 +1,164 @@
+import type { AcceptedLocation, Item, Query } from '../../src/core/item.ts';
+import { newCounts } from '../../src/counts.ts';
+import type { EventText, Topic } from '../../src/model/topics.ts';
+import { Outcomes } from '../../src/outcomes.ts';
+import { CollisionLane } from '../../src/shards/collision_lane.ts';
+import { type EntityTelling, Shards } from '../../src/shards/shards.ts';
+import { MemoryStore } from '../../src/store/memory.ts';
+import { StoreWriter } from '../../src/store/writer.ts';
+import { T0, VARIANTS } from '../support/shard_bench.ts';
+
+/** An event as a test looks at it. */
+export type Told = Readonly<Record<string, unknown>> & { readonly topic: Topic };
+
+export interface RunningOptions {
+  readonly shards: number;
+  readonly batchMax?: number;
+  /** Stands in for the store in `rows`. */
+  readonly rows?: () => Promise<never>;
+}
+
+const VIEW = { crs: 'EPSG:4326' };
+
+/** Shards and the collision stage with their real worker threads, rows in memory, and a clock that the test moves. */
+export class RunningShards {
+  readonly shards: Shards;
+  readonly collisions: CollisionLane;
+  readonly counts = newCounts();
+  readonly events: Told[] = [];
+  readonly lost: Item[] = [];
+  /** Locations sent. */
+  sent = 0;
+  /** Seconds since T0. */
+  second = 0;
+
+  constructor({ shards: count, batchMax = 1000, rows }: RunningOptions) {
+    const store = new MemoryStore('');
+    const writer = new StoreWriter(store, { retryMs: [], schedule: () => () => undefined, state: () => undefined });
+    const now = () => T0 + this.second * 1000;
+    const restarted = () => void this.counts.workerRestarts++;
+    const outcomes = new Outcomes({
+      shards: count,
+      counts: this.counts,
+      publish: (events) => this.#publish(events),
+      keep: (kept) => writer.writeRows(kept, { orFail: true }),
+      motions: (packed) => this.collisions.shardDone(packed),
+      wakeAt: () => undefined,
+    });
+    this.shards = new Shards({
+      count,
+      capacity: 1_000_000,
+      batchMax,
+      settings: { collisionsByDefault: true, providerInTrackableEvents: false, keepRows: true },
+      now,
+      async rows() {
+        if (rows !== undefined) return rows();
+        await writer.drain();
+        return writer.latest((await store.load()).rows);
+      },
+      outcome: (shard, reply) => outcomes.ofShard(shard, reply),
+      lost: (item) => {
+        if (item.kind === 'location') this.counts.rejected++;
+        this.lost.push(item);
+      },
+      restarted,
+    });
+    this.collisions = new CollisionLane({
+      now,
+      firstUndone: () => this.shards.firstUndone,
+      outcome: (reply) => outcomes.ofCollisions(reply),
+      restarted,
+    });
+    this.shards.variants(VARIANTS);
+    this.collisions.variants(VARIANTS);
+  }
+
+  /** Hands in a location of a provider, received now and generated then or at another second. */
+  location(provider: string, at: readonly [lon: number, lat: number], more: LocationOptions = {}): void {
+    const { generated = this.second, ...own } = more;
+    const location: AcceptedLocation = {
+      position: { type: 'Point', coordinates: [...at] },
+      source: provider,
+      provider_type: 'uwb',
+      provider_id: provider,
+      crs: 'EPSG:4326',
+      timestamp_generated: new Date(T0 + generated * 1000).toISOString(),
+      ...own,
+    };
+    this.sent++;
+    this.shards.location(location, { generatedMs: T0 + generated * 1000, receivedMs: T0 + this.second * 1000 });
+  }
+
+  tell(...entities: readonly EntityTelling[]): void {
+    this.shards.entities(entities);
+  }
+
+  /** What a query is answered with, as values; undefined when the object has nothing. */
+  async read(query: WithoutView<Query>): Promise<readonly unknown[] | undefined> {
+    const answers = await this.shards.ask({ ...query, view: VIEW } as Query);
+    if (answers.every((answer) => 'absent' in answer)) return undefined;
+    return answers.flatMap((answer): readonly unknown[] => {
+      if ('texts' in answer) return answer.texts.map((text) => JSON.parse(text) as unknown);
+      return 'ids' in answer ? answer.ids : [];
+    });
+  }
+
+  /** Fires what is due, and resolves when everything is done. */
+  async settle(): Promise<void> {
+    for (const { lane } of this.shards.lanes) lane.wake();
+    await this.shards.settled();
+    this.collisions.lane.wake();
+    await this.collisions.lane.settled();
+  }
+
+  /** Entries and exits so far, as `entry provider a fence-1`. */
+  crossings(): string[] {
+    return this.events
+      .filter(({ topic }) => topic === 'fence_events')
+      .map((event) => {
+        const object = event['trackable_id'] == null ? `provider ${event['provider_id']}` : `trackable ${event['trackable_id']}`;
+        return `${String(event['event_type']).replace('region_', '')} ${object} ${event['fence_id']}`;
+      });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.shards.close(), this.collisions.close()]);
+  }
+
+  #publish(events: readonly EventText[]): void {
+    for (const { variant, text } of events) {
+      const topic = VARIANTS.find(({ id }) => id === variant)?.topic ?? 'location_updates';
+      this.events.push({ ...JSON.parse(text), topic });
+    }
+  }
+}
+
+export type LocationOptions = Partial<AcceptedLocation> & { readonly generated?: number };
+type WithoutView<T> = T extends unknown ? Omit<T, 'view'> : never;
+
+/** A place some metres to the east and north of 9° E, 50° N. */
+export function metres(east: number, north: number): [lon: number, lat: number] {
+  return [9 + east / 71_695.6, 50 + north / 111_229];
+}
+
+/** A fence: the square around a place, with its sides in metres. */
+export function fenceAround(id: string, [east, north]: readonly [number, number], side: number, more = {}): EntityTelling {
+  const half = side / 2;
+  const ring = [
+    metres(east - half, north - half),
+    metres(east + half, north - half),
+    metres(east + half, north + half),
+    metres(east - half, north + half),
+    metres(east - half, north - half),
+  ];
+  const region = { type: 'Polygon' as const, coordinates: [ring] };
+  return { kind: 'fence', id, entity: { id, region, crs: 'EPSG:4326', ...more } };
+}
+
+export function trackable(id: string, providers: readonly string[], more = {}): EntityTelling {
+  return { kind: 'trackable', id, entity: { id, type: 'omlox', location_providers: [...providers], ...more } };
+}
+
+export function provider(id: string, more = {}): EntityTelling {
+  return { kind: 'provider', id, entity: { id, type: 'uwb', ...more } };
+}

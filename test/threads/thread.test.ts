@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { openThread } from '../../src/lane/thread.ts';
+
+const ECHO = new URL('./echo.ts', import.meta.url);
+const NOWHERE = new URL('./nowhere.ts', import.meta.url);
+const [PLAIN, SLOWLY, FAILING, DYING] = [0, 1, 2, 3];
+
+function open(t: TestContext, file = ECHO) {
+  const thread = openThread(file);
+  t.after(() => thread.close());
+  return { thread, run: async (...bytes: number[]) => [...(await thread.run(new Uint8Array(bytes)))] };
+}
+
+test('Thread runs in one worker, which keeps its state', async (t) => {
+  const { run } = open(t);
+  assert.deepEqual(await run(PLAIN, 5), [0, 5, 1]);
+  assert.deepEqual(await run(PLAIN, 6), [0, 6, 2]);
+});
+
+test('Thread rejects with the error of a run, and the worker goes on', async (t) => {
+  const { run } = open(t);
+  await assert.rejects(run(FAILING), /failed in run 1/);
+  assert.deepEqual(await run(PLAIN), [0, 2]);
+});
+
+test('A killed thread rejects what it runs and every later run, until it is restarted with a new worker', async (t) => {
+  const { thread, run } = open(t);
+  await run(PLAIN);
+  const slow = run(SLOWLY);
+  await Promise.all([assert.rejects(slow), thread.kill()]);
+  await assert.rejects(run(PLAIN), { message: 'The worker has ended' });
+  await thread.restart();
+  assert.deepEqual(await run(PLAIN), [0, 1]);
+});
+
+test('A thread that ends itself rejects what it runs and every later run', async (t) => {
+  const { thread, run } = open(t);
+  await assert.rejects(run(DYING), /exited with code: 7/);
+  await assert.rejects(run(PLAIN), { message: 'The worker has ended' });
+  await thread.restart();
+  assert.deepEqual(await run(PLAIN), [0, 1]);
+});
+
+test('Thread survives workers that are killed before they are ready', async (t) => {
+  const { thread, run } = open(t);
+  for (let round = 0; round < 3; round++) {
+    const early = run(PLAIN);
+    await Promise.all([assert.rejects(early), thread.kill()]);
+    await thread.restart();
+  }
+  assert.deepEqual(await run(PLAIN), [0, 1]);
+});
+
+test('A restarted thread rejects what it runs', async (t) => {
+  const { thread, run } = open(t);
+  const slow = run(SLOWLY);
+  await Promise.all([assert.rejects(slow), thread.restart()]);
+  assert.deepEqual(await run(PLAIN), [0, 1]);
+});
+
+test('Thread rejects every run of a worker that cannot start', async (t) => {
+  const { run } = open(t, NOWHERE);
+  await assert.rejects(run(PLAIN));
+  await assert.rejects(run(PLAIN));
+});
+
+test('A closed thread rejects what it runs and what comes later', async (t) => {
+  const { thread, run } = open(t);
+  const slow = run(SLOWLY);
+  await Promise.all([assert.rejects(slow), thread.close()]);
+  await assert.rejects(run(PLAIN), { message: 'The thread is closed' });
+});

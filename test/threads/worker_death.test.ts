@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+
+const INSIDE = metres(0, 0);
+const OUTSIDE = metres(100, 0);
+
+function coordinatesOf(location: unknown): unknown {
+  return (location as { position: { coordinates: unknown } } | undefined)?.position.coordinates;
+}
+
+/** Per fence and object, entries and exits must take turns, the entry first. */
+function assertAlternate(crossings: readonly string[]): void {
+  const inside = new Set<string>();
+  for (const crossing of crossings) {
+    const [kind, ...where] = crossing.split(' ');
+    assert.equal(inside.has(where.join(' ')), kind === 'exit', `${crossing}, after ${crossings.join(', ')}`);
+    if (kind === 'exit') inside.delete(where.join(' '));
+    else inside.add(where.join(' '));
+  }
+}
+
+test('A worker killed in mid-load loses no location, repeats no event and keeps the counters balanced', async () => {
+  const step = fc.record({
+    tag: fc.integer({ min: 0, max: 7 }),
+    isInside: fc.boolean(),
+    then: fc.oneof(
+      { weight: 12, arbitrary: fc.constant('go on' as const) },
+      { weight: 2, arbitrary: fc.constantFrom('yield' as const, 'flush' as const) },
+      { weight: 1, arbitrary: fc.constantFrom('kill' as const, 'kill twice' as const) },
+    ),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 100, maxLength: 150 }), async (steps) => {
+      const running = new RunningShards({ shards: 2, batchMax: 20 });
+      const last = new Map<string, readonly number[]>();
+      running.tell(fenceAround('fence', [0, 0], 20));
+      for (let tag = 0; tag < 8; tag++) running.tell(provider(`tag ${tag}`));
+      for (let tag = 0; tag < 4; tag++) running.tell(trackable(`cart ${tag}`, [`tag ${tag}`]));
+      for (const [index, { tag, isInside, then }] of steps.entries()) {
+        running.second++;
+        const place = isInside ? metres(0, index / 100) : metres(100, index / 100);
+        running.location(`tag ${tag}`, place);
+        last.set(`tag ${tag}`, place);
+        const lane = running.shards.lanes[index % 2];
+        if (then === 'flush') lane?.flush();
+        if (then !== 'go on') await new Promise((resolve) => setImmediate(resolve));
+        if (then === 'kill' || then === 'kill twice') await lane?.kill();
+        if (then === 'kill twice') {
+          await new Promise((resolve) => setImmediate(resolve));
+          await lane?.kill();
+        }
+      }
+      await running.settle();
+      const found = await Promise.all([...last.keys()].map((id) => running.read({ ask: 'provider_location', id })));
+      const carts = [...last.keys()].filter((id) => id < 'tag 4');
+      const motions = await Promise.all(
+        carts.map((id) => running.read({ ask: 'trackable_motion', id: id.replace('tag', 'cart') })),
+      );
+      await running.close();
+      assert.deepEqual(
+        found.map((locations) => coordinatesOf(locations?.[0])),
+        [...last.values()],
+      );
+      assert.deepEqual(
+        motions.map((of) => coordinatesOf((of?.[0] as { location: unknown }).location)),
+        carts.map((id) => last.get(id)),
+      );
+      assertAlternate(running.crossings());
+      const { processed, outdated, rejected } = running.counts;
+      assert.deepEqual([processed, outdated, rejected], [running.sent, 0, 0]);
+      assert.deepEqual(running.lost, []);
+    }),
+    { numRuns: 4, seed: 7 },
+  );
+});
+
+test('A new worker knows entities, memberships, fence timeouts and what moved since the last flush', async (t) => {
+  const running = new RunningShards({ shards: 1 });
+  t.after(() => running.close());
+  const [shard] = running.shards.lanes;
+  running.tell(fenceAround('fence', [0, 0], 20, { timeout: 30_000 }), trackable('cart', ['tag']));
+  running.location('tag', INSIDE);
+  await running.settle();
+  running.second = 20;
+  running.location('tag', metres(1, 0));
+  await running.settle();
+  await shard?.kill();
+  running.second = 40;
+  await running.settle();
+  assert.deepEqual(coordinatesOf((await running.read({ ask: 'provider_location', id: 'tag' }))?.[0]), metres(1, 0));
+  const fences = await running.read({ ask: 'trackable_fences', id: 'cart', spatial: false });
+  assert.deepEqual(fences, ['fence'], 'its timeout counts from the last location');
+  assert.equal(running.crossings().length, 2);
+  running.second = 60;
+  await running.settle();
+  assert.deepEqual(running.crossings().slice(2).sort(), ['exit provider tag fence', 'exit trackable cart fence']);
+  const exits = running.events.filter(({ event_type: type }) => type === 'region_exit');
+  assert.deepEqual(
+    exits.map((exit) => exit['exit_time']),
+    Array(2).fill('2026-03-01T12:00:50.000Z'),
+  );
+  assert.equal(running.counts.workerRestarts, 1);
+});
+
+test('A new worker knows of deletions, and of nothing that it was told to give away', async (t) => {
+  const running = new RunningShards({ shards: 2 });
+  t.after(() => running.close());
+  running.tell(fenceAround('old', [0, 0], 20), fenceAround('new', [0, 0], 20), provider('gone'), trackable('bin', []));
+  for (const id of ['gone', 'forgotten', 'a', 'b', 'c']) running.location(id, INSIDE);
+  running.tell({ kind: 'fence', id: 'old', entity: undefined }, { kind: 'provider', id: 'gone', entity: undefined });
+  running.tell({ kind: 'trackable', id: 'bin', entity: undefined });
+  running.shards.forget('forgotten');
+  // Connected by one trackable, at least two of them move.
+  running.tell(trackable('cart', ['a', 'b', 'c']));
+  await running.settle();
+  const before = running.events.length;
+  for (const shard of running.shards.lanes) await shard.kill();
+  await running.settle();
+  const [locations, motions] = await Promise.all([
+    running.read({ ask: 'provider_locations' }),
+    running.read({ ask: 'fence_providers', id: 'new', spatial: false }),
+  ]);
+  assert.deepEqual(locations?.map((location) => (location as { provider_id: string }).provider_id).sort(), [...'abc']);
+  assert.deepEqual(motions?.toSorted(), [...'abc']);
+  assert.equal(running.events.length, before, 'nobody hears of it');
+  running.second = 1;
+  running.location('b', OUTSIDE);
+  await running.settle();
+  const exits = running.crossings().filter((crossing) => crossing.startsWith('exit provider b'));
+  assert.deepEqual(exits, ['exit provider b old', 'exit provider b new'].slice(1));
+});
+
+test('An object that has moved to another shard survives the death of both workers at once', async (t) => {
+  const running = new RunningShards({ shards: 2 });
+  t.after(() => running.close());
+  running.tell(fenceAround('fence', [0, 0], 20));
+  for (let index = 0; index < 6; index++) {
+    running.location(`tag ${index}`, INSIDE);
+    running.second++;
+    running.tell(trackable(`cart ${index}`, [`tag ${index}`]));
+    running.location(`tag ${index}`, metres(index, 1));
+    await Promise.all(running.shards.lanes.map((shard) => shard.kill()));
+  }
+  await running.settle();
+  for (let index = 0; index < 6; index++) {
+    const found = await running.read({ ask: 'provider_location', id: `tag ${index}` });
+    assert.deepEqual(coordinatesOf(found?.[0]), metres(index, 1));
+  }
+  assertAlternate(running.crossings());
+  assert.equal(running.crossings().length, 12, 'an entry of each provider and trackable');
+});
+
+test('A new collision worker finds the collisions of what moves', async (t) => {
+  const running = new RunningShards({ shards: 1 });
+  t.after(() => running.close());
+  const collisions = () => running.events.filter(({ topic }) => topic === 'collision_events');
+  running.tell(trackable('cart', ['a'], { radius: 2 }), trackable('lift', ['b'], { radius: 2 }));
+  running.location('a', INSIDE);
+  await running.settle();
+  await running.collisions.kill();
+  running.location('a', INSIDE);
+  running.location('b', metres(1, 0));
+  await running.settle();
+  assert.deepEqual(
+    collisions().map(({ collision_type: type }) => type),
+    ['collision_start'],
+  );
+  assert.equal(running.counts.workerRestarts, 1);
+});
