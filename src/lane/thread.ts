@@ -7,6 +7,8 @@ export interface Thread {
    * what the worker knew is lost.
    */
   run(bytes: Uint8Array): Promise<Uint8Array>;
+  /** Whether the worker that the last run was for is still there: then the run itself has failed. */
+  readonly isAlive: boolean;
   /** Puts a new worker in the place of the current one, dead or alive. What that runs is rejected. */
   restart(): Promise<void>;
   /** Ends the worker at once, as a crash would. */
@@ -49,6 +51,9 @@ export function openThread(file: URL, workerData?: unknown): Thread {
     async run(bytes) {
       if (pool === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
       return pool.run(bytes, { transferList: [bytes.buffer as ArrayBuffer] });
+    },
+    get isAlive() {
+      return pool !== undefined;
     },
     async restart() {
       await drop(pool);

@@ -8,7 +8,7 @@ import { Told } from './told.ts';
 
 const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
 /** A worker that dies while it is told what the last one knew is replaced as often as this, then its batch is lost. */
-const REVIVALS_MAX = 5;
+const REVIVALS_MAX = 10;
 
 /** What a shard lane needs of the hub. */
 export interface ShardLaneOptions {
@@ -147,18 +147,20 @@ export class ShardLane {
 
   /** Replaces the worker. Throws when that fails again and again; then the items are lost. */
   async #revive(items: readonly Item[]): Promise<void> {
+    let isPoisoned = false;
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#thread.restart();
-        // A row that makes the worker fail must not keep it from working for ever.
-        const rows = attempt === REVIVALS_MAX ? [] : await this.#rows();
-        const reply = unpackShardReply(await this.#thread.run(pack(this.#knowledge(rows))));
+        // Rows that make the worker fail must not keep it from working for ever.
+        const batch = isPoisoned ? this.#knowledge([], []) : this.#knowledge(await this.#rows(), this.#recent.items());
+        const reply = unpackShardReply(await this.#thread.run(pack(batch)));
         this.#broken = false;
         const quiet = { ...reply.outcome, events: [], answers: [], counts: NOTHING };
         if (quiet.rows.length > 0) this.#keepWork(this.#options.outcome({ outcome: quiet, motions: undefined }));
         return;
       } catch (error) {
         this.#noteFailure(error);
+        isPoisoned = this.#thread.isAlive;
         if (attempt < REVIVALS_MAX) continue;
         this.#giveUp(items, error);
         throw error;
@@ -166,23 +168,28 @@ export class ShardLane {
     }
   }
 
+  /** The last-known rows of the shard's objects; none when the store fails: the shard is needed all the same. */
   async #rows(): Promise<readonly LastKnownRow[]> {
-    const rows = await this.#options.rows();
-    const own = rows.filter(
-      ({ kind, id }) => this.#told.has(kind, id) || (kind === 'provider' && this.#recent.has(id)),
-    );
+    let rows: readonly LastKnownRow[] = [];
+    try {
+      rows = await this.#options.rows();
+    } catch (error) {
+      this.#noteFailure(error);
+    }
+    this.#told.noteProviders(this.#recent.providers());
+    const own = rows.filter(({ kind, id }) => this.#told.has(kind, id));
     return this.#recent.heardOf(own, (trackable) => this.#told.providersOf(trackable));
   }
 
   /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
-  #knowledge(rows: readonly LastKnownRow[]): { nowMs: number; items: Item[]; rows: 'urgent' } {
+  #knowledge(rows: readonly LastKnownRow[], recent: readonly Item[]): { nowMs: number; items: Item[]; rows: 'urgent' } {
     const again = { seq: 0, receivedMs: 0 };
     const { rules, variants, holdMs } = this.#told;
     const items: Item[] = [
       { ...again, kind: 'rules', rules },
       ...this.#told.entities().map((item) => ({ ...item, ...again })),
       { ...again, kind: 'restore', rows, holdMs },
-      ...this.#recent.items(),
+      ...recent,
       // Last, so that nothing is rendered until here.
       { ...again, kind: 'variants', variants },
     ];

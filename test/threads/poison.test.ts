@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { AcceptedLocation, Query } from '../../src/core/item.ts';
+import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+
+const running = new RunningShards({ shards: 2 });
+after(() => running.close());
+
+/** A value that passed no check: whatever reads it throws. */
+const POISON = { position: undefined } as unknown as Partial<AcceptedLocation>;
+
+test('A location that makes its worker throw is given up alone, counted, and fails who waits for it', async () => {
+  running.tell(fenceAround('fence', [0, 0], 20), provider('tag 1'), trackable('cart', ['tag 1']));
+  for (let index = 0; index < 10; index++) {
+    running.second++;
+    if (index === 3) running.location('bad', metres(0, 0), POISON);
+    running.location('tag 1', metres(index % 2 === 0 ? 0 : 100, index));
+    running.location('tag 2', metres(0, index));
+  }
+  await assert.rejects(running.shards.settled(), { code: 'HUB_INTERNAL' });
+  assert.deepEqual(
+    running.lost.map((item) => item.kind === 'location' && item.location.provider_id),
+    ['bad'],
+  );
+  const { processed, rejected } = running.counts;
+  assert.deepEqual([processed, rejected], [20, 1]);
+  assert.equal(processed + rejected, running.sent);
+  const crossings = running.crossings().filter((crossing) => crossing.includes('cart'));
+  assert.deepEqual(
+    crossings,
+    Array.from({ length: 10 }, (_, index) => `${index % 2 === 0 ? 'entry' : 'exit'} trackable cart fence`),
+  );
+});
+
+test('A change that makes its worker throw is given up, and not told to the next worker', async () => {
+  const restarts = running.counts.workerRestarts;
+  const region = { type: 'Polygon', coordinates: 'nowhere' };
+  running.tell({ kind: 'fence', id: 'bad', entity: { id: 'bad', region } } as never);
+  running.location('tag 1', metres(0, 50));
+  await running.shards.settled().catch(() => undefined);
+  assert.deepEqual(
+    running.lost.slice(1).map((item) => item.kind),
+    ['fence', 'fence'],
+  );
+  const restartsOfPoison = running.counts.workerRestarts - restarts;
+  for (const shard of running.shards.lanes) await shard.kill();
+  running.location('tag 1', metres(0, 60));
+  running.location('tag 2', metres(0, 60));
+  await running.settle();
+  assert.equal(running.lost.length, 3);
+  assert.equal(running.counts.workerRestarts, restarts + restartsOfPoison + 2);
+});
+
+test('A read that makes its worker throw is answered with an error, and the others with what they asked for', async () => {
+  const bad = running.shards.ask({ ask: 'provider_location', id: 'tag 1' } as Query);
+  const good = running.read({ ask: 'provider_location', id: 'tag 2' });
+  await assert.rejects(bad, { code: 'HUB_INTERNAL', message: /provider_location/ });
+  assert.equal((await good)?.length, 1);
+});
+
+test('A shard goes on without its rows when the store cannot hand them out', async (t) => {
+  const rows = () => Promise.reject(new Error('the disk is gone'));
+  const alone = new RunningShards({ shards: 1, rows });
+  t.after(() => alone.close());
+  alone.tell(provider('tag'));
+  alone.location('tag', metres(1, 1));
+  await alone.settle();
+  await alone.shards.lanes[0]?.kill();
+  const [location] = (await alone.read({ ask: 'provider_location', id: 'tag' })) ?? [];
+  assert.deepEqual((location as { position: { coordinates: unknown } }).position.coordinates, metres(1, 1));
+});
+
+test('A closed shard lane rejects what it runs and starts no worker', async () => {
+  const alone = new RunningShards({ shards: 1 });
+  alone.location('tag', metres(0, 0));
+  const settled = alone.shards.settled();
+  await Promise.all([assert.rejects(settled), alone.close()]);
+  assert.deepEqual([alone.counts.workerRestarts, alone.lost], [0, []]);
+});
