@@ -4,7 +4,7 @@ import { unlink } from './assignments.ts';
 import { setTrackable } from './change/on_trackable.ts';
 import type { ShardContext } from './context.ts';
 import type { Membership } from './fence/membership.ts';
-import { timingOfObject } from './fence/timing.ts';
+import { type OwnTiming, timingOfObject } from './fence/timing.ts';
 import type { AcceptedLocation, Item } from './item.ts';
 import { rowOf } from './last_known.ts';
 import { providerState } from './location/on_location.ts';
@@ -37,6 +37,7 @@ interface ProviderOnTheWay extends ObjectOnTheWay {
 
 interface TrackableOnTheWay extends ObjectOnTheWay {
   readonly entity: Trackable;
+  readonly moverTiming: OwnTiming;
   readonly colliding: boolean;
 }
 
@@ -55,7 +56,8 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
   for (const id of item.trackables) {
     const trackable = state.trackables.get(id);
     if (trackable === undefined) continue;
-    trackables.push({ ...packed(context, trackable), entity: trackable.entity, colliding: trackable.colliding });
+    const { entity, moverTiming, colliding } = trackable;
+    trackables.push({ ...packed(context, trackable), entity, moverTiming, colliding });
     forget(context, trackable);
     unlink(state, trackable);
     state.trackables.delete(id);
@@ -80,7 +82,8 @@ export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): 
     // Its entity may be here already, in a newer version.
     const trackable = state.trackables.get(packedTrackable.id) ?? setTrackable(state, packedTrackable.entity);
     const place = unpackPlace(state, packedTrackable.place);
-    if (place !== undefined) settle(trackable, place);
+    if (place !== undefined) settle(state, trackable, place);
+    trackable.moverTiming = packedTrackable.moverTiming;
     trackable.colliding = packedTrackable.colliding;
     unpackInto(state, trackable, packedTrackable);
   }

@@ -72,12 +72,12 @@ function revive(
   const { state } = context;
   const place = placeOf(state, row);
   if (object.kind === 'trackable') {
-    settle(object, place);
+    settle(state, object, place);
     // The collision stage may know it from before this worker: its end must reach it.
     object.colliding = true;
   } else object.place = place;
   object.holdMs = holdMs;
-  const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(state, object);
+  const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(object);
   for (const [fenceId, entryMs] of row.memberships) {
     const fence = state.fences.get(fenceId);
     if (fence === undefined) continue;

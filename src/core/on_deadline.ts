@@ -52,5 +52,5 @@ export function expireObject(context: ShardContext, object: Woken, nowMs: number
     publishProviderCrossings(context, object, crossings);
     return;
   }
-  publishTrackableCrossings(context, object, expireFences(object, nowMs, trackableTiming(context.state, object)));
+  publishTrackableCrossings(context, object, expireFences(object, nowMs, trackableTiming(object)));
 }

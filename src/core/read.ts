@@ -25,7 +25,8 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
       return many([...state.providers.values()], ({ place }) => place && locationNow(context, place, query.view));
     case 'trackable_location': {
       const trackable = state.trackables.get(query.id);
-      return one(context, trackable && significantPlace(context, trackable, nowMs), query.view);
+      const place = trackable && significantPlace(context, trackable, nowMs);
+      return one(context, place, query.view, trackable);
     }
     case 'trackable_locations': {
       const trackable = state.trackables.get(query.id);
@@ -35,14 +36,14 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
     case 'trackable_motion': {
       const trackable = state.trackables.get(query.id);
       if (trackable?.place === undefined) return ABSENT;
-      return shown(motionNow(context, trackable, query.view), trackable.place);
+      return shown(motionIn(trackable, query.view, context.zones), trackable.place);
     }
     case 'trackable_motions':
-      return many([...state.trackables.values()], (trackable) => motionNow(context, trackable, query.view));
+      return many([...state.trackables.values()], (trackable) => motionIn(trackable, query.view, context.zones));
     case 'fence_locations':
       return many(providersIn(context, query), ({ place }) => place && locationNow(context, place, query.view));
     case 'fence_motions':
-      return many(trackablesIn(context, query), (trackable) => motionNow(context, trackable, query.view));
+      return many(trackablesIn(context, query), (trackable) => motionIn(trackable, query.view, context.zones));
     case 'fence_providers':
       return { ids: providersIn(context, query).map(({ id }) => id) };
     case 'fence_trackables':
@@ -54,19 +55,18 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
   }
 }
 
-function one(context: ShardContext, place: Place | undefined, view: View): Answer {
+function one(context: ShardContext, place: Place | undefined, view: View, at?: TrackableState): Answer {
   if (place === undefined) return ABSENT;
-  return shown(locationNow(context, place, view), place);
+  return shown(locationNow(context, place, view, at), place);
 }
 
-function locationNow({ state, zones }: ShardContext, place: Place, view: View): string | undefined {
-  return locationIn(namingTrackables(state, place), view, zones);
-}
-
-function motionNow({ state, zones }: ShardContext, trackable: TrackableState, view: View): string | undefined {
-  if (trackable.place === undefined) return undefined;
-  const place = namingTrackables(state, trackable.place);
-  return motionIn(place === trackable.place ? trackable : { ...trackable, place }, view, zones);
+function locationNow(
+  { state, zones }: ShardContext,
+  place: Place,
+  view: View,
+  at?: TrackableState,
+): string | undefined {
+  return locationIn(namingTrackables(state, place, at), view, zones);
 }
 
 function shown(text: string | undefined, place: Place): Answer {
@@ -119,6 +119,6 @@ function isWithin(context: ShardContext, object: ProviderState | TrackableState,
   const { state, index } = context;
   const { place } = object;
   if (place === undefined || fence.region === undefined) return false;
-  const seen = object.kind === 'provider' ? providerSeen(state, object, place, 0) : trackableSeen(state, object, 0, 0);
+  const seen = object.kind === 'provider' ? providerSeen(state, object, place, 0) : trackableSeen(object, 0, 0);
   return fitsVertically(fence.vertical, seen) && index.touches(fence.slot, seen.footprint);
 }

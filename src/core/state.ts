@@ -91,6 +91,8 @@ export interface TrackableState extends Tracked {
   readonly kind: 'trackable';
   entity: Trackable;
   timing: OwnTiming;
+  /** What the provider of its place set when it came there. The provider may be another shard's by now. */
+  moverTiming: OwnTiming;
   /** Its own rules; undefined: those of the hub apply. */
   rules: Ranking | undefined;
   /** Extent at `place`. */

@@ -54,6 +54,7 @@ before(async () => {
   for (const topic of ['location_updates', 'trackable_motions', 'fence_events']) {
     heard.set(`${topic}:geojson`, await socket.subscribe(`${topic}:geojson`));
   }
+  await socket.subscribe('anchor_changes');
   await createScene(hub);
   await hub.post('/zones', READER);
   await send(hub, inHall('lift-tag', 8, 8, { timestamp_generated: time(0) }));

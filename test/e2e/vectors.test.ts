@@ -9,6 +9,9 @@ import type { Recorder, SocketClient } from '../support/socket_client.ts';
 
 /** What a second of a vector takes here. */
 const SECOND_MS = 250;
+/** Timers of the vectors leave at least half a second to an observation. */
+const LATE_MS = SECOND_MS / 3;
+const ATTEMPTS_MAX = 4;
 /** Silence after the last expected event, in seconds of a vector. */
 const SILENCE = 2;
 
@@ -33,17 +36,27 @@ interface Run {
 
 let hub: TestHub;
 let publisher: SocketClient;
+/** By the index of their vectors. */
 const runs: Run[] = [];
 
 before(async () => {
   hub = await openTestHub();
   publisher = await hub.socket();
   await hub.post('/zones', HALL);
-  await Promise.all(VECTORS.map(async (vector, floor) => runs.push(await prepare(vector, floor))));
-  await Promise.all(runs.map(play));
+  await Promise.all(VECTORS.map(runOnTime));
   await hub.settle();
 });
 after(() => hub.close());
+
+/** A busy machine may deliver an observation so late that a timer has run out meanwhile: then once more. */
+async function runOnTime(vector: Vector, index: number): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const run = await prepare(vector, index + attempt * VECTORS.length);
+    runs[index] = run;
+    await play(run);
+    if (run.sent.every(({ second, toMs }) => toMs - timeOf(run, second) < LATE_MS)) return;
+  }
+}
 
 async function prepare(vector: Vector, floor: number): Promise<Run> {
   const digits = String(floor).padStart(12, '0');
@@ -156,8 +169,7 @@ function assertExitTime(run: Run, found: string | null | undefined, second: numb
 describe('a fence of a running hub', () => {
   for (const [index, vector] of VECTORS.entries()) {
     test(vector.name, () => {
-      const run = runs.find(({ floor }) => floor === index);
-      assert.ok(run !== undefined);
+      const run = runs[index] as Run;
       const { events, fenceId, providerId, trackableId } = run;
       const ofProvider = events.events.filter((event) => event.trackable_id === null);
       const ofTrackable = events.events.filter((event) => event.trackable_id !== null);

@@ -53,7 +53,11 @@ const BAD: readonly (readonly [name: string, value: unknown, message: string])[]
     'proximities[2].timestamp_sent: must be an RFC 3339 date and time, found "x"',
   ],
   ['a negative accuracy', { ...GOOD, accuracy: -1 }, 'proximities[2].accuracy: must be >= 0, found -1'],
-  ['properties that are a text', { ...GOOD, properties: 'x' }, 'proximities[2].properties: must be an object, found "x"'],
+  [
+    'properties that are a text',
+    { ...GOOD, properties: 'x' },
+    'proximities[2].properties: must be an object, found "x"',
+  ],
 ];
 
 describe('checkProximity', () => {

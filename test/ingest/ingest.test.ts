@@ -46,7 +46,10 @@ describe('Ingest', () => {
   test('takes all locations of a list or none, and names the bad one by its index', () => {
     const { ingest, told } = openIngest();
     const values = [GOOD_LOCATION, GOOD_LOCATION, { ...GOOD_LOCATION, floor: 'top' }];
-    assert.throws(() => ingest.locations(values, LIST), badRequest('locations[2].floor: must be a number, found "top"'));
+    assert.throws(
+      () => ingest.locations(values, LIST),
+      badRequest('locations[2].floor: must be a number, found "top"'),
+    );
     assert.deepEqual(told, []);
     assert.deepEqual(ingest.counts, { received: 3, rejected: 3 });
   });

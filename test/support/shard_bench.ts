@@ -1,14 +1,25 @@
+import type { FenceIndex } from '../../src/core/fence/fence_index.ts';
 import type { AcceptedLocation, Answer, HandedOver, Item, Query } from '../../src/core/item.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { openShard, type Shard } from '../../src/core/shard.ts';
 import type { CollisionEvent, FenceEvent, TrackableMotion } from '../../src/model/events.ts';
+import type { Fence } from '../../src/model/fence.ts';
 import type { Location } from '../../src/model/location.ts';
-import type { Variant } from '../../src/model/topics.ts';
+import type { LocationProvider } from '../../src/model/provider.ts';
+import type { EventText, Variant } from '../../src/model/topics.ts';
+import type { Trackable } from '../../src/model/trackable.ts';
+import type { Zone } from '../../src/model/zone.ts';
 import type { Telling } from '../../src/shards/shards.ts';
 import { openFenceIndex } from '../../wasm/fence_index.ts';
+import { HALL } from './hall.ts';
 
 /** Start of all simulated time. */
 export const T0 = Date.parse('2026-03-01T12:00:00Z');
+
+/** The time, so many seconds after the start, as texts carry it. */
+export function iso(second: number): string {
+  return new Date(T0 + second * 1000).toISOString();
+}
 
 /** Renderings that the tests listen to. */
 export const VARIANTS: readonly Variant[] = [
@@ -25,9 +36,19 @@ export interface Heard {
   readonly collisions: CollisionEvent[];
 }
 
+export interface BenchOptions {
+  readonly keepRows?: boolean;
+  readonly providerInTrackableEvents?: boolean;
+  readonly collisionsByDefault?: boolean;
+  /** The real one unless given. */
+  readonly index?: FenceIndex;
+}
+
 /** A shard on a table: simulated time, and everything that it says is collected. */
 export class ShardBench {
   readonly heard: Heard = { locations: [], motions: [], fenceEvents: [], collisions: [] };
+  /** All events so far, in order. */
+  readonly events: EventText[] = [];
   readonly outcomes: Outcome[] = [];
   readonly shard: Shard;
   rows: 'all' | 'urgent' = 'urgent';
@@ -40,14 +61,14 @@ export class ShardBench {
     this.tell(0, { kind: 'variants', variants: VARIANTS });
   }
 
-  static async open(options: { keepRows?: boolean } = {}): Promise<ShardBench> {
-    const index = await openFenceIndex();
+  static async open(options: BenchOptions = {}): Promise<ShardBench> {
+    const index = options.index ?? (await openFenceIndex());
     return new ShardBench((newId) =>
       openShard({
         index,
         newId,
-        collisionsByDefault: true,
-        providerInTrackableEvents: false,
+        collisionsByDefault: options.collisionsByDefault ?? true,
+        providerInTrackableEvents: options.providerInTrackableEvents ?? false,
         keepRows: options.keepRows ?? true,
       }),
     );
@@ -62,6 +83,7 @@ export class ShardBench {
   step(second: number, items: readonly Item[] = []): Outcome {
     const outcome = this.shard.step({ nowMs: T0 + second * 1000, items, rows: this.rows });
     this.outcomes.push(outcome);
+    this.events.push(...outcome.events);
     for (const { variant, text } of outcome.events) {
       const event = JSON.parse(text);
       if (variant === 1) this.heard.locations.push(event);
@@ -87,7 +109,14 @@ export class ShardBench {
   takeFenceEvents(): FenceEvent[] {
     return this.heard.fenceEvents.splice(0);
   }
+
+  /** Motions so far, and forgets them. */
+  takeMotions(): TrackableMotion[] {
+    return this.heard.motions.splice(0);
+  }
 }
+
+type LocationTelling = Telling & { kind: 'location' };
 
 /** A location in EPSG:4326 as it comes from ingest, generated at `second`. */
 export function locationAt(
@@ -95,15 +124,52 @@ export function locationAt(
   lon: number,
   lat: number,
   more: Partial<AcceptedLocation> = {},
-): Telling & { kind: 'location' } {
+): LocationTelling {
   const location: AcceptedLocation = {
     position: { type: 'Point', coordinates: [lon, lat] },
     source: 'test',
     provider_type: 'uwb',
     provider_id: 'tag',
     crs: 'EPSG:4326',
-    timestamp_generated: new Date(T0 + second * 1000).toISOString(),
+    timestamp_generated: iso(second),
     ...more,
   };
   return { kind: 'location', generatedMs: T0 + second * 1000, location };
+}
+
+/** A location in metres of the hall, generated at `second`. */
+export function inHall(
+  second: number,
+  [x, y, z]: readonly [x: number, y: number, z?: number],
+  more: Partial<AcceptedLocation> = {},
+): LocationTelling {
+  const coordinates = z === undefined ? [x, y] : [x, y, z];
+  const local = { crs: 'local', source: HALL.id, position: { type: 'Point' as const, coordinates } };
+  return locationAt(second, 0, 0, { ...local, ...more });
+}
+
+export function zone(entity: Zone = HALL): Telling {
+  return { kind: 'zone', id: entity.id, entity };
+}
+
+export function fence(entity: Fence): Telling {
+  return { kind: 'fence', id: entity.id, entity };
+}
+
+export function provider(id: string, more: Partial<LocationProvider> = {}): Telling {
+  return { kind: 'provider', id, entity: { id, type: 'uwb', ...more } };
+}
+
+/** A trackable on providers. */
+export function trackable(id: string, providers: readonly string[], more: Partial<Trackable> = {}): Telling {
+  return { kind: 'trackable', id, entity: { id, type: 'omlox', location_providers: [...providers], ...more } };
+}
+
+/** With force_location_update. */
+export function forced(telling: Telling): Telling {
+  return { ...telling, force: true } as Telling;
+}
+
+export function deleted(kind: 'zone' | 'fence' | 'trackable' | 'provider', id: string): Telling {
+  return { kind, id, entity: undefined };
 }

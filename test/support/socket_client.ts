@@ -14,7 +14,8 @@ export interface Frame {
 /** An event as JSON.parse gives it: which members it has is what a test is about. */
 export type Event = ReturnType<typeof JSON.parse>;
 
-const WAIT_MS = 5000;
+/** Only a test that fails waits so long. */
+const WAIT_MS = 15_000;
 
 interface Waiter<T> {
   readonly wanted: (element: T) => boolean;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
+import type { EntityTelling } from '../../src/shards/shards.ts';
 import { fenceAround, metres, provider, RunningShards, type Told, trackable } from './running_shards.ts';
 
 /**
@@ -56,8 +57,8 @@ async function play(running: RunningShards, steps: readonly Step[], prefix: stri
         const isCarried = now.parent === undefined || now.parent <= now.cart || !parents.has(now.parent);
         const parent = isCarried ? undefined : now.parent;
         parents.set(now.cart, parent);
-        const made = trackable(name(now.cart), tags, { radius: 2, ...(parent && { parent: name(parent) }) });
-        running.tell(now.isForced ? { ...made, force: true } : made);
+        const made = trackable(name(now.cart), tags, { radius: 5, ...(parent && { parent: name(parent) }) });
+        running.tell(now.isForced ? ({ ...made, force: true } as EntityTelling) : made);
         break;
       }
       case 'unassign':
@@ -122,8 +123,8 @@ test('The number of shards changes no event, while assignments change and object
       assert.deepEqual(stories[1], stories[0]);
       assert.deepEqual(stories[2], stories[0]);
     }),
-    { numRuns: 25, seed: 3 },
+    { numRuns: 20, seed: 3 },
   );
   const [one] = all;
-  assert.ok((one?.counts.entries ?? 0) > 100 && (one?.counts.collisionsStarted ?? 0) > 50, JSON.stringify(one?.counts));
+  assert.ok((one?.counts.entries ?? 0) > 100 && (one?.counts.collisionsStarted ?? 0) > 20, JSON.stringify(one?.counts));
 });

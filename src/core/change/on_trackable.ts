@@ -1,11 +1,10 @@
 import type { Trackable } from '../../model/trackable.ts';
 import { link, unlink } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
-import { timingOfObject } from '../fence/timing.ts';
+import { timingOfObject, UNSET } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import { namingTrackables } from '../location/naming_trackables.ts';
-import { footprintOf } from '../motion/footprint.ts';
-import { collides, moveTrackable, reportGone, settle } from '../motion/move.ts';
+import { collides, extentAt, moveTrackable, reportGone } from '../motion/move.ts';
 import { significantPlace } from '../motion/significant_place.ts';
 import { motionIn } from '../motion/text.ts';
 import { expireObject } from '../on_deadline.ts';
@@ -48,7 +47,7 @@ export function setTrackable(state: ShardState, entity: Trackable): TrackableSta
   trackable.rules = entity.locating_rules?.length ? compileRules(entity.locating_rules) : undefined;
   trackable.texts = undefined;
   link(state, trackable);
-  if (trackable.place !== undefined) settle(trackable, trackable.place);
+  if (trackable.place !== undefined) trackable.footprint = extentAt(trackable, trackable.place);
   return trackable;
 }
 
@@ -57,7 +56,8 @@ function newTrackable(entity: Trackable): TrackableState {
     kind: 'trackable',
     id: entity.id,
     entity,
-    timing: timingOfObject(undefined),
+    timing: UNSET,
+    moverTiming: UNSET,
     rules: undefined,
     place: undefined,
     footprint: undefined,
@@ -79,9 +79,8 @@ function forceUpdate(
 ): void {
   const found = significantPlace(context, trackable, moment.nowMs);
   if (found === undefined) return;
-  const place = namingTrackables(context.state, found);
-  const footprint = footprintOf(trackable.entity, place.lon, place.lat, place.location.course ?? undefined);
-  if (motionIn({ ...trackable, place, footprint }, WGS84, context.zones) === shown) return;
+  const place = namingTrackables(context.state, found, trackable);
+  if (motionIn({ ...trackable, place, footprint: extentAt(trackable, place) }, WGS84, context.zones) === shown) return;
   expireObject(context, trackable, moment.nowMs);
   moveTrackable(context, trackable, { place, keyMs: moment.nowMs, moment });
 }

@@ -22,7 +22,7 @@ export function reevaluate(context: ShardContext, fences: readonly FenceState[],
   for (const trackable of state.trackables.values()) {
     if (trackable.place === undefined) continue;
     fireHeld(context, trackable, fences, nowMs);
-    const seen = trackableSeen(state, trackable, nowMs, nowMs);
+    const seen = trackableSeen(trackable, nowMs, nowMs);
     publishTrackableCrossings(context, trackable, observeChangedFences(context.index, trackable, fences, seen));
     schedule(state, trackable);
   }

@@ -33,7 +33,7 @@ export function providerTiming(state: ShardState, provider: ProviderState): Timi
 }
 
 /** A trackable that has a place, as the fences see it. */
-export function trackableSeen(state: ShardState, trackable: TrackableState, keyMs: number, nowMs: number): Seen {
+export function trackableSeen(trackable: TrackableState, keyMs: number, nowMs: number): Seen {
   const { place, footprint } = trackable;
   if (place === undefined || footprint === undefined)
     throw new Error('A trackable without place is not seen by fences');
@@ -44,13 +44,11 @@ export function trackableSeen(state: ShardState, trackable: TrackableState, keyM
     elevationRef: place.location.elevation_ref ?? 'floor',
     nowMs,
     keyMs,
-    timing: trackableTiming(state, trackable),
+    timing: trackableTiming(trackable),
   };
 }
 
 /** A trackable's values are overridden by those of the provider of its significant location. */
-export function trackableTiming(state: ShardState, trackable: TrackableState): TimingChain {
-  const { place } = trackable;
-  const provider = place === undefined ? undefined : state.providers.get(place.location.provider_id);
-  return { provider: provider?.timing ?? UNSET, trackable: trackable.timing };
+export function trackableTiming({ moverTiming, timing }: TrackableState): TimingChain {
+  return { provider: moverTiming, trackable: timing };
 }

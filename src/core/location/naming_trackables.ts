@@ -1,12 +1,14 @@
 import { assignedTo } from '../assignments.ts';
-import type { Place, ShardState } from '../state.ts';
+import type { Place, ShardState, TrackableState } from '../state.ts';
 
 /**
  * The place as it is to be shown now. Its location was kept with the trackables that the provider was on at that time;
- * assignments may have changed since.
+ * assignments may have changed since. A place that a trackable has from elsewhere stays as it is: its provider may be
+ * another shard's.
  */
-export function namingTrackables(state: ShardState, place: Place): Place {
+export function namingTrackables(state: ShardState, place: Place, at?: TrackableState): Place {
   const { location } = place;
+  if (at !== undefined && at.entity.location_providers?.includes(location.provider_id) !== true) return place;
   const { ids } = assignedTo(state, location.provider_id);
   const named = location.trackables ?? [];
   if (named === ids) return place;

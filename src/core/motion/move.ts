@@ -1,11 +1,13 @@
 import { carriedBy } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
+import type { Footprint } from '../fence/fence_index.ts';
 import { observeFences } from '../fence/observe_fences.ts';
-import { trackableSeen, trackableTiming } from '../fence/seen.ts';
+import { trackableSeen } from '../fence/seen.ts';
+import { UNSET } from '../fence/timing.ts';
 import { expireObject } from '../on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from '../publish.ts';
 import { schedule } from '../schedule.ts';
-import type { Place, TrackableState } from '../state.ts';
+import type { Place, ShardState, TrackableState } from '../state.ts';
 import { footprintOf } from './footprint.ts';
 import type { Motion } from './motion.ts';
 import { significantPlace } from './significant_place.ts';
@@ -40,10 +42,10 @@ export function follow(context: ShardContext, trackable: TrackableState, arrival
  */
 export function moveTrackable(context: ShardContext, trackable: TrackableState, arrival: Arrival): void {
   const { place, keyMs, moment } = arrival;
-  settle(trackable, place);
+  settle(context.state, trackable, place);
   context.state.dirty.add(trackable);
   publishMotion(context, trackable);
-  const crossings = observeFences(context, trackable, trackableSeen(context.state, trackable, keyMs, moment.nowMs));
+  const crossings = observeFences(context, trackable, trackableSeen(trackable, keyMs, moment.nowMs));
   publishTrackableCrossings(context, trackable, crossings);
   schedule(context.state, trackable);
   reportMotion(context, trackable, keyMs, moment);
@@ -51,9 +53,15 @@ export function moveTrackable(context: ShardContext, trackable: TrackableState, 
 }
 
 /** Puts a trackable to a place without a word to anybody. */
-export function settle(trackable: TrackableState, place: Place): void {
+export function settle(state: ShardState, trackable: TrackableState, place: Place): void {
   trackable.place = place;
-  trackable.footprint = footprintOf(trackable.entity, place.lon, place.lat, place.location.course ?? undefined);
+  trackable.footprint = extentAt(trackable, place);
+  trackable.moverTiming = state.providers.get(place.location.provider_id)?.timing ?? UNSET;
+}
+
+/** The extent that the trackable has, or would have, at a place. */
+export function extentAt({ entity }: TrackableState, { lon, lat, location }: Place): Footprint {
+  return footprintOf(entity, lon, lat, location.course ?? undefined);
 }
 
 /** Whether the trackable takes part in collisions. */
@@ -72,7 +80,7 @@ export function reportGone(context: ShardContext, trackable: TrackableState, mom
 export function reportMotion(context: ShardContext, trackable: TrackableState, keyMs: number, moment: Moment): void {
   const { place, footprint, entity } = trackable;
   if (place === undefined || footprint === undefined || !collides(context, trackable)) return;
-  const { provider, trackable: own } = trackableTiming(context.state, trackable);
+  const { timing: own, moverTiming: provider } = trackable;
   trackable.colliding = true;
   const motion: Motion = {
     kind: 'moved',

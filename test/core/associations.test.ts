@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { square } from '../support/hall.ts';
+import { deleted, fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { brief, briefMotions } from './brief.ts';
+
+const IN = [5, 5] as const;
+const OUT = [50, 5] as const;
+const DOCK = square({ id: 'dock' });
+const OTHER = { provider_id: 'other' };
+
+async function open(): Promise<ShardBench> {
+  const bench = await ShardBench.open();
+  bench.tell(0, zone(), fence(DOCK), provider('tag'), provider('other'));
+  return bench;
+}
+
+describe('a provider', () => {
+  test('without trackables has events of its own', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN));
+    assert.deepEqual(bench.heard.motions, []);
+    const [event, ...more] = bench.takeFenceEvents();
+    assert.deepEqual(more, []);
+    assert.deepEqual([event?.provider_id, event?.trackable_id, event?.trackables], ['tag', null, []]);
+  });
+
+  test('on several trackables moves all of them, in id order', async () => {
+    const bench = await open();
+    bench.tell(0, trackable('b', ['tag']), trackable('c', ['tag']), trackable('a', ['tag']));
+    bench.tell(1, inHall(1, IN));
+    assert.deepEqual(briefMotions(bench.takeMotions()), ['a by tag of 1', 'b by tag of 1', 'c by tag of 1']);
+    const events = bench.takeFenceEvents();
+    assert.deepEqual(brief(events), ['entry dock tag 1', 'entry dock a 1', 'entry dock b 1', 'entry dock c 1']);
+    const ids = events.map(({ provider_id: of, trackables }) => [of, trackables]);
+    assert.deepEqual(ids, [
+      ['tag', ['a', 'b', 'c']],
+      [null, ['a']],
+      [null, ['b']],
+      [null, ['c']],
+    ]);
+  });
+
+  test('may be assigned before it is known, and stays assigned when it is deleted', async () => {
+    const bench = await open();
+    bench.tell(0, trackable('cart', ['late']));
+    bench.tell(1, inHall(1, OUT, { provider_id: 'late' }), provider('late'));
+    bench.tell(2, deleted('provider', 'late'));
+    bench.tell(3, inHall(3, IN, { provider_id: 'late' }));
+    assert.deepEqual(briefMotions(bench.takeMotions()), ['cart by late of 1', 'cart by late of 3']);
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock late 3', 'entry dock cart 3']);
+  });
+});
+
+describe('a trackable', () => {
+  test('names its provider in events only where the hub is set so', async () => {
+    for (const providerInTrackableEvents of [false, true]) {
+      const bench = await ShardBench.open({ providerInTrackableEvents });
+      bench.tell(0, zone(), fence(DOCK), trackable('cart', ['tag']));
+      bench.tell(1, inHall(1, IN));
+      const ofCart = bench.heard.fenceEvents.find(({ trackable_id: id }) => id === 'cart');
+      assert.equal(ofCart?.provider_id, providerInTrackableEvents ? 'tag' : null);
+    }
+  });
+
+  test('goes with the newest location of its providers, and an older one of another does not move it', async () => {
+    const bench = await open();
+    bench.tell(0, trackable('cart', ['tag', 'other']));
+    bench.tell(1, inHall(1, IN));
+    bench.tell(3, inHall(3, OUT, OTHER));
+    bench.tell(4, inHall(2, IN));
+    bench.tell(5, inHall(5, IN));
+    const expected = ['cart by tag of 1', 'cart by other of 3', 'cart by tag of 5'];
+    assert.deepEqual(briefMotions(bench.takeMotions()), expected);
+    const ofCart = bench.takeFenceEvents().filter(({ trackable_id: id }) => id === 'cart');
+    assert.deepEqual(brief(ofCart), ['entry dock cart 1', 'exit dock cart 1-3', 'entry dock cart 5']);
+  });
+
+  test('is a member by itself, whatever its providers are', async () => {
+    const bench = await open();
+    bench.tell(0, trackable('cart', ['tag', 'other']));
+    bench.tell(1, inHall(1, IN));
+    bench.tell(2, inHall(2, IN, OTHER));
+    bench.tell(3, inHall(3, OUT));
+    assert.deepEqual(brief(bench.takeFenceEvents()), [
+      'entry dock tag 1',
+      'entry dock cart 1',
+      'entry dock other 2',
+      'exit dock tag 1-3',
+      'exit dock cart 1-3',
+    ]);
+  });
+
+  test('that is created over a location has it at once, and its motion with the next one', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN));
+    bench.takeFenceEvents();
+    bench.tell(2, trackable('cart', ['tag']));
+    const view = { crs: 'local' };
+    const location = bench.ask(3, { ask: 'trackable_location', id: 'cart', view });
+    assert.deepEqual(JSON.parse((location as { texts: string[] }).texts[0] as string).trackables, ['cart']);
+    assert.deepEqual(bench.ask(3, { ask: 'trackable_motion', id: 'cart', view }), { absent: true });
+    assert.deepEqual(bench.heard.motions, []);
+    assert.deepEqual(bench.heard.fenceEvents, []);
+    bench.tell(4, inHall(4, IN));
+    assert.deepEqual(briefMotions(bench.takeMotions()), ['cart by tag of 4']);
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock cart 4']);
+  });
+
+  test('whose providers change stays where it is until the next location of one of them', async () => {
+    const bench = await open();
+    bench.tell(0, trackable('cart', ['tag']));
+    bench.tell(1, inHall(1, OUT, OTHER), inHall(1, IN));
+    bench.takeMotions();
+    bench.takeFenceEvents();
+    bench.tell(2, trackable('cart', ['other']));
+    bench.tell(3, inHall(3, OUT));
+    assert.deepEqual(bench.takeMotions(), []);
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock tag 1-3']);
+    bench.tell(4, inHall(4, OUT, OTHER));
+    assert.deepEqual(briefMotions(bench.takeMotions()), ['cart by other of 4']);
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock cart 1-4']);
+  });
+
+  test('that is deleted is on none of its providers any more', async () => {
+    const bench = await open();
+    bench.tell(0, trackable('cart', ['tag', 'other']), trackable('lift', ['tag']));
+    bench.tell(1, deleted('trackable', 'cart'));
+    bench.tell(2, inHall(2, IN), inHall(2, IN, OTHER));
+    assert.deepEqual(briefMotions(bench.takeMotions()), ['lift by tag of 2']);
+    assert.deepEqual(
+      bench.heard.locations.map(({ trackables }) => trackables),
+      [['lift'], []],
+    );
+  });
+});

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Fence } from '../../src/model/fence.ts';
+import type { Zone } from '../../src/model/zone.ts';
+import { HALL, square } from '../support/hall.ts';
+import { fence, inHall, locationAt, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { brief } from './brief.ts';
+
+const IN = [5, 5] as const;
+const OUT = [50, 5] as const;
+const DOCK = square({ id: 'dock' });
+/** Ten metres square, from x = 45 on. */
+const MOVED: Fence['region'] = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [45, 0],
+      [55, 0],
+      [55, 10],
+      [45, 10],
+      [45, 0],
+    ],
+  ],
+};
+
+async function open(more: Partial<Fence> = {}): Promise<ShardBench> {
+  const bench = await ShardBench.open();
+  bench.tell(0, zone(), fence({ ...DOCK, ...more }), trackable('cart', ['tag']));
+  return bench;
+}
+
+/** The hall, so many metres further east. */
+function hallMoved(metres: number): Zone {
+  const rows = (HALL.ground_control_points as number[][]).map((row, i) =>
+    i % 2 === 0 ? row : [(row[0] as number) - metres, row[1] as number],
+  );
+  return { ...HALL, ground_control_points: rows };
+}
+
+function news(bench: ShardBench): string[] {
+  return brief(bench.takeFenceEvents());
+}
+
+describe('a new fence', () => {
+  test('sees who is there already, at the moment when it is made', async () => {
+    const bench = await ShardBench.open();
+    bench.tell(0, zone(), trackable('cart', ['tag']));
+    bench.tell(1, inHall(1, IN), inHall(1, OUT, { provider_id: 'other' }));
+    bench.tell(7.25, fence(DOCK));
+    assert.deepEqual(news(bench), ['entry dock tag 7.25', 'entry dock cart 7.25']);
+  });
+
+  test('lets them wait for its entry delay, and its timeout counts from that moment', async () => {
+    const bench = await ShardBench.open();
+    bench.tell(0, zone(), trackable('cart', ['tag']));
+    bench.tell(1, inHall(1, IN));
+    bench.tell(100, fence({ ...DOCK, entry_delay: 2000, timeout: 10_000 }));
+    assert.deepEqual(news(bench), []);
+    bench.step(103);
+    assert.deepEqual(news(bench), ['entry dock tag 100', 'entry dock cart 100']);
+    bench.step(109);
+    assert.deepEqual(news(bench), []);
+    bench.step(110);
+    assert.deepEqual(news(bench), ['exit dock tag 100-110', 'exit dock cart 100-110']);
+  });
+});
+
+describe('a changed fence', () => {
+  test('that moves away is left, and one that moves here is entered', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN), inHall(1, OUT, { provider_id: 'other' }));
+    news(bench);
+    bench.tell(5, fence({ ...DOCK, region: MOVED }));
+    assert.deepEqual(news(bench), ['exit dock tag 1-5', 'entry dock other 5', 'exit dock cart 1-5']);
+  });
+
+  test('lets members wait for its exit delay and tolerance', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN));
+    news(bench);
+    bench.tell(5, fence({ ...DOCK, region: MOVED, exit_delay: 3000 }));
+    assert.deepEqual(news(bench), []);
+    bench.tell(6, fence({ ...DOCK, region: MOVED, exit_tolerance: 100, tolerance_timeout: -1 }));
+    bench.step(60);
+    assert.deepEqual(news(bench), []);
+  });
+
+  for (const [name, more, exits] of [
+    ['a floor', { floor: 1 }, true],
+    ['its own floor', { floor: 0 }, false],
+    ['heights above', { extrusion: 0.5 }, true],
+    ['all heights', { extrusion: 3 }, false],
+    ['another reference of heights', { extrusion: 0.5, elevation_ref: 'wgs84' }, false],
+    ['a smaller circle', { region: { type: 'Point', coordinates: [5, 6.5] }, radius: 1 }, true],
+    ['a circle', { region: { type: 'Point', coordinates: [5, 6.5] }, radius: 2 }, false],
+    ['another plane', { crs: 'EPSG:4326', zone_id: null }, true],
+    ['a zone that is not there', { zone_id: 'nowhere' }, true],
+  ] as [string, Partial<Fence>, boolean][]) {
+    test(`with ${name} ${exits ? 'is left' : 'is not left'}`, async () => {
+      const bench = await open();
+      bench.tell(1, inHall(1, [5, 5, 1]));
+      news(bench);
+      bench.tell(5, fence({ ...DOCK, ...more }));
+      assert.deepEqual(news(bench), exits ? ['exit dock tag 1-5', 'exit dock cart 1-5'] : []);
+    });
+  }
+
+  test('with a smaller entry tolerance is entered', async () => {
+    const bench = await open({ entry_tolerance: 3 });
+    bench.tell(1, inHall(1, [8, 5]));
+    assert.deepEqual(news(bench), []);
+    bench.tell(5, fence({ ...DOCK, entry_tolerance: 1 }));
+    assert.deepEqual(news(bench), ['entry dock tag 1', 'entry dock cart 1']);
+  });
+
+  test('that covers the same is no observation: nobody enters anew, and no timeout is postponed', async () => {
+    const bench = await open({ timeout: 10_000 });
+    bench.tell(1, inHall(1, IN));
+    news(bench);
+    bench.tell(9, fence({ ...DOCK, timeout: 10_000, name: 'Dock', properties: { colour: 'red' } }));
+    bench.step(11);
+    assert.deepEqual(news(bench), ['exit dock tag 1-11', 'exit dock cart 1-11']);
+    bench.tell(12, fence({ ...DOCK, timeout: 20_000 }));
+    assert.deepEqual(news(bench), []);
+  });
+
+  test('keeps its members, their timers, and shows its new name in their exits', async () => {
+    const bench = await open({ exit_delay: 5000 });
+    bench.tell(1, inHall(1, IN));
+    bench.tell(2, inHall(2, OUT));
+    news(bench);
+    bench.tell(3, fence({ ...DOCK, exit_delay: 60_000, foreign_id: 'new', properties: { a: 1 } }));
+    bench.step(7);
+    const [event] = bench.heard.fenceEvents;
+    assert.deepEqual([event?.foreign_id, event?.properties], ['new', { a: 1 }]);
+    assert.deepEqual(news(bench), ['exit dock tag 1-7', 'exit dock cart 1-7']);
+  });
+
+  test('with another timeout has it from the next location on', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN));
+    bench.tell(2, fence({ ...DOCK, timeout: 1000 }));
+    bench.step(10);
+    bench.tell(11, inHall(11, IN));
+    bench.step(20);
+    assert.deepEqual(news(bench).slice(2), ['exit dock tag 1-12', 'exit dock cart 1-12']);
+  });
+});
+
+describe('a fence in the plane of a zone', () => {
+  test('moves with its zone, and so its members leave and others enter', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN), inHall(1, [25, 5], { provider_id: 'other' }));
+    news(bench);
+    bench.tell(5, zone(hallMoved(20)));
+    assert.deepEqual(news(bench), ['exit dock tag 1-5', 'entry dock other 5', 'exit dock cart 1-5']);
+  });
+
+  test('is moved in one observation with all other fences of the zone: exits first, each in id order', async () => {
+    const bench = await open();
+    for (const [id, region] of [
+      ['d', MOVED],
+      ['b', MOVED],
+      ['c', DOCK.region],
+      ['a', DOCK.region],
+    ] as const) {
+      bench.tell(0, fence({ ...DOCK, id, region }));
+    }
+    bench.tell(1, inHall(1, [50, 5]));
+    news(bench);
+    bench.tell(5, zone(hallMoved(45)));
+    const objects = ['tag', 'cart'];
+    const expected = objects.flatMap((id) => [
+      ...['b', 'd'].map((name) => `exit ${name} ${id} 1-5`),
+      ...['a', 'c', 'dock'].map((name) => `entry ${name} ${id} 5`),
+    ]);
+    assert.deepEqual(news(bench), expected);
+  });
+
+  test('stays where it is when only the name of its zone changes', async () => {
+    const bench = await open({ timeout: 10_000 });
+    bench.tell(1, inHall(1, IN));
+    news(bench);
+    bench.tell(5, zone({ ...HALL, name: 'Hall' }));
+    bench.step(11);
+    assert.deepEqual(news(bench), ['exit dock tag 1-11', 'exit dock cart 1-11']);
+    bench.tell(12, zone({ ...HALL, name: 'Big hall' }));
+    assert.deepEqual(news(bench), []);
+  });
+
+  for (const name of ['hall', HALL.id.toUpperCase()]) {
+    test(`may name it ${name}, and before it exists`, async () => {
+      const bench = await ShardBench.open();
+      bench.tell(0, fence({ ...DOCK, zone_id: name }));
+      bench.tell(1, locationAt(1, 9.00005, 50.00003));
+      assert.deepEqual(news(bench), []);
+      bench.tell(2, zone());
+      assert.deepEqual(news(bench), ['entry dock tag 2']);
+      bench.tell(3, zone(hallMoved(50)));
+      assert.deepEqual(news(bench), ['exit dock tag 2-3']);
+    });
+  }
+
+  test('is nowhere when the foreign id that it names goes to nobody', async () => {
+    const bench = await open({ zone_id: 'hall' });
+    bench.tell(1, inHall(1, IN));
+    news(bench);
+    bench.tell(5, zone({ ...HALL, foreign_id: 'renamed' }));
+    assert.deepEqual(news(bench), ['exit dock tag 1-5', 'exit dock cart 1-5']);
+    bench.tell(6, zone({ ...hallMoved(1000), id: 'other', foreign_id: 'hall' }));
+    assert.deepEqual(news(bench), []);
+    bench.tell(7, zone({ ...HALL, id: 'other', foreign_id: 'hall' }));
+    assert.deepEqual(news(bench), ['entry dock tag 7', 'entry dock cart 7']);
+  });
+
+  test('in EPSG:4326 does not move with a zone', async () => {
+    const region: Fence['region'] = { type: 'Point', coordinates: [9, 50] };
+    const bench = await open({ crs: 'EPSG:4326', region, radius: 20 });
+    bench.tell(1, inHall(1, IN));
+    news(bench);
+    bench.tell(5, zone(hallMoved(500)));
+    assert.deepEqual(news(bench), []);
+  });
+});

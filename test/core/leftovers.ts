@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { DeadlineHeap } from '../../src/core/deadlines/heap.ts';
+import type { ShardState } from '../../src/core/state.ts';
+import { ZoneTable } from '../../src/core/zone/zone_table.ts';
+
+/** Names and sizes of the collections of a shard's state that hold anything, whatever collections it has. */
+export function leftovers(state: ShardState): string[] {
+  return Object.entries(state).flatMap(([name, value]) => {
+    const size = sizeOf(name, value);
+    return size === 0 ? [] : [`${name}: ${size}`];
+  });
+}
+
+/** What is bounded by the greatest number of fences there ever were at one time. */
+const BOUNDED = ['freeSlots', 'met', 'observations'];
+
+function sizeOf(name: string, value: unknown): number {
+  if (BOUNDED.includes(name) || typeof value === 'function') return 0;
+  if (value instanceof Map || value instanceof Set) return value.size;
+  if (value instanceof DeadlineHeap || value instanceof ZoneTable) return value.size;
+  if (Array.isArray(value)) return value.filter((element) => element !== undefined).length;
+  assert.fail(`The state has a member "${name}" whose size nobody knows`);
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { AcceptedLocation } from '../../src/core/item.ts';
+import type { Location } from '../../src/model/location.ts';
+import { HALL } from '../support/hall.ts';
+import { inHall, iso, locationAt, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+
+/** The last location that subscribers have heard of. */
+function last(bench: ShardBench): Location {
+  return bench.heard.locations.at(-1) as Location;
+}
+
+/** What subscribers hear of one location, in a hall on the second floor. */
+async function heard(more: Partial<AcceptedLocation>): Promise<Location> {
+  const bench = await ShardBench.open();
+  bench.tell(0, zone({ ...HALL, floor: 2 }));
+  bench.tell(1, locationAt(1, 9, 50, more));
+  return last(bench);
+}
+
+describe('a location is served', () => {
+  test('with its time of receipt when it has no time of its own', async () => {
+    const bench = await ShardBench.open();
+    const { timestamp_generated: _, ...location } = locationAt(0, 9, 50).location;
+    bench.tell(5, { kind: 'location', generatedMs: T0 + 5000, location });
+    assert.equal(last(bench).timestamp_generated, iso(5));
+  });
+
+  test('with its time as it was sent', async () => {
+    const found = await heard({ timestamp_generated: '2026-03-01T13:00:01+01:00' });
+    assert.equal(found.timestamp_generated, '2026-03-01T13:00:01+01:00');
+  });
+
+  for (const { name, more, floor } of [
+    { name: 'its own', more: { floor: -3.5, source: HALL.id }, floor: -3.5 },
+    { name: "its own, also where that is 0, not its zone's", more: { floor: 0, source: HALL.id }, floor: 0 },
+    { name: "its zone's", more: { source: HALL.id }, floor: 2 },
+    { name: "its zone's, named by foreign id", more: { source: 'hall' }, floor: 2 },
+    { name: "its zone's, named in another case", more: { source: HALL.id.toUpperCase() }, floor: 2 },
+    { name: '0 where its source is no zone', more: { source: 'gps' }, floor: 0 },
+  ]) {
+    test(`with a floor: ${name}`, async () => {
+      assert.equal((await heard(more)).floor, floor);
+    });
+  }
+
+  test('with a floor of 0 where its zone has none', async () => {
+    const { floor: _, ...zoneWithoutFloor } = HALL;
+    const bench = await ShardBench.open();
+    bench.tell(0, zone(zoneWithoutFloor));
+    bench.tell(1, locationAt(1, 9, 50, { source: HALL.id }));
+    assert.equal(last(bench).floor, 0);
+  });
+
+  test('with heights from the floor unless it says otherwise', async () => {
+    assert.equal((await heard({})).elevation_ref, 'floor');
+    assert.equal((await heard({ elevation_ref: 'wgs84' })).elevation_ref, 'wgs84');
+  });
+
+  test('with the trackables of its provider, in id order', async () => {
+    const bench = await ShardBench.open();
+    bench.tell(0, trackable('b', ['tag']), trackable('c', ['other']), trackable('a', ['other', 'tag']));
+    bench.tell(1, locationAt(1, 9, 50));
+    assert.deepEqual(last(bench).trackables, ['a', 'b']);
+  });
+
+  test('with everything else as it was sent', async () => {
+    const sent = {
+      accuracy: 0.25,
+      associated: true,
+      true_heading: 359.5,
+      magnetic_heading: 1,
+      heading_accuracy: 3,
+      speed: 1.5,
+      course: 270,
+      timestamp_sent: '2026-03-01T12:00:01.5Z',
+      properties: { nested: { list: [1, 'two', null] }, empty: {} },
+    };
+    const { position, ...rest } = await heard({ ...sent, source: 'anything', provider_type: 'ble-aoa' });
+    assert.deepEqual(position, { type: 'Point', coordinates: [9, 50] });
+    assert.deepEqual(rest, {
+      ...sent,
+      source: 'anything',
+      provider_type: 'ble-aoa',
+      provider_id: 'tag',
+      crs: 'EPSG:4326',
+      timestamp_generated: iso(1),
+      trackables: [],
+      floor: 0,
+      elevation_ref: 'floor',
+    });
+  });
+});
+
+describe('speed and course are', () => {
+  test('unknown for the first location', async () => {
+    const found = await heard({});
+    assert.equal(found.speed, undefined);
+    assert.equal(found.course, undefined);
+  });
+
+  test('those of the way from the last one', async () => {
+    const bench = await ShardBench.open();
+    bench.tell(0, zone());
+    bench.tell(1, inHall(1, [10, 10]));
+    bench.tell(3, inHall(3, [16, 18]));
+    const { speed, course } = last(bench);
+    assert.ok(Math.abs((speed as number) - 5) < 0.01, String(speed));
+    // The hall lies on the central meridian of its UTM zone, so grid north is true north to within 0.001 degrees.
+    assert.ok(Math.abs((course as number) - (Math.atan2(6, 8) * 180) / Math.PI) < 0.01, String(course));
+  });
+
+  test('those that were sent, each by itself', async () => {
+    const bench = await ShardBench.open();
+    bench.tell(0, zone());
+    bench.tell(1, inHall(1, [10, 10]));
+    bench.tell(2, inHall(2, [10, 12], { speed: 9 }));
+    assert.equal(last(bench).speed, 9);
+    assert.ok(Math.abs(last(bench).course as number) < 0.01 || (last(bench).course as number) > 359.99);
+    bench.tell(3, inHall(3, [10, 14], { course: 90 }));
+    assert.equal(last(bench).course, 90);
+    assert.ok(Math.abs((last(bench).speed as number) - 2) < 0.01);
+  });
+
+  test('unknown where no time has passed, and standing still has no course', async () => {
+    const bench = await ShardBench.open();
+    bench.tell(0, zone());
+    bench.tell(1, inHall(1, [10, 10]), inHall(1, [20, 10]));
+    assert.equal(last(bench).speed, undefined);
+    bench.tell(2, inHall(2, [20, 10]));
+    assert.equal(last(bench).speed, 0);
+    assert.equal(last(bench).course, undefined);
+  });
+
+  test('measured by order keys, so that a clock ahead does not make anybody slow', async () => {
+    const bench = await ShardBench.open();
+    bench.tell(0, zone());
+    bench.tell(1, inHall(1000, [10, 10]));
+    bench.tell(2, inHall(5000, [13, 10]));
+    assert.ok(Math.abs((last(bench).speed as number) - 3) < 0.01);
+  });
+
+  test('not taken from an outdated location', async () => {
+    const bench = await ShardBench.open();
+    bench.tell(0, zone());
+    bench.tell(5, inHall(5, [10, 10]));
+    bench.tell(6, inHall(1, [90, 90]));
+    bench.tell(7, inHall(7, [10, 12]));
+    assert.ok(Math.abs((last(bench).speed as number) - 1) < 0.01);
+  });
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { FenceEvent } from '../../src/model/events.ts';
+import { square } from '../support/hall.ts';
+import { fence, inHall, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { type Crossing, MembershipModel, type Setting, type Values } from './membership_model.ts';
+
+const durations = fc.constantFrom(undefined, undefined, null, 0, 500, 1500, 4000, -1);
+
+const values = fc.record<Values>({
+  timeout: durations,
+  exit_tolerance: fc.constantFrom(undefined, undefined, null, 0, 1, 3),
+  tolerance_timeout: durations,
+  exit_delay: durations,
+  entry_tolerance_timeout: durations,
+  entry_delay: durations,
+});
+/** Two of three objects set nothing: otherwise the fence would hardly ever be asked. */
+const perhaps = fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: values });
+
+const settings: fc.Arbitrary<Setting> = fc.record({
+  provider: perhaps,
+  trackable: perhaps,
+  fence: fc.tuple(values, fc.constantFrom(undefined, undefined, 1, 2)).map(([all, entry]) => ({
+    ...all,
+    ...(entry !== undefined && { entry_tolerance: entry }),
+  })),
+});
+
+/** What happens next: the object is seen so many metres outside the fence's eastern edge, or time passes. */
+const happenings = fc.record({
+  afterMs: fc.constantFrom(0, 100, 499, 500, 501, 1000, 1500, 2500, 6000),
+  lagMs: fc.constantFrom(0, 0, 0, 300, -2000),
+  metresOutside: fc.constantFrom(undefined, -4.5, -2.5, -1.5, -0.5, -0.5, 0.5, 0.5, 2.5, 2.5, 20),
+});
+
+type Happening = { afterMs: number; lagMs: number; metresOutside: number | undefined };
+
+function modelled(setting: Setting, happens: readonly Happening[]): Crossing[] {
+  const model = new MembershipModel(setting);
+  let nowMs = T0 + 1000;
+  let lastKeyMs = 0;
+  for (const { afterMs, lagMs, metresOutside } of happens) {
+    nowMs += afterMs;
+    const keyMs = Math.min(nowMs, nowMs - lagMs);
+    if (metresOutside === undefined || keyMs < lastKeyMs) model.wait(nowMs);
+    else {
+      lastKeyMs = keyMs;
+      model.see(nowMs, keyMs, metresOutside);
+    }
+  }
+  model.wait(nowMs + 60_000);
+  return model.crossings;
+}
+
+/** What the tag and its cart make of it in a shard. */
+async function heard(setting: Setting, happens: readonly Happening[]): Promise<[Crossing[], Crossing[]]> {
+  const bench = await ShardBench.open();
+  const { timeout: ofProvider, ...providerValues } = setting.provider;
+  const { timeout: ofTrackable, ...trackableValues } = setting.trackable;
+  bench.tell(
+    0,
+    zone(),
+    fence({ ...square({ id: 'dock' }), ...setting.fence } as Parameters<typeof fence>[0]),
+    provider('tag', { ...providerValues, fence_timeout: ofProvider } as object),
+    trackable('cart', ['tag'], { ...trackableValues, fence_timeout: ofTrackable } as object),
+  );
+  let nowMs = 1000;
+  for (const { afterMs, lagMs, metresOutside } of happens) {
+    nowMs += afterMs;
+    if (metresOutside === undefined) bench.step(nowMs / 1000);
+    else bench.tell(nowMs / 1000, inHall((nowMs - lagMs) / 1000, [10 + metresOutside, 5]));
+  }
+  bench.step(nowMs / 1000 + 60);
+  const events = bench.takeFenceEvents();
+  const of = (isCart: boolean): Crossing[] =>
+    events.filter(({ trackable_id: id }) => (id === 'cart') === isCart).map(crossing);
+  return [of(false), of(true)];
+}
+
+function crossing({ entry_time, exit_time }: FenceEvent): Crossing {
+  const entryMs = Date.parse(entry_time as string);
+  return exit_time == null ? ['entry', entryMs] : ['exit', entryMs, Date.parse(exit_time)];
+}
+
+test('providers and trackables cross a fence as the model says, whatever is set and wherever they are seen', async () => {
+  let crossings = 0;
+  await fc.assert(
+    fc.asyncProperty(settings, fc.array(happenings, { minLength: 8, maxLength: 24 }), async (setting, happens) => {
+      const expected = modelled(setting, happens);
+      assert.deepEqual(await heard(setting, happens), [expected, expected]);
+      crossings += expected.length;
+    }),
+    { numRuns: Number(process.env['N'] ?? 400), seed: Number(process.env['SEED'] ?? 7) },
+  );
+  assert.ok(crossings > 500, `only ${crossings} crossings`);
+});

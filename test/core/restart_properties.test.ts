@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { LastKnownRow } from '../../src/core/item.ts';
+import { ShardBench, T0 } from '../support/shard_bench.ts';
+import { Alternation } from './site/alternation.ts';
+import { randomSite } from './site/steps.ts';
+import { endOf, LATER, type Timed, tellingsOf } from './site/tellings.ts';
+
+const RUNS = { numRuns: Number(process.env['N'] ?? 150), seed: Number(process.env['SEED'] ?? 7) };
+const HOLD = 2;
+
+/** What a store has kept of a shard. */
+class Kept {
+  readonly #rows = new Map<string, LastKnownRow>();
+
+  take(rows: readonly LastKnownRow[]): void {
+    for (const row of rows) {
+      if (row.gone === true) this.#rows.delete(`${row.kind} ${row.id}`);
+      else this.#rows.set(`${row.kind} ${row.id}`, row);
+    }
+  }
+
+  get rows(): (LastKnownRow & { gone?: false })[] {
+    return [...this.#rows.values()].filter((row) => row.gone !== true);
+  }
+}
+
+/** The entities as they are after all these tellings, in the order in which the hub tells of them at its start. */
+function entitiesAfter(timed: readonly Timed[]): Timed['telling'][] {
+  const last = new Map<string, Timed['telling']>();
+  for (const { telling } of timed) {
+    if (telling.kind === 'rules') last.set('rules', telling);
+    if (!('entity' in telling)) continue;
+    const key = `${telling.kind} ${telling.id}`;
+    last.delete(key);
+    if (telling.entity !== undefined) last.set(key, { ...telling, force: false } as Timed['telling']);
+  }
+  const kinds = ['rules', 'zone', 'fence', 'provider', 'trackable'];
+  return [...last.values()].sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
+}
+
+interface Crash {
+  /** How many tellings come before it. */
+  readonly at: number;
+  /** Tellings per flush of all rows; the urgent ones are kept with each. */
+  readonly flushEvery: number;
+  readonly downSeconds: number;
+}
+
+/** Plays until the crash, and opens a new shard with what was kept. */
+async function playAndRestart(timed: readonly Timed[], crash: Crash, watch: (bench: ShardBench, of?: Timed) => void) {
+  const before = await ShardBench.open();
+  const kept = new Kept();
+  const first = timed.slice(0, crash.at);
+  for (const [i, of] of first.entries()) {
+    before.rows = i % crash.flushEvery === 0 ? 'all' : 'urgent';
+    kept.take(before.tell(of.second, of.telling).rows);
+    watch(before, of);
+  }
+  const second = endOf(first) + crash.downSeconds;
+  const after = await ShardBench.open();
+  after.tell(second, ...entitiesAfter(first));
+  after.tell(second, { kind: 'restore', rows: kept.rows, holdMs: T0 + (second + HOLD) * 1000 });
+  watch(after);
+  return { after, kept, second };
+}
+
+const crashes = fc.record({
+  at: fc.integer({ min: 13, max: 50 }),
+  flushEvery: fc.constantFrom(1, 2, 5, 1000),
+  downSeconds: fc.constantFrom(0, 1, 4, 20),
+});
+
+test('a restart repeats no entry and no exit, whatever was kept besides what is urgent', async () => {
+  await fc.assert(
+    fc.asyncProperty(randomSite(50), crashes, async (steps, crash) => {
+      const timed = tellingsOf(steps);
+      const alternation = new Alternation();
+      const watch = (bench: ShardBench, of?: Timed): void => {
+        for (const event of bench.takeFenceEvents()) alternation.heard(event);
+        const telling = of?.telling;
+        if (telling?.kind === 'fence' && telling.entity === undefined) alternation.fenceDeleted(telling.id);
+      };
+      const { after } = await playAndRestart(timed, crash, watch);
+      for (const of of timed.slice(crash.at)) {
+        const second = of.second + crash.downSeconds;
+        after.tell(second, of.telling);
+        watch(after, of);
+      }
+      after.step(endOf(timed) + crash.downSeconds + LATER);
+      watch(after);
+    }),
+    RUNS,
+  );
+});
+
+test('after a restart into silence each member leaves once, at its own fence timeout or never', async () => {
+  let overdue = 0;
+  await fc.assert(
+    fc.asyncProperty(randomSite(40), crashes, async (steps, crash) => {
+      const timed = tellingsOf(steps);
+      const { after, kept, second } = await playAndRestart(timed, crash, () => {});
+      assert.deepEqual(after.events, []);
+      after.step(second + HOLD - 0.001);
+      const early = after.takeFenceEvents();
+      after.step(second + 3600);
+      const events = [...early, ...after.takeFenceEvents()];
+      const left = events.map((event) => {
+        assert.equal(event.event_type, 'region_exit');
+        const kind = event.trackable_id == null ? 'provider' : 'trackable';
+        return `${kind} ${event.trackable_id ?? event.provider_id} ${event.fence_id} ${event.entry_time} ${event.exit_time}`;
+      });
+      const due = kept.rows.flatMap((row) =>
+        row.memberships.flatMap(([fenceId, entryMs]) => {
+          const timeoutMs = timeoutOf(timed.slice(0, crash.at), row, fenceId);
+          if (timeoutMs === undefined) return [];
+          const exitMs = Math.max(entryMs, row.receivedMs + timeoutMs);
+          if (exitMs < T0 + second * 1000) overdue++;
+          return [
+            `${row.kind} ${row.id} ${fenceId} ${new Date(entryMs).toISOString()} ${new Date(exitMs).toISOString()}`,
+          ];
+        }),
+      );
+      assert.deepEqual(left.toSorted(), due.toSorted());
+      assert.deepEqual(early, []);
+    }),
+    RUNS,
+  );
+  assert.ok(overdue > 20, `only ${overdue} overdue exits`);
+});
+
+/** The fence timeout of an object in a fence, looked up as it is written; undefined: none, or no such fence or object. */
+function timeoutOf(timed: readonly Timed[], row: LastKnownRow & { gone?: false }, fenceId: string): number | undefined {
+  type Timeouts = { fence_timeout?: number | null; timeout?: number | null; location_providers?: string[] };
+  const entities = entitiesAfter(timed);
+  const find = (kind: string, id: string): Timeouts | undefined => {
+    const told = entities.find((telling) => telling.kind === kind && 'id' in telling && telling.id === id);
+    return told !== undefined && 'entity' in told ? (told.entity as Timeouts) : undefined;
+  };
+  const fence = find('fence', fenceId);
+  if (fence === undefined || (row.kind === 'trackable' && find('trackable', row.id) === undefined)) return undefined;
+  const providerId = row.kind === 'provider' ? row.id : JSON.parse(row.location).provider_id;
+  const trackables = entities.filter(
+    (telling) => telling.kind === 'trackable' && telling.entity?.location_providers?.includes(row.id),
+  );
+  const only = trackables.length === 1 ? (trackables[0] as { entity: Timeouts }).entity : undefined;
+  const trackable = row.kind === 'trackable' ? find('trackable', row.id) : only;
+  const value = find('provider', providerId)?.fence_timeout ?? trackable?.fence_timeout ?? fence.timeout ?? 0;
+  return value > 0 ? value : undefined;
+}

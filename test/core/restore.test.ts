@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { LastKnownRow } from '../../src/core/item.ts';
+import type { Fence } from '../../src/model/fence.ts';
+import { square } from '../support/hall.ts';
+import { fence, forced, inHall, iso, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { brief, briefMotions } from './brief.ts';
+
+const IN = [5, 5] as const;
+const OUT = [50, 5] as const;
+const NEAR = [11, 5] as const;
+
+/** A bench with a tag on a cart and one fence, called dock. */
+async function open(more: Partial<Fence> = {}): Promise<ShardBench> {
+  const bench = await ShardBench.open();
+  bench.tell(0, zone(), fence(square({ id: 'dock', ...more })), provider('tag'), trackable('cart', ['tag']));
+  return bench;
+}
+
+/** Rows kept by a bench: the last of each object. */
+function kept(bench: ShardBench): LastKnownRow[] {
+  const rows = new Map<string, LastKnownRow>();
+  for (const outcome of bench.outcomes) for (const row of outcome.rows) rows.set(`${row.kind} ${row.id}`, row);
+  return [...rows.values()].filter(({ gone }) => gone !== true);
+}
+
+/** A new bench that has restored what the other has kept, at `second`; overdue exits wait two seconds. */
+async function restart(bench: ShardBench, second: number, more: Partial<Fence> = {}): Promise<ShardBench> {
+  bench.rows = 'all';
+  bench.step(0);
+  const next = await open(more);
+  next.tell(second, { kind: 'restore', rows: kept(bench), holdMs: T0 + (second + 2) * 1000 });
+  return next;
+}
+
+describe('after a restart', () => {
+  test('members are members, with their entry time, and nobody hears of it', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN));
+    const next = await restart(bench, 100);
+    assert.deepEqual(next.events, []);
+    assert.deepEqual(
+      next.outcomes.flatMap(({ motions }) => motions),
+      [],
+    );
+    assert.deepEqual(next.ask(101, { ask: 'fence_providers', id: 'dock', spatial: false }), { ids: ['tag'] });
+    assert.deepEqual(next.ask(101, { ask: 'fence_trackables', id: 'dock', spatial: false }), { ids: ['cart'] });
+    next.tell(102, inHall(102, IN));
+    assert.deepEqual(next.takeFenceEvents(), []);
+    next.tell(103, inHall(103, OUT));
+    assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock tag 1-103', 'exit dock cart 1-103']);
+  });
+
+  test('locations and motions are there, also of what stands still', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN, { accuracy: 3 }));
+    const before = bench.ask(2, { ask: 'trackable_motions', view: { crs: 'EPSG:4326' } });
+    const next = await restart(bench, 100);
+    assert.deepEqual(next.ask(101, { ask: 'trackable_motions', view: { crs: 'EPSG:4326' } }), before);
+    const { texts } = next.ask(101, { ask: 'provider_locations', view: { crs: 'local' } }) as { texts: string[] };
+    const { position, timestamp_generated: time } = JSON.parse(texts[0] as string);
+    for (const metres of position.coordinates) assert.ok(Math.abs(metres - 5) < 0.001, String(metres));
+    assert.equal(time, iso(1));
+  });
+
+  test('the order of locations goes on', async () => {
+    const bench = await open();
+    bench.tell(10, inHall(10, IN));
+    const next = await restart(bench, 100);
+    assert.equal(next.tell(101, inHall(9, IN)).counts.outdated, 1);
+    assert.equal(next.tell(101, inHall(10, IN)).counts.processed, 1);
+  });
+
+  test('an object that was not a member is not one, wherever it is', async () => {
+    const bench = await open({ entry_delay: 60_000 });
+    bench.tell(1, inHall(1, IN));
+    const next = await restart(bench, 100);
+    next.step(1000);
+    assert.deepEqual(next.takeFenceEvents(), []);
+    next.tell(1001, inHall(1001, IN));
+    assert.deepEqual(brief(next.takeFenceEvents()), ['entry dock tag 1001', 'entry dock cart 1001']);
+  });
+
+  test('a fence timeout counts from the time of receipt of the last location', async () => {
+    const bench = await open({ timeout: 60_000 });
+    bench.tell(30, inHall(1, IN));
+    const next = await restart(bench, 50, { timeout: 60_000 });
+    next.step(89.999);
+    assert.deepEqual(next.takeFenceEvents(), []);
+    assert.equal(next.outcomes.at(-1)?.nextDeadlineMs, T0 + 90_000);
+    next.step(90);
+    assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock tag 1-90', 'exit dock cart 1-90']);
+  });
+
+  test('an exit that is overdue fires once, at the end of the hold, with its own time', async () => {
+    const bench = await open({ timeout: 60_000 });
+    bench.tell(30, inHall(30, IN));
+    const next = await restart(bench, 500, { timeout: 60_000 });
+    next.step(501.999);
+    assert.deepEqual(next.takeFenceEvents(), []);
+    assert.equal(next.outcomes.at(-1)?.nextDeadlineMs, T0 + 502_000);
+    next.step(502);
+    assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock tag 30-90', 'exit dock cart 30-90']);
+    next.step(5000);
+    next.tell(5001, inHall(5001, OUT));
+    assert.deepEqual(next.takeFenceEvents(), []);
+  });
+
+  test('several overdue exits of one hold fire in the order of their times', async () => {
+    const bench = await open({ timeout: 60_000 });
+    bench.tell(0, provider('second'), provider('first'));
+    bench.tell(10, inHall(10, IN, { provider_id: 'first' }));
+    bench.tell(20, inHall(20, IN, { provider_id: 'second' }));
+    bench.rows = 'all';
+    bench.step(21);
+    const next = await open({ timeout: 60_000 });
+    next.tell(500, provider('second'), provider('first'));
+    next.tell(500, { kind: 'restore', rows: kept(bench).reverse(), holdMs: T0 + 502_000 });
+    next.step(600);
+    assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock first 10-70', 'exit dock second 20-80']);
+  });
+
+  test('a location before the end of the hold fires the overdue exit first, and then counts itself', async () => {
+    const bench = await open({ timeout: 60_000 });
+    bench.tell(30, inHall(30, IN));
+    const next = await restart(bench, 500, { timeout: 60_000 });
+    next.tell(501, inHall(501, IN));
+    assert.deepEqual(brief(next.takeFenceEvents()), [
+      'exit dock tag 30-90',
+      'entry dock tag 501',
+      'exit dock cart 30-90',
+      'entry dock cart 501',
+    ]);
+    next.step(503);
+    assert.deepEqual(next.takeFenceEvents(), []);
+  });
+
+  test('deadlines after a location do not wait for the end of the hold', async () => {
+    const bench = await open({ timeout: 500 });
+    bench.tell(30, inHall(30, OUT));
+    const next = await restart(bench, 500, { timeout: 500 });
+    next.tell(500.25, inHall(500.25, IN));
+    next.step(500.75);
+    assert.equal(next.takeFenceEvents().length, 4);
+  });
+
+  test('a change of its fence before the end of the hold does not undo an overdue exit', async () => {
+    const bench = await open({ timeout: 60_000 });
+    bench.tell(30, inHall(30, IN));
+    const next = await restart(bench, 500, { timeout: 60_000 });
+    next.tell(500.5, fence(square({ id: 'unrelated', zone_id: 'nowhere' })));
+    assert.deepEqual(next.takeFenceEvents(), []);
+    next.tell(501, fence(square({ id: 'dock', timeout: 60_000, exit_tolerance: 1 })));
+    assert.deepEqual(brief(next.takeFenceEvents()), [
+      'exit dock tag 30-90',
+      'entry dock tag 501',
+      'exit dock cart 30-90',
+      'entry dock cart 501',
+    ]);
+  });
+
+  test('tolerance and delay timers have not come back: a member is inside until it is seen', async () => {
+    const more = { exit_tolerance: 2, tolerance_timeout: 5000, exit_delay: 5000 };
+    for (const last of [NEAR, OUT]) {
+      const bench = await open(more);
+      bench.tell(1, inHall(1, IN));
+      bench.tell(2, inHall(2, last));
+      const next = await restart(bench, 3, more);
+      next.step(60);
+      assert.deepEqual(next.takeFenceEvents(), []);
+      next.tell(61, inHall(61, last));
+      next.step(66);
+      assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock tag 1-66', 'exit dock cart 1-66']);
+    }
+  });
+
+  test('the trackable goes on from where it was: a losing update does not move it', async () => {
+    const bench = await open();
+    const both = trackable('cart', ['tag', 'other'], {
+      locating_rules: [{ expression: "provider_id = 'tag'", priority: 1 }],
+    });
+    bench.tell(0, provider('other'), both);
+    bench.tell(1, inHall(1, IN));
+    bench.rows = 'all';
+    bench.step(2);
+    const next = await open();
+    next.tell(0, provider('other'), both);
+    next.tell(10, { kind: 'restore', rows: kept(bench), holdMs: 0 });
+    next.tell(11, inHall(11, OUT, { provider_id: 'other' }));
+    next.tell(12, forced(both));
+    assert.deepEqual([next.takeMotions(), next.takeFenceEvents()], [[], []]);
+    next.tell(13, inHall(13, OUT));
+    assert.deepEqual(briefMotions(next.takeMotions()), ['cart by tag of 13']);
+  });
+
+  test('rows of a trackable that is no more, and memberships of such fences, are left out', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN));
+    bench.rows = 'all';
+    bench.step(2);
+    const next = await ShardBench.open();
+    next.tell(3, zone(), provider('tag'), { kind: 'restore', rows: kept(bench), holdMs: 0 });
+    assert.deepEqual(next.ask(4, { ask: 'trackable_motions', view: { crs: 'EPSG:4326' } }), { texts: [] });
+    assert.deepEqual(next.ask(4, { ask: 'provider_fences', id: 'tag', spatial: false }), { ids: [] });
+    next.tell(5, inHall(5, OUT));
+    assert.deepEqual(next.takeFenceEvents(), []);
+  });
+
+  test('a location that came before the rows is newer than they', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN));
+    bench.rows = 'all';
+    bench.step(2);
+    const next = await open();
+    next.tell(10, inHall(10, OUT));
+    next.tell(11, { kind: 'restore', rows: kept(bench), holdMs: 0 });
+    next.tell(12, inHall(12, OUT));
+    assert.deepEqual(next.takeFenceEvents(), []);
+  });
+});

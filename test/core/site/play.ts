@@ -1,0 +1,92 @@
+import type { HandedOver } from '../../../src/core/item.ts';
+import type { Outcome } from '../../../src/core/outcome.ts';
+import { Homes, type Move } from '../../../src/shards/homes.ts';
+import type { Telling } from '../../../src/shards/shards.ts';
+import { type BenchOptions, ShardBench } from '../../support/shard_bench.ts';
+import { endOf, LATER, type Timed } from './tellings.ts';
+
+/** One shard that is told everything, one by one, and then waits. */
+export async function play(timed: readonly Timed[], options: BenchOptions = {}): Promise<ShardBench> {
+  const bench = await ShardBench.open(options);
+  for (const { second, telling } of timed) bench.tell(second, telling);
+  bench.step(endOf(timed) + LATER);
+  return bench;
+}
+
+/** Several shards that share objects, as in the hub: the state of objects moves from shard to shard. */
+export class SharedSite {
+  readonly benches: readonly ShardBench[];
+  /** Of all shards, as they came. */
+  readonly outcomes: Outcome[] = [];
+  readonly #homes: Homes;
+  /** How many times objects have moved. */
+  moves = 0;
+
+  constructor(benches: readonly ShardBench[]) {
+    this.benches = benches;
+    this.#homes = new Homes(benches.length);
+  }
+
+  static async play(timed: readonly Timed[], count: number): Promise<SharedSite> {
+    const site = new SharedSite(await Promise.all(Array.from({ length: count }, () => ShardBench.open())));
+    for (const { second, telling } of timed) site.#tell(second, telling);
+    for (const bench of site.benches) site.outcomes.push(bench.step(endOf(timed) + LATER));
+    return site;
+  }
+
+  #tell(second: number, telling: Telling): void {
+    const homes = this.#homes;
+    switch (telling.kind) {
+      case 'location':
+        this.#tellOne(homes.ofProvider(telling.location.provider_id), second, telling);
+        return;
+      case 'provider':
+      case 'forget':
+        this.#tellOne(homes.ofProvider(telling.id), second, telling);
+        if (telling.kind === 'provider' && telling.entity === undefined) homes.forget('provider', telling.id);
+        return;
+      case 'trackable':
+        for (const move of homes.assign([telling])) this.#move(second, move);
+        this.#tellOne(homes.ofTrackable(telling.id), second, telling);
+        if (telling.entity === undefined) homes.forget('trackable', telling.id);
+        return;
+      default:
+        for (const shard of this.benches.keys()) this.#tellOne(shard, second, telling);
+    }
+  }
+
+  #move(second: number, { from, to, providers, trackables }: Move): void {
+    this.moves++;
+    const [answer] = this.#tellOne(from, second, { kind: 'release', id: 1, providers, trackables }).answers;
+    this.#tellOne(to, second, { kind: 'adopt', state: structuredClone(answer?.[1] as HandedOver) });
+  }
+
+  #tellOne(shard: number, second: number, telling: Telling): Outcome {
+    const outcome = (this.benches[shard] as ShardBench).tell(second, telling);
+    this.outcomes.push(outcome);
+    return outcome;
+  }
+}
+
+/** All that was said of each object, in order: events without their ids, and motions for the collision stage. */
+export function saidOf(outcomes: readonly Outcome[]): Record<string, string[]> {
+  const said: Record<string, string[]> = {};
+  const add = (object: string, text: string): void => {
+    said[object] ??= [];
+    said[object].push(text);
+  };
+  for (const { events, motions } of outcomes) {
+    for (const { variant, fields, text } of events) {
+      const event = JSON.parse(text);
+      const object = event.trackable_id ?? event.provider_id ?? event.id;
+      add(object, `${variant} ${JSON.stringify(fields)} ${text.replace(/"id":"event-\d+",/, '')}`);
+    }
+    for (const { seq: _, ...motion } of motions) add(motion.id, JSON.stringify(motion));
+  }
+  return said;
+}
+
+/** All events in order. */
+export function textsOf(bench: ShardBench): string[] {
+  return bench.events.map(({ variant, text }) => `${variant} ${text}`);
+}

@@ -1,0 +1,75 @@
+import type { Zone } from '../../../src/model/zone.ts';
+import type { Telling } from '../../../src/shards/shards.ts';
+import { HALL } from '../../support/hall.ts';
+import { deleted, inHall, T0 } from '../../support/shard_bench.ts';
+import type { Step } from './steps.ts';
+
+/** Something that a shard is told, at a second. */
+export interface Timed {
+  readonly second: number;
+  readonly telling: Telling;
+}
+
+/** Long after everything, when all deadlines have passed. */
+export const LATER = 60;
+
+/** What a shard is told of a site. */
+export function tellingsOf(steps: readonly Step[]): Timed[] {
+  const places = new Map<string, readonly [number, number]>();
+  let nowMs = 1000;
+  return steps.flatMap((step): Timed[] => {
+    nowMs += step.afterMs;
+    const second = nowMs / 1000;
+    const telling = tellingOf(step, second, places);
+    return telling === undefined ? [] : [{ second, telling }];
+  });
+}
+
+/** The second of the last one. */
+export function endOf(timed: readonly Timed[]): number {
+  return timed.at(-1)?.second ?? 0;
+}
+
+function tellingOf(step: Step, second: number, places: Map<string, readonly [number, number]>): Telling | undefined {
+  switch (step.does) {
+    case 'walk':
+    case 'jump': {
+      const [fromX, fromY] = step.does === 'walk' ? (places.get(step.id) ?? [18, 18]) : [0, 0];
+      const [x, y] = [within(fromX + step.x), within(fromY + step.y)];
+      places.set(step.id, [x, y]);
+      const { lagMs, floor, z, accuracy } = step.how;
+      const more = { provider_id: step.id, accuracy, ...(floor !== undefined && { floor }) };
+      const generatedMs = T0 + second * 1000 - lagMs;
+      const timestamp = { timestamp_generated: new Date(generatedMs).toISOString() };
+      return { ...inHall(second, z === undefined ? [x, y] : [x, y, z], { ...more, ...timestamp }), generatedMs };
+    }
+    case 'forget':
+      return { kind: 'forget', id: step.id };
+    case 'provider':
+    case 'fence':
+      return { kind: step.does, id: step.id, entity: step.entity } as Telling;
+    case 'trackable':
+      return { kind: 'trackable', id: step.id, entity: step.entity, force: step.force };
+    case 'zone':
+      return step.eastMetres === undefined ? deleted('zone', HALL.id) : hallTold(step.eastMetres);
+    case 'rules':
+      return { kind: 'rules', rules: step.rules };
+    case 'wait':
+      return undefined;
+  }
+}
+
+/** Everybody stays near the hall. */
+function within(metres: number): number {
+  return Math.max(-10, Math.min(50, metres));
+}
+
+function hallTold(eastMetres: number): Telling {
+  // About a metre of longitude at 50 degrees north.
+  const degrees = eastMetres * 1.394785e-5;
+  const rows = (HALL.ground_control_points as number[][]).map((row, i) =>
+    i % 2 === 0 ? [(row[0] as number) + degrees, row[1] as number] : row,
+  );
+  const entity: Zone = { ...HALL, ground_control_points: rows };
+  return { kind: 'zone', id: HALL.id, entity };
+}

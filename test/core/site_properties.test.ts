@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { HALL } from '../support/hall.ts';
+import { deleted, ShardBench, T0 } from '../support/shard_bench.ts';
+import { leftovers } from './leftovers.ts';
+import { Alternation } from './site/alternation.ts';
+import { play, textsOf } from './site/play.ts';
+import { FENCES, PROVIDERS, randomSite, TRACKABLES } from './site/steps.ts';
+import { endOf, LATER, type Timed, tellingsOf } from './site/tellings.ts';
+
+const RUNS = { numRuns: 150, seed: 7 };
+
+function millis(time: string | null | undefined): number {
+  return Date.parse(time as string);
+}
+
+test('whatever happens, entries and exits of an object and a fence alternate, and no exit is before its entry', async () => {
+  let crossings = 0;
+  await fc.assert(
+    fc.asyncProperty(randomSite(60), async (steps) => {
+      const timed = tellingsOf(steps);
+      const bench = await ShardBench.open();
+      const alternation = new Alternation();
+      const check = (second: number): void => {
+        for (const event of bench.takeFenceEvents()) {
+          alternation.heard(event);
+          crossings++;
+          const [entry, exit] = [millis(event.entry_time), millis(event.exit_time ?? event.entry_time)];
+          assert.ok(exit >= entry && exit <= T0 + second * 1000);
+        }
+      };
+      for (const { second, telling } of timed) {
+        bench.tell(second, telling);
+        check(second);
+        if (telling.kind === 'fence' && telling.entity === undefined) alternation.fenceDeleted(telling.id);
+      }
+      bench.step(endOf(timed) + LATER);
+      check(endOf(timed) + LATER);
+    }),
+    RUNS,
+  );
+  assert.ok(crossings > 1000, `only ${crossings} crossings`);
+});
+
+test('whatever happens, every location is processed, outdated or rejected, and every crossing is counted', async () => {
+  const total = { processed: 0, outdated: 0, rejected: 0 };
+  await fc.assert(
+    fc.asyncProperty(randomSite(60), async (steps) => {
+      const timed = tellingsOf(steps);
+      const { outcomes, heard } = await play(timed);
+      const sum = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0 };
+      for (const { counts } of outcomes)
+        for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += counts[name];
+      const received = timed.filter(({ telling }) => telling.kind === 'location').length;
+      assert.equal(received, sum.processed + sum.outdated + sum.rejected);
+      assert.equal(heard.locations.length, sum.processed);
+      const exits = heard.fenceEvents.filter(({ event_type: type }) => type === 'region_exit');
+      assert.deepEqual([heard.fenceEvents.length, exits.length], [sum.entries + sum.exits, sum.exits]);
+      for (const name of ['processed', 'outdated', 'rejected'] as const) total[name] += sum[name];
+    }),
+    RUNS,
+  );
+  for (const [name, count] of Object.entries(total)) assert.ok(count > 50, `only ${count} ${name}`);
+});
+
+test('whatever happens, nothing is left when everything is deleted', async () => {
+  await fc.assert(
+    fc.asyncProperty(randomSite(40), fc.boolean(), async (steps, isWaiting) => {
+      const timed = tellingsOf(steps);
+      const bench = isWaiting ? await play(timed) : await play(timed.slice(0, -1));
+      const end = endOf(timed) + LATER + 1;
+      for (const id of PROVIDERS) bench.tell(end, deleted('provider', id));
+      for (const id of TRACKABLES) bench.tell(end, deleted('trackable', id));
+      for (const id of FENCES) bench.tell(end, deleted('fence', id));
+      bench.tell(end, deleted('zone', HALL.id), { kind: 'rules', rules: [] });
+      assert.deepEqual(leftovers(bench.shard.state), []);
+    }),
+    RUNS,
+  );
+});
+
+test('however a batch is cut or joined, the events are the same, in the same order', async () => {
+  await fc.assert(
+    fc.asyncProperty(randomSite(60), fc.infiniteStream(fc.nat(3)), async (steps, choices) => {
+      const timed = tellingsOf(steps);
+      const expected = textsOf(await play(timed));
+      assert.deepEqual(textsOf(await playInBatches(timed, choices)), expected);
+      assert.deepEqual(textsOf(await playInBatches(timed, constant(1))), expected);
+    }),
+    RUNS,
+  );
+});
+
+/** 0: a step now. 1: only collects. 2 and 3: a step now, and another that far on the way to the next. */
+async function playInBatches(timed: readonly Timed[], choices: Iterator<number>): Promise<ShardBench> {
+  const bench = await ShardBench.open();
+  let items: ReturnType<ShardBench['items']> = [];
+  for (const [i, { second, telling }] of timed.entries()) {
+    items.push(...bench.items(second, telling));
+    const choice = choices.next().value as number;
+    if (choice === 1) continue;
+    bench.step(second, items);
+    items = [];
+    const next = timed[i + 1]?.second;
+    if (choice > 1 && next !== undefined) bench.step(second + ((next - second) * (choice - 1)) / 2);
+  }
+  bench.step(endOf(timed) + LATER, items);
+  return bench;
+}
+
+function* constant(value: number): Generator<number> {
+  for (;;) yield value;
+}

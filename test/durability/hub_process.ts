@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import type { TestSettings } from '../support/running_hub.ts';
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const RUNNING = /API +(http:\S+)/;
+
+/** What a request was answered; undefined when the hub went away over it. */
+export interface Answered {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: which members a body has is what the tests are about
+  readonly body: any;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A folder for a hub's files, removed when the tests of the file are done. */
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-durability-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The real program in a process of its own. */
+export class HubProcess {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<Ended>;
+  #stdout = '';
+  #stderr = '';
+  /** `http://127.0.0.1:port/hub/v2` */
+  base = '';
+
+  constructor(folder: string, settings: TestSettings = {}) {
+    const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
+    for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = String(value);
+    this.#child = spawn(process.execPath, [MAIN], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child.stdout?.on('data', (text: Buffer) => {
+      this.#stdout += text;
+    });
+    this.#child.stderr?.on('data', (text: Buffer) => {
+      this.#stderr += text;
+    });
+    this.#ended = once(this.#child, 'close').then(([code, signal]) => {
+      return { code, signal, stdout: this.#stdout, stderr: this.#stderr };
+    });
+    after(() => this.#child.kill('SIGKILL'));
+  }
+
+  /** Starts a hub and waits until it listens. */
+  static async start(folder: string, settings?: TestSettings): Promise<HubProcess> {
+    const hub = new HubProcess(folder, settings);
+    await hub.listening();
+    return hub;
+  }
+
+  /** Resolves when the hub says where it listens. */
+  async listening(): Promise<void> {
+    for (;;) {
+      const found = RUNNING.exec(this.#stdout);
+      if (found !== null) {
+        this.base = found[1] ?? '';
+        return;
+      }
+      const more = once(this.#child.stdout as NodeJS.EventEmitter, 'data');
+      const ended = await Promise.race([more.then(() => undefined), this.#ended]);
+      if (ended !== undefined) throw new Error(`The hub did not start: ${ended.stderr}`);
+    }
+  }
+
+  get ended(): Promise<Ended> {
+    return this.#ended;
+  }
+
+  /** Ends the process as a crash would. */
+  async crash(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#ended;
+  }
+
+  /** Asks the process to stop. */
+  stop(): Promise<Ended> {
+    this.#child.kill('SIGTERM');
+    return this.#ended;
+  }
+
+  async request(method: string, path: string, body?: unknown): Promise<Answered | undefined> {
+    try {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const response = await fetch(this.base + path, { method, ...sent });
+      const text = await response.text();
+      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  get(path: string): Promise<Answered | undefined> {
+    return this.request('GET', path);
+  }
+
+  post(path: string, body: unknown): Promise<Answered | undefined> {
+    return this.request('POST', path, body);
+  }
+
+  put(path: string, body: unknown): Promise<Answered | undefined> {
+    return this.request('PUT', path, body);
+  }
+}
+
+/** A location at some metres to the east of 9° E, 50° N, generated now. */
+export function locationOf(provider: string, east: number, more = {}) {
+  return {
+    provider_id: provider,
+    provider_type: 'uwb',
+    source: 'test',
+    crs: 'EPSG:4326',
+    position: { type: 'Point', coordinates: [9 + east / 71_695.6, 50] },
+    ...more,
+  };
+}
+
+/** The circle of 10 m around 9° E, 50° N. */
+export function fenceOf(id: string, more = {}) {
+  return { id, region: { type: 'Point', coordinates: [9, 50] }, radius: 10, ...more };
+}
+
+/** Numbers from 0 to 1, the same for the same seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
