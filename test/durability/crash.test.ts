@@ -5,74 +5,53 @@ import { Ledger } from './ledger.ts';
 
 /** Clients that send one request after the other. */
 const CLIENTS = ['a', 'b', 'c', 'd'];
-const ROUNDS = 5;
 
 /** With fast writes: what a busy hub may lose of last locations. */
 const LOST_MS = 2000;
 
-test('Whatever was acknowledged is there after a crash, round after round', async () => {
+interface Round {
+  readonly isFast: boolean;
+  /** At least this long; else after a random number of requests. */
+  readonly forMs?: number;
+  readonly end: 'crash' | 'stop';
+}
+
+/** Each starts the hub on what the one before has left. */
+const ROUNDS: readonly Round[] = [
+  { isFast: true, forMs: LOST_MS + 300, end: 'crash' },
+  { isFast: false, end: 'crash' },
+  { isFast: true, end: 'crash' },
+  { isFast: false, end: 'crash' },
+  { isFast: true, end: 'crash' },
+  { isFast: true, end: 'stop' },
+];
+
+test('Whatever was acknowledged is there after crashes in the middle of requests, and after an orderly stop', async () => {
   const folder = newFolder();
   const ledger = new Ledger();
   const random = randomFrom(11);
-  let crashedAtMs = 0;
-  for (let round = 0; round <= ROUNDS; round++) {
-    const isFast = round % 2 === 0;
+  let left = { crashedAtMs: 0, lostMs: 0 };
+  for (const { isFast, forMs = 0, end } of ROUNDS) {
     const hub = await HubProcess.start(folder, { db_fast_writes: isFast });
-    await ledger.check(hub, { crashedAtMs, lostMs: isFast ? 0 : LOST_MS });
-    if (round === ROUNDS) {
-      await hub.crash();
-      break;
-    }
+    await ledger.check(hub, left);
+    const untilMs = performance.now() + forMs;
     let requests = 40 + Math.floor(random() * 80);
+    let ending: ReturnType<HubProcess['crash']> | undefined;
     const clients = CLIENTS.map(async (own) => {
       while (await ledger.ask(hub, own, random)) {
-        if (--requests !== 0) continue;
+        requests--;
+        if (ending !== undefined || requests > 0 || performance.now() < untilMs) continue;
         // In the middle of what the others have under way.
-        crashedAtMs = performance.now();
-        await hub.crash();
+        left = { crashedAtMs: end === 'stop' ? Infinity : performance.now(), lostMs: isFast ? LOST_MS : 0 };
+        ending = end === 'stop' ? hub.stop() : hub.crash();
       }
     });
     await Promise.all(clients);
+    const { code, stderr } = (await ending) ?? {};
+    assert.deepEqual([code, stderr], [end === 'stop' ? 0 : null, '']);
   }
+  const hub = await HubProcess.start(folder);
+  await ledger.check(hub, left);
+  await hub.crash();
   assert.ok(ledger.size > 50, `${ledger.size} entities`);
-});
-
-test('With fast writes a crash loses no location that was acknowledged two seconds before', async () => {
-  const folder = newFolder();
-  const ledger = new Ledger();
-  const random = randomFrom(5);
-  const hub = await HubProcess.start(folder);
-  const startedAtMs = performance.now();
-  let crashedAtMs = 0;
-  const clients = CLIENTS.map(async (own) => {
-    while (await ledger.ask(hub, own, random)) {
-      if (crashedAtMs !== 0 || performance.now() < startedAtMs + LOST_MS + 500) continue;
-      crashedAtMs = performance.now();
-      await hub.crash();
-    }
-  });
-  await Promise.all(clients);
-  const again = await HubProcess.start(folder);
-  await ledger.check(again, { crashedAtMs, lostMs: LOST_MS });
-  await again.crash();
-});
-
-test('A stop during load keeps all that was acknowledged, and exits with 0', async () => {
-  const folder = newFolder();
-  const ledger = new Ledger();
-  const random = randomFrom(3);
-  const hub = await HubProcess.start(folder);
-  let requests = 150;
-  let ended: ReturnType<HubProcess['stop']> | undefined;
-  const clients = CLIENTS.map(async (own) => {
-    while (await ledger.ask(hub, own, random)) {
-      if (--requests === 0) ended = hub.stop();
-    }
-  });
-  await Promise.all(clients);
-  const { code, stderr } = (await ended) ?? {};
-  assert.deepEqual([code, stderr], [0, '']);
-  const again = await HubProcess.start(folder);
-  await ledger.check(again, { crashedAtMs: Number.POSITIVE_INFINITY, lostMs: 0 });
-  await again.crash();
 });

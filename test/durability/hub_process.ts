@@ -40,9 +40,12 @@ export class HubProcess {
   base = '';
 
   constructor(folder: string, settings: TestSettings = {}) {
-    const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
+    const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '1' };
     for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = String(value);
-    this.#child = spawn(process.execPath, [MAIN], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn(process.execPath, [MAIN], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child.stdout?.on('data', (text: Buffer) => {
       this.#stdout += text;
     });
@@ -81,9 +84,9 @@ export class HubProcess {
   }
 
   /** Ends the process as a crash would. */
-  async crash(): Promise<void> {
+  crash(): Promise<Ended> {
     this.#child.kill('SIGKILL');
-    await this.#ended;
+    return this.#ended;
   }
 
   /** Asks the process to stop. */

@@ -86,7 +86,11 @@ test('A hub that is closed during load finishes what it has accepted', async () 
 test('Without persist_locations a restart keeps entities and no location', async (t) => {
   const first = await openTestHub({ persist_locations: false });
   t.after(first.close);
-  await first.post('/trackables', { id: '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01', type: 'omlox', location_providers: ['tag'] });
+  await first.post('/trackables', {
+    id: '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01',
+    type: 'omlox',
+    location_providers: ['tag'],
+  });
   await first.put('/providers/tag/location', locationOf('tag', 0));
   // A new worker has it, a new hub has not.
   for (const shard of first.hub.shards.lanes) await shard.kill();

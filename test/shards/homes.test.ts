@@ -42,7 +42,13 @@ const change = fc.record({
 });
 const groups = fc.array(fc.array(change, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 12 });
 
-function changeOf({ id, made }: { id: string; made: { providers: string[]; parent: string | null | undefined } | undefined }): Change {
+function changeOf({
+  id,
+  made,
+}: {
+  id: string;
+  made: { providers: string[]; parent: string | null | undefined } | undefined;
+}): Change {
   if (made === undefined) return { id, entity: undefined };
   const { providers: location_providers, parent = null } = made;
   return { id, entity: { id, type: 'omlox', location_providers, parent } };

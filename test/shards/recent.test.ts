@@ -19,7 +19,11 @@ function noted(...items: readonly Item[]): string[] {
 const LATER = { seq: 9, receivedMs: T0 + 9000 };
 
 test('Recent keeps the last location of each provider, in the order in which they came', () => {
-  assert.deepEqual(noted(location('a', 1), location('b', 2), location('a', 3), location('c', 4)), ['b 2', 'a 3', 'c 4']);
+  assert.deepEqual(noted(location('a', 1), location('b', 2), location('a', 3), location('c', 4)), [
+    'b 2',
+    'a 3',
+    'c 4',
+  ]);
 });
 
 test('Recent keeps the newest of a provider, not one that came later but was outdated', () => {

@@ -116,7 +116,8 @@ export class RunningShards {
     return this.events
       .filter(({ topic }) => topic === 'fence_events')
       .map((event) => {
-        const object = event['trackable_id'] == null ? `provider ${event['provider_id']}` : `trackable ${event['trackable_id']}`;
+        const object =
+          event['trackable_id'] == null ? `provider ${event['provider_id']}` : `trackable ${event['trackable_id']}`;
         return `${String(event['event_type']).replace('region_', '')} ${object} ${event['fence_id']}`;
       });
   }
@@ -142,7 +143,12 @@ export function metres(east: number, north: number): [lon: number, lat: number] 
 }
 
 /** A fence: the square around a place, with its sides in metres. */
-export function fenceAround(id: string, [east, north]: readonly [number, number], side: number, more = {}): EntityTelling {
+export function fenceAround(
+  id: string,
+  [east, north]: readonly [number, number],
+  side: number,
+  more = {},
+): EntityTelling {
   const half = side / 2;
   const ring = [
     metres(east - half, north - half),

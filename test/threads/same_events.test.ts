@@ -17,7 +17,10 @@ const cart = fc.constantFrom(...CARTS);
 const place = fc.tuple(fc.constantFrom(0, 8, 11, 40, 43), fc.constantFrom(0, 3));
 
 const step = fc.oneof(
-  { weight: 12, arbitrary: fc.record({ do: fc.constant('move' as const), tag, place, late: fc.constantFrom(0, 0, 0, 5) }) },
+  {
+    weight: 12,
+    arbitrary: fc.record({ do: fc.constant('move' as const), tag, place, late: fc.constantFrom(0, 0, 0, 5) }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({

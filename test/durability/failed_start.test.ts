@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { HubProcess, newFolder } from './hub_process.ts';
+
+const FAILED_OPEN = new URL('./failed_open.ts', import.meta.url).pathname;
+
+const taken = createServer();
+let port = 0;
+const folder = newFolder();
+let hub: HubProcess;
+
+before(async () => {
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  port = (taken.address() as { port: number }).port;
+  hub = await HubProcess.start(folder);
+});
+
+after(async () => {
+  taken.close();
+  await hub.crash();
+});
+
+/** What is wrong, the settings with it, and what the one line says. */
+const FAILURES: readonly { what: string; folder: () => string; settings: () => object; says: () => string }[] = [
+  {
+    what: 'another hub has the database',
+    folder: () => folder,
+    settings: () => ({}),
+    says: () => `Cannot use the database ${join(folder, 'data.dat')}: another hub is using it`,
+  },
+  {
+    what: 'the port is taken',
+    folder: newFolder,
+    settings: () => ({ port }),
+    says: () => `Cannot listen on 127.0.0.1:${port}: the port is in use by another process`,
+  },
+];
+
+for (const { what, folder: place, settings, says } of FAILURES) {
+  test(`The program writes one plain line and exits with 1 when ${what}`, async () => {
+    const { code, stdout, stderr } = await new HubProcess(place(), { ...settings() }).ended;
+    assert.deepEqual([code, stdout, stderr], [1, '', `${says()}\n`]);
+  });
+
+  test(`openHub rejects and leaves nothing running when ${what}`, () => {
+    const env: Record<string, string> = { HUB_CONFIG_PATH: place(), HUB_PORT: '0', HUB_NUM_THREADS: '1' };
+    for (const [name, value] of Object.entries(settings())) env[`HUB_${name.toUpperCase()}`] = String(value);
+    const { status, stdout } = spawnSync(process.execPath, [FAILED_OPEN], {
+      env: { ...process.env, ...env },
+      timeout: 60_000,
+      encoding: 'utf8',
+    });
+    assert.deepEqual([status, stdout], [0, `StartupError: ${says()}\n`]);
+  });
+}
