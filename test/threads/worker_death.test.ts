@@ -25,7 +25,7 @@ test('A worker killed in mid-load loses no location, repeats no event and keeps 
   const step = fc.record({
     tag: fc.integer({ min: 0, max: 7 }),
     isInside: fc.boolean(),
-    then: fc.oneof(
+    after: fc.oneof(
       { weight: 20, arbitrary: fc.constant('go on' as const) },
       { weight: 4, arbitrary: fc.constantFrom('yield' as const, 'flush' as const) },
       { weight: 1, arbitrary: fc.constantFrom('kill' as const, 'kill twice' as const) },
@@ -38,16 +38,16 @@ test('A worker killed in mid-load loses no location, repeats no event and keeps 
       running.tell(fenceAround('fence', [0, 0], 20));
       for (let tag = 0; tag < 8; tag++) running.tell(provider(`tag ${tag}`));
       for (let tag = 0; tag < 4; tag++) running.tell(trackable(`cart ${tag}`, [`tag ${tag}`]));
-      for (const [index, { tag, isInside, then }] of steps.entries()) {
+      for (const [index, { tag, isInside, after }] of steps.entries()) {
         running.second++;
         const place = isInside ? metres(0, index / 100) : metres(100, index / 100);
         running.location(`tag ${tag}`, place);
         last.set(`tag ${tag}`, place);
         const lane = running.shards.lanes[index % 2];
-        if (then === 'flush') lane?.flush();
-        if (then !== 'go on') await new Promise((resolve) => setImmediate(resolve));
-        if (then === 'kill' || then === 'kill twice') await lane?.kill();
-        if (then === 'kill twice') {
+        if (after === 'flush') lane?.flush();
+        if (after !== 'go on') await new Promise((resolve) => setImmediate(resolve));
+        if (after === 'kill' || after === 'kill twice') await lane?.kill();
+        if (after === 'kill twice') {
           await new Promise((resolve) => setImmediate(resolve));
           await lane?.kill();
         }
@@ -64,7 +64,7 @@ test('A worker killed in mid-load loses no location, repeats no event and keeps 
         [...last.values()],
       );
       assert.deepEqual(
-        motions.map((of) => coordinatesOf((of?.[0] as { location: unknown }).location)),
+        motions.map((of) => coordinatesOf((of?.[0] as { location: unknown } | undefined)?.location)),
         carts.map((id) => last.get(id)),
       );
       assertAlternate(running.crossings());
