@@ -37,8 +37,6 @@ export class Shards {
   readonly #options: ShardsOptions;
   readonly #homes: Homes;
   readonly #questions = new Map<number, Question>();
-  /** Per shard, the work that its outcomes have asked for: it is done in order. */
-  readonly #works: (Promise<void> | undefined)[] = [];
   #lastSeq = 0;
   #lastQuestion = 0;
   /** While objects move: since when, and what waits for that. */
@@ -252,16 +250,11 @@ export class Shards {
   }
 
   #take(shard: number, reply: ShardReply): Promise<void> | undefined {
-    const work = this.#options.outcome(shard, reply);
-    if (work !== undefined) this.#works[shard] = work;
     for (const [id, answer] of reply.outcome.answers) {
-      const question = this.#questions.get(id);
+      this.#questions.get(id)?.resolve(answer);
       this.#questions.delete(id);
-      if (!('providers' in answer)) question?.resolve(answer);
-      // What the new shard says of an object must not come before what the old one has said of it.
-      else void Promise.allSettled([this.#works[shard]]).then(() => question?.resolve(answer));
     }
-    return work;
+    return this.#options.outcome(shard, reply);
   }
 
   /** An item was given up: whoever waits for it must not wait for ever. */

@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { HubProcess, newFolder } from './hub_process.ts';
 
 const FAILED_OPEN = new URL('./failed_open.ts', import.meta.url).pathname;
 
 const taken = createServer();
-let port = 0;
+await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+const { port } = taken.address() as AddressInfo;
 const folder = newFolder();
-let hub: HubProcess;
-
-before(async () => {
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  port = (taken.address() as { port: number }).port;
-  hub = await HubProcess.start(folder);
-});
+const hub = await HubProcess.start(folder);
 
 after(async () => {
   taken.close();

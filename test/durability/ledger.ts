@@ -23,10 +23,10 @@ export class Ledger {
     return this.#entities.size;
   }
 
-  /** One request of some kind. Returns false when the hub is gone. */
+  /** One request of some kind. Returns false when the hub is gone, or going: then it refuses. */
   async ask(hub: HubProcess, own: string, random: () => number): Promise<boolean> {
     const dice = random();
-    if (dice < 0.5) return this.#locate(hub, `${own} ${Math.floor(random() * 3)}`);
+    if (dice < 0.5) return this.#locate(hub, `${own} ${Math.floor(random() * 30)}`);
     if (dice < 0.8) return this.#create(hub, KINDS[Math.floor(random() * 3)] ?? 'zones');
     const paths = [...this.#entities.keys()].filter((path) => !this.#unsure.has(path));
     const path = paths[Math.floor(random() * paths.length)];
@@ -62,6 +62,11 @@ export class Ledger {
     const location = locationOf(provider, entry.count % 50, { accuracy: entry.count });
     const answered = await hub.put(`/providers/${encodeURIComponent(provider)}/location`, location);
     if (answered === undefined) return false;
+    if (answered.status === 503) {
+      // Refused, so it must not turn up.
+      sent.pop();
+      return false;
+    }
     assert.equal(answered.status, 204, JSON.stringify(answered.body));
     entry.isAcknowledged = true;
     entry.atMs = performance.now();
@@ -105,6 +110,10 @@ export class Ledger {
     this.#entities.set(path, this.#entities.get(path));
     const answered = await change();
     if (answered === undefined) return false;
+    if (answered.status === 503) {
+      this.#unsure.delete(path);
+      return false;
+    }
     assert.equal(answered.status, status, `${path}: ${JSON.stringify(answered.body)}`);
     this.#entities.set(path, answered.body);
     this.#unsure.delete(path);

@@ -1,4 +1,4 @@
-import type { AcceptedLocation, Item, Query } from '../../src/core/item.ts';
+import type { AcceptedLocation, Item, LastKnownRow, Query } from '../../src/core/item.ts';
 import { newCounts } from '../../src/counts.ts';
 import type { EventText, Topic } from '../../src/model/topics.ts';
 import { Outcomes } from '../../src/outcomes.ts';
@@ -14,14 +14,17 @@ export type Told = Readonly<Record<string, unknown>> & { readonly topic: Topic }
 export interface RunningOptions {
   readonly shards: number;
   readonly batchMax?: number;
-  /** Stands in for the store in `rows`. */
+  /** Stands in for the store when rows are asked for. */
   readonly rows?: () => Promise<never>;
+  /** Told of rows before they are kept, which waits for what this returns. */
+  readonly keeping?: (rows: readonly LastKnownRow[]) => Promise<void> | undefined;
 }
 
 const VIEW = { crs: 'EPSG:4326' };
 
 /** Shards and the collision stage with their real worker threads, rows in memory, and a clock that the test moves. */
 export class RunningShards {
+  readonly #writer: StoreWriter;
   readonly shards: Shards;
   readonly collisions: CollisionLane;
   readonly counts = newCounts();
@@ -32,16 +35,20 @@ export class RunningShards {
   /** Seconds since T0. */
   second = 0;
 
-  constructor({ shards: count, batchMax = 1000, rows }: RunningOptions) {
+  constructor({ shards: count, batchMax = 1000, rows, keeping = () => undefined }: RunningOptions) {
     const store = new MemoryStore('');
     const writer = new StoreWriter(store, { retryMs: [], schedule: () => () => undefined, state: () => undefined });
+    this.#writer = writer;
     const now = () => T0 + this.second * 1000;
     const restarted = () => void this.counts.workerRestarts++;
     const outcomes = new Outcomes({
       shards: count,
       counts: this.counts,
       publish: (events) => this.#publish(events),
-      keep: (kept) => writer.writeRows(kept, { orFail: true }),
+      keep: async (kept) => {
+        await keeping(kept);
+        await writer.writeRows(kept, { orFail: true });
+      },
       motions: (packed) => this.collisions.shardDone(packed),
       wakeAt: () => undefined,
     });
@@ -101,6 +108,11 @@ export class RunningShards {
       if ('texts' in answer) return answer.texts.map((text) => JSON.parse(text) as unknown);
       return 'ids' in answer ? answer.ids : [];
     });
+  }
+
+  /** Keeps rows as if a run before had done so. */
+  keep(rows: readonly LastKnownRow[]): Promise<void> {
+    return this.#writer.writeRows(rows);
   }
 
   /** Fires what is due, and resolves when everything is done. */

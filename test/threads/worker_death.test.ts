@@ -132,24 +132,29 @@ test('A new worker knows of deletions, and of nothing that it was told to give a
   assert.deepEqual(exits, ['exit provider b old', 'exit provider b new'].slice(1));
 });
 
-test('An object that has moved to another shard survives the death of both workers at once', async (t) => {
+test('Objects that have moved to another shard survive the death of both workers at once', async (t) => {
   const running = new RunningShards({ shards: 2 });
   t.after(() => running.close());
+  const ids = Array.from({ length: 6 }, (_, index) => `tag ${index}`);
   running.tell(fenceAround('fence', [0, 0], 20));
-  for (let index = 0; index < 6; index++) {
-    running.location(`tag ${index}`, INSIDE);
-    running.second++;
-    running.tell(trackable(`cart ${index}`, [`tag ${index}`]));
-    running.location(`tag ${index}`, metres(index, 1));
-    await Promise.all(running.shards.lanes.map((shard) => shard.kill()));
-  }
+  for (const id of ids) running.location(id, INSIDE);
   await running.settle();
-  for (let index = 0; index < 6; index++) {
-    const found = await running.read({ ask: 'provider_location', id: `tag ${index}` });
-    assert.deepEqual(coordinatesOf(found?.[0]), metres(index, 1));
+  running.second = 1;
+  // Since the rows of their entries.
+  for (const [index, id] of ids.entries()) running.location(id, metres(1, index));
+  await running.settle();
+  for (const id of ids) running.tell(trackable(`carrier of ${id}`, [id]));
+  await running.settle();
+  await Promise.all(running.shards.lanes.map((shard) => shard.kill()));
+  for (const [index, id] of ids.entries()) {
+    const found = await running.read({ ask: 'provider_location', id });
+    assert.deepEqual(coordinatesOf(found?.[0]), metres(1, index));
   }
+  for (const id of ids) running.location(id, metres(2, 0));
+  for (const id of ids) running.location(id, OUTSIDE);
+  await running.settle();
   assertAlternate(running.crossings());
-  assert.equal(running.crossings().length, 12, 'an entry of each provider and trackable');
+  assert.equal(running.crossings().length, 4 * ids.length);
 });
 
 test('A new collision worker finds the collisions of what moves', async (t) => {

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LastKnownRow } from '../../src/core/item.ts';
+import { T0 } from '../support/shard_bench.ts';
+import { fenceAround, metres, RunningShards, type Told, trackable } from './running_shards.ts';
+
+test('kept resolves when the rows of all that came before it are kept, however many batches that takes', async (t) => {
+  const kept = new Map<string, LastKnownRow>();
+  const running = new RunningShards({
+    shards: 2,
+    batchMax: 3,
+    keeping: (rows) => {
+      for (const row of rows) kept.set(row.id, row);
+      return undefined;
+    },
+  });
+  t.after(() => running.close());
+  for (let round = 0; round < 5; round++) {
+    for (let index = 0; index < 30; index++) running.location(`tag ${index}`, metres(round, index));
+    const done = running.shards.kept();
+    // These may or may not be kept by then.
+    for (let index = 0; index < 30; index++) running.location(`later ${index}`, metres(round, index));
+    await done;
+    for (let index = 0; index < 30; index++) {
+      const row = kept.get(`tag ${index}`);
+      assert.deepEqual(row?.gone !== true && coordinatesOf(row?.location), metres(round, index));
+    }
+  }
+});
+
+test('kept rejects when rows cannot be kept', async (t) => {
+  const running = new RunningShards({ shards: 1, keeping: () => Promise.reject(new Error('the disk is full')) });
+  t.after(() => running.close());
+  running.location('tag', metres(0, 0));
+  await assert.rejects(running.shards.kept(), { message: 'the disk is full' });
+});
+
+test('A shard without changes hands out no rows', async (t) => {
+  let commits = 0;
+  const running = new RunningShards({
+    shards: 1,
+    keeping: () => {
+      commits++;
+      return undefined;
+    },
+  });
+  t.after(() => running.close());
+  running.location('tag', metres(0, 0));
+  await running.shards.kept();
+  assert.equal(commits, 1);
+  await running.shards.kept();
+  assert.equal(commits, 1);
+});
+
+test('What a new shard says of an object waits for what the old one has said of it', async (t) => {
+  const commits: (() => void)[] = [];
+  let isSlow = true;
+  const keeping = () => (isSlow ? new Promise<void>((resolve) => commits.push(resolve)) : undefined);
+  const running = new RunningShards({ shards: 2, keeping });
+  t.after(() => running.close());
+  running.tell(fenceAround('fence', [0, 0], 20));
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const id of ids) running.location(id, metres(0, 0));
+  for (const id of ids) {
+    running.tell(trackable(`carrier of ${id}`, [id]));
+    running.second++;
+    running.location(id, metres(1, 0));
+  }
+  const settled = running.settle();
+  await Promise.race([settled, until(() => commits.length >= 2)]);
+  assert.deepEqual(running.events, [], 'both shards wait for their first commit');
+  isSlow = false;
+  for (const commit of commits) commit();
+  await settled;
+  for (const id of ids) {
+    const own: readonly Told[] = running.events.filter(
+      (event) => event['provider_id'] === id && event['trackable_id'] == null,
+    );
+    assert.deepEqual(
+      own.map(({ topic, position }) => [topic, (position as { coordinates: unknown } | undefined)?.coordinates]),
+      [
+        ['location_updates', metres(0, 0)],
+        ['fence_events', undefined],
+        ['location_updates', metres(1, 0)],
+      ],
+    );
+  }
+});
+
+test('Overdue exits of a restart still wait for their time when a worker dies meanwhile', async (t) => {
+  const running = new RunningShards({ shards: 1 });
+  t.after(() => running.close());
+  const [lon, lat] = metres(0, 0);
+  const location = { position: { type: 'Point', coordinates: [lon, lat] }, source: 'tag', provider_type: 'uwb' };
+  const text = JSON.stringify({ ...location, provider_id: 'tag', crs: 'EPSG:4326' });
+  const row: LastKnownRow = {
+    kind: 'provider',
+    id: 'tag',
+    receivedMs: T0,
+    keyMs: T0,
+    location: text,
+    memberships: [['fence', T0]],
+  };
+  running.tell(fenceAround('fence', [0, 0], 20, { timeout: 5000 }));
+  await running.keep([row]);
+  running.second = 60;
+  running.shards.restore([row], 2000);
+  await running.settle();
+  await running.shards.lanes[0]?.kill();
+  running.second = 61;
+  await running.settle();
+  assert.deepEqual(running.crossings(), []);
+  running.second = 62;
+  await running.settle();
+  assert.deepEqual(running.crossings(), ['exit provider tag fence']);
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function coordinatesOf(location: string | undefined): unknown {
+  return JSON.parse(location ?? 'null')?.position.coordinates;
+}
