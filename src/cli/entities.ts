@@ -29,7 +29,14 @@ export async function placeEntities(client: HubClient, kind: EntityKind, entitie
     for (const [index, entity] of waiting) await place(client, { index, entity, placed });
   });
   await Promise.all(workers);
+  // They were answered in any order.
+  placed.rejections.sort((a, b) => indexOf(a) - indexOf(b));
   return placed;
+}
+
+/** 3 of `fences[3]: 400 …`. */
+function indexOf(rejection: string): number {
+  return Number.parseInt(rejection.slice(rejection.indexOf('[') + 1), 10);
 }
 
 async function place(

@@ -22,6 +22,7 @@ interface PlaceOnTheWay {
   readonly local: readonly number[] | undefined;
   readonly keyMs: number;
   readonly receivedMs: number;
+  readonly timing: OwnTiming;
 }
 
 interface ObjectOnTheWay {
@@ -37,7 +38,6 @@ interface ProviderOnTheWay extends ObjectOnTheWay {
 
 interface TrackableOnTheWay extends ObjectOnTheWay {
   readonly entity: Trackable;
-  readonly moverTiming: OwnTiming;
   readonly colliding: boolean;
 }
 
@@ -56,8 +56,8 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
   for (const id of item.trackables) {
     const trackable = state.trackables.get(id);
     if (trackable === undefined) continue;
-    const { entity, moverTiming, colliding } = trackable;
-    trackables.push({ ...packed(context, trackable), entity, moverTiming, colliding });
+    const { entity, colliding } = trackable;
+    trackables.push({ ...packed(context, trackable), entity, colliding });
     forget(context, trackable);
     unlink(state, trackable);
     state.trackables.delete(id);
@@ -67,8 +67,7 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
 
 /**
  * Takes in the state of objects from another shard. Their rows are wanted at once: should this shard's worker die, they
- * must not be older than what has come along; and what is told of the objects here, once the rows are kept, then comes
- * after what was told of them there.
+ * must not be older than what has come along.
  */
 export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): void {
   const { state } = context;
@@ -83,8 +82,7 @@ export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): 
     // Its entity may be here already, in a newer version.
     const trackable = state.trackables.get(packedTrackable.id) ?? setTrackable(state, packedTrackable.entity);
     const place = unpackPlace(state, packedTrackable.place);
-    if (place !== undefined) settle(state, trackable, place);
-    trackable.moverTiming = packedTrackable.moverTiming;
+    if (place !== undefined) settle(trackable, place);
     trackable.colliding = packedTrackable.colliding;
     unpackInto(state, trackable, packedTrackable);
   }
@@ -101,8 +99,9 @@ function packed(context: ShardContext, object: ProviderState | TrackableState): 
 }
 
 /** The position as sent goes along while its zone is still the same. */
-function packedPlace({ zones }: ShardContext, { zone, location, local, keyMs, receivedMs }: Place): PlaceOnTheWay {
-  return { location, local: zones(location.source) === zone ? local : undefined, keyMs, receivedMs };
+function packedPlace({ zones }: ShardContext, place: Place): PlaceOnTheWay {
+  const { zone, location, local, keyMs, receivedMs, timing } = place;
+  return { location, local: zones(location.source) === zone ? local : undefined, keyMs, receivedMs, timing };
 }
 
 /** What must be kept before its events are published is kept by this shard, which publishes them. */
@@ -129,8 +128,8 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
 
 function unpackPlace(state: ShardState, from: PlaceOnTheWay | undefined): Place | undefined {
   if (from === undefined) return undefined;
-  const { location, local, keyMs, receivedMs } = from;
+  const { location, local, keyMs, receivedMs, timing } = from;
   const [lon, lat, z] = location.position.coordinates as [number, number, number?];
   const zone = state.zones.find(location.source);
-  return { lon, lat, z, floor: location.floor ?? 0, zone, keyMs, receivedMs, location, local, text: undefined };
+  return { lon, lat, z, floor: location.floor ?? 0, zone, keyMs, receivedMs, timing, location, local, text: undefined };
 }

@@ -2,6 +2,7 @@ import type { ShardContext } from './context.ts';
 import { restored } from './fence/membership.ts';
 import { timingIn } from './fence/observe_fences.ts';
 import { providerTiming, trackableTiming } from './fence/seen.ts';
+import { UNSET } from './fence/timing.ts';
 import type { AcceptedLocation, Item, LastKnownRow } from './item.ts';
 import { providerState } from './location/on_location.ts';
 import { locationText } from './location/text.ts';
@@ -72,7 +73,7 @@ function revive(
   const { state } = context;
   const place = placeOf(state, row);
   if (object.kind === 'trackable') {
-    settle(state, object, place);
+    settle(object, place);
     // The collision stage may know it from before this worker: its end must reach it.
     object.colliding = true;
   } else object.place = place;
@@ -92,6 +93,7 @@ function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place
   const location = JSON.parse(row.location) as AcceptedLocation;
   const [lon, lat, z] = location.position.coordinates as [number, number, number?];
   const zone = state.zones.find(location.source);
+  const timing = state.providers.get(location.provider_id)?.timing ?? UNSET;
   const { receivedMs, keyMs, location: text } = row;
-  return { lon, lat, z, floor: location.floor ?? 0, zone, keyMs, receivedMs, location, local: undefined, text };
+  return { lon, lat, z, floor: location.floor ?? 0, zone, keyMs, receivedMs, timing, location, local: undefined, text };
 }

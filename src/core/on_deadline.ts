@@ -44,8 +44,16 @@ function inOrder(a: Woken, b: Woken): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** Fires the deadlines of one object up to `nowMs`: before it is observed, held ones too. */
-export function expireObject(context: ShardContext, object: Woken, nowMs: number): void {
+/**
+ * Fires the held deadlines of an object that is about to be observed. All others up to `nowMs` have fired by then: see
+ * `advance`.
+ */
+// hot
+export function fireHeld(context: ShardContext, object: Woken, nowMs: number): void {
+  if (object.holdMs > nowMs) expireObject(context, object, nowMs);
+}
+
+function expireObject(context: ShardContext, object: Woken, nowMs: number): void {
   if (object.members.length === 0) return;
   if (object.kind === 'provider') {
     const crossings = expireFences(object, nowMs, providerTiming(context.state, object));

@@ -55,6 +55,8 @@ export interface Place {
   /** min(timestamp_generated, time of receipt): what locations are ordered by, and what events carry. */
   readonly keyMs: number;
   readonly receivedMs: number;
+  /** What its provider set when it came. It times whoever is at the place, also in another shard than the provider's. */
+  readonly timing: OwnTiming;
   /** As served: in EPSG:4326, defaults filled in. */
   readonly location: AcceptedLocation;
   /** The position as sent, where that was in the zone's own coordinates. */
@@ -91,8 +93,6 @@ export interface TrackableState extends Tracked {
   readonly kind: 'trackable';
   entity: Trackable;
   timing: OwnTiming;
-  /** What the provider of its place set when it came there. The provider may be another shard's by now. */
-  moverTiming: OwnTiming;
   /** Its own rules; undefined: those of the hub apply. */
   rules: Ranking | undefined;
   /** Extent at `place`. */

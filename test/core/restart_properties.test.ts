@@ -7,7 +7,7 @@ import { Alternation } from './site/alternation.ts';
 import { randomSite } from './site/steps.ts';
 import { endOf, LATER, type Timed, tellingsOf } from './site/tellings.ts';
 
-const RUNS = { numRuns: Number(process.env['N'] ?? 150), seed: Number(process.env['SEED'] ?? 7) };
+const RUNS = { numRuns: 150, seed: 7 };
 const HOLD = 2;
 
 /** What a store has kept of a shard. */

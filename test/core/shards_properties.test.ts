@@ -6,7 +6,7 @@ import { play, SharedSite, saidOf } from './site/play.ts';
 import { randomSite } from './site/steps.ts';
 import { tellingsOf } from './site/tellings.ts';
 
-const RUNS = { numRuns: Number(process.env['N'] ?? 150), seed: Number(process.env['SEED'] ?? 7) };
+const RUNS = { numRuns: 150, seed: 7 };
 
 test('however many shards share the objects, the same is said of each of them', async () => {
   let moves = 0;

@@ -50,7 +50,7 @@ function fallBack(context: ShardContext, trackable: TrackableState, providerId: 
   const next = significantPlace(context, trackable, moment.nowMs);
   if (next === undefined) loseMotion(context, trackable, moment);
   else {
-    settle(context.state, trackable, next);
+    settle(trackable, next);
     context.state.dirty.add(trackable);
   }
   for (const child of carriedBy(context.state, trackable.id)) fallBack(context, child, providerId, moment);

@@ -7,7 +7,7 @@ import { namingTrackables } from '../location/naming_trackables.ts';
 import { collides, extentAt, moveTrackable, reportGone } from '../motion/move.ts';
 import { significantPlace } from '../motion/significant_place.ts';
 import { motionIn } from '../motion/text.ts';
-import { expireObject } from '../on_deadline.ts';
+import { fireHeld } from '../on_deadline.ts';
 import { compileRules } from '../rules/evaluate.ts';
 import type { ShardState, TrackableState } from '../state.ts';
 import { loseMotion } from './lose_motion.ts';
@@ -57,7 +57,6 @@ function newTrackable(entity: Trackable): TrackableState {
     id: entity.id,
     entity,
     timing: UNSET,
-    moverTiming: UNSET,
     rules: undefined,
     place: undefined,
     footprint: undefined,
@@ -81,6 +80,6 @@ function forceUpdate(
   if (found === undefined) return;
   const place = namingTrackables(context.state, found, trackable);
   if (motionIn({ ...trackable, place, footprint: extentAt(trackable, place) }, WGS84, context.zones) === shown) return;
-  expireObject(context, trackable, moment.nowMs);
+  fireHeld(context, trackable, moment.nowMs);
   moveTrackable(context, trackable, { place, keyMs: moment.nowMs, moment });
 }

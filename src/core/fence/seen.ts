@@ -25,11 +25,11 @@ export function providerSeen(
   };
 }
 
-/** A provider's values override those of its trackable, unless it is on several. */
+/** A provider's values, those of its last location, override those of its trackable, unless it is on several. */
 export function providerTiming(state: ShardState, provider: ProviderState): TimingChain {
   const { trackables } = assignedTo(state, provider.id);
   const only = trackables.length === 1 ? trackables[0] : undefined;
-  return { provider: provider.timing, trackable: only?.timing ?? UNSET };
+  return { provider: provider.place?.timing ?? UNSET, trackable: only?.timing ?? UNSET };
 }
 
 /** A trackable that has a place, as the fences see it. */
@@ -49,6 +49,6 @@ export function trackableSeen(trackable: TrackableState, keyMs: number, nowMs: n
 }
 
 /** A trackable's values are overridden by those of the provider of its significant location. */
-export function trackableTiming({ moverTiming, timing }: TrackableState): TimingChain {
-  return { provider: moverTiming, trackable: timing };
+export function trackableTiming({ place, timing }: TrackableState): TimingChain {
+  return { provider: place?.timing ?? UNSET, trackable: timing };
 }

@@ -1,5 +1,6 @@
 import { formatTime } from '../../model/time.ts';
 import type { Zone } from '../../model/zone.ts';
+import type { OwnTiming } from '../fence/timing.ts';
 import type { AcceptedLocation } from '../item.ts';
 import type { Place } from '../state.ts';
 import { projection } from '../zone/crs.ts';
@@ -10,12 +11,21 @@ import { speedAndCourse } from './speed_and_course.ts';
 
 const scratch: [number, number] = [0, 0];
 
+/** A location as it is received. */
+export interface Received {
+  readonly location: AcceptedLocation;
+  readonly generatedMs: number;
+  readonly receivedMs: number;
+}
+
 /** What a location is located with. */
 export interface Surroundings {
   /** The zone that the location's source names, if any. */
   readonly zone: Zone | undefined;
   /** Ids of the trackables that the provider is assigned to. */
   readonly trackables: string[];
+  /** What the provider sets. */
+  readonly timing: OwnTiming;
   /** Where the provider was before. */
   readonly previous: Place | undefined;
 }
@@ -25,14 +35,11 @@ export interface Surroundings {
  * receipt), floor (the zone's, else 0), elevation_ref (floor), speed and course (from the provider's previous place).
  * Returns undefined when its coordinates have no place: their zone is gone, has lost its transform, or has moved away.
  */
-export function locate(
-  location: AcceptedLocation,
-  times: { readonly receivedMs: number; readonly generatedMs: number },
-  around: Surroundings,
-): Place | undefined {
+// hot
+export function locate(received: Received, { zone, trackables, timing, previous }: Surroundings): Place | undefined {
+  const { location, generatedMs, receivedMs } = received;
   const { coordinates } = location.position;
   const z = coordinates[2];
-  const { zone, previous } = around;
   let { position } = location;
   if (location.crs !== 'EPSG:4326') {
     const plane = planeOfInput(location.crs, zone);
@@ -42,24 +49,31 @@ export function locate(
     const lonLat = [roundDegrees(scratch[0]), roundDegrees(scratch[1])];
     position = { type: 'Point', coordinates: z === undefined ? lonLat : [...lonLat, z] };
   }
-  const lon = position.coordinates[0] as number;
-  const lat = position.coordinates[1] as number;
-  const keyMs = Math.min(times.generatedMs, times.receivedMs);
   const floor = location.floor ?? zone?.floor ?? 0;
-  const { speed, course } = moving(location, previous, { lon, lat, keyMs });
   const served: AcceptedLocation = {
     ...location,
     position,
     crs: 'EPSG:4326',
-    trackables: around.trackables,
-    timestamp_generated: location.timestamp_generated ?? formatTime(times.generatedMs),
+    trackables,
+    timestamp_generated: location.timestamp_generated ?? formatTime(generatedMs),
     floor,
     elevation_ref: location.elevation_ref ?? 'floor',
   };
-  if (speed !== undefined) served.speed = speed;
-  if (course !== undefined) served.course = course;
-  const local = location.crs === 'local' ? coordinates : undefined;
-  return { lon, lat, z, floor, zone, keyMs, receivedMs: times.receivedMs, location: served, local, text: undefined };
+  const place: Place = {
+    lon: position.coordinates[0] as number,
+    lat: position.coordinates[1] as number,
+    z,
+    floor,
+    zone,
+    keyMs: Math.min(generatedMs, receivedMs),
+    receivedMs,
+    timing,
+    location: served,
+    local: location.crs === 'local' ? coordinates : undefined,
+    text: undefined,
+  };
+  if (previous !== undefined) fillInMovement(served, previous, place);
+  return place;
 }
 
 function planeOfInput(crs: string, zone: Zone | undefined): PlaneTransform | undefined {
@@ -67,14 +81,15 @@ function planeOfInput(crs: string, zone: Zone | undefined): PlaneTransform | und
   return zone === undefined ? undefined : zoneTransform(zone);
 }
 
-function moving(
-  location: AcceptedLocation,
-  previous: Place | undefined,
-  here: { readonly lon: number; readonly lat: number; readonly keyMs: number },
-): { speed: number | undefined; course: number | undefined } {
-  const speed = location.speed ?? undefined;
-  const course = location.course ?? undefined;
-  if (previous === undefined || (speed !== undefined && course !== undefined)) return { speed, course };
-  const derived = speedAndCourse(previous, here);
-  return { speed: speed ?? derived.speed, course: course ?? derived.course };
+function fillInMovement(served: AcceptedLocation, from: Place, to: Place): void {
+  if (served.speed != null && served.course != null) return;
+  const { speed, course } = speedAndCourse(from, to);
+  if (served.speed == null && speed !== undefined) served.speed = round(speed);
+  // What rounds up to a full turn is north.
+  if (served.course == null && course !== undefined) served.course = round(course) % 360;
+}
+
+/** Derived speeds and courses have no meaning beyond a ten thousandth of a metre per second, or degree. */
+function round(value: number): number {
+  return Math.round(value * 1e4) / 1e4;
 }

@@ -5,7 +5,7 @@ import { providerSeen } from '../fence/seen.ts';
 import { UNSET } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import { follow } from '../motion/move.ts';
-import { expireObject } from '../on_deadline.ts';
+import { fireHeld } from '../on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from '../publish.ts';
 import { schedule } from '../schedule.ts';
 import type { ProviderState, ShardState } from '../state.ts';
@@ -28,14 +28,14 @@ export function onLocation(context: ShardContext, item: Item & { kind: 'location
   }
   const zone = state.zones.find(location.source);
   const assigned = assignedTo(state, provider.id);
-  const place = locate(location, { receivedMs, generatedMs }, { zone, trackables: assigned.ids, previous });
+  const place = locate(item, { zone, trackables: assigned.ids, timing: provider.timing, previous });
   if (place === undefined) {
     counts.rejected++;
     return;
   }
   counts.processed++;
   const moment: Moment = { nowMs: receivedMs, seq };
-  expireObject(context, provider, receivedMs);
+  fireHeld(context, provider, receivedMs);
   provider.place = place;
   state.dirty.add(provider);
   publishLocation(context, place);

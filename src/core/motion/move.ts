@@ -3,11 +3,10 @@ import type { Moment, ShardContext } from '../context.ts';
 import type { Footprint } from '../fence/fence_index.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { trackableSeen } from '../fence/seen.ts';
-import { UNSET } from '../fence/timing.ts';
-import { expireObject } from '../on_deadline.ts';
+import { fireHeld } from '../on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from '../publish.ts';
 import { schedule } from '../schedule.ts';
-import type { Place, ShardState, TrackableState } from '../state.ts';
+import type { Place, TrackableState } from '../state.ts';
 import { footprintOf } from './footprint.ts';
 import type { Motion } from './motion.ts';
 import { significantPlace } from './significant_place.ts';
@@ -32,7 +31,7 @@ export function follow(context: ShardContext, trackable: TrackableState, arrival
   if (place !== arrival.place && at?.location.provider_id === place.location.provider_id && place.keyMs <= at.keyMs) {
     return;
   }
-  expireObject(context, trackable, moment.nowMs);
+  fireHeld(context, trackable, moment.nowMs);
   moveTrackable(context, trackable, { ...arrival, place });
 }
 
@@ -42,21 +41,21 @@ export function follow(context: ShardContext, trackable: TrackableState, arrival
  */
 export function moveTrackable(context: ShardContext, trackable: TrackableState, arrival: Arrival): void {
   const { place, keyMs, moment } = arrival;
-  settle(context.state, trackable, place);
+  settle(trackable, place);
   context.state.dirty.add(trackable);
   publishMotion(context, trackable);
   const crossings = observeFences(context, trackable, trackableSeen(trackable, keyMs, moment.nowMs));
   publishTrackableCrossings(context, trackable, crossings);
   schedule(context.state, trackable);
   reportMotion(context, trackable, keyMs, moment);
+  if (context.state.carried.size === 0) return;
   for (const child of carriedBy(context.state, trackable.id)) follow(context, child, arrival);
 }
 
 /** Puts a trackable to a place without a word to anybody. */
-export function settle(state: ShardState, trackable: TrackableState, place: Place): void {
+export function settle(trackable: TrackableState, place: Place): void {
   trackable.place = place;
   trackable.footprint = extentAt(trackable, place);
-  trackable.moverTiming = state.providers.get(place.location.provider_id)?.timing ?? UNSET;
 }
 
 /** The extent that the trackable has, or would have, at a place. */
@@ -80,7 +79,8 @@ export function reportGone(context: ShardContext, trackable: TrackableState, mom
 export function reportMotion(context: ShardContext, trackable: TrackableState, keyMs: number, moment: Moment): void {
   const { place, footprint, entity } = trackable;
   if (place === undefined || footprint === undefined || !collides(context, trackable)) return;
-  const { timing: own, moverTiming: provider } = trackable;
+  const { timing: provider } = place;
+  const { timing: own } = trackable;
   trackable.colliding = true;
   const motion: Motion = {
     kind: 'moved',

@@ -13,13 +13,17 @@ export function significantPlace(
   nowMs: number,
   arrived = trackable.place,
 ): Place | undefined {
-  const places = placesOf(context.state, trackable);
-  const parent = trackable.entity.parent == null ? undefined : context.state.trackables.get(trackable.entity.parent);
+  const { state } = context;
+  const { location_providers: providers, parent: parentId } = trackable.entity;
+  // The most frequent case, without a list.
+  if (parentId == null && providers?.length === 1) return state.providers.get(providers[0] as string)?.place;
+  const places = placesOf(state, trackable);
+  const parent = parentId == null ? undefined : state.trackables.get(parentId);
   if (parent?.place !== undefined) places.push(parent.place);
   if (places.length < 2) return places[0];
   const preferred = places.findIndex((place) => place.location.provider_id === arrived?.location.provider_id);
   if (preferred >= 0) places.push(...places.splice(preferred, 1));
-  const ranking = trackable.rules ?? context.state.rules;
+  const ranking = trackable.rules ?? state.rules;
   const candidates = places.map((place): Candidate<Place> => {
     return { facts: factsOf(place, nowMs), keyMs: place.keyMs, value: place };
   });

@@ -15,12 +15,12 @@ export class ZoneTable {
   // hot
   readonly find = (name: string): Zone | undefined => {
     const zone = this.#byId.get(name) ?? this.#byForeignId.get(name);
-    return zone === undefined && UUID.test(name) ? this.#byId.get(name.toLowerCase()) : zone;
+    return zone === undefined && isUuid(name) ? this.#byId.get(name.toLowerCase()) : zone;
   };
 
   /** Adds, replaces or (undefined) removes a zone. Returns the one that was there before. */
   set(id: string, zone: Zone | undefined): Zone | undefined {
-    const key = UUID.test(id) ? id.toLowerCase() : id;
+    const key = isUuid(id) ? id.toLowerCase() : id;
     const before = this.#byId.get(key);
     if (before?.foreign_id != null && this.#byForeignId.get(before.foreign_id) === before) {
       this.#byForeignId.delete(before.foreign_id);
@@ -32,4 +32,8 @@ export class ZoneTable {
     }
     return before;
   }
+}
+
+function isUuid(text: string): boolean {
+  return text.length === 36 && UUID.test(text);
 }
