@@ -280,7 +280,7 @@ async function finish({ ticker, entities, shards, collisions, writer }: Parts): 
   // Providers that locations have brought along are still being created.
   await entities.settled();
   await shards.kept().catch(() => undefined);
-  await collisions.lane.settled();
+  await collisions.lane.settled().catch(() => undefined);
   await writer.close();
   await Promise.all([shards.close(), collisions.close()]);
 }

@@ -67,7 +67,8 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
 
 /**
  * Takes in the state of objects from another shard. Their rows are wanted at once: should this shard's worker die, they
- * must not be older than what has come along.
+ * must not be older than what has come along; and what is told of the objects here, once the rows are kept, then comes
+ * after what was told of them there.
  */
 export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): void {
   const { state } = context;

@@ -29,7 +29,7 @@ function wake(state: ShardState, atMs: number): Woken[] {
   for (;;) {
     const object = state.deadlines.popDue(atMs) as Woken | undefined;
     if (object === undefined) break;
-    if (nextDeadlineMs(object) <= atMs && object.holdMs <= atMs) woken.push(object);
+    if (nextDeadlineMs(object) <= atMs) woken.push(object);
     else early.push(object);
   }
   for (const object of early) schedule(state, object);

@@ -2,7 +2,7 @@ import { DurationMs, Metres } from './schema.ts';
 
 /**
  * The values that decide when an object enters and leaves a fence. A provider's value overrides its trackable's, which
- * overrides the fence's; null or absent falls through. The effective value is found in core/fence/parameters.ts.
+ * overrides the fence's; null or absent falls through. The effective value is found in core/fence/timing.ts.
  */
 export const exitTolerance = Metres('Distance outside the fence within which an exit is held back.');
 export const toleranceTimeout = DurationMs('How long an object may stay within the exit tolerance.');

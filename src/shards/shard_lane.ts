@@ -9,6 +9,8 @@ import { Told } from './told.ts';
 const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
 /** A worker that dies while it is told what the last one knew is replaced as often as this, then its batch is lost. */
 const REVIVALS_MAX = 10;
+/** Whoever ends workers from outside hardly hits the same item as often as this. */
+const DEATHS_MAX = 3;
 
 /** What a shard lane needs of the hub. */
 export interface ShardLaneOptions {
@@ -91,25 +93,33 @@ export class ShardLane {
     } catch (error) {
       this.#noteFailure(error);
     }
-    await this.#runInParts(items);
+    // A worker that has died may have had any reason; one that has thrown will do so again.
+    const isPoisoned = this.#thread.isAlive && items.length > 1;
+    await this.#runInParts(isPoisoned ? halvesOf(items) : [items]);
     // Motions of the parts may wait for this batch to end.
     this.lane.wake();
     return undefined;
   }
 
-  async #runInParts(items: readonly Item[]): Promise<void> {
-    const parts = [items];
-    await this.#revive(items);
+  /**
+   * Runs the parts of a batch that has failed, and halves those that fail. An item alone is given up when the worker
+   * throws over it, or has died over it several times.
+   */
+  async #runInParts(batch: readonly (readonly Item[])[]): Promise<void> {
+    await this.#revive(batch.flat());
+    const parts = batch.toReversed();
+    let deaths = 0;
     for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
       try {
         const reply = await this.#step(part, parts.at(-1)?.[0] ?? this.lane.next);
         this.#keepWork(this.#options.outcome(reply));
       } catch (error) {
         this.#noteFailure(error);
-        const middle = part.length >> 1;
-        if (middle > 0) parts.push(part.slice(middle), part.slice(0, middle));
+        if (part.length > 1) parts.push(...halvesOf(part).toReversed());
+        else if (!this.#thread.isAlive && ++deaths < DEATHS_MAX) parts.push(part);
         else this.#giveUp(part, error);
-        await this.#revive(parts.flat());
+        if (parts.at(-1) !== part) deaths = 0;
+        await this.#revive(parts.toReversed().flat());
       }
     }
   }
@@ -224,6 +234,11 @@ export class ShardLane {
     this.#works = [];
     if (!this.#closed) this.#options.restarted(error);
   }
+}
+
+function halvesOf(items: readonly Item[]): (readonly Item[])[] {
+  const middle = items.length >> 1;
+  return [items.slice(0, middle), items.slice(middle)];
 }
 
 const LOST = 'Cannot process all of what was sent: it makes a worker thread fail';

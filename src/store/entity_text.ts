@@ -1,3 +1,4 @@
+import { StartupError } from '../errors.ts';
 import type { EntityKind, EntityWrite } from './store.ts';
 
 /** An entity after a change; undefined when it was deleted. */
@@ -12,9 +13,17 @@ export function entityWrites(changes: readonly Changed[]): EntityWrite[] {
   return changes.map(({ kind, id, after }) => ({ kind, id, text: after && JSON.stringify(after) }));
 }
 
-/** The kept entities of a kind, in the order of creation. */
+/** The kept entities of a kind, in the order of creation. Throws a StartupError that names one that is damaged. */
 export function keptEntities<T>(entities: readonly EntityWrite[], kind: EntityKind): T[] {
   const kept: T[] = [];
-  for (const { kind: of, text } of entities) if (of === kind && text !== undefined) kept.push(JSON.parse(text) as T);
+  for (const { kind: of, id, text } of entities) {
+    if (of !== kind || text === undefined) continue;
+    try {
+      kept.push(JSON.parse(text) as T);
+    } catch (cause) {
+      const why = String((cause as Error).message).replaceAll(/\s+/g, ' ');
+      throw new StartupError(`Cannot read ${kind} "${id}" from the database: ${why}`, { cause });
+    }
+  }
   return kept;
 }

@@ -138,6 +138,17 @@ describe('events of deadlines come', () => {
   });
 });
 
+test('a location may cross any number of fences at once', async () => {
+  const bench = await ShardBench.open();
+  const ids = Array.from({ length: 200 }, (_, i) => String(i).padStart(3, '0'));
+  bench.tell(0, zone(), ...ids.toReversed().map((id) => fence(at(0, id))));
+  bench.tell(1, inHall(1, HERE));
+  bench.tell(2, inHall(2, HERE));
+  bench.tell(3, inHall(3, THERE));
+  const expected = [...ids.map((id) => `entry ${id} tag 1`), ...ids.map((id) => `exit ${id} tag 1-3`)];
+  assert.deepEqual(brief(bench.takeFenceEvents()), expected);
+});
+
 test('an event carries one value for each filter field of its topic', async () => {
   const bench = await open();
   bench.tell(0, trackable('x', ['tag']));

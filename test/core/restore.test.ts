@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { LastKnownRow } from '../../src/core/item.ts';
+import type { HandedOver, LastKnownRow } from '../../src/core/item.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import { square } from '../support/hall.ts';
 import { fence, forced, inHall, iso, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
@@ -108,16 +108,28 @@ describe('after a restart', () => {
 
   test('several overdue exits of one hold fire in the order of their times', async () => {
     const bench = await open({ timeout: 60_000 });
-    bench.tell(0, provider('second'), provider('first'));
-    bench.tell(10, inHall(10, IN, { provider_id: 'first' }));
-    bench.tell(20, inHall(20, IN, { provider_id: 'second' }));
+    bench.tell(10, inHall(10, IN, { provider_id: 'z' }));
+    bench.tell(20, inHall(20, IN, { provider_id: 'a' }));
     bench.rows = 'all';
     bench.step(21);
     const next = await open({ timeout: 60_000 });
-    next.tell(500, provider('second'), provider('first'));
-    next.tell(500, { kind: 'restore', rows: kept(bench).reverse(), holdMs: T0 + 502_000 });
+    next.tell(500, { kind: 'restore', rows: kept(bench), holdMs: T0 + 502_000 });
     next.step(600);
-    assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock first 10-70', 'exit dock second 20-80']);
+    assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock z 10-70', 'exit dock a 20-80']);
+  });
+
+  test('an overdue exit that moves to another shard is held there as well', async () => {
+    const bench = await open({ timeout: 60_000 });
+    bench.tell(30, inHall(30, IN));
+    const next = await restart(bench, 500, { timeout: 60_000 });
+    const release = { kind: 'release', id: 1, providers: ['tag'], trackables: ['cart'] } as const;
+    const [answer] = next.tell(501, release).answers;
+    const other = await ShardBench.open();
+    other.tell(501, zone(), fence(square({ id: 'dock', timeout: 60_000 })));
+    other.tell(501, { kind: 'adopt', state: structuredClone(answer?.[1] as HandedOver) });
+    assert.deepEqual(other.takeFenceEvents(), []);
+    other.step(502);
+    assert.deepEqual(brief(other.takeFenceEvents()), ['exit dock tag 30-90', 'exit dock cart 30-90']);
   });
 
   test('a location before the end of the hold fires the overdue exit first, and then counts itself', async () => {

@@ -45,18 +45,14 @@ test('A hub that is full answers 503 with Retry-After, applies nothing of it, an
   assert.deepEqual([...providers].sort(), expected.sort());
   assert.deepEqual(locations.map(({ provider_id: id }) => id).sort(), expected);
   assert.equal((await send(hub, 99)).status, 204, 'there is room again');
-});
 
-test('A WebSocket publish into a full hub is answered with an error', async (t) => {
-  const hub = await openTestHub({ lane_capacity: 2, num_threads: 1 });
-  t.after(hub.close);
+  const many = Array.from({ length: 3 * BATCH + 1 }, (_, index) => locationOf(`socket ${index}`, index));
   const socket = await hub.socket();
-  const locations = Array.from({ length: 3 }, (_, index) => locationOf(`tag ${index}`, index));
-  const [error] = await socket.ask({ event: 'message', topic: 'location_updates', payload: locations });
+  const [error] = await socket.ask({ event: 'message', topic: 'location_updates', payload: many });
   assert.equal(error?.code, 10005);
   await hub.settle();
-  assert.deepEqual((await hub.get('/providers')).body, []);
-  assertBalanced(hub.hub.counts(), 3);
+  assert.equal((await hub.get('/providers')).body.length, expected.length + BATCH);
+  assertBalanced(hub.hub.counts(), 17 * BATCH + many.length);
 });
 
 test('A hub that is closed during load finishes what it has accepted', async () => {
@@ -83,8 +79,21 @@ test('A hub that is closed during load finishes what it has accepted', async () 
   assert.deepEqual(hub.logged, []);
 });
 
+test('A hub that is closed keeps the providers that its last locations have brought along', async (t) => {
+  const first = await openTestHub({ num_threads: 1 });
+  t.after(first.close);
+  const locations = Array.from({ length: 4000 }, (_, index) => locationOf(`tag ${index}`, index % 100));
+  assert.equal((await first.put('/providers/locations', locations)).status, 204);
+  await first.hub.close();
+  const second = await openTestHub({ num_threads: 1 }, { folder: first.folder });
+  t.after(second.close);
+  const ids = (await second.get('/providers')).body as readonly string[];
+  assert.equal(ids.length, locations.length);
+  assert.equal((await second.get('/providers/locations')).body.length, locations.length);
+});
+
 test('Without persist_locations a restart keeps entities and no location', async (t) => {
-  const first = await openTestHub({ persist_locations: false });
+  const first = await openTestHub({ persist_locations: false, num_threads: 1 });
   t.after(first.close);
   await first.post('/trackables', {
     id: '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01',
@@ -97,7 +106,7 @@ test('Without persist_locations a restart keeps entities and no location', async
   assert.equal((await first.get('/providers/tag/location')).status, 200);
   await first.hub.close();
   for (const persist of [false, true]) {
-    const hub = await openTestHub({ persist_locations: persist }, { folder: first.folder });
+    const hub = await openTestHub({ persist_locations: persist, num_threads: 1 }, { folder: first.folder });
     assert.equal((await hub.get('/providers/tag/location')).status, 404);
     assert.equal((await hub.get('/trackables')).body.length, 1);
     assert.deepEqual((await hub.get('/trackables/motions')).body, []);

@@ -34,12 +34,17 @@ export class RunningShards {
   sent = 0;
   /** Seconds since T0. */
   second = 0;
+  /** Called whenever somebody reads the clock, as a lane does before each batch. */
+  onClock: (() => void) | undefined;
 
   constructor({ shards: count, batchMax = 1000, rows, keeping = () => undefined }: RunningOptions) {
     const store = new MemoryStore('');
     const writer = new StoreWriter(store, { retryMs: [], schedule: () => () => undefined, state: () => undefined });
     this.#writer = writer;
-    const now = () => T0 + this.second * 1000;
+    const now = () => {
+      this.onClock?.();
+      return T0 + this.second * 1000;
+    };
     const restarted = () => void this.counts.workerRestarts++;
     const outcomes = new Outcomes({
       shards: count,

@@ -50,6 +50,8 @@ async function play(running: RunningShards, steps: readonly Step[], prefix: stri
   const parents = new Map<string, string | undefined>();
   running.second = Math.ceil(running.second / 1000) * 1000 + 1000;
   running.tell(...fences(0), ...TAGS.map((id) => provider(name(id))));
+  for (const [index, id] of CARTS.entries())
+    running.tell(trackable(name(id), [name(TAGS[index] ?? '')], { radius: 5 }));
   for (const now of steps) {
     switch (now.do) {
       case 'move':
@@ -113,7 +115,7 @@ after(() => Promise.all(all.map((running) => running.close())));
 test('The number of shards changes no event, while assignments change and objects move between shards', async () => {
   let round = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 80 }), async (steps) => {
       // The prefix decides which shards the objects live in.
       const prefix = `round ${++round}`;
       const stories = await Promise.all(
@@ -126,8 +128,8 @@ test('The number of shards changes no event, while assignments change and object
       assert.deepEqual(stories[1], stories[0]);
       assert.deepEqual(stories[2], stories[0]);
     }),
-    { numRuns: 20, seed: 3 },
+    { numRuns: 12, seed: 3 },
   );
   const [one] = all;
-  assert.ok((one?.counts.entries ?? 0) > 100 && (one?.counts.collisionsStarted ?? 0) > 20, JSON.stringify(one?.counts));
+  assert.ok((one?.counts.entries ?? 0) > 50 && (one?.counts.collisionsStarted ?? 0) > 20, JSON.stringify(one?.counts));
 });

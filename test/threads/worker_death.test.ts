@@ -76,6 +76,19 @@ test('A worker killed in mid-load loses no location, repeats no event and keeps 
   );
 });
 
+test('A lone location survives that its worker is killed over it again and again', async (t) => {
+  const running = new RunningShards({ shards: 1 });
+  t.after(() => running.close());
+  await running.settle();
+  let kills = 3;
+  running.onClock = () => {
+    if (kills-- > 0) void running.shards.lanes[0]?.kill();
+  };
+  running.location('tag', INSIDE);
+  await running.shards.settled();
+  assert.deepEqual([running.lost, running.counts.processed, running.counts.workerRestarts], [[], 1, 3]);
+});
+
 test('A new worker knows entities, memberships, fence timeouts and what moved since the last flush', async (t) => {
   const running = new RunningShards({ shards: 1 });
   t.after(() => running.close());

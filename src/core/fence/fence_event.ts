@@ -2,7 +2,6 @@ import { formatTime } from '../../model/time.ts';
 import type { FilterFields, View } from '../../model/topics.ts';
 import { feature, featureCollection, type ZoneLookup } from '../location/text.ts';
 import type { FenceState, FenceTexts } from '../state.ts';
-import { wrapLongitude } from '../zone/longitude.ts';
 import { roundDegrees, roundMetres } from '../zone/round.ts';
 import { pointInPlane, polygonInPlane, viewTransform } from '../zone/view.ts';
 
@@ -79,8 +78,7 @@ function regionIn(fence: FenceState, view: View, zones: ZoneLookup): string | un
     out[0] = x;
     out[1] = y;
     if (from !== 'wgs84') from.toWgs84(x, y, out);
-    // Regions across the antimeridian have longitudes beyond it.
-    if (to !== 'wgs84') to.fromWgs84(wrapLongitude(out[0]), out[1], out);
+    if (to !== 'wgs84') to.fromWgs84(out[0], out[1], out);
     out[0] = to === 'wgs84' ? roundDegrees(out[0]) : roundMetres(out[0]);
     out[1] = to === 'wgs84' ? roundDegrees(out[1]) : roundMetres(out[1]);
   };

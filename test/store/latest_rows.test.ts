@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StartupError } from '../../src/errors.ts';
+import { keptEntities } from '../../src/store/entity_text.ts';
+import { row, sorted } from './rows.ts';
+import { always, settled, setUp } from './writer_setting.ts';
+
+test('StoreWriter.latest puts rows in flight and waiting rows over those that the store has', async () => {
+  const { store, writer } = setUp();
+  const stored = [row(1), row(2), row(3), row(4)];
+  assert.deepEqual(writer.latest(stored), stored);
+  const release = store.hold();
+  const first = writer.writeRows([row(2, { atMs: 5 }), row(3, { atMs: 5 }), row(6)]);
+  await settled();
+  const second = writer.writeRows([row(3, { atMs: 6 }), { kind: 'provider', id: 'tag-4', gone: true }]);
+  const expected = [row(1), row(2, { atMs: 5 }), row(3, { atMs: 6 }), row(6)];
+  assert.deepEqual(sorted(writer.latest(stored)), sorted(expected));
+  release();
+  await Promise.all([first, second]);
+  assert.deepEqual(writer.latest([row(9)]), [row(9)]);
+});
+
+test('StoreWriter.latest has the rows that the store refuses', async () => {
+  const { store, writer } = setUp();
+  store.refuses = always;
+  void writer.writeRows([row(1, { atMs: 5 })]);
+  await settled();
+  void writer.writeRows([row(2)]);
+  assert.deepEqual(sorted(writer.latest([row(1)])), sorted([row(1, { atMs: 5 }), row(2)]));
+});
+
+test('keptEntities reads the entities of a kind in their order', () => {
+  const kept = [
+    { kind: 'zone', id: 'b', text: '{"id":"b"}' },
+    { kind: 'fence', id: 'a', text: '{"id":"a"}' },
+    { kind: 'zone', id: 'a', text: '{"id":"a"}' },
+  ] as const;
+  assert.deepEqual(keptEntities(kept, 'zone'), [{ id: 'b' }, { id: 'a' }]);
+});
+
+test('keptEntities names an entity whose text is damaged', () => {
+  assert.throws(
+    () => keptEntities([{ kind: 'zone', id: 'hall', text: '{"id":' }], 'zone'),
+    (error) => {
+      assert.ok(error instanceof StartupError);
+      assert.match(error.message, /^Cannot read zone "hall" from the database: [^\n]+$/);
+      return true;
+    },
+  );
+});
