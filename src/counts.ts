@@ -6,7 +6,10 @@ export interface HubCounts {
   rejected: number;
   entries: number;
   exits: number;
+  motions: number;
   collisionsStarted: number;
+  /** Events of collisions that go on. */
+  collisionsColliding: number;
   collisionsEnded: number;
   workerRestarts: number;
 }
@@ -19,7 +22,9 @@ export function newCounts(): HubCounts {
     rejected: 0,
     entries: 0,
     exits: 0,
+    motions: 0,
     collisionsStarted: 0,
+    collisionsColliding: 0,
     collisionsEnded: 0,
     workerRestarts: 0,
   };

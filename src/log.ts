@@ -11,6 +11,7 @@ const LEVELS = {
 
 /** Structured logging, at the edges only: what happens per location is counted instead. */
 export interface Log {
+  debug(message: string, facts?: object): void;
   info(message: string, facts?: object): void;
   warn(message: string, facts?: object): void;
   error(message: string, facts?: object): void;
@@ -20,6 +21,7 @@ export interface Log {
 export function openLog(severity: keyof typeof LEVELS): Log {
   const logger = pino({ level: LEVELS[severity], base: null }, pino.destination({ dest: 2, sync: true }));
   return {
+    debug: (message, facts = {}) => logger.debug(facts, message),
     info: (message, facts = {}) => logger.info(facts, message),
     warn: (message, facts = {}) => logger.warn(facts, message),
     error: (message, facts = {}) => logger.error(facts, message),

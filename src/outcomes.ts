@@ -38,7 +38,7 @@ export class Outcomes {
    */
   ofShard(shard: number, { outcome, motions }: ShardReply): Promise<void> | undefined {
     const { counts } = this.#to;
-    for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits'] as const) {
+    for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits', 'motions'] as const) {
       counts[name] += outcome.counts[name];
     }
     this.#to.wakeAt(shard, outcome.nextDeadlineMs);
@@ -50,6 +50,7 @@ export class Outcomes {
 
   ofCollisions(reply: CollisionReply): void {
     this.#to.counts.collisionsStarted += reply.started;
+    this.#to.counts.collisionsColliding += reply.colliding;
     this.#to.counts.collisionsEnded += reply.ended;
     this.#to.wakeAt('collisions', reply.nextDeadlineMs);
     this.#to.publish(reply.events);

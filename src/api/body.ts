@@ -15,6 +15,15 @@ export function parseBody(bytes: Uint8Array): unknown {
   }
 }
 
+/** The text of a body. Throws HUB_BAD_REQUEST. */
+export function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new HubError('HUB_BAD_REQUEST', 'body: must be text, found bytes that are not UTF-8', { cause });
+  }
+}
+
 /** Throws HUB_BAD_REQUEST for a value nested too deeply to be walked. */
 export function checkDepth(value: unknown): void {
   if (!isDeeper(value)) return;

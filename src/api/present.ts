@@ -2,9 +2,11 @@ import Type, { type TObject } from 'typebox';
 import { feature, featureCollection } from '../core/location/text.ts';
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
+import type { Anchor } from '../model/anchor.ts';
 import { show } from '../model/check.ts';
 import type { Fence } from '../model/fence.ts';
 import type { View } from '../model/topics.ts';
+import { ANCHOR_QUERY, georeferenced } from './anchor_view.ts';
 import { fenceIn } from './fence_view.ts';
 import type { ApiDeps, Call } from './route.ts';
 import { zoneIn } from './versions.ts';
@@ -27,8 +29,22 @@ const plain = {
 
 const zones: Presenter<'zone'> = {
   query: Type.Object({}),
-  one: (zone, { version }) => JSON.stringify(zoneIn(version, zone)),
-  many: (list, { version }) => JSON.stringify(list.map((zone) => zoneIn(version, zone))),
+  one: (zone, { version }, hub) => JSON.stringify(zoneIn(version, withChildren('zone', zone, hub))),
+  many: (list, { version }, hub) => {
+    return JSON.stringify(list.map((zone) => zoneIn(version, withChildren('zone', zone, hub))));
+  },
+};
+
+const trackables: Presenter<'trackable'> = {
+  query: Type.Object({}),
+  one: (trackable, _call, hub) => JSON.stringify(withChildren('trackable', trackable, hub)),
+  many: (list, _call, hub) => JSON.stringify(list.map((trackable) => withChildren('trackable', trackable, hub))),
+};
+
+const anchors: Presenter<'anchor'> = {
+  query: Type.Object(ANCHOR_QUERY),
+  one: (anchor, { query }, hub) => JSON.stringify(anchorIn(query as AnchorQuery, anchor, hub)),
+  many: (list, { query }, hub) => JSON.stringify(list.map((anchor) => anchorIn(query as AnchorQuery, anchor, hub))),
 };
 
 const fences: Presenter<'fence'> = {
@@ -54,9 +70,24 @@ const fences: Presenter<'fence'> = {
 export const PRESENT: { readonly [K in Kind]: Presenter<K> } = {
   zone: zones,
   fence: fences,
-  trackable: plain,
+  trackable: trackables,
   provider: plain,
+  anchor: anchors,
 };
+
+/** With the ids of those that the entity carries. It is echoed as it was sent where it carries none. */
+function withChildren<T extends { readonly id: string }>(kind: 'zone' | 'trackable', entity: T, hub: ApiDeps): T {
+  const children = hub.entities.childrenOf(kind, entity.id);
+  return children.length === 0 ? entity : { ...entity, children };
+}
+
+interface AnchorQuery {
+  readonly georef?: boolean;
+}
+
+function anchorIn({ georef }: AnchorQuery, anchor: Anchor, { entities }: ApiDeps): Anchor {
+  return georef === true ? georeferenced(anchor, (id) => entities.zoneBy(id)) : anchor;
+}
 
 interface FenceView extends View {
   /** Whether the client has asked for a crs. */

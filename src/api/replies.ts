@@ -9,6 +9,16 @@ const CORS: Headers = {
   'Access-Control-Expose-Headers': 'Location, Retry-After, Allow',
 };
 
+const OWN_PAGES: Headers = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  // They change with the version of the hub only, whose address stays.
+  'Cache-Control': 'max-age=600',
+};
+
 /** The replies of the API. Headers are made once, so that a hot route allocates none. */
 export class Replies {
   /** 204. */
@@ -29,14 +39,9 @@ export class Replies {
     return { status: 200, headers: this.#json, body: text };
   }
 
-  /** 200 with an HTML page, which may load nothing and run nothing. */
-  page(html: string): HttpReply {
-    const policy = "default-src 'none'; style-src 'unsafe-inline'";
-    return {
-      status: 200,
-      headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy },
-      body: html,
-    };
+  /** 200 with a page, or a file of one. A page may load from this hub alone, and run no script within itself. */
+  file(mediaType: string, text: string): HttpReply {
+    return { status: 200, headers: { 'Content-Type': mediaType, ...OWN_PAGES }, body: text };
   }
 
   /** 201 with the entity's JSON text and its path. */

@@ -1,7 +1,10 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Answer, Query } from '../core/item.ts';
 import type { Entities } from '../entities/entities.ts';
+import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { HttpReply } from '../exchange.ts';
+import type { Fence } from '../model/fence.ts';
+import type { OperationDeps } from './operation.ts';
 import type { Replies } from './replies.ts';
 import type { Version } from './versions.ts';
 
@@ -16,12 +19,22 @@ export interface ApiDeps {
    */
   acceptLocations(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
   acceptProximities(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
+  /**
+   * Takes the locations of a vendor's notifications, good ones beside bad ones. Throws HUB_BAD_REQUEST when there are bad
+   * ones only.
+   */
+  acceptCisco(body: unknown): Promise<void> | undefined;
   forgetLocation(providerId: string): Promise<void>;
   forgetAllLocations(): Promise<void>;
+  /** The locating rules of trackables without own ones. */
+  readonly rules: LocatingRules;
+  /** Checks an event of a fence that a third party has seen, and publishes it. Throws HUB_BAD_REQUEST. */
+  publishFenceEvent(fence: Fence, body: unknown): void;
   readonly corsEnabled: boolean;
   /** `com.flowcate` in `com.flowcate.http.not_found`. */
   readonly errorTypePrefix: string;
   readonly versionInfo: VersionInfo;
+  readonly operation: OperationDeps;
 }
 
 export interface AcceptOptions {
@@ -51,10 +64,10 @@ export interface Call<Parameters = unknown> {
 /** What a role needs to be granted. `resource` is the path's parameter by which ownership is decided. */
 export interface Permission {
   readonly operation: 'CREATE' | 'READ' | 'UPDATE' | 'DELETE';
-  readonly resource?: 'zone_id' | 'trackable_id' | 'provider_id' | 'fence_id';
+  readonly resource?: 'zone_id' | 'trackable_id' | 'provider_id' | 'fence_id' | 'anchor_id' | 'source_id';
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One row of the API: everything that is known of an endpoint, and what it does. */
 export interface Route {
@@ -71,12 +84,37 @@ export interface Route {
   readonly body: TSchema | undefined;
   /** Taken at a high rate: its body is not walked before it is handed over. */
   readonly hot: boolean;
+  /** Its body may be a plain text, and is handed over as one. */
+  readonly text: boolean;
+  /** What the documents say of it that the rest of the row does not. */
+  readonly notes: Notes;
   readonly replies: Replied;
   handle(call: Call, hub: ApiDeps): HttpReply | Promise<HttpReply>;
 }
 
 /** Status of a success, with what its body is. */
-export type Replied = Readonly<Record<number, { readonly description: string; readonly schema?: TSchema }>>;
+export type Replied = Readonly<Record<number, Reply>>;
+
+export interface Reply {
+  readonly description: string;
+  readonly schema?: TSchema;
+  /** Where v1 answers something else. */
+  readonly v1?: TSchema;
+  /** Of the body; application/json when left out. */
+  readonly mediaType?: string;
+}
+
+/** For the documents. What follows from the rest of the row, like 404 from an id in the path, is not repeated here. */
+export interface Notes {
+  /** Sentences beside the summary. */
+  readonly description?: string;
+  /** Meanings of the path's parameters, where they are not just ids. */
+  readonly path?: Readonly<Record<string, string>>;
+  /** Whether an unknown id in the path is no error. */
+  readonly takesUnknownId?: boolean;
+  /** Statuses of refusals that do not follow from the row, with their meaning. */
+  readonly refusals?: Readonly<Record<number, string>>;
+}
 
 interface Row<Q extends TObject> {
   readonly method: Method;
@@ -88,6 +126,8 @@ interface Row<Q extends TObject> {
   readonly query?: Q;
   readonly body?: TSchema;
   readonly hot?: boolean;
+  readonly text?: boolean;
+  readonly notes?: Notes;
   readonly replies: Replied;
   handle(call: Call<Static<Q>>, hub: ApiDeps): HttpReply | Promise<HttpReply>;
 }
@@ -103,6 +143,8 @@ export function route<Q extends TObject>(row: Row<Q>): Route {
     query: NO_QUERY,
     body: undefined,
     hot: false,
+    text: false,
+    notes: {},
     ...row,
     handle: row.handle as Route['handle'],
   };

@@ -8,9 +8,9 @@ export type Version = 'v1' | 'v2';
 /** The first segments of a path, before the version. */
 export const PREFIXES: readonly string[] = ['', '/hub', '/deephub'];
 
-/** v1 gives created entities an id of its own, but providers are known by the id that they report. */
+/** v1 gives created entities an id of its own, but providers and anchors are known by the id that they report. */
 export function replacesIds(version: Version, kind: Kind): boolean {
-  return version === 'v1' && kind !== 'provider';
+  return version === 'v1' && kind !== 'provider' && kind !== 'anchor';
 }
 
 /** How v1 and v2 name the providers of a trackable, and the reverse. */

@@ -5,9 +5,17 @@ import { HubError } from '../errors.ts';
 import { show } from '../model/check.ts';
 import type { View } from '../model/topics.ts';
 
+/** What isCrs accepts, for clients that check before they ask. */
+const CRS_PATTERN = '^(local|EPSG:4326|EPSG:32[67](0[1-9]|[1-5][0-9]|6[01]))$';
+
 /** Parameters of every endpoint that shows coordinates. */
 export const VIEW_QUERY = {
-  crs: Type.Optional(Type.String({ description: `How coordinates are given: ${CRS_CHOICES}. EPSG:4326 if absent.` })),
+  crs: Type.Optional(
+    Type.String({
+      description: `How coordinates are given: ${CRS_CHOICES}. EPSG:4326 if absent.`,
+      pattern: CRS_PATTERN,
+    }),
+  ),
   zone_id: Type.Optional(Type.String({ description: 'Id or foreign id of the zone whose coordinates `local` means.' })),
   geojson: Type.Optional(Type.Boolean({ description: 'Whether the reply is GeoJSON.' })),
 };
@@ -15,6 +23,12 @@ export const VIEW_QUERY = {
 export const SPATIAL_QUERY = {
   spatial_query: Type.Optional(
     Type.Boolean({ description: 'Whether last positions decide, not entries and exits with their timeouts.' }),
+  ),
+};
+
+export const SUBDIVIDE_QUERY = {
+  subdivide: Type.Optional(
+    Type.Boolean({ description: 'Whether positions are added on long edges, to be at most 10 m apart.' }),
   ),
 };
 

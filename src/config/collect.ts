@@ -1,5 +1,6 @@
 import { StartupError } from '../errors.ts';
-import { type Checker, checker } from '../model/check.ts';
+import { type Checker, checker, pathOf } from '../model/check.ts';
+import { connectionProblems, type PartProblem } from './iso_24730.ts';
 import { ConfigSchema, KEYS, type Key } from './schema.ts';
 
 /** What has been read so far: the values that fit, and one line for everything that is wrong. */
@@ -15,14 +16,26 @@ export interface Found {
   readonly source: string;
   readonly name: string;
   readonly value: unknown;
+  /** Where a part of the value stands; left out where all stands in one place. */
+  readonly sourceOf?: (path: readonly (string | number)[]) => string;
 }
 
 const CHECKERS = Object.fromEntries(
   KEYS.map((key) => [key, checker(ConfigSchema.properties[key])]),
 ) as unknown as Readonly<Record<Key, Checker<unknown>>>;
 
+/** Settings whose parts are told apart, so that each problem has its own place. */
+const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly PartProblem[]>>> = {
+  iso_24730_connections: connectionProblems,
+};
+
 /** Takes a value that fits its setting, or notes why it does not. Later values replace earlier ones. */
-export function collect(into: Collected, { key, source, name, value }: Found): void {
+export function collect(into: Collected, { key, source, name, value, sourceOf }: Found): void {
+  const parts = PART_PROBLEMS[key]?.(value) ?? [];
+  for (const { path, text } of parts) {
+    into.problems.push(`${sourceOf?.(path) ?? source}: ${pathOf(name, path.map(String))}: ${text}`);
+  }
+  if (parts.length > 0) return;
   const wrong = CHECKERS[key].explain(value, name);
   if (wrong === undefined) into.values.set(key, value);
   else into.problems.push(`${source}: ${wrong}`);

@@ -1,3 +1,4 @@
+import { parseDocument } from 'yaml';
 import { type Collected, collect } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
@@ -33,14 +34,23 @@ export function readEnvironment(env: Environment, into: Collected): void {
       const text = env[name];
       if (!text || USER_INTERFACE.test(name)) continue;
       const key = known.get(name);
-      if (key !== undefined) collect(into, { key, source: 'environment', name, value: readAs(key, text) });
-      else into.problems.push(unknown(name, [...known.keys(), prefix + CONFIG_PATH]));
+      if (key === undefined) into.problems.push(unknown(name, [...known.keys(), prefix + CONFIG_PATH]));
+      else if (Array.isArray(settingOf(key).default)) collectList(into, { key, name, text });
+      else collect(into, { key, source: 'environment', name, value: readAs(key, text) });
     }
   }
 }
 
 function unknown(name: string, known: readonly string[]): string {
   return `environment: ${name}: is no setting of the hub${didYouMean(name, known)}`;
+}
+
+/** A list is written as YAML, of which JSON is a part. */
+function collectList(into: Collected, { key, name, text }: { key: Key; name: string; text: string }): void {
+  const document = parseDocument(text, { prettyErrors: false });
+  const [error] = [...document.errors, ...document.warnings];
+  if (error === undefined) collect(into, { key, source: 'environment', name, value: document.toJS() ?? [] });
+  else into.problems.push(`environment: ${name}: cannot be read as YAML: ${error.message.split('\n', 1)[0]}`);
 }
 
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };

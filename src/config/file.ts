@@ -1,4 +1,4 @@
-import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { show } from '../model/check.ts';
 import { type Collected, collect } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
@@ -17,6 +17,14 @@ export function readConfigText(text: string, { name, into }: { name: string; int
   }
   // What follows a mistake in the syntax is guesswork, and its problems would be too.
   if (document.errors.length > 0) return;
+  /** Where the innermost of the parts on the path begins. */
+  const placeOf = (path: readonly (string | number)[]): string | undefined => {
+    for (let length = path.length; length > 1; length--) {
+      const part = document.getIn(path.slice(0, length), true);
+      if (isNode(part) && part.range != null) return place(part.range[0]);
+    }
+    return undefined;
+  };
   const root = document.contents;
   if (root === null || (isScalar(root) && root.value === null)) return;
   if (!isMap(root)) {
@@ -31,7 +39,10 @@ export function readConfigText(text: string, { name, into }: { name: string; int
     const key = KEYS.find((each) => each === written);
     if (earlier !== undefined) into.problems.push(`${source}: ${written}: is set already, at ${earlier}`);
     else if (key === undefined) into.problems.push(`${source}: ${written}: ${whyUnknown(written)}`);
-    else collect(into, { key, source, name: key, value: asWord(key, value?.toJS(document) ?? null) });
+    else {
+      const sourceOf = (path: readonly (string | number)[]) => placeOf([key, ...path]) ?? source;
+      collect(into, { key, source, name: key, value: asMeant(key, value?.toJS(document) ?? null), sourceOf });
+    }
     places.set(written, earlier ?? source);
   }
 }
@@ -41,7 +52,12 @@ function whyUnknown(written: string): string {
   return `is no setting of the hub${didYouMean(written, KEYS)}`;
 }
 
-/** The word `null` is easily written without its quotes, and then is YAML's null. */
-function asWord(key: Key, value: unknown): unknown {
-  return value === null && settingOf(key).enum?.includes('null') ? 'null' : value;
+/**
+ * The word `null` is easily written without its quotes, and then is YAML's null. A list whose entries are all commented
+ * out is null, too, and means an empty one.
+ */
+function asMeant(key: Key, value: unknown): unknown {
+  if (value !== null) return value;
+  if (settingOf(key).enum?.includes('null')) return 'null';
+  return Array.isArray(settingOf(key).default) ? [] : value;
 }

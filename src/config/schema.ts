@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { Iso24730Connection } from './iso_24730.ts';
 
 /**
  * Every setting of the hub: type, default and one line of help. hub_config.yaml in the repository is written from this
@@ -27,6 +28,11 @@ export const ConfigSchema = Type.Object({
     minLength: 1,
     default: 'com.flowcate',
     description: 'What the types of error bodies begin with.',
+  }),
+  license_key: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+    default: null,
+    secret: true,
+    description: 'A licence key to be shown by /license/info. The hub needs none.',
   }),
   severity_level: Word(['Fatal', 'Error', 'Warning', 'Info', 'Debug', 'Trace'], {
     default: 'Info',
@@ -89,6 +95,10 @@ export const ConfigSchema = Type.Object({
     default: 64,
     description: 'What may wait for a slow WebSocket client before it is disconnected, in MiB.',
   }),
+  iso_24730_connections: Type.Array(Iso24730Connection, {
+    default: [],
+    description: 'ISO/IEC 24730-1 servers to read from: a list of {host, port, type, zone_id or foreign_id}.',
+  }),
 });
 
 function Word<const T extends readonly string[]>(words: T, options: { default: T[number]; description: string }) {
@@ -113,7 +123,8 @@ export const KEYS = Object.keys(ConfigSchema.properties) as readonly Key[];
 
 /** What a setting's schema says beside its type. */
 export interface Setting {
-  readonly default: string | number | boolean | null;
+  /** An empty list for a setting that is a list. */
+  readonly default: string | number | boolean | null | readonly [];
   readonly description: string;
   readonly secret?: boolean;
   /** The words of a setting that takes one of some words. */

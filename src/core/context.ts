@@ -47,6 +47,6 @@ export interface Moment {
 }
 
 export function emptyDraft(): Draft {
-  const counts = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0 };
+  const counts = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };
   return { events: [], motions: [], answers: [], counts, rows: [] };
 }

@@ -23,4 +23,5 @@ export interface Counts {
   /** Events by kind, whether or not anybody has subscribed. */
   entries: number;
   exits: number;
+  motions: number;
 }

@@ -1,7 +1,7 @@
 import type { FilterFields, Variant } from '../model/topics.ts';
 import { assignedTo } from './assignments.ts';
 import type { ShardContext } from './context.ts';
-import { type FenceChange, fenceEventFeature, fenceEventFields, fenceEventText } from './fence/fence_event.ts';
+import { type FenceChange, fenceEventFields, fenceEventText, fenceFeature } from './fence/fence_event.ts';
 import type { Crossing } from './fence/observe_fences.ts';
 import { featureCollection, locationIn } from './location/text.ts';
 import { motionIn } from './motion/text.ts';
@@ -81,7 +81,7 @@ function publishFenceEvent(context: ShardContext, variants: readonly Variant[], 
   const fields = fenceEventFields(change);
   const text = fenceEventText(change, newId(), providerInTrackableEvents);
   for (const variant of variants) {
-    const rendered = variant.geojson === true ? fenceEventFeature(change, text, variant, context.zones) : text;
+    const rendered = variant.geojson === true ? fenceFeature(change.fence.entity, text, variant, context.zones) : text;
     if (rendered !== undefined) push(context, variant, fields, rendered);
   }
 }

@@ -6,11 +6,12 @@ import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Announced } from './announced.ts';
-import { badRequest, bodyObject, withId, withIdOf } from './body.ts';
+import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 import { ChangeQueue, type Step } from './change_queue.ts';
 import { idKey, isUnset } from './id.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
 import { State } from './state.ts';
+import { subdivided } from './subdivided.ts';
 import { VALIDATE } from './validate.ts';
 
 export type { EntityMap, Kind } from './known.ts';
@@ -43,7 +44,11 @@ export interface CreateOptions {
   /** Whether an id in the body is replaced by a generated one. */
   readonly replaceId?: boolean;
   readonly force?: boolean;
+  /** Whether positions are added on the long edges of its polygon. */
+  readonly subdivide?: boolean;
 }
+
+export type ReplaceOptions = Omit<CreateOptions, 'replaceId'>;
 
 /**
  * The configured entities, in memory, and the only way to change them. Entities are immutable: a change replaces one.
@@ -79,6 +84,7 @@ export class Entities implements Known {
     for (const fence of kept.fence ?? []) this.#state.set('fence', fence.id, fence);
     for (const trackable of kept.trackable ?? []) this.#state.set('trackable', trackable.id, trackable);
     for (const provider of kept.provider ?? []) this.#state.set('provider', provider.id, provider);
+    for (const anchor of kept.anchor ?? []) this.#state.set('anchor', anchor.id, anchor);
   }
 
   get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
@@ -102,8 +108,20 @@ export class Entities implements Known {
     return this.#state.count(kind) + (kind === 'provider' ? this.#unseen().length : 0);
   }
 
+  /** The zone with that id, else with that foreign id, as its anchors place it; `get` has it as it was sent. */
   zoneBy(idOrForeignId: string): Zone | undefined {
-    return this.#state.get('zone', idOrForeignId) ?? this.#state.zoneByForeignId(idOrForeignId);
+    const zone = this.#state.get('zone', idOrForeignId) ?? this.#state.zoneByForeignId(idOrForeignId);
+    return zone && this.#state.placed(zone);
+  }
+
+  /** The zone as its anchors place it. */
+  placed(zone: Zone): Zone {
+    return this.#state.placed(zone);
+  }
+
+  /** The zones that list the anchor, sorted by id. */
+  zonesAt(anchorId: string): readonly Zone[] {
+    return this.#state.zonesAt(anchorId);
   }
 
   zoneByForeignId(foreignId: string): Zone | undefined {
@@ -113,6 +131,16 @@ export class Entities implements Known {
   /** The trackables that name the provider, sorted by id; also for a provider that does not exist. */
   trackablesOf(providerId: string): readonly Trackable[] {
     return this.#state.trackablesOf(providerId);
+  }
+
+  /** Ids of the entities of the same kind whose parent is that one. */
+  childrenOf(kind: 'trackable' | 'zone', id: string): string[] {
+    return this.#state.carriedBy(kind, id).flatMap((carried) => (carried.kind === kind ? [carried.entity.id] : []));
+  }
+
+  /** An id for what the hub makes itself. */
+  newId(): string {
+    return this.#deps.newId();
   }
 
   regionProblem(fence: Fence): string | undefined {
@@ -125,7 +153,7 @@ export class Entities implements Known {
    */
   create<K extends Kind>(kind: K, body: unknown, options: CreateOptions = {}): Promise<EntityMap[K]> {
     return this.#queue.run((write) => {
-      const after = VALIDATE[kind](this.#withNewId(kind, body, options), this);
+      const after = this.#checked(kind, this.#withNewId(kind, body, options), options);
       const taken = this.#state.get(kind, after.id);
       if (taken !== undefined) throw badRequest(`id: ${kind} ${show(taken.id)} already exists`);
       write({ kind, id: after.id, before: undefined, after, ...forced(options) });
@@ -134,12 +162,7 @@ export class Entities implements Known {
   }
 
   /** Replaces an entity by a body, which may leave out the id. Rejects with HUB_NOT_FOUND for an unknown id. */
-  replace<K extends Kind>(
-    kind: K,
-    id: string,
-    body: unknown,
-    options: { force?: boolean } = {},
-  ): Promise<EntityMap[K]> {
+  replace<K extends Kind>(kind: K, id: string, body: unknown, options: ReplaceOptions = {}): Promise<EntityMap[K]> {
     return this.edit(kind, id, () => body, options);
   }
 
@@ -151,12 +174,12 @@ export class Entities implements Known {
     kind: K,
     id: string,
     revise: (entity: EntityMap[K]) => unknown,
-    options: { force?: boolean } = {},
+    options: ReplaceOptions = {},
   ): Promise<EntityMap[K]> {
     return this.#queue.run((write) => {
       const before = this.#state.get(kind, id);
       if (before === undefined) throw notFound('replace', kind, id);
-      const after = VALIDATE[kind](withIdOf(bodyObject(revise(before)), before), this);
+      const after = this.#checked(kind, withIdOf(bodyObject(revise(before)), before), options);
       write({ kind, id: before.id, before, after, ...forced(options) });
       return after;
     });
@@ -210,10 +233,17 @@ export class Entities implements Known {
     return this.#announced.list().filter(({ id }) => !this.#state.has('provider', id));
   }
 
-  #withNewId(kind: Kind, body: unknown, options: CreateOptions): Readonly<Record<string, unknown>> {
+  #checked<K extends Kind>(kind: K, body: Body, { subdivide }: ReplaceOptions): EntityMap[K] {
+    const entity = VALIDATE[kind](body, this);
+    return subdivide === true ? VALIDATE[kind](subdivided(kind, entity, this) as Body, this) : entity;
+  }
+
+  #withNewId(kind: Kind, body: unknown, options: CreateOptions): Body {
     const sent = bodyObject(body);
     const id = sent['id'];
     if (kind === 'provider' && id === '') return sent;
+    // The one kind that must be named by its sender.
+    if (kind === 'anchor' && id === undefined) return sent;
     return isUnset(id) || options.replaceId === true ? withId(sent, this.#deps.newId()) : sent;
   }
 

@@ -1,3 +1,4 @@
+import type { Anchor } from '../model/anchor.ts';
 import type { Fence } from '../model/fence.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -9,13 +10,14 @@ export interface EntityMap {
   fence: Fence;
   trackable: Trackable;
   provider: LocationProvider;
+  anchor: Anchor;
 }
 export type Kind = keyof EntityMap;
 
 /** What the check of one entity may ask about the others. */
 export interface Known {
   get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined;
-  /** The zone with that id, else the one with that foreign id. */
+  /** The zone with that id, else the one with that foreign id, as its anchors place it. */
   zoneBy(idOrForeignId: string): Zone | undefined;
   zoneByForeignId(foreignId: string): Zone | undefined;
   /** Why a fence's region is no region, naming the field, by a geometry engine; undefined when it is one. */

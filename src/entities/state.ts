@@ -1,3 +1,4 @@
+import { anchoredZone } from '../core/zone/anchored.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Backlinks } from './backlinks.ts';
@@ -12,11 +13,15 @@ export class State {
     fence: new Table(),
     trackable: new Table(),
     provider: new Table(),
+    anchor: new Table(),
   };
   readonly #zonesByForeignId = new Map<string, Zone>();
   readonly #trackablesByProvider = new Backlinks<Trackable>((trackable) => trackable.location_providers ?? []);
   readonly #trackablesByParent = new Backlinks<Trackable>(parentOf);
   readonly #zonesByParent = new Backlinks<Zone>(parentOf);
+  readonly #zonesByAnchor = new Backlinks<Zone>((zone) => zone.anchor_ids ?? []);
+  /** Zones as their anchors place them. */
+  readonly #placed = new WeakMap<Zone, Zone>();
 
   get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
     return this.#tables[kind].get(id);
@@ -36,6 +41,21 @@ export class State {
 
   zoneByForeignId(foreignId: string): Zone | undefined {
     return this.#zonesByForeignId.get(foreignId);
+  }
+
+  /** The zone as its anchors place it. */
+  placed(zone: Zone): Zone {
+    let placed = this.#placed.get(zone);
+    if (placed === undefined) {
+      placed = anchoredZone(zone, (id) => this.get('anchor', id));
+      this.#placed.set(zone, placed);
+    }
+    return placed;
+  }
+
+  /** The zones that list the anchor, sorted by id. */
+  zonesAt(anchorId: string): readonly Zone[] {
+    return this.#zonesByAnchor.of(anchorId);
   }
 
   /** Sorted by id. */
@@ -71,8 +91,10 @@ export class State {
     }
     if (kind === 'zone') {
       this.#zonesByParent.change(before as Zone | undefined, after as Zone | undefined);
+      this.#zonesByAnchor.change(before as Zone | undefined, after as Zone | undefined);
       this.#indexForeignId(before as Zone | undefined, after as Zone | undefined);
     }
+    if (kind === 'anchor') for (const zone of this.zonesAt((after ?? before)?.id ?? '')) this.#placed.delete(zone);
   }
 
   #indexForeignId(before: Zone | undefined, after: Zone | undefined): void {

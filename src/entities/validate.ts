@@ -1,5 +1,6 @@
 import type { Body } from './body.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
+import { validateAnchor } from './validate_anchor.ts';
 import { validateFence } from './validate_fence.ts';
 import { validateProvider } from './validate_provider.ts';
 import { validateTrackable } from './validate_trackable.ts';
@@ -11,4 +12,5 @@ export const VALIDATE: { readonly [K in Kind]: (body: Body, known: Known) => Ent
   fence: validateFence,
   trackable: validateTrackable,
   provider: validateProvider,
+  anchor: validateAnchor,
 };

@@ -1,7 +1,7 @@
-import { parseRule } from '../core/rules/parse.ts';
 import { checker, pathOf, show } from '../model/check.ts';
 import { Trackable } from '../model/trackable.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
+import { checkRules } from './check_rules.ts';
 import { idKey, isUnset, isUuid } from './id.ts';
 import type { Known } from './known.ts';
 
@@ -17,7 +17,7 @@ export function validateTrackable(body: Body, known: Known): Trackable {
   if (!isUuid(trackable.id)) throw badRequest(`id: must be a UUID, found ${show(trackable.id)}`);
   checkProviders(trackable.location_providers ?? []);
   checkGeometry(trackable.geometry?.coordinates ?? []);
-  checkRules(trackable.locating_rules ?? []);
+  checkRules(trackable.locating_rules ?? [], 'locating_rules');
   checkParent(trackable, known);
   return trackable;
 }
@@ -42,16 +42,6 @@ function checkGeometry(rings: NonNullable<Trackable['geometry']>['coordinates'])
     if (corners >= 3) continue;
     const path = pathOf('geometry.coordinates', [String(i)]);
     throw badRequest(`${path}: must have at least 3 different positions, found ${corners}`);
-  }
-}
-
-function checkRules(rules: NonNullable<Trackable['locating_rules']>): void {
-  for (const [i, { expression, priority }] of rules.entries()) {
-    const path = pathOf('locating_rules', [String(i)]);
-    if (!Number.isSafeInteger(priority)) {
-      throw badRequest(`${path}.priority: must be <= ${Number.MAX_SAFE_INTEGER}, found ${show(priority)}`);
-    }
-    parseRule(expression, `${path}.expression`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { anchoredZone } from '../core/zone/anchored.ts';
 import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
 import { checkGroundControlPoints, zoneTransform } from '../core/zone/zone_transform.ts';
 import { isProximityZone, transformationType } from '../core/zone/zone_type.ts';
@@ -20,7 +21,7 @@ export function validateZone(body: Body, known: Known): Zone {
   if (zone.position != null) checkLonLat(zone.position.coordinates, 'position.coordinates', 180);
   checkForeignId(zone, known);
   if (isProximityZone(zone)) checkProximityZone(zone);
-  else checkPlane(zone);
+  else checkPlane(zone, known);
   checkParent(zone, known);
   return zone;
 }
@@ -43,7 +44,7 @@ function checkProximityZone(zone: Zone): void {
 }
 
 /** A zone whose coordinates are placed by ground control points, by a benchmark, or not at all. */
-function checkPlane(zone: Zone): void {
+function checkPlane(zone: Zone, known: Known): void {
   const incomplete = zone.incomplete_configuration === true;
   const rows = zone.ground_control_points ?? [];
   const unfinished = incomplete && rows.length === 2;
@@ -53,7 +54,7 @@ function checkPlane(zone: Zone): void {
   const type = transformationType(zone);
   if (type === 'none' || incomplete) return;
   if (type === 'benchmark') checkBenchmark(zone);
-  else if (rows.length === 0) {
+  else if (rows.length === 0 && anchoredZone(zone, (id) => known.get('anchor', id)) === zone) {
     throw badRequest(`ground_control_points: are required for a zone of type ${zone.type}, found none`);
   }
 }

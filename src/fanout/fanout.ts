@@ -1,6 +1,7 @@
 import { type EventText, type FilterFields, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
 import { Batch } from './batch.ts';
 import type { Filter } from './filter.ts';
+import { countSent, nothingSent, type Sent } from './sent.ts';
 import { isRenderedByShards } from './topic_name.ts';
 
 /** Whoever wants events: a connection, or a listener inside the hub. */
@@ -34,9 +35,17 @@ interface Channel {
   readonly key: string;
   readonly variant: Variant;
   readonly counts: TopicCounts;
+  readonly sent: Sent;
   readonly subscriptions: Map<number, Subscription>;
   texts: string[];
   fields: FilterFields[];
+}
+
+export interface FanoutHandlers {
+  /** Gets all variants that the shards must render, whenever one appears or goes. It must not throw. */
+  variantsChanged(variants: readonly Variant[]): void;
+  /** The time that is noted when something is sent. */
+  now?(): number;
 }
 
 /**
@@ -44,17 +53,18 @@ interface Channel {
  * render an event once per variant, and here it is matched and handed on as text.
  */
 export class Fanout {
-  readonly #on: { variantsChanged(variants: readonly Variant[]): void };
+  readonly #on: FanoutHandlers;
   readonly #channels = new Map<number, Channel>();
   readonly #channelsByKey = new Map<string, Channel>();
   readonly #channelsByTopic = new Map<Topic, Set<Channel>>();
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #counts: Record<Topic, TopicCounts>;
+  /** By topic, with `:geojson` behind the topic for that form. */
+  readonly #sent = new Map<string, Sent>();
   #lastVariant = 0;
   #lastSubscription = 0;
 
-  /** `variantsChanged` gets all variants that the shards must render, whenever one appears or goes. It must not throw. */
-  constructor(on: { variantsChanged(variants: readonly Variant[]): void }) {
+  constructor(on: FanoutHandlers) {
     this.#on = on;
     const topics = Object.keys(TOPICS) as Topic[];
     const zeros = topics.map((topic) => [topic, { published: 0, delivered: 0 }] as const);
@@ -99,7 +109,7 @@ export class Fanout {
       channel.texts.push(event.text);
       channel.fields.push(event.fields);
     }
-    for (const channel of touched) deliver(channel);
+    for (const channel of touched) this.#deliver(channel);
   }
 
   /** Hands on one event. It is rendered once per variant; undefined leaves it out where it cannot be shown. */
@@ -109,7 +119,7 @@ export class Fanout {
       if (text === undefined) continue;
       channel.texts.push(text);
       channel.fields.push(fields);
-      deliver(channel);
+      this.#deliver(channel);
     }
   }
 
@@ -118,11 +128,32 @@ export class Fanout {
     return this.#counts;
   }
 
+  /** What subscriptions got since the start of a topic, plain or as GeoJSON. */
+  sent(topic: Topic, geojson: boolean): Readonly<Sent> {
+    return this.#sentIn(topic, geojson);
+  }
+
+  /** Subscriptions to a topic, plain and GeoJSON together. */
+  subscribers(topic: Topic): number {
+    let count = 0;
+    for (const { subscriptions } of this.#channelsByTopic.get(topic) ?? []) count += subscriptions.size;
+    return count;
+  }
+
+  #sentIn(topic: Topic, geojson: boolean): Sent {
+    const key = geojson ? `${topic}:geojson` : topic;
+    const sent = this.#sent.get(key) ?? nothingSent();
+    this.#sent.set(key, sent);
+    return sent;
+  }
+
   #open(topic: Topic, { crs, zoneId, geojson = false }: View): Channel {
     this.#lastVariant++;
     const key = keyOf(topic, { crs, zoneId, geojson });
     const variant = { id: this.#lastVariant, topic, crs, zoneId, geojson };
-    const channel = { key, variant, counts: this.#counts[topic], subscriptions: new Map(), texts: [], fields: [] };
+    const counts = this.#counts[topic];
+    const sent = this.#sentIn(topic, geojson);
+    const channel = { key, variant, counts, sent, subscriptions: new Map(), texts: [], fields: [] };
     this.#channels.set(variant.id, channel);
     this.#channelsByKey.set(key, channel);
     this.#channelsByTopic.get(topic)?.add(channel);
@@ -138,6 +169,28 @@ export class Fanout {
     this.#tell(topic);
   }
 
+  /** Hands the channel's events to its subscriptions. Those without a filter share one batch. hot */
+  #deliver(channel: Channel): void {
+    const { texts, fields, counts, sent, subscriptions, variant } = channel;
+    // Taken out first: a subscriber may publish, subscribe or leave while it is served.
+    channel.texts = [];
+    channel.fields = [];
+    counts.published += texts.length;
+    const before = sent.events;
+    const all: Matching = { batch: new Batch(texts), fields };
+    let unfiltered = 0;
+    for (const { id, subscriber, filter } of subscriptions.values()) {
+      const found = filter === undefined ? all : matching(all, filter);
+      if (found.fields.length === 0) continue;
+      counts.delivered += found.fields.length;
+      if (filter === undefined) unfiltered++;
+      else countSent(sent, variant.topic, found.fields, 1);
+      subscriber.deliver(id, found.batch);
+    }
+    if (unfiltered > 0) countSent(sent, variant.topic, fields, unfiltered);
+    if (sent.events > before && this.#on.now !== undefined) sent.lastMs = this.#on.now();
+  }
+
   #tell(topic: Topic): void {
     if (!isRenderedByShards(topic)) return;
     const variants = [...this.#channels.values()].map(({ variant }) => variant);
@@ -149,26 +202,19 @@ function keyOf(topic: Topic, { crs, zoneId, geojson = false }: View): string {
   return JSON.stringify([topic, geojson, crs, zoneId]);
 }
 
-/** Hands the channel's events to its subscriptions. Those without a filter share one batch. hot */
-function deliver(channel: Channel): void {
-  const { texts, fields, counts, subscriptions } = channel;
-  // Taken out first: a subscriber may publish, subscribe or leave while it is served.
-  channel.texts = [];
-  channel.fields = [];
-  counts.published += texts.length;
-  const all = new Batch(texts);
-  for (const { id, subscriber, filter } of subscriptions.values()) {
-    const batch = filter === undefined ? all : matching(all, fields, filter);
-    if (batch.texts.length === 0) continue;
-    counts.delivered += batch.texts.length;
-    subscriber.deliver(id, batch);
-  }
+interface Matching {
+  readonly batch: Batch;
+  readonly fields: readonly FilterFields[];
 }
 
-function matching(all: Batch, fields: readonly FilterFields[], filter: Filter): Batch {
+/** The events that pass a filter. */
+function matching(all: Matching, filter: Filter): Matching {
   const texts: string[] = [];
-  for (let i = 0; i < fields.length; i++) {
-    if (filter(fields[i]!)) texts.push(all.texts[i]!);
+  const fields: FilterFields[] = [];
+  for (let i = 0; i < all.fields.length; i++) {
+    if (!filter(all.fields[i]!)) continue;
+    texts.push(all.batch.texts[i]!);
+    fields.push(all.fields[i]!);
   }
-  return texts.length === all.texts.length ? all : new Batch(texts);
+  return texts.length === all.fields.length ? all : { batch: new Batch(texts), fields };
 }

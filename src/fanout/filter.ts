@@ -1,3 +1,4 @@
+import Type, { type TSchema } from 'typebox';
 import { COLLISION_TYPES } from '../model/events.ts';
 import { PROVIDER_TYPES } from '../model/location.ts';
 import { type FilterFields, TOPICS, type Topic } from '../model/topics.ts';
@@ -11,11 +12,21 @@ export type Filter = (fields: FilterFields) => boolean;
 
 type Field = FilterFields[number];
 type Params = Readonly<Record<string, unknown>>;
-/** Makes the test of one parameter from its value. */
-type Compare = (name: string, value: unknown) => (field: Field) => boolean;
+/** How a parameter compares. */
+interface Compare {
+  /** What its values are, for the documents. */
+  readonly schema: TSchema;
+  /** Makes the test of one parameter from its value. */
+  readonly test: (name: string, value: unknown) => (field: Field) => boolean;
+}
 
 /** Equal to the value, or to any of them when it is an array. UUIDs compare without regard to case. */
-const anyOf: Compare = (name, value) => {
+const anyOf: Compare = {
+  schema: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'Equal to it, or to any of them.' }),
+  test: isAnyOf,
+};
+
+function isAnyOf(name: string, value: unknown): (field: Field) => boolean {
   const wanted = (Array.isArray(value) ? value : [value]).map((item) => asText(name, item));
   const [only] = wanted;
   if (only !== undefined && wanted.length === 1) return sameText(only);
@@ -25,29 +36,44 @@ const anyOf: Compare = (name, value) => {
     if (typeof field !== 'string') return false;
     return exact.has(field) || (field.length === UUID_LENGTH && uuids.has(field.toLowerCase()));
   };
+}
+
+const text: Compare = {
+  schema: Type.String({ description: 'Equal to it.' }),
+  test: (name, value) => sameText(asText(name, value)),
 };
 
-const text: Compare = (name, value) => sameText(asText(name, value));
-
-const equals: Compare = (name, value) => {
-  const wanted = asNumber(name, value);
-  return (field) => field === wanted;
+const equals: Compare = {
+  schema: Type.Number({ description: 'Equal to it.' }),
+  test(name, value) {
+    const wanted = asNumber(name, value);
+    return (field) => field === wanted;
+  },
 };
 
-const atMost: Compare = (name, value) => {
-  const limit = asNumber(name, value);
-  return (field) => typeof field === 'number' && field <= limit;
+const atMost: Compare = {
+  schema: Type.Number({ description: 'At most that.' }),
+  test(name, value) {
+    const limit = asNumber(name, value);
+    return (field) => typeof field === 'number' && field <= limit;
+  },
 };
 
-const flag: Compare = (name, value) => {
-  const wanted = asBoolean(name, value);
-  return (field) => field === wanted;
+const flag: Compare = {
+  schema: Type.Boolean({ description: 'Equal to it.' }),
+  test(name, value) {
+    const wanted = asBoolean(name, value);
+    return (field) => field === wanted;
+  },
 };
 
 function word(words: readonly string[]): Compare {
-  return (name, value) => {
-    const wanted = asWord(name, value, words);
-    return (field) => field === wanted;
+  return {
+    schema: Type.Enum([...words], { description: 'Equal to it.' }),
+    test(name, value) {
+      const wanted = asWord(name, value, words);
+      return (field) => field === wanted;
+    },
   };
 }
 
@@ -114,7 +140,7 @@ export function compileFilter(topic: Topic, params: Params): Filter | undefined 
   for (const { param, fields, compare } of FILTERS[topic]) {
     const value = given(params, param);
     if (value === undefined) continue;
-    const passes = compare(param, value);
+    const passes = compare.test(param, value);
     for (const name of fields) {
       const at = names.indexOf(name);
       tests.push((event) => passes(event[at]));
@@ -126,12 +152,27 @@ export function compileFilter(topic: Topic, params: Params): Filter | undefined 
   return (event) => tests.every((test) => test(event));
 }
 
+/** The filter parameters of a topic by their names, with what their values are. */
+export function filterParams(topic: Topic): Readonly<Record<string, TSchema>> {
+  const rows = FILTERS[topic].map(({ param, compare }) => [param, compare.schema] as const);
+  return Object.fromEntries([...rows, ...(topic === 'collision_events' ? COLLISION_PARAMS : [])]);
+}
+
+/** Each with its older name. */
+const COLLISION_IDS = ['collision_id_1', 'object_id_1', 'collision_id_2', 'object_id_2'];
+
+const COLLISION_PARAMS = COLLISION_IDS.map((name) => {
+  const description = 'One of the two trackables; with an id of 1 and one of 2 exactly these two.';
+  return [name, Type.String({ description })] as const;
+});
+
 /** One id: either of the two has collided. Two: exactly these two have, in any order. */
 function collisionPair(params: Params): readonly Filter[] {
   const [a, b] = [1, 2].map((n) => {
-    const names = [`collision_id_${n}`, `object_id_${n}`];
-    const name = names.find((candidate) => given(params, candidate) !== undefined);
-    return name === undefined ? undefined : text(name, given(params, name));
+    const name = COLLISION_IDS.find(
+      (candidate) => candidate.endsWith(`${n}`) && given(params, candidate) !== undefined,
+    );
+    return name === undefined ? undefined : text.test(name, given(params, name));
   });
   if (a !== undefined && b !== undefined) {
     return [([one, two]) => (a(one) && b(two)) || (a(two) && b(one))];

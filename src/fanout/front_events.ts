@@ -1,4 +1,7 @@
-import type { ChangeEvent } from '../model/events.ts';
+import { fenceFeature } from '../core/fence/fence_event.ts';
+import type { ZoneLookup } from '../core/location/text.ts';
+import type { ChangeEvent, FenceEvent } from '../model/events.ts';
+import type { Fence } from '../model/fence.ts';
 import type { Proximity } from '../model/location.ts';
 import { formatTime } from '../model/time.ts';
 import type { Fanout } from './fanout.ts';
@@ -7,7 +10,7 @@ import type { Fanout } from './fanout.ts';
 
 /** An entity before and after; undefined where there is none. */
 export interface EntityChange {
-  readonly kind: 'zone' | 'fence' | 'trackable' | 'provider';
+  readonly kind: 'zone' | 'fence' | 'trackable' | 'provider' | 'anchor';
   readonly id: string;
   readonly before: object | undefined;
   readonly after: object | undefined;
@@ -26,4 +29,22 @@ export function announceChange(fanout: Fanout, { kind, id, before, after }: Enti
 export function announceProximity(fanout: Fanout, proximity: Proximity & { provider_id: string }): void {
   const { provider_id: id, source, provider_type: type } = proximity;
   fanout.announce('proximity_updates', [id, source, type], () => JSON.stringify(proximity));
+}
+
+/** A fence event of a third party, with the fence and how to find zones for its views. */
+export interface GivenFenceEvent {
+  readonly fence: Fence;
+  readonly event: FenceEvent;
+  readonly zones: ZoneLookup;
+}
+
+/** Announces a fence event that comes from no shard. */
+export function announceFenceEvent(fanout: Fanout, { fence, event, zones }: GivenFenceEvent): void {
+  const { provider_id: provider, trackable_id: trackable, foreign_id: foreignId, event_type: type } = event;
+  const objectType = trackable == null ? 'location_provider' : 'trackable';
+  const who = [provider ?? undefined, trackable ?? undefined] as const;
+  const text = JSON.stringify(event);
+  fanout.announce('fence_events', [fence.id, foreignId ?? undefined, ...who, type, objectType], (variant) => {
+    return variant.geojson === true ? fenceFeature(fence, text, variant, zones) : text;
+  });
 }

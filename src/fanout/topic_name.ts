@@ -14,6 +14,9 @@ const NAMES: ReadonlyMap<string, TopicName> = new Map<string, TopicName>([
   ...GEOJSON_TOPICS.map((topic) => [`${topic}:geojson`, { topic, geojson: true }] as const),
 ]);
 
+/** All topic names that clients may use. */
+export const TOPIC_NAMES: readonly string[] = [...NAMES.keys()];
+
 /** Understands a topic name, such as `fence_events:geojson`; undefined when there is no such topic. */
 export function topicName(name: unknown): TopicName | undefined {
   return typeof name === 'string' ? NAMES.get(name) : undefined;

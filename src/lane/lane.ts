@@ -29,6 +29,7 @@ export class Lane<Item, Outcome> {
   /** Items and ticks so far. */
   #pushed = 0;
   #done = 0;
+  #batches = 0;
   /** What the outcomes so far have asked for, done or failed. */
   #work: Promise<unknown> = Promise.resolve();
   #waiters: Waiter[] = [];
@@ -47,6 +48,16 @@ export class Lane<Item, Outcome> {
   /** Items that wait, without those in flight. */
   get pending(): number {
     return this.#pending.length;
+  }
+
+  /** Items and ticks that are done. */
+  get done(): number {
+    return this.#done;
+  }
+
+  /** Batches that were run; fewer than what is done, the more the higher the load. */
+  get batches(): number {
+    return this.#batches;
   }
 
   /** The first item that is not done yet, in flight or waiting. */
@@ -108,6 +119,7 @@ export class Lane<Item, Outcome> {
       if (ticks > 0) this.#woken = false;
       this.#inFlight = items;
       await this.#runBatch(items);
+      this.#batches++;
       this.#done += items.length + ticks;
       this.#release();
     }

@@ -7,6 +7,8 @@ export interface Thread {
    * what the worker knew is lost.
    */
   run(bytes: Uint8Array): Promise<Uint8Array>;
+  /** What its JavaScript holds, in bytes; undefined while there is no worker. */
+  memory(): Promise<ThreadMemory | undefined>;
   /** Whether the worker that the last run was for is still there: then the run itself has failed. */
   readonly isAlive: boolean;
   /** Puts a new worker in the place of the current one, dead or alive. What that runs is rejected. */
@@ -15,6 +17,13 @@ export interface Thread {
   kill(): Promise<void>;
   /** Ends the worker for good. */
   close(): Promise<void>;
+}
+
+export interface ThreadMemory {
+  readonly heapUsedBytes: number;
+  readonly heapTotalBytes: number;
+  /** Buffers and WebAssembly memory, as far as the engine accounts for them. */
+  readonly externalBytes: number;
 }
 
 type Pool = Piscina<Uint8Array, Uint8Array>;
@@ -51,6 +60,13 @@ export function openThread(file: URL, workerData?: unknown): Thread {
     async run(bytes) {
       if (pool === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
       return pool.run(bytes, { transferList: [bytes.buffer as ArrayBuffer] });
+    },
+    async memory() {
+      // A worker that has just ended rejects.
+      const found = await pool?.threads[0]?.getHeapStatistics().catch(() => undefined);
+      if (found === undefined) return undefined;
+      const { used_heap_size: heapUsedBytes, total_heap_size: heapTotalBytes, external_memory: externalBytes } = found;
+      return { heapUsedBytes, heapTotalBytes, externalBytes };
     },
     get isAlive() {
       return pool !== undefined;

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Point, Polygon } from './geojson.ts';
 import { ElevationRef } from './location.ts';
-import { Maybe, Metres, Properties } from './schema.ts';
+import { Maybe, Metres, Named, Properties } from './schema.ts';
 import {
   entryDelay,
   entryToleranceTimeout,
@@ -12,14 +12,14 @@ import {
 } from './timing.ts';
 
 /** A region whose entries and exits are events. */
-export const Fence = Type.Object({
-  id: Type.String(),
-  region: Type.Union([Point, Polygon]),
+export const Fence = Named('Fence', {
+  id: Type.String({ description: 'Id of the fence.' }),
+  region: Type.Union([Point, Polygon], { description: 'A polygon; or a point, with the radius of a round fence.' }),
   radius: Metres('Radius of a round fence, whose region is a Point.'),
   extrusion: Metres('Height of the fence.'),
   floor: Maybe(Type.Number({ description: 'The only floor the fence is on; on all floors when absent.' })),
-  foreign_id: Maybe(Type.String()),
-  name: Maybe(Type.String()),
+  foreign_id: Maybe(Type.String({ description: 'Name of the fence in the system that it comes from.' })),
+  name: Maybe(Type.String({ description: 'Name for people.' })),
   timeout: fenceTimeout,
   exit_tolerance: exitTolerance,
   entry_tolerance: Metres('Depth inside the fence below which an entry is held back.'),

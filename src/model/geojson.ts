@@ -1,20 +1,38 @@
 import Type, { type Static } from 'typebox';
+import { Named } from './schema.ts';
 
 /** A position: x, y and perhaps z. Longitude, latitude (degrees) and height for EPSG:4326; metres otherwise. */
-export const Position = Type.Array(Type.Number(), { minItems: 2, maxItems: 3 });
+export const Position = Type.Array(Type.Number(), {
+  title: 'Position',
+  description: 'x, y and perhaps z: longitude, latitude (degrees) and height (metres) in EPSG:4326, else metres.',
+  minItems: 2,
+  maxItems: 3,
+});
 
-export const Point = Type.Object({ type: Type.Literal('Point'), coordinates: Position });
+export const Point = Named('Point', { type: Type.Literal('Point'), coordinates: Position });
 export type Point = Static<typeof Point>;
 
 /** Rings of positions; the first ring is the exterior, the others are holes. */
-export const Polygon = Type.Object({
+export const Polygon = Named('Polygon', {
   type: Type.Literal('Polygon'),
   coordinates: Type.Array(Type.Array(Position, { minItems: 3 }), { minItems: 1 }),
 });
 export type Polygon = Static<typeof Polygon>;
 
-export const LineString = Type.Object({
+export const LineString = Named('LineString', {
   type: Type.Literal('LineString'),
   coordinates: Type.Array(Position, { minItems: 2 }),
 });
 export type LineString = Static<typeof LineString>;
+
+/** What the hub makes of an object for clients that draw maps. */
+export const Feature = Named('Feature', {
+  type: Type.Literal('Feature'),
+  geometry: Type.Union([Point, Polygon, LineString]),
+  properties: Type.Record(Type.String(), Type.Unknown(), { description: 'The members but the geometry.' }),
+});
+
+export const FeatureCollection = Named('FeatureCollection', {
+  type: Type.Literal('FeatureCollection'),
+  features: Type.Array(Feature),
+});

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Point } from './geojson.ts';
-import { Maybe, OneOf, Properties } from './schema.ts';
+import { Maybe, Named, OneOf, Properties } from './schema.ts';
 
 /** Kinds of location providers. */
 export const PROVIDER_TYPES = [
@@ -21,39 +21,42 @@ export type ProviderType = Static<typeof ProviderType>;
 /** What a height is measured from: the floor, or the WGS 84 ellipsoid. */
 export const ElevationRef = OneOf(['floor', 'wgs84'], 'What z is measured from.');
 
-const Timestamp = Type.String({ description: 'RFC 3339 date and time.' });
+const timestampGenerated = Type.String({
+  description: 'When it was true, as RFC 3339; the time of receipt when absent. One older than the last is outdated.',
+});
+const timestampSent = Type.String({ description: 'When it was sent, as RFC 3339.' });
 
 /** A position of a location provider at a moment. */
-export const Location = Type.Object({
+export const Location = Named('Location', {
   position: Point,
   source: Maybe(Type.String({ description: 'Id or foreign id of the zone, or any name of the source.' })),
   provider_type: ProviderType,
   provider_id: Maybe(Type.String({ description: 'Id of the location provider.' })),
   trackables: Maybe(Type.Array(Type.String(), { description: 'Ids of the trackables; set by the hub.' })),
-  timestamp_generated: Maybe(Timestamp),
-  timestamp_sent: Maybe(Timestamp),
+  timestamp_generated: Maybe(timestampGenerated),
+  timestamp_sent: Maybe(timestampSent),
   crs: Maybe(Type.String({ description: 'local (default), EPSG:4326, a UTM or a UPS code.' })),
-  associated: Maybe(Type.Boolean()),
+  associated: Maybe(Type.Boolean({ description: 'Whether the provider has a connection to its network.' })),
   accuracy: Maybe(Type.Number({ minimum: 0, description: 'Horizontal accuracy in metres.' })),
-  floor: Maybe(Type.Number()),
+  floor: Maybe(Type.Number({ description: 'Floor of the building; that of its zone when absent, else 0.' })),
   true_heading: Maybe(Type.Number({ description: 'Degrees clockwise from true north.' })),
   magnetic_heading: Maybe(Type.Number({ description: 'Degrees clockwise from magnetic north.' })),
-  heading_accuracy: Maybe(Type.Number({ description: 'Degrees.' })),
+  heading_accuracy: Maybe(Type.Number({ description: 'How far off a heading may be, in degrees.' })),
   elevation_ref: Maybe(ElevationRef),
-  speed: Maybe(Type.Number({ description: 'Metres per second.' })),
-  course: Maybe(Type.Number({ description: 'Degrees clockwise from true north.' })),
+  speed: Maybe(Type.Number({ description: 'Metres per second; from the last location when absent.' })),
+  course: Maybe(Type.Number({ description: 'Degrees clockwise from true north; as speed when absent.' })),
   properties: Maybe(Properties),
 });
 export type Location = Static<typeof Location>;
 
 /** What a proximity system sends: the provider is near the source, a proximity zone. */
-export const Proximity = Type.Object({
+export const Proximity = Named('Proximity', {
   source: Type.String({ description: 'Id or foreign id of the proximity zone.' }),
   provider_type: ProviderType,
-  provider_id: Maybe(Type.String()),
-  timestamp_generated: Maybe(Timestamp),
-  timestamp_sent: Maybe(Timestamp),
-  accuracy: Maybe(Type.Number({ minimum: 0, description: 'Metres.' })),
+  provider_id: Maybe(Type.String({ description: 'Id of the location provider.' })),
+  timestamp_generated: Maybe(timestampGenerated),
+  timestamp_sent: Maybe(timestampSent),
+  accuracy: Maybe(Type.Number({ minimum: 0, description: "Metres; the zone's radius when absent." })),
   properties: Maybe(Properties),
 });
 export type Proximity = Static<typeof Proximity>;

@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
+import { Named } from './schema.ts';
 
 /** Ranks the locations of a trackable: the location with the highest priority of all true expressions wins. */
-export const LocatingRule = Type.Object({
+export const LocatingRule = Named('LocatingRule', {
   expression: Type.String({ description: "A condition on a location, for example `type = 'uwb' AND accuracy < 1`." }),
   priority: Type.Integer({ minimum: 0, description: '0 is the lowest, and the priority where nothing matches.' }),
 });

@@ -1,4 +1,5 @@
-import Type, { type TSchema } from 'typebox';
+import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
+import { ABOUT } from './about.ts';
 
 /**
  * Building blocks of the model's schemas.
@@ -8,6 +9,11 @@ import Type, { type TSchema } from 'typebox';
  */
 export function Maybe<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+/** An object that the API's documents know by its title. */
+export function Named<P extends TProperties>(title: keyof typeof ABOUT, members: P): TObject<P> {
+  return Type.Object(members, { title, ...ABOUT[title] });
 }
 
 /** One of the given words. */
@@ -27,3 +33,8 @@ export function DurationMs(description: string) {
 export function Metres(description: string) {
   return Maybe(Type.Number({ minimum: 0, description: `${description} In metres.` }));
 }
+
+/** Ids of the entities that name one as their parent: computed by the hub, and ignored where it is sent. */
+export const Children = Type.Optional(
+  Type.Array(Type.String(), { readOnly: true, description: 'Ids of those that have this one as their parent.' }),
+);

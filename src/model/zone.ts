@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Point, Position } from './geojson.ts';
-import { Maybe, Metres, OneOf, Properties } from './schema.ts';
+import { Maybe, Metres, Named, OneOf, Properties } from './schema.ts';
 import { exitDelay } from './timing.ts';
 
 /** Kinds of zones. rfid and ibeacon are proximity zones. */
@@ -20,8 +20,8 @@ export const ZONE_TYPES = [
 ] as const;
 
 /** An installation with coordinates of its own, placed on the earth. */
-export const Zone = Type.Object({
-  id: Type.String(),
+export const Zone = Named('Zone', {
+  id: Type.String({ description: 'Id of the zone.' }),
   foreign_id: Maybe(Type.String({ description: 'Name of the zone in the system that it comes from; unique.' })),
   type: OneOf(ZONE_TYPES, 'The kind of zone.'),
   transformation_type: Maybe(OneOf(['gcp', 'proximity', 'benchmark', 'none'], 'How the zone is placed.')),
@@ -30,14 +30,16 @@ export const Zone = Type.Object({
   ground_control_points: Maybe(
     Type.Array(Position, { description: 'Rows in pairs: longitude and latitude, then the local x and y.' }),
   ),
-  incomplete_configuration: Maybe(Type.Boolean()),
-  measurement_timestamp: Maybe(Type.String()),
-  site: Maybe(Type.String()),
-  building: Maybe(Type.String()),
-  floor: Maybe(Type.Number()),
-  name: Maybe(Type.String()),
-  description: Maybe(Type.String()),
-  address: Maybe(Type.String()),
+  incomplete_configuration: Maybe(
+    Type.Boolean({ description: 'Whether the zone is accepted without what would place it on the earth.' }),
+  ),
+  measurement_timestamp: Maybe(Type.String({ description: 'When the zone was measured.' })),
+  site: Maybe(Type.String({ description: 'Name of the site.' })),
+  building: Maybe(Type.String({ description: 'Name of the building.' })),
+  floor: Maybe(Type.Number({ description: 'Floor of the locations of the zone that name none.' })),
+  name: Maybe(Type.String({ description: 'Name for people.' })),
+  description: Maybe(Type.String({ description: 'Text for people.' })),
+  address: Maybe(Type.String({ description: 'Postal address.' })),
   wgs84_height: Maybe(Type.Number({ description: 'Height of the floor above the WGS 84 ellipsoid in metres.' })),
   exit_delay: exitDelay,
   easting_angle: Maybe(Type.Number({ description: 'Degrees.' })),
@@ -52,9 +54,9 @@ export const Zone = Type.Object({
 export type Zone = Static<typeof Zone>;
 
 /** A position to be moved between a zone's coordinates and EPSG:4326. */
-export const SimpleTransform = Type.Object({
+export const SimpleTransform = Named('SimpleTransform', {
   position: Point,
-  source: Maybe(Type.String()),
-  crs: Maybe(Type.String({ description: 'local (default) or EPSG:4326.' })),
+  source: Maybe(Type.String({ description: 'Id of the zone; set by the hub.' })),
+  crs: Maybe(Type.String({ description: 'What the position is given in: local (default) or EPSG:4326.' })),
 });
 export type SimpleTransform = Static<typeof SimpleTransform>;

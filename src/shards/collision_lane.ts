@@ -1,6 +1,6 @@
 import { type CollisionReply, pack, unpackCollisionReply } from '../../workers/protocol.ts';
 import { Lane } from '../lane/lane.ts';
-import { openThread, type Thread } from '../lane/thread.ts';
+import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
 
@@ -73,6 +73,15 @@ export class CollisionLane {
     if (zone === undefined) this.#zones.delete(id);
     else this.#zones.set(id, zone);
     this.lane.push({ kind: 'zone', id, zone });
+  }
+
+  /** Motions that wait to be taken, in bytes as they are packed. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  memory(): Promise<ThreadMemory | undefined> {
+    return this.#thread.memory();
   }
 
   /** Ends the worker thread at once, as a crash would; the next batch starts a new one. */

@@ -2,7 +2,7 @@ import { pack, type ShardReply, type ShardSettings, unpackShardReply } from '../
 import type { Item, LastKnownRow } from '../core/item.ts';
 import { HubError } from '../errors.ts';
 import { Lane, type LaneDriver } from '../lane/lane.ts';
-import { openThread, type Thread } from '../lane/thread.ts';
+import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import { Recent } from './recent.ts';
 import { Told } from './told.ts';
 
@@ -79,6 +79,10 @@ export class ShardLane {
   /** Ends the worker thread at once, as a crash would; the next batch starts a new one. */
   kill(): Promise<void> {
     return this.#thread.kill();
+  }
+
+  memory(): Promise<ThreadMemory | undefined> {
+    return this.#thread.memory();
   }
 
   close(): Promise<void> {
@@ -242,4 +246,4 @@ function halvesOf(items: readonly Item[]): (readonly Item[])[] {
 }
 
 const LOST = 'Cannot process all of what was sent: it makes a worker thread fail';
-const NOTHING = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0 };
+const NOTHING = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };

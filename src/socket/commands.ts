@@ -1,5 +1,5 @@
 import { HubError } from '../errors.ts';
-import { type TopicName, topicName } from '../fanout/topic_name.ts';
+import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
 import { show } from '../model/check.ts';
 import { identityOf, readInterest, readParams } from './params.ts';
 import type { Session } from './session.ts';
@@ -9,15 +9,44 @@ import { type ClientFrame, CommandError } from './wire.ts';
 /** What a client may ask for. A command throws a CommandError when it cannot be done. */
 export interface Command {
   readonly event: string;
+  readonly summary: string;
+  /** Topics that it can name; undefined: none. */
+  readonly topics: readonly string[] | undefined;
+  /** Event of the answer to a success; undefined: there is none. */
+  readonly answer: 'subscribed' | 'unsubscribed' | undefined;
   /** What the client must be allowed to do with the topic; undefined: nothing. */
   readonly permission: 'READ' | 'CREATE_OR_UPDATE' | undefined;
   readonly handle: (session: Session, frame: ClientFrame) => void;
 }
 
+/** Topics that clients may publish to. */
+const PUBLISHED = ['location_updates', 'proximity_updates'] as const;
+
 export const COMMANDS: readonly Command[] = [
-  { event: 'subscribe', permission: 'READ', handle: subscribe },
-  { event: 'unsubscribe', permission: undefined, handle: unsubscribe },
-  { event: 'message', permission: 'CREATE_OR_UPDATE', handle: publish },
+  {
+    event: 'subscribe',
+    summary: 'Wants the events of a topic from now on, as the params say',
+    topics: TOPIC_NAMES,
+    answer: 'subscribed',
+    permission: 'READ',
+    handle: subscribe,
+  },
+  {
+    event: 'unsubscribe',
+    summary: 'Ends a subscription',
+    topics: undefined,
+    answer: 'unsubscribed',
+    permission: undefined,
+    handle: unsubscribe,
+  },
+  {
+    event: 'message',
+    summary: 'Sends locations or proximities; only those that cannot be taken are answered, with one error',
+    topics: PUBLISHED,
+    answer: undefined,
+    permission: 'CREATE_OR_UPDATE',
+    handle: publish,
+  },
 ];
 
 /** A command that may not be run. */
@@ -78,9 +107,9 @@ function publish(session: Session, frame: ClientFrame): void {
 
 /** How items of a topic are taken; undefined when clients may not publish to it. */
 function ingestOf(topicName: string, { deps }: Session) {
-  if (topicName === 'location_updates') return deps.ingestLocations;
-  if (topicName === 'proximity_updates') return deps.ingestProximities;
-  return undefined;
+  const ingests = { location_updates: deps.ingestLocations, proximity_updates: deps.ingestProximities };
+  const published = PUBLISHED.find((name) => name === topicName);
+  return published && ingests[published];
 }
 
 function readTopic(topic: unknown): TopicName & { readonly name: string } {

@@ -1,6 +1,7 @@
+import Type, { type TSchema } from 'typebox';
 import { asBoolean, asText } from '../fanout/coerce.ts';
-import { compileFilter, type Filter } from '../fanout/filter.ts';
-import { hasGeojson, type TopicName } from '../fanout/topic_name.ts';
+import { compileFilter, type Filter, filterParams } from '../fanout/filter.ts';
+import { hasGeojson, isRenderedByShards, type TopicName } from '../fanout/topic_name.ts';
 import type { View } from '../model/topics.ts';
 import { CommandError, isObject } from './wire.ts';
 
@@ -11,6 +12,35 @@ export interface AskedView {
   readonly crs?: string;
   readonly zone_id?: string;
 }
+
+/** What a message has to be allowed by. */
+const TOKEN_PARAM = { token: Type.Optional(Type.String({ description: 'Access token, where the hub wants one.' })) };
+
+const VIEW_PARAMS = {
+  crs: Type.Optional(
+    Type.String({ description: 'How coordinates are given: EPSG:4326 if absent, local, a UTM or a UPS code.' }),
+  ),
+  zone_id: Type.Optional(
+    Type.String({ description: 'Id or foreign id of the zone that local means; that of the location if absent.' }),
+  ),
+};
+const GEOJSON_PARAM = {
+  geojson: Type.Optional(Type.Boolean({ description: 'As if :geojson stood after the topic.' })),
+};
+
+/** The params of a subscription to a topic, for the documents. Values may come as strings, too. */
+export function subscriptionParams({ topic, geojson }: TopicName): TSchema {
+  const filters = Object.entries(filterParams(topic)).map(([name, schema]) => [name, Type.Optional(schema)]);
+  return Type.Object({
+    ...Object.fromEntries(filters),
+    ...(isRenderedByShards(topic) ? VIEW_PARAMS : {}),
+    ...(hasGeojson(topic) && !geojson ? GEOJSON_PARAM : {}),
+    ...TOKEN_PARAM,
+  });
+}
+
+/** The params of a message that a client publishes. */
+export const PUBLISH_PARAMS = Type.Object(TOKEN_PARAM);
 
 /** The params of a frame; none when absent or null. Throws a CommandError with the given reason. */
 export function readParams(params: unknown, reason: 'subscribeFailed' | 'invalidPayload'): Params {

@@ -39,6 +39,7 @@ export class Session implements PeerEvents {
     this.echoId = mode === 'always' || (mode === 'auto' && !this.#isGoClient);
     const overflowed = (waitingBytes: number): void => deps.tooSlow?.(peer, waitingBytes);
     this.outbox = new Outbox(peer, { queueMaxBytes, networkMaxBytes, overflowed });
+    deps.open?.add(this.outbox);
   }
 
   get subscriptions(): number {
@@ -68,6 +69,7 @@ export class Session implements PeerEvents {
 
   closed(): void {
     this.outbox.close();
+    this.deps.open?.delete(this.outbox);
     for (const id of this.#held.keys()) this.deps.fanout.unsubscribe(id);
     this.#held.clear();
     this.#identities.clear();

@@ -1,5 +1,6 @@
 import type { HandlePeer, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
+import type { Outbox } from '../fanout/outbox.ts';
 import type { View } from '../model/topics.ts';
 import type { Command, Refusal } from './commands.ts';
 import type { AskedView } from './params.ts';
@@ -39,6 +40,8 @@ export interface SocketDeps {
   /** Told of what went wrong inside the hub, for the log. */
   readonly report?: (error: unknown) => void;
   readonly subscriptionsMax?: number;
+  /** Holds the outboxes of the open connections, for whoever wants to count them. */
+  readonly open?: Set<Outbox>;
   /** See OutboxOptions; 64 MiB and 256 KiB when left out. */
   readonly queueMaxBytes?: number;
   readonly networkMaxBytes?: number;

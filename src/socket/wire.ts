@@ -11,6 +11,17 @@ export const WIRE_ERRORS = {
   notAuthenticated: 10006,
 } as const;
 
+/** What each of them means, for the documents. */
+export const WIRE_ERROR_MEANINGS: Readonly<Record<WireError, string>> = {
+  unknownEvent: 'The frame is no JSON object, or its event is unknown.',
+  unknownTopic: 'There is no such topic.',
+  subscribeFailed: 'The params do not fit, or an equal subscription exists.',
+  unsubscribeFailed: 'The connection has no such subscription.',
+  notAuthorized: 'The token does not permit it, or the topic can only be read.',
+  invalidPayload: 'The payload, or some of its items, do not fit; the description names them. The others are taken.',
+  notAuthenticated: 'A valid token is needed.',
+};
+
 export type WireError = keyof typeof WIRE_ERRORS;
 
 /** Ends a command: answered with an error frame. The connection stays open. */

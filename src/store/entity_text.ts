@@ -1,4 +1,9 @@
 import { StartupError } from '../errors.ts';
+import type { Anchor } from '../model/anchor.ts';
+import type { Fence } from '../model/fence.ts';
+import type { LocationProvider } from '../model/provider.ts';
+import type { Trackable } from '../model/trackable.ts';
+import type { Zone } from '../model/zone.ts';
 import type { EntityKind, EntityWrite } from './store.ts';
 
 /** An entity after a change; undefined when it was deleted. */
@@ -13,8 +18,18 @@ export function entityWrites(changes: readonly Changed[]): EntityWrite[] {
   return changes.map(({ kind, id, after }) => ({ kind, id, text: after && JSON.stringify(after) }));
 }
 
-/** The kept entities of a kind, in the order of creation. Throws a StartupError that names one that is damaged. */
-export function keptEntities<T>(entities: readonly EntityWrite[], kind: EntityKind): T[] {
+/** The kept entities, each kind in the order of creation. Throws a StartupError that names one that is damaged. */
+export function keptByKind(entities: readonly EntityWrite[]) {
+  return {
+    zone: keptEntities<Zone>(entities, 'zone'),
+    fence: keptEntities<Fence>(entities, 'fence'),
+    trackable: keptEntities<Trackable>(entities, 'trackable'),
+    provider: keptEntities<LocationProvider>(entities, 'provider'),
+    anchor: keptEntities<Anchor>(entities, 'anchor'),
+  };
+}
+
+function keptEntities<T>(entities: readonly EntityWrite[], kind: EntityKind): T[] {
   const kept: T[] = [];
   for (const { kind: of, id, text } of entities) {
     if (of !== kind || text === undefined) continue;
@@ -26,4 +41,15 @@ export function keptEntities<T>(entities: readonly EntityWrite[], kind: EntityKi
     }
   }
   return kept;
+}
+
+/** A setting as the store keeps it. */
+export function settingWrite(name: string, value: unknown): EntityWrite {
+  return { kind: 'setting', id: name, text: JSON.stringify(value) };
+}
+
+/** A kept setting; undefined when there is none of that name. */
+export function keptSetting<T>(entities: readonly EntityWrite[], name: string): T | undefined {
+  const text = entities.find(({ kind, id }) => kind === 'setting' && id === name)?.text;
+  return text === undefined ? undefined : (JSON.parse(text) as T);
 }

@@ -128,7 +128,7 @@ function prepare(db: Database.Database): Statements {
 }
 
 interface StoredRow {
-  readonly kind: Exclude<EntityKind, 'zone' | 'fence' | 'setting'>;
+  readonly kind: Extract<EntityKind, 'trackable' | 'provider'>;
   readonly id: string;
   readonly received_ms: number;
   readonly key_ms: number;

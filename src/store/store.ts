@@ -1,7 +1,7 @@
 import type { LastKnownRow } from '../core/item.ts';
 
 /** What the hub keeps besides last-known rows. A setting is one value of the hub itself, such as its locating rules. */
-export type EntityKind = 'zone' | 'fence' | 'trackable' | 'provider' | 'setting';
+export type EntityKind = 'zone' | 'fence' | 'trackable' | 'provider' | 'anchor' | 'setting';
 
 /** An entity to be kept, as JSON text; without text it is to be deleted. */
 export interface EntityWrite {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { polygon, rfidZone, UUID_A, UUID_B, uwbZone } from '../entities/open_entities.ts';
+import { point, polygon, rfidZone, UUID_A, UUID_B, uwbZone } from '../entities/open_entities.ts';
 import { openApi } from './open_api.ts';
 
 const KINDS = [
@@ -8,6 +8,7 @@ const KINDS = [
   { path: 'fences', id: UUID_A, body: { region: polygon(), name: 'n' }, other: { region: polygon() }, putStatus: 204 },
   { path: 'trackables', id: UUID_A, body: { type: 'omlox', name: 'n' }, other: { type: 'virtual' }, putStatus: 200 },
   { path: 'providers', id: 'tag-1', body: { type: 'uwb', name: 'n' }, other: { type: 'gps' }, putStatus: 204 },
+  { path: 'anchors', id: 'anchor-1', body: { name: 'n', local_position: point(1, 2) }, other: {}, putStatus: 204 },
 ] as const;
 
 for (const { path, id, body, other, putStatus } of KINDS) {
@@ -59,14 +60,17 @@ for (const { path, id, body, other, putStatus } of KINDS) {
       assert.equal(again.status, 400);
       assert.match(again.body.message, new RegExp(`"${id}" already exists$`));
       const inV1 = await send('POST', `/v1/${path}`, { id, ...body });
-      assert.equal(inV1.status, path === 'providers' ? 400 : 201);
-      if (path !== 'providers') assert.notEqual(inV1.body.id, id);
+      const keepsId = path === 'providers' || path === 'anchors';
+      assert.equal(inV1.status, keepsId ? 400 : 201);
+      if (!keepsId) assert.notEqual(inV1.body.id, id);
     });
 
     it('answers 400 to bodies that are no entity', async () => {
       const { send } = openApi();
       await send('POST', `/v2/${path}`, { id, ...body });
-      for (const bad of ['', '{', 'null', '[]', '5', '{}', '{"type":7}', '[[[', '\u0000']) {
+      // An anchor needs nothing but its id, which PUT has in the path.
+      const incomplete = path === 'anchors' ? [] : ['{}', '{"type":7}'];
+      for (const bad of ['', '{', 'null', '[]', '5', '{"name":7}', ...incomplete, '[[[', '\u0000']) {
         assert.equal((await send('POST', `/v2/${path}`, bad)).status, 400, `POST ${bad}`);
         assert.equal((await send('PUT', `/v2/${path}/${id}`, bad)).status, 400, `PUT ${bad}`);
       }

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { createApi } from '../../src/api/api.ts';
 import type { AcceptOptions, ApiDeps } from '../../src/api/route.ts';
+import { fenceEventPublisher } from '../../src/api/third_party.ts';
 import type { Answer, Query } from '../../src/core/item.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
+import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import type { HttpReply } from '../../src/exchange.ts';
+import { Fanout } from '../../src/fanout/fanout.ts';
+import type { LocatingRule } from '../../src/model/rule.ts';
 import { openEntities } from '../entities/open_entities.ts';
+import { openTestOperation } from '../operation/open_operation.ts';
 
 /** A reply with its body read as JSON; undefined when it has none. */
 export interface Replied {
@@ -27,10 +32,22 @@ export interface Shown extends ReadonlyArray<Shown> {
   /** Coordinates of a Point, or rings of a Polygon. */
   readonly region: { readonly coordinates: readonly number[] & readonly (readonly number[][])[] };
   readonly features: readonly unknown[];
+  readonly name: string;
+  readonly parent: string;
+  readonly children: readonly string[];
+  readonly radius: number;
+  readonly ground_control_points: readonly (readonly number[])[];
+  readonly georeferenced_position: { readonly coordinates: readonly number[] };
 }
+
+/** The time of the API under test: 2026-03-01T12:00:00Z. */
+const NOW_MS = Date.UTC(2026, 2, 1, 12);
 
 export interface OpenApi {
   readonly entities: Entities;
+  readonly fanout: Fanout;
+  /** Locating rules that shards were told of, in order. */
+  readonly ruled: (readonly LocatingRule[])[];
   /** Questions to shards, in order. */
   readonly asked: Query[];
   /** Locations and proximities that were handed over, and locations to be forgotten. */
@@ -50,6 +67,8 @@ export function openApi(
   const { entities } = openEntities(entitiesDeps);
   const asked: Query[] = [];
   const accepted: OpenApi['accepted'] = [];
+  const ruled: OpenApi['ruled'] = [];
+  const fanout = new Fanout({ variantsChanged: () => undefined });
   const api = createApi({
     entities,
     async read(query) {
@@ -58,11 +77,15 @@ export function openApi(
     },
     acceptLocations: (values, accept) => void accepted.push({ what: 'locations', values, options: accept }),
     acceptProximities: (values, accept) => void accepted.push({ what: 'proximities', values, options: accept }),
+    acceptCisco: (body) => void accepted.push({ what: 'cisco', values: [body] }),
     forgetLocation: async (id) => void accepted.push({ what: 'forget', values: [id] }),
     forgetAllLocations: async () => void accepted.push({ what: 'forget all', values: [] }),
+    rules: new LocatingRules({ commit: async () => undefined, committed: (rules) => void ruled.push(rules) }),
+    publishFenceEvent: fenceEventPublisher({ fanout, entities, now: () => NOW_MS }),
     corsEnabled: true,
     errorTypePrefix: 'com.flowcate',
     versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0' },
+    operation: openTestOperation({ entities }).operation,
     ...deps,
   });
   const handle = (method: string, target: string, body: Uint8Array = new Uint8Array(0)) => {
@@ -79,6 +102,8 @@ export function openApi(
   };
   return {
     entities,
+    fanout,
+    ruled,
     asked,
     accepted,
     handle,

@@ -40,7 +40,7 @@ describe('createApi', () => {
   const notAllowed: readonly (readonly [string, string, string])[] = [
     ['PATCH', '/v2/zones', 'GET, POST, DELETE, HEAD, OPTIONS'],
     ['PUT', '/v2/fences/summary', 'GET, HEAD, OPTIONS'],
-    ['POST', '/v2/trackables/x', 'GET, PUT, DELETE, HEAD, OPTIONS'],
+    ['POST', '/v2/trackables/x', 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS'],
     ['HEAD', '/v2/zones/z/transform', 'PUT, OPTIONS'],
     ['GET', '/v2/providers/proximities', 'PUT, POST, OPTIONS'],
     ['DELETE', '/health', 'GET, HEAD, OPTIONS'],
@@ -151,7 +151,7 @@ describe('CORS', () => {
   it('answers a preflight with the methods of the path', async () => {
     const { status, headers } = await openApi().send('OPTIONS', '/v2/trackables/x');
     assert.equal(status, 204);
-    assert.equal(headers['Access-Control-Allow-Methods'], 'GET, PUT, DELETE, HEAD, OPTIONS');
+    assert.equal(headers['Access-Control-Allow-Methods'], 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS');
     assert.match(headers['Access-Control-Allow-Headers'] ?? '', /Authorization, Content-Type/);
     assert.equal((await openApi().send('OPTIONS', '/v2/nowhere')).status, 404);
   });

@@ -145,8 +145,8 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
   ],
   [
     'an unknown variable of the alias',
-    { env: { DEEPHUB_LICENSE_KEY: 'x' } },
-    ['environment: DEEPHUB_LICENSE_KEY: is no setting of the hub'],
+    { env: { DEEPHUB_WEATHER: 'x' } },
+    ['environment: DEEPHUB_WEATHER: is no setting of the hub'],
   ],
   ['a truth that is none', { env: { HUB_CORS: 'on' } }, ['environment: HUB_CORS: must be a boolean, found "on"']],
   [

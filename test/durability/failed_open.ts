@@ -2,7 +2,7 @@ import { loadConfig, readConfigFile } from '../../src/config/load.ts';
 import { openHub } from '../../src/hub.ts';
 
 /** Opens a hub that cannot be opened, says why, and ends by itself unless the hub has left something running. */
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const config = loadConfig({ env: process.env, cwd: process.cwd(), cores: 2, readFile: readConfigFile });
 try {
   await openHub(config, silent);

@@ -23,6 +23,28 @@ const GOOD: Record<Kind, readonly (readonly [string, object])[]> = {
     ['a trackable as parent', rfidZone({ parent: carrier })],
     ['a proximity zone as parent', rfidZone({ parent: 'reader' })],
     ['an empty list of points', rfidZone({ ground_control_points: [] })],
+    ['no points, but anchors that place it', { type: 'uwb', anchor_ids: ['a1', 'a2', 'unknown'] }],
+    ['anchors that are not there yet', uwbZone({ anchor_ids: ['later'] })],
+    ['generic, with points', { type: 'generic', ground_control_points: POINTS }],
+    [
+      'a benchmark with all its members',
+      {
+        type: 'uwb',
+        transformation_type: 'benchmark',
+        position: point(8.68, 50.11),
+        surface_projection: 'EPSG:32632',
+        local_origin: point(10, 10),
+        scale_factor: 0.9996,
+        easting_angle: 12.5,
+        meridian_convergence: -0.3,
+      },
+    ],
+    ['a benchmark in polar coordinates', { type: 'generic', position: point(0, 89), surface_projection: 'EPSG:32661' }],
+    [
+      'a benchmark, but incomplete',
+      { type: 'generic', transformation_type: 'benchmark', incomplete_configuration: true },
+    ],
+    ['no transformation', { type: 'uwb', transformation_type: 'none' }],
   ],
   fence: [
     ['a polygon', { region: polygon() }],
@@ -60,6 +82,12 @@ const GOOD: Record<Kind, readonly (readonly [string, object])[]> = {
     ['any id', { id: '77:4f:34:69/27%40', type: 'uwb' }],
     ['no id', { type: 'ble-aoa' }],
     ['sensors of any kind', { id: 'p', type: 'uwb', sensors: [1, { a: null }] }],
+  ],
+  anchor: [
+    ['an id alone', { id: 'anchor/1' }],
+    ['both positions', { id: 'a', local_position: point(1, 2), georeferenced_position: point(8, 50) }],
+    ['a zone by foreign id', { id: 'a', zone_id: 'hall-1', elevation_angle: -30.5, properties: { x: 1 } }],
+    ['an id to be generated', { id: null, name: 'north' }],
   ],
 };
 

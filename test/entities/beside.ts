@@ -1,4 +1,4 @@
-import { openEntities, rfidZone, SQUARE, uwbZone } from './open_entities.ts';
+import { openEntities, point, rfidZone, SQUARE, uwbZone } from './open_entities.ts';
 
 /** The square with a hole. */
 export const hole = [
@@ -13,7 +13,10 @@ export const hole = [
 /** Id of a trackable. */
 export const carrier = 'cccccccc-0000-4000-8000-000000000001';
 
-/** Every table runs beside the zones `hall` (local coordinates), `reader` and `sketch`, and the trackable `carrier`. */
+/**
+ * Every table runs beside the zones `hall` (local coordinates), `reader` and `sketch`, the trackable `carrier`, and the
+ * anchors `a1` and `a2`, known in both planes, and `a3`, which is not.
+ */
 export async function beside() {
   const { entities } = openEntities({
     regionProblem: (f) => (f.name === 'bow tie' ? 'region: crosses itself at [1,2]' : undefined),
@@ -22,5 +25,16 @@ export async function beside() {
   await entities.create('zone', rfidZone({ id: 'reader' }));
   await entities.create('zone', { id: 'sketch', type: 'uwb', incomplete_configuration: true });
   await entities.create('trackable', { id: carrier, type: 'omlox' });
+  await entities.create('anchor', {
+    id: 'a1',
+    local_position: point(0, 0),
+    georeferenced_position: point(8.68, 50.11),
+  });
+  await entities.create('anchor', {
+    id: 'a2',
+    local_position: point(9, 9),
+    georeferenced_position: point(8.69, 50.12),
+  });
+  await entities.create('anchor', { id: 'a3', local_position: point(5, 5) });
   return entities;
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { anchoredZone } from '../../src/core/zone/anchored.ts';
 import { ChangeQueue } from '../../src/entities/change_queue.ts';
 import type { Change, Kind } from '../../src/entities/entities.ts';
 import { HubError } from '../../src/errors.ts';
-import { openEntities, point, rfidZone, UUID_A, UUID_B, UUID_C } from './open_entities.ts';
+import { openEntities, point, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
 
 /** A queue of numbers appended to a list. */
 function openQueue(options: { commit?: () => Promise<void>; committed?: () => void; groupMax?: number } = {}) {
@@ -122,15 +123,22 @@ const NAMES = ['a', 'b', 'c'];
 
 const optional = (values: readonly string[]) => fc.constantFrom(undefined, ...values);
 const bodies: Record<Kind, fc.Arbitrary<object>> = {
-  zone: fc.record({ foreign_id: optional(['x', 'y']), parent: optional([...TRACKABLES, ...NAMES]) }).map(rfidZone),
+  zone: fc.oneof(
+    fc.record({ foreign_id: optional(['x', 'y']), parent: optional([...TRACKABLES, ...NAMES]) }).map(rfidZone),
+    fc.record({ anchor_ids: fc.subarray(NAMES) }).map(uwbZone),
+  ),
   fence: fc.record({ radius: fc.constantFrom(1, 2) }).map((circle) => ({ ...circle, region: point(8, 50) })),
   trackable: fc
     .record({ location_providers: fc.subarray(NAMES), parent: optional(TRACKABLES) })
     .map((trackable) => ({ ...trackable, type: 'omlox' })),
   provider: fc.record({ type: fc.constantFrom('uwb', 'gps') }),
+  anchor: fc.record({
+    local_position: fc.constantFrom(point(0, 0), point(50, 0), point(0, 50)),
+    georeferenced_position: fc.constantFrom(point(8, 50), point(8.001, 50), point(8, 50.001), undefined),
+  }),
 };
 
-const kinds = fc.constantFrom<Kind>('zone', 'fence', 'trackable', 'provider');
+const kinds = fc.constantFrom<Kind>('zone', 'fence', 'trackable', 'provider', 'anchor');
 const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 10, arbitrary: kinds.chain(change) },
   { weight: 1, arbitrary: kinds.map((kind) => ({ do: 'clear' as const, kind })) },
@@ -181,7 +189,7 @@ async function converges(commands: readonly Command[], outages: readonly boolean
   for (const result of (await Promise.all(work)).flat()) {
     if (result.status === 'rejected') assert.ok(result.reason instanceof HubError, String(result.reason));
   }
-  for (const kind of ['zone', 'fence', 'trackable', 'provider'] as const) {
+  for (const kind of ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const) {
     assert.deepEqual(entities.list(kind), replayed(kind, told));
     assert.equal(entities.count(kind), entities.list(kind).length);
   }
@@ -209,6 +217,12 @@ function checkIndexes(entities: ReturnType<typeof openEntities>['entities']): vo
     const named = entities.list('zone').filter((row) => row.foreign_id === foreignId);
     assert.ok(named.length <= 1);
     assert.equal(entities.zoneByForeignId(foreignId), named[0]);
+  }
+  for (const zone of entities.list('zone')) {
+    assert.deepEqual(
+      entities.placed(zone),
+      anchoredZone(zone, (id) => entities.get('anchor', id)),
+    );
   }
   for (const kind of ['zone', 'trackable'] as const) {
     for (const { parent } of entities.list(kind)) {

@@ -56,6 +56,16 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
       { type: 'generic', surface_projection: 'EPSG:32632', position: point(120, 0) },
       /^position: must lie within reach/,
     ],
+    [{ type: 'uwb', anchor_ids: ['a1'] }, /^ground_control_points: are required/],
+    [{ type: 'uwb', anchor_ids: ['a1', 'a3'] }, /^ground_control_points: are required/],
+    [uwbZone({ anchor_ids: 'a1' }), /^anchor_ids: must be an array, found "a1"$/],
+    [{ type: 'generic' }, /^ground_control_points: are required for a zone of type generic/],
+    [{ type: 'generic', surface_projection: 'local', position: point(8, 50) }, /^surface_projection: .*"local"$/],
+    [
+      { type: 'generic', surface_projection: 'EPSG:32632', position: point(8, 50), scale_factor: 0 },
+      /^scale_factor: must be > 0, found 0$/,
+    ],
+    [uwbZone({ transformation_type: 'helmert' }), /^transformation_type: must be one of gcp, .*found "helmert"$/],
     [uwbZone({ parent: carrier }), /^parent: is for proximity zones only, found "cccccccc/],
     [rfidZone({ parent: 'nobody' }), /^parent: must be the id of a trackable or of a proximity zone, found "nobody"$/],
     [rfidZone({ parent: 'hall' }), /^parent: must be the id of a trackable or of a proximity zone, found "hall"$/],
@@ -163,6 +173,17 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [{ id: 'p', type: 'radar' }, /^type: must be one of uwb, .*found "radar"$/],
     [{ id: 'p', type: 'uwb', exit_delay: '5' }, /^exit_delay: must be an integer, found "5"$/],
     [{ id: 'p', type: 'uwb', properties: false }, /^properties: must be an object, found false$/],
+  ],
+  anchor: [
+    [{ name: 'north' }, /^id: is required, but is missing$/],
+    [{ id: 'a1' }, /^id: anchor "a1" already exists$/],
+    [{ id: 'a', zone_id: 'nowhere' }, /^zone_id: must be the id or foreign id of a zone, found "nowhere"$/],
+    [{ id: 'a', local_position: [1, 2] }, /^local_position: must be an object, found \[1,2\]$/],
+    [
+      { id: 'a', georeferenced_position: point(181, 0) },
+      /^georeferenced_position\.coordinates\[0\]: must be a longitude.*found 181$/,
+    ],
+    [{ id: 'a', properties: 'x' }, /^properties: must be an object, found "x"$/],
   ],
 };
 

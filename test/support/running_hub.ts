@@ -6,6 +6,13 @@ import { loadConfig, readConfigFile } from '../../src/config/load.ts';
 import { type Hub, openHub } from '../../src/hub.ts';
 import { type Event, type Recorder, SocketClient } from './socket_client.ts';
 
+/** One line of a hub's log. */
+export interface Logged {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly facts: object;
+}
+
 /** Settings by their names in hub_config.yaml. */
 export type TestSettings = Readonly<Record<string, string | number | boolean>>;
 
@@ -34,7 +41,7 @@ export interface TestHub {
   readonly base: string;
   readonly origin: string;
   /** What the hub has logged. */
-  readonly logged: readonly { readonly level: 'info' | 'warn' | 'error'; readonly message: string; facts: object }[];
+  readonly logged: readonly Logged[];
   /** One request. A path is below `base` unless it is a URL. A text or bytes are sent as they are, else JSON. */
   request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestReply>;
   get(path: string): Promise<TestReply>;
@@ -58,11 +65,11 @@ export async function openTestHub(settings: TestSettings = {}, options: { folder
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
   for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = String(value);
-  const logged: { level: 'info' | 'warn' | 'error'; message: string; facts: object }[] = [];
-  const logAs = (level: 'info' | 'warn' | 'error') => {
+  const logged: Logged[] = [];
+  const logAs = (level: Logged['level']) => {
     return (message: string, facts: object = {}) => void logged.push({ level, message, facts });
   };
-  const log = { info: logAs('info'), warn: logAs('warn'), error: logAs('error') };
+  const log = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') };
   const config = loadConfig({ env, cwd: folder, cores: 2, readFile: readConfigFile });
   const hub = await openHub(config, log);
   const origin = `http://127.0.0.1:${hub.port}`;

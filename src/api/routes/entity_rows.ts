@@ -1,6 +1,9 @@
-import Type, { type TObject, type TSchema } from 'typebox';
+import Type, { type TObject } from 'typebox';
+import type { ReplaceOptions } from '../../entities/entities.ts';
 import type { EntityMap, Kind } from '../../entities/known.ts';
+import { draftOf } from '../docs/schemas.ts';
 import { found } from '../found.ts';
+import { JsonPatch, patched } from '../json_patch.ts';
 import { PRESENT } from '../present.ts';
 import { type ApiDeps, type Call, type Permission, type Replied, type Route, route } from '../route.ts';
 import { replacesIds } from '../versions.ts';
@@ -11,11 +14,14 @@ export interface EntityRows<K extends Kind> {
   /** Path of the collection, for example `/zones`. */
   readonly path: string;
   readonly resource: NonNullable<Permission['resource']>;
-  readonly schema: TSchema;
+  /** What is sent. */
+  readonly schema: TObject;
+  /** What is answered, where that is more. */
+  readonly shown?: TObject;
   /** Parameters of the two lists, and the entities that they select; all when absent. */
   readonly listQuery?: TObject;
   select?(call: Call, hub: ApiDeps): readonly EntityMap[K][];
-  /** Parameters of POST and PUT. */
+  /** Parameters of POST, PUT and PATCH. */
   readonly writeQuery?: TObject;
   /** Whether PUT answers 200 with the entity, not 204. */
   readonly showsReplaced?: boolean;
@@ -27,7 +33,7 @@ export function entityRows<K extends Kind>(rows: EntityRows<K>): readonly Route[
 }
 
 function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
-  const { kind, path, schema } = rows;
+  const { kind, path, schema, shown = schema } = rows;
   const present = PRESENT[kind];
   const listQuery = rows.listQuery ?? Type.Object({});
   const select = rows.select ?? ((_call: Call, hub: ApiDeps) => hub.entities.list(kind));
@@ -47,19 +53,19 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       summary: `All ${kind}s`,
       permission: { operation: 'READ' },
       query: Type.Object({ ...listQuery.properties, ...present.query.properties }),
-      replies: { 200: { description: `The ${kind}s.`, schema: Type.Array(schema) } },
+      replies: { 200: { description: `The ${kind}s.`, schema: Type.Array(shown) } },
       handle: (call, hub) => call.reply.json(present.many(select(call, hub), call, hub)),
     }),
     route({
       method: 'POST',
       path,
-      summary: `Create a ${kind}`,
+      summary: `Create ${named(kind)}`,
       permission: { operation: 'CREATE' },
       query: rows.writeQuery ?? Type.Object({}),
-      body: schema,
-      replies: { 201: { description: `The ${kind} as it is kept.`, schema } },
+      body: draftOf(schema),
+      replies: { 201: { description: `The ${kind} as it is kept.`, schema: shown } },
       async handle(call, hub) {
-        const options = { replaceId: replacesIds(call.version, kind), force: isForced(call) };
+        const options = { replaceId: replacesIds(call.version, kind), ...writeOptions(call) };
         const entity = await hub.entities.create(kind, call.body, options);
         const place = `${call.path}/${encodeURIComponent(entity.id.toWellFormed())}`;
         return call.reply.created(present.one(entity, { ...call, query: {} }, hub), place);
@@ -76,11 +82,12 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
   ];
 }
 
-function itemRows<K extends Kind>({ kind, path, resource, schema, ...rows }: EntityRows<K>): readonly Route[] {
+function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
+  const { kind, path, resource, schema, shown = schema } = rows;
   const present = PRESENT[kind];
   const item = `${path}/:${resource}`;
   const replaced: Replied = rows.showsReplaced
-    ? { 200: { description: `The ${kind} as it is kept.`, schema } }
+    ? { 200: { description: `The ${kind} as it is kept.`, schema: shown } }
     : { 204: { description: `The ${kind} is replaced.` } };
   return [
     route({
@@ -89,26 +96,40 @@ function itemRows<K extends Kind>({ kind, path, resource, schema, ...rows }: Ent
       summary: `One ${kind}`,
       permission: { operation: 'READ', resource },
       query: present.query,
-      replies: { 200: { description: `The ${kind}.`, schema } },
+      replies: { 200: { description: `The ${kind}.`, schema: shown } },
       handle: (call, hub) => call.reply.json(present.one(found(kind, call.id, hub), call, hub)),
     }),
     route({
       method: 'PUT',
       path: item,
-      summary: `Replace a ${kind}`,
+      summary: `Replace ${named(kind)}`,
       permission: { operation: 'UPDATE', resource },
       query: rows.writeQuery ?? Type.Object({}),
-      body: schema,
+      body: draftOf(schema),
       replies: replaced,
       async handle(call, hub) {
-        const entity = await hub.entities.replace(kind, call.id, call.body, { force: isForced(call) });
+        const entity = await hub.entities.replace(kind, call.id, call.body, writeOptions(call));
         return rows.showsReplaced ? call.reply.json(present.one(entity, call, hub)) : call.reply.noContent;
+      },
+    }),
+    route({
+      method: 'PATCH',
+      path: item,
+      summary: `Change ${named(kind)} by JSON Patch`,
+      permission: { operation: 'UPDATE', resource },
+      query: rows.writeQuery ?? Type.Object({}),
+      body: JsonPatch,
+      replies: { 200: { description: `The ${kind} as it is kept.`, schema: shown } },
+      async handle(call, hub) {
+        const revise = (before: EntityMap[K]): unknown => patched(patchable(kind, before, hub), call.body);
+        const entity = await hub.entities.edit(kind, call.id, revise, writeOptions(call));
+        return call.reply.json(present.one(entity, { ...call, query: {} }, hub));
       },
     }),
     route({
       method: 'DELETE',
       path: item,
-      summary: `Delete a ${kind}`,
+      summary: `Delete ${named(kind)}`,
       permission: { operation: 'DELETE', resource },
       replies: { 204: { description: `The ${kind} is deleted.` } },
       handle: (call, hub) => hub.entities.remove(kind, call.id).then(() => call.reply.noContent),
@@ -116,6 +137,22 @@ function itemRows<K extends Kind>({ kind, path, resource, schema, ...rows }: Ent
   ];
 }
 
-function isForced({ query }: Call): boolean {
-  return (query as { readonly force_location_update?: boolean }).force_location_update === true;
+interface WriteQuery {
+  readonly force_location_update?: boolean;
+  readonly subdivide?: boolean;
+}
+
+function writeOptions({ query }: Call): ReplaceOptions {
+  const { force_location_update: force, subdivide } = query as WriteQuery;
+  return { force: force === true, subdivide: subdivide === true };
+}
+
+/** The entity as clients see it: an operation on its children, which are read-only, changes nothing and is no mistake. */
+function patchable(kind: Kind, entity: { readonly id: string }, { entities }: ApiDeps): object {
+  if (kind !== 'trackable' && kind !== 'zone') return entity;
+  return { ...entity, children: entities.childrenOf(kind, entity.id) };
+}
+
+function named(kind: Kind): string {
+  return kind === 'anchor' ? 'an anchor' : `a ${kind}`;
 }

@@ -9,11 +9,17 @@ import { idList, textList } from '../answers.ts';
 import { existing, found } from '../found.ts';
 import { PRESENT } from '../present.ts';
 import { type Route, route } from '../route.ts';
-import { SPATIAL_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
+import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
 
 export const FENCE_ROUTES: readonly Route[] = [
-  ...entityRows({ kind: 'fence', path: '/fences', resource: 'fence_id', schema: Fence }),
+  ...entityRows({
+    kind: 'fence',
+    path: '/fences',
+    resource: 'fence_id',
+    schema: Fence,
+    writeQuery: Type.Object(SUBDIVIDE_QUERY),
+  }),
   placesRow('locations', 'fence_locations', Location),
   placesRow('motions', 'fence_motions', TrackableMotion),
   objectsRow('providers', 'provider', LocationProvider),

@@ -10,6 +10,15 @@ import { type Call, type Method, type Route, route } from '../route.ts';
 import { VIEW_QUERY, viewOf } from '../view.ts';
 
 const ACCEPTED = { 204: { description: 'Everything in the body is accepted.' } };
+const CREATES = {
+  takesUnknownId: true,
+  description:
+    'The provider_id of the body may be left out; otherwise it is that of the path. A location that is older than the ' +
+    'last one of its provider changes nothing.',
+};
+const ALL_OR_NONE = {
+  description: 'All are taken, or none: a refusal names the index and the field of the first that does not fit.',
+};
 const FORGOTTEN = { 204: { description: 'There is no location any more.' } };
 
 export const LOCATION_ROUTES: readonly Route[] = [
@@ -53,6 +62,7 @@ export const LOCATION_ROUTES: readonly Route[] = [
     permission: { operation: 'UPDATE', resource: 'provider_id' },
     body: Location,
     hot: true,
+    notes: CREATES,
     replies: ACCEPTED,
     handle: (call, hub) => accepted(hub.acceptLocations([call.body], { root: '', providerId: call.id }), call),
   }),
@@ -74,6 +84,7 @@ export const LOCATION_ROUTES: readonly Route[] = [
     permission: { operation: 'UPDATE', resource: 'provider_id' },
     body: Proximity,
     hot: true,
+    notes: CREATES,
     replies: ACCEPTED,
     handle: (call, hub) => accepted(hub.acceptProximities([call.body], { root: '', providerId: call.id }), call),
   }),
@@ -87,6 +98,7 @@ function bulkRow(method: Method): Route {
     permission: { operation: 'UPDATE' },
     body: Type.Array(Location),
     hot: true,
+    notes: ALL_OR_NONE,
     replies: ACCEPTED,
     handle: (call, hub) => accepted(hub.acceptLocations(arrayOf(call), { root: 'locations' }), call),
   });
@@ -100,6 +112,7 @@ function proximitiesRow(method: Method): Route {
     permission: { operation: 'UPDATE' },
     body: Type.Array(Proximity),
     hot: true,
+    notes: ALL_OR_NONE,
     replies: ACCEPTED,
     handle: (call, hub) => accepted(hub.acceptProximities(arrayOf(call), { root: 'proximities' }), call),
   });

@@ -9,7 +9,7 @@ import { existing, found } from '../found.ts';
 import { PRESENT } from '../present.ts';
 import { type Route, route } from '../route.ts';
 import { relatedAs } from '../versions.ts';
-import { SPATIAL_QUERY } from '../view.ts';
+import { SPATIAL_QUERY, VIEW_QUERY } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
 
 const own = { operation: 'READ', resource: 'provider_id' } as const;
@@ -21,7 +21,7 @@ export const PROVIDER_ROUTES: readonly Route[] = [
     path: '/providers/:provider_id/fences',
     summary: 'Fences that a provider is in',
     permission: own,
-    query: Type.Object(SPATIAL_QUERY),
+    query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
     replies: { 200: { description: 'The fences.', schema: Type.Array(Fence) } },
     async handle(call, hub) {
       const { id } = found('provider', call.id, hub);
@@ -35,11 +35,12 @@ export const PROVIDER_ROUTES: readonly Route[] = [
     path: '/providers/:provider_id/trackables',
     summary: 'Trackables that a provider is assigned to',
     permission: own,
-    replies: { 200: { description: 'The trackables; their ids in v1.', schema: Type.Array(Trackable) } },
-    handle({ id, version, reply }, hub) {
-      const trackables = hub.entities.trackablesOf(found('provider', id, hub).id);
-      const related = relatedAs(version) === 'ids' ? trackables.map((trackable) => trackable.id) : trackables;
-      return reply.json(JSON.stringify(related));
+    replies: { 200: { description: 'The trackables.', schema: Type.Array(Trackable), v1: Type.Array(Type.String()) } },
+    handle(call, hub) {
+      const trackables = hub.entities.trackablesOf(found('provider', call.id, hub).id);
+      const asIds = relatedAs(call.version) === 'ids';
+      const ids = (): string => JSON.stringify(trackables.map(({ id }) => id));
+      return call.reply.json(asIds ? ids() : PRESENT.trackable.many(trackables, call, hub));
     },
   }),
   route({

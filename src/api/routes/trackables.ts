@@ -3,21 +3,26 @@ import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
 import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
+import { Children } from '../../model/schema.ts';
 import { Trackable } from '../../model/trackable.ts';
 import { idList, textList } from '../answers.ts';
+import { shownWith } from '../docs/schemas.ts';
 import { existing, found } from '../found.ts';
 import { PRESENT } from '../present.ts';
 import { oneOf } from '../read_one.ts';
 import { type Route, route } from '../route.ts';
 import { relatedAs } from '../versions.ts';
-import { SPATIAL_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
+import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
 
 const WRITE_QUERY = Type.Object({
   force_location_update: Type.Optional(
     Type.Boolean({ description: 'Whether the newest locations of its providers are evaluated at once.' }),
   ),
+  ...SUBDIVIDE_QUERY,
 });
+
+const SHOWN = shownWith(Trackable, { children: Children });
 
 const own = { operation: 'READ', resource: 'trackable_id' } as const;
 
@@ -27,6 +32,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     path: '/trackables',
     resource: 'trackable_id',
     schema: Trackable,
+    shown: SHOWN,
     writeQuery: WRITE_QUERY,
     showsReplaced: true,
   }),
@@ -78,7 +84,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     path: '/trackables/:trackable_id/fences',
     summary: 'Fences that a trackable is in',
     permission: own,
-    query: Type.Object(SPATIAL_QUERY),
+    query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
     replies: { 200: { description: 'The fences.', schema: Type.Array(Fence) } },
     async handle(call, hub) {
       const { id } = found('trackable', call.id, hub);
@@ -92,7 +98,9 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     path: '/trackables/:trackable_id/providers',
     summary: 'Providers of a trackable',
     permission: own,
-    replies: { 200: { description: 'The providers; their ids in v1.', schema: Type.Array(LocationProvider) } },
+    replies: {
+      200: { description: 'The providers.', schema: Type.Array(LocationProvider), v1: Type.Array(Type.String()) },
+    },
     handle({ id, version, reply }, hub) {
       const trackable = found('trackable', id, hub);
       const providers = existing('provider', trackable.location_providers ?? [], hub);

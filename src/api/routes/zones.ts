@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import { feature } from '../../core/location/text.ts';
+import { Children } from '../../model/schema.ts';
 import { SimpleTransform, Zone } from '../../model/zone.ts';
+import { shownWith } from '../docs/schemas.ts';
 import { found } from '../found.ts';
 import { type Call, type Route, route } from '../route.ts';
 import { simpleTransform } from '../simple_transform.ts';
@@ -17,6 +19,7 @@ export const ZONE_ROUTES: readonly Route[] = [
     path: '/zones',
     resource: 'zone_id',
     schema: Zone,
+    shown: shownWith(Zone, { children: Children }),
     listQuery: LIST_QUERY,
     select({ query }: Call, { entities }) {
       const { foreign_id: wanted } = query as { readonly foreign_id?: string };
@@ -33,7 +36,7 @@ export const ZONE_ROUTES: readonly Route[] = [
     body: SimpleTransform,
     replies: { 200: { description: 'The position in the other crs.', schema: SimpleTransform } },
     handle({ id, body, query, reply }, hub) {
-      const moved = simpleTransform(found('zone', id, hub), body);
+      const moved = simpleTransform(hub.entities.placed(found('zone', id, hub)), body);
       if (query.geojson !== true) return reply.json(JSON.stringify(moved));
       const { position, ...rest } = moved;
       return reply.json(feature(JSON.stringify(position), JSON.stringify(rest)));

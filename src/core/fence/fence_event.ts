@@ -1,3 +1,4 @@
+import type { Fence } from '../../model/fence.ts';
 import { formatTime } from '../../model/time.ts';
 import type { FilterFields, View } from '../../model/topics.ts';
 import { feature, featureCollection, type ZoneLookup } from '../location/text.ts';
@@ -51,25 +52,19 @@ export function fenceEventText(change: FenceChange, id: string, nameProvider: bo
  * Text of a GeoJSON FeatureCollection with the event: the fence's region as geometry, the event's members as
  * properties, with the fence's name, floor and radius. Undefined where the region cannot be shown in the view.
  */
-export function fenceEventFeature(
-  change: FenceChange,
-  text: string,
-  view: View,
-  zones: ZoneLookup,
-): string | undefined {
-  const { entity } = change.fence;
-  const geometry = regionIn(change.fence, view, zones);
+export function fenceFeature(fence: Fence, text: string, view: View, zones: ZoneLookup): string | undefined {
+  const geometry = regionIn(fence, view, zones);
   if (geometry === undefined) return undefined;
-  const { name, floor, radius } = entity;
+  const { name, floor, radius } = fence;
   const extra = JSON.stringify({ name: name ?? undefined, floor: floor ?? undefined, radius: radius ?? undefined });
   const members = extra === '{}' ? text : `${text.slice(0, -1)},${extra.slice(1)}`;
   return featureCollection([feature(geometry, members)]);
 }
 
-function regionIn(fence: FenceState, view: View, zones: ZoneLookup): string | undefined {
-  const { region } = fence.entity;
-  const crs = fence.entity.crs ?? 'EPSG:4326';
-  const own = fence.entity.zone_id == null ? undefined : zones(fence.entity.zone_id);
+function regionIn(fence: Fence, view: View, zones: ZoneLookup): string | undefined {
+  const { region } = fence;
+  const crs = fence.crs ?? 'EPSG:4326';
+  const own = fence.zone_id == null ? undefined : zones(fence.zone_id);
   const from = viewTransform({ crs, zoneId: own?.id }, own, zones);
   const to = viewTransform(view, own, zones);
   if (from === undefined || to === undefined) return undefined;

@@ -43,6 +43,7 @@ export function moveTrackable(context: ShardContext, trackable: TrackableState, 
   const { place, keyMs, moment } = arrival;
   settle(trackable, place);
   context.state.dirty.add(trackable);
+  context.draft.counts.motions++;
   publishMotion(context, trackable);
   const crossings = observeFences(context, trackable, trackableSeen(trackable, keyMs, moment.nowMs));
   publishTrackableCrossings(context, trackable, crossings);

@@ -1,0 +1,167 @@
+import { show } from '../../model/check.ts';
+import type { Location } from '../../model/location.ts';
+import { formatTime } from '../../model/time.ts';
+import type { Zone } from '../../model/zone.ts';
+import { readVendorTime } from '../vendor_time.ts';
+import { type Geographic, geographicOf, type Local, localOf } from './coordinates.ts';
+
+/** What a notification is to the hub: a location, nothing (it is of another kind), or not to be understood. */
+export type Decoded =
+  | { readonly is: 'location'; readonly location: Location }
+  | { readonly is: 'ignored' }
+  /** `problem` names the field below `at` and the value found. */
+  | { readonly is: 'refused'; readonly problem: string };
+
+/** Kinds of notifications that tell of no position, even where they carry one: of an absent device it is an old one. */
+const WITHOUT_POSITION: ReadonlySet<string> = new Set([
+  'association',
+  'absence',
+  'networkdesignchanged',
+  'servicestatus',
+]);
+
+const IGNORED: Decoded = { is: 'ignored' };
+
+export type Notification = Readonly<Record<string, unknown>>;
+
+/** What a notification is decoded with. */
+export interface Place {
+  /** Name of the notification in messages: `notifications[3]`. */
+  readonly at: string;
+  /** Finds the zone of `Campus>Building>Floor`. */
+  zone(hierarchy: string): Zone | undefined;
+}
+
+/**
+ * Decodes a notification of Cisco CMX or Spaces. A kind that is not known counts by what it carries. Geographic
+ * coordinates go first; local ones need a zone, and come in feet unless they say otherwise.
+ */
+export function decodeNotification(value: unknown, { at, zone }: Place): Decoded {
+  if (!isObject(value)) return refused(`${at}: must be an object, found ${show(value)}`);
+  const type = textOf(value['notificationType'])?.toLowerCase();
+  if (type !== undefined && WITHOUT_POSITION.has(type)) return IGNORED;
+  const deviceId = textOf(value['deviceId']) ?? textOf(value['macAddress']);
+  if (deviceId === undefined) {
+    return refused(`${at}.deviceId: must be a text that is not empty, found ${show(value['deviceId'])}`);
+  }
+  const geographic = geographicOf(value['geoCoordinate']);
+  const local = localOf(value['locationCoordinate']);
+  const hierarchy = textOf(value['locationMapHierarchy']);
+  const floorZone = hierarchy === undefined ? undefined : zone(hierarchy);
+  const source = floorZone?.foreign_id ?? hierarchy ?? deviceId;
+  const common = { ...commonOf(value, { type, hierarchy, floorZone }), provider_id: deviceId, source };
+  if (typeof geographic === 'object') return located({ ...common, ...atGeographic(geographic) }, value, local);
+  if (typeof local === 'object') {
+    if (floorZone !== undefined) return located({ ...common, ...atLocal(local, floorZone) }, value, local);
+    const found = show(value['locationMapHierarchy']);
+    return refused(`${at}.locationMapHierarchy: must be the foreign_id of a zone, found ${found}`);
+  }
+  if (local !== undefined) return refused(`${at}.locationCoordinate${local}`);
+  if (geographic !== undefined) return refused(`${at}.geoCoordinate${geographic}`);
+  return IGNORED;
+}
+
+function located(location: Location, value: Notification, local: Local | string | undefined): Decoded {
+  const radius = value['confidenceFactor'];
+  // The radius is in the unit of the coordinates beside it, feet where there are none.
+  const metres = typeof local === 'object' ? local.metresPerUnit : local === undefined ? 0.3048 : undefined;
+  if (typeof radius === 'number' && radius > 0 && metres !== undefined) {
+    location.accuracy = roundMillimetres(radius * metres, metres);
+  }
+  return { is: 'location', location };
+}
+
+interface Read {
+  readonly type: string | undefined;
+  readonly hierarchy: string | undefined;
+  readonly floorZone: Zone | undefined;
+}
+
+function commonOf(value: Notification, { type, hierarchy, floorZone }: Read): Omit<Location, 'position'> {
+  const common: Omit<Location, 'position'> = {
+    provider_type: 'wifi',
+    properties: {
+      cisco: {
+        ...(type === undefined ? {} : { notification_type: type }),
+        ...(hierarchy === undefined ? {} : { map_hierarchy: hierarchy }),
+        ...detailsOf(value),
+      },
+    },
+  };
+  const associated = associatedOf(value);
+  if (associated !== undefined) common.associated = associated;
+  const timeMs = timeOf(value);
+  if (timeMs !== undefined) common.timestamp_generated = formatTime(timeMs);
+  if (floorZone?.floor != null) common.floor = floorZone.floor;
+  return common;
+}
+
+function atGeographic({ longitude, latitude }: Geographic): Pick<Location, 'position' | 'crs'> {
+  return { position: { type: 'Point', coordinates: [longitude, latitude] }, crs: 'EPSG:4326' };
+}
+
+/** A zone whose ground control points were measured in the vendor's unit says so, and gets x and y as they are. */
+function atLocal(local: Local, zone: Zone): Pick<Location, 'position' | 'crs' | 'elevation_ref'> {
+  const { x, y, z, metresPerUnit } = local;
+  const scale = zone.properties?.['cisco_unit'] === 'raw' ? 1 : metresPerUnit;
+  const coordinates = [roundMillimetres(x * scale, scale), roundMillimetres(y * scale, scale)];
+  if (z === 0) return { position: { type: 'Point', coordinates }, crs: 'local' };
+  coordinates.push(roundMillimetres(z * metresPerUnit, metresPerUnit));
+  return { position: { type: 'Point', coordinates }, crs: 'local', elevation_ref: 'floor' };
+}
+
+/** What came in metres stays as it is. */
+function roundMillimetres(metres: number, scale: number): number {
+  return scale === 1 ? metres : Math.round(metres * 1000) / 1000;
+}
+
+/** Names of the hub for what may help to understand a location. Names and addresses of persons stay out. */
+const DETAILS: readonly (readonly [name: string, member: string])[] = [
+  ['entity', 'entity'],
+  ['ap_mac', 'apMacAddress'],
+  ['ssid', 'ssid'],
+  ['band', 'band'],
+  ['event_id', 'eventId'],
+  ['boundary', 'boundary'],
+  ['move_distance_ft', 'moveDistanceInFt'],
+];
+
+function detailsOf(value: Notification): Record<string, string | number> {
+  const details: Record<string, string | number> = {};
+  for (const [name, member] of DETAILS) {
+    const detail = value[member];
+    if (typeof detail === 'number' || (typeof detail === 'string' && detail !== '')) details[name] = detail;
+  }
+  return details;
+}
+
+function associatedOf(value: Notification): boolean | undefined {
+  if (typeof value['associated'] === 'boolean') return value['associated'];
+  const status = textOf(value['dot11Status']);
+  return status === undefined ? undefined : status.toUpperCase() === 'ASSOCIATED';
+}
+
+/** Times below this are in seconds: in milliseconds they would lie before 2001. */
+const MILLISECONDS_FROM = 1e12;
+const END_MS = Date.UTC(9999, 11, 31);
+
+function timeOf(value: Notification): number | undefined {
+  const text = value['timestamp'];
+  const stamp = typeof text === 'string' && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  const stampMs = typeof stamp === 'number' ? Math.floor(stamp < MILLISECONDS_FROM ? stamp * 1000 : stamp) : Number.NaN;
+  if (stampMs > 0 && stampMs < END_MS) return stampMs;
+  const seenMs = readVendorTime(textOf(value['lastSeen']) ?? '');
+  return Number.isNaN(seenMs) ? undefined : seenMs;
+}
+
+function refused(problem: string): Decoded {
+  return { is: 'refused', problem };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function isObject(value: unknown): value is Notification {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,86 @@
+import { HubError } from '../../errors.ts';
+import type { TakenEach } from '../../ingest/ingest.ts';
+import { show } from '../../model/check.ts';
+import type { Location } from '../../model/location.ts';
+import type { Zone } from '../../model/zone.ts';
+import { SeldomWarning, type SourceLog } from '../seldom.ts';
+import { Hierarchies } from './hierarchy.ts';
+import { decodeNotification, isObject } from './notification.ts';
+
+/** What the webhook needs of the hub. */
+export interface WebhookNeeds {
+  /** Takes each location that it can; `nameOf` names them in messages. Throws HUB_UNAVAILABLE when the hub is full. */
+  deliver(locations: readonly Location[], nameOf: (index: number) => string): TakenEach;
+  /** Milliseconds since 1970; never falls. */
+  now(): number;
+  readonly log: SourceLog;
+}
+
+const NOTIFICATIONS_MAX = 1000;
+/** Problems that an error names. */
+const PROBLEMS_MAX = 10;
+
+/** Takes location notifications of Cisco CMX and Cisco Spaces, which are told where to post them. */
+export class CiscoWebhook {
+  readonly #needs: WebhookNeeds;
+  readonly #warning: SeldomWarning;
+  readonly #hierarchies = new Hierarchies();
+
+  constructor(needs: WebhookNeeds) {
+    this.#needs = needs;
+    this.#warning = new SeldomWarning(needs.log);
+  }
+
+  /** Tells of a zone as it is now; undefined when it is gone. */
+  zone(id: string, zone: Zone | undefined): void {
+    this.#hierarchies.set(id, zone);
+  }
+
+  /**
+   * Takes the locations of a body, in order. The sender does not try again, so good ones are taken beside bad ones; but
+   * when there are bad ones and none is taken, throws HUB_BAD_REQUEST that names them. Returns what a reply must wait
+   * for, if anything.
+   */
+  accept(body: unknown): Promise<void> | undefined {
+    const values = notificationsOf(body);
+    const locations: Location[] = [];
+    const names: string[] = [];
+    const problems: string[] = [];
+    for (let index = 0; index < values.length; index++) {
+      const at = `notifications[${index}]`;
+      const decoded = decodeNotification(values[index], { at, zone: (name) => this.#hierarchies.find(name) });
+      if (decoded.is === 'refused') problems.push(decoded.problem);
+      if (decoded.is !== 'location') continue;
+      locations.push(decoded.location);
+      names.push(at);
+    }
+    const taken = locations.length === 0 ? undefined : this.#needs.deliver(locations, (index) => names[index] ?? '');
+    if (taken !== undefined) problems.push(...taken.problems);
+    if (problems.length === 0) return taken?.kept;
+    this.#warning.warn(this.#needs.now(), 'Cisco notifications are refused', { problem: problems[0] });
+    if (taken !== undefined && taken.problems.length < locations.length) return taken.kept;
+    throw new HubError('HUB_BAD_REQUEST', named(problems));
+  }
+}
+
+/** The notifications in their envelope, or as a bare list or a bare object. Throws HUB_BAD_REQUEST for anything else. */
+function notificationsOf(body: unknown): readonly unknown[] {
+  const values = isObject(body) ? inObject(body) : body;
+  if (!Array.isArray(values)) throw new HubError('HUB_BAD_REQUEST', `body: must be an object, found ${show(body)}`);
+  if (values.length <= NOTIFICATIONS_MAX) return values;
+  const message = `notifications: must have at most ${NOTIFICATIONS_MAX} elements, found ${values.length}`;
+  throw new HubError('HUB_BAD_REQUEST', message);
+}
+
+function inObject(body: Readonly<Record<string, unknown>>): unknown {
+  const { notifications } = body;
+  if (Array.isArray(notifications)) return notifications;
+  const isBare = notifications === undefined && typeof body['notificationType'] === 'string';
+  if (isBare) return [body];
+  throw new HubError('HUB_BAD_REQUEST', `notifications: must be an array, found ${show(notifications)}`);
+}
+
+function named(problems: readonly string[]): string {
+  const more = problems.length > PROBLEMS_MAX ? [`and ${problems.length - PROBLEMS_MAX} more`] : [];
+  return [...problems.slice(0, PROBLEMS_MAX), ...more].join('; ');
+}

@@ -1,0 +1,77 @@
+/** A value of a locate message, by its meaning. The names are those under which the hub shows them. */
+export type Field =
+  | 'source'
+  | 'format'
+  | 'tag_id_format'
+  | 'tag_id'
+  | 'x'
+  | 'y'
+  | 'z'
+  | 'battery'
+  | 'timestamp'
+  | 'classification'
+  | 'zone'
+  | 'exciter_id'
+  | 'antenna_id'
+  | 'data'
+  | 'algorithm';
+
+/** One column of a format: a field of the standard, or a vendor's own under the name that it declares. */
+export interface Column {
+  readonly field: Field | undefined;
+  readonly name: string;
+}
+
+/** Names and XML tags of the standard's fields, in lower case and without blanks, underscores and hyphens. */
+const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ['source', 'source'],
+  ['src', 'source'],
+  ['format', 'format'],
+  ['fmt', 'format'],
+  ['tagidformat', 'tag_id_format'],
+  ['idfmt', 'tag_id_format'],
+  ['tagid', 'tag_id'],
+  ['tid', 'tag_id'],
+  ['x', 'x'],
+  ['y', 'y'],
+  ['z', 'z'],
+  ['battery', 'battery'],
+  ['bat', 'battery'],
+  ['timestamp', 'timestamp'],
+  ['t', 'timestamp'],
+  ['classification', 'classification'],
+  ['cls', 'classification'],
+  ['zone', 'zone'],
+  ['zon', 'zone'],
+  ['exciterid', 'exciter_id'],
+  ['exc', 'exciter_id'],
+  ['antennaid', 'antenna_id'],
+  ['ant', 'antenna_id'],
+  ['data', 'data'],
+  ['dat', 'data'],
+  ['algorithm', 'algorithm'],
+  ['alg', 'algorithm'],
+]);
+
+/** The column that a definition declares by name or XML tag. */
+export function columnOf(name: string): Column {
+  return { field: FIELDS.get(name.toLowerCase().replaceAll(/[ _-]/g, '')), name };
+}
+
+/** Columns of a definition behind its source and format, which some senders repeat. */
+export function columnsOf(names: readonly string[]): readonly Column[] {
+  const columns = names.map(columnOf);
+  const repeats = columns[0]?.field === 'source' && columns[1]?.field === 'format';
+  return repeats ? columns.slice(2) : columns;
+}
+
+/** The format DFT, which needs no definition; every known format begins with the same columns. */
+export const DEFAULT_COLUMNS: readonly Column[] = [
+  'tag_id_format',
+  'tag_id',
+  'x',
+  'y',
+  'z',
+  'battery',
+  'timestamp',
+].map(columnOf);

@@ -1,0 +1,246 @@
+import type { Socket } from 'node:net';
+import { HubError } from '../../errors.ts';
+import type { TakenEach } from '../../ingest/ingest.ts';
+import type { Location, ProviderType } from '../../model/location.ts';
+import { formatTime } from '../../model/time.ts';
+import { SeldomWarning, type SourceLog } from '../seldom.ts';
+import { backoffMs } from './backoff.ts';
+import type { ConnectionStatus } from './connection_status.ts';
+import { Noise } from './noise.ts';
+import { newLineCounts, StreamReader } from './reader.ts';
+
+/**
+ * A connection to an RTLS server: the hub connects and listens, the server talks. It is made anew for as long as the
+ * hub runs.
+ *
+ *     idle ──start──▶ connecting ──connect──▶ open
+ *                       ▲    │                 │
+ *                  due  │    │ error, 10 s     │ error, end, silence
+ *                       │    ▼                 │
+ *                      waiting ◀───────────────╯        close() leads to closed from everywhere
+ *
+ * A wait grows with each failure in a row, from 1 s to 30 s; a message of the protocol ends the row, a mere connect
+ * does not, as a server may accept and hang up at once. Silence is measured in bytes of any kind: KeepAlive announces
+ * how long it may last.
+ */
+type State =
+  | { readonly at: 'idle' | 'closed' }
+  | { readonly at: 'connecting'; readonly socket: Socket; readonly cancel: Cancel }
+  | Open
+  | { readonly at: 'waiting'; readonly cancel: Cancel };
+
+interface Open {
+  readonly at: 'open';
+  readonly socket: Socket;
+  readonly reader: StreamReader;
+  readonly sinceMs: number;
+  lastByteMs: number;
+  silenceMaxMs: number;
+  cancelWatch: Cancel;
+  cancelRest: Cancel;
+}
+
+type Cancel = () => void;
+
+export interface ConnectionSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly providerType: ProviderType;
+  /** Id or foreign id of the zone whose coordinates the server sends. */
+  readonly source: string;
+}
+
+/** What a connection needs of the hub. */
+export interface ConnectionNeeds {
+  /** Takes each location that it can. Throws HUB_UNAVAILABLE when the hub is full. */
+  deliver(locations: readonly Location[]): TakenEach;
+  dial(address: { readonly host: string; readonly port: number }): Socket;
+  /** Milliseconds since 1970; never falls. */
+  now(): number;
+  schedule(delayMs: number, callback: () => void): Cancel;
+  /** In [0, 1). */
+  random(): number;
+  readonly log: SourceLog;
+}
+
+const CONNECT_MAX_MS = 10_000;
+/** Silence before any KeepAlive: an idle hall sends nothing. */
+const SILENCE_MAX_MS = 60_000;
+/** No announcement makes the hub wait longer for a dead server; timers hold no more than 24 days. */
+const SILENCE_LONGEST_MS = 86_400_000;
+/** How long the server is left waiting when the hub is full. */
+const REST_MS = 100;
+
+const nothing = (): void => undefined;
+
+export class Connection {
+  readonly #settings: ConnectionSettings;
+  readonly #needs: ConnectionNeeds;
+  readonly #address: string;
+  readonly #counts = newLineCounts();
+  readonly #noise: Noise;
+  readonly #lostWarning: SeldomWarning;
+  readonly #refusedWarning: SeldomWarning;
+  #state: State = { at: 'idle' };
+  #connects = 0;
+  /** Failures in a row, without a message of the protocol between them. */
+  #failures = 0;
+  #updates = 0;
+  #lastUpdateMs: number | undefined;
+  #rejected = 0;
+
+  constructor(settings: ConnectionSettings, needs: ConnectionNeeds) {
+    this.#settings = settings;
+    this.#needs = needs;
+    const { host, port } = settings;
+    this.#address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    this.#noise = new Noise(needs.log, this.#address);
+    this.#lostWarning = new SeldomWarning(needs.log);
+    this.#refusedWarning = new SeldomWarning(needs.log);
+  }
+
+  start(): void {
+    if (this.#state.at === 'idle') this.#connect();
+  }
+
+  /** Ends the connection for good. */
+  close(): void {
+    this.#leave();
+    this.#state = { at: 'closed' };
+  }
+
+  status(): ConnectionStatus {
+    const state = this.#state;
+    const open = state.at === 'open' ? state : undefined;
+    const idle = state.at === 'connecting' ? 'connecting' : 'waiting';
+    return {
+      source: this.#settings.source,
+      address: this.#address,
+      state: open === undefined ? idle : 'connected',
+      connection_established: open && formatTime(open.sinceMs),
+      reconnects: Math.max(0, this.#connects - 1),
+      uptime: open === undefined ? 0 : Math.floor((this.#needs.now() - open.sinceMs) / 1000),
+      number_of_updates: this.#updates,
+      last_update_received: this.#lastUpdateMs === undefined ? undefined : formatTime(this.#lastUpdateMs),
+      last_update_type: 'iso-24730',
+      rejected: this.#rejected,
+      ...this.#counts,
+      declared_fields: open?.reader.declaredFields ?? [],
+    };
+  }
+
+  #connect(): void {
+    const { host, port } = this.#settings;
+    const socket = this.#needs.dial({ host, port });
+    const cancel = this.#needs.schedule(CONNECT_MAX_MS, () => {
+      this.#lost(socket, `no connection within ${CONNECT_MAX_MS / 1000} s`);
+    });
+    this.#state = { at: 'connecting', socket, cancel };
+    socket.on('connect', () => this.#opened(socket));
+    socket.on('data', (chunk: Uint8Array) => this.#take(socket, chunk));
+    // Listened to for as long as the socket lives: an error without a listener would end the process.
+    socket.on('error', (error: NodeJS.ErrnoException) => this.#lost(socket, error.code ?? error.message));
+    socket.on('close', () => this.#lost(socket, 'closed by the server'));
+  }
+
+  #opened(socket: Socket): void {
+    const state = this.#state;
+    if (state.at !== 'connecting' || state.socket !== socket) return;
+    state.cancel();
+    const nowMs = this.#needs.now();
+    const { source, providerType } = this.#settings;
+    const open: Open = {
+      at: 'open',
+      socket,
+      reader: new StreamReader({ source, providerType }, this.#counts, this.#noise),
+      sinceMs: nowMs,
+      lastByteMs: nowMs,
+      silenceMaxMs: SILENCE_MAX_MS,
+      cancelWatch: nothing,
+      cancelRest: nothing,
+    };
+    this.#state = open;
+    this.#connects++;
+    this.#watch(open);
+    this.#needs.log.info('Connected to an ISO/IEC 24730-1 server', { address: this.#address, source });
+  }
+
+  #take(socket: Socket, chunk: Uint8Array): void {
+    const open = this.#state;
+    if (open.at !== 'open' || open.socket !== socket) return;
+    open.lastByteMs = this.#needs.now();
+    const { locations, hasMessage, keepAliveSeconds } = open.reader.push(chunk);
+    if (hasMessage) this.#failures = 0;
+    if (keepAliveSeconds !== undefined) this.#expect(open, keepAliveSeconds);
+    if (locations.length > 0) this.#deliver(open, locations);
+  }
+
+  #deliver(open: Open, locations: readonly Location[]): void {
+    let taken: TakenEach;
+    try {
+      taken = this.#needs.deliver(locations);
+    } catch (error) {
+      this.#rejected += locations.length;
+      this.#refused(error instanceof Error ? error.message : String(error));
+      if (error instanceof HubError && error.code === 'HUB_UNAVAILABLE') this.#rest(open);
+      return;
+    }
+    const accepted = locations.length - taken.problems.length;
+    this.#rejected += taken.problems.length;
+    this.#updates += accepted;
+    if (accepted > 0) this.#lastUpdateMs = open.lastByteMs;
+    if (taken.problems[0] !== undefined) this.#refused(taken.problems[0]);
+    taken.kept?.catch((error: unknown) => this.#refused(`not kept: ${String(error)}`));
+  }
+
+  #refused(problem: string): void {
+    const facts = { address: this.#address, source: this.#settings.source, problem };
+    this.#refusedWarning.warn(this.#needs.now(), 'Locations of an ISO/IEC 24730-1 server are refused', facts);
+  }
+
+  /** Leaves the server waiting for a moment: what it sends meanwhile stays in the network's buffers, which are bounded. */
+  #rest(open: Open): void {
+    open.cancelRest();
+    open.socket.pause();
+    open.cancelRest = this.#needs.schedule(REST_MS, () => open.socket.resume());
+  }
+
+  /** The server has announced a KeepAlive at least every so many seconds. */
+  #expect(open: Open, seconds: number): void {
+    const silenceMaxMs = Math.min(SILENCE_LONGEST_MS, 1000 * Math.max(2 * seconds, seconds + 5));
+    if (silenceMaxMs === open.silenceMaxMs) return;
+    open.silenceMaxMs = silenceMaxMs;
+    open.cancelWatch();
+    this.#watch(open);
+  }
+
+  /** One timer looks when silence was last possible, instead of one that each chunk would set anew. */
+  #watch(open: Open): void {
+    const endMs = open.lastByteMs + open.silenceMaxMs;
+    open.cancelWatch = this.#needs.schedule(Math.max(1, endMs - this.#needs.now()), () => {
+      if (this.#needs.now() < open.lastByteMs + open.silenceMaxMs) this.#watch(open);
+      else this.#lost(open.socket, `nothing came for ${open.silenceMaxMs / 1000} s`);
+    });
+  }
+
+  #lost(socket: Socket, reason: string): void {
+    const state = this.#state;
+    if ((state.at !== 'connecting' && state.at !== 'open') || state.socket !== socket) return;
+    this.#leave();
+    const delayMs = backoffMs(this.#failures++, this.#needs.random());
+    this.#state = { at: 'waiting', cancel: this.#needs.schedule(delayMs, () => this.#connect()) };
+    const facts = { address: this.#address, reason, retryMs: delayMs };
+    this.#lostWarning.warn(this.#needs.now(), 'There is no connection to an ISO/IEC 24730-1 server', facts);
+  }
+
+  /** Ends what the state has begun: its timers and its socket. */
+  #leave(): void {
+    const state = this.#state;
+    if (state.at === 'connecting' || state.at === 'waiting') state.cancel();
+    if (state.at === 'open') {
+      state.cancelWatch();
+      state.cancelRest();
+    }
+    if (state.at === 'connecting' || state.at === 'open') state.socket.destroy();
+  }
+}

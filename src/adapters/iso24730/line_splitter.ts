@@ -1,0 +1,72 @@
+const LF = 0x0a;
+const CR = 0x0d;
+/** Longest line that is kept, in bytes. */
+export const LINE_MAX_BYTES = 64 * 1024;
+
+/**
+ * Cuts a stream of bytes into lines at LF or CR LF, however the network has cut it. Empty lines are left out. A line
+ * that grows over LINE_MAX_BYTES is dropped up to its end, so that memory is bounded whatever comes. Bytes that are not
+ * UTF-8 become U+FFFD.
+ */
+export class LineSplitter {
+  readonly #utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+  /** The begun line: its first `#length` bytes. Grows to the longest line at most. */
+  #begun = new Uint8Array(512);
+  #length = 0;
+  #isOverlong = false;
+  #overlongLines = 0;
+
+  /** Lines that were dropped for their length so far. */
+  get overlongLines(): number {
+    return this.#overlongLines;
+  }
+
+  /** Bytes that are held until their line ends. */
+  get heldBytes(): number {
+    return this.#begun.length;
+  }
+
+  /** The lines that the chunk completes, without their ends. */
+  push(chunk: Uint8Array): string[] {
+    const lines: string[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
+      const line = this.#complete(chunk.subarray(start, end));
+      if (line !== '') lines.push(line);
+      start = end + 1;
+    }
+    this.#keep(chunk.subarray(start));
+    return lines;
+  }
+
+  /** The line that ends with these bytes; empty when it is blank or too long. */
+  #complete(end: Uint8Array): string {
+    let bytes = end;
+    if (this.#length > 0 || this.#isOverlong || end.length > LINE_MAX_BYTES) {
+      this.#keep(end);
+      bytes = this.#begun.subarray(0, this.#length);
+    }
+    this.#length = 0;
+    this.#isOverlong = false;
+    const last = bytes[bytes.length - 1] === CR ? bytes.length - 1 : bytes.length;
+    return this.#utf8.decode(bytes.subarray(0, last));
+  }
+
+  #keep(part: Uint8Array): void {
+    if (this.#isOverlong || part.length === 0) return;
+    const length = this.#length + part.length;
+    if (length > LINE_MAX_BYTES) {
+      this.#isOverlong = true;
+      this.#overlongLines++;
+      this.#length = 0;
+      return;
+    }
+    if (length > this.#begun.length) {
+      const larger = new Uint8Array(Math.min(LINE_MAX_BYTES, Math.max(length, 2 * this.#begun.length)));
+      larger.set(this.#begun.subarray(0, this.#length));
+      this.#begun = larger;
+    }
+    this.#begun.set(part, this.#length);
+    this.#length = length;
+  }
+}

@@ -1,0 +1,84 @@
+import { readVendorTime } from '../vendor_time.ts';
+import { type Column, columnsOf, DEFAULT_COLUMNS } from './columns.ts';
+import type { Locate } from './locate.ts';
+
+/**
+ * Messages of ISO/IEC 24730-1:2014, "text over socket": one a line, their fields between commas, nothing quoted or
+ * escaped.
+ *
+ *     KeepAlive,<seconds>
+ *     FieldDefinition,<field>,<XML tag>,<type>,<min length>,<max length>
+ *     LocateMessageDefinition,<source>,<format>,<field>,<field>,...
+ *     <source>,<format>,<values in the order of the definition>
+ *
+ * A locate message has no word of its own: it is any line that begins with none of the other words, and whose format is
+ * defined, or DFT, or whose first nine fields look like those of DFT.
+ */
+export type Message =
+  | { readonly kind: 'keep_alive'; readonly seconds: number }
+  | { readonly kind: 'field_definition'; readonly name: string; readonly tag: string; readonly type: string }
+  | { readonly kind: 'locate_definition'; readonly layout: string; readonly columns: readonly Column[] }
+  | { readonly kind: 'locate'; readonly locate: Locate }
+  | { readonly kind: 'unknown'; readonly first: string };
+
+/** Columns that the connection has defined, by layoutKey. */
+export type Layouts = ReadonlyMap<string, readonly Column[]>;
+
+/** Columns that a definition may have: more are no format, but garbage. */
+export const COLUMNS_MAX = 256;
+
+/** Reads a line. The seconds of a KeepAlive are 0 when they are no positive number. */
+export function readMessage(line: string, layouts: Layouts): Message {
+  const fields = line.split(',').map((field) => field.trim());
+  const first = fields[0] ?? '';
+  switch (first.toLowerCase()) {
+    case 'keepalive':
+      return { kind: 'keep_alive', seconds: secondsOf(fields[1]) };
+    case 'fielddefinition': {
+      const [, name = '', tag = '', type = ''] = fields;
+      return { kind: 'field_definition', name, tag, type };
+    }
+    case 'locatemessagedefinition':
+      return readDefinition(fields);
+    default:
+      return readLocate(fields, layouts);
+  }
+}
+
+function readDefinition(fields: readonly string[]): Message {
+  const [first = '', source = '', format = '', ...names] = fields;
+  if (names.length === 0 || names.length > COLUMNS_MAX) return { kind: 'unknown', first };
+  return { kind: 'locate_definition', layout: layoutKey(source, format), columns: columnsOf(names) };
+}
+
+function readLocate(fields: readonly string[], layouts: Layouts): Message {
+  const [source = '', format = '', ...values] = fields;
+  const columns = layouts.get(layoutKey(source, format)) ?? presumedColumns(fields);
+  if (columns === undefined) return { kind: 'unknown', first: source };
+  return { kind: 'locate', locate: { source, format, values, columns } };
+}
+
+/** Columns of a format that nobody has defined; undefined when the line is no locate message. */
+function presumedColumns(fields: readonly string[]): readonly Column[] | undefined {
+  const [, format = '', tagIdFormat = '', tagId = ''] = fields;
+  if (format.toLowerCase() === 'dft') return DEFAULT_COLUMNS;
+  // Lines of another protocol with as many commas would otherwise be read as tags in absurd places.
+  if (!/^[0-9a-f]{1,4}$/i.test(tagIdFormat) || tagId === '') return undefined;
+  const time = fields[8];
+  return time === undefined || Number.isNaN(readVendorTime(time)) ? undefined : DEFAULT_COLUMNS;
+}
+
+/** Fields hold no comma, so the key tells all pairs apart. */
+function layoutKey(source: string, format: string): string {
+  return `${source},${format}`;
+}
+
+function secondsOf(text = ''): number {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+}
+
+/** Whether the line is of the older stream of a known vendor, which is served at a port beside the standard one. */
+export function isZebraLegacy(line: string): boolean {
+  const fields = line.split(',', 7);
+  return /^[RTOPNDI]$/.test(fields[0] ?? '') && /^\d{9,10}(\.\d*)?$/.test(fields[6] ?? '');
+}

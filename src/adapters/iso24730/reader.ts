@@ -1,0 +1,121 @@
+import type { Location } from '../../model/location.ts';
+import type { Column } from './columns.ts';
+import { LineSplitter } from './line_splitter.ts';
+import { type Belonging, type Locate, locate } from './locate.ts';
+import { type Message, readMessage } from './message.ts';
+
+/** What a chunk of a stream has brought. */
+export interface Read {
+  readonly locations: Location[];
+  /** Whether a message of the protocol was among the lines. */
+  readonly hasMessage: boolean;
+  /** The last announced time between signs of life; undefined when none was announced. */
+  readonly keepAliveSeconds: number | undefined;
+}
+
+/** What has become of the lines of a connection, over all its reconnects. */
+export interface LineCounts {
+  /** Lines that are no message of the protocol. */
+  unknown_messages: number;
+  /** Lines over the limit. */
+  overlong_lines: number;
+  /** Locate messages that gave no location, by what was missing. */
+  no_tag_id: number;
+  no_position: number;
+  /** Locations that have got the time of receipt. */
+  no_timestamp: number;
+}
+
+export function newLineCounts(): LineCounts {
+  return { unknown_messages: 0, overlong_lines: 0, no_tag_id: 0, no_position: 0, no_timestamp: 0 };
+}
+
+/** Is told of lines that are of use or of none. */
+export interface Listener {
+  useful(): void;
+  useless(line: string): void;
+  unknown(first: string): void;
+}
+
+/** Definitions that a peer may make, of formats and of fields each. */
+const DEFINITIONS_MAX = 64;
+
+/**
+ * Reads one stream from its connect to its end: bytes in, locations out. Definitions hold for that one stream. Nothing
+ * that a peer sends makes it throw or grow without bound.
+ */
+export class StreamReader {
+  readonly #belonging: Belonging;
+  readonly #counts: LineCounts;
+  readonly #listener: Listener;
+  readonly #lines = new LineSplitter();
+  readonly #layouts = new Map<string, readonly Column[]>();
+  readonly #fields = new Map<string, { readonly tag: string; readonly type: string }>();
+
+  constructor(belonging: Belonging, counts: LineCounts, listener: Listener) {
+    this.#belonging = belonging;
+    this.#counts = counts;
+    this.#listener = listener;
+  }
+
+  /** Names of the fields that the vendor has declared, for diagnosis. */
+  get declaredFields(): readonly string[] {
+    return [...this.#fields.keys()];
+  }
+
+  push(chunk: Uint8Array): Read {
+    const locations: Location[] = [];
+    let hasMessage = false;
+    let keepAliveSeconds: number | undefined;
+    const overlongBefore = this.#lines.overlongLines;
+    for (const line of this.#lines.push(chunk)) {
+      if (line.trim() === '') continue;
+      const message = readMessage(line, this.#layouts);
+      if (message.kind === 'keep_alive' && message.seconds > 0) keepAliveSeconds = message.seconds;
+      if (this.#isUseful(message, locations)) {
+        hasMessage = true;
+        this.#listener.useful();
+      } else this.#listener.useless(line);
+    }
+    this.#counts.overlong_lines += this.#lines.overlongLines - overlongBefore;
+    return { locations, hasMessage, keepAliveSeconds };
+  }
+
+  #isUseful(message: Message, locations: Location[]): boolean {
+    switch (message.kind) {
+      case 'keep_alive':
+        return true;
+      case 'field_definition':
+        return this.#define(this.#fields, message.name, { tag: message.tag, type: message.type });
+      case 'locate_definition':
+        return this.#define(this.#layouts, message.layout, message.columns);
+      case 'locate':
+        return this.#locate(message.locate, locations);
+      case 'unknown':
+        return this.#unknown(message.first);
+    }
+  }
+
+  #define<T>(definitions: Map<string, T>, name: string, definition: T): boolean {
+    if (definitions.size >= DEFINITIONS_MAX && !definitions.has(name)) return this.#unknown(name);
+    definitions.set(name, definition);
+    return true;
+  }
+
+  #locate(message: Locate, locations: Location[]): boolean {
+    const located = locate(message, this.#belonging);
+    if (typeof located === 'string') {
+      this.#counts[located]++;
+      return false;
+    }
+    if (!located.isTimed) this.#counts.no_timestamp++;
+    locations.push(located.location);
+    return true;
+  }
+
+  #unknown(first: string): boolean {
+    this.#counts.unknown_messages++;
+    this.#listener.unknown(first);
+    return false;
+  }
+}

@@ -1,0 +1,30 @@
+/** The part of the hub's log that adapters write to. */
+export interface SourceLog {
+  debug(message: string, facts?: object): void;
+  info(message: string, facts?: object): void;
+  warn(message: string, facts?: object): void;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Passes on one warning a minute; the next one tells how many were kept back. */
+export class SeldomWarning {
+  readonly #log: SourceLog;
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
+  #keptBack = 0;
+
+  constructor(log: SourceLog) {
+    this.#log = log;
+  }
+
+  warn(nowMs: number, message: string, facts: object): void {
+    if (nowMs < this.#quietUntilMs) {
+      this.#keptBack++;
+      return;
+    }
+    const since = this.#keptBack === 0 ? {} : { keptBack: this.#keptBack };
+    this.#keptBack = 0;
+    this.#quietUntilMs = nowMs + MINUTE_MS;
+    this.#log.warn(message, { ...facts, ...since });
+  }
+}

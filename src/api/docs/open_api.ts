@@ -1,0 +1,96 @@
+import { Components, type Shown } from '../../model/components.ts';
+import { ErrorBody } from '../../model/error_body.ts';
+import type { Route, VersionInfo } from '../route.ts';
+import { PREFIXES, type Version } from '../versions.ts';
+import { type Documenting, headersOf, operationOf } from './operation.ts';
+import { Parameters } from './parameters.ts';
+import { REFUSALS } from './refusals.ts';
+
+export interface DocumentOptions {
+  readonly version: Version;
+  readonly versionInfo: VersionInfo;
+  readonly errorTypePrefix: string;
+}
+
+const DESCRIPTION = `
+Every path is served below each of the servers' prefixes, with and without a trailing slash.
+
+- Bodies are JSON, whatever their Content-Type says. A member that may be left out may also be null.
+- Times are RFC 3339. Durations are in milliseconds, -1 is infinite. Lengths are in metres, angles in degrees.
+- Coordinates are x, y and perhaps z: longitude, latitude and height in \`EPSG:4326\`, metres in any other crs.
+- Boolean parameters are true when they are \`true\`, \`1\` or empty, false when they are \`false\` or \`0\`.
+- Every error is an Error, whose code is the status of the reply.
+- HEAD is served wherever GET is; OPTIONS names the methods of a path.
+`.trim();
+
+/** How v1 differs; see versions.ts. */
+const IN_V1 = `
+- v1 gives a new zone, fence or trackable an id of its own, says of a zone whether it needs a transformation, and names
+  the providers of a trackable, and the trackables of a provider, by their ids.
+`.trimEnd();
+
+/** The OpenAPI 3.1 document of a version, made from its rows. Throws an Error when two of them have the same name. */
+export function openApiDocument(routes: readonly Route[], options: DocumentOptions): Shown {
+  const { version, versionInfo } = options;
+  const components = new Components();
+  const parameters = new Parameters(components);
+  const paths = pathsOf(
+    routes.filter(({ versions }) => versions.includes(version)),
+    { version, components, parameters },
+  );
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: `Location hub, ${version}`,
+      version: versionInfo.hub_version,
+      summary: `The REST API, compatible with the omlox Hub API ${versionInfo.api_version}`,
+      description: version === 'v1' ? DESCRIPTION + IN_V1 : DESCRIPTION,
+    },
+    servers: PREFIXES.toSorted(hubFirst).map((prefix) => ({ url: `${prefix}/${version}` })),
+    security: [{ bearer: [] }, {}],
+    paths,
+    components: {
+      responses: responsesOf(components, options.errorTypePrefix),
+      schemas: components.schemas,
+      parameters: parameters.named,
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'An access token of the identity server, where the hub is set up to want one.',
+        },
+      },
+    },
+  };
+}
+
+function pathsOf(routes: readonly Route[], documenting: Documenting): Readonly<Record<string, Shown>> {
+  const paths: Record<string, Record<string, Shown>> = {};
+  const ids = new Set<unknown>();
+  for (const route of routes) {
+    const operation = operationOf(route, documenting);
+    const id = operation['operationId'];
+    if (ids.has(id)) throw new Error(`Cannot document ${route.method} ${route.path}: ${id} is another operation's id`);
+    ids.add(id);
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] ??= {};
+    paths[path][route.method.toLowerCase()] = operation;
+  }
+  return paths;
+}
+
+function responsesOf(components: Components, prefix: string): Shown {
+  const schema = components.show(ErrorBody);
+  return Object.fromEntries(
+    Object.entries(REFUSALS).map(([status, { name, description, type, message, headers = {} }]) => {
+      const example = { type: `${prefix}${type}`, code: Number(status), message };
+      const content = { 'application/json': { schema, examples: { [name]: { value: example } } } };
+      return [name, { description, ...headersOf(headers), content }];
+    }),
+  );
+}
+
+function hubFirst(a: string, b: string): number {
+  return Number(b === '/hub') - Number(a === '/hub');
+}

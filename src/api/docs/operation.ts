@@ -1,0 +1,85 @@
+import Type from 'typebox';
+import type { Components, Shown } from '../../model/components.ts';
+import { ErrorBody } from '../../model/error_body.ts';
+import type { Route } from '../route.ts';
+import type { Version } from '../versions.ts';
+import type { Parameters } from './parameters.ts';
+import { REFUSALS, refusalsOf } from './refusals.ts';
+import { replySchema } from './schemas.ts';
+
+const JSON_TYPE = 'application/json';
+
+/** What the operations of one document share. */
+export interface Documenting {
+  readonly version: Version;
+  readonly components: Components;
+  readonly parameters: Parameters;
+}
+
+/** An operation of the OpenAPI document: what a row takes and answers. */
+export function operationOf(route: Route, documenting: Documenting): Shown {
+  const parameters = documenting.parameters.of(route);
+  const { description } = route.notes;
+  return {
+    operationId: operationId(route),
+    tags: [route.path.split('/')[1]],
+    summary: route.summary,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined ? {} : { requestBody: bodyOf(route, documenting) }),
+    responses: { ...successesOf(route, documenting), ...refusals(route, documenting) },
+  };
+}
+
+/**
+ * A name for generated clients: GET /fences/:fence_id/motions is getFenceMotions. An item is named by its parameter,
+ * and the collection before it says nothing more.
+ */
+export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  const segments = path.split('/').slice(1);
+  const told = segments.filter((_, i) => segments[i + 1]?.endsWith('_id') !== true);
+  const words = told.flatMap((segment) =>
+    segment
+      .replace(/^:/, '')
+      .replace(/_id$/, '')
+      .split(/[^a-zA-Z0-9]+/),
+  );
+  return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
+}
+
+function bodyOf({ body, text }: Route, { components }: Documenting): Shown {
+  const types = { [JSON_TYPE]: body, ...(text ? { 'text/plain': Type.String() } : {}) };
+  const content = Object.entries(types).flatMap(([type, schema]) =>
+    schema === undefined ? [] : [[type, { schema: components.show(schema) }]],
+  );
+  return { required: true, content: Object.fromEntries(content) };
+}
+
+function successesOf(route: Route, { version, components }: Documenting): Shown {
+  const replies = Object.entries(route.replies).map(([status, reply]) => {
+    const schema = replySchema(reply, version, route);
+    const type = reply.mediaType ?? JSON_TYPE;
+    const content = schema === undefined ? {} : { content: { [type]: { schema: components.show(schema) } } };
+    const headers = status === '201' ? headersOf({ Location: 'Path of what was created.' }) : {};
+    return [status, { description: reply.description, ...headers, ...content }];
+  });
+  return Object.fromEntries(replies);
+}
+
+function refusals(route: Route, { components }: Documenting): Shown {
+  const shown = refusalsOf(route).map(({ status, special }) => {
+    const shared = REFUSALS[status];
+    const description = special === undefined ? {} : { description: special };
+    if (shared !== undefined) return [status, { $ref: `#/components/responses/${shared.name}`, ...description }];
+    return [status, { ...description, content: { [JSON_TYPE]: { schema: components.show(ErrorBody) } } }];
+  });
+  return Object.fromEntries(shown);
+}
+
+/** Response headers with their meanings. */
+export function headersOf(headers: Readonly<Record<string, string>>): Shown {
+  const entries = Object.entries(headers);
+  if (entries.length === 0) return {};
+  const shown = entries.map(([name, description]) => [name, { description, schema: { type: 'string' } }]);
+  return { headers: Object.fromEntries(shown) };
+}

@@ -1,0 +1,47 @@
+import Type, { type TSchema } from 'typebox';
+import type { Components, Shown } from '../../model/components.ts';
+import type { Route } from '../route.ts';
+
+/** The parameters of a document: those that are the same for many routes are shown once, and referred to. */
+export class Parameters {
+  readonly #components: Components;
+  readonly #named = new Map<string, Shown>();
+
+  constructor(components: Components) {
+    this.#components = components;
+  }
+
+  get named(): Readonly<Record<string, Shown>> {
+    return Object.fromEntries(this.#named);
+  }
+
+  /** All parameters of a route. */
+  of({ path, query, notes }: Route): readonly Shown[] {
+    const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+      const description = notes.path?.[name] ?? `Id of the ${name.replace(/_id$/, '')}.`;
+      return this.#refer(`path_${name}`, {
+        ...this.#parameter('path', name, Type.String({ description, minLength: 1 })),
+        required: true,
+      });
+    });
+    const inQuery = Object.entries(query.properties).map(([name, schema]) =>
+      this.#refer(name, this.#parameter('query', name, schema)),
+    );
+    return [...inPath, ...inQuery];
+  }
+
+  #parameter(where: 'path' | 'query', name: string, schema: TSchema): Shown {
+    const { description, ...rest } = this.#components.show(schema);
+    // `?geojson` alone means true.
+    const empty = rest['type'] === 'boolean' ? { allowEmptyValue: true } : {};
+    return { name, in: where, ...(description === undefined ? {} : { description }), ...empty, schema: rest };
+  }
+
+  /** A reference; the parameter itself where the name means something else elsewhere. */
+  #refer(key: string, parameter: Shown): Shown {
+    const named = this.#named.get(key);
+    if (named !== undefined && JSON.stringify(named) !== JSON.stringify(parameter)) return parameter;
+    this.#named.set(key, parameter);
+    return { $ref: `#/components/parameters/${key}` };
+  }
+}

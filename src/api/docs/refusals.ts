@@ -1,0 +1,77 @@
+import type { Route } from '../route.ts';
+
+/** Every refusal that routes share: when it is answered, under which name the documents know it, and an example. */
+interface Refusal {
+  readonly name: string;
+  readonly description: string;
+  /** Of the example's type, without its prefix. */
+  readonly type: string;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  applies(route: Route): boolean;
+}
+
+const hasParameter = ({ path }: Route): boolean => path.includes(':');
+
+export const REFUSALS: Readonly<Record<number, Refusal>> = {
+  400: {
+    name: 'BadRequest',
+    description: 'The body, a parameter or the path does not fit; the message names the field and the value found.',
+    type: '.http.bad_request',
+    message: 'position.coordinates[1]: must be <= 90, found 91',
+    applies: (route) =>
+      hasParameter(route) || route.body !== undefined || Object.keys(route.query.properties).length > 0,
+  },
+  401: {
+    name: 'Unauthorized',
+    description: 'The hub wants an access token, and the request has none that is valid.',
+    type: '.auth.authenticated',
+    message: 'The request has no valid access token',
+    applies: (route) => route.permission !== undefined,
+  },
+  403: {
+    name: 'Forbidden',
+    description: 'The access token does not permit this.',
+    type: '.auth.permission',
+    message: 'The access token does not permit the operation',
+    applies: (route) => route.permission !== undefined,
+  },
+  404: {
+    name: 'NotFound',
+    description: 'Nothing has that id, or there is nothing to show of what has it.',
+    type: '.http.not_found',
+    message: 'Cannot find fence "dock": no fence has that id',
+    applies: (route) => hasParameter(route) && route.notes.takesUnknownId !== true,
+  },
+  405: {
+    name: 'MethodNotAllowed',
+    description: 'The path is there, but not for the method that was used; Allow lists those it is there for.',
+    type: '.http.method_not_allowed',
+    message: 'Cannot PATCH "/hub/v2/providers/locations": the path allows GET, PUT, POST, DELETE, HEAD, OPTIONS',
+    headers: { Allow: 'The methods of the path.' },
+    applies: () => true,
+  },
+  413: {
+    name: 'PayloadTooLarge',
+    description: 'The body is larger than the setting client_max_body_size.',
+    type: '.http.payload_too_large',
+    message: 'body: must have at most 10240000 bytes, found 20480000',
+    applies: (route) => route.body !== undefined,
+  },
+  503: {
+    name: 'Unavailable',
+    description: 'The hub is overloaded, shuts down, or cannot write. Nothing of the request was done.',
+    type: '.http.unavailable',
+    message: 'Cannot take the request: the hub is shutting down',
+    headers: { 'Retry-After': 'Seconds to wait.' },
+    applies: () => true,
+  },
+};
+
+/** Statuses of the refusals of a route, with what is special about them. */
+export function refusalsOf(route: Route): { readonly status: number; readonly special: string | undefined }[] {
+  const special = route.notes.refusals ?? {};
+  const shared = Object.entries(REFUSALS).flatMap(([status, { applies }]) => (applies(route) ? [Number(status)] : []));
+  const statuses = new Set([...shared, ...Object.keys(special).map(Number)]);
+  return [...statuses].sort((a, b) => a - b).map((status) => ({ status, special: special[status] }));
+}

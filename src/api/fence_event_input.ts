@@ -1,0 +1,74 @@
+import Type from 'typebox';
+import { isUnset } from '../entities/id.ts';
+import { HubError } from '../errors.ts';
+import { checker, show } from '../model/check.ts';
+import { FenceEvent } from '../model/events.ts';
+import type { Fence } from '../model/fence.ts';
+import { formatTime, parseTime } from '../model/time.ts';
+
+const { id: _id, fence_id: _fence, ...members } = FenceEvent.properties;
+
+/** A fence event as a third party sends it. Which event it is, and of which fence, is not its choice. */
+export const FenceEventInput = Type.Object(members, {
+  title: 'FenceEventDraft',
+  description: 'A fence event as a third party sends it.',
+});
+
+const schema = checker(FenceEventInput);
+
+export interface Completing {
+  /** Id of the event. */
+  readonly id: string;
+  readonly nowMs: number;
+  /** The trackables that a provider is assigned to. */
+  trackablesOf(providerId: string): readonly { readonly id: string }[];
+}
+
+/**
+ * The event of a fence from what was sent: with the fence's foreign id and properties where it has none of its own, the
+ * trackables concerned, and now as its time. Throws HUB_BAD_REQUEST naming the field that does not fit.
+ */
+export function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackablesOf }: Completing): FenceEvent {
+  const sent = schema.parse(body);
+  const provider = isUnset(sent.provider_id) ? null : sent.provider_id;
+  const trackable = isUnset(sent.trackable_id) ? null : sent.trackable_id;
+  const assigned = provider === null ? [] : trackablesOf(provider).map((assignee) => assignee.id);
+  const foreignId = sent.foreign_id ?? fence.foreign_id;
+  const properties = sent.properties ?? fence.properties;
+  return {
+    id,
+    fence_id: fence.id,
+    event_type: sent.event_type,
+    provider_id: provider,
+    trackable_id: trackable,
+    trackables: sent.trackables ?? (trackable === null ? assigned : [trackable]),
+    ...(foreignId == null ? {} : { foreign_id: foreignId }),
+    ...timesOf(sent, nowMs),
+    ...(properties == null ? {} : { properties }),
+  };
+}
+
+type Times = Pick<FenceEvent, 'entry_time' | 'exit_time'>;
+
+function timesOf(
+  { event_type: type, entry_time: entry, exit_time: exit }: Times & Pick<FenceEvent, 'event_type'>,
+  nowMs: number,
+): Times {
+  const entryMs = timeOf('entry_time', entry);
+  const exitMs = timeOf('exit_time', exit);
+  const now = formatTime(nowMs);
+  if (type === 'region_entry') return { entry_time: entry ?? now };
+  if (entryMs > exitMs || (exit == null && entryMs > nowMs)) {
+    throw new HubError('HUB_BAD_REQUEST', `exit_time: must not be before entry_time, found ${show(exit ?? now)}`);
+  }
+  const left = exit ?? now;
+  return { entry_time: entry ?? left, exit_time: left };
+}
+
+/** NaN for a time that was not sent. */
+function timeOf(field: string, text: string | null | undefined): number {
+  if (text == null) return Number.NaN;
+  const timeMs = parseTime(text);
+  if (!Number.isNaN(timeMs)) return timeMs;
+  throw new HubError('HUB_BAD_REQUEST', `${field}: must be an RFC 3339 date and time, found ${show(text)}`);
+}

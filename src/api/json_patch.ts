@@ -1,0 +1,146 @@
+import Type, { type Static } from 'typebox';
+import { HubError } from '../errors.ts';
+import { checker, pathOf, show } from '../model/check.ts';
+import { DEPTH_MAX } from '../model/depth.ts';
+import { OneOf } from '../model/schema.ts';
+import { insert, isSame, lookUp, parsePointer, remove, weigh } from './json_tree.ts';
+
+/**
+ * JSON Patch (RFC 6902): operations on a JSON value, carried out in their order. All of them are, or none.
+ *
+ * Its own code and no package, since those at hand change the value that they are given, and say in their own words what
+ * is wrong. A patch is a small program, so what it may cost is bounded: the number of operations, the depth of the
+ * result, and the sum of all that it adds, for copies of copies grow without end.
+ */
+
+const OPERATIONS_MAX = 1000;
+const WEIGHT_MAX = 10_000_000;
+
+const Operation = Type.Object({
+  op: OneOf(['add', 'remove', 'replace', 'move', 'copy', 'test'], 'What is done.'),
+  path: Type.String({ description: 'JSON Pointer (RFC 6901) to a member; `-` is the end of an array.' }),
+  from: Type.Optional(Type.String({ description: 'JSON Pointer to what is moved or copied.' })),
+  value: Type.Optional(Type.Unknown({ description: 'What is added, put in place, or tested for.' })),
+});
+type Operation = Static<typeof Operation>;
+
+/** One operation, or several. */
+export const JsonPatch = Type.Union([Operation, Type.Array(Operation, { maxItems: OPERATIONS_MAX })], {
+  title: 'JsonPatch',
+  description: 'JSON Patch (RFC 6902): one operation, or several in their order. All are done, or none.',
+});
+
+const operation = checker(Operation);
+
+/**
+ * The value after the operations of a request's body; the given value stays as it is. Throws HUB_BAD_REQUEST naming the
+ * operation and its member that cannot be carried out.
+ */
+export function patched(value: unknown, patch: unknown): unknown {
+  const single = !Array.isArray(patch);
+  const operations: readonly unknown[] = single ? [patch] : patch;
+  if (operations.length > OPERATIONS_MAX) {
+    throw bad(`patch: must have at most ${OPERATIONS_MAX} operations, found ${operations.length}`);
+  }
+  const work: Work = { document: structuredClone(value), weight: 0 };
+  for (const [i, given] of operations.entries()) {
+    const root = single ? '' : pathOf('patch', [String(i)]);
+    apply(work, operation.parse(given, root), (member, problem) => bad(`${pathOf(root, [member])}: ${problem}`));
+  }
+  return work.document;
+}
+
+/** The value that the operations change, which nobody else has, and the weight of what they have added to it. */
+interface Work {
+  document: unknown;
+  weight: number;
+}
+
+type Refuse = (member: keyof Operation, problem: string) => HubError;
+
+function apply(work: Work, { op, path, from, value }: Operation, refuse: Refuse): void {
+  const at = pointer('path', path, refuse);
+  switch (op) {
+    case 'add':
+      put(work, at, given(value, refuse), refuse);
+      return;
+    case 'remove':
+      take(work, 'path', at, refuse);
+      return;
+    case 'replace':
+      find(work, 'path', at, refuse);
+      // The member of an object keeps its place; an element of an array would be pushed on.
+      if (Array.isArray(lookUp(work.document, at.slice(0, -1)))) take(work, 'path', at, refuse);
+      put(work, at, given(value, refuse), refuse);
+      return;
+    case 'test': {
+      const wanted = given(value, refuse);
+      const found = find(work, 'path', at, refuse);
+      if (!isSame(found, wanted)) throw refuse('value', `must equal the value at ${show(path)}, found ${show(found)}`);
+      return;
+    }
+    case 'copy': {
+      const copied = find(work, 'from', source(from, refuse), refuse);
+      put(work, at, copied, refuse);
+      return;
+    }
+    case 'move': {
+      const origin = source(from, refuse);
+      if (origin.length < at.length && origin.every((segment, i) => segment === at[i])) {
+        throw refuse('from', `must not be moved into itself, found ${show(from)}`);
+      }
+      put(work, at, take(work, 'from', origin, refuse), refuse);
+      return;
+    }
+  }
+}
+
+/** What is put in is cloned: the patch, and what is copied, stay as they are. */
+function put(work: Work, at: readonly string[], value: unknown, refuse: Refuse): void {
+  const weight = weigh(value, DEPTH_MAX - at.length);
+  if (weight === undefined) throw refuse('path', `must not lead deeper than ${DEPTH_MAX} levels`);
+  work.weight += weight;
+  if (work.weight > WEIGHT_MAX) throw refuse('value', 'must not add more to the operations before it');
+  const own = structuredClone(value);
+  if (at.length === 0) {
+    work.document = own;
+    return;
+  }
+  const parent = find(work, 'path', at.slice(0, -1), refuse);
+  const problem = insert(parent, at.at(-1) ?? '', own);
+  if (problem !== undefined) throw refuse('path', problem);
+}
+
+function take(work: Work, member: 'path' | 'from', at: readonly string[], refuse: Refuse): unknown {
+  const found = find(work, member, at, refuse);
+  if (at.length === 0) work.document = undefined;
+  else remove(find(work, member, at.slice(0, -1), refuse), at.at(-1) ?? '');
+  return found;
+}
+
+function find(work: Work, member: 'path' | 'from', at: readonly string[], refuse: Refuse): unknown {
+  const found = lookUp(work.document, at);
+  if (found !== undefined) return found;
+  const deepest = at.findIndex((_, i) => lookUp(work.document, at.slice(0, i + 1)) === undefined);
+  throw refuse(member, `must lead to a value, found none at ${show(at[deepest] ?? '')}`);
+}
+
+function pointer(member: 'path' | 'from', text: string, refuse: Refuse): readonly string[] {
+  const parsed = parsePointer(text);
+  if (parsed === undefined) throw refuse(member, `must be a JSON Pointer, found ${show(text)}`);
+  return parsed;
+}
+
+function source(from: string | undefined, refuse: Refuse): readonly string[] {
+  if (from === undefined) throw refuse('from', 'is required, but is missing');
+  return pointer('from', from, refuse);
+}
+
+function given(value: unknown, refuse: Refuse): unknown {
+  if (value === undefined) throw refuse('value', 'is required, but is missing');
+  return value;
+}
+
+function bad(message: string): HubError {
+  return new HubError('HUB_BAD_REQUEST', message);
+}

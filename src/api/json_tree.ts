@@ -1,0 +1,82 @@
+/** JSON values as trees, with places in them named by JSON Pointers (RFC 6901). */
+
+/** The segments of a JSON Pointer; undefined for a text that is none. */
+export function parsePointer(text: string): readonly string[] | undefined {
+  if (text === '') return [];
+  if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
+  return text
+    .slice(1)
+    .split('/')
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The value at a place; undefined where there is none. */
+export function lookUp(value: unknown, segments: readonly string[]): unknown {
+  let found = value;
+  for (const segment of segments) found = childOf(found, segment);
+  return found;
+}
+
+/** The member or element of that name. */
+function childOf(parent: unknown, name: string): unknown {
+  if (Array.isArray(parent)) return isIndex(name) ? (parent[Number(name)] as unknown) : undefined;
+  if (typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, name)) return undefined;
+  return (parent as Readonly<Record<string, unknown>>)[name];
+}
+
+/**
+ * Puts a value into an object, in place of the member of that name, or into an array, before the element of that number,
+ * `-` being the end. Returns what is wrong with the name; undefined when it is done.
+ */
+export function insert(parent: unknown, name: string, value: unknown): string | undefined {
+  if (Array.isArray(parent)) {
+    const index = name === '-' ? parent.length : isIndex(name) ? Number(name) : Number.NaN;
+    if (!(index <= parent.length))
+      return `must end with - or a number up to ${parent.length}, found ${name.slice(0, 80)}`;
+    parent.splice(index, 0, value);
+    return undefined;
+  }
+  if (typeof parent !== 'object' || parent === null) return 'must lead into an object or an array';
+  // An assignment to __proto__ would change what the object is.
+  Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
+  return undefined;
+}
+
+/** Takes out the member or element of that name, which must be there. */
+export function remove(parent: unknown, name: string): void {
+  if (Array.isArray(parent)) parent.splice(Number(name), 1);
+  else delete (parent as Record<string, unknown>)[name];
+}
+
+/** Whether two JSON values are equal; the order of members does not count. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => Object.hasOwn(b, name) && isSame(memberOf(a, name), memberOf(b, name)));
+}
+
+/** About the number of characters of a JSON value; undefined when it is nested more than that many levels deep. */
+export function weigh(value: unknown, levels: number): number | undefined {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  if (levels <= 0) return undefined;
+  let sum = 2;
+  for (const [name, member] of Object.entries(value)) {
+    const weight = weigh(member, levels - 1);
+    if (weight === undefined) return undefined;
+    sum += weight + name.length;
+  }
+  return sum;
+}
+
+function memberOf(object: object, name: string): unknown {
+  return (object as Readonly<Record<string, unknown>>)[name];
+}
+
+/** No sign and no leading zero. */
+function isIndex(text: string): boolean {
+  return /^(0|[1-9]\d{0,9})$/.test(text);
+}

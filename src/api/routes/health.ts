@@ -1,0 +1,70 @@
+import Type from 'typebox';
+import { HubError } from '../../errors.ts';
+import { show } from '../../model/check.ts';
+import { HealthSource, SocketHealth, SystemHealth } from '../../model/health.ts';
+import { type Route, route } from '../route.ts';
+
+const LIST = { 200: { description: 'One for each.', schema: Type.Array(HealthSource) } };
+const ONE = { 200: { description: 'What has come from it.', schema: HealthSource } };
+
+export const HEALTH_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/health/system',
+    summary: 'How long the hub has run, and its configuration without secrets',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The health of the hub.', schema: SystemHealth } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.system())),
+  }),
+  route({
+    method: 'GET',
+    path: '/health/ws',
+    summary: 'WebSocket clients, their subscriptions, and when they were last sent something',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The health of the WebSocket.', schema: SocketHealth } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.socket())),
+  }),
+  route({
+    method: 'GET',
+    path: '/health/zones/summary',
+    summary: 'What has come from each zone',
+    permission: { operation: 'READ' },
+    replies: LIST,
+    handle({ reply }, { entities, operation }) {
+      return reply.json(JSON.stringify(entities.list('zone').map((zone) => operation.health.zone(zone))));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/health/zones/:zone_id',
+    summary: 'What has come from a zone',
+    permission: { operation: 'READ', resource: 'zone_id' },
+    replies: ONE,
+    handle({ id, reply }, { entities, operation }) {
+      const zone = entities.zoneBy(id);
+      if (zone !== undefined) return reply.json(JSON.stringify(operation.health.zone(zone)));
+      throw new HubError('HUB_NOT_FOUND', `Cannot find zone ${show(id)}: no zone has that id`);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/health/sources/summary',
+    summary: 'What has come from each source of locations',
+    permission: { operation: 'READ' },
+    replies: LIST,
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.sources())),
+  }),
+  route({
+    method: 'GET',
+    path: '/health/sources/:source_id',
+    summary: 'What has come from a source of locations',
+    permission: { operation: 'READ', resource: 'source_id' },
+    notes: { path: { source_id: 'As locations name it.' } },
+    replies: ONE,
+    handle({ id, reply }, { operation }) {
+      const source = operation.health.source(id);
+      if (source !== undefined) return reply.json(JSON.stringify(source));
+      throw new HubError('HUB_NOT_FOUND', `Cannot find source ${show(id)}: no location has come from it`);
+    },
+  }),
+];

@@ -1,0 +1,61 @@
+import Type from 'typebox';
+import { parseRule } from '../../core/rules/parse.ts';
+import { HubError } from '../../errors.ts';
+import { show } from '../../model/check.ts';
+import { LocatingRule } from '../../model/rule.ts';
+import { type Route, route } from '../route.ts';
+
+const RuleSet = Type.Array(LocatingRule);
+
+export const RULE_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/trackables/rules/locating',
+    summary: 'Locating rules of trackables that have none of their own',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The rules.', schema: RuleSet } },
+    handle: ({ reply }, { rules }) => reply.json(JSON.stringify(rules.current)),
+  }),
+  route({
+    method: 'PUT',
+    path: '/trackables/rules/locating',
+    summary: 'Replace the locating rules of trackables that have none of their own',
+    permission: { operation: 'UPDATE' },
+    body: RuleSet,
+    replies: { 200: { description: 'The rules as they are kept.', schema: RuleSet } },
+    async handle({ body, reply }, { rules }) {
+      return reply.json(JSON.stringify(await rules.replace(body)));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/validator/rules/locating',
+    summary: 'Check the expression of a locating rule',
+    permission: { operation: 'CREATE' },
+    body: Type.String({ description: 'The expression: as plain text, as a JSON string, or as {"expression"}.' }),
+    text: true,
+    replies: { 204: { description: 'The expression is valid.' } },
+    handle({ body, reply }) {
+      parseRule(expressionOf(String(body)));
+      return reply.noContent;
+    },
+  }),
+];
+
+/** No expression begins with a double quote or a brace, so what does is JSON. */
+function expressionOf(body: string): string {
+  if (!/^\s*["{]/.test(body)) return body;
+  const value = parseJson(body);
+  const expression = typeof value === 'string' ? value : (value as { readonly expression?: unknown }).expression;
+  if (typeof expression === 'string') return expression;
+  throw new HubError('HUB_BAD_REQUEST', `expression: must be a string, found ${show(expression)}`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    const reason = (cause as Error).message;
+    throw new HubError('HUB_BAD_REQUEST', `body: must be an expression or its JSON, found ${reason}`, { cause });
+  }
+}

@@ -1,0 +1,67 @@
+import { normaliseFence } from '../core/fence/region_normal.ts';
+import { zoneOutlines } from '../core/zone/outline.ts';
+import { transformationType } from '../core/zone/zone_type.ts';
+import type { Entities } from '../entities/entities.ts';
+import { validateFence } from '../entities/validate_fence.ts';
+import { HubError } from '../errors.ts';
+import { show } from '../model/check.ts';
+import type { Fence } from '../model/fence.ts';
+import type { Point, Polygon } from '../model/geojson.ts';
+import type { Zone } from '../model/zone.ts';
+import { fenceIn } from './fence_view.ts';
+
+/**
+ * A fence around the zone, in EPSG:4326: a circle for a proximity zone, otherwise the polygon of the points that place
+ * it. It is not kept. Throws HUB_BAD_REQUEST where the zone has no extent.
+ */
+export function fenceAround(zone: Zone, entities: Entities): Fence {
+  const { floor, name, exit_delay: exitDelay } = zone;
+  const common = {
+    ...(floor == null ? {} : { floor }),
+    ...(name == null ? {} : { name }),
+    ...(exitDelay == null ? {} : { exit_delay: exitDelay }),
+  };
+  const id = entities.newId();
+  if (transformationType(zone) === 'proximity') {
+    const { region, radius } = circleOf(zone);
+    return { id, region, radius, ...common };
+  }
+  let problem = `zone ${show(zone.id)} is not placed by ground control points`;
+  for (const ring of zoneOutlines(zone)) {
+    const region: Polygon = { type: 'Polygon', coordinates: [ring] };
+    const fence = normaliseFence({ id, region, ...common });
+    const found = entities.regionProblem(fence);
+    if (found === undefined) return fence;
+    problem = found;
+  }
+  throw bad(`ground_control_points: must outline an area, found that ${problem}`);
+}
+
+function circleOf({ position, radius }: Zone): { readonly region: Point; readonly radius: number } {
+  if (position == null) throw bad('position: is required to make a fence of a proximity zone, found nothing');
+  if (radius != null && radius > 0) return { region: position, radius };
+  throw bad(`radius: must be greater than 0 to make a fence of a proximity zone, found ${show(radius ?? undefined)}`);
+}
+
+/**
+ * The body of a fence in EPSG:4326 from one that is given in the coordinates of a zone. Throws HUB_BAD_REQUEST naming
+ * the field that does not fit.
+ */
+export function fenceFromZone(zone: Zone, sent: Readonly<Record<string, unknown>>, entities: Entities): object {
+  const { crs = null, zone_id: zoneId = null } = sent;
+  if (crs !== null && crs !== 'local') throw bad(`crs: must be local or absent, found ${show(crs)}`);
+  if (zoneId !== null && entities.zoneBy(String(zoneId))?.id !== zone.id) {
+    throw bad(`zone_id: must be the zone of the path, ${show(zone.id)}, found ${show(zoneId)}`);
+  }
+  // The id of the body is looked at when the fence is created.
+  const local = validateFence({ ...sent, id: 'local', crs: 'local', zone_id: zone.id }, entities);
+  const placed = fenceIn({ crs: 'EPSG:4326' }, local, (id) => entities.zoneBy(id));
+  if (placed === undefined)
+    throw bad(`region: must lie within reach of zone ${show(zone.id)}, found a place that does not`);
+  const { crs: _crs, ...rest } = sent;
+  return { ...rest, region: placed.region };
+}
+
+function bad(message: string): HubError {
+  return new HubError('HUB_BAD_REQUEST', message);
+}

@@ -1,0 +1,70 @@
+import { compactVerify, createLocalJWKSet, type JWK } from 'jose';
+import Type, { type Static } from 'typebox';
+import { checker } from '../model/check.ts';
+
+/**
+ * Licence keys are JSON Web Signatures in compact form, signed with Ed25519 (alg EdDSA). They are checked against public
+ * keys that are part of the hub, so no server is asked.
+ */
+
+/** The public halves of the keys that licences are signed with. A new one is added before an old one goes. */
+export const PUBLIC_KEYS: readonly JWK[] = [
+  {
+    kty: 'OKP',
+    crv: 'Ed25519',
+    alg: 'EdDSA',
+    use: 'sig',
+    kid: 'grW4P6QybizH37xtNaTwdaIt76frbjecN6zI8GbVTxw',
+    x: '4VrF4W-pv2YHlGxhoN5iv0W-BtsgRK_-C66xTHQAd_s',
+  },
+];
+
+/** A key is short; longer texts are not looked at. */
+const KEY_MAX_CHARACTERS = 16_384;
+
+const Seconds = Type.Number({ minimum: 0, maximum: 253_402_300_799, description: 'Seconds since 1970.' });
+const Text = Type.Optional(Type.String());
+
+/** What a licence key says. */
+const Claims = Type.Object({
+  email: Type.String({ description: 'Whom it was given to.' }),
+  exp: Seconds,
+  /** Until when it is good after it has expired. */
+  grace_exp: Type.Optional(Seconds),
+  nbf: Type.Optional(Seconds),
+  hub_instance_id: Type.Optional(Type.String({ description: 'The only hub that it is for.' })),
+  development_info: Text,
+  custom_info: Text,
+  map_source: Text,
+  map_access_token: Text,
+  map_style: Text,
+  send_report: Type.Optional(Type.Boolean()),
+});
+
+/** A key whose signature is good, whether or not its time has come or passed. */
+export interface VerifiedKey {
+  readonly claims: Static<typeof Claims>;
+  /** The signature as it stands in the key. */
+  readonly signature: string;
+}
+
+const CLAIMS = checker(Claims);
+
+/** Verifies a licence key for the hub of that id. Returns why it is none where it does not verify: it never rejects. */
+export async function verifyLicenceKey(
+  key: string,
+  { publicKeys, hubId }: { readonly publicKeys: readonly JWK[]; readonly hubId: string },
+): Promise<VerifiedKey | string> {
+  if (key.length > KEY_MAX_CHARACTERS) return `it has ${key.length} characters`;
+  try {
+    const keys = createLocalJWKSet({ keys: [...publicKeys] });
+    const { payload } = await compactVerify(key, keys, { algorithms: ['EdDSA'] });
+    const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+    if (!CLAIMS.fits(claims)) return CLAIMS.explain(claims, 'claims') ?? 'its claims are none of a licence';
+    const { hub_instance_id: only } = claims;
+    if (only !== undefined && only !== hubId) return `it is for the hub ${only}, and this is ${hubId}`;
+    return { claims, signature: key.slice(key.lastIndexOf('.') + 1) };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,74 @@
+import { metresPerLatitude, metresPerLongitude } from './region_metric.ts';
+import { wrapLongitude } from './region_rings.ts';
+
+type Ring = number[][];
+
+/** Greatest distance wanted between subsequent positions, and the greatest number of positions made for that. */
+const STEP_METRES = 10;
+const POSITIONS_MAX = 10_000;
+
+/** The coordinates that rings are given in. */
+export interface Frame {
+  /** Whether x and y are longitude and latitude. */
+  readonly geographic: boolean;
+  /** Length in metres of the straight edge between two positions. */
+  metres(from: readonly number[], to: readonly number[]): number;
+}
+
+/** Coordinates in metres. */
+export const METRES: Frame = {
+  geographic: false,
+  metres: ([x1 = 0, y1 = 0], [x2 = 0, y2 = 0]) => Math.hypot(x2 - x1, y2 - y1),
+};
+
+/** Longitude and latitude; an edge is never longer than it is said to be. */
+export const DEGREES: Frame = {
+  geographic: true,
+  metres([lon1 = 0, lat1 = 0], [lon2 = 0, lat2 = 0]) {
+    const crossesEquator = lat1 * lat2 <= 0;
+    const [least, most] = [Math.min(Math.abs(lat1), Math.abs(lat2)), Math.max(Math.abs(lat1), Math.abs(lat2))];
+    const east = eastward([lon1, lat1], [lon2, lat2]) * metresPerLongitude(crossesEquator ? 0 : least);
+    return Math.hypot(east, (lat2 - lat1) * metresPerLatitude(most));
+  },
+};
+
+/**
+ * The rings with positions added on their edges, so that subsequent ones are at most 10 m apart: the shape stays as it
+ * is. Where that would take more than 10,000 positions, they are further apart.
+ */
+export function subdivideRings(rings: readonly Ring[], frame: Frame): Ring[] {
+  let pieces = 0;
+  for (const edge of edgesOf(rings)) pieces += Math.ceil(frame.metres(...edge) / STEP_METRES);
+  const step = STEP_METRES * Math.max(1, pieces / POSITIONS_MAX);
+  return rings.map((ring) => {
+    const dense: Ring = ring.slice(0, 1);
+    for (const [from, to] of edgesOf([ring])) {
+      const parts = Math.ceil(frame.metres(from, to) / step);
+      for (let part = 1; part < parts; part++) dense.push(between(from, to, part / parts, frame));
+      dense.push(to);
+    }
+    return dense;
+  });
+}
+
+function edgesOf(rings: readonly Ring[]): [number[], number[]][] {
+  return rings.flatMap((ring) => ring.slice(1).map((to, i): [number[], number[]] => [ring[i] as number[], to]));
+}
+
+function between(from: readonly number[], to: readonly number[], share: number, { geographic }: Frame): number[] {
+  const [x1 = 0, y1 = 0, z1] = from;
+  const [x2 = 0, y2 = 0, z2] = to;
+  const dx = geographic ? eastward(from, to) : x2 - x1;
+  const x = x1 + dx * share;
+  const crosses = dx !== x2 - x1;
+  const position = [crosses ? wrapLongitude(x) : x, y1 + (y2 - y1) * share];
+  if (z1 !== undefined && z2 !== undefined) position.push(z1 + (z2 - z1) * share);
+  return position;
+}
+
+/** Difference of longitudes: an edge longer than 180° crosses the antimeridian, unless it goes around the world. */
+function eastward([lon1 = 0, lat1 = 0]: readonly number[], [lon2 = 0, lat2 = 0]: readonly number[]): number {
+  const step = lon2 - lon1;
+  if (Math.abs(step) <= 180 || (step % 360 === 0 && lat1 === lat2)) return step;
+  return step - 360 * Math.round(step / 360);
+}

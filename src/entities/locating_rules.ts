@@ -1,0 +1,45 @@
+import Type from 'typebox';
+import { checker } from '../model/check.ts';
+import { LocatingRule } from '../model/rule.ts';
+import { onlyMembers } from './body.ts';
+import { checkRules } from './check_rules.ts';
+
+const schema = checker(Type.Array(LocatingRule));
+
+export interface LocatingRulesDeps {
+  /** Keeps the rules. Rejects with HUB_UNAVAILABLE when it cannot. */
+  commit(rules: readonly LocatingRule[]): Promise<void>;
+  /** Tells those who rank locations, as soon as the rules are kept. */
+  committed(rules: readonly LocatingRule[]): void;
+}
+
+/** The locating rules of trackables that have none of their own. */
+export class LocatingRules {
+  readonly #deps: LocatingRulesDeps;
+  #rules: readonly LocatingRule[] = [];
+
+  constructor(deps: LocatingRulesDeps) {
+    this.#deps = deps;
+  }
+
+  get current(): readonly LocatingRule[] {
+    return this.#rules;
+  }
+
+  /** Fills in what the store has kept, and tells of it. */
+  load(kept: readonly LocatingRule[] | undefined): void {
+    if (kept === undefined) return;
+    this.#rules = kept;
+    this.#deps.committed(kept);
+  }
+
+  /** Replaces all rules. Rejects with HUB_BAD_REQUEST for what is no list of rules, and then leaves them as they were. */
+  async replace(body: unknown): Promise<readonly LocatingRule[]> {
+    const rules = schema.parse(body, 'rules').map((rule) => onlyMembers(LocatingRule, rule));
+    checkRules(rules, 'rules');
+    await this.#deps.commit(rules);
+    this.#rules = rules;
+    this.#deps.committed(rules);
+    return rules;
+  }
+}

@@ -1,0 +1,44 @@
+import { DEGREES, type Frame, METRES, subdivideRings } from '../core/fence/subdivide.ts';
+import type { PlaneTransform } from '../core/zone/transform.ts';
+import { zoneTransform } from '../core/zone/zone_transform.ts';
+import type { Fence } from '../model/fence.ts';
+import type { Trackable } from '../model/trackable.ts';
+import type { EntityMap, Kind, Known } from './known.ts';
+
+/** A checked entity whose polygon has got positions on its long edges; any other entity as it is. */
+export function subdivided<K extends Kind>(kind: K, entity: EntityMap[K], known: Known): EntityMap[K] {
+  if (kind === 'fence') return subdividedFence(entity as Fence, known) as EntityMap[K];
+  if (kind === 'trackable') return subdividedTrackable(entity as Trackable) as EntityMap[K];
+  return entity;
+}
+
+function subdividedFence(fence: Fence, known: Known): Fence {
+  const { region } = fence;
+  if (region.type !== 'Polygon') return fence;
+  const coordinates = subdivideRings(region.coordinates, frameOf(fence, known));
+  return { ...fence, region: { ...region, coordinates } };
+}
+
+function subdividedTrackable(trackable: Trackable): Trackable {
+  const { geometry } = trackable;
+  if (geometry == null) return trackable;
+  return { ...trackable, geometry: { ...geometry, coordinates: subdivideRings(geometry.coordinates, METRES) } };
+}
+
+function frameOf(fence: Fence, known: Known): Frame {
+  const crs = fence.crs ?? 'EPSG:4326';
+  if (crs === 'EPSG:4326') return DEGREES;
+  const zone = crs === 'local' && fence.zone_id != null ? known.zoneBy(fence.zone_id) : undefined;
+  const plane = zone && zoneTransform(zone);
+  return plane === undefined ? METRES : planeFrame(plane);
+}
+
+/** The unit of a zone's plane is whatever its points make it: lengths are measured on the earth. */
+function planeFrame(plane: PlaneTransform): Frame {
+  const lonLat = ([x = 0, y = 0]: readonly number[]): number[] => {
+    const out: [number, number] = [0, 0];
+    plane.toWgs84(x, y, out);
+    return out;
+  };
+  return { geographic: false, metres: (from, to) => DEGREES.metres(lonLat(from), lonLat(to)) };
+}

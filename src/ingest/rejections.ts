@@ -1,0 +1,23 @@
+import { Location } from '../model/location.ts';
+
+const FIELDS: ReadonlySet<string> = new Set(Object.keys(Location.properties));
+
+/** Counts rejected values by reason. There are only as many reasons as a location has members, and a few more. */
+export class Rejections {
+  readonly #counts = new Map<string, number>();
+
+  count(reason: string, values: number): void {
+    if (values > 0) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + values);
+  }
+
+  /** Counts a value by the field that its problem names after `at`; `shape` when it names none. */
+  countProblem(problem: string, at: string): void {
+    const field = /^\.?([a-z_]+)/.exec(problem.slice(at.length))?.[1] ?? '';
+    this.count(FIELDS.has(field) ? field : 'shape', 1);
+  }
+
+  /** Values by reason: a member of a location, shape, list, full. */
+  counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+}

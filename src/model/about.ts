@@ -1,0 +1,213 @@
+/**
+ * What the API's documents say of the main schemas: their meaning and an example. All examples play in one small world:
+ * a hall of 100 m by 100 m, a dock in it, a vehicle and its tag.
+ */
+const HALL = '6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11';
+const DOCK = '9d2c4f7e-52b6-4c0b-8a0e-3a1f6a1de001';
+const VEHICLE = '0b680db2-b39b-45be-be77-40d7d2296cb4';
+const OTHER = '3f7b6a52-8d0e-4f0c-9a77-1c5f0e6b2d42';
+const TAG = 'tag-1';
+
+const DOCK_REGION = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [8.6822, 50.111],
+      [8.6824, 50.111],
+      [8.6824, 50.1112],
+      [8.6822, 50.1112],
+      [8.6822, 50.111],
+    ],
+  ],
+};
+
+const ZONE_EXAMPLE = {
+  id: HALL,
+  type: 'uwb',
+  name: 'Hall 1',
+  foreign_id: 'hall-1',
+  floor: 0,
+  ground_control_points: [
+    [8.6821, 50.1109],
+    [0, 0],
+    [8.6835, 50.1109],
+    [100, 0],
+    [8.6835, 50.1118],
+    [100, 100],
+    [8.6821, 50.1118],
+    [0, 100],
+  ],
+};
+
+const FENCE_EXAMPLE = {
+  id: DOCK,
+  name: 'Dock A',
+  region: DOCK_REGION,
+  timeout: 60000,
+  exit_tolerance: 0.5,
+  tolerance_timeout: 5000,
+};
+
+const PROVIDER_EXAMPLE = { id: TAG, type: 'uwb', name: 'Tag of vehicle 7' };
+
+const TRACKABLE_EXAMPLE = {
+  id: VEHICLE,
+  type: 'omlox',
+  name: 'Vehicle 7',
+  location_providers: [TAG],
+  radius: 1.5,
+  fence_timeout: 30000,
+};
+
+/** As it is sent: in the coordinates of the hall. */
+const LOCATION_EXAMPLE = {
+  position: { type: 'Point', coordinates: [20, 20] },
+  source: 'hall-1',
+  provider_type: 'uwb',
+  provider_id: TAG,
+  crs: 'local',
+  accuracy: 0.3,
+};
+
+/** As it is served: placed on the earth. */
+const PLACED = {
+  position: { type: 'Point', coordinates: [8.68231, 50.11107] },
+  source: HALL,
+  provider_type: 'uwb',
+  provider_id: TAG,
+  trackables: [VEHICLE],
+  timestamp_generated: '2026-11-20T10:00:00.120Z',
+  crs: 'EPSG:4326',
+  floor: 0,
+  elevation_ref: 'floor',
+  speed: 1.2,
+  course: 87.4,
+};
+
+const PROXIMITY_EXAMPLE = { source: 'reader-3', provider_type: 'rfid', provider_id: TAG, accuracy: 1.5 };
+
+const SIMPLE_TRANSFORM_EXAMPLE = { position: { type: 'Point', coordinates: [20, 20] }, crs: 'local' };
+
+const FENCE_EVENT_EXAMPLE = {
+  id: '5d8e7a36-6f1c-4b8e-8a5c-5f0f6d8a9c01',
+  fence_id: DOCK,
+  event_type: 'region_exit',
+  provider_id: null,
+  trackable_id: VEHICLE,
+  trackables: [VEHICLE],
+  entry_time: '2026-11-20T10:00:00.120Z',
+  exit_time: '2026-11-20T10:01:05.120Z',
+  properties: {},
+};
+
+const MOTION_EXAMPLE = {
+  id: VEHICLE,
+  name: 'Vehicle 7',
+  location: PLACED,
+  geometry: { type: 'Point', coordinates: [8.68231, 50.11107] },
+};
+
+const collided = (id: string) => ({
+  id,
+  object_type: 'trackable',
+  position: PLACED.position,
+  geometry: PLACED.position,
+  floor: 0,
+});
+
+const COLLISION_EVENT_EXAMPLE = {
+  id: 'a3c1f3de-0f53-4f0e-9a86-2f8a36a0c5d7',
+  collision_type: 'collision_start',
+  start_time: '2026-11-20T10:02:00.000Z',
+  collisions: [collided(VEHICLE), collided(OTHER)],
+  center_distance: 2.41,
+};
+
+const CHANGE_EVENT_EXAMPLE = {
+  timestamp: '2026-11-20T10:00:00.000Z',
+  event_type: 'update',
+  id: TAG,
+  object: PROVIDER_EXAMPLE,
+};
+
+const ANCHOR_EXAMPLE = { id: 'anchor-1', zone_id: 'hall-1', local_position: { type: 'Point', coordinates: [1, 2] } };
+
+const LOCATING_RULE_EXAMPLE = { expression: "type = 'uwb' AND accuracy < 1", priority: 2 };
+
+/** By the names of the schemas, which are their titles. */
+export const ABOUT = {
+  Zone: {
+    description:
+      'An installation with coordinates of its own, placed on the earth by ground control points; a proximity zone ' +
+      '(rfid, ibeacon) by its position.',
+    examples: [ZONE_EXAMPLE],
+  },
+  Fence: {
+    description:
+      'A region whose entries and exits are events. Timing values of a provider go before those of its trackable, and ' +
+      'these before those of the fence.',
+    examples: [FENCE_EXAMPLE],
+  },
+  LocationProvider: {
+    description: 'A source of positions: a tag, a phone, a reader.',
+    examples: [PROVIDER_EXAMPLE],
+  },
+  Trackable: {
+    description:
+      'A thing that is located through its providers. Its geometry is in metres around its position: x east and y ' +
+      'north at course 0, turned clockwise by the course.',
+    examples: [TRACKABLE_EXAMPLE],
+  },
+  LocatingRule: {
+    description: 'Ranks the locations of a trackable: the highest priority of all true expressions wins.',
+    examples: [LOCATING_RULE_EXAMPLE],
+  },
+  Location: {
+    description: 'A position of a location provider at a moment.',
+    examples: [LOCATION_EXAMPLE],
+  },
+  Proximity: {
+    description: 'A provider is near a proximity zone, whose position it takes.',
+    examples: [PROXIMITY_EXAMPLE],
+  },
+  SimpleTransform: {
+    description: 'A position to be moved from one crs to the other, and what came of it.',
+    examples: [SIMPLE_TRANSFORM_EXAMPLE],
+  },
+  FenceEvent: {
+    description: 'An object entered or left a fence. The properties are those of the fence.',
+    examples: [FENCE_EVENT_EXAMPLE],
+  },
+  TrackableMotion: {
+    description:
+      'The movement of a trackable, with its shape on the map: a point, or a polygon where it has an extent.',
+    examples: [MOTION_EXAMPLE],
+  },
+  CollisionEvent: {
+    description: 'Two trackables touch. The first of the collisions is the one that moved.',
+    examples: [COLLISION_EVENT_EXAMPLE],
+  },
+  ChangeEvent: {
+    description: 'An entity was created, updated or deleted.',
+    examples: [CHANGE_EVENT_EXAMPLE],
+  },
+  Anchor: {
+    description: 'A device of a fixed place by which a locating system measures.',
+    examples: [ANCHOR_EXAMPLE],
+  },
+  CreationParameters: { description: 'From what a zone or a fence is made that was measured in local coordinates.' },
+  HealthSource: { description: 'What has come from a zone, or from a source of locations that is no zone.' },
+  SystemHealth: { description: 'The hub itself, since its start.' },
+  SocketHealth: { description: 'Clients and subscriptions; those for GeoJSON count as the others do.' },
+  LicenceInfo: { description: 'What there is to say about the licence, in words.' },
+  LicenceKeyBody: { description: 'A licence key.' },
+  Lease: { description: 'A licence in force: that of the key, or a trial.' },
+  UsageStatistics: { description: 'What the hub has done in a month, all its runs together.' },
+  Consumption: { description: 'A month: what was configured at its end, or is now, and what was done in it.' },
+  Collision: { description: 'One of the two trackables of a collision.' },
+  Point: { description: 'A GeoJSON point.' },
+  Polygon: { description: 'A GeoJSON polygon: rings of positions, the exterior first, then holes.' },
+  LineString: { description: 'A GeoJSON line.' },
+  Feature: { description: 'A GeoJSON feature: an object by its geometry.' },
+  FeatureCollection: { description: 'A list of GeoJSON features.' },
+} as const;

@@ -1,0 +1,78 @@
+import type { Fanout } from '../fanout/fanout.ts';
+import type { Outbox } from '../fanout/outbox.ts';
+import type { HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
+import { formatTime } from '../model/time.ts';
+import type { Topic } from '../model/topics.ts';
+import { TOPICS } from '../model/topics.ts';
+import type { Zone } from '../model/zone.ts';
+import type { Arrivals, Connection } from './arrivals.ts';
+
+export interface HealthOptions {
+  now(): number;
+  readonly startedMs: number;
+  readonly arrivals: Arrivals;
+  readonly fanout: Fanout;
+  /** Outboxes of the open WebSocket connections. */
+  readonly open: ReadonlySet<Outbox>;
+  /** The configuration as YAML, without secrets. */
+  readonly configText: string;
+  /** Connections to positioning systems that speak ISO 24730. */
+  connections(): readonly Connection[];
+}
+
+/** How the hub is doing, as the API tells it. */
+export class Health {
+  readonly #options: HealthOptions;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+  }
+
+  system(): SystemHealth {
+    const { now, startedMs, configText, connections } = this.#options;
+    const nowMs = now();
+    return {
+      uptime: Math.floor((nowMs - startedMs) / 1000),
+      date: formatTime(nowMs),
+      iso_24730_connections: connections().length,
+      config: configText,
+    };
+  }
+
+  socket(): SocketHealth {
+    const { fanout, open } = this.#options;
+    const topics = Object.keys(TOPICS) as Topic[];
+    return {
+      number_of_clients: open.size,
+      number_of_subscribers: topics.reduce((sum, topic) => sum + fanout.subscribers(topic), 0),
+      number_of_subscribers_locations: fanout.subscribers('location_updates'),
+      number_of_subscribers_trackable_motions: fanout.subscribers('trackable_motions'),
+      number_of_subscribers_fence_events: fanout.subscribers('fence_events'),
+      number_of_subscribers_collision_events: fanout.subscribers('collision_events'),
+      ...this.#lastSent('last_location_update_sent', 'location_updates'),
+      ...this.#lastSent('last_trackable_motion_update_sent', 'trackable_motions'),
+      ...this.#lastSent('last_fence_event_sent', 'fence_events'),
+      ...this.#lastSent('last_collision_event_sent', 'collision_events'),
+    };
+  }
+
+  zone(zone: Zone): HealthSource {
+    const { arrivals, connections, now } = this.#options;
+    const connection = connections().find(({ zoneId }) => zoneId === zone.id);
+    return arrivals.ofZone(zone, connection && { connection, nowMs: now() });
+  }
+
+  sources(): readonly HealthSource[] {
+    return this.#options.arrivals.sources();
+  }
+
+  source(id: string): HealthSource | undefined {
+    return this.#options.arrivals.source(id);
+  }
+
+  #lastSent(name: keyof SocketHealth, topic: Topic): Partial<SocketHealth> {
+    const { fanout } = this.#options;
+    const lastMs = Math.max(fanout.sent(topic, false).lastMs, fanout.sent(topic, true).lastMs);
+    return lastMs === 0 ? {} : { [name]: formatTime(lastMs) };
+  }
+}

@@ -1,0 +1,194 @@
+import type { HubCounts } from '../counts.ts';
+import type { Entities, Kind } from '../entities/entities.ts';
+import type { Fanout, TopicCounts } from '../fanout/fanout.ts';
+import type { Outbox } from '../fanout/outbox.ts';
+import { TOPICS, type Topic } from '../model/topics.ts';
+import type { CollisionLane } from '../shards/collision_lane.ts';
+import type { Shards } from '../shards/shards.ts';
+import type { StoreWriter } from '../store/writer.ts';
+import { type Family, labelled, single } from './metrics.ts';
+
+/** The parts of a hub that are measured. */
+export interface Measured {
+  counts(): HubCounts;
+  /** What ingest has rejected, by reason. */
+  rejections(): ReadonlyMap<string, number>;
+  readonly entities: Entities;
+  readonly fanout: Fanout;
+  /** Outboxes of the open connections. */
+  readonly open: ReadonlySet<Outbox>;
+  readonly shards: Shards;
+  readonly collisions: CollisionLane;
+  readonly writer: StoreWriter;
+  /** Events that wait for the database. */
+  held(): number;
+}
+
+const KINDS: readonly Kind[] = ['zone', 'fence', 'provider', 'trackable'];
+const NAMES = Object.keys(TOPICS) as Topic[];
+
+/** What the hub counts, in the order of a location's way through it. */
+export function hubFamilies(hub: Measured): readonly Family[] {
+  return [...locationFamilies(hub), ...laneFamilies(hub), ...eventFamilies(hub), ...stateFamilies(hub)];
+}
+
+function locationFamilies({ counts, rejections }: Measured): readonly Family[] {
+  return [
+    counter('hub_locations_received_total', 'Locations and proximities that came in.', () => counts().received),
+    counter('hub_locations_processed_total', 'Locations that were evaluated.', () => counts().processed),
+    counter(
+      'hub_locations_outdated_total',
+      'Locations older than the last of their provider.',
+      () => counts().outdated,
+    ),
+    {
+      name: 'hub_locations_rejected_total',
+      help: 'Locations that were refused: by the field at fault, shape, list (refused with another), full or shard.',
+      kind: 'counter',
+      labels: ['reason'],
+      read() {
+        const byReason = new Map(rejections());
+        let atShards = counts().rejected;
+        for (const values of byReason.values()) atShards -= values;
+        return labelled('reason', byReason.set('shard', atShards));
+      },
+    },
+  ];
+}
+
+function laneFamilies({ shards, collisions }: Measured): readonly Family[] {
+  const lanes = () => [
+    ...shards.lanes.map(({ lane }, index) => [`shard ${index}`, lane] as const),
+    ['collisions', collisions.lane] as const,
+  ];
+  return [
+    {
+      name: 'hub_lane_pending',
+      help: 'Items that wait for a thread.',
+      kind: 'gauge',
+      labels: ['lane'],
+      read: () =>
+        labelled(
+          'lane',
+          lanes().map(([name, lane]) => [name, lane.pending]),
+        ),
+    },
+    {
+      name: 'hub_lane_items_total',
+      help: 'Items and ticks that a thread has done.',
+      kind: 'counter',
+      labels: ['lane'],
+      read: () =>
+        labelled(
+          'lane',
+          lanes().map(([name, lane]) => [name, lane.done]),
+        ),
+    },
+    {
+      name: 'hub_lane_batches_total',
+      help: 'Batches that a thread has done.',
+      kind: 'counter',
+      labels: ['lane'],
+      read: () =>
+        labelled(
+          'lane',
+          lanes().map(([name, lane]) => [name, lane.batches]),
+        ),
+    },
+    gauge('hub_collision_waiting_bytes', 'Motions that wait for the collision stage.', () => collisions.waitingBytes),
+  ];
+}
+
+function eventFamilies({ counts, fanout, open }: Measured): readonly Family[] {
+  const byTopic = (name: keyof TopicCounts) => {
+    const topics = fanout.counts();
+    return labelled(
+      'topic',
+      NAMES.map((topic) => [topic, topics[topic][name]]),
+    );
+  };
+  return [
+    {
+      name: 'hub_events_total',
+      help: 'Events by type, whether or not anybody has subscribed.',
+      kind: 'counter',
+      labels: ['type'],
+      read() {
+        const { entries, exits, motions, collisionsStarted, collisionsColliding, collisionsEnded } = counts();
+        return labelled('type', [
+          ['region_entry', entries],
+          ['region_exit', exits],
+          ['trackable_motion', motions],
+          ['collision_start', collisionsStarted],
+          ['colliding', collisionsColliding],
+          ['collision_end', collisionsEnded],
+        ]);
+      },
+    },
+    {
+      name: 'hub_fanout_published_total',
+      help: 'Events that were offered to subscriptions, once per rendering.',
+      kind: 'counter',
+      labels: ['topic'],
+      read: () => byTopic('published'),
+    },
+    {
+      name: 'hub_fanout_delivered_total',
+      help: 'Events that were handed to subscriptions.',
+      kind: 'counter',
+      labels: ['topic'],
+      read: () => byTopic('delivered'),
+    },
+    {
+      name: 'hub_subscriptions',
+      help: 'Subscriptions, plain and GeoJSON.',
+      kind: 'gauge',
+      labels: ['topic'],
+      read: () =>
+        labelled(
+          'topic',
+          NAMES.map((topic) => [topic, fanout.subscribers(topic)]),
+        ),
+    },
+    gauge('hub_websocket_clients', 'Open WebSocket connections.', () => open.size),
+    gauge('hub_websocket_waiting_bytes', 'Bytes that wait for WebSocket clients to take them.', () => waiting(open)),
+  ];
+}
+
+function stateFamilies({ counts, entities, writer, held }: Measured): readonly Family[] {
+  return [
+    {
+      name: 'hub_entities',
+      help: 'Configured entities.',
+      kind: 'gauge',
+      labels: ['kind'],
+      read: () =>
+        labelled(
+          'kind',
+          KINDS.map((kind) => [kind, entities.count(kind)]),
+        ),
+    },
+    gauge('hub_store_pending_rows', 'Last-known locations that wait to be written.', () => writer.pendingRows),
+    gauge('hub_store_held_events', 'Events that wait for their rows to be written.', held),
+    gauge('hub_store_failing', 'Whether the database has refused the last write.', () => (writer.failing ? 1 : 0)),
+    counter(
+      'hub_worker_restarts_total',
+      'Threads that have failed and were started anew.',
+      () => counts().workerRestarts,
+    ),
+  ];
+}
+
+function waiting(open: ReadonlySet<Outbox>): number {
+  let bytes = 0;
+  for (const outbox of open) bytes += outbox.waitingBytes();
+  return bytes;
+}
+
+function counter(name: string, help: string, value: () => number): Family {
+  return { name, help, kind: 'counter', labels: [], read: () => single(value()) };
+}
+
+function gauge(name: string, help: string, value: () => number): Family {
+  return { name, help, kind: 'gauge', labels: [], read: () => single(value()) };
+}

@@ -1,0 +1,200 @@
+import { PUBLIC_KEYS, type VerifiedKey, verifyLicenceKey } from '../auth/licence_key.ts';
+import { HubError } from '../errors.ts';
+import { checker } from '../model/check.ts';
+import { type Lease, type LicenceInfo, LicenceKeyBody } from '../model/licence.ts';
+import { formatTime } from '../model/time.ts';
+
+const DAY_MS = 86_400_000;
+const TRIAL_MS = 30 * DAY_MS;
+/** From how long before its end on a licence is warned of. */
+const WARNING_MS = 14 * DAY_MS;
+
+const BODY = checker(LicenceKeyBody);
+
+/** What is kept of the licence: a key that was set over the API, and when a trial has begun. */
+export interface KeptLicence {
+  readonly key?: string;
+  readonly trialStartMs?: number;
+}
+
+export interface LicenceOptions {
+  now(): number;
+  readonly hubId: string;
+  /** From the configuration. One that was set over the API goes before it. */
+  readonly configuredKey: string | undefined;
+  readonly kept: KeptLicence;
+  /** Keeps it. Rejects with HUB_UNAVAILABLE. */
+  keep(licence: KeptLicence): Promise<void>;
+  /** The hub's own when left out. */
+  readonly publicKeys?: Parameters<typeof verifyLicenceKey>[1]['publicKeys'];
+}
+
+/**
+ * The licence, for those who want to know. The hub needs none, and nothing depends on it: a key is verified and shown,
+ * and a bad one is told of.
+ */
+export class Licence {
+  readonly #options: LicenceOptions;
+  #kept: KeptLicence;
+  /** Settles with the last change: the next one begins with what that has kept. */
+  #changed: Promise<void> = Promise.resolve();
+  /** The key in use, or why it does not verify; undefined without one. */
+  #verified: VerifiedKey | string | undefined;
+
+  /** Without a key. `open` verifies those that there are. */
+  constructor(options: LicenceOptions) {
+    this.#options = options;
+    this.#kept = options.kept;
+  }
+
+  static async open(options: LicenceOptions): Promise<Licence> {
+    const licence = new Licence(options);
+    await licence.#verify();
+    return licence;
+  }
+
+  info(): LicenceInfo {
+    const nowMs = this.#options.now();
+    const verified = this.#verified;
+    const trial = this.#trialInfo(nowMs);
+    if (verified === undefined) return { info: 'No licence key is set; the hub needs none.', ...trial };
+    if (typeof verified === 'string') {
+      const warning = `The licence key does not verify: ${verified}.`;
+      return { info: 'The hub needs no licence key and works as ever.', warning, ...trial };
+    }
+    const { development_info, custom_info } = verified.claims;
+    const warning = warningOf(verified, nowMs);
+    return {
+      info: infoOf(verified, nowMs),
+      ...(warning !== undefined && { warning }),
+      ...trial,
+      ...(development_info !== undefined && { development_info }),
+      ...(custom_info !== undefined && { custom_info }),
+    };
+  }
+
+  /** Throws HUB_LICENCE_INVALID or HUB_LICENCE_EXPIRED for such a key, HUB_LICENCE_NOT_STARTED without key and trial. */
+  lease(): Lease {
+    const nowMs = this.#options.now();
+    const verified = this.#verified;
+    const { trialStartMs } = this.#kept;
+    if (verified === undefined && trialStartMs !== undefined) return this.#trialLease(trialStartMs, nowMs);
+    if (verified === undefined) {
+      throw new HubError('HUB_LICENCE_NOT_STARTED', 'Cannot get the lease: there is no licence key and no trial');
+    }
+    if (typeof verified === 'string') throw invalid('Cannot get the lease', verified);
+    return this.#keyLease(verified, nowMs);
+  }
+
+  /** Starts a trial, unless one was started before. */
+  async startTrial(): Promise<Lease> {
+    const nowMs = this.#options.now();
+    if (this.#kept.trialStartMs === undefined) {
+      await this.#change((kept) => ({ ...kept, trialStartMs: kept.trialStartMs ?? nowMs }));
+    }
+    return this.#trialLease(this.#kept.trialStartMs ?? nowMs, nowMs);
+  }
+
+  /** Sets the key that a body holds. Rejects with HUB_BAD_REQUEST, or HUB_LICENCE_INVALID for a key that does not verify. */
+  async setKey(body: unknown): Promise<void> {
+    const key = BODY.parse(body).license_key;
+    const verified = await this.#verifiedKey(key);
+    if (typeof verified === 'string') throw invalid('Cannot set license_key', verified);
+    await this.#change((kept) => ({ ...kept, key }));
+  }
+
+  /** Gives up the trial and the key that was set over the API. */
+  async giveBack(): Promise<void> {
+    await this.#change(() => ({}));
+  }
+
+  #change(revise: (kept: KeptLicence) => KeptLicence): Promise<void> {
+    const changed = this.#changed.then(async () => {
+      const licence = revise(this.#kept);
+      await this.#options.keep(licence);
+      this.#kept = licence;
+      await this.#verify();
+    });
+    this.#changed = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #verify(): Promise<void> {
+    const key = this.#kept.key ?? this.#options.configuredKey;
+    this.#verified = key === undefined ? undefined : await this.#verifiedKey(key);
+  }
+
+  #verifiedKey(key: string): Promise<VerifiedKey | string> {
+    const { hubId, publicKeys = PUBLIC_KEYS } = this.#options;
+    return verifyLicenceKey(key, { hubId, publicKeys });
+  }
+
+  #trialInfo(nowMs: number): Pick<LicenceInfo, 'trial_info'> {
+    const { trialStartMs } = this.#kept;
+    if (trialStartMs === undefined) return {};
+    const endMs = trialStartMs + TRIAL_MS;
+    return { trial_info: `The trial ${nowMs < endMs ? 'ends' : 'ended'} on ${formatTime(endMs)}.` };
+  }
+
+  #trialLease(startMs: number, nowMs: number): Lease {
+    const endMs = startMs + TRIAL_MS;
+    if (nowMs >= endMs) {
+      throw new HubError('HUB_LICENCE_EXPIRED', `Cannot get the lease: the trial ended on ${formatTime(endMs)}`);
+    }
+    const end = formatTime(endMs);
+    return {
+      hub_instance_id: this.#options.hubId,
+      customer_email: '',
+      lease_end_timestamp: end,
+      grace_period_timestamp: end,
+      is_trial: true,
+      trial_end_timestamp: end,
+    };
+  }
+
+  #keyLease(verified: VerifiedKey, nowMs: number): Lease {
+    const { email, exp, grace_exp: _grace, nbf: _nbf, hub_instance_id: _hub, ...more } = verified.claims;
+    if (nowMs >= graceEndMs(verified)) {
+      throw new HubError('HUB_LICENCE_EXPIRED', `Cannot get the lease: the licence expired on ${timeOf(exp)}`);
+    }
+    const warning = warningOf(verified, nowMs);
+    return {
+      hub_instance_id: this.#options.hubId,
+      customer_email: email,
+      lease_end_timestamp: timeOf(exp),
+      grace_period_timestamp: formatTime(graceEndMs(verified)),
+      signature: verified.signature,
+      is_trial: false,
+      trial_end_timestamp: null,
+      ...(warning !== undefined && { lease_warning: warning }),
+      ...more,
+    };
+  }
+}
+
+function infoOf({ claims: { exp, nbf } }: VerifiedKey, nowMs: number): string {
+  if (nbf !== undefined && nowMs < nbf * 1000) return `The licence begins on ${timeOf(nbf)}; the hub needs none.`;
+  if (nowMs < exp * 1000) return `The licence is valid until ${timeOf(exp)}.`;
+  return 'The licence has expired; the hub needs none and works as ever.';
+}
+
+function warningOf(verified: VerifiedKey, nowMs: number): string | undefined {
+  const { exp } = verified.claims;
+  if (nowMs >= graceEndMs(verified)) return `The licence expired on ${timeOf(exp)}.`;
+  if (nowMs >= exp * 1000) {
+    return `The licence expired on ${timeOf(exp)}; its grace period ends on ${formatTime(graceEndMs(verified))}.`;
+  }
+  return nowMs >= exp * 1000 - WARNING_MS ? `The licence expires on ${timeOf(exp)}.` : undefined;
+}
+
+function graceEndMs({ claims: { exp, grace_exp: graceExp = exp } }: VerifiedKey): number {
+  return Math.max(exp, graceExp) * 1000;
+}
+
+function timeOf(seconds: number): string {
+  return formatTime(seconds * 1000);
+}
+
+function invalid(what: string, why: string): HubError {
+  return new HubError('HUB_LICENCE_INVALID', `${what}: the licence key does not verify: ${why}`);
+}

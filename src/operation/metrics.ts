@@ -1,0 +1,63 @@
+import { Counter, Gauge, Registry } from '@prometheus-io/client';
+
+/** One number of a family, with the values of its labels. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Numbers under one name. They are counted elsewhere and read when somebody asks for them. */
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  /** A counter only rises while the hub runs. */
+  readonly kind: 'counter' | 'gauge';
+  readonly labels: readonly string[];
+  read(): readonly Sample[] | Promise<readonly Sample[]>;
+}
+
+/** All metrics as one text. */
+export interface Metrics {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+/** Shows families in the text format of Prometheus. */
+export function openMetrics(families: readonly Family[]): Metrics {
+  const registry = new Registry();
+  for (const family of families) register(registry, family);
+  return { contentType: registry.contentType, text: () => registry.metrics() };
+}
+
+function register(registry: Registry, { name, help, kind, labels, read }: Family): void {
+  const settings = { name, help, labelNames: [...labels], registers: [registry] };
+  if (kind === 'gauge') {
+    new Gauge({
+      ...settings,
+      async collect() {
+        const samples = await read();
+        this.reset();
+        for (const { labels: of, value } of samples) this.set(of, value);
+      },
+    });
+    return;
+  }
+  new Counter({
+    ...settings,
+    async collect() {
+      const samples = await read();
+      this.reset();
+      for (const { labels: of, value } of samples) this.inc(of, value);
+    },
+  });
+}
+
+/** The one sample of a family without labels. */
+export function single(value: number): readonly Sample[] {
+  return [{ labels: {}, value }];
+}
+
+/** A sample for each entry, whose key is the value of the label. */
+export function labelled(label: string, entries: Iterable<readonly [string, number]>): readonly Sample[] {
+  return [...entries].map(([key, value]) => ({ labels: { [label]: key }, value }));
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../config/schema.ts';
+import { configText } from '../config/text.ts';
+import type { HubCounts } from '../counts.ts';
+import type { Entities } from '../entities/entities.ts';
+import type { Fanout } from '../fanout/fanout.ts';
+import type { Outbox } from '../fanout/outbox.ts';
+import type { Ingest } from '../ingest/ingest.ts';
+import type { Consumption } from '../model/usage.ts';
+import type { CollisionLane } from '../shards/collision_lane.ts';
+import type { Shards } from '../shards/shards.ts';
+import type { Kept } from '../store/store.ts';
+import type { StoreWriter } from '../store/writer.ts';
+import type { Arrivals, Connection } from './arrivals.ts';
+import { Health } from './health.ts';
+import { hubFamilies } from './hub_families.ts';
+import { keptSettings, providersHeardSince, settingWrites } from './kept.ts';
+import { type KeptLicence, Licence } from './licence.ts';
+import { type Metrics, openMetrics } from './metrics.ts';
+import { monthOf, startOf } from './month.ts';
+import { ProcessFamilies } from './process_families.ts';
+import { runCounts } from './run_counts.ts';
+import { Saving } from './saving.ts';
+import { snapshotOf } from './snapshot.ts';
+import { CURRENT, isEndedMonth, type KeptMonth, Usage } from './usage.ts';
+
+/** The parts of a hub that those who run it want to know about. */
+export interface Operated {
+  now(): number;
+  readonly counts: HubCounts;
+  readonly entities: Entities;
+  readonly ingest: Ingest;
+  readonly arrivals: Arrivals;
+  readonly shards: Shards;
+  readonly collisions: CollisionLane;
+  readonly fanout: Fanout;
+  readonly writer: StoreWriter;
+  /** `held`: events that wait for the database. */
+  readonly outcomes: { readonly held: number };
+}
+
+export interface OperationOptions {
+  readonly config: Config;
+  readonly kept: Kept;
+  schedule(delayMs: number, callback: () => void): () => void;
+  readonly log: { error(message: string, facts?: object): void };
+  /** Connections to positioning systems that speak ISO 24730. */
+  connections?(): readonly Connection[];
+}
+
+/** Health, usage, licence and metrics of a hub. */
+export interface Operation {
+  readonly health: Health;
+  readonly usage: Usage;
+  readonly licence: Licence;
+  readonly metrics: Metrics;
+  /** Outboxes of the open WebSocket connections; the socket keeps it up to date. */
+  readonly open: Set<Outbox>;
+  /** Everything that was counted. */
+  counts(): HubCounts;
+  /** Keeps the usage from time to time from now on. */
+  start(): void;
+  /** Keeps the usage a last time, before the store is closed. */
+  close(): Promise<void>;
+}
+
+const LICENCE = 'licence';
+
+/** Puts together what those who run the hub can see of it. Nothing in the hub depends on it. */
+export async function openOperation(hub: Operated, options: OperationOptions): Promise<Operation> {
+  const { now, entities, ingest, arrivals, shards, collisions, fanout, writer } = hub;
+  const { config, log, kept, schedule, connections = () => [] } = options;
+  const startedMs = now();
+  const open = new Set<Outbox>();
+  const counts = (): HubCounts => totalOf(hub.counts, ingest);
+  const usage = openUsage(hub, kept);
+  const licence = await Licence.open({
+    now,
+    hubId: kept.hubId,
+    configuredKey: config.license_key ?? undefined,
+    kept: (keptSettings(kept).get(LICENCE) ?? {}) as KeptLicence,
+    keep: (value) => writer.writeEntities(settingWrites([{ name: LICENCE, value }])),
+  });
+  const ofProcess = new ProcessFamilies({ startedMs, schedule, threads: () => threadsOf(hub) });
+  const measured = { counts, rejections: () => ingest.rejections(), entities, fanout, open };
+  const families = hubFamilies({ ...measured, shards, collisions, writer, held: () => hub.outcomes.held });
+  const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
+  const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
+  return {
+    health: new Health({ now, startedMs, arrivals, fanout, open, configText: configText(config), connections }),
+    usage,
+    licence,
+    metrics: openMetrics([...families, ...ofProcess.families]),
+    open,
+    counts,
+    start() {
+      ofProcess.start();
+      saving.start();
+    },
+    async close() {
+      ofProcess.stop();
+      await saving.close();
+    },
+  };
+}
+
+function openUsage({ now, counts, entities, ingest, arrivals, fanout, writer }: Operated, kept: Kept): Usage {
+  const values = keptSettings(kept);
+  const month = values.get(CURRENT) as KeptMonth | undefined;
+  arrivals.wereActive(providersHeardSince(kept, startOf(monthOf(month?.fromMs ?? now()))));
+  const configured = () => ({
+    fences: entities.list('fence'),
+    zones: entities.list('zone'),
+    trackables: entities.list('trackable'),
+    providers: entities.list('provider'),
+  });
+  return new Usage({
+    now,
+    newId: randomUUID,
+    hubId: kept.hubId,
+    counts: () => runCounts(totalOf(counts, ingest), ingest.proximitiesTaken, fanout),
+    config: () => snapshotOf(configured(), arrivals.active),
+    monthBegun: () => arrivals.beginMonth(),
+    month,
+    ended: new Map([...values].filter(([name]) => isEndedMonth(name)) as [string, Consumption][]),
+    keep: (writes) => writer.writeEntities(settingWrites(writes)),
+  });
+}
+
+function totalOf(counts: HubCounts, ingest: Ingest): HubCounts {
+  return { ...counts, ...ingest.counts, rejected: counts.rejected + ingest.counts.rejected };
+}
+
+function threadsOf({ shards, collisions }: Operated) {
+  const workers = shards.lanes.map((lane, index) => ({ name: `shard ${index}`, memory: () => lane.memory() }));
+  return [...workers, { name: 'collisions', memory: () => collisions.memory() }];
+}

@@ -1,0 +1,129 @@
+import { type EventLoopUtilization, type IntervalHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+import type { ThreadMemory } from '../lane/thread.ts';
+import { type Family, labelled, type Sample, single } from './metrics.ts';
+
+/** A worker thread that can be measured. */
+export interface MeasuredThread {
+  readonly name: string;
+  memory(): Promise<ThreadMemory | undefined>;
+}
+
+export interface ProcessOptions {
+  readonly startedMs: number;
+  threads(): readonly MeasuredThread[];
+  /** Calls back after a delay; returns how to call it off. */
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+/** A thread answers between two steps of its code. One that is busy for longer is left out. */
+const MEMORY_WAIT_MS = 500;
+const LOOP_RESOLUTION_MS = 20;
+const NANOSECONDS = 1e9;
+
+/** What is to be known of the process: its threads' memory, and how busy the thread is that everything goes through. */
+export class ProcessFamilies {
+  readonly families: readonly Family[];
+  readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+  #utilization: EventLoopUtilization = performance.eventLoopUtilization();
+
+  constructor(options: ProcessOptions) {
+    const { startedMs } = options;
+    this.families = [
+      {
+        name: 'hub_event_loop_delay_seconds',
+        help: 'How late the main thread gets to what is due, since the last look.',
+        kind: 'gauge',
+        labels: ['quantile'],
+        read: () => this.#delays(),
+      },
+      gauge('hub_event_loop_busy_ratio', 'Part of the time that the main thread works, since the last look.', () =>
+        this.#busy(),
+      ),
+      {
+        name: 'hub_thread_memory_bytes',
+        help: 'Memory of each thread: used and total JavaScript heap, and what is outside of it.',
+        kind: 'gauge',
+        labels: ['thread', 'part'],
+        read: () => memories(options),
+      },
+      gauge('process_resident_memory_bytes', 'Memory of the whole process.', () => process.memoryUsage.rss()),
+      gauge('process_start_time_seconds', 'When the hub was started, in seconds since 1970.', () => startedMs / 1000),
+      {
+        name: 'process_cpu_seconds_total',
+        help: 'Processor time of all threads.',
+        kind: 'counter',
+        labels: [],
+        read() {
+          const { user, system } = process.cpuUsage();
+          return single((user + system) / 1e6);
+        },
+      },
+    ];
+  }
+
+  start(): void {
+    this.#delay.enable();
+  }
+
+  stop(): void {
+    this.#delay.disable();
+  }
+
+  #delays(): readonly Sample[] {
+    const { count } = this.#delay;
+    // What is measured is the time from one look to the next.
+    const at = (percentile: number): number => {
+      const delayNs = this.#delay.percentile(percentile) - LOOP_RESOLUTION_MS * 1e6;
+      return count === 0 ? 0 : Math.max(0, delayNs) / NANOSECONDS;
+    };
+    const delays = labelled('quantile', [
+      ['0.5', at(50)],
+      ['0.99', at(99)],
+      ['1', at(100)],
+    ]);
+    this.#delay.reset();
+    return delays;
+  }
+
+  #busy(): number {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, this.#utilization);
+    this.#utilization = now;
+    return utilization;
+  }
+}
+
+async function memories({ threads, schedule }: ProcessOptions): Promise<readonly Sample[]> {
+  const workers = threads().map(async ({ name, memory }) => {
+    const found = await within(memory(), schedule);
+    return found === undefined ? [] : memoryOf(name, found);
+  });
+  const own = getHeapStatistics();
+  const main = memoryOf('main', {
+    heapUsedBytes: own.used_heap_size,
+    heapTotalBytes: own.total_heap_size,
+    externalBytes: own.external_memory,
+  });
+  return [...main, ...(await Promise.all(workers)).flat()];
+}
+
+function memoryOf(thread: string, { heapUsedBytes, heapTotalBytes, externalBytes }: ThreadMemory): readonly Sample[] {
+  return [
+    { labels: { thread, part: 'heap_used' }, value: heapUsedBytes },
+    { labels: { thread, part: 'heap_total' }, value: heapTotalBytes },
+    { labels: { thread, part: 'external' }, value: externalBytes },
+  ];
+}
+
+/** What the promise brings in time, else undefined. */
+function within<T>(work: Promise<T>, schedule: ProcessOptions['schedule']): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const cancel = schedule(MEMORY_WAIT_MS, () => resolve(undefined));
+    work.then(resolve, reject).finally(cancel);
+  });
+}
+
+function gauge(name: string, help: string, value: () => number): Family {
+  return { name, help, kind: 'gauge', labels: [], read: () => single(value()) };
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { openSources, type Sources } from './adapters/sources.ts';
+import { risingClock, schedule } from './clock.ts';
+import type { Config } from './config/schema.ts';
+import { shardSettings } from './config/shard_settings.ts';
+import { type HubCounts, newCounts } from './counts.ts';
+import { type Change, Entities } from './entities/entities.ts';
+import { LocatingRules } from './entities/locating_rules.ts';
+import { placedChanges } from './entities/placed_changes.ts';
+import { Fanout } from './fanout/fanout.ts';
+import { announceChange, announceProximity } from './fanout/front_events.ts';
+import { Ingest } from './ingest/ingest.ts';
+import { Zones } from './ingest/zones.ts';
+import { type Log, reportStore } from './log.ts';
+import type { Fence } from './model/fence.ts';
+import type { Zone } from './model/zone.ts';
+import { Arrivals } from './operation/arrivals.ts';
+import { Outcomes } from './outcomes.ts';
+import { CollisionLane } from './shards/collision_lane.ts';
+import { Flusher } from './shards/flusher.ts';
+import { Shards } from './shards/shards.ts';
+import { tellingsOf } from './shards/tellings.ts';
+import { Ticker } from './shards/ticker.ts';
+import { entityWrites, settingWrite } from './store/entity_text.ts';
+import { MemoryStore } from './store/memory.ts';
+import type { Store } from './store/store.ts';
+import { StoreWriter } from './store/writer.ts';
+
+const STORE_RETRY_MS = [100, 500, 2000];
+/** Events that may wait for the store before the hub takes no more locations. */
+const HELD_MAX = 500_000;
+
+/** Name of the setting that keeps the hub's locating rules. */
+export const RULES_SETTING = 'locating_rules';
+
+/** Everything between the transport and the store. */
+export interface Parts {
+  /** Never falls. */
+  now(): number;
+  readonly counts: HubCounts;
+  readonly writer: StoreWriter;
+  readonly fanout: Fanout;
+  readonly shards: Shards;
+  readonly collisions: CollisionLane;
+  readonly ticker: Ticker<number | 'collisions'>;
+  readonly flusher: Flusher;
+  readonly entities: Entities;
+  readonly rules: LocatingRules;
+  readonly ingest: Ingest;
+  readonly arrivals: Arrivals;
+  readonly outcomes: Outcomes;
+  readonly sources: Sources;
+  /** Tells shards, collisions and ingest of changed entities. */
+  tell(changes: readonly Change[]): void;
+}
+
+interface Given {
+  readonly store: Store;
+  readonly config: Config;
+  readonly log: Log;
+  readonly regionProblem: (fence: Fence) => string | undefined;
+}
+
+/** Makes the parts and connects them with each other. Nothing runs before the first item. */
+export function wire({ store, config, log, regionProblem }: Given): Parts {
+  const now = risingClock();
+  const counts = newCounts();
+  const zones = new Zones();
+  const arrivals = new Arrivals(zones.find);
+  const state = (is: 'ok' | 'failing', error?: unknown): void => reportStore(log, is, error);
+  const writerTo = (to: Store) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state });
+  const writer = writerTo(store);
+  // Rows that are not to survive the hub are still what a shard worker needs that starts anew.
+  const rowStore = config.persist_locations ? store : new MemoryStore('');
+  const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
+  const fanout = new Fanout({
+    now,
+    variantsChanged(variants) {
+      shards.variants(variants);
+      collisions.variants(variants);
+    },
+  });
+  const ticker = new Ticker<number | 'collisions'>({
+    now,
+    schedule,
+    due: (who) => (who === 'collisions' ? collisions.lane : shards.lanes[who]?.lane)?.wake(),
+  });
+  const outcomes = new Outcomes({
+    shards: config.num_threads,
+    counts,
+    publish: (events) => fanout.publish(events),
+    keep: (rows) => rowWriter.writeRows(rows, { orFail: true }),
+    motions: (packed) => collisions.shardDone(packed),
+    wakeAt: (who, atMs) => ticker.set(who, atMs),
+  });
+  const restarted = (error: unknown): void => {
+    counts.workerRestarts++;
+    log.error('A worker thread has failed and was started anew', { error: String(error) });
+  };
+  const shards = new Shards({
+    ...shardSettings(config),
+    now,
+    async rows() {
+      await rowWriter.drain();
+      return rowWriter.latest((await rowStore.load()).rows);
+    },
+    outcome: (shard, reply) => outcomes.ofShard(shard, reply),
+    lost(item, error) {
+      if (item.kind === 'location') counts.rejected++;
+      log.error('An item was given up: it makes its worker fail', { kind: item.kind, error: String(error) });
+    },
+    restarted,
+  });
+  const collisions = new CollisionLane({
+    now,
+    firstUndone: () => shards.firstUndone,
+    outcome: (reply) => outcomes.ofCollisions(reply),
+    restarted,
+  });
+  const flusher = new Flusher(shards, { now, pendingRows: () => rowWriter.pendingRows });
+  const tell = (changes: readonly Change[]): void => {
+    const placed = placedChanges(changes, entities);
+    for (const { id, after } of placed.filter(({ kind }) => kind === 'zone')) {
+      zones.set(id, after as Zone | undefined);
+      sources.zone(id, after as Zone | undefined);
+      collisions.zone(id, after as Zone | undefined);
+    }
+    shards.entities(tellingsOf(placed));
+  };
+  const entities = new Entities({
+    newId: randomUUID,
+    regionProblem,
+    commit: (changes) => writer.writeEntities(entityWrites(changes)),
+    committed(changes) {
+      tell(changes);
+      for (const change of changes) announceChange(fanout, change, now());
+    },
+  });
+  const rules = new LocatingRules({
+    commit: (changed) => writer.writeEntities([settingWrite(RULES_SETTING, changed)]),
+    committed: (changed) => shards.rules(changed),
+  });
+  // With fast writes nothing waits for the database, and a provider that it refuses is tried again with its next location.
+  const slow = config.persist_locations && !config.db_fast_writes;
+  const ingest = new Ingest({
+    now,
+    zone: zones.find,
+    hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
+    location: (location, times) => shards.location(location, times),
+    arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
+    providerId: (id) => entities.get('provider', id)?.id ?? id,
+    ensureProvider(id, type) {
+      const created = entities.ensureProvider(id, type);
+      return created?.catch((error: unknown) => {
+        if (!slow) return;
+        shards.forget(id);
+        throw error;
+      });
+    },
+    announce: (proximity) => announceProximity(fanout, proximity),
+    kept: () => (slow ? shards.kept() : undefined),
+  });
+  const streams = config.iso_24730_connections;
+  const sources = openSources({ streams, ingest, log, now, schedule, random: Math.random });
+  const lanes = { shards, collisions, ticker, flusher };
+  return { now, counts, writer, fanout, ...lanes, outcomes, entities, rules, ingest, sources, arrivals, tell };
+}

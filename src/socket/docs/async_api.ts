@@ -1,0 +1,98 @@
+import type { TObject } from 'typebox';
+import { TOPIC_NAMES } from '../../fanout/topic_name.ts';
+import { Components, type Shown } from '../../model/components.ts';
+import { COMMANDS, type Command } from '../commands.ts';
+import { answerFrame, commandFrame, ErrorFrame, eventFrame } from './frames.ts';
+
+/** The AsyncAPI 3.0 document of the WebSocket API in a version, made from its commands and topics. */
+export function asyncApiDocument(version: string, hubVersion: string): Shown {
+  const components = new Components();
+  const messages = new Messages(components);
+  const operations = Object.fromEntries(COMMANDS.map((command) => [command.event, received(command, messages)]));
+  const events = TOPIC_NAMES.map((name) => messages.refer(`event.${named(name)}`, eventFrame(name)));
+  return {
+    asyncapi: '3.0.0',
+    info: { title: `Location hub, WebSocket ${version}`, version: hubVersion, description: DESCRIPTION },
+    defaultContentType: 'application/json',
+    servers: {
+      hub: {
+        host: '{address}',
+        pathname: `/hub/${version}`,
+        protocol: 'ws',
+        variables: { address: { default: 'localhost:8081', description: 'Name and port of the hub.' } },
+      },
+    },
+    operations: {
+      ...operations,
+      event: {
+        action: 'send',
+        channel: { $ref: CHANNEL },
+        summary: 'Tells a subscription what has happened, in the order in which it did',
+        messages: events,
+      },
+    },
+    channels: {
+      socket: {
+        address: '/ws/socket',
+        description: 'One connection, which all commands and subscriptions share. Subscriptions end with it.',
+        messages: messages.byKey,
+        bindings: { ws: { method: 'GET' } },
+      },
+    },
+    components: { schemas: components.schemas },
+  };
+}
+
+const CHANNEL = '#/channels/socket';
+
+const DESCRIPTION = `
+Publish and subscribe over one WebSocket. A frame is one JSON object in one text frame, at most 32 KiB from the hub.
+
+- Frames of a connection keep their order; subscribed comes before the first event of its subscription.
+- Filters in params all have to hold. A number or a boolean may also come as a string.
+- subscription_id in a message can be left out by a setting, and is to Go clients, which cannot bear it.
+- A client that does not read what it subscribed to is disconnected with 1013 once its buffer is full; nothing is
+  left out before.
+- An idle connection is closed; a ping keeps it open.
+`.trim();
+
+function received({ event, summary, topics, answer }: Command, messages: Messages): Shown {
+  const sent =
+    topics === undefined
+      ? [messages.refer(event, commandFrame(event))]
+      : topics.map((topic) => messages.refer(`${event}.${named(topic)}`, commandFrame(event, topic)));
+  const success = answer === undefined ? [] : [messages.refer(answer, answerFrame(answer))];
+  const answers = [...success, messages.refer('error', ErrorFrame)];
+  return {
+    action: 'receive',
+    channel: { $ref: CHANNEL },
+    summary,
+    messages: sent,
+    reply: { channel: { $ref: CHANNEL }, messages: answers },
+  };
+}
+
+/** The messages of the channel, each shown once. */
+class Messages {
+  readonly byKey: Record<string, Shown> = {};
+  readonly #components: Components;
+
+  constructor(components: Components) {
+    this.#components = components;
+  }
+
+  refer(key: string, frame: TObject): Shown {
+    const { description } = frame as { readonly description?: string };
+    this.byKey[key] ??= {
+      name: key,
+      ...(description === undefined ? {} : { summary: description }),
+      payload: this.#components.show(frame),
+    };
+    return { $ref: `${CHANNEL}/messages/${key}` };
+  }
+}
+
+/** A topic name as part of a key, in which a colon has no place. */
+function named(topic: string): string {
+  return topic.replace(':', '.');
+}

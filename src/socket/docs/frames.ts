@@ -1,0 +1,57 @@
+import Type, { type TObject } from 'typebox';
+import { type TopicName, topicName } from '../../fanout/topic_name.ts';
+import { FeatureCollection } from '../../model/geojson.ts';
+import { TOPIC_PAYLOADS } from '../../model/topic_payloads.ts';
+import { PUBLISH_PARAMS, subscriptionParams } from '../params.ts';
+import { WIRE_ERROR_MEANINGS, WIRE_ERRORS, type WireError } from '../wire.ts';
+
+/** The frames of the WebSocket protocol as schemas, for the documents. */
+
+const id = Type.Integer({ minimum: 1, description: 'The subscription.' });
+
+const meanings = (Object.keys(WIRE_ERRORS) as WireError[])
+  .map((error) => `${WIRE_ERRORS[error]}: ${WIRE_ERROR_MEANINGS[error]}`)
+  .join(' ');
+
+export const ErrorFrame = Type.Object(
+  {
+    event: Type.Literal('error'),
+    code: Type.Enum(Object.values(WIRE_ERRORS), { description: meanings }),
+    description: Type.String({ description: 'What does not fit, and what was found.' }),
+  },
+  { title: 'ErrorFrame', description: 'A command could not be done, or not all of it. The connection stays open.' },
+);
+
+/** The frame that a client sends for a command; with a topic, the one for that topic. */
+export function commandFrame(event: string, topic?: string): TObject {
+  const name = topicName(topic);
+  if (name === undefined) return Type.Object({ event: Type.Literal(event), subscription_id: id });
+  const frame = { event: Type.Literal(event), topic: Type.Literal(topic ?? '') };
+  if (event === 'subscribe') return Type.Object({ ...frame, params: Type.Optional(subscriptionParams(name)) });
+  return Type.Object({ ...frame, params: Type.Optional(PUBLISH_PARAMS), payload: payloadOf(name) });
+}
+
+/** The frame that answers a command which was done. */
+export function answerFrame(event: string): TObject {
+  return Type.Object({
+    event: Type.Literal(event),
+    topic: Type.String({ description: 'As it was subscribed to.' }),
+    subscription_id: id,
+  });
+}
+
+/** The frame that carries events of a topic to a subscription. */
+export function eventFrame(topic: string): TObject {
+  const name = topicName(topic);
+  return Type.Object({
+    event: Type.Literal('message'),
+    topic: Type.Literal(topic),
+    subscription_id: Type.Optional(id),
+    payload: name === undefined ? Type.Array(Type.Unknown()) : payloadOf(name),
+  });
+}
+
+function payloadOf({ topic, geojson }: TopicName) {
+  const element = geojson ? FeatureCollection : TOPIC_PAYLOADS[topic];
+  return Type.Array(element, { description: 'One or more.' });
+}

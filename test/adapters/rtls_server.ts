@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+
+/** A server that says what a test makes it say, over real sockets. */
+export class RtlsServer {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #accepted: Socket[] = [];
+  readonly #waiting: ((socket: Socket) => void)[] = [];
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port;
+    server.on('connection', (socket) => {
+      socket.setNoDelay(true);
+      // The other side may hang up at any time.
+      socket.on('error', () => undefined);
+      this.#sockets.add(socket);
+      const waiting = this.#waiting.shift();
+      if (waiting === undefined) this.#accepted.push(socket);
+      else waiting(socket);
+    });
+  }
+
+  /** Listens on a port, by default a free one. */
+  static async open(port = 0): Promise<RtlsServer> {
+    const server = createServer();
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return new RtlsServer(server);
+  }
+
+  /** The next connection that nobody has asked for yet. */
+  next(): Promise<Socket> {
+    const socket = this.#accepted.shift();
+    return socket === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(socket);
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+}
+
+/** Resolves when the bytes are with the other side's system. */
+export function write(socket: Socket, bytes: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => socket.write(bytes, (error) => (error ? reject(error) : resolve())));
+}
+
+/** Resolves once the condition holds; the sockets of both sides get their turns meanwhile. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const endMs = Date.now() + 5000;
+  while (!condition()) {
+    if (Date.now() > endMs) throw new Error(`Not within 5 s: ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

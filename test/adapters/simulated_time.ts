@@ -1,0 +1,39 @@
+interface Timer {
+  readonly dueMs: number;
+  readonly callback: () => void;
+}
+
+/** A clock and timers that move when a test says so. */
+export class SimulatedTime {
+  nowMs = Date.UTC(2026, 10, 20, 10);
+  readonly #timers = new Set<Timer>();
+
+  readonly now = (): number => this.nowMs;
+
+  readonly schedule = (delayMs: number, callback: () => void): (() => void) => {
+    const timer = { dueMs: this.nowMs + delayMs, callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  };
+
+  /** Times until the pending timers are due, in order. */
+  get pendingMs(): number[] {
+    return [...this.#timers].map(({ dueMs }) => dueMs - this.nowMs).sort((a, b) => a - b);
+  }
+
+  /** Lets the time pass, and what falls due meanwhile happen at its moment. */
+  advance(ms: number): void {
+    const endMs = this.nowMs + ms;
+    for (let timer = this.#first(endMs); timer !== undefined; timer = this.#first(endMs)) {
+      this.#timers.delete(timer);
+      this.nowMs = timer.dueMs;
+      timer.callback();
+    }
+    this.nowMs = endMs;
+  }
+
+  #first(endMs: number): Timer | undefined {
+    const due = [...this.#timers].filter(({ dueMs }) => dueMs <= endMs);
+    return due.sort((a, b) => a.dueMs - b.dueMs)[0];
+  }
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Type from 'typebox';
+import { openApiDocument } from '../../src/api/docs/open_api.ts';
+import { operationId } from '../../src/api/docs/operation.ts';
+import { type Method, type Route, route } from '../../src/api/route.ts';
+import { VIEW_QUERY } from '../../src/api/view.ts';
+import { isCrs } from '../../src/core/zone/crs.ts';
+import { Components } from '../../src/model/components.ts';
+
+const OPTIONS = {
+  version: 'v2',
+  versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0' },
+  errorTypePrefix: 'org.test',
+} as const;
+
+const Tool = Type.Object({ id: Type.String() }, { title: 'Tool', description: 'A tool.' });
+
+function row(method: Method, path: string, more: Partial<Parameters<typeof route>[0]> = {}): Route {
+  const handle = () => ({ status: 204 });
+  const replies = { 200: { description: 'Some.', schema: Tool } };
+  return route({ method, path, summary: 'Test', permission: { operation: 'READ' }, replies, handle, ...more });
+}
+
+function operation(made: Route, version: 'v1' | 'v2' = 'v2') {
+  const document = openApiDocument([made], { ...OPTIONS, version });
+  const [operations = {}] = Object.values(document['paths'] as Record<string, Record<string, never>>);
+  const [found] = Object.values(operations);
+  return found as unknown as {
+    readonly parameters: readonly object[];
+    readonly requestBody: object;
+    readonly responses: Readonly<Record<string, { description?: string; content?: object; $ref?: string }>>;
+  };
+}
+
+test('operationId names a row by its method and its path', () => {
+  const names = [
+    ['GET', '/fences/:fence_id/motions', 'getFenceMotions'],
+    ['GET', '/fences', 'getFences'],
+    ['DELETE', '/fences/:fence_id', 'deleteFence'],
+    ['PUT', '/trackables/rules/locating', 'putTrackablesRulesLocating'],
+    ['GET', '/stats/consumption/:year/:month', 'getStatsConsumptionYearMonth'],
+  ] as const;
+  for (const [method, path, name] of names) assert.equal(operationId({ method, path }), name);
+});
+
+test('openApiDocument refuses two rows of the same name', () => {
+  assert.throws(() => openApiDocument([row('GET', '/a-b'), row('GET', '/a/b')], OPTIONS), /getAB/);
+});
+
+test('openApiDocument shows what a row says beside its schemas', () => {
+  const notes = {
+    path: { year: 'Four digits.' },
+    takesUnknownId: true,
+    refusals: { 400: 'No such year.', 409: 'In use.' },
+  };
+  const { parameters, responses, requestBody } = operation(
+    row('PUT', '/months/:year', { body: Tool, text: true, notes }),
+  );
+  assert.deepEqual(parameters, [{ $ref: '#/components/parameters/path_year' }]);
+  assert.deepEqual(Object.keys(responses), ['200', '400', '401', '403', '405', '409', '413', '503']);
+  assert.deepEqual(responses['400'], { $ref: '#/components/responses/BadRequest', description: 'No such year.' });
+  assert.equal(responses['409']?.description, 'In use.');
+  const $ref = '#/components/schemas/Tool';
+  const content = { 'application/json': { schema: { $ref } }, 'text/plain': { schema: { type: 'string' } } };
+  assert.deepEqual(requestBody, { required: true, content });
+});
+
+test('openApiDocument shows a reply as v1 answers it, and as GeoJSON where that can be asked for', () => {
+  const content = (made: Route, version: 'v1' | 'v2') => JSON.stringify(operation(made, version).responses['200']);
+  const replies = { 200: { description: 'Some.', schema: Type.Array(Tool), v1: Type.Array(Type.String()) } };
+  assert.match(content(row('GET', '/a', { replies }), 'v1'), /"items":\{"type":"string"/);
+  assert.match(content(row('GET', '/a', { replies }), 'v2'), /Tool/);
+  const query = Type.Object({ geojson: Type.Optional(Type.Boolean()) });
+  assert.match(content(row('GET', '/a', { replies, query }), 'v2'), /Tool.*FeatureCollection/);
+  assert.match(content(row('GET', '/a', { query }), 'v2'), /Tool.*Feature"/);
+});
+
+test('Components shows a schema with a title once, and refers to it', () => {
+  const components = new Components();
+  const shown = components.show(Type.Array(Type.Union([Tool, Type.Null()])));
+  assert.deepEqual(shown, {
+    type: 'array',
+    items: { anyOf: [{ $ref: '#/components/schemas/Tool' }, { type: 'null' }] },
+  });
+  const properties = { id: { type: 'string' } };
+  const expected = { type: 'object', title: 'Tool', description: 'A tool.', properties, required: ['id'] };
+  assert.deepEqual(components.schemas, { Tool: expected });
+});
+
+test('Components refuses two schemas of the same title', () => {
+  const components = new Components();
+  components.show(Tool);
+  assert.throws(() => components.show(Type.Object({}, { title: 'Tool' })), /name a schema Tool/);
+});
+
+test('Components shows a simple type that may be null in one', () => {
+  const components = new Components();
+  const maybe = Type.Union([Type.Number({ minimum: 0, description: 'Metres.' }), Type.Null()]);
+  assert.deepEqual(components.show(maybe), { type: ['number', 'null'], minimum: 0, description: 'Metres.' });
+  const word = Type.Union([Type.Enum(['a', 'b']), Type.Null()]);
+  assert.deepEqual(components.show(word), { enum: ['a', 'b', null] });
+});
+
+test('Components leaves data alone that looks like schemas', () => {
+  const examples = [{ properties: { title: 'no schema' }, items: [1] }];
+  const schema = Type.Object({ properties: Type.String() }, { examples });
+  const shown = new Components().show(schema);
+  assert.deepEqual(shown['examples'], examples);
+  assert.deepEqual(shown['properties'], { properties: { type: 'string' } });
+});
+
+test('The pattern of the parameter crs says what isCrs does', () => {
+  const { pattern = '' } = VIEW_QUERY.crs as { readonly pattern?: string };
+  const documented = new RegExp(pattern, 'u');
+  const texts = ['local', 'Local', 'EPSG:4326', 'EPSG:4327', 'epsg:4326', '', ' local', 'EPSG:3267', 'EPSG:326611'];
+  for (let code = 32_590; code < 32_770; code++) texts.push(`EPSG:${code}`);
+  for (const text of texts) assert.equal(documented.test(text), isCrs(text), text);
+});

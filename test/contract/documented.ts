@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import type { TestHub, TestReply } from '../support/running_hub.ts';
+import { type Document, DocumentSchemas, pointer } from './json_schema.ts';
+
+interface OpenApi extends Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Responses }>>>>;
+  readonly components: { readonly responses: Responses };
+}
+
+type Responses = Readonly<Record<string, { readonly $ref?: string; readonly content?: object; headers?: object }>>;
+
+/** What the hub's own document says of its replies. */
+export class Documented {
+  readonly #document: OpenApi;
+  readonly #schemas: DocumentSchemas;
+
+  private constructor(document: OpenApi) {
+    this.#document = document;
+    this.#schemas = new DocumentSchemas(document, '2020');
+  }
+
+  static async of(hub: TestHub, version: string): Promise<Documented> {
+    const { status, body } = await hub.get(`${hub.origin}/hub/${version}/openapi.json`);
+    assert.equal(status, 200);
+    return new Documented(body as OpenApi);
+  }
+
+  /** Fails when the document does not know the status of the reply, or describes another body. */
+  check(method: string, path: string, reply: TestReply): void {
+    const title = `${method} ${path}: ${reply.status} ${reply.text.slice(0, 200)}`;
+    const { responses } = this.#document.paths[path]?.[method.toLowerCase()] ?? {};
+    assert.ok(responses, `${title}: no such operation is documented`);
+    const response = responses[reply.status];
+    assert.ok(response, `${title}: only ${Object.keys(responses).join(', ')} are documented`);
+    const at = response.$ref?.slice(1) ?? pointer('paths', path, method.toLowerCase(), 'responses', reply.status);
+    const { content } = response.$ref === undefined ? response : this.#response(response.$ref);
+    if (content === undefined) {
+      assert.equal(reply.text, '', `${title}: no body is documented`);
+      return;
+    }
+    const [type] = reply.headers['content-type']?.split(';') ?? [];
+    assert.ok(Object.keys(content).includes(type ?? ''), `${title}: ${type} is not documented`);
+    const problem = this.#schemas.at(at + pointer('content', type ?? '', 'schema'))(reply.body ?? reply.text);
+    assert.equal(problem, undefined, title);
+  }
+
+  #response($ref: string) {
+    return this.#document.components.responses[$ref.split('/').at(-1) ?? ''] ?? {};
+  }
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { ROUTES } from '../../src/api/routes/routes.ts';
+import type { TestHub } from '../support/running_hub.ts';
+
+/** One of everything, which every call of the contract tests finds in place. */
+
+export const IDS: Readonly<Record<string, string>> = {
+  zone_id: 'eeeeeeee-0000-4000-8000-000000000001',
+  fence_id: 'ffffffff-0000-4000-8000-000000000001',
+  trackable_id: '0b680db2-b39b-45be-be77-40d7d2296cb4',
+  provider_id: 'tag-1',
+  anchor_id: 'anchor-1',
+  source_id: 'hall',
+};
+
+/** An id that nothing has. */
+export const UNKNOWN_ID = 'dddddddd-0000-4000-8000-00000000000d';
+
+const READER = 'eeeeeeee-0000-4000-8000-000000000002';
+
+const point = (x: number, y: number) => ({ type: 'Point', coordinates: [x, y] });
+const square = (x: number, y: number, side: number) => ({
+  type: 'Polygon',
+  coordinates: [
+    [
+      [x, y],
+      [x + side, y],
+      [x + side, y + side],
+      [x, y + side],
+      [x, y],
+    ],
+  ],
+});
+
+const GROUND_CONTROL_POINTS = [
+  [8.6821, 50.1109],
+  [0, 0],
+  [8.6835, 50.1109],
+  [100, 0],
+  [8.6835, 50.1118],
+  [100, 100],
+  [8.6821, 50.1118],
+  [0, 100],
+];
+
+const hall = { type: 'uwb', foreign_id: 'hall', floor: 0, ground_control_points: GROUND_CONTROL_POINTS };
+const reader = { type: 'rfid', foreign_id: 'reader', position: point(8.6822, 50.111), radius: 2 };
+const provider = { type: 'uwb', sensors: { battery: 0.8 } };
+const trackable = { type: 'omlox', name: 'Vehicle 7', location_providers: ['tag-1'], radius: 1 };
+const dock = { name: 'Dock A', region: square(8.6821, 50.1109, 0.0005), timeout: 60_000, foreign_id: 'dock' };
+const anchor = { zone_id: 'hall', local_position: point(1, 2) };
+const location = {
+  position: point(20, 20),
+  source: 'hall',
+  provider_type: 'uwb',
+  provider_id: 'tag-1',
+  crs: 'local',
+  accuracy: 0.5,
+};
+const proximity = { source: 'reader', provider_type: 'rfid', provider_id: 'tag-1' };
+
+let made = 0;
+const newName = () => `new-${++made}`;
+const patch = { op: 'replace', path: '/properties', value: { a: 1 } };
+const addProperties = { ...patch, op: 'add' };
+const rule = { expression: "type = 'uwb'", priority: 1 };
+const fromLocal = {
+  creation_type: 'local_coordinates',
+  global_reference: point(8.68, 50.11),
+  local_coordinates: {
+    type: 'LineString',
+    coordinates: [
+      [0, 0],
+      [10, 0],
+      [10, 10],
+      [0, 10],
+    ],
+  },
+};
+const CISCO = {
+  notifications: [
+    {
+      notificationType: 'locationupdate',
+      deviceId: '00:11:22:33:44:55',
+      locationMapHierarchy: 'hall',
+      locationCoordinate: { x: 10, y: 10, z: 0, unit: 'FEET' },
+      geoCoordinate: { latitude: 50.111, longitude: 8.6822, unit: 'DEGREES' },
+      confidenceFactor: 24,
+      associated: true,
+      timestamp: 1_795_000_000_000,
+    },
+  ],
+};
+
+/** Bodies that are accepted, by operation; made anew for each call, since names can be given once only. */
+export const BODIES: Readonly<Record<string, () => unknown>> = {
+  'POST /zones': () => ({ ...hall, foreign_id: newName() }),
+  'PUT /zones/{zone_id}': () => hall,
+  'PATCH /zones/{zone_id}': () => addProperties,
+  'PUT /zones/{zone_id}/transform': () => ({ position: point(1, 2) }),
+  'POST /zones/{zone_id}/fence': () => ({ region: square(10, 10, 20) }),
+  'PUT /zones/fromlocal': () => fromLocal,
+  'POST /trackables': () => ({ ...trackable, location_providers: [] }),
+  'PUT /trackables/{trackable_id}': () => trackable,
+  'PATCH /trackables/{trackable_id}': () => addProperties,
+  'PUT /trackables/rules/locating': () => [rule],
+  'POST /validator/rules/locating': () => ({ expression: rule.expression }),
+  'POST /providers': () => ({ ...provider, id: newName() }),
+  'PUT /providers/{provider_id}': () => provider,
+  'PATCH /providers/{provider_id}': () => addProperties,
+  'PUT /providers/{provider_id}/location': () => location,
+  'PUT /providers/{provider_id}/proximity': () => proximity,
+  'PUT /providers/{provider_id}/sensors': () => ({ any: 1 }),
+  'PUT /providers/locations': () => [location],
+  'POST /providers/locations': () => [location],
+  'PUT /providers/proximities': () => [proximity],
+  'POST /providers/proximities': () => [proximity],
+  'POST /fences': () => dock,
+  'PUT /fences/{fence_id}': () => dock,
+  'PATCH /fences/{fence_id}': () => addProperties,
+  'PUT /fences/fromlocal': () => fromLocal,
+  'POST /fences/{fence_id}/events': () => ({ event_type: 'region_entry', provider_id: 'tag-1' }),
+  'POST /anchors': () => ({ ...anchor, id: newName() }),
+  'PUT /anchors/{anchor_id}': () => anchor,
+  'PATCH /anchors/{anchor_id}': () => addProperties,
+  'POST /adapters/cisco/locations': () => CISCO,
+  'PUT /adapters/cisco/locations': () => CISCO,
+  'PUT /license/key': () => ({ license_key: '00000000-0000-4000-8000-000000000000' }),
+};
+
+const THINGS: readonly [path: string, id: string, body: object][] = [
+  ['/zones', IDS['zone_id'] ?? '', hall],
+  ['/zones', READER, reader],
+  ['/providers', 'tag-1', provider],
+  ['/trackables', IDS['trackable_id'] ?? '', trackable],
+  ['/fences', IDS['fence_id'] ?? '', dock],
+  ['/anchors', IDS['anchor_id'] ?? '', anchor],
+];
+
+/** Paths that the hub has. */
+const COLLECTIONS = new Set(ROUTES.map(({ path }) => path));
+
+/** Puts everything back in its place, whatever the calls before have done to it. */
+export async function restore(hub: TestHub): Promise<void> {
+  await hub.delete(`/providers/${UNKNOWN_ID}`);
+  for (const [path, id, body] of THINGS) {
+    if (!COLLECTIONS.has(path)) continue;
+    const { status } = await hub.put(`${path}/${id}`, body);
+    if (status !== 404) continue;
+    const created = await hub.post(path, { ...body, id });
+    assert.equal(created.status, 201, created.text);
+  }
+  const put = await hub.put('/providers/tag-1/location', location);
+  assert.equal(put.status, 204, put.text);
+}
+
+/** The path of an operation, its parameters filled in. */
+export function filled(path: string, ids: Readonly<Record<string, string>> = IDS): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? UNKNOWN_ID));
+}

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { PUBLIC_KEYS, verifyLicenceKey } from '../../src/auth/licence_key.ts';
+import { HubError } from '../../src/errors.ts';
+import { type KeptLicence, Licence } from '../../src/operation/licence.ts';
+import { openApi } from '../api/open_api.ts';
+import { openEntities } from '../entities/open_entities.ts';
+import { type Issuer, openIssuer } from './licence_keys.ts';
+import { openTestOperation } from './open_operation.ts';
+
+const DAY_MS = 86_400_000;
+const START = Date.UTC(2026, 10, 20);
+/** Seconds since 1970. */
+const inDays = (days: number): number => (START + days * DAY_MS) / 1000;
+
+let issuer: Issuer;
+before(async () => {
+  issuer = await openIssuer();
+});
+
+/** A licence with a clock to be set, and what was kept of it. */
+async function openLicence({ configuredKey, kept = {} }: { configuredKey?: string; kept?: KeptLicence } = {}) {
+  const clock = { nowMs: START };
+  const saved: KeptLicence[] = [];
+  const licence = await Licence.open({
+    now: () => clock.nowMs,
+    hubId: 'hub',
+    configuredKey,
+    kept,
+    keep: async (value) => void saved.push(value),
+    publicKeys: issuer.publicKeys,
+  });
+  return { licence, clock, saved };
+}
+
+const refused = (code: string) => (error: unknown) => error instanceof HubError && error.code === code;
+
+describe('verifyLicenceKey', () => {
+  test('says why a key is none, and never rejects', async () => {
+    const stranger = await openIssuer();
+    const good = await issuer.issue({ email: 'a@b.example', exp: inDays(1) });
+    const rows: readonly (readonly [key: string, why: RegExp])[] = [
+      ['', /JWS/],
+      ['6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11', /JWS/],
+      ['a.b.c', /./],
+      ['.'.repeat(20_000), /20000 characters/],
+      [`${good.slice(0, -8)}AAAAAAAA`, /signature/],
+      [await stranger.issue({ email: 'a@b.example', exp: inDays(1) }), /signature/],
+      [await (await openIssuer('other')).issue({ email: 'a@b.example', exp: inDays(1) }), /key/],
+      [await issuer.issue({ email: 'a@b.example' }), /claims.exp: is required/],
+      [await issuer.issue({ email: 'a@b.example', exp: 'tomorrow' }), /claims.exp: must be a number, found "tomorrow"/],
+      [await issuer.issue({ email: 'a@b.example', exp: 1e300 }), /claims.exp/],
+      [await issuer.issue([]), /claims|body/],
+      [await issuer.issue({ email: 'a@b.example', exp: inDays(1), hub_instance_id: 'another' }), /for the hub another/],
+    ];
+    for (const [key, why] of rows) {
+      const found = await verifyLicenceKey(key, { publicKeys: issuer.publicKeys, hubId: 'hub' });
+      assert.ok(typeof found === 'string', key);
+      assert.match(found, why);
+    }
+  });
+
+  test('takes no key without a signature, whatever its header says', async () => {
+    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const claims = part({ email: 'a@b.example', exp: inDays(1) });
+    for (const alg of ['none', 'HS256']) {
+      const found = await verifyLicenceKey(`${part({ alg, kid: 'test' })}.${claims}.`, {
+        publicKeys: issuer.publicKeys,
+        hubId: 'hub',
+      });
+      assert.equal(typeof found, 'string');
+    }
+  });
+
+  test('has public keys of its own, and no private ones', () => {
+    assert.ok(PUBLIC_KEYS.length > 0);
+    for (const key of PUBLIC_KEYS) assert.deepEqual([key.kty, key.crv, key.d], ['OKP', 'Ed25519', undefined]);
+  });
+});
+
+describe('Licence', () => {
+  test('is not needed: without a key there is no lease, and info says so', async () => {
+    const { licence } = await openLicence();
+    assert.deepEqual(Object.keys(licence.info()), ['info']);
+    assert.match(licence.info().info, /needs none/);
+    assert.throws(() => licence.lease(), refused('HUB_LICENCE_NOT_STARTED'));
+  });
+
+  test('shows the lease of a valid key', async () => {
+    const more = { development_info: 'for tests', map_source: 'tiles', send_report: true };
+    const key = await issuer.issue({ email: 'a@b.example', exp: inDays(100), grace_exp: inDays(110), ...more });
+    const { licence } = await openLicence({ configuredKey: key });
+    assert.deepEqual(licence.lease(), {
+      hub_instance_id: 'hub',
+      customer_email: 'a@b.example',
+      lease_end_timestamp: '2027-02-28T00:00:00.000Z',
+      grace_period_timestamp: '2027-03-10T00:00:00.000Z',
+      signature: key.split('.')[2],
+      is_trial: false,
+      trial_end_timestamp: null,
+      ...more,
+    });
+    const { info, warning, development_info } = licence.info();
+    assert.match(info, /valid until 2027-02-28/);
+    assert.deepEqual([warning, development_info], [undefined, 'for tests']);
+  });
+
+  test('warns before the end, tolerates the grace period, and then has expired', async () => {
+    const key = await issuer.issue({ email: 'a@b.example', exp: inDays(100), grace_exp: inDays(110) });
+    const { licence, clock } = await openLicence({ configuredKey: key });
+    const rows: readonly (readonly [days: number, warning: RegExp | undefined, expired: boolean])[] = [
+      [85, undefined, false],
+      [87, /expires on 2027-02-28/, false],
+      [105, /grace period ends on 2027-03-10/, false],
+      [110, /expired on 2027-02-28/, true],
+    ];
+    for (const [days, warning, expired] of rows) {
+      clock.nowMs = START + days * DAY_MS;
+      if (warning === undefined) assert.equal(licence.info().warning, undefined);
+      else assert.match(licence.info().warning ?? '', warning);
+      if (expired) assert.throws(() => licence.lease(), refused('HUB_LICENCE_EXPIRED'));
+      else assert.equal(licence.lease().lease_warning, licence.info().warning);
+    }
+  });
+
+  test('tells of a key that does not verify', async () => {
+    const { licence } = await openLicence({ configuredKey: 'garbage' });
+    assert.match(licence.info().warning ?? '', /does not verify/);
+    assert.throws(() => licence.lease(), refused('HUB_LICENCE_INVALID'));
+  });
+
+  test('says when a licence has not begun', async () => {
+    const key = await issuer.issue({ email: 'a@b.example', exp: inDays(100), nbf: inDays(10) });
+    const { licence } = await openLicence({ configuredKey: key });
+    assert.match(licence.info().info, /begins on 2026-11-30/);
+  });
+
+  test('prefers the key that was set, keeps it, and gives it back', async () => {
+    const configuredKey = await issuer.issue({ email: 'configured', exp: inDays(100) });
+    const key = await issuer.issue({ email: 'set', exp: inDays(100) });
+    const { licence, saved } = await openLicence({ configuredKey });
+    await licence.setKey({ license_key: key });
+    assert.equal(licence.lease().customer_email, 'set');
+    assert.deepEqual(saved, [{ key }]);
+    assert.equal(
+      (await openLicence({ configuredKey, kept: saved[0] as KeptLicence })).licence.lease().customer_email,
+      'set',
+    );
+    await licence.giveBack();
+    assert.equal(licence.lease().customer_email, 'configured');
+    assert.deepEqual(saved, [{ key }, {}]);
+  });
+
+  test('keeps the key that it has when the next one does not verify', async () => {
+    const key = await issuer.issue({ email: 'first', exp: inDays(100) });
+    const { licence, saved } = await openLicence();
+    await licence.setKey({ license_key: key });
+    await assert.rejects(licence.setKey({ license_key: `${key}x` }), refused('HUB_LICENCE_INVALID'));
+    for (const body of [undefined, 7, {}, { license_key: '' }, { license_key: 7 }]) {
+      await assert.rejects(licence.setKey(body), refused('HUB_BAD_REQUEST'));
+    }
+    assert.equal(licence.lease().customer_email, 'first');
+    assert.equal(saved.length, 1);
+  });
+
+  test('has a trial of 30 days that starts once', async () => {
+    const { licence, clock, saved } = await openLicence();
+    const lease = await licence.startTrial();
+    assert.deepEqual([lease.is_trial, lease.trial_end_timestamp], [true, '2026-12-20T00:00:00.000Z']);
+    clock.nowMs += DAY_MS;
+    assert.deepEqual(await licence.startTrial(), lease);
+    assert.deepEqual(licence.lease(), lease);
+    assert.match(licence.info().trial_info ?? '', /ends on 2026-12-20/);
+    assert.deepEqual(saved, [{ trialStartMs: START }]);
+    clock.nowMs = START + 30 * DAY_MS;
+    assert.throws(() => licence.lease(), refused('HUB_LICENCE_EXPIRED'));
+    await assert.rejects(licence.startTrial(), refused('HUB_LICENCE_EXPIRED'));
+    assert.match(licence.info().trial_info ?? '', /ended on/);
+  });
+
+  test('loses nothing when a key is set while a trial starts', async () => {
+    const key = await issuer.issue({ email: 'set', exp: inDays(100) });
+    const { licence, saved } = await openLicence();
+    const set = () => licence.setKey({ license_key: key });
+    await Promise.all([set(), licence.startTrial(), set(), licence.startTrial()]);
+    assert.deepEqual(saved.at(-1), { key, trialStartMs: START });
+  });
+});
+
+describe('the licence endpoints', () => {
+  async function open() {
+    const { licence, clock } = await openLicence();
+    const { operation } = openTestOperation(openEntities());
+    return { clock, ...openApi({ operation: { ...operation, licence } }) };
+  }
+
+  test('answer with their statuses, and errors by their types', async () => {
+    const { send, clock } = await open();
+    const key = await issuer.issue({ email: 'a@b.example', exp: inDays(1) });
+    const rows: readonly (readonly [
+      method: string,
+      path: string,
+      status: number,
+      type?: string | undefined,
+      body?: unknown,
+    ])[] = [
+      ['GET', '/license/info', 200],
+      ['GET', '/license/lease', 404, 'com.flowcate.license.not_started'],
+      ['PUT', '/license/key', 400, 'com.flowcate.license.invalid', { license_key: 'garbage' }],
+      ['PUT', '/license/key', 400, 'com.flowcate.http.bad_request', {}],
+      ['PUT', '/license/key', 204, undefined, { license_key: key }],
+      ['GET', '/license/lease', 200],
+      ['DELETE', '/license/lease', 204],
+      ['GET', '/license/lease', 404, 'com.flowcate.license.not_started'],
+      ['GET', '/license/starttrial', 201],
+      ['GET', '/license/lease', 200],
+      ['PUT', '/license/key', 204, undefined, { license_key: key }],
+    ];
+    for (const version of ['/v1', '/hub/v2']) {
+      for (const [method, path, wanted, type, sent] of rows) {
+        const { status, body } = await send(method, version + path, sent);
+        assert.equal(status, wanted, `${method} ${path}: ${JSON.stringify(body)}`);
+        if (type !== undefined) assert.deepEqual([body.type, body.code], [type, wanted]);
+      }
+      await send('DELETE', `${version}/license/lease`);
+    }
+    await send('PUT', '/v2/license/key', { license_key: key });
+    clock.nowMs += DAY_MS;
+    const { status, body } = await send('GET', '/v2/license/lease');
+    assert.deepEqual([status, body.type], [400, 'com.flowcate.license.expired']);
+  });
+});

@@ -1,0 +1,37 @@
+import type { OperationDeps } from '../../src/api/operation.ts';
+import type { Entities } from '../../src/entities/entities.ts';
+import { Fanout } from '../../src/fanout/fanout.ts';
+import type { Outbox } from '../../src/fanout/outbox.ts';
+import { USAGE_COUNTERS, type UsageCounts } from '../../src/model/usage.ts';
+import { Arrivals } from '../../src/operation/arrivals.ts';
+import { Health } from '../../src/operation/health.ts';
+import { Licence } from '../../src/operation/licence.ts';
+import { openMetrics } from '../../src/operation/metrics.ts';
+import { snapshotOf } from '../../src/operation/snapshot.ts';
+import { Usage } from '../../src/operation/usage.ts';
+
+export const NO_COUNTS = Object.fromEntries(USAGE_COUNTERS.map((name) => [name, 0])) as UsageCounts;
+
+/** Health, usage, licence and no metrics, over real entities, without threads and without a store. */
+export function openTestOperation({ entities }: { readonly entities: Entities }) {
+  const now = () => Date.UTC(2026, 10, 20);
+  const arrivals = new Arrivals((id) => entities.zoneBy(id));
+  const fanout = new Fanout({ variantsChanged: () => undefined, now });
+  const open = new Set<Outbox>();
+  let ids = 0;
+  const newId = () => `id-${++ids}`;
+  const keep = async () => undefined;
+  const config = () => {
+    const [fences, zones] = [entities.list('fence'), entities.list('zone')];
+    const [trackables, providers] = [entities.list('trackable'), entities.list('provider')];
+    return snapshotOf({ fences, zones, trackables, providers }, arrivals.active);
+  };
+  const usage = { now, newId, hubId: 'hub', counts: () => NO_COUNTS, config, keep, ended: new Map(), month: undefined };
+  const operation: OperationDeps = {
+    health: new Health({ now, startedMs: 0, arrivals, fanout, open, configText: '', connections: () => [] }),
+    usage: new Usage({ ...usage, monthBegun: () => arrivals.beginMonth() }),
+    licence: new Licence({ now, hubId: 'hub', configuredKey: undefined, kept: {}, keep }),
+    metrics: openMetrics([]),
+  };
+  return { operation, arrivals };
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+
+/** One line of metrics. */
+export interface Line {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (NaN|[+-]?Inf|[+-]?[\d.]+(?:e[+-]?\d+)?)$/;
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/g;
+
+/**
+ * Reads the text format of Prometheus, strictly: every line is a sample, a HELP or a TYPE, a family's lines stand
+ * together behind its HELP and TYPE, no sample comes twice, and the text ends with a line break.
+ */
+export function parsePrometheus(text: string): readonly Line[] {
+  assert.ok(text.endsWith('\n'));
+  const types = new Map<string, string>();
+  const helps = new Set<string>();
+  const seen = new Set<string>();
+  const found: Line[] = [];
+  let family = '';
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const comment = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line);
+    if (comment !== null) {
+      const [, what, name = '', rest = ''] = comment;
+      if (what === 'HELP') {
+        assert.ok(!helps.has(name), `${name} is explained twice`);
+        helps.add(name);
+        family = name;
+      } else {
+        assert.equal(name, family);
+        assert.match(rest, /^(counter|gauge)$/);
+        types.set(name, rest);
+      }
+      continue;
+    }
+    const [, name = '', labelText = '', value = ''] = LINE.exec(line) ?? assert.fail(`no sample: ${line}`);
+    const labels = [...labelText.matchAll(LABEL)];
+    assert.equal(labels.map(([whole]) => whole).join(''), labelText, line);
+    assert.equal(name, family, `${name} stands in another family`);
+    assert.ok(types.has(name) && !seen.has(`${name}{${labelText}}`), line);
+    seen.add(`${name}{${labelText}}`);
+    found.push({ name, labels: Object.fromEntries(labels.map(([, key, text]) => [key, text])), value: Number(value) });
+  }
+  return found;
+}
+
+/** Sum of the samples of a name, those with the given labels. */
+export function sumOf(lines: readonly Line[], name: string, labels: Readonly<Record<string, string>> = {}): number {
+  const own = lines.filter(
+    (line) => line.name === name && Object.entries(labels).every(([k, v]) => line.labels[k] === v),
+  );
+  assert.ok(own.length > 0, `there is no ${name} ${JSON.stringify(labels)}`);
+  return own.reduce((sum, { value }) => sum + value, 0);
+}
