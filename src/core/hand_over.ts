@@ -18,6 +18,7 @@ import type { Place, ProviderState, ShardState, TrackableState } from './state.t
  */
 
 interface PlaceOnTheWay {
+  readonly seq: number;
   readonly location: AcceptedLocation;
   readonly local: readonly number[] | undefined;
   readonly keyMs: number;
@@ -101,8 +102,8 @@ function packed(context: ShardContext, object: ProviderState | TrackableState): 
 
 /** The position as sent goes along while its zone is still the same. */
 function packedPlace({ zones }: ShardContext, place: Place): PlaceOnTheWay {
-  const { zone, location, local, keyMs, receivedMs, timing } = place;
-  return { location, local: zones(location.source) === zone ? local : undefined, keyMs, receivedMs, timing };
+  const { seq, zone, location, local, keyMs, receivedMs, timing } = place;
+  return { seq, location, local: zones(location.source) === zone ? local : undefined, keyMs, receivedMs, timing };
 }
 
 /** What must be kept before its events are published is kept by this shard, which publishes them. */
@@ -129,8 +130,9 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
 
 function unpackPlace(state: ShardState, from: PlaceOnTheWay | undefined): Place | undefined {
   if (from === undefined) return undefined;
-  const { location, local, keyMs, receivedMs, timing } = from;
+  const { seq, location, local, keyMs, receivedMs, timing } = from;
   const [lon, lat, z] = location.position.coordinates as [number, number, number?];
   const zone = state.zones.find(location.source);
-  return { lon, lat, z, floor: location.floor ?? 0, zone, keyMs, receivedMs, timing, location, local, text: undefined };
+  const floor = location.floor ?? 0;
+  return { seq, lon, lat, z, floor, zone, keyMs, receivedMs, timing, location, local, text: undefined };
 }

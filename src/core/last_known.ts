@@ -95,5 +95,6 @@ function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place
   const zone = state.zones.find(location.source);
   const timing = state.providers.get(location.provider_id)?.timing ?? UNSET;
   const { receivedMs, keyMs, location: text } = row;
-  return { lon, lat, z, floor: location.floor ?? 0, zone, keyMs, receivedMs, timing, location, local: undefined, text };
+  const floor = location.floor ?? 0;
+  return { seq: 0, lon, lat, z, floor, zone, keyMs, receivedMs, timing, location, local: undefined, text };
 }

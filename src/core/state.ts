@@ -46,6 +46,8 @@ export interface Assigned {
 
 /** Where an object was last. Immutable: the next location makes a new one. */
 export interface Place {
+  /** Number of the item that brought the location; 0 of a restored one. */
+  readonly seq: number;
   readonly lon: number;
   readonly lat: number;
   readonly z: number | undefined;

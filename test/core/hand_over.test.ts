@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { HandedOver } from '../../src/core/item.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import { HALL, square } from '../support/hall.ts';
-import { deleted, fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { deleted, fence, forced, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;
@@ -169,6 +169,19 @@ describe('an object that moves to another shard', () => {
     }
     move(from, to, 3);
     assert.ok(Math.abs(x(to) - (third - 10)) < 0.001, String(x(to)));
+  });
+
+  test('is known to be where it was: what it carries does not move without a new location', async () => {
+    const [from, to] = await openTwo();
+    const box = trackable('box', [], { parent: 'cart' });
+    from.tell(0, box);
+    from.tell(1, inHall(1, IN));
+    const { answers } = from.tell(2, { kind: 'release', id: 1, providers: ['tag'], trackables: ['box', 'cart'] });
+    to.tell(2, { kind: 'adopt', state: structuredClone(answers[0]?.[1] as HandedOver) });
+    to.tell(3, forced(trackable('cart', ['tag'], { name: 'Cart' })));
+    assert.deepEqual(briefMotions(to.takeMotions()), ['cart by tag of 1']);
+    to.tell(4, inHall(1, IN));
+    assert.deepEqual(briefMotions(to.takeMotions()), ['cart by tag of 1', 'box by tag of 1']);
   });
 
   test('carries and is carried as before', async () => {

@@ -13,6 +13,7 @@ const scratch: [number, number] = [0, 0];
 
 /** A location as it is received. */
 export interface Received {
+  readonly seq: number;
   readonly location: AcceptedLocation;
   readonly generatedMs: number;
   readonly receivedMs: number;
@@ -37,7 +38,7 @@ export interface Surroundings {
  */
 // hot
 export function locate(received: Received, { zone, trackables, timing, previous }: Surroundings): Place | undefined {
-  const { location, generatedMs, receivedMs } = received;
+  const { seq, location, generatedMs, receivedMs } = received;
   const { coordinates } = location.position;
   const z = coordinates[2];
   let { position } = location;
@@ -60,6 +61,7 @@ export function locate(received: Received, { zone, trackables, timing, previous 
     elevation_ref: location.elevation_ref ?? 'floor',
   };
   const place: Place = {
+    seq,
     lon: position.coordinates[0] as number,
     lat: position.coordinates[1] as number,
     z,

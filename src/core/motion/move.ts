@@ -27,12 +27,18 @@ export function follow(context: ShardContext, trackable: TrackableState, arrival
   const { moment } = arrival;
   const place = significantPlace(context, trackable, moment.nowMs, arrival.place);
   const at = trackable.place;
-  if (place === undefined || place === at) return;
+  if (place === undefined || (at !== undefined && isSame(place, at))) return;
   if (place !== arrival.place && at?.location.provider_id === place.location.provider_id && place.keyMs <= at.keyMs) {
     return;
   }
   fireHeld(context, trackable, moment.nowMs);
   moveTrackable(context, trackable, { ...arrival, place });
+}
+
+/** Whether two places are of one location: there are copies of places that were restored or handed over. */
+function isSame(a: Place, b: Place): boolean {
+  if (a === b) return true;
+  return a.seq === b.seq && a.keyMs === b.keyMs && a.location.provider_id === b.location.provider_id;
 }
 
 /**

@@ -1,8 +1,8 @@
-import type { HandedOver } from '../../../src/core/item.ts';
+import type { HandedOver, Item } from '../../../src/core/item.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { Homes, type Move } from '../../../src/shards/homes.ts';
 import type { Telling } from '../../../src/shards/shards.ts';
-import { type BenchOptions, ShardBench } from '../../support/shard_bench.ts';
+import { type BenchOptions, ShardBench, T0 } from '../../support/shard_bench.ts';
 import { endOf, LATER, type Timed } from './tellings.ts';
 
 /** One shard that is told everything, one by one, and then waits. */
@@ -19,6 +19,8 @@ export class SharedSite {
   /** Of all shards, as they came. */
   readonly outcomes: Outcome[] = [];
   readonly #homes: Homes;
+  /** Items are numbered across all shards. */
+  #seq = 0;
   /** How many times objects have moved. */
   moves = 0;
 
@@ -62,7 +64,9 @@ export class SharedSite {
   }
 
   #tellOne(shard: number, second: number, telling: Telling): Outcome {
-    const outcome = (this.benches[shard] as ShardBench).tell(second, telling);
+    this.#seq++;
+    const item = { ...telling, seq: this.#seq, receivedMs: T0 + second * 1000 } as Item;
+    const outcome = (this.benches[shard] as ShardBench).step(second, [item]);
     this.outcomes.push(outcome);
     return outcome;
   }
