@@ -5,6 +5,7 @@ import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
 import { Homes, type Move } from './homes.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
+import { withoutReturns } from './tellings.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
 /** An item before it gets its number and time. */
@@ -124,14 +125,7 @@ export class Shards {
   /** Tells of changed entities: zones and fences everybody, providers and trackables their owner. */
   entities(tellings: readonly EntityTelling[]): void {
     const receivedMs = this.#options.now();
-    this.#inLine(receivedMs, () => {
-      const moves = this.#homes.assign(tellings.filter((telling) => telling.kind === 'trackable'));
-      const tell = (): void => {
-        for (const telling of tellings) this.#tellEntity(receivedMs, telling);
-      };
-      if (moves.length === 0) tell();
-      else void this.#move(moves, receivedMs, tell);
-    });
+    for (const part of withoutReturns(tellings)) this.#inLine(receivedMs, () => this.#tellEntities(receivedMs, part));
   }
 
   /** Asks the owner of the object that the query names, or all shards. */
@@ -208,8 +202,36 @@ export class Shards {
     }
   }
 
-  /** Moves objects, then tells what made them move, then goes on with what has waited. */
-  async #move(moves: readonly Move[], receivedMs: number, tell: () => void): Promise<void> {
+  #tellEntities(receivedMs: number, tellings: readonly EntityTelling[]): void {
+    const moves = this.#homes.assign(tellings.filter((telling) => telling.kind === 'trackable'));
+    const leaving = this.#homesOfDeleted(tellings);
+    const tell = (): void => {
+      for (const telling of tellings) this.#tellEntity(receivedMs, telling);
+    };
+    if (moves.length === 0 && leaving.length === 0) tell();
+    else void this.#move(moves, { receivedMs, tell, leaving });
+  }
+
+  /** Shards that are to delete objects which could come back in another one. */
+  #homesOfDeleted(tellings: readonly EntityTelling[]): readonly number[] {
+    const homes = new Set<number>();
+    if (this.#lanes.length === 1) return [];
+    for (const { kind, id, entity } of tellings) {
+      if (entity !== undefined) continue;
+      if (kind === 'provider') homes.add(this.#homes.ofProvider(id));
+      if (kind === 'trackable') homes.add(this.#homes.ofTrackable(id));
+    }
+    return [...homes];
+  }
+
+  /**
+   * Moves objects, then tells what made them move, then goes on with what has waited. Where objects are deleted that
+   * is after all about them was told: they may come back at once, in another shard.
+   */
+  async #move(
+    moves: readonly Move[],
+    { receivedMs, tell, leaving }: { receivedMs: number; tell: () => void; leaving: readonly number[] },
+  ): Promise<void> {
     const line: InLine[] = [];
     this.#moving = { sinceMs: receivedMs, line };
     const states = moves.map(({ from, providers, trackables }) => {
@@ -220,6 +242,7 @@ export class Shards {
       this.#push(to, receivedMs, { kind: 'adopt', state: state as HandedOver });
     }
     tell();
+    await Promise.allSettled(leaving.map((shard) => this.#lanes[shard]?.lane.settled()));
     this.#moving = undefined;
     // One of these may start the next move: then the rest waits again.
     for (const entry of line) this.#inLine(entry.receivedMs, entry.tell);

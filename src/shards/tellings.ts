@@ -15,3 +15,19 @@ export function tellingsOf(changes: readonly Changed[]): EntityTelling[] {
     return force === true && telling.kind === 'trackable' ? { ...telling, force } : telling;
   });
 }
+
+/** Cuts a list before an entity that comes back after its deletion in the same list. */
+export function withoutReturns(tellings: readonly EntityTelling[]): readonly (readonly EntityTelling[])[] {
+  const parts: EntityTelling[][] = [[]];
+  const deleted = new Set<string>();
+  for (const telling of tellings) {
+    const key = `${telling.kind} ${telling.id}`;
+    if (deleted.has(key)) {
+      deleted.clear();
+      parts.push([]);
+    }
+    parts.at(-1)?.push(telling);
+    if (telling.entity === undefined) deleted.add(key);
+  }
+  return parts;
+}
