@@ -15,7 +15,6 @@ import type { Zone } from '../src/model/zone.ts';
 export interface ShardSettings {
   readonly collisionsByDefault: boolean;
   readonly providerInTrackableEvents: boolean;
-  readonly keepRows: boolean;
 }
 
 /** A shard's answer to a batch: its outcome, with the motions packed by themselves. */

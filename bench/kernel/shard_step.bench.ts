@@ -78,7 +78,6 @@ for (const { name, topics } of SCENES) {
     newId: randomUUID,
     collisionsByDefault: false,
     providerInTrackableEvents: false,
-    keepRows: true,
   });
   const variants = topics.map((topic, i): Variant => ({ id: i + 1, topic, crs: 'EPSG:4326' }));
   const setup: Item[] = [{ seq: 0, receivedMs: START_MS, kind: 'variants', variants }];

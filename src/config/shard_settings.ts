@@ -11,7 +11,6 @@ export function shardSettings(config: Config) {
     settings: {
       collisionsByDefault: config.calculate_collisions_default,
       providerInTrackableEvents: config.fence_event_provider_id === 'set',
-      keepRows: true,
     },
   };
 }

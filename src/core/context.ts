@@ -15,8 +15,6 @@ export interface ShardOptions {
   readonly collisionsByDefault: boolean;
   /** Whether the event of a trackable names the provider that moved it. */
   readonly providerInTrackableEvents: boolean;
-  /** Whether last-known locations and memberships are kept in the store. */
-  readonly keepRows: boolean;
 }
 
 /** A shard at work: its state, and the outcome that the step in progress is filling. */

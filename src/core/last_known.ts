@@ -33,14 +33,6 @@ export function takeRows(state: ShardState, which: 'all' | 'urgent'): LastKnownR
   return rows;
 }
 
-/** Forgets what has changed, where nothing is kept. */
-export function dropRows(state: ShardState): LastKnownRow[] {
-  state.gone.clear();
-  state.dirty.clear();
-  state.urgent.clear();
-  return [];
-}
-
 export function rowOf(object: ProviderState | TrackableState, place: Place): LastKnownRow {
   const memberships: [string, number][] = [];
   for (const { fence, membership } of object.members) {

@@ -6,7 +6,7 @@ import { onZone } from './change/on_zone.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
 import { onAdopt, onRelease } from './hand_over.ts';
 import type { Item } from './item.ts';
-import { dropRows, onRestore, takeRows } from './last_known.ts';
+import { onRestore, takeRows } from './last_known.ts';
 import { onLocation } from './location/on_location.ts';
 import { advance } from './on_deadline.ts';
 import type { Outcome } from './outcome.ts';
@@ -56,10 +56,9 @@ function step(context: ShardContext, { nowMs, items, rows }: Batch): Outcome {
     handle(context, item);
   }
   advance(context, nowMs);
-  const { state, options } = context;
+  const { state } = context;
   const { rows: parting, ...draft } = context.draft;
-  const kept = options.keepRows ? [...parting, ...takeRows(state, rows)] : dropRows(state);
-  return { ...draft, rows: kept, nextDeadlineMs: state.deadlines.nextMs };
+  return { ...draft, rows: [...parting, ...takeRows(state, rows)], nextDeadlineMs: state.deadlines.nextMs };
 }
 
 type Handlers = { readonly [K in Item['kind']]: (context: ShardContext, item: Item & { kind: K }) => void };

@@ -8,8 +8,8 @@ import { deleted, fence, inHall, provider, ShardBench, T0, trackable, zone } fro
 const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
 
-async function open(rows: 'all' | 'urgent', keepRows = true): Promise<ShardBench> {
-  const bench = await ShardBench.open({ keepRows });
+async function open(rows: 'all' | 'urgent'): Promise<ShardBench> {
+  const bench = await ShardBench.open();
   bench.rows = rows;
   bench.tell(0, zone(), fence(square({ id: 'dock', timeout: 10_000 })), provider('tag'), trackable('cart', ['tag']));
   return bench;
@@ -76,15 +76,5 @@ describe('rows', () => {
     assert.deepEqual(brief(bench.tell(2, { kind: 'forget', id: 'tag' })), ['-tag', '-cart']);
     assert.deepEqual(brief(bench.step(3)), []);
     assert.deepEqual(brief(bench.tell(4, deleted('provider', 'tag'), inHall(4, IN))), ['tag dock', 'cart dock']);
-  });
-
-  test('are not made where nothing is kept', async () => {
-    const bench = await open('all', false);
-    assert.deepEqual(brief(bench.tell(1, inHall(1, IN))), []);
-    assert.deepEqual(brief(bench.tell(2, deleted('provider', 'tag'))), []);
-    assert.deepEqual(
-      [bench.shard.state.dirty.size, bench.shard.state.urgent.size, bench.shard.state.gone.size],
-      [0, 0, 0],
-    );
   });
 });

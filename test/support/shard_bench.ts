@@ -37,7 +37,6 @@ export interface Heard {
 }
 
 export interface BenchOptions {
-  readonly keepRows?: boolean;
   readonly providerInTrackableEvents?: boolean;
   readonly collisionsByDefault?: boolean;
   /** The real one unless given. */
@@ -69,7 +68,6 @@ export class ShardBench {
         newId,
         collisionsByDefault: options.collisionsByDefault ?? true,
         providerInTrackableEvents: options.providerInTrackableEvents ?? false,
-        keepRows: options.keepRows ?? true,
       }),
     );
   }

@@ -61,7 +61,7 @@ export class RunningShards {
       count,
       capacity: 1_000_000,
       batchMax,
-      settings: { collisionsByDefault: true, providerInTrackableEvents: false, keepRows: true },
+      settings: { collisionsByDefault: true, providerInTrackableEvents: false },
       now,
       async rows() {
         if (rows !== undefined) return rows();
