@@ -34,6 +34,8 @@ export const AREAS: readonly Area[] = [
   { path: 'src/transport', mayImport: ['src/model'] },
   { path: 'src/cli', mayImport: ['src/model'] },
   { path: 'src/hub-ui', mayImport: ['src/model'] },
+  { path: 'src/site', mayImport: [] },
+  { path: 'src/build_ui.mjs', mayImport: [] },
   { path: 'src/errors.ts', mayImport: [] },
   { path: 'src/exchange.ts', mayImport: [] },
   {
