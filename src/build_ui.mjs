@@ -21,10 +21,10 @@ export function builtFolder(root = ROOT) {
   return join(root, '.hub-ui');
 }
 
-/** A hash of what the page is made from: its sources, the vocabulary that it shares with the hub, and its packages. */
+/** A hash of what the page is made from: its sources, what it shares with the hub, and its packages. */
 export function sourcesHash(root = ROOT) {
   const hash = createHash('sha256');
-  const files = ['src/hub-ui', 'src/model'].flatMap((folder) =>
+  const files = ['src/hub-ui', 'src/model', 'src/core/zone'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1)),

@@ -32,6 +32,8 @@ export default defineConfig({
     outDir: process.env['HUB_UI_OUT'] ?? '../../.hub-ui',
     emptyOutDir: true,
     target: 'es2022',
+    // The themes are told apart by light-dark(), which these know.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     modulePreload: { polyfill: false },

@@ -9,6 +9,8 @@ import { Moves } from './moves.ts';
 
 /** Batches a second at most: positions do not look smoother than this. */
 const BATCH_MS = 50;
+/** How often a feed of one floor looks for what has left it. */
+const RELIST_MS = 5_000;
 
 interface Feed {
   readonly moves: Moves;
@@ -101,6 +103,9 @@ function open(): void {
   );
   socket.open(token);
   setInterval(() => {
+    for (const [key, feed] of feeds) if (feed.floor !== undefined) void list(key, feed).then(() => offer(key, feed));
+  }, RELIST_MS);
+  setInterval(() => {
     say({ say: 'traffic', traffic: { atMs: Date.now(), bytes, elements, roundTripMs } });
     bytes = 0;
     elements = 0;
@@ -117,16 +122,36 @@ async function startFeed(key: number): Promise<void> {
   const feed = feeds.get(key);
   if (feed === undefined) return;
   feed.moves.restart();
+  await list(key, feed);
+  offer(key, feed);
+}
+
+/**
+ * Adds what is there now. What has left the feed's floor is among it: the hub tells of what is on the floor, and says
+ * nothing of what is there no more.
+ */
+async function list(key: number, feed: Feed): Promise<void> {
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   try {
     const response = await fetch(`${origin}${API_PATH}${feed.from}`, { headers });
     if (!response.ok || feeds.get(key) !== feed) return;
-    const items = (await response.json()) as readonly { floor?: number; location?: { floor?: number } }[];
-    feed.moves.add(items.filter((item) => feed.floor === undefined || (item.location ?? item).floor === feed.floor));
+    const { floor, moves } = feed;
+    const items = (await response.json()) as readonly Listed[];
+    const wanted = items.filter((item) => {
+      const { floor: its, provider_id: providerId } = item.location ?? item;
+      return floor === undefined || its === floor || moves.knows(item.id ?? providerId ?? '');
+    });
+    moves.add(wanted, { isList: true });
   } catch {
-    // The connection that has just been made is gone again: the next one asks anew.
+    // The connection is gone, too: whatever is missing is asked for with the next one.
   }
-  offer(key, feed);
+}
+
+interface Listed {
+  readonly id?: string;
+  readonly floor?: number;
+  readonly provider_id?: string;
+  readonly location?: { readonly floor?: number; readonly provider_id?: string };
 }
 
 function want(key: number): void {

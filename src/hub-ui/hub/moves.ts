@@ -36,8 +36,12 @@ export class Moves {
     return this.#dirty.size === 0 && !this.#isFirst;
   }
 
-  /** hot: once per object and update. */
-  add(items: readonly unknown[]): void {
+  knows(id: string): boolean {
+    return this.#indices.has(id);
+  }
+
+  /** `isList`: what was asked for, not told: only what is newer than what is known counts. hot: once per update. */
+  add(items: readonly unknown[], { isList = false }: { readonly isList?: boolean } = {}): void {
     for (const item of items as readonly (Location | TrackableMotion)[]) {
       const isMotion = 'location' in item;
       const location = isMotion ? item.location : item;
@@ -45,8 +49,8 @@ export class Moves {
       if (id == null) continue;
       const index = this.#indices.get(id) ?? this.#meet(id, isMotion ? item.name : undefined, location);
       const timeMs = Date.parse(location.timestamp_generated ?? '');
-      // What was asked for at the start may arrive after what has happened since.
-      if (timeMs < (this.#times[index] ?? 0)) continue;
+      const knownMs = this.#times[index];
+      if (isList && knownMs !== undefined && timeMs <= knownMs) continue;
       this.#times[index] = timeMs;
       this.#dirty.set(index, item);
     }
