@@ -12,6 +12,8 @@ export interface Frame {
   readonly resolution: number;
   readonly pixelRatio: number;
   readonly centre: readonly number[];
+  /** How far the map is turned, in radians clockwise. */
+  readonly rotation: number;
 }
 
 /**
@@ -36,8 +38,8 @@ export class CanvasLayer extends Layer {
     if (state === null) return null;
     const [width = 0, height = 0] = state.size;
     const { pixelRatio, coordinateToPixelTransform: toPixel, viewState } = state;
-    const { resolution, center: centre } = viewState;
-    this.#last = { width, height, toPixel: [...toPixel], resolution, pixelRatio, centre };
+    const { resolution, center: centre, rotation } = viewState;
+    this.#last = { width, height, toPixel: [...toPixel], resolution, pixelRatio, centre, rotation };
     this.redraw();
     return this.#box;
   }

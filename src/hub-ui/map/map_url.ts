@@ -64,6 +64,11 @@ export function layersFromUrl(hasTrackables: boolean): ReadonlySet<LayerName> {
   return new Set(LAYERS.filter((name) => names.includes(name)));
 }
 
+/** The layer that shows an entity. */
+export function layerOf({ kind }: Selection): LayerName {
+  return kind === 'anchors' ? 'zones' : kind;
+}
+
 export function layersToUrl(layers: ReadonlySet<LayerName>): void {
   setUrlParams({ layers: LAYERS.filter((name) => layers.has(name)).join(',') || 'none' });
 }

@@ -179,12 +179,13 @@ interface Symbols {
   readonly nowMs: number;
 }
 
-function drawSymbols({ context, pixelRatio }: Frame, objects: MovingObjects, { look, screen, nowMs }: Symbols): void {
+function drawSymbols({ context, pixelRatio, rotation }: Frame, objects: MovingObjects, { look, screen, nowMs }: Symbols): void {
   const { symbol, palette } = look;
   const sprites = spritesOf(symbol, { colour: palette[symbol], halo: palette.halo, pixelRatio });
   const { image, size } = sprites;
   const side = size * pixelRatio;
   const { heading, heardMs } = objects;
+  const turned = objects.north + (rotation * 180) / Math.PI;
   let alpha = 1;
   for (let s = 0; s < screen.seen; s++) {
     const i = screen.indices[s]!;
@@ -194,7 +195,7 @@ function drawSymbols({ context, pixelRatio }: Frame, objects: MovingObjects, { l
       context.globalAlpha = wanted;
       alpha = wanted;
     }
-    const column = spriteColumn(heading[i]!);
+    const column = spriteColumn(heading[i]! + turned);
     context.drawImage(
       image,
       column * side,

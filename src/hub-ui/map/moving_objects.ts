@@ -1,4 +1,5 @@
 import { type MoveBatch, ROW } from '../hub/moves.ts';
+import { northOf } from './placement.ts';
 import { mapX, mapY, type Plane } from './plane.ts';
 
 /** Positions of a tail. */
@@ -19,6 +20,8 @@ export interface ObjectFacts {
  */
 export class MovingObjects {
   readonly plane: Plane;
+  /** Where north is on the plane, in degrees clockwise from up. */
+  readonly north: number;
   count = 0;
   x = new Float64Array(256);
   y = new Float64Array(256);
@@ -42,6 +45,7 @@ export class MovingObjects {
 
   constructor(plane: Plane) {
     this.plane = plane;
+    this.north = northOf(plane);
   }
 
   indexOf(id: string): number | undefined {

@@ -73,6 +73,15 @@ export function earthToPlane(position: Position, plane: Plane): MapPoint | undef
   return plane.kind === 'earth' || plane === EARTH ? point : placeZone(plane.zone)?.fromMap(point);
 }
 
+/** Where north is on a plane, in degrees clockwise from up: zones are measured along their own walls. */
+export function northOf(plane: Plane): number {
+  const placed = plane.kind === 'earth' ? undefined : placeZone(plane.zone);
+  if (placed === undefined) return 0;
+  const [x0, y0] = placed.toMap([0, 0]);
+  const [x, y] = placed.fromMap([x0, y0 + 1]);
+  return (Math.atan2(x, y) * 180) / Math.PI;
+}
+
 type Matrix = Placement['matrix'];
 
 function placementOf({ a, b, c, d, centreX, centreY, centreEasting, centreNorthing }: PlaneFit): Placement {

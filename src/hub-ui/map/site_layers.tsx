@@ -120,5 +120,5 @@ function shortened(text: string, widthPixels: number): string {
 
 /** A colour of the palette, as thin as glass. */
 function faint(colour: string): string {
-  return `${colour}26`;
+  return `${colour}1c`;
 }

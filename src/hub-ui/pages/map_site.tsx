@@ -1,22 +1,25 @@
 import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Location } from '../../model/location.ts';
 import { labelOf } from '../hub/kinds.ts';
-import { storeOf, useEntities } from '../hub/stores.ts';
+import { entityPath, get } from '../hub/rest.ts';
+import { useEntities } from '../hub/stores.ts';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
-import { fitEverything, fitExtent } from '../map/first_look.ts';
+import { fitEverything } from '../map/first_look.ts';
+import { type Movers, useFirstLook, useGoTo } from '../map/go_to.ts';
 import { BaseLayer } from '../map/grid_layer.tsx';
 import { useColliding, useGlows } from '../map/happenings.ts';
 import { LayerMenu } from '../map/layer_menu.tsx';
 import { FloorSwitch, ScaleBar, ZoomButtons } from '../map/map_tools.tsx';
-import { type LayerName, layersToUrl, type Selection } from '../map/map_url.ts';
+import { type LayerName, layerOf, layersToUrl, type Selection } from '../map/map_url.ts';
 import { useMap } from '../map/map_view.tsx';
 import { Measure } from '../map/measure.tsx';
 import { type Moving, MovingLayer, objectAt, useSeen } from '../map/moving_layer.tsx';
 import { PlanLayer } from '../map/plan_layer.tsx';
-import type { Plane } from '../map/plane.ts';
+import { type Plane, toMap, viewParams } from '../map/plane.ts';
 import { SearchBox } from '../map/search_box.tsx';
 import { SelectionPanel } from '../map/selection_panel.tsx';
-import { drawnBy, fenceFeature, zoneFeature } from '../map/shapes.ts';
+import { drawnBy } from '../map/shapes.ts';
 import { FenceLayer, ZoneLayer } from '../map/site_layers.tsx';
 import { IconButton } from '../parts/button.tsx';
 import { toast } from '../parts/toasts.tsx';
@@ -55,10 +58,20 @@ export function Site(props: SiteProps) {
       fitEverything(map, plane, { zones, fences, objects: [trackables.current?.objects, providers.current?.objects] }),
     [map, plane, zones, fences],
   );
-  const firstFit = useFirstLook(props, fit);
-  const goTo = useGoTo(plane, { trackables, providers });
+  const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones });
+  const firstFit = useFirstLook(props.hasLook, () => (selection !== undefined && goTo(selection)) || fit());
   useClicks(!isMeasuring, { trackables, providers, onSelect });
 
+  /** For what is not on the map: on another floor, or in a layer that is hidden. */
+  const goWhereItIs = async ({ kind, id }: Selection): Promise<void> => {
+    try {
+      const { position } = await get<Location>(`${entityPath(kind, id)}/location`, viewParams(plane));
+      map.getView().animate({ center: toMap(plane, position.coordinates), duration: 250 });
+      setUrlParams({ floor: undefined });
+    } catch {
+      toast('The hub knows no position of it here', 'danger');
+    }
+  };
   const isSelected = (kind: Selection['kind']): string | undefined =>
     selection?.kind === kind ? selection.id : undefined;
   const moved = (kind: 'trackables' | 'providers', { objects }: Moving): void => {
@@ -110,7 +123,9 @@ export function Site(props: SiteProps) {
         <SearchBox
           onFound={(found) => {
             onSelect(found);
-            goTo(found);
+            const needed = layerOf(found);
+            if (!layers.has(needed)) layersToUrl(new Set([...layers, needed]));
+            if (!goTo(found)) void goWhereItIs(found);
           }}
         />
         <div class="map-buttons map-bar">
@@ -145,7 +160,7 @@ export function Site(props: SiteProps) {
           selection={selection}
           isFollowed={isFollowing}
           onFollow={(on) => setUrlParams({ follow: on ? 1 : undefined })}
-          onGoTo={() => goTo(selection)}
+          onGoTo={() => goTo(selection) || goWhereItIs(selection)}
           onLocalView={(zone) => onPlane(zone.id)}
         />
       )}
@@ -192,56 +207,6 @@ function PlaneSelect({ plane, onPlane }: Pick<SiteProps, 'plane' | 'onPlane'>) {
       ))}
     </select>
   );
-}
-
-/** Shows everything once, as soon as there is something, unless the address says where to look. */
-function useFirstLook({ hasLook, plane }: SiteProps, fit: () => boolean): () => void {
-  const { map } = useMap();
-  const looked = useRef(hasLook ? plane.id : undefined);
-  const first = useCallback(() => {
-    if (looked.current !== plane.id && fit()) looked.current = plane.id;
-  }, [plane, fit]);
-  useEffect(() => {
-    first();
-    map.on('change:size', first);
-    return () => {
-      map.un('change:size', first);
-    };
-  }, [map, first]);
-  return first;
-}
-
-interface Movers {
-  readonly trackables: { readonly current: Moving | undefined };
-  readonly providers: { readonly current: Moving | undefined };
-}
-
-/** Moves the map to an entity. */
-function useGoTo(plane: Plane, movers: Movers): (selection: Selection) => void {
-  const { map } = useMap();
-  return ({ kind, id }) => {
-    if (kind === 'trackables' || kind === 'providers') {
-      const objects = movers[kind].current?.objects;
-      const index = objects?.indexOf(id);
-      if (objects === undefined || index === undefined) return;
-      const view = map.getView();
-      const resolution = Math.min(view.getResolution() ?? 1, 0.15);
-      view.animate({ center: [objects.x[index] ?? 0, objects.y[index] ?? 0], resolution, duration: 250 });
-      return;
-    }
-    const feature = featureOf({ kind, id }, plane);
-    const extent = feature?.getGeometry()?.getExtent();
-    if (extent !== undefined) fitExtent(map, extent);
-  };
-}
-
-function featureOf({ kind, id }: Selection, plane: Plane) {
-  if (kind === 'zones') {
-    const zone = storeOf('zones').items.value.get(id);
-    return zone && zoneFeature(zone, plane);
-  }
-  const fence = storeOf('fences').items.value.get(id);
-  return fence && fenceFeature(fence, plane);
 }
 
 /** A click selects what is nearest: what moves goes before fences, these before zones. */

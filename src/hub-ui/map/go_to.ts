@@ -1,0 +1,65 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Fence } from '../../model/fence.ts';
+import type { Zone } from '../../model/zone.ts';
+import { fitExtent } from './first_look.ts';
+import type { Selection } from './map_url.ts';
+import { useMap } from './map_view.tsx';
+import type { Moving } from './moving_layer.tsx';
+import { fenceFeature, zoneFeature } from './shapes.ts';
+
+/** The layers of moving objects. */
+export interface Movers {
+  readonly trackables: { readonly current: Moving | undefined };
+  readonly providers: { readonly current: Moving | undefined };
+}
+
+interface Known extends Movers {
+  /** In the coordinates of the plane. */
+  readonly fences: readonly Fence[];
+  readonly zones: ReadonlyMap<string, Zone>;
+}
+
+/** Units of the map per pixel at which one object is looked at. */
+const NEAR = 0.15;
+
+/** Moves the map to an entity; returns false for one that is not on it. */
+export function useGoTo({ trackables, providers, fences, zones }: Known): (selection: Selection) => boolean {
+  const { map, plane } = useMap();
+  return ({ kind, id }) => {
+    if (kind === 'trackables' || kind === 'providers') {
+      const objects = (kind === 'trackables' ? trackables : providers).current?.objects;
+      const index = objects?.indexOf(id);
+      if (objects === undefined || index === undefined) return false;
+      const view = map.getView();
+      const resolution = Math.min(view.getResolution() ?? 1, NEAR);
+      view.animate({ center: [objects.x[index] ?? 0, objects.y[index] ?? 0], resolution, duration: 250 });
+      return true;
+    }
+    const zone = zones.get(id);
+    const fence = fences.find((each) => each.id === id);
+    const feature =
+      kind === 'zones' ? zone && zoneFeature(zone, plane) : kind === 'fences' && fence && fenceFeature(fence, plane);
+    const extent = feature ? feature.getGeometry()?.getExtent() : undefined;
+    return extent !== undefined && fitExtent(map, extent);
+  };
+}
+
+/**
+ * Looks at something once, as soon as there is something to look at, unless the address has said where. Call what it
+ * returns when there is more to see.
+ */
+export function useFirstLook(hasLook: boolean, lookAt: () => boolean): () => void {
+  const { map, plane } = useMap();
+  const looked = useRef(hasLook ? plane.id : undefined);
+  const first = (): void => {
+    if (looked.current !== plane.id && map.getSize() !== undefined && lookAt()) looked.current = plane.id;
+  };
+  useEffect(() => {
+    first();
+    map.on('change:size', first);
+    return () => {
+      map.un('change:size', first);
+    };
+  });
+  return first;
+}
