@@ -1,41 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect as connectTo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { LiveSocket, type SocketState } from '../../src/hub-ui/hub/live_socket.ts';
+import { openLine } from '../support/line.ts';
 import { openTestHub } from '../support/running_hub.ts';
-
-/** A connection to a hub that can fall silent, as a network does, without being closed. */
-async function muteable(t: TestContext, hubPort: number) {
-  const pairs: (readonly [Socket, Socket])[] = [];
-  const server = createServer((client) => {
-    const hub = connectTo(hubPort, '127.0.0.1');
-    pairs.push([client, hub]);
-    client.pipe(hub);
-    hub.pipe(client);
-    for (const socket of [client, hub]) socket.on('error', () => undefined);
-    client.on('close', () => hub.destroy());
-    hub.on('close', () => client.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  const drop = (): void => {
-    for (const [client, hub] of pairs.splice(0)) {
-      client.destroy();
-      hub.destroy();
-    }
-  };
-  t.after(() => {
-    drop();
-    server.close();
-  });
-  const mute = (): void => {
-    for (const [, hub] of pairs) hub.unpipe();
-  };
-  return { port: address.port, drop, mute };
-}
 
 /** A clock that is set by hand, with the timers that hang on it. */
 function handClock() {
@@ -107,7 +74,7 @@ function watched(t: TestContext, port: number) {
 test('LiveSocket delivers what it subscribed to, and subscribes again after the connection was lost', async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
-  const line = await muteable(t, hub.hub.port);
+  const line = await openLine(t, hub.hub.port);
   const { socket, clock, states, messages, taken, until } = watched(t, line.port);
   socket.subscribe(7, 'provider_changes', {});
   socket.open();
@@ -128,7 +95,7 @@ test('LiveSocket delivers what it subscribed to, and subscribes again after the 
 test('LiveSocket is stale when nothing comes back, and gives such a connection up', async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
-  const line = await muteable(t, hub.hub.port);
+  const line = await openLine(t, hub.hub.port);
   const { socket, clock, states, until, beats } = watched(t, line.port);
   socket.open();
   await until(() => beats() === 1);
