@@ -15,7 +15,7 @@ const LEAST = 3;
 /** Gathers the objects of each cell of the screen; those that remain alone stay on the screen as they are. */
 export function clusterObjects(screen: OnScreen): Cluster[] {
   const cells = new Map<number, { x: number; y: number; indices: number[] }>();
-  for (let s = 0; s < screen.seen; s++) {
+  for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
     const key = Math.floor(screen.x[i]! / CELL) * 10_000 + Math.floor(screen.y[i]! / CELL);
     const cell = cells.get(key) ?? { x: 0, y: 0, indices: [] };
@@ -25,13 +25,13 @@ export function clusterObjects(screen: OnScreen): Cluster[] {
     cell.indices.push(i);
   }
   const clusters: Cluster[] = [];
-  let seen = 0;
+  let drawn = 0;
   for (const { x, y, indices } of cells.values()) {
     const count = indices.length;
     if (count >= LEAST) clusters.push({ x: x / count, y: y / count, count });
-    else for (const i of indices) screen.indices[seen++] = i;
+    else for (const i of indices) screen.indices[drawn++] = i;
   }
-  screen.seen = seen;
+  screen.drawn = drawn;
   return clusters;
 }
 

@@ -1,5 +1,6 @@
 import type { Frame } from './canvas_layer.ts';
 import { clusterObjects, drawClusters } from './clusters.ts';
+import { Crowd } from './crowd.ts';
 import { type MovingObjects, TAIL } from './moving_objects.ts';
 import type { Palette } from './palette.ts';
 import { unitsPerMetre } from './plane.ts';
@@ -24,18 +25,27 @@ export interface MovingLook {
 export interface OnScreen {
   x: Float32Array;
   y: Float32Array;
-  /** Indices of the objects that are seen, as many as `seen`. */
+  /** Indices of the objects that are drawn one by one, as many as `drawn`; the others are in clusters. */
   indices: Uint32Array;
+  drawn: number;
+  /** All that are within the screen, and those among them that have fallen silent. */
   seen: number;
   stale: number;
+  readonly crowd: Crowd;
 }
 
 export function newScreen(): OnScreen {
-  return { x: new Float32Array(256), y: new Float32Array(256), indices: new Uint32Array(256), seen: 0, stale: 0 };
+  return { ...columns(256), drawn: 0, seen: 0, stale: 0, crowd: new Crowd() };
+}
+
+function columns(length: number): Pick<OnScreen, 'x' | 'y' | 'indices'> {
+  return { x: new Float32Array(length), y: new Float32Array(length), indices: new Uint32Array(length) };
 }
 
 const STALE_MS = 15_000;
 const LOST_MS = 60_000;
+/** As many symbols are a crowd. */
+const CROWD = 1_500;
 const MARGIN = 20;
 /** Beyond these counts the details would hide each other, and cost time. */
 const TAILS_MAX = 800;
@@ -55,12 +65,12 @@ export function drawMoving(
   if (look.clusters && screen.seen > 1 && pixelsPerMetre < 1.2) {
     drawClusters(frame, clusterObjects(screen), look.palette);
   }
-  if (look.tails && screen.seen <= TAILS_MAX) drawTails(frame, objects, look, screen);
+  if (look.tails && screen.drawn <= TAILS_MAX) drawTails(frame, objects, look, screen);
   drawOutlines(frame, objects, look, screen);
-  if (look.accuracy && screen.seen <= ACCURACY_MAX) drawAccuracy(frame, objects, { look, screen, pixelsPerMetre });
+  if (look.accuracy && screen.drawn <= ACCURACY_MAX) drawAccuracy(frame, objects, { look, screen, pixelsPerMetre });
   drawSymbols(frame, objects, { look, screen, nowMs });
   drawRings(frame, objects, look, screen);
-  if (look.labels && screen.seen <= LABELS_MAX) drawLabels(frame, objects, look, screen);
+  if (look.labels && screen.drawn <= LABELS_MAX) drawLabels(frame, objects, look, screen);
 }
 
 /** Finds out which objects are on the screen, and where. */
@@ -69,9 +79,7 @@ function place(frame: Frame, objects: MovingObjects, look: MovingLook, screen: O
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
   const { count, x, y, gone, floor, heardMs } = objects;
   if (screen.x.length < count) {
-    screen.x = new Float32Array(x.length);
-    screen.y = new Float32Array(x.length);
-    screen.indices = new Uint32Array(x.length);
+    Object.assign(screen, columns(x.length));
   }
   let seen = 0;
   let stale = 0;
@@ -86,6 +94,7 @@ function place(frame: Frame, objects: MovingObjects, look: MovingLook, screen: O
     screen.indices[seen++] = i;
     if (nowMs - heardMs[i]! > STALE_MS) stale++;
   }
+  screen.drawn = seen;
   screen.seen = seen;
   screen.stale = stale;
 }
@@ -101,7 +110,7 @@ function drawTails(frame: Frame, objects: MovingObjects, { palette, symbol }: Mo
   for (const [from, to, alpha] of [[0, 0.5, 0.18] as const, [0.5, 1, 0.42] as const]) {
     context.globalAlpha = alpha;
     context.beginPath();
-    for (let s = 0; s < screen.seen; s++) {
+    for (let s = 0; s < screen.drawn; s++) {
       const i = screen.indices[s]!;
       const length = tailLength[i]!;
       const first = Math.floor(length * from);
@@ -124,7 +133,7 @@ function drawOutlines(frame: Frame, objects: MovingObjects, look: MovingLook, sc
   const { context, toPixel, resolution } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
   context.beginPath();
-  for (let s = 0; s < screen.seen; s++) {
+  for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
     const ring = objects.outlines[i];
     if (ring === undefined || ring.length < 6) continue;
@@ -161,7 +170,7 @@ function drawAccuracy({ context }: Frame, objects: MovingObjects, { look, screen
   context.lineWidth = 1;
   context.globalAlpha = 0.7;
   context.beginPath();
-  for (let s = 0; s < screen.seen; s++) {
+  for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
     const radius = objects.accuracy[i]! * pixelsPerMetre;
     if (!(radius > 8 && radius < 2_000)) continue;
@@ -179,42 +188,43 @@ interface Symbols {
   readonly nowMs: number;
 }
 
-function drawSymbols({ context, pixelRatio, rotation }: Frame, objects: MovingObjects, { look, screen, nowMs }: Symbols): void {
+/** The symbols; what has been silent is fainter. Very many of them are drawn by other means, to the same effect. */
+function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs }: Symbols): void {
+  const { context, rotation, width, height } = frame;
   const { symbol, palette } = look;
+  const isCrowd = screen.drawn > CROWD;
+  const pixelRatio = isCrowd ? 1 : frame.pixelRatio;
   const sprites = spritesOf(symbol, { colour: palette[symbol], halo: palette.halo, pixelRatio });
   const { image, size } = sprites;
   const side = size * pixelRatio;
-  const { heading, heardMs } = objects;
   const turned = objects.north + (rotation * 180) / Math.PI;
-  let alpha = 1;
-  for (let s = 0; s < screen.seen; s++) {
+  if (isCrowd) screen.crowd.begin(Math.round(width), Math.round(height));
+  for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
-    const ageMs = nowMs - heardMs[i]!;
-    const wanted = ageMs > LOST_MS ? 0.35 : ageMs > STALE_MS ? 0.6 : 1;
-    if (wanted !== alpha) {
-      context.globalAlpha = wanted;
-      alpha = wanted;
+    const x = screen.x[i]!;
+    const y = screen.y[i]!;
+    const alpha = alphaOf(nowMs - objects.heardMs[i]!);
+    const column = spriteColumn(objects.heading[i]! + turned);
+    if (isCrowd) {
+      screen.crowd.add(sprites, column, [x, y], alpha);
+      continue;
     }
-    const column = spriteColumn(heading[i]! + turned);
-    context.drawImage(
-      image,
-      column * side,
-      0,
-      side,
-      side,
-      screen.x[i]! - size / 2,
-      screen.y[i]! - size / 2,
-      size,
-      size,
-    );
+    if (context.globalAlpha !== alpha) context.globalAlpha = alpha;
+    context.drawImage(image, column * side, 0, side, side, x - size / 2, y - size / 2, size, size);
   }
   context.globalAlpha = 1;
+  if (isCrowd) screen.crowd.end(context);
+}
+
+function alphaOf(silentMs: number): number {
+  if (silentMs > LOST_MS) return 0.35;
+  return silentMs > STALE_MS ? 0.6 : 1;
 }
 
 function drawRings({ context }: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
   const ring = (id: string, colour: string, radius: number): void => {
     const i = objects.indexOf(id);
-    if (i === undefined || objects.gone[i] === 1 || !screen.indices.subarray(0, screen.seen).includes(i)) return;
+    if (i === undefined || objects.gone[i] === 1 || !screen.indices.subarray(0, screen.drawn).includes(i)) return;
     context.beginPath();
     context.arc(screen.x[i]!, screen.y[i]!, radius, 0, 2 * Math.PI);
     context.strokeStyle = look.palette.halo;
@@ -237,7 +247,7 @@ function drawLabels({ context }: Frame, objects: MovingObjects, look: MovingLook
   context.strokeStyle = look.palette.halo;
   context.fillStyle = look.palette.ink;
   const taken = new Set<number>();
-  for (let s = 0; s < screen.seen; s++) {
+  for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
     const facts = objects.facts[i];
     if (facts === undefined) continue;

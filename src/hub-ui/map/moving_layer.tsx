@@ -134,7 +134,7 @@ export function objectAt(
 ): string | undefined {
   let nearest: number | undefined;
   let best = within * within;
-  for (let s = 0; s < screen.seen; s++) {
+  for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
     const distance = (screen.x[i]! - px) ** 2 + (screen.y[i]! - py) ** 2;
     if (distance < best) {

@@ -10,7 +10,7 @@ export interface Sprites {
 export type SymbolName = 'trackable' | 'provider';
 
 const DIRECTIONS = 36;
-const SIZE = 30;
+const SIZE = 26;
 const made = new Map<string, Sprites>();
 
 /** Column of the symbol for a heading in degrees; NaN is the first. */
