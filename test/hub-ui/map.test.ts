@@ -214,6 +214,22 @@ test('Layers that are turned off stay off with the address', { skip }, async (t)
   await counts(page, '0 trackables · 1 provider');
 });
 
+test('A cluster that is clicked opens', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  for (const n of [1, 2, 3, 4]) {
+    await hub.post('/trackables', { type: 'virtual', name: `Cart ${n}`, location_providers: [`cart-${n}`] });
+    await move(hub, `cart-${n}`, [20 + n, 20]);
+  }
+  const [longitude, latitude] = earth(22, 20);
+  const page = await openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=15.5`);
+  await counts(page, '4 trackables');
+  await page.mouse.click(...(await middle(page)));
+  await page.waitForURL((url) => Number(url.searchParams.get('z')) === 17.5);
+  await counts(page, '4 trackables');
+  assert.equal(new URL(page.url()).searchParams.get('sel'), null);
+});
+
 test('A trackable that is deleted leaves the map', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);

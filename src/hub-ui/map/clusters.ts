@@ -39,7 +39,7 @@ export function drawClusters({ context }: Frame, clusters: readonly Cluster[], p
   context.textAlign = 'center';
   context.textBaseline = 'middle';
   for (const { x, y, count } of clusters) {
-    const radius = Math.min(26, 11 + Math.log2(count) * 1.6);
+    const radius = radiusOf(count);
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
     context.fillStyle = palette.cluster;
@@ -52,4 +52,13 @@ export function drawClusters({ context }: Frame, clusters: readonly Cluster[], p
     context.fillText(count > 9_999 ? `${Math.round(count / 1000)}k` : String(count), x, y + 0.5);
   }
   context.textAlign = 'start';
+}
+
+/** The cluster at a pixel of the screen. */
+export function clusterAt(clusters: readonly Cluster[], [px = 0, py = 0]: readonly number[]): Cluster | undefined {
+  return clusters.find(({ x, y, count }) => Math.hypot(x - px, y - py) <= radiusOf(count));
+}
+
+function radiusOf(count: number): number {
+  return Math.min(26, 11 + Math.log2(count) * 1.6);
 }

@@ -63,3 +63,12 @@ export function useFirstLook(hasLook: boolean, lookAt: () => boolean): () => voi
   });
   return first;
 }
+
+/** On a narrow screen the lower half belongs to the panel: what one goes to is in the middle of the rest. */
+export function useRoomForPanel(isOpen: boolean): void {
+  const { map } = useMap();
+  useEffect(() => {
+    const [width = 0, height = 0] = map.getSize() ?? [];
+    map.getView().padding = isOpen && width < 720 ? [90, 0, height / 2, 0] : [0, 0, 0, 0];
+  }, [map, isOpen]);
+}

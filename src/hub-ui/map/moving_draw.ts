@@ -1,5 +1,5 @@
 import type { Frame } from './canvas_layer.ts';
-import { clusterObjects, drawClusters } from './clusters.ts';
+import { type Cluster, clusterObjects, drawClusters } from './clusters.ts';
 import { Crowd } from './crowd.ts';
 import { type MovingObjects, TAIL } from './moving_objects.ts';
 import type { Palette } from './palette.ts';
@@ -28,6 +28,7 @@ export interface OnScreen {
   /** Indices of the objects that are drawn one by one, as many as `drawn`; the others are in clusters. */
   indices: Uint32Array;
   drawn: number;
+  clusters: readonly Cluster[];
   /** All that are within the screen, and those among them that have fallen silent. */
   seen: number;
   stale: number;
@@ -35,7 +36,7 @@ export interface OnScreen {
 }
 
 export function newScreen(): OnScreen {
-  return { ...columns(256), drawn: 0, seen: 0, stale: 0, crowd: new Crowd() };
+  return { ...columns(256), drawn: 0, clusters: [], seen: 0, stale: 0, crowd: new Crowd() };
 }
 
 function columns(length: number): Pick<OnScreen, 'x' | 'y' | 'indices'> {
@@ -63,7 +64,10 @@ export function drawMoving(
   place(frame, objects, look, screen, nowMs);
   const pixelsPerMetre = unitsPerMetre(objects.plane, frame.centre) / frame.resolution;
   if (look.clusters && screen.seen > 1 && pixelsPerMetre < 1.2) {
-    drawClusters(frame, clusterObjects(screen), look.palette);
+    screen.clusters = clusterObjects(screen);
+    drawClusters(frame, screen.clusters, look.palette);
+  } else {
+    screen.clusters = [];
   }
   if (look.tails && screen.drawn <= TAILS_MAX) drawTails(frame, objects, look, screen);
   drawOutlines(frame, objects, look, screen);
@@ -262,10 +266,14 @@ function drawLabels({ context }: Frame, objects: MovingObjects, look: MovingLook
   }
 }
 
+/** The cells of the screen that a text covers: of both rows that it touches. */
 function cellsOf(x: number, y: number, width: number): number[] {
-  const row = Math.round(y / 15) + 1_000;
-  const first = Math.floor(x / 20);
-  return Array.from({ length: Math.ceil(width / 20) + 1 }, (_, i) => row * 100_000 + first + i + 1_000);
+  const cells: number[] = [];
+  for (const row of new Set([Math.floor((y - 6) / 13), Math.floor((y + 6) / 13)])) {
+    for (let column = Math.floor(x / 20); column * 20 < x + width; column++)
+      cells.push((row + 10) * 10_000 + column + 10);
+  }
+  return cells;
 }
 
 function shorten(text: string): string {

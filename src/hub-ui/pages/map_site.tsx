@@ -4,9 +4,10 @@ import type { Location } from '../../model/location.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { entityPath, get } from '../hub/rest.ts';
 import { useEntities } from '../hub/stores.ts';
+import { clusterAt } from '../map/clusters.ts';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
 import { fitEverything } from '../map/first_look.ts';
-import { type Movers, useFirstLook, useGoTo } from '../map/go_to.ts';
+import { type Movers, useFirstLook, useGoTo, useRoomForPanel } from '../map/go_to.ts';
 import { BaseLayer } from '../map/grid_layer.tsx';
 import { useColliding, useGlows } from '../map/happenings.ts';
 import { LayerMenu } from '../map/layer_menu.tsx';
@@ -58,6 +59,7 @@ export function Site(props: SiteProps) {
       fitEverything(map, plane, { zones, fences, objects: [trackables.current?.objects, providers.current?.objects] }),
     [map, plane, zones, fences],
   );
+  useRoomForPanel(selection !== undefined);
   const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones });
   const firstFit = useFirstLook(props.hasLook, () => (selection !== undefined && goTo(selection)) || fit());
   useClicks(!isMeasuring, { trackables, providers, onSelect });
@@ -209,7 +211,7 @@ function PlaneSelect({ plane, onPlane }: Pick<SiteProps, 'plane' | 'onPlane'>) {
   );
 }
 
-/** A click selects what is nearest: what moves goes before fences, these before zones. */
+/** A click opens a cluster, or selects what is nearest: what moves goes before fences, these before zones. */
 function useClicks(
   isOn: boolean,
   { trackables, providers, onSelect }: Movers & { readonly onSelect: SiteProps['onSelect'] },
@@ -217,7 +219,13 @@ function useClicks(
   const { map } = useMap();
   useEffect(() => {
     if (!isOn) return;
-    const click = ({ pixel }: MapBrowserEvent): void => {
+    const click = ({ pixel, coordinate }: MapBrowserEvent): void => {
+      const clusters = [trackables, providers].flatMap(({ current }) => current?.screen.clusters ?? []);
+      if (clusterAt(clusters, pixel) !== undefined) {
+        const view = map.getView();
+        view.animate({ center: coordinate, zoom: (view.getZoom() ?? 0) + 2, duration: 250 });
+        return;
+      }
       for (const [kind, { current }] of [['trackables', trackables] as const, ['providers', providers] as const]) {
         const id = current && objectAt(current, pixel);
         if (id === undefined) continue;
