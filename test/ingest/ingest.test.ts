@@ -90,11 +90,11 @@ describe('Ingest', () => {
     const { ingest, told, locations } = openIngest();
     ingest.proximities([{ ...PROXIMITY, properties: { battery: 7 } }], { root: 'proximities' });
     assert.deepEqual(told, ['provider card rfid', 'location card 1000 1000', 'proximity card reader']);
-    const [{ text, ...location } = { text: '' }] = locations as readonly AcceptedLocation[];
+    const [location] = locations as readonly [AcceptedLocation];
     assert.equal(location.source, 'reader');
     assert.deepEqual(location.coordinates, [9, 50]);
     assert.deepEqual([location.accuracy, location.floor], [3, 2]);
-    assert.deepEqual(JSON.parse(`{${text}}`).properties, { battery: 7 });
+    assert.deepEqual(JSON.parse(`{${location.text}}`).properties, { battery: 7 });
   });
 
   test('tells of no proximity of a list that it refuses', () => {
