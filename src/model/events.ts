@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { LineString, Point, Polygon } from './geojson.ts';
 import { Location } from './location.ts';
-import { Maybe, Named, OneOf, Properties } from './schema.ts';
+import { Maybe, Named, OneOf, Properties, Time } from './schema.ts';
 
-const Time = Type.String({ description: 'RFC 3339 date and time.' });
+const time = Time('RFC 3339 date and time.');
 
 /** An object entered or left a fence. Exactly one of provider_id and trackable_id names the object. */
 export const FenceEvent = Named('FenceEvent', {
@@ -14,8 +14,8 @@ export const FenceEvent = Named('FenceEvent', {
   trackable_id: Maybe(Type.String({ description: 'The trackable that entered or left; null for a provider.' })),
   trackables: Maybe(Type.Array(Type.String(), { description: 'Ids of the trackables of the object.' })),
   foreign_id: Maybe(Type.String({ description: 'foreign_id of the fence.' })),
-  entry_time: Maybe(Time),
-  exit_time: Maybe(Time),
+  entry_time: Maybe(time),
+  exit_time: Maybe(time),
   properties: Maybe(Properties),
 });
 export type FenceEvent = Static<typeof FenceEvent>;
@@ -48,9 +48,9 @@ export const COLLISION_TYPES = ['collision_start', 'colliding', 'collision_end']
 export const CollisionEvent = Named('CollisionEvent', {
   id: Type.String({ description: 'Id of the event.' }),
   collision_type: OneOf(COLLISION_TYPES, 'What happened.'),
-  start_time: Time,
-  collision_time: Maybe(Time),
-  end_time: Maybe(Time),
+  start_time: time,
+  collision_time: Maybe(time),
+  end_time: Maybe(time),
   collisions: Type.Array(Collision, { minItems: 2, maxItems: 2 }),
   collision_area: Maybe(Type.Union([LineString, Point])),
   center_distance: Type.Number({ description: 'Distance of the two positions in metres.' }),
@@ -59,7 +59,7 @@ export type CollisionEvent = Static<typeof CollisionEvent>;
 
 /** An entity was created, updated or deleted. */
 export const ChangeEvent = Named('ChangeEvent', {
-  timestamp: Time,
+  timestamp: time,
   event_type: OneOf(['create', 'update', 'delete'], 'What happened.'),
   id: Type.String({ description: 'Id of the entity.' }),
   object: Type.Object({ id: Type.String() }, { description: 'The entity; for a deletion its id alone.' }),

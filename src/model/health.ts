@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { Named, OneOf } from './schema.ts';
+import { Named, OneOf, Time } from './schema.ts';
 import { ZONE_TYPES } from './zone.ts';
 
 /** Ways on which locations come in. */
 export const WAYS_IN = ['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'unknown'] as const;
 export type WayIn = (typeof WAYS_IN)[number];
 
-const Timestamp = Type.String({ description: 'RFC 3339 date and time.' });
+const Timestamp = Time('RFC 3339 date and time.');
 
 /** What has come from a zone, or from a source of locations that is no zone, since the start of the hub. */
 export const HealthSource = Named('HealthSource', {

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { Named } from './schema.ts';
+import { Named, Time } from './schema.ts';
 
-const Timestamp = Type.String({ description: 'RFC 3339 date and time.' });
+const Timestamp = Time('RFC 3339 date and time.');
 const Text = Type.Optional(Type.String());
 
 /** What there is to say about the licence, in words. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Polygon } from './geojson.ts';
 import { LocatingRule } from './rule.ts';
-import { Maybe, Metres, Named, OneOf, Properties } from './schema.ts';
+import { documented, Maybe, Metres, Named, OneOf, Properties } from './schema.ts';
 import { objectTiming } from './timing.ts';
 
 /** A thing that is located through its providers. */
@@ -11,7 +11,9 @@ export const Trackable = Named('Trackable', {
   name: Maybe(Type.String({ description: 'Name for people.' })),
   geometry: Maybe(Polygon),
   extrusion: Metres('Height of the trackable.'),
-  location_providers: Maybe(Type.Array(Type.String(), { description: 'Ids of its providers, each once.' })),
+  location_providers: Maybe(
+    Type.Array(Type.String(documented({ minLength: 1 })), { description: 'Ids of its providers, each once.' }),
+  ),
   ...objectTiming,
   radius: Metres('Radius of a round trackable.'),
   calculate_collisions: Maybe(

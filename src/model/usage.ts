@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Fence } from './fence.ts';
 import { PROVIDER_TYPES, type ProviderType } from './location.ts';
-import { Named } from './schema.ts';
+import { Named, Time } from './schema.ts';
 import { Zone } from './zone.ts';
 
 /** What is counted by month. `sent` is plain JSON, `geojson_sent` is GeoJSON; one event for two subscribers counts 2. */
@@ -30,7 +30,7 @@ export type UsageCounter = (typeof USAGE_COUNTERS)[number];
 export type UsageCounts = Readonly<Record<UsageCounter, number>>;
 
 const Count = Type.Integer({ minimum: 0 });
-const Timestamp = Type.String({ description: 'RFC 3339 date and time.' });
+const Timestamp = Time('RFC 3339 date and time.');
 const Counters = Type.Object(
   Object.fromEntries(USAGE_COUNTERS.map((name) => [name, Count])) as Record<UsageCounter, typeof Count>,
 );

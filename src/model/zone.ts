@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Point, Position } from './geojson.ts';
-import { Maybe, Metres, Named, OneOf, Properties } from './schema.ts';
+import { documented, Maybe, Metres, Named, OneOf, PlaneCrs, Properties } from './schema.ts';
 import { exitDelay } from './timing.ts';
 
 /** Kinds of zones. rfid and ibeacon are proximity zones. */
@@ -46,7 +46,7 @@ export const Zone = Named('Zone', {
   meridian_convergence: Maybe(Type.Number({ description: 'Degrees.' })),
   scale_factor: Maybe(Type.Number({ exclusiveMinimum: 0 })),
   local_origin: Maybe(Point),
-  surface_projection: Maybe(Type.String()),
+  surface_projection: Maybe(PlaneCrs('UTM or UPS code of a benchmark zone.')),
   anchor_ids: Maybe(Type.Array(Type.String())),
   parent: Maybe(Type.String()),
   properties: Maybe(Properties),
@@ -57,6 +57,11 @@ export type Zone = Static<typeof Zone>;
 export const SimpleTransform = Named('SimpleTransform', {
   position: Point,
   source: Maybe(Type.String({ description: 'Id of the zone; set by the hub.' })),
-  crs: Maybe(Type.String({ description: 'What the position is given in: local (default) or EPSG:4326.' })),
+  crs: Maybe(
+    Type.String({
+      description: 'What the position is given in: local (default) or EPSG:4326.',
+      ...documented({ enum: ['local', 'EPSG:4326'] }),
+    }),
+  ),
 });
 export type SimpleTransform = Static<typeof SimpleTransform>;
