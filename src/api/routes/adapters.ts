@@ -23,6 +23,8 @@ function ciscoRow(method: Method): Route {
     summary: 'Send location notifications of Cisco CMX or Cisco Spaces',
     permission: { operation: 'UPDATE' },
     body: CiscoNotifications,
+    bodyMaxBytes: 1 << 20,
+    notes: { refusals: { 413: 'The body is larger than 1 MiB, or than the setting client_max_body_size.' } },
     replies: { 204: { description: 'At least one is accepted, or none tells of a position.' } },
     handle({ body, reply }, hub) {
       const waiting = hub.acceptCisco(body);
