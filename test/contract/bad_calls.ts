@@ -51,7 +51,7 @@ export function badQueries(name: string): BadCall[] {
 
 const NO_JSON = ['', '{', 'no', '{"a":}', '\u0000'];
 /** JSON that no body is; of sensors everything is one. */
-const NO_ENTITY = [true, 7, 'text', null, { type: 7 }];
+const NO_ENTITY = [true, 7, 'text', null, { type: 7, properties: 'none' }];
 
 /** Texts that are no JSON, and JSON that is no such body. A rule to be validated may be any text, and begins a message otherwise. */
 export function badBodies(title: string, good: unknown): BadCall[] {
