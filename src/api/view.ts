@@ -2,8 +2,8 @@ import Type from 'typebox';
 import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
 import type { Entities } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
 import { Crs } from '../model/schema.ts';
+import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
 
 /** Parameters of every endpoint that shows coordinates. */
