@@ -25,7 +25,7 @@ export const TrackableMotion = Named('TrackableMotion', {
   id: Type.String({ description: 'Id of the trackable.' }),
   name: Maybe(Type.String({ description: 'Name of the trackable.' })),
   extrusion: Maybe(Type.Number({ description: 'Height of the trackable in metres.' })),
-  geometry: Maybe(Type.Union([Point, Polygon])),
+  geometry: Maybe(Type.Union([Point, Polygon], { description: 'Its shape on the earth; a point without extent.' })),
   location: Location,
   properties: Maybe(Properties),
 });
@@ -34,10 +34,10 @@ export type TrackableMotion = Static<typeof TrackableMotion>;
 /** One of the two trackables of a collision. */
 export const Collision = Named('Collision', {
   id: Type.String({ description: 'Id of the trackable.' }),
-  object_type: Type.Literal('trackable'),
+  object_type: Type.Literal('trackable', { description: 'Always trackable.' }),
   position: Point,
-  geometry: Type.Union([Point, Polygon]),
-  floor: Type.Number(),
+  geometry: Type.Union([Point, Polygon], { description: 'Its shape on the earth.' }),
+  floor: Type.Number({ description: 'The floor that it is on.' }),
 });
 export type Collision = Static<typeof Collision>;
 
@@ -51,7 +51,7 @@ export const CollisionEvent = Named('CollisionEvent', {
   start_time: time,
   collision_time: Maybe(time),
   end_time: Maybe(time),
-  collisions: Type.Array(Collision, { minItems: 2, maxItems: 2 }),
+  collisions: Type.Array(Collision, { minItems: 2, maxItems: 2, description: 'The one that moved, and the other.' }),
   collision_area: Maybe(Type.Union([LineString, Point])),
   center_distance: Type.Number({ description: 'Distance of the two positions in metres.' }),
 });

@@ -20,7 +20,9 @@ export const Trackable = Named('Trackable', {
     Type.Boolean({ description: 'Whether it takes part in collisions; a setting of the hub decides when absent.' }),
   ),
   properties: Maybe(Properties),
-  locating_rules: Maybe(Type.Array(LocatingRule)),
+  locating_rules: Maybe(
+    Type.Array(LocatingRule, { description: 'Which of its locations counts; the rules of the hub when absent.' }),
+  ),
   parent: Maybe(Type.String({ description: 'Id of the trackable that carries this one.' })),
 });
 export type Trackable = Static<typeof Trackable>;

@@ -42,13 +42,19 @@ export const Zone = Named('Zone', {
   address: Maybe(Type.String({ description: 'Postal address.' })),
   wgs84_height: Maybe(Type.Number({ description: 'Height of the floor above the WGS 84 ellipsoid in metres.' })),
   exit_delay: exitDelay,
-  easting_angle: Maybe(Type.Number({ description: 'Degrees.' })),
-  meridian_convergence: Maybe(Type.Number({ description: 'Degrees.' })),
-  scale_factor: Maybe(Type.Number({ exclusiveMinimum: 0 })),
+  easting_angle: Maybe(
+    Type.Number({ description: 'Degrees by which the axes of a benchmark zone are turned clockwise from grid north.' }),
+  ),
+  meridian_convergence: Maybe(Type.Number({ description: 'Degrees that are added to the easting angle.' })),
+  scale_factor: Maybe(
+    Type.Number({ exclusiveMinimum: 0, description: 'Metres on the plane for a metre of the zone; 1 if absent.' }),
+  ),
   local_origin: Maybe(Point),
   surface_projection: Maybe(PlaneCrs('UTM or UPS code of a benchmark zone.')),
-  anchor_ids: Maybe(Type.Array(Type.String())),
-  parent: Maybe(Type.String()),
+  anchor_ids: Maybe(
+    Type.Array(Type.String(), { description: 'Anchors that place the zone, where they are known in both planes.' }),
+  ),
+  parent: Maybe(Type.String({ description: 'Id of the trackable or proximity zone that carries this one.' })),
   properties: Maybe(Properties),
 });
 export type Zone = Static<typeof Zone>;
