@@ -1,4 +1,3 @@
-import type { HubCounts } from '../counts.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { announceFenceEvent } from '../fanout/front_events.ts';
@@ -9,7 +8,7 @@ interface ThirdPartyDeps {
   readonly fanout: Fanout;
   readonly entities: Entities;
   /** These events count as the hub's own do. */
-  readonly counts: Pick<HubCounts, 'entries' | 'exits'>;
+  readonly counts: { entries: number; exits: number };
   now(): number;
 }
 
