@@ -4,6 +4,7 @@ import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
 import { type HubCounts, newCounts } from './counts.ts';
+import { withChildren } from './entities/children.ts';
 import { type Change, Entities } from './entities/entities.ts';
 import { LocatingRules } from './entities/locating_rules.ts';
 import { placedChanges } from './entities/placed_changes.ts';
@@ -136,7 +137,11 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     commit: (changes) => writer.writeEntities(entityWrites(changes)),
     committed(changes) {
       tell(changes);
-      for (const change of changes) announceChange(fanout, change, now());
+      for (const change of changes) {
+        const { kind, after } = change;
+        const shown = () => after && withChildren(kind, after, entities);
+        announceChange(fanout, change, { nowMs: now(), shown });
+      }
     },
   });
   const rules = new LocatingRules({
