@@ -3,6 +3,7 @@ import { openSources, type Sources } from './adapters/sources.ts';
 import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
+import { ZoneTable } from './core/zone/zone_table.ts';
 import { type HubCounts, newCounts } from './counts.ts';
 import { type Change, Entities } from './entities/entities.ts';
 import { LocatingRules } from './entities/locating_rules.ts';
@@ -10,7 +11,6 @@ import { placedChanges } from './entities/placed_changes.ts';
 import { Fanout } from './fanout/fanout.ts';
 import { announceChange, announceProximity } from './fanout/front_events.ts';
 import { Ingest } from './ingest/ingest.ts';
-import { Zones } from './ingest/zones.ts';
 import { type Log, reportStore } from './log.ts';
 import type { Fence } from './model/fence.ts';
 import type { Zone } from './model/zone.ts';
@@ -65,7 +65,7 @@ interface Given {
 export function wire({ store, config, log, regionProblem }: Given): Parts {
   const now = risingClock();
   const counts = newCounts();
-  const zones = new Zones();
+  const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
   const state = (is: 'ok' | 'failing', error?: unknown): void => reportStore(log, is, error);
   const writerTo = (to: Store) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state });

@@ -1,6 +1,7 @@
 import { HubError } from '../errors.ts';
 import { show } from '../model/check.ts';
 import type { Fence } from '../model/fence.ts';
+import { idKey, isUnset } from '../model/id.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -8,7 +9,6 @@ import type { Zone } from '../model/zone.ts';
 import { Announced } from './announced.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 import { ChangeQueue, type Step } from './change_queue.ts';
-import { idKey, isUnset } from './id.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
 import { State } from './state.ts';
 import { subdivided } from './subdivided.ts';

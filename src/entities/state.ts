@@ -1,8 +1,8 @@
 import { anchoredZone } from '../core/zone/anchored.ts';
+import { isUnset } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Backlinks } from './backlinks.ts';
-import { isUnset } from './id.ts';
 import type { EntityMap, Kind } from './known.ts';
 import { Table, type Undo } from './table.ts';
 

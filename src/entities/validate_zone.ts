@@ -3,10 +3,10 @@ import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
 import { checkGroundControlPoints, zoneTransform } from '../core/zone/zone_transform.ts';
 import { isProximityZone, transformationType } from '../core/zone/zone_type.ts';
 import { checker, show } from '../model/check.ts';
+import { idKey, isUnset } from '../model/id.ts';
 import { Zone } from '../model/zone.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkLonLat } from './coordinates.ts';
-import { idKey, isUnset } from './id.ts';
 import type { Known } from './known.ts';
 
 const schema = checker(Zone);
