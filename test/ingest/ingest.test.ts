@@ -89,7 +89,7 @@ describe('Ingest', () => {
     const { ingest, told, locations } = openIngest();
     ingest.proximities([{ ...PROXIMITY, properties: { battery: 7 } }], { root: 'proximities' });
     assert.deepEqual(told, ['provider card rfid', 'location card 1000 1000', 'proximity card reader']);
-    const [location] = locations as readonly [AcceptedLocation];
+    const [location] = locations as unknown as readonly [AcceptedLocation];
     assert.equal(location.source, 'reader');
     assert.deepEqual(location.coordinates, [9, 50]);
     assert.deepEqual([location.accuracy, location.floor], [3, 2]);
