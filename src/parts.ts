@@ -8,6 +8,7 @@ import { type HubCounts, newCounts } from './counts.ts';
 import { type Change, Entities } from './entities/entities.ts';
 import { LocatingRules } from './entities/locating_rules.ts';
 import { placedChanges } from './entities/placed_changes.ts';
+import { ZoneMoves } from './entities/zone_moves.ts';
 import { Fanout } from './fanout/fanout.ts';
 import { announceChange, announceProximity } from './fanout/front_events.ts';
 import { Ingest } from './ingest/ingest.ts';
@@ -49,6 +50,7 @@ export interface Parts {
   readonly ingest: Ingest;
   readonly arrivals: Arrivals;
   readonly outcomes: Outcomes;
+  readonly zoneMoves: ZoneMoves;
   readonly sources: Sources;
   /** Tells shards, collisions and ingest of changed entities. */
   tell(changes: readonly Change[]): void;
@@ -94,6 +96,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
       return rowWriter.writeRows(rows, { orFail: true });
     },
     motions: (packed) => collisions.shardDone(packed),
+    moveZones: (moves) => zoneMoves.take(moves),
     wakeAt: (who, atMs) => ticker.set(who, atMs),
   });
   const restarted = (error: unknown): void => {
@@ -136,8 +139,17 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     commit: (changes) => writer.writeEntities(entityWrites(changes)),
     committed(changes) {
       tell(changes);
-      for (const change of changes) announceChange(fanout, change, now());
+      for (const change of changes) {
+        announceChange(fanout, change, now());
+        if (change.kind === 'zone' && change.after === undefined) zoneMoves.forget(change.id);
+      }
     },
+  });
+  const zoneMoves = new ZoneMoves({
+    entities,
+    shardsSettled: () => shards.settled().catch(() => undefined),
+    now,
+    schedule,
   });
   const rules = new LocatingRules({
     commit: (changed) => writer.writeEntities([settingWrite(RULES_SETTING, changed)]),
@@ -166,5 +178,19 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const streams = config.iso_24730_connections;
   const sources = openSources({ streams, ingest, log, now, schedule, random: Math.random });
   const lanes = { shards, collisions, ticker, flusher };
-  return { now, counts, writer, fanout, ...lanes, outcomes, entities, rules, ingest, sources, arrivals, tell };
+  return {
+    now,
+    counts,
+    writer,
+    fanout,
+    ...lanes,
+    outcomes,
+    zoneMoves,
+    entities,
+    rules,
+    ingest,
+    sources,
+    arrivals,
+    tell,
+  };
 }
