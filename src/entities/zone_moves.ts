@@ -64,6 +64,7 @@ export class ZoneMoves {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#settle();
+    this.#cancel?.();
   }
 
   async #settle(): Promise<void> {

@@ -48,7 +48,9 @@ export const Zone = Named('Zone', {
   local_origin: Maybe(Point),
   surface_projection: Maybe(Type.String()),
   anchor_ids: Maybe(Type.Array(Type.String())),
-  parent: Maybe(Type.String()),
+  parent: Maybe(
+    Type.String({ description: 'Id of the trackable or the proximity zone that carries this proximity zone along.' }),
+  ),
   properties: Maybe(Properties),
 });
 export type Zone = Static<typeof Zone>;

@@ -73,9 +73,14 @@ describe('a zone that follows a provider', () => {
   });
 
   test('is found in whatever case a UUID is written', async () => {
-    const id = 'abcdefab-0000-4000-8000-00000000000a';
-    const bench = await open(reader('r', byProviders(id.toUpperCase())));
-    assert.equal(bench.tell(1, locationAt(1, 9, 51, { provider_id: id })).zoneMoves.length, 1);
+    const lower = 'abcdefab-0000-4000-8000-00000000000a';
+    for (const [listed, id] of [
+      [lower.toUpperCase(), lower],
+      [lower, lower.toUpperCase()],
+    ] as const) {
+      const bench = await open(reader('r', byProviders(listed)));
+      assert.equal(bench.tell(1, locationAt(1, 9, 51, { provider_id: id })).zoneMoves.length, 1);
+    }
   });
 
   test('stays once it is changed or deleted', async () => {
