@@ -3,6 +3,7 @@ import { move } from 'piscina';
 import { InOrder } from '../src/core/collision/in_order.ts';
 import { openCollisionStage } from '../src/core/collision/stage.ts';
 import { ZoneTable } from '../src/core/zone/zone_table.ts';
+import { blocksOf } from '../src/model/event_block.ts';
 import { type CollisionReply, pack, unpackCollisionBatch, unpackMotions } from './protocol.ts';
 
 /** The collision stage: brings the motions of all shards into one order and finds the pairs that touch. */
@@ -16,6 +17,6 @@ export default function run(bytes: Uint8Array): unknown {
   for (const packed of batch.motions) inOrder.add(unpackMotions(packed));
   const { nowMs, variants } = batch;
   const motions = inOrder.take(batch.completeTo);
-  const outcome = stage.step({ nowMs, motions, ...(variants && { variants }) });
-  return move(pack({ ...outcome, waiting: inOrder.waiting } satisfies CollisionReply));
+  const { events, ...outcome } = stage.step({ nowMs, motions, ...(variants && { variants }) });
+  return move(pack({ ...outcome, events: blocksOf(events), waiting: inOrder.waiting } satisfies CollisionReply));
 }

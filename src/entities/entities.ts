@@ -1,10 +1,10 @@
 import type { ZoneMove } from '../core/zone/take_along.ts';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
 import type { Fence } from '../model/fence.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
+import { show } from '../model/show.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Announced } from './announced.ts';

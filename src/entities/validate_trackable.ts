@@ -1,5 +1,6 @@
-import { checker, pathOf, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
 import { idKey, isUnset, isUuid } from '../model/id.ts';
+import { pathOf, show } from '../model/show.ts';
 import { Trackable } from '../model/trackable.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkRules } from './check_rules.ts';
