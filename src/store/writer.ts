@@ -12,6 +12,8 @@ export interface StoreWriterOptions {
   state(state: 'ok' | 'failing', error?: unknown): void;
 }
 
+const NONE: ReadonlyMap<string, number> = new Map();
+
 interface EntityJob {
   readonly entities: readonly EntityWrite[];
   resolve(): void;
@@ -40,6 +42,11 @@ export class StoreWriter {
   constructor(store: Store, options: StoreWriterOptions) {
     this.#store = store;
     this.#options = options;
+  }
+
+  /** Attempts to write that have failed, by their reason. */
+  get failures(): ReadonlyMap<string, number> {
+    return this.#store.failures ?? NONE;
   }
 
   /** Rows that are not written yet. */
