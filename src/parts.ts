@@ -3,6 +3,7 @@ import { openSources, type Sources } from './adapters/sources.ts';
 import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
+import { storePace } from './config/store_settings.ts';
 import { type HubCounts, newCounts } from './counts.ts';
 import { type Change, Entities } from './entities/entities.ts';
 import { LocatingRules } from './entities/locating_rules.ts';
@@ -68,8 +69,8 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const zones = new Zones();
   const arrivals = new Arrivals(zones.find);
   const state = (is: 'ok' | 'failing', error?: unknown): void => reportStore(log, is, error);
-  const writerTo = (to: Store) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state });
-  const writer = writerTo(store);
+  const writerTo = (to: Store, pace = {}) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state, ...pace });
+  const writer = writerTo(store, storePace(config));
   // Rows that are not to survive the hub are still what a shard worker needs that starts anew.
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
@@ -145,6 +146,8 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const ingest = new Ingest({
     now,
     zone: zones.find,
+    // Whoever waits for the database must not be answered that a location is lost which has moved something.
+    canKeep: () => !slow || !rowWriter.refusesRows,
     hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
     location: (location, times) => shards.location(location, times),
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
