@@ -90,7 +90,10 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     shards: config.num_threads,
     counts,
     publish: (events) => fanout.publish(events),
-    keep: (rows) => rowWriter.writeRows(rows, { orFail: true }),
+    keep(rows) {
+      flusher.brought(rows.length);
+      return rowWriter.writeRows(rows, { orFail: true });
+    },
     motions: (packed) => collisions.shardDone(packed),
     wakeAt: (who, atMs) => ticker.set(who, atMs),
   });

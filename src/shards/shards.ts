@@ -1,5 +1,6 @@
 import type { ShardReply } from '../../workers/protocol.ts';
-import type { AcceptedLocation, Answer, HandedOver, Item, Query } from '../core/item.ts';
+import type { Answer, HandedOver, Item, Query } from '../core/item.ts';
+import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { HubError } from '../errors.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
