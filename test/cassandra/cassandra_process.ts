@@ -63,7 +63,10 @@ export class CassandraProcess {
       `-Djava.io.tmpdir=${folder}`,
     ];
     const main = ['-cp', join(libraries, '*'), 'org.apache.cassandra.service.CassandraDaemon'];
-    const child = spawn('java', [...JAVA_FLAGS, ...places, ...main], { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
+    const child = spawn('java', [...JAVA_FLAGS, ...places, ...main], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: folder,
+    });
     this.#child = child;
     // It must not outlive this process.
     process.once('exit', () => child.kill('SIGKILL'));
