@@ -149,7 +149,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const ingest = new Ingest({
     now,
     zone: zones.find,
-    // Whoever waits for the database must not be answered that a location is lost which has moved something.
+    // Without fast writes a location that cannot be kept is not processed.
     canKeep: () => !slow || !rowWriter.refusesRows,
     hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
     location: (location, times) => shards.location(location, times),

@@ -32,10 +32,10 @@ async function prepareKeyspace(settings: WideColumnSettings, options: ClientOpti
     await client.connect();
     const { keyspace, replication } = settings;
     const asked = 'SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?';
-    const found = await client.execute(asked, [keyspace.toLowerCase()]);
+    const found = await client.execute(asked, [keyspace]);
     // Asked first: a user who may not make keyspaces can use one.
     if (found.rowLength === 0) {
-      await client.execute(`CREATE KEYSPACE IF NOT EXISTS ${keyspace} WITH replication = ${replication}`, [], NOW);
+      await client.execute(`CREATE KEYSPACE IF NOT EXISTS "${keyspace}" WITH replication = ${replication}`, [], NOW);
     }
     return await datacenterOf(settings, client);
   } finally {
