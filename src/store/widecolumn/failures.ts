@@ -51,17 +51,18 @@ export function refuse({ hosts, port }: WideColumnSettings, reason: string): Sta
 
 /** Says in plain words why the hub cannot start on a database. */
 export function asStartupError(error: unknown, settings: WideColumnSettings): StartupError {
-  if (error instanceof StartupError) return error;
+  return error instanceof StartupError ? error : refuse(settings, inWords(error));
+}
+
+/** What a database has against a client, in plain words. */
+export function inWords(error: unknown): string {
   const first = rootOf(error);
   const { message, code: reason } = first as { message: string; code?: unknown };
-  if (first instanceof errors.AuthenticationError) return refuse(settings, `it does not let the user in: ${message}`);
-  if (first instanceof errors.ResponseError && first.code === code.badCredentials) {
-    return refuse(settings, `it does not let the user in: ${message}`);
+  if (first instanceof errors.AuthenticationError || reason === code.badCredentials) {
+    return `it does not let the user in: ${message}`;
   }
-  if (first instanceof errors.OperationTimedOutError) return refuse(settings, `it does not answer: ${message}`);
-  if (first instanceof errors.ResponseError) return refuse(settings, message);
-  if (first === error && error instanceof errors.NoHostAvailableError)
-    return refuse(settings, 'no host can be reached');
-  if (typeof reason === 'string' && /^E[A-Z]+$/.test(reason)) return refuse(settings, `no host answers: ${message}`);
-  return refuse(settings, message);
+  if (first instanceof errors.OperationTimedOutError) return `it does not answer: ${message}`;
+  if (first instanceof errors.NoHostAvailableError) return 'no host can be reached';
+  if (typeof reason === 'string' && /^E[A-Z]+$/.test(reason)) return `no host answers: ${message}`;
+  return message;
 }

@@ -14,15 +14,11 @@ const SET = `INSERT INTO last_known (partition, kind, id, received_ms, key_ms, l
 const DELETE = 'DELETE FROM last_known USING TIMESTAMP ? WHERE partition = ? AND kind = ? AND id = ?';
 const READ = 'SELECT kind, id, received_ms, key_ms, location, memberships FROM last_known WHERE partition = ?';
 
-/**
- * Writes of rows, the first of which has the time `tick`. Those of a partition go together. Throws a TypeError for a row
- * with a time that is not a number: the database would take it.
- */
+/** Writes of rows, the first of which has the time `tick`. Those of a partition go together. */
 export function rowWrites(rows: readonly LastKnownRow[], tick: number): Write[] {
   const open = new Map<number, { statements: Statement[]; bytes: number; isLogged: false }>();
   const writes: Write[] = [];
   for (const row of rows) {
-    checkTimes(row);
     const partition = partitionOf(row);
     const statement = statementOf(row, { partition, tick: types.Long.fromNumber(tick++) });
     const bytes = bytesOf(row);
@@ -50,7 +46,8 @@ function bytesOf(row: LastKnownRow): number {
   return ROW_BYTES + 2 * row.id.length + texts;
 }
 
-function checkTimes(row: LastKnownRow): void {
+/** Throws a TypeError for a row with a time that is not a number: the database would take it. */
+export function checkTimes(row: LastKnownRow): void {
   if (row.gone === true || !Number.isNaN(row.receivedMs + row.keyMs)) return;
   throw new TypeError(`Cannot keep the row of ${row.kind} "${row.id}": a time is not a number`);
 }

@@ -61,14 +61,24 @@ export class Sender {
         await this.#execute(write);
         return;
       } catch (error) {
-        const { reason, isPassing } = judge(error);
-        this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
+        const { isPassing } = judge(error);
+        this.countFailure(error);
         // Not all at the same moment again.
         const jitteredMs = pauseMs * (0.5 + random());
         if (!isPassing || now() + jitteredMs > untilMs) throw error;
         await wait(jitteredMs);
       }
     }
+  }
+
+  /** Counts an attempt that has failed: those of the sender are counted, others of its users are not. */
+  countFailure(error: unknown): void {
+    const { reason } = judge(error);
+    this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
+  }
+
+  get hasFailures(): boolean {
+    return this.#failures.size > 0;
   }
 
   /** Attempts that have failed since the last call, by their reason. */

@@ -2,9 +2,9 @@ import type { Client } from 'cassandra-driver';
 import type { Kept, Store, StoreBatch } from '../store.ts';
 import { connect, consistencyOf } from './connect.ts';
 import { EntityTable } from './entity_table.ts';
-import { asStartupError } from './failures.ts';
+import { asStartupError, inWords } from './failures.ts';
 import { Hold } from './hold.ts';
-import { readRows, rowWrites } from './row_table.ts';
+import { checkTimes, readRows, rowWrites } from './row_table.ts';
 import { prepareSchema } from './schema.ts';
 import { Sender } from './sender.ts';
 import type { Surroundings, WideColumnSettings } from './settings.ts';
@@ -41,7 +41,7 @@ export class WideColumnStore implements Store {
     try {
       client = await connect(settings);
       await prepareSchema(client, settings);
-      const hold = await Hold.take(client, surroundings);
+      const hold = await Hold.open(client, surroundings);
       return new WideColumnStore(client, settings, { sender: new Sender(client, settings, surroundings), hold });
     } catch (error) {
       await client?.shutdown();
@@ -64,9 +64,16 @@ export class WideColumnStore implements Store {
 
   commit({ entities, rows }: StoreBatch): Promise<void> {
     return this.#inLine(async () => {
-      await this.#entities.putBack();
-      if (rows.length > 0) await this.#sender.sendAll(rowWrites(rows, await this.#hold.ticks(rows.length)));
-      await this.#entities.write(entities);
+      for (const row of rows) checkTimes(row);
+      try {
+        await this.#entities.putBack();
+        if (rows.length > 0) await this.#sender.sendAll(rowWrites(rows, await this.#hold.ticks(rows.length)));
+        await this.#entities.write(entities);
+      } catch (cause) {
+        // What is asked besides the writes may fail as well.
+        if (!this.#sender.hasFailures) this.#sender.countFailure(cause);
+        throw new Error(`Cannot write to the wide-column database: ${inWords(cause)}`, { cause });
+      }
     });
   }
 

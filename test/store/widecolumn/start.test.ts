@@ -96,17 +96,25 @@ test('WideColumnStore refuses what a newer hub has written, and leaves it as it 
   await client.shutdown();
 });
 
-test('A second hub on a keyspace takes it over, and the first writes no more', { skip }, async () => {
+test('A second hub on a keyspace takes it over with its first write, and the first hub writes no more', {
+  skip,
+}, async () => {
   const settings = cassandra.settings();
   const { time, surroundings } = simulated();
   const first = await WideColumnStore.open(settings, surroundings);
   await first.commit({ entities: [zone('a')], rows: [] });
   const second = await WideColumnStore.open(settings, surroundings);
   time.nowMs += 60_000;
-  await assert.rejects(first.commit({ entities: [zone('b')], rows: [] }), /another hub has taken it over/);
+  await first.commit({ entities: [zone('b')], rows: [] });
   await second.commit({ entities: [zone('c')], rows: [] });
+  time.nowMs += 60_000;
+  const late = first.commit({ entities: [zone('d')], rows: [] });
+  await assert.rejects(
+    late,
+    /^Error: Cannot write to the wide-column database: another hub has taken over the keyspace$/,
+  );
   const { entities, hubId } = await second.load();
-  assert.deepEqual(entities, [zone('a'), zone('c')]);
+  assert.deepEqual(entities, [zone('a'), zone('b'), zone('c')]);
   assert.equal(hubId, (await first.load()).hubId);
   await Promise.all([first.close(), second.close()]);
 });
