@@ -7,6 +7,7 @@ import { viewOf } from './api/view.ts';
 import { schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import { storePlace } from './config/store_settings.ts';
+import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
 import type { Fanout } from './fanout/fanout.ts';
 import type { Log } from './log.ts';
@@ -93,8 +94,11 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   await shards.settled();
-  if (config.persist_locations) shards.restore(kept.rows, config.restart_event_delay);
-  else void writer.writeRows(kept.rows.map(({ kind, id }) => ({ kind, id, gone: true })));
+  // A crash may have left rows of what is deleted, or of a provider that was never kept.
+  const isWanted = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
+  const unwanted = kept.rows.filter((row) => !isWanted(row));
+  if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
+  if (config.persist_locations) shards.restore(kept.rows.filter(isWanted), config.restart_event_delay);
   // A worker takes some 400 ms to start. The first location should not wait for that.
   for (const { lane } of [...shards.lanes, collisions]) lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);
@@ -103,7 +107,7 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
 type Running = Parts & { readonly operation: Operation };
 
 async function serve(parts: Running, config: Config, log: Log): Promise<Listening> {
-  const { now, fanout, shards, entities, rules, ingest, sources, operation } = parts;
+  const { now, counts, fanout, shards, entities, rules, ingest, sources, operation } = parts;
   const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   return listen({
@@ -126,7 +130,7 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
         for (const { id } of entities.list('provider')) shards.forget(id);
       },
       rules,
-      publishFenceEvent: fenceEventPublisher({ fanout, entities, now }),
+      publishFenceEvent: fenceEventPublisher({ fanout, entities, counts, now }),
       corsEnabled: config.cors,
       errorTypePrefix: config.error_type_prefix,
       versionInfo: VERSION_INFO,

@@ -5,6 +5,7 @@ import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
 import { storePace } from './config/store_settings.ts';
 import { type HubCounts, newCounts } from './counts.ts';
+import { withChildren } from './entities/children.ts';
 import { type Change, Entities } from './entities/entities.ts';
 import { LocatingRules } from './entities/locating_rules.ts';
 import { placedChanges } from './entities/placed_changes.ts';
@@ -137,7 +138,11 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     commit: (changes) => writer.writeEntities(entityWrites(changes)),
     committed(changes) {
       tell(changes);
-      for (const change of changes) announceChange(fanout, change, now());
+      for (const change of changes) {
+        const { kind, after } = change;
+        const shown = () => after && withChildren(kind, after, entities);
+        announceChange(fanout, change, { nowMs: now(), shown });
+      }
     },
   });
   const rules = new LocatingRules({

@@ -86,6 +86,8 @@ export interface Route {
   readonly hot: boolean;
   /** Its body may be a plain text, and is handed over as one. */
   readonly text: boolean;
+  /** A larger body is refused, whatever the configuration allows; undefined: that alone decides. */
+  readonly bodyMaxBytes: number | undefined;
   /** What the documents say of it that the rest of the row does not. */
   readonly notes: Notes;
   readonly replies: Replied;
@@ -127,6 +129,7 @@ interface Row<Q extends TObject> {
   readonly body?: TSchema;
   readonly hot?: boolean;
   readonly text?: boolean;
+  readonly bodyMaxBytes?: number;
   readonly notes?: Notes;
   readonly replies: Replied;
   handle(call: Call<Static<Q>>, hub: ApiDeps): HttpReply | Promise<HttpReply>;
@@ -144,6 +147,7 @@ export function route<Q extends TObject>(row: Row<Q>): Route {
     body: undefined,
     hot: false,
     text: false,
+    bodyMaxBytes: undefined,
     notes: {},
     ...row,
     handle: row.handle as Route['handle'],

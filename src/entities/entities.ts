@@ -244,7 +244,9 @@ export class Entities implements Known {
     if (kind === 'provider' && id === '') return sent;
     // The one kind that must be named by its sender.
     if (kind === 'anchor' && id === undefined) return sent;
-    return isUnset(id) || options.replaceId === true ? withId(sent, this.#deps.newId()) : sent;
+    if (isUnset(id)) return withId(sent, this.#deps.newId());
+    if (typeof id !== 'string') throw badRequest(`id: must be a string, found ${show(id)}`);
+    return options.replaceId === true ? withId(sent, this.#deps.newId()) : sent;
   }
 
   #remove<K extends Kind>(entities: readonly EntityMap[K][], kind: K, write: Parameters<Step<Change, void>>[0]): void {

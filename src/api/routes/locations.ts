@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { HubError } from '../../errors.ts';
 import type { HttpReply } from '../../exchange.ts';
 import { Location, Proximity } from '../../model/location.ts';
+import { documented, Named } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
 import { textList } from '../answers.ts';
 import { found } from '../found.ts';
@@ -19,6 +20,10 @@ const CREATES = {
 const ALL_OR_NONE = {
   description: 'All are taken, or none: a refusal names the index and the field of the first that does not fit.',
 };
+/** In a list there is no path that names the provider. */
+const provider_id = Type.String({ description: 'Id of the location provider.', ...documented({ minLength: 1 }) });
+const LocationInList = Named('LocationInList', { ...Location.properties, provider_id });
+const ProximityInList = Named('ProximityInList', { ...Proximity.properties, provider_id });
 const FORGOTTEN = { 204: { description: 'There is no location any more.' } };
 
 export const LOCATION_ROUTES: readonly Route[] = [
@@ -96,7 +101,7 @@ function bulkRow(method: Method): Route {
     path: '/providers/locations',
     summary: 'Send locations of any providers',
     permission: { operation: 'UPDATE' },
-    body: Type.Array(Location),
+    body: Type.Array(LocationInList),
     hot: true,
     notes: ALL_OR_NONE,
     replies: ACCEPTED,
@@ -110,7 +115,7 @@ function proximitiesRow(method: Method): Route {
     path: '/providers/proximities',
     summary: 'Send proximities of any providers to zones',
     permission: { operation: 'UPDATE' },
-    body: Type.Array(Proximity),
+    body: Type.Array(ProximityInList),
     hot: true,
     notes: ALL_OR_NONE,
     replies: ACCEPTED,
