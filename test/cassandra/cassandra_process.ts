@@ -68,8 +68,7 @@ export class CassandraProcess {
       cwd: folder,
     });
     this.#child = child;
-    // It must not outlive this process.
-    process.once('exit', () => child.kill('SIGKILL'));
+    endWithThisProcess(child);
     this.#output = '';
     const ready = secure && isNew ? [/Startup complete/, /Created default superuser role/] : [/Startup complete/];
     await this.#says(child, ready);
@@ -124,6 +123,13 @@ export class CassandraProcess {
       });
     });
   }
+}
+
+/** However this process ends, its end of a pipe is closed then, and a shell that reads that ends the child. */
+function endWithThisProcess(child: ChildProcess): void {
+  const watch = spawn('sh', ['-c', `cat; kill -9 ${child.pid}`], { stdio: ['pipe', 'ignore', 'ignore'] });
+  watch.unref();
+  child.once('exit', () => watch.kill('SIGKILL'));
 }
 
 /** A key pair for 127.0.0.1, and its certificate beside it. */
