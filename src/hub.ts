@@ -107,7 +107,7 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
 type Running = Parts & { readonly operation: Operation };
 
 async function serve(parts: Running, config: Config, log: Log): Promise<Listening> {
-  const { now, counts, fanout, shards, entities, rules, ingest, sources, operation } = parts;
+  const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation } = parts;
   const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   return listen({
@@ -124,6 +124,7 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       read: (query) => shards.ask(query),
       acceptLocations: (values, incoming) => ingest.locations(values, incoming),
       acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
+      zonesMoved: () => zoneMoves.settled(),
       acceptCisco: sources.acceptCisco,
       forgetLocation: async (id) => shards.forget(id),
       async forgetAllLocations() {
@@ -151,11 +152,13 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
 }
 
 /** Finishes what was accepted, in the order of its way: shards, collisions, store. */
-async function finish({ ticker, entities, shards, collisions, writer, operation }: Running): Promise<void> {
+async function finish({ ticker, entities, zoneMoves, shards, collisions, writer, operation }: Running): Promise<void> {
   ticker.stop();
   // Providers that locations have brought along are still being created.
   await entities.settled();
   await shards.kept().catch(() => undefined);
+  await zoneMoves.close();
+  await shards.settled().catch(() => undefined);
   await collisions.lane.settled().catch(() => undefined);
   await operation.close();
   await writer.close();

@@ -13,6 +13,8 @@ export interface ApiDeps {
   readonly entities: Entities;
   /** Asks the shard that owns the object, or all shards for a list: their answers in any order. */
   read(query: Query): Promise<readonly Answer[]>;
+  /** Resolves when the zones are where what was accepted so far has taken them; undefined where none follows anything. */
+  zonesMoved(): Promise<void> | undefined;
   /**
    * Checks and takes locations, all or none. Returns undefined when they are accepted, or a promise of it. Throws
    * HUB_BAD_REQUEST, whose message names the field under `root`; `providerId` is the one of the path.

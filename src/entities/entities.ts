@@ -1,5 +1,7 @@
+import type { ZoneMove } from '../core/zone/take_along.ts';
 import { HubError } from '../errors.ts';
 import type { Fence } from '../model/fence.ts';
+import { idKey, isUnset } from '../model/id.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import { show } from '../model/show.ts';
@@ -8,8 +10,8 @@ import type { Zone } from '../model/zone.ts';
 import { Announced } from './announced.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 import { ChangeQueue, type Step } from './change_queue.ts';
-import { idKey, isUnset } from './id.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
+import { carriedAlong, movedZones } from './moved_zones.ts';
 import { State } from './state.ts';
 import { subdivided } from './subdivided.ts';
 import { VALIDATE } from './validate.ts';
@@ -181,7 +183,21 @@ export class Entities implements Known {
       if (before === undefined) throw notFound('replace', kind, id);
       const after = this.#checked(kind, withIdOf(bodyObject(revise(before)), before), options);
       write({ kind, id: before.id, before, after, ...forced(options) });
+      if (kind === 'zone')
+        for (const carried of carriedAlong(before as Zone, after as Zone, this.#state)) write(carried);
       return after;
+    });
+  }
+
+  /** Whether any zone follows anything. */
+  get hasMobileZones(): boolean {
+    return this.#state.mobileZones > 0;
+  }
+
+  /** Moves zones after the objects that they follow. `moves` is asked for them when their turn has come. */
+  moveZones(moves: () => Iterable<ZoneMove>): Promise<void> {
+    return this.#queue.run((write) => {
+      for (const change of movedZones(moves(), this.#state)) write(change);
     });
   }
 

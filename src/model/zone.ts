@@ -54,7 +54,9 @@ export const Zone = Named('Zone', {
   anchor_ids: Maybe(
     Type.Array(Type.String(), { description: 'Anchors that place the zone, where they are known in both planes.' }),
   ),
-  parent: Maybe(Type.String({ description: 'Id of the trackable or proximity zone that carries this one.' })),
+  parent: Maybe(
+    Type.String({ description: 'Id of the trackable or the proximity zone that carries this proximity zone along.' }),
+  ),
   properties: Maybe(Properties),
 });
 export type Zone = Static<typeof Zone>;

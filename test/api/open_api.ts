@@ -78,6 +78,7 @@ export function openApi(
     },
     acceptLocations: (values, accept) => void accepted.push({ what: 'locations', values, options: accept }),
     acceptProximities: (values, accept) => void accepted.push({ what: 'proximities', values, options: accept }),
+    zonesMoved: () => undefined,
     acceptCisco: (body) => void accepted.push({ what: 'cisco', values: [body] }),
     forgetLocation: async (id) => void accepted.push({ what: 'forget', values: [id] }),
     forgetAllLocations: async () => void accepted.push({ what: 'forget all', values: [] }),

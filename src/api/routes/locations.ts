@@ -4,10 +4,11 @@ import type { HttpReply } from '../../exchange.ts';
 import { Location, Proximity } from '../../model/location.ts';
 import { documented, Named } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
+import { movesBefore } from '../after_moves.ts';
 import { textList } from '../answers.ts';
 import { found } from '../found.ts';
 import { oneOf } from '../read_one.ts';
-import { type Call, type Method, type Route, route } from '../route.ts';
+import { type AcceptOptions, type ApiDeps, type Call, type Method, type Route, route } from '../route.ts';
 import { VIEW_QUERY, viewOf } from '../view.ts';
 
 const ACCEPTED = { 204: { description: 'Everything in the body is accepted.' } };
@@ -91,7 +92,8 @@ export const LOCATION_ROUTES: readonly Route[] = [
     hot: true,
     notes: CREATES,
     replies: ACCEPTED,
-    handle: (call, hub) => accepted(hub.acceptProximities([call.body], { root: '', providerId: call.id }), call),
+    handle: (call, hub) =>
+      takeProximities({ values: [call.body], options: { root: '', providerId: call.id }, call }, hub),
   }),
 ];
 
@@ -119,8 +121,20 @@ function proximitiesRow(method: Method): Route {
     hot: true,
     notes: ALL_OR_NONE,
     replies: ACCEPTED,
-    handle: (call, hub) => accepted(hub.acceptProximities(arrayOf(call), { root: 'proximities' }), call),
+    handle: (call, hub) => takeProximities({ values: arrayOf(call), options: { root: 'proximities' }, call }, hub),
   });
+}
+
+interface Proximities {
+  readonly values: readonly unknown[];
+  readonly options: AcceptOptions;
+  readonly call: Call;
+}
+
+function takeProximities({ values, options, call }: Proximities, hub: ApiDeps): HttpReply | Promise<HttpReply> {
+  const take = () => accepted(hub.acceptProximities(values, options), call);
+  const moved = movesBefore(values, hub);
+  return moved === undefined ? take() : moved.then(take);
 }
 
 // hot: no promise where nothing has to be waited for
