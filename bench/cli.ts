@@ -26,6 +26,11 @@ async function main({ profile: name, rate, seconds, scale, json }: Options): Pro
     if (json !== true) console.log(`… ${what}`);
   };
   for (const profile of PROFILES.filter((found) => name === undefined || found.name === name)) {
+    const missing = profile.needs?.();
+    if (missing !== undefined) {
+      console.log(`${profile.name} is left out: ${missing}`);
+      continue;
+    }
     const result = await profile.run({ rate, seconds, scale, progress });
     console.log(json === true ? JSON.stringify(flat(result)) : `${tableOf(result)}\n`);
   }

@@ -16,5 +16,7 @@ export interface Asked {
 export interface Profile {
   readonly name: string;
   readonly summary: string;
+  /** Why it cannot be run here; undefined: it can. */
+  needs?(): string | undefined;
   run(asked: Asked): Promise<Result>;
 }

@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Bed, type Measured, WITNESS } from '../process/bed.ts';
+import { residentMb } from '../process/proc.ts';
+import type { Result, Series } from '../report/result.ts';
+import { crowdedSite } from './batch.ts';
+import { commandOf, sustained } from './load_run.ts';
+import type { Asked, Profile } from './profile.ts';
+
+const SECONDS = 10;
+const SAMPLE_MS = 100;
+/** How long after the load's end latencies must be as before. */
+const RECOVERY_SECONDS = 2;
+const STALLED = 'stalled';
+/** Of the maximum: what is offered when the hub is not to be overloaded. */
+const NORMAL_SHARE = 0.25;
+
+export const OVERLOAD: Profile = {
+  name: 'overload',
+  summary: 'twice the maximum is offered, then normal load; and a WebSocket reader that stalls',
+  async run(asked: Asked): Promise<Result> {
+    const seconds = asked.seconds ?? SECONDS;
+    asked.progress('making the scene');
+    const bed = await Bed.open(crowdedSite('overload', { way: 'put-many', connections: 64, perMessage: 100 }, asked));
+    try {
+      const load = new Load(bed, seconds);
+      asked.progress('measuring the maximum');
+      const most = sustained(await bed.measure({ perSecond: undefined, warmupSeconds: Math.min(3, seconds), seconds }));
+      asked.progress('measuring normal load');
+      const before = await load.at(NORMAL_SHARE * most, Math.min(2, seconds));
+      asked.progress(`offering ${Math.round(2 * most)}/s`);
+      const { overload, memory } = await load.over(2 * most);
+      asked.progress('measuring normal load again');
+      const after = await load.at(NORMAL_SHARE * most, RECOVERY_SECONDS);
+      asked.progress('measuring beside a reader that stalls');
+      const stall = await stallRatio(bed, load, NORMAL_SHARE * most);
+      const balance = await bed.balance();
+      const { sent } = overload;
+      return {
+        profile: 'overload',
+        command: commandOf('overload', asked),
+        offered_per_s: sent.measured.offered / seconds,
+        accepted_per_s: sent.measured.accepted / seconds,
+        seen_per_s: overload.seenPerSecond,
+        processed: balance.processed,
+        lost: balance.lost,
+        events: balance.heard['fence_events']?.objects ?? 0,
+        put_p50_ms: sent.put.p50,
+        put_p99_ms: sent.put.p99,
+        event_p50_ms: overload.latency[WITNESS]?.p50 ?? 0,
+        event_p99_ms: overload.latency[WITNESS]?.p99 ?? 0,
+        hub_cpu_s: overload.hubCpuSeconds,
+        generator_cpu_s: overload.generatorCpuSeconds,
+        rss_mb: overload.residentMb,
+        more: {
+          maximum_per_s: most,
+          refused_per_s: sent.measured.refused / seconds,
+          retry_after_missing: sent.retryAfterMissing,
+          rss_most_mb: Math.max(...memory.points.map(([, mb]) => mb)),
+          normal_p99_before_ms: before.latency[WITNESS]?.p99 ?? 0,
+          normal_p99_after_ms: after.latency[WITNESS]?.p99 ?? 0,
+          stalled_reader_p99_ratio: stall,
+        },
+        series: [memory],
+      };
+    } finally {
+      await bed.close();
+    }
+  },
+};
+
+/** Puts one bed under different loads, in locations a second. */
+class Load {
+  readonly #bed: Bed;
+  readonly #seconds: number;
+
+  constructor(bed: Bed, seconds: number) {
+    this.#bed = bed;
+    this.#seconds = seconds;
+  }
+
+  at(rate: number, warmupSeconds: number): Promise<Measured> {
+    return this.#bed.measure({ perSecond: rate / 100, warmupSeconds, seconds: this.#seconds });
+  }
+
+  /**
+   * More than goes through; what could not even be offered by the end is left. Samples the hub's memory meanwhile, and
+   * returns at the load's end.
+   */
+  async over(rate: number): Promise<{ overload: Measured; memory: Series }> {
+    const points: [number, number][] = [];
+    let isOver = false;
+    const sampling = (async () => {
+      for (let at = 0; !isOver; at += SAMPLE_MS) {
+        points.push([at / 1000, residentMb(this.#bed.hub.pid)]);
+        await delay(SAMPLE_MS);
+      }
+    })();
+    const interval = { perSecond: rate / 100, warmupSeconds: 0, seconds: this.#seconds, abandon: true };
+    const overload = await this.#bed.measure(interval, { drains: false });
+    isOver = true;
+    await sampling;
+    return { overload, memory: { name: 'RSS under overload', x: 's', y: 'MB', points } };
+  }
+}
+
+/**
+ * The p99 of the others beside a subscriber that has stopped reading, by that without one. Taken twice in turn, for the
+ * machine has better and worse moments.
+ */
+async function stallRatio(bed: Bed, load: Load, rate: number): Promise<number> {
+  const [calm, stalled]: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < 2; turn++) {
+    calm.push((await load.at(rate, 1)).latency[WITNESS]?.p99 ?? 0);
+    const group = { name: STALLED, topic: 'location_updates', params: [{}] };
+    await bed.listener.ask('subscribe', { port: bed.hub.port, group });
+    await bed.listener.ask('pause', { name: STALLED });
+    stalled.push((await load.at(rate, 1)).latency[WITNESS]?.p99 ?? 0);
+    await bed.listener.ask('close', { name: STALLED });
+  }
+  return Math.min(...stalled) / Math.min(...calm);
+}
