@@ -171,8 +171,9 @@ export class ShardLane {
         const batch = isPoisoned ? this.#knowledge([], []) : this.#knowledge(await this.#rows(), this.#recent.items());
         const reply = unpackShardReply(await this.#thread.run(pack(batch)));
         this.#broken = false;
-        const quiet = { ...reply.outcome, events: [], answers: [], counts: NOTHING };
-        if (quiet.rows.length > 0) this.#keepWork(this.#options.outcome({ outcome: quiet, motions: undefined }));
+        const quiet = { ...reply.outcome, answers: [], counts: NOTHING };
+        if (quiet.rows.length > 0)
+          this.#keepWork(this.#options.outcome({ outcome: quiet, events: [], motions: undefined }));
         return;
       } catch (error) {
         this.#noteFailure(error);

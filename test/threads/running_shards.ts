@@ -1,8 +1,10 @@
 import type { Item, LastKnownRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import { newCounts } from '../../src/counts.ts';
+import { Batch } from '../../src/fanout/batch.ts';
+import type { EventBlock } from '../../src/model/event_block.ts';
 import type { Location } from '../../src/model/location.ts';
-import type { EventText, Topic } from '../../src/model/topics.ts';
+import type { Topic } from '../../src/model/topics.ts';
 import { Outcomes } from '../../src/outcomes.ts';
 import { CollisionLane } from '../../src/shards/collision_lane.ts';
 import { type EntityTelling, Shards } from '../../src/shards/shards.ts';
@@ -144,10 +146,10 @@ export class RunningShards {
     await Promise.all([this.shards.close(), this.collisions.close()]);
   }
 
-  #publish(events: readonly EventText[]): void {
-    for (const { variant, text } of events) {
+  #publish(blocks: readonly EventBlock[]): void {
+    for (const { variant, bytes, ends } of blocks) {
       const topic = VARIANTS.find(({ id }) => id === variant)?.topic ?? 'location_updates';
-      this.events.push({ ...JSON.parse(text), topic });
+      for (const text of new Batch(bytes, ends).texts) this.events.push({ ...JSON.parse(text), topic });
     }
   }
 }
