@@ -19,7 +19,7 @@ export function crowdedSite(
   const connections = Math.min(sent.connections, Math.ceil(providers / sent.perMessage));
   return {
     name,
-    plan: { kind: 'walk', providers, sideMetres, stepMetres: STEP_METRES, ...sent, connections },
+    plan: { kind: 'walk', sideMetres, stepMetres: STEP_METRES, ...sent, providers, connections },
     groups: BOTH_TOPICS,
     secondsByDefault: 10,
     create: (rest) =>

@@ -48,22 +48,27 @@ export const FANOUT: Profile = {
       rss_mb: last.measured.residentMb,
       more: {
         events_missing: points.reduce((sum, { missing }) => sum + missing, 0),
+        // What renders texts is not the front thread: its CPU tells whether subscribers share them.
+        shards_cpu_ratio: shardsCpu(last) / shardsCpu(points[0] as Point),
         per_subscriber_per_s: last.perSubscriberPerSecond,
         ...Object.fromEntries([
           ...each('event_p99_ms', ({ measured }) => measured.latency[FANNED]?.p99 ?? 0),
-          ...each('shards_cpu_s', ({ measured }) => measured.hubCpuSeconds - measured.frontCpuSeconds),
+          ...each('shards_cpu_s', shardsCpu),
           ...each('front_cpu_s', ({ measured }) => measured.frontCpuSeconds),
         ]),
       },
       series: [
         series('front thread', points, ({ measured }) => measured.frontCpuSeconds),
-        series('other threads', points, ({ measured }) => measured.hubCpuSeconds - measured.frontCpuSeconds),
+        series('other threads', points, shardsCpu),
       ],
     };
   },
 };
 
-/** What renders texts is not the front thread: its CPU tells whether subscribers share them. */
+function shardsCpu({ measured }: Point): number {
+  return measured.hubCpuSeconds - measured.frontCpuSeconds;
+}
+
 function series(name: string, points: readonly Point[], read: (point: Point) => number): Series {
   return { name, x: 'subscribers', y: 's of CPU', points: points.map((point) => [point.subscribers, read(point)]) };
 }

@@ -35,7 +35,7 @@ export async function runLoad(run: LoadRun, asked: Asked): Promise<Result> {
   const warmupSeconds = Math.min(WARMUP_SECONDS, seconds);
   const bareTimes = { warmupSeconds: Math.min(BARE.warmupSeconds, seconds), seconds: Math.min(BARE.seconds, seconds) };
   progress('making the scene');
-  const bed = await Bed.open(run);
+  const bed = await Bed.open({ ...run, nodeArgs: profiling(asked) });
   try {
     const perSecond = (locations: number): number => locations / run.plan.perMessage;
     const interval = { warmupSeconds, seconds };
@@ -107,6 +107,11 @@ async function resultOf(bed: Bed, { run, asked, full, calm, bare }: Runs): Promi
       ...run.more?.(balance),
     },
   };
+}
+
+/** Options of Node for the hub. */
+function profiling({ cpuProf }: Asked): readonly string[] {
+  return cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
 }
 
 /** The command that measures the same again. */

@@ -7,6 +7,7 @@ import type { Result, Series } from '../report/result.ts';
 import { BOTH_TOPICS, commandOf } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
 import { polygonFences, sideFor, trackables } from './site.ts';
+import { fifth, mean } from './statistics.ts';
 
 const PROVIDERS = 200_000;
 const TRACKABLES = 100_000;
@@ -37,7 +38,8 @@ export const MEMORY: Profile = {
     const churn = await churned(asked.seconds ?? CHURN_SECONDS, Math.ceil(CHURNED_AT_ONCE * Math.min(1, asked.scale)));
     const per = (mb: number, count: number): number => ((mb - emptyMb) * BYTES_PER_MB) / count;
     const mb = churn.points.map(([, resident]) => resident);
-    const part = Math.max(1, Math.floor(mb.length / 5));
+    // The first fifth is the level that garbage collection finds.
+    const [first, last] = [mean(fifth(mb, 1)), mean(fifth(mb, 4))];
     return {
       profile: 'memory',
       command: commandOf('memory', asked),
@@ -47,10 +49,9 @@ export const MEMORY: Profile = {
         bytes_per_provider: per(withProviders, providers),
         bytes_per_trackable: per(withTrackables, things),
         bytes_per_fence: per(withFences, fences),
-        // The first fifth is the level that garbage collection finds.
-        churn_rss_first_mb: mean(mb.slice(part, 2 * part)),
-        churn_rss_last_mb: mean(mb.slice(-part)),
-        churn_rss_ratio: mean(mb.slice(-part)) / mean(mb.slice(part, 2 * part)),
+        churn_rss_first_mb: first,
+        churn_rss_last_mb: last,
+        churn_rss_ratio: last / first,
       },
       series: [churn],
     };
@@ -131,8 +132,4 @@ async function mustBe(call: Promise<{ status: number; text: string }>): Promise<
 function locationOf(id: string, index: number): object {
   const coordinates = [8.3 + (index % 100) * 1e-4, 50 + Math.floor(index / 100) * 1e-4];
   return { provider_id: id, provider_type: 'uwb', crs: 'EPSG:4326', position: { type: 'Point', coordinates } };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }

@@ -5,8 +5,15 @@ import type { Result, Series } from '../report/result.ts';
 import { crowdedSite } from './batch.ts';
 import { commandOf, sustained } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
+import { fifth, mean } from './statistics.ts';
 
 const SECONDS = 10;
+/**
+ * So many senders that more than the lanes hold may be under way, though each waits for its answer: a sender who waits
+ * offers no more than he is let.
+ */
+const LANE_CAPACITY = 100_000;
+const SENDERS = { way: 'put-many', connections: 800, perMessage: 250, providers: 200_000 } as const;
 const SAMPLE_MS = 100;
 /** How long after the load's end latencies must be as before. */
 const RECOVERY_SECONDS = 2;
@@ -20,7 +27,8 @@ export const OVERLOAD: Profile = {
   async run(asked: Asked): Promise<Result> {
     const seconds = asked.seconds ?? SECONDS;
     asked.progress('making the scene');
-    const bed = await Bed.open(crowdedSite('overload', { way: 'put-many', connections: 64, perMessage: 100 }, asked));
+    const settings = { lane_capacity: Math.ceil(LANE_CAPACITY * asked.scale) };
+    const bed = await Bed.open({ ...crowdedSite('overload', SENDERS, asked), settings });
     try {
       const load = new Load(bed, seconds);
       asked.progress('measuring the maximum');
@@ -35,6 +43,7 @@ export const OVERLOAD: Profile = {
       const stall = await stallRatio(bed, load, NORMAL_SHARE * most);
       const balance = await bed.balance();
       const { sent } = overload;
+      const mb = memory.points.map(([, resident]) => resident);
       return {
         profile: 'overload',
         command: commandOf('overload', asked),
@@ -55,9 +64,11 @@ export const OVERLOAD: Profile = {
           maximum_per_s: most,
           refused_per_s: sent.measured.refused / seconds,
           retry_after_missing: sent.retryAfterMissing,
-          rss_most_mb: Math.max(...memory.points.map(([, mb]) => mb)),
+          rss_most_mb: Math.max(...mb),
+          rss_growth_ratio: mean(fifth(mb, 4)) / mean(fifth(mb, 2)),
           normal_p99_before_ms: before.latency[WITNESS]?.p99 ?? 0,
           normal_p99_after_ms: after.latency[WITNESS]?.p99 ?? 0,
+          recovered_p99_ratio: (after.latency[WITNESS]?.p99 ?? 0) / (before.latency[WITNESS]?.p99 ?? 1),
           stalled_reader_p99_ratio: stall,
         },
         series: [memory],
@@ -79,7 +90,7 @@ class Load {
   }
 
   at(rate: number, warmupSeconds: number): Promise<Measured> {
-    return this.#bed.measure({ perSecond: rate / 100, warmupSeconds, seconds: this.#seconds });
+    return this.#bed.measure({ perSecond: rate / SENDERS.perMessage, warmupSeconds, seconds: this.#seconds });
   }
 
   /**
@@ -95,7 +106,7 @@ class Load {
         await delay(SAMPLE_MS);
       }
     })();
-    const interval = { perSecond: rate / 100, warmupSeconds: 0, seconds: this.#seconds, abandon: true };
+    const interval = { perSecond: rate / SENDERS.perMessage, warmupSeconds: 0, seconds: this.#seconds, abandon: true };
     const overload = await this.#bed.measure(interval, { drains: false });
     isOver = true;
     await sampling;

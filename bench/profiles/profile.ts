@@ -8,6 +8,8 @@ export interface Asked {
   readonly seconds: number | undefined;
   /** Makes a scene smaller, for tests: 1 is its full size. */
   readonly scale: number;
+  /** Folder for CPU profiles of the hub; undefined: none are made. */
+  readonly cpuProf?: string | undefined;
   /** Told what is being done. */
   progress(what: string): void;
 }
