@@ -87,7 +87,9 @@ export class Sender {
       pacing.take(nowUs, send);
       await new Promise((resolve) => setTimeout(resolve, WAKE_MS));
     }
-    if (phase === 'measured') measuring(false);
+    // Both are told, even where the machine has slept through the whole interval.
+    if (phase === 'warmup') measuring(true);
+    if (phase !== 'over') measuring(false);
     return {
       total,
       measured,
