@@ -24,6 +24,13 @@ test('EventCounter counts events, and the age of the first of a frame to the mic
   assert.ok(Math.abs(p50 - 1.235) < 0.01, `${p50} ms`);
 });
 
+test('EventCounter takes the time of the first event, though a later one has a better', () => {
+  const counted = new EventCounter(MARKS['fence_events'] as Marks, () => NOW_US);
+  const entry = { id: 'a', fence_id: 'f', entry_time: '2027-01-15T08:00:00.400Z' };
+  counted.frame(frameOf(entry, { ...entry, exit_time: '2027-01-15T08:00:00.490Z' }));
+  assert.ok(Math.abs(counted.latencies.percentiles().p50 - 100) < 1);
+});
+
 test('EventCounter takes times with a fraction of any length', () => {
   for (const [fraction, ms] of [
     ['.4985', 1.5],

@@ -61,10 +61,14 @@ test('FrameParser finds the same frames wherever the chunks are cut', () => {
   );
 });
 
-test('FrameParser takes a frame that comes byte by byte', () => {
-  for (const length of [0, 1, 125, 126, 300]) {
-    const payload = Buffer.alloc(length, 'x');
-    assert.deepEqual(parse(cut(serverFrame(1, payload), [1])), [`1 ${payload}`]);
+test('FrameParser takes frames in chunks of a few bytes', () => {
+  const payloads = [0, 1, 125, 126, 300].map((length) => Buffer.alloc(length, 'x'));
+  const bytes = Buffer.concat(payloads.map((payload) => serverFrame(1, payload)));
+  for (let length = 1; length < 200; length++) {
+    assert.deepEqual(
+      parse(cut(bytes, [length])),
+      payloads.map((payload) => `1 ${payload}`),
+    );
   }
 });
 
