@@ -1,9 +1,10 @@
 import { type AcceptedLocation, accept } from '../core/location/accepted.ts';
 import { CRS_CHOICES, isCrs, projection } from '../core/zone/crs.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
-import { checker, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
 import { DEPTH_MAX, isDeeper } from '../model/depth.ts';
 import { Location } from '../model/location.ts';
+import { show } from '../model/show.ts';
 import { parseTime } from '../model/time.ts';
 import type { Zone } from '../model/zone.ts';
 
