@@ -2,7 +2,7 @@ import type { Group } from '../listen/listener.ts';
 import { providerId } from '../load/plan.ts';
 import { Bed, type Measured, WITNESS } from '../process/bed.ts';
 import type { Result, Series } from '../report/result.ts';
-import { commandOf } from './load_run.ts';
+import { commandOf, sustained } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
 
 const SUBSCRIBERS = [1, 10, 100, 1000];
@@ -98,7 +98,8 @@ async function measure(subscribers: number, asked: Asked): Promise<Point> {
     const { lost, heard } = await bed.balance();
     const expected = (measured.sent.total.accepted / PROVIDERS) * subscribers;
     const got = heard[FANNED]?.objects ?? 0;
-    const perSubscriberPerSecond = got / subscribers / (interval.warmupSeconds + seconds);
+    // Each location is an event of every subscriber of its provider.
+    const perSubscriberPerSecond = sustained(measured) / PROVIDERS;
     return { subscribers, perSubscriberPerSecond, missing: expected - got, lost, measured };
   } finally {
     await bed.close();
