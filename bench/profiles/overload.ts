@@ -47,7 +47,7 @@ export const OVERLOAD: Profile = {
       return {
         profile: 'overload',
         command: commandOf('overload', asked),
-        offered_per_s: sent.measured.offered / seconds,
+        offered_per_s: 2 * most,
         accepted_per_s: sent.measured.accepted / seconds,
         seen_per_s: overload.seenPerSecond,
         processed: balance.processed,
@@ -62,6 +62,7 @@ export const OVERLOAD: Profile = {
         rss_mb: overload.residentMb,
         more: {
           maximum_per_s: most,
+          sent_per_s: sent.measured.offered / seconds,
           refused_per_s: sent.measured.refused / seconds,
           retry_after_missing: sent.retryAfterMissing,
           rss_most_mb: Math.max(...mb),
