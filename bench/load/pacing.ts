@@ -70,6 +70,8 @@ export class Pacing {
 
   /** Whether everything that was due is answered, and nothing is to come. */
   isOver(nowUs: number): boolean {
+    // What was due while nobody looked counts as well.
+    if (this.#wanted.perSecond !== undefined) this.#enqueue(nowUs);
     if (nowUs < this.#wanted.endUs || this.#busy.includes(true)) return false;
     if (this.#wanted.abandon === true) return true;
     return this.#lines.every((line, connection) => line.length === this.#heads[connection]);

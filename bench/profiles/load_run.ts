@@ -45,7 +45,8 @@ export async function runLoad(run: LoadRun, asked: Asked): Promise<Result> {
     const full = await bed.measure({ ...interval, perSecond: rate && perSecond(rate) });
     let calm = full;
     if (rate === undefined) {
-      const half = sustained(full) / 2;
+      // Where nothing went through, a message a second still tells how long one takes.
+      const half = Math.max(sustained(full) / 2, run.plan.perMessage);
       progress(`measuring latencies at ${Math.round(half)}/s`);
       calm = await bed.measure({ ...interval, perSecond: perSecond(half) });
     }

@@ -64,6 +64,12 @@ describe('Pacing of an open loop', () => {
     assert.equal(pacing.due, 1000);
   });
 
+  test('owes what was due while the sender slept past the end', () => {
+    const pacing = new Pacing(wanted);
+    assert.equal(pacing.isOver(2 * SECOND), false);
+    assert.equal(pacing.due, 1000);
+  });
+
   test('keeps the order of each connection through a long line', () => {
     const slow = { untilUs: 9 * SECOND, tickUs: 1000, serviceUs: () => 1000 };
     const { sent } = simulate({ connections: 1, perSecond: 5000, startUs: 0, endUs: SECOND }, slow);
