@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventCounter, MARKS, type Marks } from '../../bench/listen/counter.ts';
 import { openTestHub } from '../support/running_hub.ts';
+import type { Recorder } from '../support/socket_client.ts';
 
 const NOW_US = 1_800_000_000_500_000;
 
@@ -55,7 +56,8 @@ test('The marks fit the events of the hub', async (t) => {
   }
   await hub.post('/fences', { region: { type: 'Point', coordinates: [9, 50] }, radius: 5 });
   const client = await hub.socket();
-  for (const topic of Object.keys(MARKS)) await client.subscribe(topic);
+  const recorders: Recorder[] = [];
+  for (const topic of Object.keys(MARKS)) recorders.push(await client.subscribe(topic));
   for (const [provider, longitude] of [
     ['first', 9],
     ['second', 9],
@@ -65,7 +67,7 @@ test('The marks fit the events of the hub', async (t) => {
     const location = { provider_type: 'uwb', crs: 'EPSG:4326', position };
     assert.equal((await hub.put(`/providers/${provider}/location`, location)).status, 204);
   }
-  await hub.settle();
+  await Promise.all(recorders.map((recorder) => recorder.next()));
   for (const [topic, marks] of Object.entries(MARKS)) {
     const counted = new EventCounter(marks, () => Date.now() * 1000);
     const frames = client.frames.filter((frame) => frame.event === 'message' && frame.topic === topic);
