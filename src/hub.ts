@@ -33,6 +33,7 @@ export interface Hub {
   readonly fanout: Fanout;
   readonly shards: Shards;
   readonly sources: Sources;
+  readonly store: Store;
   /** Stops taking requests, finishes what was accepted, keeps it, and ends all threads. */
   close(): Promise<void>;
 }
@@ -42,7 +43,8 @@ export interface Hub {
  * database or the port cannot be had.
  */
 export async function openHub(config: Config, log: Log): Promise<Hub> {
-  const store = await openStore({ path: join(config.config_path, 'data.dat') });
+  const path = join(config.config_path, 'data.dat');
+  const store = await openStore({ path, startedMs: Date.now() }, ({ text, part }) => log.info(text, { part }));
   try {
     return await openOn(store, config, log);
   } catch (error) {
@@ -69,6 +71,7 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
       fanout,
       shards,
       sources,
+      store,
       counts: operation.counts,
       async close() {
         clearInterval(flushTimer);

@@ -1,10 +1,16 @@
 import { packBatch, type StoreReply, type StoreSettings, unpackKept } from '../../workers/store_protocol.ts';
+import type { Stage } from './opening.ts';
+import { checkScratch } from './scratch.ts';
 import type { Kept, Store, StoreBatch } from './store.ts';
 import { openStoreThread, type StoreThread, StoreThreadGone } from './store_thread.ts';
 
-/** Opens the SQLite file in a thread of its own. Rejects with a StartupError when the file cannot be used. */
-export async function openStore(settings: StoreSettings): Promise<Store> {
-  const open = () => openStoreThread(settings);
+/**
+ * Opens the SQLite file in a thread of its own. `onStage` is told of what takes time, such as a migration. Rejects with
+ * a StartupError when the file cannot be used.
+ */
+export async function openStore(settings: StoreSettings, onStage?: (stage: Stage) => void): Promise<ThreadStore> {
+  checkScratch(settings.path, process.env);
+  const open = () => openStoreThread(settings, onStage);
   return new ThreadStore(open, await open());
 }
 
@@ -27,6 +33,11 @@ export class ThreadStore implements Store {
 
   async commit(batch: StoreBatch): Promise<void> {
     await this.#ask((thread) => thread.ask({ ask: 'commit', bytes: packBatch(batch) }));
+  }
+
+  /** Ends the thread at once, as a crash would; the next call starts a new one. */
+  async kill(): Promise<void> {
+    await (await this.#thread).terminate();
   }
 
   async close(): Promise<void> {

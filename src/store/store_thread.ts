@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { StoreReply, StoreRequest, StoreSettings } from '../../workers/store_protocol.ts';
 import { StartupError } from '../errors.ts';
+import type { Stage } from './opening.ts';
 
 const STORE_WORKER = new URL('../../workers/store.ts', import.meta.url);
 
@@ -10,8 +11,8 @@ export class StoreThreadGone extends Error {
 }
 
 /** Starts the store's thread. Rejects with a StartupError when the file cannot be used. */
-export async function openStoreThread(settings: StoreSettings): Promise<StoreThread> {
-  const thread = new StoreThread(settings);
+export async function openStoreThread(settings: StoreSettings, onStage?: (stage: Stage) => void): Promise<StoreThread> {
+  const thread = new StoreThread(settings, onStage);
   try {
     await thread.opened;
   } catch (error) {
@@ -28,9 +29,12 @@ export class StoreThread {
   #waiting: { resolve(reply: StoreReply): void; reject(error: Error): void }[] = [];
   #gone: StoreThreadGone | undefined;
 
-  constructor(settings: StoreSettings) {
+  constructor(settings: StoreSettings, onStage?: (stage: Stage) => void) {
     this.#worker = new Worker(STORE_WORKER, { name: 'store', workerData: settings satisfies StoreSettings });
-    this.#worker.on('message', (reply: StoreReply) => this.#answer(reply));
+    this.#worker.on('message', (reply: StoreReply) => {
+      if (reply.say === 'stage') onStage?.(reply.stage);
+      else this.#answer(reply);
+    });
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end(undefined));
     this.opened = this.#reply();
