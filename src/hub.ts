@@ -7,12 +7,14 @@ import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
 import { schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
+import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
+import { RULES_SETTING } from './entities/locating_rules.ts';
 import type { Fanout } from './fanout/fanout.ts';
 import type { Log } from './log.ts';
 import { connectionsOf } from './operation/connections.ts';
 import { type Operation, openOperation } from './operation/operation.ts';
-import { type Parts, RULES_SETTING, wire } from './parts.ts';
+import { type Parts, wire } from './parts.ts';
 import type { Shards } from './shards/shards.ts';
 import { createSocket } from './socket/socket.ts';
 import { keptByKind, keptSetting } from './store/entity_text.ts';
@@ -44,7 +46,13 @@ export interface Hub {
  */
 export async function openHub(config: Config, log: Log): Promise<Hub> {
   const path = join(config.config_path, 'data.dat');
-  const store = await openStore({ path, startedMs: Date.now() }, ({ text, part }) => log.info(text, { part }));
+  const store = await openStore(
+    { path, startedMs: Date.now() },
+    {
+      stage: ({ text, part }) => log.info(text, { part }),
+      restarted: () => log.error('The thread of the database has failed and was started anew'),
+    },
+  );
   try {
     return await openOn(store, config, log);
   } catch (error) {
@@ -96,8 +104,11 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   await shards.settled();
-  if (config.persist_locations) shards.restore(kept.rows, config.restart_event_delay);
-  else void writer.writeRows(kept.rows.map(({ kind, id }) => ({ kind, id, gone: true })));
+  // A crash between the deletion of an object and that of its row leaves the row.
+  const known = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
+  const { wanted = [], unwanted = [] } = Object.groupBy(kept.rows, (row) => (known(row) ? 'wanted' : 'unwanted'));
+  shards.restore(wanted, config.restart_event_delay);
+  if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
   // A worker takes some 400 ms to start. The first location should not wait for that.
   for (const { lane } of [...shards.lanes, collisions]) lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);

@@ -5,7 +5,7 @@ import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
 import { type HubCounts, newCounts } from './counts.ts';
 import { type Change, Entities } from './entities/entities.ts';
-import { LocatingRules } from './entities/locating_rules.ts';
+import { LocatingRules, RULES_SETTING } from './entities/locating_rules.ts';
 import { placedChanges } from './entities/placed_changes.ts';
 import { Fanout } from './fanout/fanout.ts';
 import { announceChange, announceProximity } from './fanout/front_events.ts';
@@ -15,6 +15,7 @@ import { type Log, reportStore } from './log.ts';
 import type { Fence } from './model/fence.ts';
 import type { Zone } from './model/zone.ts';
 import { Arrivals } from './operation/arrivals.ts';
+import { DatabaseState } from './operation/database_state.ts';
 import { Outcomes } from './outcomes.ts';
 import { CollisionLane } from './shards/collision_lane.ts';
 import { Flusher } from './shards/flusher.ts';
@@ -30,15 +31,13 @@ const STORE_RETRY_MS = [100, 500, 2000];
 /** Events that may wait for the store before the hub takes no more locations. */
 const HELD_MAX = 500_000;
 
-/** Name of the setting that keeps the hub's locating rules. */
-export const RULES_SETTING = 'locating_rules';
-
 /** Everything between the transport and the store. */
 export interface Parts {
   /** Never falls. */
   now(): number;
   readonly counts: HubCounts;
   readonly writer: StoreWriter;
+  readonly databaseState: DatabaseState;
   readonly fanout: Fanout;
   readonly shards: Shards;
   readonly collisions: CollisionLane;
@@ -67,7 +66,11 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const counts = newCounts();
   const zones = new Zones();
   const arrivals = new Arrivals(zones.find);
-  const state = (is: 'ok' | 'failing', error?: unknown): void => reportStore(log, is, error);
+  const databaseState = new DatabaseState();
+  const state = (is: 'ok' | 'failing', error?: unknown): void => {
+    databaseState.note(is, { error, nowMs: now() });
+    reportStore(log, is, error);
+  };
   const writerTo = (to: Store) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state });
   const writer = writerTo(store);
   // Rows that are not to survive the hub are still what a shard worker needs that starts anew.
@@ -163,5 +166,6 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const streams = config.iso_24730_connections;
   const sources = openSources({ streams, ingest, log, now, schedule, random: Math.random });
   const lanes = { shards, collisions, ticker, flusher };
-  return { now, counts, writer, fanout, ...lanes, outcomes, entities, rules, ingest, sources, arrivals, tell };
+  const storing = { writer, databaseState };
+  return { now, counts, ...storing, fanout, ...lanes, outcomes, entities, rules, ingest, sources, arrivals, tell };
 }

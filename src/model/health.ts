@@ -21,11 +21,21 @@ export const HealthSource = Named('HealthSource', {
 });
 export type HealthSource = Static<typeof HealthSource>;
 
+/** Whether what the hub is told reaches its database. */
+const DatabaseHealth = Type.Object({
+  state: OneOf(['ok', 'failing'], 'failing from the first write that the database refuses to the next that it takes.'),
+  pending_rows: Type.Integer({ minimum: 0, description: 'Last locations that wait to be written.' }),
+  failing_since: Type.Optional(Timestamp),
+  error: Type.Optional(Type.String({ description: 'Why it fails.' })),
+});
+export type DatabaseHealth = Static<typeof DatabaseHealth>;
+
 /** The hub itself. */
 export const SystemHealth = Named('SystemHealth', {
   uptime: Type.Integer({ minimum: 0, description: 'Seconds since the start.' }),
   date: Timestamp,
   iso_24730_connections: Type.Integer({ minimum: 0 }),
+  database: DatabaseHealth,
   config: Type.String({ description: 'The configuration as YAML, without secrets.' }),
 });
 export type SystemHealth = Static<typeof SystemHealth>;

@@ -4,14 +4,23 @@ import { checkScratch } from './scratch.ts';
 import type { Kept, Store, StoreBatch } from './store.ts';
 import { openStoreThread, type StoreThread, StoreThreadGone } from './store_thread.ts';
 
-/**
- * Opens the SQLite file in a thread of its own. `onStage` is told of what takes time, such as a migration. Rejects with
- * a StartupError when the file cannot be used.
- */
-export async function openStore(settings: StoreSettings, onStage?: (stage: Stage) => void): Promise<ThreadStore> {
+/** Who wants to know of a store that is opened. */
+export interface Watch {
+  /** Told of what takes time, such as a migration. */
+  stage?(stage: Stage): void;
+  /** The thread has ended by itself, and another is started. */
+  restarted?(): void;
+}
+
+/** Opens the SQLite file in a thread of its own. Rejects with a StartupError when the file cannot be used. */
+export async function openStore(settings: StoreSettings, watch: Watch = {}): Promise<ThreadStore> {
   checkScratch(settings.path, process.env);
-  const open = () => openStoreThread(settings, onStage);
-  return new ThreadStore(open, await open());
+  const open = () => openStoreThread(settings, (stage) => watch.stage?.(stage));
+  const reopen = () => {
+    watch.restarted?.();
+    return open();
+  };
+  return new ThreadStore(reopen, await open());
 }
 
 /** The store of another thread. When that dies, the next call opens it anew. */

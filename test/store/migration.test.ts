@@ -160,7 +160,10 @@ test('Nothing is migrated where no copy can be made', (context) => {
 
 test('Steps are told of, in order and up to the whole', async (context) => {
   const stages: Stage[] = [];
-  const store = await openStore({ path: old(folderFor(context)), startedMs: NOW_MS }, (stage) => stages.push(stage));
+  const store = await openStore(
+    { path: old(folderFor(context)), startedMs: NOW_MS },
+    { stage: (stage) => stages.push(stage) },
+  );
   await store.close();
   assert.match(stages[0]?.text ?? '', /^Copying version 1 to .*\.bak$/);
   assert.ok(stages.some(({ text }) => text === `Migrating to version 2: ${STEPS[1]?.name}`));
