@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, linkSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { openExisting } from './backup.ts';
 import { COMPANIONS, copyDatabase, freeName, settle } from './copy.ts';
-import { openFile, placeOf } from './database_file.ts';
+import { inspect, openFile, placeOf } from './database_file.ts';
 import { lockFile } from './lock.ts';
 import { versionOf } from './migration/migrate.ts';
 import { type Opening, timeInName } from './opening.ts';
@@ -55,11 +55,9 @@ function copyBackup(from: string, to: string): number {
 
 /** Gives the database a second name, so that its own is never missing. Its log goes with it: it fits no other database. */
 function setAside(file: string, nowMs: number): string {
-  try {
+  if (isSound(file)) {
     // Writes the log back, and removes it.
     openFile(file).close();
-  } catch {
-    // A damaged database is set aside as it is.
   }
   const aside = freeName(`${file}.replaced.${timeInName(nowMs)}.bak`);
   try {
@@ -69,4 +67,14 @@ function setAside(file: string, nowMs: number): string {
   }
   for (const ending of COMPANIONS) if (existsSync(file + ending)) renameSync(file + ending, aside + ending);
   return aside;
+}
+
+/** A damaged database is set aside as it is: opening it for writing could cost what is left of it. */
+function isSound(file: string): boolean {
+  try {
+    inspect(file, file);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,18 +1,14 @@
 import type { Stage } from '../../store/opening.ts';
 import { bar, StatusLine } from '../status_line.ts';
 
-/** Shows how far something is: a bar on a terminal, elsewhere a line for each of its stages. */
+/** Shows how far something is: a bar on a terminal, elsewhere a line from time to time. */
 export class Steps {
   readonly #status = new StatusLine(process.stderr);
   readonly #startMs = performance.now();
-  #last = '';
 
-  /** Shows a stage; a bar moves when it is time to. */
+  /** Shows a stage, when it is time to. */
   readonly show = ({ text, part }: Stage): void => {
-    const line = `${bar(part)}  ${text}`;
-    if (process.stderr.isTTY) this.#status.show(performance.now(), () => line);
-    else if (text !== this.#last) this.#status.print(line);
-    this.#last = text;
+    this.#status.show(performance.now(), () => `${bar(part)}  ${text}`);
   };
 
   /** Seconds since the start: "0.4 s". */
