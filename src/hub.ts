@@ -86,6 +86,8 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
         sources.close();
         await listening.close();
         await finish({ ...parts, operation });
+        const lost = parts.writer.pendingRows;
+        if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
         await store.close();
       },
     };
