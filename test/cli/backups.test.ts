@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
 import { row } from '../store/rows.ts';
 import { makeVersion1 } from '../store/version_1.ts';
-import { runCliIn } from './run_cli.ts';
+import { runCliIn, startCliIn } from './run_cli.ts';
 
 const zone = (id: string, text = `{"id":"${id}"}`) => ({ kind: 'zone' as const, id, text });
 
@@ -202,4 +203,26 @@ test('migrate tries its steps on a copy first, and then takes them', async () =>
   assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, 1);
   assert.deepEqual([tried.code, taken.code, zonesIn(path)], [0, 0, ['a']]);
   assert.ok(statSync(path).size > 0);
+});
+
+test('A migration that is killed at any moment has happened or not, and the next one ends it', async () => {
+  const folder = newFolder();
+  const path = join(folder, 'data.dat');
+  const entities = Array.from({ length: 20_000 }, (_, number) => zone(`zone-${number}`));
+  makeVersion1(path, { entities, rows: Array.from({ length: 20_000 }, (_, number) => row(number)) });
+  const random = randomFrom(7);
+  for (let round = 0; round < 3; round++) {
+    const { child, finished } = startCliIn(folder, 'migrate');
+    // From the first line on it is at work.
+    await Promise.race([finished, once(child.stderr ?? child, 'data')]);
+    const timer = setTimeout(() => child.kill('SIGKILL'), random() * 300);
+    await finished;
+    clearTimeout(timer);
+  }
+  const store = new SqliteStore(path, randomUUID, { nowMs: Date.now() });
+  const kept = store.load();
+  store.close();
+  assert.deepEqual([kept.entities.length, kept.rows.length], [20_000, 20_000]);
+  assert.deepEqual(kept.entities, entities);
+  assert.match((await runCliIn(folder, 'check')).out, /\nversion 2, which is the present one[^]*\nIt is sound\n$/);
 });

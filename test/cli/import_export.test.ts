@@ -174,24 +174,25 @@ const REFUSED: readonly [what: string, document: unknown, says: readonly RegExp[
   ['a later format', { ...ALL, version: 2 }, [/: version: must be 1, found 2\n/]],
 ];
 
+const unchanged = newFolder();
+await runCliIn(unchanged, 'import', written({ ...ALL, fences: [] }));
+const before = keptIn(unchanged);
+
 for (const [what, document, says] of REFUSED) {
   test(`import refuses ${what}, names each, and changes nothing`, async () => {
-    const folder = newFolder();
-    await runCliIn(folder, 'import', written({ ...ALL, fences: [] }));
-    const before = keptIn(folder);
-    const { code, out, err } = await runCliIn(folder, 'import', written(document));
+    const { code, out, err } = await runCliIn(unchanged, 'import', written(document));
     for (const pattern of says) assert.match(err, pattern);
     assert.deepEqual([code, out], [1, '']);
-    assert.deepEqual(keptIn(folder), before);
+    assert.deepEqual(keptIn(unchanged), before);
   });
 }
 
-test('A bulk import of 30,000 entities is whole or not there when its process is killed, and then serves', async () => {
-  const count = 30_000;
-  const trackables = Array.from({ length: count - 2000 }, (_, number) => {
+test('A bulk import of 20,000 entities is whole or not there when its process is killed, and then serves', async () => {
+  const count = 20_000;
+  const trackables = Array.from({ length: count - 1000 }, (_, number) => {
     return { id: uuid(number), type: 'omlox', name: `Cart ${number}`, location_providers: [`tag-${number}`] };
   });
-  const fences = Array.from({ length: 2000 }, (_, number) => {
+  const fences = Array.from({ length: 1000 }, (_, number) => {
     const coordinates = [9 + (number % 50) / 100, 50 + Math.floor(number / 50) / 100];
     return { id: uuid(900_000 + number), region: { type: 'Point', coordinates }, radius: 50 };
   });
@@ -202,7 +203,7 @@ test('A bulk import of 30,000 entities is whole or not there when its process is
   const reference = await runCliIn(newFolder(), 'import', path);
   const takesMs = performance.now() - startMs;
   assert.equal(reference.code, 0, reference.err);
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const { child, finished } = startCliIn(folder, 'import', path);
     // Any moment of it.
     const timer = setTimeout(() => child.kill('SIGKILL'), takesMs * (0.4 + 0.6 * random()));
@@ -213,14 +214,14 @@ test('A bulk import of 30,000 entities is whole or not there when its process is
   }
   const { code, out, err } = await runCliIn(folder, 'import', path);
   assert.equal(code, 0, err);
-  assert.match(out, /: (30000 created|0 created, 0 changed, 30000 as they were)/);
+  assert.match(out, /: (20000 created|0 created, 0 changed, 20000 as they were)/);
   assert.ok(statSync(join(folder, 'data.dat')).size > 1_000_000);
 
   const hub = await HubProcess.start(folder, { num_threads: 2 });
   assert.equal((await hub.get('/trackables'))?.body.length, trackables.length);
   assert.equal((await hub.get('/fences'))?.body.length, fences.length);
   // Every hundredth tag comes into the first fence: whichever shard it is in, its cart comes along.
-  const sent = Array.from({ length: 280 }, (_, number) => locationOf(`tag-${number * 100}`, 1));
+  const sent = Array.from({ length: 190 }, (_, number) => locationOf(`tag-${number * 100}`, 1));
   assert.equal((await hub.put('/providers/locations', sent))?.status, 204);
   assert.equal((await hub.get('/trackables/motions'))?.body.length, sent.length);
   assert.equal((await hub.get(`/fences/${fences[0]?.id}/trackables`))?.body.length, sent.length);

@@ -11,10 +11,10 @@ const WORTH = [
 ] as const;
 
 test('Whatever was acknowledged is there after crashes in the middle of mixed load, and nothing is told twice', async () => {
-  const options = { rounds: 6, seed: 11 };
+  const options = { rounds: 4, seed: 11 };
   const findings = await runCrashRounds(options);
   const report = reportOf(findings, options);
   assert.deepEqual(findings.wrongs, [], report);
   // What was looked at was worth it.
-  for (const what of WORTH) assert.ok((findings.counts.get(what) ?? 0) > 20, `${what}\n${report}`);
+  for (const what of WORTH) assert.ok((findings.counts.get(what) ?? 0) > 5, `${what}\n${report}`);
 });
