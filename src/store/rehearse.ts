@@ -6,6 +6,7 @@ import { versionOf } from './migration/migrate.ts';
 import { STEPS, type Step } from './migration/steps.ts';
 import type { Opening } from './opening.ts';
 import { SqliteStore } from './sqlite.ts';
+import { asStartupError } from './start_errors.ts';
 
 /** Steps that a database still needs to be of the present version. Throws a StartupError when it cannot be read. */
 export function stepsDue(path: string): { readonly version: number; readonly due: readonly Step[] } {
@@ -23,8 +24,9 @@ export function stepsDue(path: string): { readonly version: number; readonly due
  * hub may be using it. Throws a StartupError when a step fails.
  */
 export async function rehearse(path: string, opening: Opening): Promise<void> {
-  const folder = mkdtempSync(`${path}.rehearsal-`);
+  let folder: string | undefined;
   try {
+    folder = mkdtempSync(`${path}.rehearsal-`);
     const copy = join(folder, 'data.dat');
     await backUp(path, copy, { progress: (part) => opening.stage?.({ text: `Copying ${path}`, part: part / 4 }) });
     const stage: Opening['stage'] = ({ text, part }) => opening.stage?.({ text, part: 0.25 + part * 0.7 });
@@ -34,7 +36,9 @@ export async function rehearse(path: string, opening: Opening): Promise<void> {
     } finally {
       store.close();
     }
+  } catch (error) {
+    throw asStartupError(error, path);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -107,6 +107,20 @@ test('restore replaces a damaged database, whose log goes with it', async () => 
   assert.equal(existsSync(join(folder, 'data.dat-wal')), false);
 });
 
+test('A backup or an export that cannot be written ends in one line, and leaves nothing', async () => {
+  const folder = filledFolder('a');
+  const nowhere = join(folder, 'none', 'copy');
+  for (const command of ['backup', 'export']) {
+    const { code, err } = await runCliIn(folder, command, nowhere);
+    assert.match(err.split('\n').at(-2) ?? '', /^Cannot write \S+none\/copy: /);
+    assert.equal(code, 1, err);
+  }
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => !/^data\.dat(\.lock|-wal|-shm)?$/.test(name)),
+    [],
+  );
+});
+
 const NO_BACKUPS: readonly { what: string; make(path: string): void; says: RegExp }[] = [
   { what: 'a file that is not there', make: () => undefined, says: /: there is no such file\n$/ },
   { what: 'a file that is no database', make: (path) => writeFileSync(path, 'x'.repeat(9000)), says: /not a database/ },
@@ -224,5 +238,5 @@ test('A migration that is killed at any moment has happened or not, and the next
   store.close();
   assert.deepEqual([kept.entities.length, kept.rows.length], [20_000, 20_000]);
   assert.deepEqual(kept.entities, entities);
-  assert.match((await runCliIn(folder, 'check')).out, /\nversion 2, which is the present one[^]*\nIt is sound\n$/);
+  assert.match((await runCliIn(folder, 'check')).out, /\nversion 2, which is the present one.*\nIt is sound\n$/s);
 });

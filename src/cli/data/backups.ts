@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import { StartupError } from '../../errors.ts';
 import { backUp } from '../../store/backup.ts';
 import { restore } from '../../store/restore.ts';
+import { reasonOf } from '../../store/start_errors.ts';
 import { CommandError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { databaseHere } from './place.ts';
@@ -24,7 +26,8 @@ export async function backupCommand(to: string, { overwrite }: { readonly overwr
     steps.done(`Backed up ${path} to ${to}: ${megabytes(bytes)} in ${steps.seconds}, checked`);
   } catch (error) {
     if (signal.aborted) throw new CommandError(`Interrupted: ${to} was not written`);
-    throw error;
+    if (error instanceof StartupError) throw error;
+    throw new CommandError(`Cannot write ${to}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openRegionCheck } from '../../../wasm/region_check.ts';
 import { SqliteStore } from '../../store/sqlite.ts';
+import { reasonOf } from '../../store/start_errors.ts';
 import { CommandError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { type EntityDocument, readDocument, refused } from './document.ts';
@@ -20,12 +21,20 @@ export async function importCommand(from: string, { replace = false }: { readonl
   try {
     const plan = await planOf(store, { document, replace, from, steps });
     steps.show({ text: `Writing ${plan.batch.entities.length} entities`, part: 0.95 });
-    store.commit(plan.batch);
+    commit(store, { plan, path });
     const { created, changed, unchanged, deleted } = plan;
     const counts = `${created} created, ${changed} changed, ${unchanged} as they were, ${deleted} deleted`;
     steps.done(`Imported ${from} into ${path} in ${steps.seconds}: ${counts}`);
   } finally {
     store.close();
+  }
+}
+
+function commit(store: SqliteStore, { plan, path }: { plan: Overlay; path: string }): void {
+  try {
+    store.commit(plan.batch);
+  } catch (error) {
+    throw new CommandError(`Cannot write ${path}: ${reasonOf(error)}; nothing was changed`, { cause: error });
   }
 }
 
