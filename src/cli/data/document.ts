@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isUnset } from '../../entities/id.ts';
+import { isUnset } from '../../model/id.ts';
 import { CommandError } from '../command_error.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { Entities, type Kind } from '../../entities/entities.ts';
-import { idKey, isUnset } from '../../entities/id.ts';
 import { LocatingRules, RULES_SETTING } from '../../entities/locating_rules.ts';
 import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
+import { idKey, isUnset } from '../../model/id.ts';
 import { keptByKind, settingWrite } from '../../store/entity_text.ts';
 import type { EntityWrite, Kept, StoreBatch } from '../../store/store.ts';
 import { type EntityDocument, LISTS, type Listed } from './document.ts';
