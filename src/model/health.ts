@@ -21,13 +21,18 @@ export const HealthSource = Named('HealthSource', {
 });
 export type HealthSource = Static<typeof HealthSource>;
 
-/** Whether what the hub is told reaches its database. */
-const DatabaseHealth = Type.Object({
-  state: OneOf(['ok', 'failing'], 'failing from the first write that the database refuses to the next that it takes.'),
-  pending_rows: Type.Integer({ minimum: 0, description: 'Last locations that wait to be written.' }),
-  failing_since: Type.Optional(Timestamp),
-  error: Type.Optional(Type.String({ description: 'Why it fails.' })),
-});
+const DatabaseHealth = Type.Object(
+  {
+    state: OneOf(
+      ['ok', 'failing'],
+      'failing from the first write that the database refuses to the next that it takes.',
+    ),
+    pending_rows: Type.Integer({ minimum: 0, description: 'Last locations that wait to be written.' }),
+    failing_since: Type.Optional(Timestamp),
+    error: Type.Optional(Type.String({ description: 'Why it fails.' })),
+  },
+  { description: 'Whether what the hub is told reaches its database.' },
+);
 export type DatabaseHealth = Static<typeof DatabaseHealth>;
 
 /** The hub itself. */
