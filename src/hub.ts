@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { openRegionCheck } from '../wasm/region_check.ts';
 import type { Sources } from './adapters/sources.ts';
 import { createApi } from './api/api.ts';
@@ -7,6 +6,7 @@ import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
 import { schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
+import { storePlace } from './config/store_settings.ts';
 import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
 import { RULES_SETTING } from './entities/locating_rules.ts';
@@ -45,14 +45,10 @@ export interface Hub {
  * database or the port cannot be had.
  */
 export async function openHub(config: Config, log: Log): Promise<Hub> {
-  const path = join(config.config_path, 'data.dat');
-  const store = await openStore(
-    { path, startedMs: Date.now() },
-    {
-      stage: ({ text, part }) => log.info(text, { part }),
-      restarted: () => log.error('The thread of the database has failed and was started anew'),
-    },
-  );
+  const store = await openStore(storePlace(config, Date.now()), {
+    stage: ({ text, part }) => log.info(text, { part }),
+    restarted: () => log.error('The thread of the database has failed and was started anew'),
+  });
   try {
     return await openOn(store, config, log);
   } catch (error) {

@@ -1,5 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Iso24730Connection } from './iso_24730.ts';
+import { WideColumnProperties } from './wide_column.ts';
+import { Word } from './word.ts';
 
 /**
  * Every setting of the hub: type, default and one line of help. hub_config.yaml in the repository is written from this
@@ -55,9 +57,9 @@ export const ConfigSchema = Type.Object({
     default: true,
     description: 'Whether last locations and memberships survive a restart.',
   }),
-  db_type: Word(['sqlite'], {
+  db_type: Word(['sqlite', 'widecolumn'], {
     default: 'sqlite',
-    description: 'Kind of database: sqlite, the file data.dat beside this file.',
+    description: 'Kind of database: sqlite, the file data.dat beside this file, or widecolumn, a Cassandra cluster.',
   }),
   db_fast_writes: Type.Boolean({
     default: true,
@@ -103,11 +105,8 @@ export const ConfigSchema = Type.Object({
     default: [],
     description: 'ISO/IEC 24730-1 servers to read from: a list of {host, port, type, zone_id or foreign_id}.',
   }),
+  ...WideColumnProperties,
 });
-
-function Word<const T extends readonly string[]>(words: T, options: { default: T[number]; description: string }) {
-  return Type.Unsafe<T[number]>(Type.Enum([...words], options));
-}
 
 export type Settings = Static<typeof ConfigSchema>;
 
@@ -127,12 +126,13 @@ export const KEYS = Object.keys(ConfigSchema.properties) as readonly Key[];
 
 /** What a setting's schema says beside its type. */
 export interface Setting {
-  /** An empty list for a setting that is a list. */
-  readonly default: string | number | boolean | null | readonly [];
+  readonly default: string | number | boolean | null | readonly string[];
   readonly description: string;
   readonly secret?: boolean;
   /** The words of a setting that takes one of some words. */
   readonly enum?: readonly string[];
+  /** The types of a setting that may be null. */
+  readonly anyOf?: readonly { readonly type: string }[];
 }
 
 /** The schema of a setting, as plain data. */

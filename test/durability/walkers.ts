@@ -27,7 +27,6 @@ export class Walkers {
   #inside = new Set<string>();
   #events: Recorder | undefined;
   #seen = 0;
-  #lastMs = 0;
 
   /** Makes the fences and what is carried. */
   async configure(hub: HubProcess): Promise<void> {
@@ -60,11 +59,13 @@ export class Walkers {
   /** One walker goes somewhere, again and again, until the hub is gone. */
   async walk(hub: HubProcess, index: number, random: () => number): Promise<void> {
     const walker = WALKERS[index % WALKERS.length] ?? '';
-    for (;;) {
+    for (let lastMs = 0; ; ) {
+      // A visit is known by its entry_time: no two locations of a walker are of one millisecond, or ahead of the clock.
+      while (Date.now() <= lastMs) await new Promise((resolve) => setTimeout(resolve, 1));
+      lastMs = Date.now();
       const isInside = random() < 0.5;
       const east = isInside ? random() * 8 : 100 + random() * 50;
-      this.#lastMs = Math.max(this.#lastMs + 1, Date.now());
-      const location = locationOf(walker, east, { timestamp_generated: new Date(this.#lastMs).toISOString() });
+      const location = locationOf(walker, east, { timestamp_generated: new Date(lastMs).toISOString() });
       const answered = await hub.put(`/providers/${encodeURIComponent(walker)}/location`, location);
       if (answered?.status !== 204) return;
     }
