@@ -9,11 +9,12 @@ import type { Config } from './config/schema.ts';
 import { storePlace } from './config/store_settings.ts';
 import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
+import { RULES_SETTING } from './entities/locating_rules.ts';
 import type { Fanout } from './fanout/fanout.ts';
 import type { Log } from './log.ts';
 import { connectionsOf } from './operation/connections.ts';
 import { type Operation, openOperation } from './operation/operation.ts';
-import { type Parts, RULES_SETTING, wire } from './parts.ts';
+import { type Parts, wire } from './parts.ts';
 import type { Shards } from './shards/shards.ts';
 import { createSocket } from './socket/socket.ts';
 import { keptByKind, keptSetting } from './store/entity_text.ts';
@@ -34,6 +35,7 @@ export interface Hub {
   readonly fanout: Fanout;
   readonly shards: Shards;
   readonly sources: Sources;
+  readonly store: Store;
   /** Stops taking requests, finishes what was accepted, keeps it, and ends all threads. */
   close(): Promise<void>;
 }
@@ -43,7 +45,10 @@ export interface Hub {
  * database or the port cannot be had.
  */
 export async function openHub(config: Config, log: Log): Promise<Hub> {
-  const store = await openStore(storePlace(config));
+  const store = await openStore(storePlace(config, Date.now()), {
+    stage: ({ text, part }) => log.info(text, { part }),
+    restarted: () => log.error('The thread of the database has failed and was started anew'),
+  });
   try {
     return await openOn(store, config, log);
   } catch (error) {
@@ -70,12 +75,15 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
       fanout,
       shards,
       sources,
+      store,
       counts: operation.counts,
       async close() {
         clearInterval(flushTimer);
         sources.close();
         await listening.close();
         await finish({ ...parts, operation });
+        const lost = parts.writer.pendingRows;
+        if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
         await store.close();
       },
     };

@@ -32,6 +32,15 @@ export const AREAS: readonly Area[] = [
   { path: 'src/lane', mayImport: [...INNER, ...PROTOCOLS] },
   { path: 'src/shards', mayImport: [...INNER, 'src/lane', ...PROTOCOLS] },
   { path: 'src/transport', mayImport: ['src/model'] },
+  {
+    path: 'src/cli/data',
+    mayImport: [...INNER, 'src/cli/command_error.ts', 'src/cli/options.ts', 'src/cli/status_line.ts'].concat([
+      'src/config',
+      'src/entities',
+      'src/store',
+      'wasm/region_check.ts',
+    ]),
+  },
   { path: 'src/cli', mayImport: ['src/model'] },
   { path: 'src/hub-ui', mayImport: ['src/model'] },
   { path: 'src/errors.ts', mayImport: [] },
