@@ -1,10 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
+import type { Guard, Incoming } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
 export interface HttpOptions {
   readonly bodyMaxBytes: number;
+  readonly guard: Guard;
   readonly handleHttp: HandleHttp;
   /** Paths that speak WebSocket only; a plain request to them is answered 426. */
   readonly socketPaths: readonly string[];
@@ -37,6 +39,16 @@ export class HttpSide {
     });
     if (this.#closing) {
       this.#refuse(exchange, new HubError('HUB_UNAVAILABLE', 'Cannot take the request: the hub is shutting down'));
+      return;
+    }
+    const problem = this.#options.guard.problemOf(exchange, response);
+    if (problem !== undefined) {
+      this.#refuse(exchange, problem);
+      return;
+    }
+    if (exchange.lengths > 1) {
+      const what = `Cannot answer ${exchange.method}: the request has ${exchange.lengths} headers Content-Length`;
+      this.#refuse(exchange, new HubError('HUB_BAD_REQUEST', what));
       return;
     }
     if (Number(exchange.header('content-length')) > this.#options.bodyMaxBytes) {
@@ -113,7 +125,9 @@ export class HttpSide {
   #answer(exchange: Exchange, reply: HttpReply): void {
     if (exchange.aborted || exchange.answered) return;
     exchange.answered = true;
-    exchange.response.cork(() => write(exchange, reply, this.#closing));
+    // Where a body ends that has two lengths is a guess, and so is what follows it.
+    const isLast = this.#closing || exchange.lengths > 1;
+    exchange.response.cork(() => write(exchange, reply, isLast));
     this.#leave();
   }
 
@@ -124,7 +138,7 @@ export class HttpSide {
 }
 
 /** One request and its answer. The native request is gone when its handler returns, so all of it is copied. */
-class Exchange implements HttpRequest {
+class Exchange implements HttpRequest, Incoming {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -133,6 +147,9 @@ class Exchange implements HttpRequest {
   bodyBytes = 0;
   answered = false;
   aborted = false;
+  headerBytes = 0;
+  /** Headers that give the length of the body. */
+  lengths = 0;
   /** Names and values in turn: cheaper to fill than an object, and requests have few headers. */
   readonly #headers: string[] = [];
   #chunks: Uint8Array[] | undefined;
@@ -145,6 +162,8 @@ class Exchange implements HttpRequest {
     const headers = this.#headers;
     native.forEach((name, value) => {
       headers.push(name, value);
+      this.headerBytes += name.length + value.length;
+      if (name === 'content-length') this.lengths++;
     });
   }
 
