@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import { checkDepth, parseBody, textOf } from './body.ts';
 import { parseQuery } from './query.ts';
 import { Replies } from './replies.ts';

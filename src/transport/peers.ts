@@ -113,8 +113,8 @@ class SocketPeer implements Peer {
     this.userAgent = socket.context['userAgent'] ?? '';
   }
 
-  send(text: string): void {
-    this.#socket.send(text);
+  send(text: string | Uint8Array): void {
+    this.#socket.send(text as string | Buffer, false);
   }
 
   bufferedBytes(): number {

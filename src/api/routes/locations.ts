@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
 import type { HttpReply } from '../../exchange.ts';
-import { show } from '../../model/check.ts';
 import { Location, Proximity } from '../../model/location.ts';
+import { show } from '../../model/show.ts';
 import { textList } from '../answers.ts';
 import { found } from '../found.ts';
 import { oneOf } from '../read_one.ts';
