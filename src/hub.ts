@@ -137,6 +137,7 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       corsEnabled: config.cors,
       errorTypePrefix: config.error_type_prefix,
       versionInfo: VERSION_INFO,
+      depthMax: config.max_json_depth,
       operation,
     }),
     handlePeer: createSocket({
@@ -146,6 +147,7 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       ingestProximities: (values) => ingest.proximitiesEach(values),
       subscriptionIdMode: config.websocket_subscription_id,
       checkView: (asked) => viewOf(asked, entities),
+      depthMax: config.max_json_depth,
       subscriptionsMax: config.websocket_max_subscriptions,
       queueMaxBytes: config.websocket_buffer_size << 20,
       tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),

@@ -147,6 +147,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const slow = config.persist_locations && !config.db_fast_writes;
   const ingest = new Ingest({
     now,
+    depthMax: config.max_json_depth,
     zone: zones.find,
     hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
     location: (location, times) => shards.location(location, times),
