@@ -41,14 +41,13 @@ export class HttpSide {
       this.#refuse(exchange, new HubError('HUB_UNAVAILABLE', 'Cannot take the request: the hub is shutting down'));
       return;
     }
+    if (exchange.isAmbiguous) {
+      response.close();
+      return;
+    }
     const problem = this.#options.guard.problemOf(exchange, response);
     if (problem !== undefined) {
       this.#refuse(exchange, problem);
-      return;
-    }
-    if (exchange.lengths > 1) {
-      const what = `Cannot answer ${exchange.method}: the request has ${exchange.lengths} headers Content-Length`;
-      this.#refuse(exchange, new HubError('HUB_BAD_REQUEST', what));
       return;
     }
     if (Number(exchange.header('content-length')) > this.#options.bodyMaxBytes) {
@@ -125,9 +124,7 @@ export class HttpSide {
   #answer(exchange: Exchange, reply: HttpReply): void {
     if (exchange.aborted || exchange.answered) return;
     exchange.answered = true;
-    // Where a body ends that has two lengths is a guess, and so is what follows it.
-    const isLast = this.#closing || exchange.lengths > 1;
-    exchange.response.cork(() => write(exchange, reply, isLast));
+    exchange.response.cork(() => write(exchange, reply, this.#closing));
     this.#leave();
   }
 
@@ -148,8 +145,11 @@ class Exchange implements HttpRequest, Incoming {
   answered = false;
   aborted = false;
   headerBytes = 0;
-  /** Headers that give the length of the body. */
-  lengths = 0;
+  /**
+   * Where the body ends is a guess: it has two lengths, or a coding that the native server does not know, but takes for
+   * chunks. A proxy before the hub may guess otherwise, and take for a body what is a request of its own here.
+   */
+  isAmbiguous = false;
   /** Names and values in turn: cheaper to fill than an object, and requests have few headers. */
   readonly #headers: string[] = [];
   #chunks: Uint8Array[] | undefined;
@@ -160,10 +160,14 @@ class Exchange implements HttpRequest, Incoming {
     this.path = native.getUrl();
     this.query = native.getQuery() ?? '';
     const headers = this.#headers;
+    let hasLength = false;
     native.forEach((name, value) => {
       headers.push(name, value);
       this.headerBytes += name.length + value.length;
-      if (name === 'content-length') this.lengths++;
+      if (name === 'content-length') {
+        this.isAmbiguous ||= hasLength;
+        hasLength = true;
+      } else if (name === 'transfer-encoding' && value.toLowerCase() !== 'chunked') this.isAmbiguous = true;
     });
   }
 

@@ -1,5 +1,5 @@
-/** Addresses that are remembered. Should more be active at once, the one that was seen first is forgotten. */
-const ADDRESSES_MAX = 20_000;
+/** Clients that are remembered. */
+const CLIENTS_MAX = 20_000;
 
 /**
  * A token bucket per client: each may send so many requests per second, and twice as many at once after a rest. A client
@@ -19,12 +19,11 @@ export class RateLimit {
   allows(client: string): boolean {
     const nowMs = this.#now();
     const most = 2 * this.#perSecond;
-    let bucket = this.#buckets.get(client);
-    if (bucket === undefined) {
-      this.#makeRoom(nowMs);
-      bucket = { tokens: most, atMs: nowMs };
-      this.#buckets.set(client, bucket);
-    }
+    const bucket = this.#buckets.get(client) ?? { tokens: most, atMs: nowMs };
+    // The map is in the order of use: who has rested longest stands first, and may be forgotten with the least loss.
+    this.#buckets.delete(client);
+    this.#buckets.set(client, bucket);
+    if (this.#buckets.size > CLIENTS_MAX) this.#forgetFirst();
     bucket.tokens = Math.min(most, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * this.#perSecond);
     bucket.atMs = nowMs;
     if (bucket.tokens < 1) return false;
@@ -32,12 +31,9 @@ export class RateLimit {
     return true;
   }
 
-  /** Forgets clients that have rested, which is as if they had never come. */
-  #makeRoom(nowMs: number): void {
-    if (this.#buckets.size < ADDRESSES_MAX) return;
-    for (const [client, { atMs }] of this.#buckets) if (nowMs - atMs > 2000) this.#buckets.delete(client);
+  #forgetFirst(): void {
     const [first] = this.#buckets.keys();
-    if (this.#buckets.size >= ADDRESSES_MAX && first !== undefined) this.#buckets.delete(first);
+    if (first !== undefined) this.#buckets.delete(first);
   }
 }
 

@@ -161,7 +161,10 @@ describe('CORS', () => {
 
   it('is silent when it is switched off, but OPTIONS is served', async () => {
     const { send } = openApi({ corsEnabled: false });
-    assert.deepEqual((await send('GET', '/v2/zones')).headers, { 'Content-Type': 'application/json' });
+    assert.deepEqual((await send('GET', '/v2/zones')).headers, {
+      'Content-Type': 'application/json',
+      'X-Content-Type-Options': 'nosniff',
+    });
     assert.deepEqual((await send('OPTIONS', '/v2/zones')).headers, { Allow: 'GET, POST, DELETE, HEAD, OPTIONS' });
     assert.deepEqual((await send('PUT', '/v2/providers/locations', [])).headers, {});
   });
