@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { openRegionCheck } from '../wasm/region_check.ts';
 import type { Sources } from './adapters/sources.ts';
 import { createApi } from './api/api.ts';
@@ -8,6 +7,8 @@ import { viewOf } from './api/view.ts';
 import { every, schedule } from './clock.ts';
 import { listenSettings } from './config/listen_settings.ts';
 import type { Config } from './config/schema.ts';
+import { storePlace } from './config/store_settings.ts';
+import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
 import type { Fanout } from './fanout/fanout.ts';
@@ -47,7 +48,7 @@ export interface Hub {
  * database or the port cannot be had.
  */
 export async function openHub(config: Config, log: Log): Promise<Hub> {
-  const store = await openStore({ path: join(config.config_path, 'data.dat') });
+  const store = await openStore(storePlace(config));
   try {
     return await openOn(store, config, log);
   } catch (error) {
@@ -104,8 +105,11 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   await shards.settled();
-  if (config.persist_locations) shards.restore(kept.rows, config.restart_event_delay);
-  else void writer.writeRows(kept.rows.map(({ kind, id }) => ({ kind, id, gone: true })));
+  // A crash may have left rows of what is deleted, or of a provider that was never kept.
+  const isWanted = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
+  const unwanted = kept.rows.filter((row) => !isWanted(row));
+  if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
+  if (config.persist_locations) shards.restore(kept.rows.filter(isWanted), config.restart_event_delay);
   // A worker takes some 400 ms to start. The first location should not wait for that.
   for (const { lane } of [...shards.lanes, collisions]) lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);
@@ -114,7 +118,7 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
 type Running = Parts & { readonly operation: Operation };
 
 async function serve(parts: Running, config: Config, log: Log): Promise<Listening> {
-  const { now, fanout, shards, entities, rules, ingest, sources, operation } = parts;
+  const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation } = parts;
   const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   return listen({
@@ -127,13 +131,14 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       read: (query) => shards.ask(query),
       acceptLocations: (values, incoming) => ingest.locations(values, incoming),
       acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
+      zonesMoved: () => zoneMoves.settled(),
       acceptCisco: sources.acceptCisco,
       forgetLocation: async (id) => shards.forget(id),
       async forgetAllLocations() {
         for (const { id } of entities.list('provider')) shards.forget(id);
       },
       rules,
-      publishFenceEvent: fenceEventPublisher({ fanout, entities, now }),
+      publishFenceEvent: fenceEventPublisher({ fanout, entities, counts, now }),
       corsEnabled: config.cors,
       errorTypePrefix: config.error_type_prefix,
       versionInfo: VERSION_INFO,
@@ -157,11 +162,13 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
 }
 
 /** Finishes what was accepted, in the order of its way: shards, collisions, store. */
-async function finish({ ticker, entities, shards, collisions, writer, operation }: Running): Promise<void> {
+async function finish({ ticker, entities, zoneMoves, shards, collisions, writer, operation }: Running): Promise<void> {
   ticker.stop();
   // Providers that locations have brought along are still being created.
   await entities.settled();
   await shards.kept().catch(() => undefined);
+  await zoneMoves.close();
+  await shards.settled().catch(() => undefined);
   await collisions.lane.settled().catch(() => undefined);
   await operation.close();
   await writer.close();

@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
-import { checkKept, parseBody, textOf } from './body.ts';
+import { checkKept, checkSize, parseBody, textOf } from './body.ts';
 import { parseQuery } from './query.ts';
 import { Replies } from './replies.ts';
 import type { ApiDeps, Method } from './route.ts';
@@ -40,6 +40,7 @@ function answer(request: HttpRequest, { hub, router, reply }: Api): HttpReply | 
   if (route === undefined) return notAllowed(request, match, reply);
   const { version, path, id } = match;
   const query = parseQuery(request.query, route.query);
+  if (route.bodyMaxBytes !== undefined) checkSize(request.body, route.bodyMaxBytes);
   const body = route.body === undefined ? undefined : (route.text ? textOf : parseBody)(request.body, hub);
   if (!route.hot) checkKept(body, hub);
   try {

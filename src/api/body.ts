@@ -35,3 +35,9 @@ export function checkKept(value: unknown, { depthMax }: BodyLimits): void {
   const problem = whyUnfit(value, depthMax === undefined ? {} : { depthMax });
   if (problem !== undefined) throw new HubError('HUB_BAD_REQUEST', problem);
 }
+
+/** Throws HUB_PAYLOAD_TOO_LARGE. */
+export function checkSize({ byteLength }: Uint8Array, maxBytes: number): void {
+  if (byteLength <= maxBytes) return;
+  throw new HubError('HUB_PAYLOAD_TOO_LARGE', `body: must have at most ${maxBytes} bytes, found ${byteLength}`);
+}

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { DEPTH_MAX } from '../model/depth.ts';
 import { Iso24730Connection } from './iso_24730.ts';
+import { WideColumnProperties } from './wide_column.ts';
+import { Word } from './word.ts';
 
 /**
  * Every setting of the hub: type, default and one line of help. hub_config.yaml in the repository is written from this
@@ -75,6 +77,10 @@ export const ConfigSchema = Type.Object({
     secret: true,
     description: 'A licence key to be shown by /license/info. The hub needs none.',
   }),
+  license_public_keys: Type.Array(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }), {
+    default: [],
+    description: 'Ed25519 public keys that a license_key may be signed with: a list of their 32 bytes in base64url.',
+  }),
   severity_level: Word(['Fatal', 'Error', 'Warning', 'Info', 'Debug', 'Trace'], {
     default: 'Info',
     description: 'Least severity that is logged: Fatal, Error, Warning, Info, Debug or Trace.',
@@ -92,9 +98,9 @@ export const ConfigSchema = Type.Object({
     default: true,
     description: 'Whether last locations and memberships survive a restart.',
   }),
-  db_type: Word(['sqlite'], {
+  db_type: Word(['sqlite', 'widecolumn'], {
     default: 'sqlite',
-    description: 'Kind of database: sqlite, the file data.dat beside this file.',
+    description: 'Kind of database: sqlite, the file data.dat beside this file, or widecolumn, a Cassandra cluster.',
   }),
   db_fast_writes: Type.Boolean({
     default: true,
@@ -152,15 +158,12 @@ export const ConfigSchema = Type.Object({
     default: [],
     description: 'ISO/IEC 24730-1 servers to read from: a list of {host, port, type, zone_id or foreign_id}.',
   }),
+  ...WideColumnProperties,
 });
 
 /** A text that need not be set. */
 function Text(options: { description: string; secret?: true }) {
   return Type.Union([Type.String({ minLength: 1 }), Type.Null()], { default: null, ...options });
-}
-
-function Word<const T extends readonly string[]>(words: T, options: { default: T[number]; description: string }) {
-  return Type.Unsafe<T[number]>(Type.Enum([...words], options));
 }
 
 export type Settings = Static<typeof ConfigSchema>;
@@ -181,12 +184,13 @@ export const KEYS = Object.keys(ConfigSchema.properties) as readonly Key[];
 
 /** What a setting's schema says beside its type. */
 export interface Setting {
-  /** An empty list for a setting that is a list. */
-  readonly default: string | number | boolean | null | readonly [];
+  readonly default: string | number | boolean | null | readonly string[];
   readonly description: string;
   readonly secret?: boolean;
   /** The words of a setting that takes one of some words. */
   readonly enum?: readonly string[];
+  /** The types of a setting that may be null. */
+  readonly anyOf?: readonly { readonly type: string }[];
 }
 
 /** The schema of a setting, as plain data. */
