@@ -120,6 +120,20 @@ export async function openTestHub(settings: TestSettings = {}, options: { folder
   };
 }
 
+/** Runs a hub while `use` does, in a folder that is kept. */
+export async function whileHubRuns<T>(
+  folder: string,
+  settings: TestSettings,
+  use: (hub: TestHub) => Promise<T>,
+): Promise<T> {
+  const hub = await openTestHub(settings, { folder });
+  try {
+    return await use(hub);
+  } finally {
+    await hub.close();
+  }
+}
+
 interface Asked {
   readonly method: string;
   readonly body: unknown;
