@@ -52,7 +52,12 @@ export const AREAS: readonly Area[] = [
   { path: 'src/main.ts', mayImport: ['src', 'workers'] },
   { path: 'src/parts.ts', mayImport: ['src', 'workers'] },
   { path: 'src/hub.ts', mayImport: ['src', 'workers', 'wasm'] },
-  { path: 'bench', mayImport: ['src', 'workers', 'wasm'] },
+  { path: 'bench/load', mayImport: ['bench/listen', 'bench/process'] },
+  { path: 'bench/listen', mayImport: ['bench/load', 'bench/process'] },
+  { path: 'bench/process', mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts'] },
+  { path: 'bench/kernel', mayImport: ['src', 'workers', 'wasm', 'bench/load', 'bench/profiles/site.ts'] },
+  { path: 'bench/report', mayImport: ['bench/targets.ts'] },
+  { path: 'bench', mayImport: [] },
   { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench'] },
 ];
 
