@@ -4,12 +4,14 @@ import { createApi } from './api/api.ts';
 import { Replies } from './api/replies.ts';
 import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
-import { schedule } from './clock.ts';
+import { every, schedule } from './clock.ts';
+import { listenSettings } from './config/listen_settings.ts';
 import type { Config } from './config/schema.ts';
 import { storePlace } from './config/store_settings.ts';
 import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
 import { RULES_SETTING } from './entities/locating_rules.ts';
+import { CertificateCare, warnOfExposure } from './exposure.ts';
 import type { Fanout } from './fanout/fanout.ts';
 import type { Log } from './log.ts';
 import { connectionsOf } from './operation/connections.ts';
@@ -25,12 +27,15 @@ import { type Listening, listen } from './transport/server.ts';
 export const VERSION_INFO = { hub_version: '0.1.0', vendor: 'omlox location hub', api_version: '2.0.0' };
 
 const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1/ws/socket`, `${prefix}/v2/ws/socket`]);
-const FRAME_MAX_BYTES = 16 << 20;
 const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
 
 /** A running hub. */
 export interface Hub {
   readonly port: number;
+  /** Whether it serves HTTPS. */
+  readonly isSecure: boolean;
+  /** Looks whether there is a new certificate, and serves it. Never rejects. */
+  renewCertificate(): Promise<void>;
   counts(): HubCounts;
   readonly fanout: Fanout;
   readonly shards: Shards;
@@ -69,9 +74,14 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
     const listening = await serve({ ...parts, operation }, config, log);
     operation.start();
     sources.start();
+    warnOfExposure(config, log);
+    const care = new CertificateCare(listening, { log, now: parts.now });
+    const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
     const flushTimer = setInterval(() => parts.flusher.flush(), config.db_flush_interval);
     return {
       port: listening.port,
+      isSecure: listening.certificate !== undefined,
+      renewCertificate: () => care.look(),
       fanout,
       shards,
       sources,
@@ -79,6 +89,7 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
       counts: operation.counts,
       async close() {
         clearInterval(flushTimer);
+        stopLooking();
         sources.close();
         await listening.close();
         await finish({ ...parts, operation });
@@ -119,11 +130,7 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
   const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   return listen({
-    host: config.host,
-    port: config.port,
-    bodyMaxBytes: config.client_max_body_size * 1024,
-    frameMaxBytes: FRAME_MAX_BYTES,
-    idleTimeoutSeconds: config.websocket_idle_timeout,
+    ...listenSettings(config),
     socketPaths: SOCKET_PATHS,
     refuse: (error) => replies.error(error),
     report,
@@ -143,6 +150,7 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       corsEnabled: config.cors,
       errorTypePrefix: config.error_type_prefix,
       versionInfo: VERSION_INFO,
+      depthMax: config.max_json_depth,
       operation,
     }),
     handlePeer: createSocket({
@@ -152,6 +160,8 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       ingestProximities: (values) => ingest.proximitiesEach(values),
       subscriptionIdMode: config.websocket_subscription_id,
       checkView: (asked) => viewOf(asked, entities),
+      depthMax: config.max_json_depth,
+      subscriptionsMax: config.websocket_max_subscriptions,
       queueMaxBytes: config.websocket_buffer_size << 20,
       tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
       report,

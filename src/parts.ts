@@ -166,6 +166,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const slow = config.persist_locations && !config.db_fast_writes;
   const ingest = new Ingest({
     now,
+    depthMax: config.max_json_depth,
     zone: zones.find,
     // Without fast writes a location that cannot be kept is not processed.
     canKeep: () => !slow || !rowWriter.refusesRows,

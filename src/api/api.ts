@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
-import { checkDepth, checkSize, parseBody, textOf } from './body.ts';
+import { checkKept, checkSize, parseBody, textOf } from './body.ts';
 import { parseQuery } from './query.ts';
 import { Replies } from './replies.ts';
 import type { ApiDeps, Method } from './route.ts';
@@ -41,13 +41,13 @@ function answer(request: HttpRequest, { hub, router, reply }: Api): HttpReply | 
   const { version, path, id } = match;
   const query = parseQuery(request.query, route.query);
   if (route.bodyMaxBytes !== undefined) checkSize(request.body, route.bodyMaxBytes);
-  const body = route.body === undefined ? undefined : (route.text ? textOf : parseBody)(request.body);
-  if (!route.hot) checkDepth(body);
+  const body = route.body === undefined ? undefined : (route.text ? textOf : parseBody)(request.body, hub);
+  if (!route.hot) checkKept(body, hub);
   try {
     return route.handle({ version, path, id, query, body, reply }, hub);
   } catch (error) {
     // What overflowed the stack of a hot route was a body nested too deeply, if it was.
-    if (error instanceof RangeError) checkDepth(body);
+    if (error instanceof RangeError) checkKept(body, hub);
     throw error;
   }
 }

@@ -9,11 +9,14 @@ const CORS: Headers = {
   'Access-Control-Expose-Headers': 'Location, Retry-After, Allow',
 };
 
+/** A browser must not take JSON for a page, whatever it holds. */
+const NOT_GUESSED: Headers = { 'X-Content-Type-Options': 'nosniff' };
+
 const OWN_PAGES: Headers = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'X-Content-Type-Options': 'nosniff',
+  ...NOT_GUESSED,
   'Referrer-Policy': 'no-referrer',
   // They change with the version of the hub only, whose address stays.
   'Cache-Control': 'max-age=600',
@@ -30,7 +33,7 @@ export class Replies {
   constructor(options: { readonly corsEnabled: boolean; readonly errorTypePrefix: string }) {
     this.#errorTypePrefix = options.errorTypePrefix;
     this.#cors = options.corsEnabled ? CORS : {};
-    this.#json = { 'Content-Type': 'application/json', ...this.#cors };
+    this.#json = { 'Content-Type': 'application/json', ...NOT_GUESSED, ...this.#cors };
     this.noContent = { status: 204, headers: this.#cors };
   }
 
@@ -51,7 +54,7 @@ export class Replies {
 
   /** The error as {type, code, message}. */
   error(error: HubError, headers: Headers = {}): HttpReply {
-    const retry: Headers = error.status === 503 ? { 'Retry-After': '1' } : {};
+    const retry: Headers = error.status === 503 || error.status === 429 ? { 'Retry-After': '1' } : {};
     return {
       status: error.status,
       headers: { ...this.#json, ...retry, ...headers },

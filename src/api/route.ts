@@ -36,6 +36,8 @@ export interface ApiDeps {
   /** `com.flowcate` in `com.flowcate.http.not_found`. */
   readonly errorTypePrefix: string;
   readonly versionInfo: VersionInfo;
+  /** Levels that JSON may be nested; 200 when left out. */
+  readonly depthMax?: number;
   readonly operation: OperationDeps;
 }
 

@@ -48,7 +48,7 @@ export class Session implements PeerEvents {
 
   message(text: string): void {
     try {
-      const frame = readFrame(text);
+      const frame = readFrame(text, this.deps.depthMax);
       const command = COMMANDS.find(({ event }) => event === frame.event);
       if (command === undefined) {
         const known = COMMANDS.map(({ event }) => event).join(', ');

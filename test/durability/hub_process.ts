@@ -7,7 +7,7 @@ import { after } from 'node:test';
 import type { TestSettings } from '../support/running_hub.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
-const RUNNING = /API +(http:\S+)/;
+const RUNNING = /API +(https?:\S+)/;
 
 /** What a request was answered; undefined when the hub went away over it. */
 export interface Answered {
@@ -39,7 +39,7 @@ export class HubProcess {
   readonly #ended: Promise<Ended>;
   #stdout = '';
   #stderr = '';
-  /** `http://127.0.0.1:port/hub/v2` */
+  /** `http://127.0.0.1:port/hub/v2`, or https */
   base = '';
 
   constructor(folder: string, settings: TestSettings = {}, atEnd: AtEnd = after) {
@@ -95,6 +95,16 @@ export class HubProcess {
   crash(): Promise<Ended> {
     this.#child.kill('SIGKILL');
     return this.#ended;
+  }
+
+  /** Tells the process to look for a new certificate. */
+  hangUp(): void {
+    this.#child.kill('SIGHUP');
+  }
+
+  /** Waits until the process has logged a text. */
+  async logged(text: string): Promise<void> {
+    while (!this.#stderr.includes(text)) await once(this.#child.stderr as NodeJS.EventEmitter, 'data');
   }
 
   /** Asks the process to stop. */

@@ -53,6 +53,8 @@ export const AREAS: readonly Area[] = [
   },
   { path: 'src/counts.ts', mayImport: [] },
   { path: 'src/clock.ts', mayImport: [] },
+  { path: 'src/exposure.ts', mayImport: ['src/log.ts', 'src/transport'] },
+  { path: 'src/outgoing_fetch.ts', mayImport: [] },
   { path: 'src/log.ts', mayImport: [], packages: ['pino'] },
   { path: 'src/outcomes.ts', mayImport: [...INNER, 'src/counts.ts', 'src/fanout', ...PROTOCOLS] },
   { path: 'src/launch.mjs', mayImport: [] },
@@ -80,6 +82,7 @@ export const SINGLE_SITES: Readonly<Record<string, string>> = {
   '@prometheus-io/client': 'src/operation',
   commander: 'src/cli',
   yaml: 'src/config',
+  undici: 'src/outgoing_fetch.ts',
 };
 
 /** Whether a path is the file, lies in the folder, or fits the pattern with one asterisk. */
