@@ -1,10 +1,12 @@
 import Type from 'typebox';
+import type { Query } from '../../core/item.ts';
 import { HubError } from '../../errors.ts';
 import type { HttpReply } from '../../exchange.ts';
 import { show } from '../../model/check.ts';
 import { Location, Proximity } from '../../model/location.ts';
 import { textList } from '../answers.ts';
 import { found } from '../found.ts';
+import { limitedTo } from '../ownership.ts';
 import { oneOf } from '../read_one.ts';
 import { type Call, type Method, type Route, route } from '../route.ts';
 import { VIEW_QUERY, viewOf } from '../view.ts';
@@ -26,12 +28,13 @@ export const LOCATION_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/providers/locations',
     summary: 'Last locations of all providers',
-    permission: { operation: 'READ' },
+    permission: { operation: 'READ', resource: 'provider_id', owned: 'reply' },
     query: Type.Object(VIEW_QUERY),
     replies: { 200: { description: 'The locations.', schema: Type.Array(Location) } },
-    async handle({ query, reply }, hub) {
+    async handle({ query, owned, reply }, hub) {
       const view = viewOf(query, hub.entities);
-      return reply.json(textList(await hub.read({ ask: 'provider_locations', view }), view));
+      const asked: Query = { ask: 'provider_locations', view, ...limitedTo('provider', owned, hub) };
+      return reply.json(textList(await hub.read(asked), view));
     },
   }),
   bulkRow('PUT'),
@@ -95,7 +98,7 @@ function bulkRow(method: Method): Route {
     method,
     path: '/providers/locations',
     summary: 'Send locations of any providers',
-    permission: { operation: 'UPDATE' },
+    permission: { operation: 'UPDATE', resource: 'provider_id', owned: 'items' },
     body: Type.Array(Location),
     hot: true,
     notes: ALL_OR_NONE,
@@ -109,7 +112,7 @@ function proximitiesRow(method: Method): Route {
     method,
     path: '/providers/proximities',
     summary: 'Send proximities of any providers to zones',
-    permission: { operation: 'UPDATE' },
+    permission: { operation: 'UPDATE', resource: 'provider_id', owned: 'items' },
     body: Type.Array(Proximity),
     hot: true,
     notes: ALL_OR_NONE,
