@@ -41,7 +41,10 @@ export class PeerSide {
   #serve(server: Server, path: string): void {
     server.upgrade(path, (request, response) => {
       if (this.#closing) response.status(503).send();
-      else response.upgrade({ path, userAgent: request.headers['user-agent'] ?? '' });
+      else {
+        const { 'user-agent': userAgent = '', authorization } = request.headers;
+        response.upgrade({ path, userAgent, authorization, query: request.path_query });
+      }
     });
     const { frameMaxBytes, idleTimeoutSeconds } = this.#options;
     const options = {
@@ -89,12 +92,16 @@ export class PeerSide {
 class SocketPeer implements Peer {
   readonly path: string;
   readonly userAgent: string;
+  readonly authorization: string | undefined;
+  readonly query: string;
   readonly #socket: Websocket;
 
   constructor(socket: Websocket) {
     this.#socket = socket;
     this.path = socket.context['path'] ?? '';
     this.userAgent = socket.context['userAgent'] ?? '';
+    this.authorization = socket.context['authorization'];
+    this.query = socket.context['query'] ?? '';
   }
 
   send(text: string): void {
