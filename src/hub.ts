@@ -5,7 +5,9 @@ import { createApi } from './api/api.ts';
 import { Replies } from './api/replies.ts';
 import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
-import { schedule } from './clock.ts';
+import type { Fetch } from './auth/fetch_json.ts';
+import { type HubAuthorization, openAuthorization } from './authorization.ts';
+import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import type { HubCounts } from './counts.ts';
 import type { Fanout } from './fanout/fanout.ts';
@@ -33,6 +35,8 @@ export interface Hub {
   readonly fanout: Fanout;
   readonly shards: Shards;
   readonly sources: Sources;
+  /** Access tokens whose signature was looked at since the start. */
+  tokensVerified(): number;
   /** Stops taking requests, finishes what was accepted, keeps it, and ends all threads. */
   close(): Promise<void>;
 }
@@ -41,17 +45,24 @@ export interface Hub {
  * Puts the hub together and starts it: the only place where its parts are wired. Throws a StartupError when the
  * database or the port cannot be had.
  */
-export async function openHub(config: Config, log: Log): Promise<Hub> {
+export async function openHub(config: Config, log: Log, { fetch = globalThis.fetch as Fetch } = {}): Promise<Hub> {
+  const authorization = openAuthorization(config, { log, fetch, now: risingClock() });
   const store = await openStore({ path: join(config.config_path, 'data.dat') });
   try {
-    return await openOn(store, config, log);
+    return await openOn(store, config, log, authorization);
   } catch (error) {
+    authorization?.close();
     await store.close();
     throw error;
   }
 }
 
-async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
+async function openOn(
+  store: Store,
+  config: Config,
+  log: Log,
+  authorization: HubAuthorization | undefined,
+): Promise<Hub> {
   const kept = await store.load();
   const regionProblem = await openRegionCheck();
   const parts = wire({ store, config, log, regionProblem });
@@ -60,7 +71,7 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
     await fill(parts, kept, config);
     const connections = () => connectionsOf(sources.status(), entities);
     const operation = await openOperation(parts, { config, log, kept, schedule, connections });
-    const listening = await serve({ ...parts, operation }, config, log);
+    const listening = await serve({ ...parts, operation, authorization }, config, log);
     operation.start();
     sources.start();
     const flushTimer = setInterval(() => parts.flusher.flush(), config.db_flush_interval);
@@ -70,9 +81,11 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
       shards,
       sources,
       counts: operation.counts,
+      tokensVerified: () => authorization?.verifications() ?? 0,
       async close() {
         clearInterval(flushTimer);
         sources.close();
+        authorization?.close();
         await listening.close();
         await finish({ ...parts, operation });
         await store.close();
@@ -101,9 +114,10 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
 }
 
 type Running = Parts & { readonly operation: Operation };
+type Serving = Running & { readonly authorization: HubAuthorization | undefined };
 
-async function serve(parts: Running, config: Config, log: Log): Promise<Listening> {
-  const { now, fanout, shards, entities, rules, ingest, sources, operation } = parts;
+async function serve(parts: Serving, config: Config, log: Log): Promise<Listening> {
+  const { now, fanout, shards, entities, rules, ingest, sources, operation, authorization } = parts;
   const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   return listen({
@@ -131,6 +145,7 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       errorTypePrefix: config.error_type_prefix,
       versionInfo: VERSION_INFO,
       operation,
+      ...(authorization && { authorization: authorization.api }),
     }),
     handlePeer: createSocket({
       fanout,
@@ -139,6 +154,9 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       ingestProximities: (values) => ingest.proximitiesEach(values),
       subscriptionIdMode: config.websocket_subscription_id,
       checkView: (asked) => viewOf(asked, entities),
+      ...(authorization && { authorize: authorization.socket }),
+      now,
+      schedule,
       queueMaxBytes: config.websocket_buffer_size << 20,
       tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
       report,

@@ -14,7 +14,7 @@ export interface Logged {
 }
 
 /** Settings by their names in hub_config.yaml. */
-export type TestSettings = Readonly<Record<string, string | number | boolean>>;
+export type TestSettings = Readonly<Record<string, string | number | boolean | readonly unknown[]>>;
 
 export interface TestReply {
   readonly status: number;
@@ -28,6 +28,7 @@ export interface SocketOptions {
   /** Path of the WebSocket; `/hub/v2/ws/socket` when left out. */
   readonly path?: string;
   readonly userAgent?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -64,7 +65,7 @@ export interface TestHub {
 export async function openTestHub(settings: TestSettings = {}, options: { folder?: string } = {}): Promise<TestHub> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
-  for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = String(value);
+  for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = settingText(value);
   const logged: Logged[] = [];
   const logAs = (level: Logged['level']) => {
     return (message: string, facts: object = {}) => void logged.push({ level, message, facts });
@@ -77,8 +78,8 @@ export async function openTestHub(settings: TestSettings = {}, options: { folder
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const sockets: SocketClient[] = [];
 
-  const open = async ({ path = '/hub/v2/ws/socket', userAgent }: SocketOptions = {}): Promise<SocketClient> => {
-    const client = await SocketClient.open(`ws://127.0.0.1:${hub.port}${path}`, { userAgent });
+  const open = async ({ path = '/hub/v2/ws/socket', ...rest }: SocketOptions = {}): Promise<SocketClient> => {
+    const client = await SocketClient.open(`ws://127.0.0.1:${hub.port}${path}`, rest);
     sockets.push(client);
     return client;
   };
@@ -118,6 +119,11 @@ export async function openTestHub(settings: TestSettings = {}, options: { folder
     },
     close,
   };
+}
+
+/** A setting as it stands in the environment. */
+function settingText(value: TestSettings[string]): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 interface Asked {
