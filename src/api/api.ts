@@ -4,7 +4,7 @@ import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/check.ts';
 import { checkDepth, parseBody, textOf } from './body.ts';
-import { checkOwned } from './ownership.ts';
+import { checkBodyOwned, checkPathOwned } from './ownership.ts';
 import { parseQuery } from './query.ts';
 import { Replies } from './replies.ts';
 import type { ApiDeps, Method, Route } from './route.ts';
@@ -58,13 +58,15 @@ interface Found {
   readonly request: HttpRequest;
 }
 
-/** Reads a request that is let in, and handles it. Its body is not looked at before. */
+/** Reads a request that is let in, limited to what is owned unless that is undefined, and handles it. */
 function run({ match, route, request }: Found, owned: Owned | undefined, { hub, reply }: Api) {
+  const asked = owned && { match, owned };
+  if (asked !== undefined) checkPathOwned(route, asked, hub);
   const { version, path, id } = match;
   const query = parseQuery(request.query, route.query);
   const body = route.body === undefined ? undefined : (route.text ? textOf : parseBody)(request.body);
   if (!route.hot) checkDepth(body);
-  if (owned !== undefined) checkOwned(route, { match, body, owned }, hub);
+  if (asked !== undefined) checkBodyOwned(route, asked, body);
   try {
     return route.handle({ version, path, id, query, body, owned, reply }, hub);
   } catch (error) {

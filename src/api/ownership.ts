@@ -8,30 +8,37 @@ import { replacesIds } from './versions.ts';
 
 interface Asked {
   readonly match: Match;
-  readonly body: unknown;
   readonly owned: Owned;
 }
 
 /**
- * Throws HUB_NOT_AUTHORIZED unless what the request names is owned. What a reply lists is limited where it is made. An
- * id that cannot be read counts as not owned, so that nothing depends on how the handler understands it.
+ * Throws HUB_NOT_AUTHORIZED unless what the path names is owned. What the body names is checked once it is read, and what
+ * a reply lists is limited where it is made.
  */
-export function checkOwned({ permission, method }: Route, { match, body, owned }: Asked, hub: ApiDeps): void {
-  if (permission === 'public' || permission.owned === 'reply') return;
+export function checkPathOwned({ permission, method }: Route, { match, owned }: Asked, hub: ApiDeps): void {
+  if (permission === 'public') return;
   const { resource } = permission;
   if (resource === undefined) throw notOwned(method, match, 'it is no matter of ownership');
-  if (permission.owned === undefined) {
-    if (!owned.has(resource, meant(resource, match.id, hub))) throw notOwned(method, match, 'it is not owned');
-    return;
-  }
-  const bodies = permission.owned === 'items' ? (Array.isArray(body) ? body : []) : [body];
-  const member = permission.owned === 'items' ? resource : 'id';
-  const generated = permission.owned === 'body' && replacesIds(match.version, KINDS[resource]);
-  for (const item of bodies) {
-    if (generated || !owns(owned, resource, textIn(item, member))) {
-      throw notOwned(method, match, `the ${resource} in the body is not owned`);
+  if (permission.owned !== undefined || owned.has(resource, meant(resource, match.id, hub))) return;
+  throw notOwned(method, match, 'it is not owned');
+}
+
+/**
+ * Throws HUB_NOT_AUTHORIZED unless everything that the body names is owned, where that is what counts. An id that cannot
+ * be read counts as not owned, so that nothing depends on how the handler understands it.
+ */
+export function checkBodyOwned({ permission, method }: Route, { match, owned }: Asked, body: unknown): void {
+  if (permission === 'public' || permission.resource === undefined) return;
+  const { resource } = permission;
+  if (permission.owned === 'body') {
+    const isGenerated = replacesIds(match.version, KINDS[resource]);
+    if (isGenerated || !owns(owned, resource, textIn(body, 'id'))) {
+      throw notOwned(method, match, `the ${resource} of the body is not owned`);
     }
   }
+  if (permission.owned !== 'items' || !Array.isArray(body)) return;
+  if (body.every((item) => owns(owned, resource, textIn(item, resource)))) return;
+  throw notOwned(method, match, `not every ${resource} of the body is owned`);
 }
 
 /** The entities among a list that are owned, where a list is limited to them. */

@@ -27,6 +27,7 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
     description: 'The hub wants an access token, and the request has none that is valid.',
     type: '.auth.authenticated',
     message: 'The access token is not valid: it has expired',
+    headers: { 'WWW-Authenticate': 'Bearer: that is how a token is sent.' },
     applies: (route) => route.permission !== 'public',
   },
   403: {
