@@ -2,13 +2,13 @@ import type { CollisionReply, ShardReply } from '../workers/protocol.ts';
 import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
 import { InTurn } from './fanout/in_turn.ts';
-import type { EventText } from './model/topics.ts';
+import type { EventBlock } from './model/event_block.ts';
 
 /** Where outcomes go. */
 export interface Destinations {
   readonly shards: number;
   readonly counts: HubCounts;
-  publish(events: readonly EventText[]): void;
+  publish(events: readonly EventBlock[]): void;
   /** Resolves once the rows are kept; rejects when the database does not take them now. */
   keep(rows: readonly LastKnownRow[]): Promise<void>;
   /** Hands packed motions of a shard to the collision stage. */
@@ -36,7 +36,7 @@ export class Outcomes {
    * Stores rows and publishes events: after the rows are kept, or at once where the database fails, since a subscriber
    * must not miss what has happened. Returns what is being stored.
    */
-  ofShard(shard: number, { outcome, motions }: ShardReply): Promise<void> | undefined {
+  ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
     const { counts } = this.#to;
     for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits', 'motions'] as const) {
       counts[name] += outcome.counts[name];
@@ -44,7 +44,7 @@ export class Outcomes {
     this.#to.wakeAt(shard, outcome.nextDeadlineMs);
     this.#to.motions(motions);
     const stored = outcome.rows.length === 0 ? undefined : this.#to.keep(outcome.rows);
-    this.#inTurn[shard]?.publish(outcome.events, stored);
+    this.#inTurn[shard]?.publish(events, stored);
     return stored;
   }
 

@@ -89,7 +89,10 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     shards: config.num_threads,
     counts,
     publish: (events) => fanout.publish(events),
-    keep: (rows) => rowWriter.writeRows(rows, { orFail: true }),
+    keep(rows) {
+      flusher.brought(rows.length);
+      return rowWriter.writeRows(rows, { orFail: true });
+    },
     motions: (packed) => collisions.shardDone(packed),
     wakeAt: (who, atMs) => ticker.set(who, atMs),
   });
@@ -158,7 +161,8 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
       });
     },
     announce: (proximity) => announceProximity(fanout, proximity),
-    kept: () => (slow ? shards.kept() : undefined),
+    // Who waits for the answer before sending more finds the pace that the shards can keep.
+    kept: () => (slow ? shards.kept() : shards.eased()),
   });
   const streams = config.iso_24730_connections;
   const sources = openSources({ streams, ingest, log, now, schedule, random: Math.random });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { move } from 'piscina';
 import { InOrder } from '../src/core/collision/in_order.ts';
 import { openCollisionStage } from '../src/core/collision/stage.ts';
+import { blocksOf } from '../src/model/event_block.ts';
 import type { Zone } from '../src/model/zone.ts';
 import { type CollisionReply, pack, unpackCollisionBatch, unpackMotions } from './protocol.ts';
 
@@ -19,8 +20,8 @@ export default function run(bytes: Uint8Array): unknown {
   for (const packed of batch.motions) inOrder.add(unpackMotions(packed));
   const { nowMs, variants } = batch;
   const motions = inOrder.take(batch.completeTo);
-  const outcome = stage.step({ nowMs, motions, ...(variants && { variants }) });
-  return move(pack({ ...outcome, waiting: inOrder.waiting } satisfies CollisionReply));
+  const { events, ...outcome } = stage.step({ nowMs, motions, ...(variants && { variants }) });
+  return move(pack({ ...outcome, events: blocksOf(events), waiting: inOrder.waiting } satisfies CollisionReply));
 }
 
 function findZone(idOrForeignId: string): Zone | undefined {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { move, workerData } from 'piscina';
 import { openShard } from '../src/core/shard.ts';
+import { blocksOf } from '../src/model/event_block.ts';
 import { openFenceIndex } from '../wasm/fence_index.ts';
 import { pack, type ShardReply, type ShardSettings, unpackBatch } from './protocol.ts';
 
@@ -9,7 +10,7 @@ const settings = workerData as ShardSettings;
 const shard = openShard({ ...settings, index: await openFenceIndex(), newId: randomUUID });
 
 export default function run(bytes: Uint8Array): unknown {
-  const { motions, ...outcome } = shard.step(unpackBatch(bytes));
+  const { motions, events, ...outcome } = shard.step(unpackBatch(bytes));
   const packed = motions.length === 0 ? undefined : pack(motions);
-  return move(pack({ outcome, motions: packed } satisfies ShardReply));
+  return move(pack({ outcome, events: blocksOf(events), motions: packed } satisfies ShardReply));
 }

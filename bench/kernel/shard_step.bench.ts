@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { AcceptedLocation, Item } from '../../src/core/item.ts';
+import type { Item } from '../../src/core/item.ts';
+import { type AcceptedLocation, accept } from '../../src/core/location/accepted.ts';
 import { openShard } from '../../src/core/shard.ts';
 import type { Polygon } from '../../src/model/geojson.ts';
-import { formatTime } from '../../src/model/time.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
 import { openFenceIndex } from '../../wasm/fence_index.ts';
 
@@ -59,16 +59,9 @@ function walk(walker: Walker): void {
 }
 
 function locationOf(index: number, walker: Walker, nowMs: number): AcceptedLocation {
-  return {
-    position: { type: 'Point', coordinates: placeOf(walker.x, walker.y) },
-    source: 'site',
-    provider_type: 'uwb',
-    provider_id: `tag-${index}`,
-    timestamp_generated: formatTime(nowMs),
-    crs: 'EPSG:4326',
-    accuracy: 0.3,
-    floor: 0,
-  };
+  const position = { type: 'Point' as const, coordinates: placeOf(walker.x, walker.y) };
+  const value = { position, provider_type: 'uwb' as const, accuracy: 0.3, floor: 0 };
+  return accept(value, { providerId: `tag-${index}`, source: 'site', crs: 'EPSG:4326', generatedMs: nowMs });
 }
 
 for (const { name, topics } of SCENES) {

@@ -2,7 +2,7 @@ import { bearerToken } from '../auth/authorizer.ts';
 import type { Owned } from '../auth/owned.ts';
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import { checkDepth, parseBody, textOf } from './body.ts';
 import { checkBodyOwned, checkPathOwned } from './ownership.ts';
 import { parseQuery } from './query.ts';

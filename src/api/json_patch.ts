@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { HubError } from '../errors.ts';
-import { checker, pathOf, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
 import { OneOf } from '../model/schema.ts';
+import { pathOf, show } from '../model/show.ts';
 import { insert, isSame, lookUp, parsePointer, remove, weigh } from './json_tree.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Owned } from '../auth/owned.ts';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
 import type { Resource } from '../model/permission.ts';
+import { show } from '../model/show.ts';
 import type { ApiDeps, Route } from './route.ts';
 import type { Match } from './router.ts';
 import { replacesIds } from './versions.ts';

@@ -1,5 +1,5 @@
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import type { Method, Route } from './route.ts';
 import { PREFIXES, type Version } from './versions.ts';
 

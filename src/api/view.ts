@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
 import type { Entities } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
 
 /** What isCrs accepts, for clients that check before they ask. */

@@ -1,5 +1,6 @@
 import { StartupError } from '../errors.ts';
-import { type Checker, checker, pathOf } from '../model/check.ts';
+import { type Checker, checker } from '../model/check.ts';
+import { pathOf } from '../model/show.ts';
 import { connectionProblems, type PartProblem } from './iso_24730.ts';
 import { ConfigSchema, KEYS, type Key } from './schema.ts';
 

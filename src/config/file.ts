@@ -1,5 +1,5 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import { type Collected, collect } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';

@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument } from 'yaml';
 import { StartupError } from '../errors.ts';
-import { show } from '../model/check.ts';
 import { OPERATIONS, type Operation, type PathRule, type Reach, type RoleRules } from '../model/permission.ts';
+import { show } from '../model/show.ts';
 import { didYouMean } from './suggest.ts';
 
 const PERMISSIONS: ReadonlyMap<string, readonly [Operation, Reach]> = new Map(

@@ -104,7 +104,7 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 2000,
     default: 200,
-    description: 'Time between commits of last locations with db_fast_writes, in milliseconds.',
+    description: 'Time between commits of last locations with db_fast_writes, in milliseconds; up to 2000 under load.',
   }),
   restart_event_delay: Type.Integer({
     minimum: 0,

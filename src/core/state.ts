@@ -7,7 +7,7 @@ import type { Footprint, Nearby, Region } from './fence/fence_index.ts';
 import type { Membership } from './fence/membership.ts';
 import type { OwnTiming, Timing } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
-import type { AcceptedLocation } from './item.ts';
+import type { AcceptedLocation } from './location/accepted.ts';
 import { type Ranking, UNRANKED } from './rules/evaluate.ts';
 import { ZoneTable } from './zone/zone_table.ts';
 
@@ -59,11 +59,15 @@ export interface Place {
   readonly receivedMs: number;
   /** What its provider set when it came. It times whoever is at the place, also in another shard than the provider's. */
   readonly timing: OwnTiming;
-  /** As served: in EPSG:4326, defaults filled in. */
   readonly location: AcceptedLocation;
+  /** Metres per second, and degrees clockwise from north: as sent, else from where the provider was before. */
+  readonly speed: number | undefined;
+  readonly course: number | undefined;
+  /** Ids of the trackables that the provider was assigned to. */
+  readonly trackables: readonly string[];
   /** The position as sent, where that was in the zone's own coordinates. */
   readonly local: readonly number[] | undefined;
-  /** JSON text of `location`, made at first use. */
+  /** JSON text of the location in EPSG:4326, made at first use. */
   text: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import { idKey, isUnset } from './id.ts';
 
 /** An entity as a client sent it. */

@@ -1,8 +1,8 @@
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
 import type { Fence } from '../model/fence.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
+import { show } from '../model/show.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Announced } from './announced.ts';

@@ -1,5 +1,6 @@
 import { Anchor } from '../model/anchor.ts';
-import { checker, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import { type Body, badRequest, onlyMembers } from './body.ts';
 import { checkLonLat } from './coordinates.ts';
 import { isUnset } from './id.ts';

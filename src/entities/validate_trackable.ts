@@ -1,4 +1,5 @@
-import { checker, pathOf, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
+import { pathOf, show } from '../model/show.ts';
 import { Trackable } from '../model/trackable.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkRules } from './check_rules.ts';

@@ -1,7 +1,8 @@
-import { type EventText, type FilterFields, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
+import type { EventBlock } from '../model/event_block.ts';
+import { type FilterFields, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
 import { Batch } from './batch.ts';
 import type { Filter } from './filter.ts';
-import { countSent, nothingSent, type Sent } from './sent.ts';
+import { countSent, hasKinds, nothingSent, type Sent } from './sent.ts';
 import { isRenderedByShards } from './topic_name.ts';
 
 /** Whoever wants events: a connection, or a listener inside the hub. */
@@ -30,15 +31,15 @@ interface Subscription {
   readonly channel: Channel;
 }
 
-/** A variant with its subscriptions, and the events of the publish in progress. */
+/** A variant with its subscriptions. */
 interface Channel {
   readonly key: string;
-  readonly variant: Variant;
+  variant: Variant;
   readonly counts: TopicCounts;
   readonly sent: Sent;
   readonly subscriptions: Map<number, Subscription>;
-  texts: string[];
-  fields: FilterFields[];
+  /** How many of them filter. */
+  filtering: number;
 }
 
 export interface FanoutHandlers {
@@ -80,6 +81,7 @@ export class Fanout {
     const subscription = { id, subscriber, filter, channel };
     channel.subscriptions.set(id, subscription);
     this.#subscriptions.set(id, subscription);
+    if (filter !== undefined) this.#filtering(channel, 1);
     return id;
   }
 
@@ -91,6 +93,7 @@ export class Fanout {
     this.#subscriptions.delete(id);
     channel.subscriptions.delete(id);
     if (channel.subscriptions.size === 0) this.#close(channel);
+    else if (subscription.filter !== undefined) this.#filtering(channel, -1);
     return true;
   }
 
@@ -100,26 +103,18 @@ export class Fanout {
   }
 
   /** Hands on events that are rendered already. Those of a variant that has gone meanwhile are left out. hot */
-  publish(events: readonly EventText[]): void {
-    const touched: Channel[] = [];
-    for (const event of events) {
-      const channel = this.#channels.get(event.variant);
-      if (channel === undefined) continue;
-      if (channel.texts.length === 0) touched.push(channel);
-      channel.texts.push(event.text);
-      channel.fields.push(event.fields);
+  publish(blocks: readonly EventBlock[]): void {
+    for (const { variant, bytes, ends, fields } of blocks) {
+      const channel = this.#channels.get(variant);
+      if (channel !== undefined) this.#deliver(channel, new Batch(bytes, ends), fields);
     }
-    for (const channel of touched) this.#deliver(channel);
   }
 
   /** Hands on one event. It is rendered once per variant; undefined leaves it out where it cannot be shown. */
   announce(topic: Topic, fields: FilterFields, render: (variant: Variant) => string | undefined): void {
     for (const channel of this.#channelsByTopic.get(topic) ?? []) {
       const text = render(channel.variant);
-      if (text === undefined) continue;
-      channel.texts.push(text);
-      channel.fields.push(fields);
-      this.#deliver(channel);
+      if (text !== undefined) this.#deliver(channel, Batch.of([text]), [fields]);
     }
   }
 
@@ -150,10 +145,10 @@ export class Fanout {
   #open(topic: Topic, { crs, zoneId, geojson = false }: View): Channel {
     this.#lastVariant++;
     const key = keyOf(topic, { crs, zoneId, geojson });
-    const variant = { id: this.#lastVariant, topic, crs, zoneId, geojson };
+    const variant = { id: this.#lastVariant, topic, crs, zoneId, geojson, unfiltered: !hasKinds(topic) };
     const counts = this.#counts[topic];
     const sent = this.#sentIn(topic, geojson);
-    const channel = { key, variant, counts, sent, subscriptions: new Map(), texts: [], fields: [] };
+    const channel = { key, variant, counts, sent, subscriptions: new Map(), filtering: 0 };
     this.#channels.set(variant.id, channel);
     this.#channelsByKey.set(key, channel);
     this.#channelsByTopic.get(topic)?.add(channel);
@@ -169,25 +164,35 @@ export class Fanout {
     this.#tell(topic);
   }
 
-  /** Hands the channel's events to its subscriptions. Those without a filter share one batch. hot */
-  #deliver(channel: Channel): void {
-    const { texts, fields, counts, sent, subscriptions, variant } = channel;
-    // Taken out first: a subscriber may publish, subscribe or leave while it is served.
-    channel.texts = [];
-    channel.fields = [];
-    counts.published += texts.length;
+  /** Subscriptions with a filter come and go: the shards are told whether anybody filters. */
+  #filtering(channel: Channel, by: 1 | -1): void {
+    channel.filtering += by;
+    const unfiltered = channel.filtering === 0 && !hasKinds(channel.variant.topic);
+    if (channel.variant.unfiltered === unfiltered) return;
+    channel.variant = { ...channel.variant, unfiltered };
+    this.#tell(channel.variant.topic);
+  }
+
+  /**
+   * Hands events to the subscriptions of a channel; those without a filter share one batch. Events without fields are
+   * from before the first subscription that filters. hot
+   */
+  #deliver(channel: Channel, batch: Batch, fields: readonly FilterFields[] | undefined): void {
+    const { counts, sent, subscriptions, variant } = channel;
+    const all: Matching = { batch, count: batch.count, fields };
+    counts.published += all.count;
     const before = sent.events;
-    const all: Matching = { batch: new Batch(texts), fields };
     let unfiltered = 0;
+    // A subscriber may publish, subscribe or leave while it is served.
     for (const { id, subscriber, filter } of subscriptions.values()) {
       const found = filter === undefined ? all : matching(all, filter);
-      if (found.fields.length === 0) continue;
-      counts.delivered += found.fields.length;
+      if (found.count === 0) continue;
+      counts.delivered += found.count;
       if (filter === undefined) unfiltered++;
-      else countSent(sent, variant.topic, found.fields, 1);
+      else countSent(sent, variant.topic, found, 1);
       subscriber.deliver(id, found.batch);
     }
-    if (unfiltered > 0) countSent(sent, variant.topic, fields, unfiltered);
+    if (unfiltered > 0) countSent(sent, variant.topic, all, unfiltered);
     if (sent.events > before && this.#on.now !== undefined) sent.lastMs = this.#on.now();
   }
 
@@ -204,17 +209,19 @@ function keyOf(topic: Topic, { crs, zoneId, geojson = false }: View): string {
 
 interface Matching {
   readonly batch: Batch;
-  readonly fields: readonly FilterFields[];
+  readonly count: number;
+  readonly fields: readonly FilterFields[] | undefined;
 }
 
 /** The events that pass a filter. */
-function matching(all: Matching, filter: Filter): Matching {
-  const texts: string[] = [];
-  const fields: FilterFields[] = [];
-  for (let i = 0; i < all.fields.length; i++) {
-    if (!filter(all.fields[i]!)) continue;
-    texts.push(all.batch.texts[i]!);
-    fields.push(all.fields[i]!);
+function matching({ batch, fields = [] }: Matching, filter: Filter): Matching {
+  const places: number[] = [];
+  const found: FilterFields[] = [];
+  for (let i = 0; i < fields.length; i++) {
+    const own = fields[i] as FilterFields;
+    if (!filter(own)) continue;
+    places.push(i);
+    found.push(own);
   }
-  return texts.length === all.fields.length ? all : { batch: new Batch(texts), fields };
+  return { batch: batch.at(places), count: places.length, fields: found };
 }

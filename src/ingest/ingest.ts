@@ -28,8 +28,6 @@ export interface IngestOptions {
   kept(): Promise<void> | undefined;
 }
 
-const UUID_LENGTH = 36;
-
 export interface Incoming {
   /** Name of the list in messages, or empty for a single value. */
   readonly root: string;
@@ -119,12 +117,13 @@ export class Ingest {
 
   #all(values: readonly unknown[], incoming: Incoming, check: Check): Promise<void> | undefined {
     const { root, providerId, via = 'rest' } = incoming;
+    const { zone, providerId: knownId } = this.#options;
     const receivedMs = this.#options.now();
     this.#count(values.length);
     const checked: Checked[] = [];
     for (let index = 0; index < values.length; index++) {
       const at = root === '' ? '' : `${root}[${index}]`;
-      const found = check(values[index], { at, providerId, receivedMs, zone: this.#options.zone });
+      const found = check(values[index], { at, providerId, receivedMs, zone, knownId });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         // The others are refused for its sake.
@@ -138,6 +137,7 @@ export class Ingest {
   }
 
   #each(values: readonly unknown[], via: WayIn, check: Check, nameOf = nameInPayload): TakenEach {
+    const { zone, providerId: knownId } = this.#options;
     const receivedMs = this.#options.now();
     this.#count(values.length);
     const problems: string[] = [];
@@ -145,7 +145,7 @@ export class Ingest {
     this.#needRoom(values.length);
     for (let index = 0; index < values.length; index++) {
       const at = nameOf(index);
-      const found = check(values[index], { at, receivedMs, zone: this.#options.zone });
+      const found = check(values[index], { at, receivedMs, zone, knownId });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         problems.push(found);
@@ -170,9 +170,6 @@ export class Ingest {
     const works: Promise<void>[] = [];
     this.counts.rejected -= checked.length;
     for (const { location, generatedMs } of checked) {
-      if (location.provider_id.length === UUID_LENGTH) {
-        location.provider_id = this.#options.providerId(location.provider_id);
-      }
       const work = this.#options.ensureProvider(location.provider_id, location.provider_type);
       if (work !== undefined) works.push(work);
       this.#options.arrived?.(location, receivedMs, via);

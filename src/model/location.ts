@@ -20,6 +20,7 @@ export type ProviderType = Static<typeof ProviderType>;
 
 /** What a height is measured from: the floor, or the WGS 84 ellipsoid. */
 export const ElevationRef = OneOf(['floor', 'wgs84'], 'What z is measured from.');
+export type ElevationRef = Static<typeof ElevationRef>;
 
 const timestampGenerated = Type.String({
   description: 'When it was true, as RFC 3339; the time of receipt when absent. One older than the last is outdated.',

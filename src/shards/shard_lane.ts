@@ -142,9 +142,12 @@ export class ShardLane {
       next?.receivedMs ?? Number.POSITIVE_INFINITY,
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
-    const reply = unpackShardReply(await this.#thread.run(pack({ nowMs, items, rows: all ? 'all' : 'urgent' })));
+    const batch = pack({ nowMs, items, rows: all ? 'all' : 'urgent' });
+    // The thread takes the bytes along.
+    const copy = batch.slice();
+    const reply = unpackShardReply(await this.#thread.run(batch));
     this.#told.note(items);
-    this.#recent.note(items);
+    this.#recent.note(copy);
     this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
     this.#changed ||= items.length > 0;
     if (all) this.#flushed();
@@ -153,7 +156,6 @@ export class ShardLane {
 
   /** All rows of what is done are handed out. */
   #flushed(): void {
-    this.#told.noteProviders(this.#recent.providers());
     this.#recent.clear();
     this.#changed = false;
     if (this.#flushTo !== undefined && this.#flushTo <= this.#doneTo) this.#flushTo = undefined;
@@ -169,8 +171,9 @@ export class ShardLane {
         const batch = isPoisoned ? this.#knowledge([], []) : this.#knowledge(await this.#rows(), this.#recent.items());
         const reply = unpackShardReply(await this.#thread.run(pack(batch)));
         this.#broken = false;
-        const quiet = { ...reply.outcome, events: [], answers: [], counts: NOTHING };
-        if (quiet.rows.length > 0) this.#keepWork(this.#options.outcome({ outcome: quiet, motions: undefined }));
+        const quiet = { ...reply.outcome, answers: [], counts: NOTHING };
+        if (quiet.rows.length > 0)
+          this.#keepWork(this.#options.outcome({ outcome: quiet, events: [], motions: undefined }));
         return;
       } catch (error) {
         this.#noteFailure(error);
@@ -190,7 +193,6 @@ export class ShardLane {
     } catch (error) {
       this.#noteFailure(error);
     }
-    this.#told.noteProviders(this.#recent.providers());
     const own = rows.filter(({ kind, id }) => this.#told.has(kind, id));
     return this.#recent.heardOf(own, (trackable) => this.#told.providersOf(trackable));
   }

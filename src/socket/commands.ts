@@ -1,7 +1,7 @@
 import type { Access } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
 import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import { identityOf, readInterest, readParams } from './params.ts';
 import type { Session } from './session.ts';
 import type { PublishResult } from './socket.ts';

@@ -1,8 +1,8 @@
 import type { Owned } from '../auth/owned.ts';
 import { asText } from '../fanout/coerce.ts';
 import type { Filter } from '../fanout/filter.ts';
-import { show } from '../model/check.ts';
 import type { Resource } from '../model/permission.ts';
+import { show } from '../model/show.ts';
 import { TOPICS, type Topic } from '../model/topics.ts';
 import type { Params } from './params.ts';
 import { CommandError } from './wire.ts';

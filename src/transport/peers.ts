@@ -104,8 +104,8 @@ class SocketPeer implements Peer {
     this.query = socket.context['query'] ?? '';
   }
 
-  send(text: string): void {
-    this.#socket.send(text);
+  send(text: string | Uint8Array): void {
+    this.#socket.send(text as string | Buffer, false);
   }
 
   bufferedBytes(): number {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { HubError } from '../../src/errors.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
 import { Zones } from '../../src/ingest/zones.ts';
@@ -89,18 +90,11 @@ describe('Ingest', () => {
     const { ingest, told, locations } = openIngest();
     ingest.proximities([{ ...PROXIMITY, properties: { battery: 7 } }], { root: 'proximities' });
     assert.deepEqual(told, ['provider card rfid', 'location card 1000 1000', 'proximity card reader']);
-    assert.deepEqual(locations, [
-      {
-        position: { type: 'Point', coordinates: [9, 50] },
-        source: 'reader',
-        provider_type: 'rfid',
-        provider_id: 'card',
-        crs: 'EPSG:4326',
-        accuracy: 3,
-        floor: 2,
-        properties: { battery: 7 },
-      },
-    ]);
+    const [location] = locations as unknown as readonly [AcceptedLocation];
+    assert.equal(location.source, 'reader');
+    assert.deepEqual(location.coordinates, [9, 50]);
+    assert.deepEqual([location.accuracy, location.floor], [3, 2]);
+    assert.deepEqual(JSON.parse(`{${location.text}}`).properties, { battery: 7 });
   });
 
   test('tells of no proximity of a list that it refuses', () => {

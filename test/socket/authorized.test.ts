@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Access, FULL_ACCESS } from '../../src/auth/authorizer.ts';
 import { HubError } from '../../src/errors.ts';
+import { blocksOf } from '../../src/model/event_block.ts';
 import type { Asked } from '../../src/socket/socket.ts';
 import { serveSocket } from './harness.ts';
 
@@ -188,7 +189,7 @@ test('A subscription ends when its token expires, with one error for all that en
   const ids: unknown[] = [];
   for (const topic of topics) ids.push((await client.ask({ event: 'subscribe', topic }))['subscription_id']);
   time.advance(4_999);
-  fanout.publish([{ variant: variant('fence_events'), fields: [], text: '{"a":1}' }]);
+  fanout.publish(blocksOf([{ variant: variant('fence_events'), fields: [], text: '{"a":1}' }]));
   assert.deepEqual((await client.next())['payload'], [{ a: 1 }]);
   const gone = variant('fence_events');
   time.advance(1);
@@ -199,10 +200,12 @@ test('A subscription ends when its token expires, with one error for all that en
     topics.map((topic) => fanout.hasSubscribers(topic)),
     [false, false, true, true],
   );
-  fanout.publish([
-    { variant: gone, fields: [], text: '{"a":2}' },
-    { variant: variant('location_updates'), fields: [], text: '{"a":3}' },
-  ]);
+  fanout.publish(
+    blocksOf([
+      { variant: gone, fields: [], text: '{"a":2}' },
+      { variant: variant('location_updates'), fields: [], text: '{"a":3}' },
+    ]),
+  );
   assert.deepEqual((await client.next())['payload'], [{ a: 3 }]);
   // What has ended is no subscription any more, and can be asked for anew.
   ends.push(90_000);

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
-import { show } from '../../model/check.ts';
 import type { Shown } from '../../model/components.ts';
+import { show } from '../../model/show.ts';
 import { asyncApiDocument } from '../../socket/docs/async_api.ts';
 import { pageFile } from '../docs/files.ts';
 import { openApiDocument } from '../docs/open_api.ts';

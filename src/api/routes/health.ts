@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
-import { show } from '../../model/check.ts';
 import { HealthSource, SocketHealth, SystemHealth } from '../../model/health.ts';
+import { show } from '../../model/show.ts';
 import { onlyOwned } from '../ownership.ts';
 import { type Route, route } from '../route.ts';
 

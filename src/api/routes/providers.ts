@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
-import { show } from '../../model/check.ts';
 import { Fence } from '../../model/fence.ts';
 import { LocationProvider } from '../../model/provider.ts';
+import { show } from '../../model/show.ts';
 import { Trackable } from '../../model/trackable.ts';
 import { idList } from '../answers.ts';
 import { existing, found } from '../found.ts';

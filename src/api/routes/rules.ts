@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { parseRule } from '../../core/rules/parse.ts';
 import { HubError } from '../../errors.ts';
-import { show } from '../../model/check.ts';
 import { LocatingRule } from '../../model/rule.ts';
+import { show } from '../../model/show.ts';
 import { type Route, route } from '../route.ts';
 
 const RuleSet = Type.Array(LocatingRule);

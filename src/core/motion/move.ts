@@ -66,8 +66,8 @@ export function settle(trackable: TrackableState, place: Place): void {
 }
 
 /** The extent that the trackable has, or would have, at a place. */
-export function extentAt({ entity }: TrackableState, { lon, lat, location }: Place): Footprint {
-  return footprintOf(entity, lon, lat, location.course ?? undefined);
+export function extentAt({ entity }: TrackableState, { lon, lat, course }: Place): Footprint {
+  return footprintOf(entity, lon, lat, course);
 }
 
 /** Whether the trackable takes part in collisions. */

@@ -1,4 +1,4 @@
-import { pathOf, show } from '../../model/check.ts';
+import { pathOf, show } from '../../model/show.ts';
 import type { Zone } from '../../model/zone.ts';
 import { planeAround, projection } from './crs.ts';
 import { wrapLongitude } from './longitude.ts';

@@ -1,0 +1,55 @@
+import { sharedClock } from '../process/clock.ts';
+import { type Commands, note, serve } from '../process/remote.ts';
+import type { Connection } from './connection.ts';
+import { type Feed, MovingFeed } from './feed.ts';
+import { HttpConnection } from './http_connection.ts';
+import type { Plan } from './plan.ts';
+import { type Interval, Sender, type Sent, type Tally } from './sender.ts';
+import { WsConnection } from './ws_connection.ts';
+
+/** The load generator, a process of its own. Its argument is the offset of the shared clock. */
+const nowUs = sharedClock(Number(process.argv[2]));
+const senders = new Map<number, { readonly sender: Sender; readonly connections: readonly Connection[] }>();
+const feeds = new Map<string, Feed>();
+
+const commands = {
+  /** Connects to a server for a plan; returns how many locations a message has. */
+  async open({ plan, port }: { plan: Plan; port: number }): Promise<void> {
+    const connections = await Promise.all(Array.from({ length: plan.connections }, () => connectionTo(port, plan)));
+    senders.set(port, { sender: new Sender(feedOf(plan), { connections, nowUs }), connections });
+  },
+  prime: ({ port }: { port: number }): Promise<Tally> => senderTo(port).prime(),
+  run: ({ port, interval }: { port: number; interval: Interval }): Promise<Sent> =>
+    senderTo(port).run(interval, (is) => note({ measuring: is })),
+  close({ port }: { port: number }): void {
+    for (const connection of senders.get(port)?.connections ?? []) connection.close();
+    senders.delete(port);
+  },
+} satisfies Commands;
+
+export type GeneratorCommands = typeof commands;
+
+function connectionTo(port: number, { way }: Plan): Promise<Connection> {
+  return way === 'ws' ? WsConnection.open(port) : HttpConnection.open(port);
+}
+
+/** Servers are sent the same messages, so a plan has one feed. */
+function feedOf(plan: Plan): Feed {
+  const name = JSON.stringify(plan);
+  const feed = feeds.get(name) ?? makeFeed(plan);
+  feeds.set(name, feed);
+  return feed;
+}
+
+function makeFeed(plan: Plan): Feed {
+  if (plan.kind === 'recording') throw new Error('no recording yet');
+  return new MovingFeed(plan);
+}
+
+function senderTo(port: number): Sender {
+  const found = senders.get(port);
+  if (found === undefined) throw new Error(`There is no connection to port ${port}`);
+  return found.sender;
+}
+
+serve(commands);
