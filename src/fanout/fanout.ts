@@ -2,6 +2,7 @@ import type { EventBlock } from '../model/event_block.ts';
 import { type FilterFields, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
 import { Batch } from './batch.ts';
 import type { Filter } from './filter.ts';
+import { type Filtering, Keyed } from './keyed.ts';
 import { countSent, hasKinds, nothingSent, type Sent } from './sent.ts';
 import { isRenderedByShards } from './topic_name.ts';
 
@@ -37,9 +38,9 @@ interface Channel {
   variant: Variant;
   readonly counts: TopicCounts;
   readonly sent: Sent;
-  readonly subscriptions: Map<number, Subscription>;
-  /** How many of them filter. */
-  filtering: number;
+  /** Those that want every event, and those that filter. */
+  readonly unfiltered: Set<Subscription>;
+  readonly filtering: Keyed<Subscription & Filtering>;
 }
 
 export interface FanoutHandlers {
@@ -78,10 +79,11 @@ export class Fanout {
     this.#lastSubscription++;
     const id = this.#lastSubscription;
     const channel = this.#channelsByKey.get(keyOf(topic, view)) ?? this.#open(topic, view);
-    const subscription = { id, subscriber, filter, channel };
-    channel.subscriptions.set(id, subscription);
+    const subscription: Subscription = { id, subscriber, filter, channel };
     this.#subscriptions.set(id, subscription);
-    if (filter !== undefined) this.#filtering(channel, 1);
+    if (isFiltering(subscription)) channel.filtering.add(subscription);
+    else channel.unfiltered.add(subscription);
+    this.#checkFields(channel);
     return id;
   }
 
@@ -91,9 +93,10 @@ export class Fanout {
     if (subscription === undefined) return false;
     const { channel } = subscription;
     this.#subscriptions.delete(id);
-    channel.subscriptions.delete(id);
-    if (channel.subscriptions.size === 0) this.#close(channel);
-    else if (subscription.filter !== undefined) this.#filtering(channel, -1);
+    if (isFiltering(subscription)) channel.filtering.delete(subscription);
+    else channel.unfiltered.delete(subscription);
+    if (sizeOf(channel) === 0) this.#close(channel);
+    else this.#checkFields(channel);
     return true;
   }
 
@@ -131,7 +134,7 @@ export class Fanout {
   /** Subscriptions to a topic, plain and GeoJSON together. */
   subscribers(topic: Topic): number {
     let count = 0;
-    for (const { subscriptions } of this.#channelsByTopic.get(topic) ?? []) count += subscriptions.size;
+    for (const channel of this.#channelsByTopic.get(topic) ?? []) count += sizeOf(channel);
     return count;
   }
 
@@ -148,7 +151,8 @@ export class Fanout {
     const variant = { id: this.#lastVariant, topic, crs, zoneId, geojson, unfiltered: !hasKinds(topic) };
     const counts = this.#counts[topic];
     const sent = this.#sentIn(topic, geojson);
-    const channel = { key, variant, counts, sent, subscriptions: new Map(), filtering: 0 };
+    const subscriptions = { unfiltered: new Set<Subscription>(), filtering: new Keyed<Subscription & Filtering>() };
+    const channel: Channel = { key, variant, counts, sent, ...subscriptions };
     this.#channels.set(variant.id, channel);
     this.#channelsByKey.set(key, channel);
     this.#channelsByTopic.get(topic)?.add(channel);
@@ -165,9 +169,8 @@ export class Fanout {
   }
 
   /** Subscriptions with a filter come and go: the shards are told whether anybody filters. */
-  #filtering(channel: Channel, by: 1 | -1): void {
-    channel.filtering += by;
-    const unfiltered = channel.filtering === 0 && !hasKinds(channel.variant.topic);
+  #checkFields(channel: Channel): void {
+    const unfiltered = channel.filtering.size === 0 && !hasKinds(channel.variant.topic);
     if (channel.variant.unfiltered === unfiltered) return;
     channel.variant = { ...channel.variant, unfiltered };
     this.#tell(channel.variant.topic);
@@ -177,23 +180,22 @@ export class Fanout {
    * Hands events to the subscriptions of a channel; those without a filter share one batch. Events without fields are
    * from before the first subscription that filters. hot
    */
-  #deliver(channel: Channel, batch: Batch, fields: readonly FilterFields[] | undefined): void {
-    const { counts, sent, subscriptions, variant } = channel;
-    const all: Matching = { batch, count: batch.count, fields };
-    counts.published += all.count;
+  #deliver({ counts, sent, variant, ...to }: Channel, batch: Batch, fields: readonly FilterFields[] | undefined): void {
+    const { count } = batch;
+    counts.published += count;
+    counts.delivered += count * to.unfiltered.size;
     const before = sent.events;
-    let unfiltered = 0;
-    // A subscriber may publish, subscribe or leave while it is served.
-    for (const { id, subscriber, filter } of subscriptions.values()) {
-      const found = filter === undefined ? all : matching(all, filter);
-      if (found.count === 0) continue;
-      counts.delivered += found.count;
-      if (filter === undefined) unfiltered++;
-      else countSent(sent, variant.topic, found, 1);
-      subscriber.deliver(id, found.batch);
+    countSent(sent, variant.topic, { count, fields }, to.unfiltered.size);
+    const matches = fields === undefined || to.filtering.size === 0 ? undefined : to.filtering.match(fields);
+    for (const [, places] of matches ?? []) {
+      counts.delivered += places.length;
+      const own = places.map((place) => (fields as readonly FilterFields[])[place] as FilterFields);
+      countSent(sent, variant.topic, { count: places.length, fields: own }, 1);
     }
-    if (unfiltered > 0) countSent(sent, variant.topic, all, unfiltered);
     if (sent.events > before && this.#on.now !== undefined) sent.lastMs = this.#on.now();
+    // Last, and of what is known by now: a subscriber may publish, subscribe or leave while it is served.
+    for (const { id, subscriber } of [...to.unfiltered]) subscriber.deliver(id, batch);
+    for (const [{ id, subscriber }, places] of matches ?? []) subscriber.deliver(id, batch.at(places));
   }
 
   #tell(topic: Topic): void {
@@ -207,21 +209,10 @@ function keyOf(topic: Topic, { crs, zoneId, geojson = false }: View): string {
   return JSON.stringify([topic, geojson, crs, zoneId]);
 }
 
-interface Matching {
-  readonly batch: Batch;
-  readonly count: number;
-  readonly fields: readonly FilterFields[] | undefined;
+function sizeOf({ unfiltered, filtering }: Channel): number {
+  return unfiltered.size + filtering.size;
 }
 
-/** The events that pass a filter. */
-function matching({ batch, fields = [] }: Matching, filter: Filter): Matching {
-  const places: number[] = [];
-  const found: FilterFields[] = [];
-  for (let i = 0; i < fields.length; i++) {
-    const own = fields[i] as FilterFields;
-    if (!filter(own)) continue;
-    places.push(i);
-    found.push(own);
-  }
-  return { batch: batch.at(places), count: places.length, fields: found };
+function isFiltering(subscription: Subscription): subscription is Subscription & Filtering {
+  return subscription.filter !== undefined;
 }
