@@ -1,11 +1,12 @@
 import type { Access } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
+import { both } from '../fanout/filter.ts';
 import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
 import { show } from '../model/show.ts';
 import { identityOf, readInterest, readParams } from './params.ts';
 import type { Session } from './session.ts';
 import type { PublishResult } from './socket.ts';
-import { both, ownerFilter } from './topic_owners.ts';
+import { ownerFilter } from './topic_owners.ts';
 import { type ClientFrame, CommandError } from './wire.ts';
 
 /** What a client may ask for. A command throws a CommandError when it cannot be done. */

@@ -1,9 +1,9 @@
 import type { Owned } from '../auth/owned.ts';
 import { asText } from '../fanout/coerce.ts';
-import type { Filter } from '../fanout/filter.ts';
+import { type Filter, keyText } from '../fanout/filter.ts';
 import type { Resource } from '../model/permission.ts';
 import { show } from '../model/show.ts';
-import { TOPICS, type Topic } from '../model/topics.ts';
+import { type FilterFields, TOPICS, type Topic } from '../model/topics.ts';
 import type { Params } from './params.ts';
 import { CommandError } from './wire.ts';
 
@@ -58,16 +58,13 @@ export function ownerFilter(topic: Topic, params: Params, owned: Owned): Filter 
   }
   const all: readonly string[] = TOPICS[topic];
   const places = fields.map((field) => all.indexOf(field));
-  return (event) => {
+  const test = (event: FilterFields): boolean => {
     return places.some((place) => {
       const id = event[place];
       return typeof id === 'string' && owned.has(resource, id);
     });
   };
-}
-
-/** Passes what passes both. */
-export function both(one: Filter | undefined, other: Filter | undefined): Filter | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return (event) => one(event) && other(event);
+  const [at, second] = places;
+  if (at === undefined || second !== undefined) return test;
+  return Object.assign(test, { key: { at, values: owned.all(resource).map(keyText) } });
 }
