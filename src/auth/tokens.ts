@@ -11,15 +11,24 @@ export interface TokensOptions {
   readonly claims: ClaimNames;
   /** Roles that mean something here; a token's other roles are forgotten. */
   isRole(name: string): boolean;
-  /** Tokens that are remembered, the least recently used being forgotten first. */
+  /** Tokens that are remembered; one that is not used is forgotten first. */
   readonly rememberedMax?: number;
 }
 
 interface Remembered {
+  readonly text: string;
   readonly token: VerifiedToken;
   /** The keys that it was verified by. */
   readonly version: string;
+  /** Used since the search for one to forget came by. */
+  isFresh: boolean;
 }
+
+/**
+ * Characters at the end of a token that it is found by. A signature is as good as random there, and the rest is compared;
+ * all of it would have to be hashed for each request.
+ */
+const KEY_CHARACTERS = 40;
 
 /** Verifies each access token once, and remembers the good ones until they expire or the keys change. */
 export class Tokens {
@@ -45,12 +54,13 @@ export class Tokens {
    * HUB_UNAVAILABLE while the identity server has never answered. hot
    */
   verified(token: string): VerifiedToken | Promise<VerifiedToken> {
-    const remembered = this.#remembered.get(token);
     const known = this.#options.identityServer.known();
-    if (remembered === undefined || remembered.version !== known?.version) return this.#verify(token);
-    this.#remembered.delete(token);
+    const remembered = this.#remembered.get(token.slice(-KEY_CHARACTERS));
+    if (remembered === undefined || remembered.text !== token || remembered.version !== known?.version) {
+      return this.#verify(token);
+    }
     if (this.#options.now() >= remembered.token.expiresMs) throw notAuthenticated('it has expired');
-    this.#remembered.set(token, remembered);
+    remembered.isFresh = true;
     return remembered.token;
   }
 
@@ -60,12 +70,11 @@ export class Tokens {
     const verifying = this.#verifyNow(token).then(
       (remembered) => {
         this.#verifying.delete(token);
-        this.#remember(token, remembered);
+        this.#remember(remembered);
         return remembered.token;
       },
       (error: unknown) => {
         this.#verifying.delete(token);
-        this.#remembered.delete(token);
         throw error instanceof TokenRefused ? notAuthenticated(error.message, error) : error;
       },
     );
@@ -73,12 +82,14 @@ export class Tokens {
     return verifying;
   }
 
-  #remember(token: string, remembered: Remembered): void {
-    this.#remembered.set(token, remembered);
-    if (this.#remembered.size <= this.#rememberedMax) return;
-    for (const oldest of this.#remembered.keys()) {
-      this.#remembered.delete(oldest);
-      break;
+  /** Second chance: one that was used since the last search is passed over once. */
+  #remember(remembered: Remembered): void {
+    const all = this.#remembered;
+    all.set(remembered.text.slice(-KEY_CHARACTERS), remembered);
+    for (const [key, oldest] of all) {
+      if (all.size <= this.#rememberedMax) return;
+      all.delete(key);
+      if (oldest.isFresh || oldest === remembered) all.set(key, { ...oldest, isFresh: false });
     }
   }
 
@@ -99,7 +110,7 @@ export class Tokens {
     this.#verifications++;
     const verifying = { key, issuer: skipIssuer ? undefined : issuer, nowMs: now(), toleranceSeconds, claims };
     const verified = await verifyToken(token, verifying);
-    return { token: { ...verified, roles: verified.roles.filter(isRole) }, version };
+    return { text: token, token: { ...verified, roles: verified.roles.filter(isRole) }, version, isFresh: false };
   }
 }
 
