@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Authorization } from './api/route.ts';
 import { ROUTES } from './api/routes/routes.ts';
 import { RouteTargets } from './api/targets.ts';
@@ -25,10 +25,18 @@ export interface HubAuthorization {
   close(): void;
 }
 
+/** How servers that the hub speaks to prove who they are. */
+export interface OutgoingTls {
+  /** PEM text of a certificate that is trusted beside those that the system trusts. */
+  readonly trusted: string | undefined;
+  /** Whether their certificate must be valid. */
+  readonly verify: boolean;
+}
+
 interface Given {
   readonly log: Log;
-  /** How the identity server is reached. */
-  readonly fetch: Fetch;
+  /** Makes the fetch by which the identity server is reached. */
+  outgoing(tls: OutgoingTls): Fetch;
   now(): number;
 }
 
@@ -39,7 +47,7 @@ const FILE = 'permissions.yaml';
  * without the identity server, too, and lets nobody but guests in until it answers. Throws a StartupError when a setting
  * is missing or the permissions do not fit.
  */
-export function openAuthorization(config: Config, { log, fetch, now }: Given): HubAuthorization | undefined {
+export function openAuthorization(config: Config, { log, outgoing, now }: Given): HubAuthorization | undefined {
   if (!config.require_authorization) return undefined;
   const { configUrl, client } = required(config);
   const routes = new RouteTargets(ROUTES);
@@ -48,6 +56,9 @@ export function openAuthorization(config: Config, { log, fetch, now }: Given): H
   for (const { role, rule } of policy.unused) {
     log.warn('A permission is of no use: the hub has no such path', { role, path: rule.path, place: rule.place });
   }
+  const fetch = outgoing({ trusted: certificateIn(config), verify: config.verify_authserver });
+  if (!config.verify_authserver)
+    log.warn('The certificate of the identity server is not verified: anybody may issue tokens');
   const identityServer = new IdentityServer({ configUrl, fetch, now, state: (is, error) => report(log, is, error) });
   const tokens = new Tokens({
     identityServer,
@@ -91,6 +102,21 @@ function permissionsIn(folder: string): readonly RoleRules[] {
   const text = readConfigFile(path);
   if (text !== undefined) return readPermissions(text, FILE);
   throw new StartupError(`${path}: is required with require_authorization, but is missing`);
+}
+
+/** The certificate that the identity server is verified by, as PEM text. A relative path is below the configuration. */
+function certificateIn({ config_path, authserver_public_key_path: path }: Config): string | undefined {
+  if (path === null) return undefined;
+  const file = resolve(config_path, path);
+  try {
+    const text = readConfigFile(file);
+    if (text?.includes('-----BEGIN CERTIFICATE-----') === true) return text;
+  } catch (cause) {
+    throw new StartupError(`authserver_public_key_path: cannot read ${file}: ${(cause as Error).message}`, { cause });
+  }
+  throw new StartupError(
+    `authserver_public_key_path: must be a file with a PEM certificate, found ${file} without one`,
+  );
 }
 
 function report(log: Log, is: 'ok' | 'failing', error: unknown): void {

@@ -6,7 +6,7 @@ import { Replies } from './api/replies.ts';
 import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
 import type { Fetch } from './auth/fetch_json.ts';
-import { type HubAuthorization, openAuthorization } from './authorization.ts';
+import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
 import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import type { HubCounts } from './counts.ts';
@@ -28,6 +28,14 @@ const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1
 const FRAME_MAX_BYTES = 16 << 20;
 const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
 
+/** What a hub finds around it. */
+export interface Surroundings {
+  /** Makes the fetch by which other servers are reached. */
+  readonly outgoing?: (tls: OutgoingTls) => Fetch;
+}
+
+const builtIn = (): Fetch => fetch as Fetch;
+
 /** A running hub. */
 export interface Hub {
   readonly port: number;
@@ -45,8 +53,8 @@ export interface Hub {
  * Puts the hub together and starts it: the only place where its parts are wired. Throws a StartupError when the
  * database or the port cannot be had.
  */
-export async function openHub(config: Config, log: Log, { fetch = globalThis.fetch as Fetch } = {}): Promise<Hub> {
-  const authorization = openAuthorization(config, { log, fetch, now: risingClock() });
+export async function openHub(config: Config, log: Log, { outgoing = builtIn }: Surroundings = {}): Promise<Hub> {
+  const authorization = openAuthorization(config, { log, outgoing, now: risingClock() });
   const store = await openStore({ path: join(config.config_path, 'data.dat') });
   try {
     return await openOn(store, config, log, authorization);

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import type { Fetch } from '../../src/auth/fetch_json.ts';
 import { StartupError } from '../../src/errors.ts';
 import { openTestHub, type TestSettings } from '../support/running_hub.ts';
 import { type AuthorizedHub, openAuthorizedHub } from './authorized_hub.ts';
@@ -192,6 +193,33 @@ test('A hub starts without its identity server, answers 503, and lets tokens in 
   assert.ok(hub.logged.some(({ message }) => message === 'The identity server answers again'));
 });
 
+test('A hub reaches its identity server as the settings of its certificate say', async (t) => {
+  const issuer = await Issuer.open();
+  const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+  t.after(async () => {
+    await issuer.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  await writeFile(join(folder, 'permissions.yaml'), PERMISSIONS);
+  await writeFile(join(folder, 'identity.pem'), pem);
+  const asked: object[] = [];
+  const outgoing = (tls: object) => {
+    asked.push(tls);
+    return fetch as Fetch;
+  };
+  const usual = await openTestHub(issuer.settings, { folder, outgoing });
+  await usual.close();
+  const special = { authserver_public_key_path: 'identity.pem', verify_authserver: false };
+  const hub = await openTestHub({ ...issuer.settings, ...special }, { folder, outgoing });
+  await hub.close();
+  assert.deepEqual(asked, [
+    { trusted: undefined, verify: true },
+    { trusted: pem, verify: false },
+  ]);
+  assert.ok(hub.logged.some(({ message }) => message.includes('is not verified')));
+});
+
 const STARTS: readonly [name: string, settings: TestSettings, file: string | undefined, problem: RegExp][] = [
   [
     'without openid_config_url and openid_client_name',
@@ -210,6 +238,18 @@ const STARTS: readonly [name: string, settings: TestSettings, file: string | und
     { openid_config_url: 'file:///etc/passwd' },
     'a: {}',
     /^openid_config_url: must be an http/,
+  ],
+  [
+    'with a certificate that is missing',
+    { authserver_public_key_path: 'x.pem' },
+    'a: {}',
+    /^authserver_public_key_path: must be a file with a PEM certificate, found .*x\.pem without one$/,
+  ],
+  [
+    'with a certificate that is none',
+    { authserver_public_key_path: 'permissions.yaml' },
+    'a: {}',
+    /^authserver_public_key_path: must be a file with a PEM/,
   ],
   [
     'without permissions.yaml',

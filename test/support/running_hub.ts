@@ -3,7 +3,7 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, readConfigFile } from '../../src/config/load.ts';
-import { type Hub, openHub } from '../../src/hub.ts';
+import { type Hub, openHub, type Surroundings } from '../../src/hub.ts';
 import { type Event, type Recorder, SocketClient } from './socket_client.ts';
 
 /** One line of a hub's log. */
@@ -62,7 +62,10 @@ export interface TestHub {
  * Starts a hub on a free port, with two shards, in a folder of its own or in a given one, which then is kept when the
  * hub is closed.
  */
-export async function openTestHub(settings: TestSettings = {}, options: { folder?: string } = {}): Promise<TestHub> {
+export async function openTestHub(
+  settings: TestSettings = {},
+  options: { folder?: string } & Surroundings = {},
+): Promise<TestHub> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
   for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = settingText(value);
@@ -72,7 +75,7 @@ export async function openTestHub(settings: TestSettings = {}, options: { folder
   };
   const log = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') };
   const config = loadConfig({ env, cwd: folder, cores: 2, readFile: readConfigFile });
-  const hub = await openHub(config, log);
+  const hub = await openHub(config, log, options);
   const origin = `http://127.0.0.1:${hub.port}`;
   const base = `${origin}/hub/v2`;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
