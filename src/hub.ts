@@ -9,6 +9,7 @@ import type { Fetch } from './auth/fetch_json.ts';
 import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
 import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
+import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
 import type { Fanout } from './fanout/fanout.ts';
 import type { Log } from './log.ts';
@@ -114,8 +115,11 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   await shards.settled();
-  if (config.persist_locations) shards.restore(kept.rows, config.restart_event_delay);
-  else void writer.writeRows(kept.rows.map(({ kind, id }) => ({ kind, id, gone: true })));
+  // A crash may have left rows of what is deleted, or of a provider that was never kept.
+  const isWanted = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
+  const unwanted = kept.rows.filter((row) => !isWanted(row));
+  if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
+  if (config.persist_locations) shards.restore(kept.rows.filter(isWanted), config.restart_event_delay);
   // A worker takes some 400 ms to start. The first location should not wait for that.
   for (const { lane } of [...shards.lanes, collisions]) lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);
@@ -125,7 +129,7 @@ type Running = Parts & { readonly operation: Operation };
 type Serving = Running & { readonly authorization: HubAuthorization | undefined };
 
 async function serve(parts: Serving, config: Config, log: Log): Promise<Listening> {
-  const { now, fanout, shards, entities, rules, ingest, sources, operation, authorization } = parts;
+  const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation, authorization } = parts;
   const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   return listen({
@@ -142,13 +146,14 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
       read: (query) => shards.ask(query),
       acceptLocations: (values, incoming) => ingest.locations(values, incoming),
       acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
+      zonesMoved: () => zoneMoves.settled(),
       acceptCisco: sources.acceptCisco,
       forgetLocation: async (id) => shards.forget(id),
       async forgetAllLocations() {
         for (const { id } of entities.list('provider')) shards.forget(id);
       },
       rules,
-      publishFenceEvent: fenceEventPublisher({ fanout, entities, now }),
+      publishFenceEvent: fenceEventPublisher({ fanout, entities, counts, now }),
       corsEnabled: config.cors,
       errorTypePrefix: config.error_type_prefix,
       versionInfo: VERSION_INFO,
@@ -173,11 +178,13 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
 }
 
 /** Finishes what was accepted, in the order of its way: shards, collisions, store. */
-async function finish({ ticker, entities, shards, collisions, writer, operation }: Running): Promise<void> {
+async function finish({ ticker, entities, zoneMoves, shards, collisions, writer, operation }: Running): Promise<void> {
   ticker.stop();
   // Providers that locations have brought along are still being created.
   await entities.settled();
   await shards.kept().catch(() => undefined);
+  await zoneMoves.close();
+  await shards.settled().catch(() => undefined);
   await collisions.lane.settled().catch(() => undefined);
   await operation.close();
   await writer.close();

@@ -1,5 +1,6 @@
 import type { CollisionReply, ShardReply } from '../workers/protocol.ts';
 import type { LastKnownRow } from './core/item.ts';
+import type { ZoneMove } from './core/zone/take_along.ts';
 import type { HubCounts } from './counts.ts';
 import { InTurn } from './fanout/in_turn.ts';
 import type { EventBlock } from './model/event_block.ts';
@@ -13,6 +14,8 @@ export interface Destinations {
   keep(rows: readonly LastKnownRow[]): Promise<void>;
   /** Hands packed motions of a shard to the collision stage. */
   motions(packed: Uint8Array | undefined): void;
+  /** Moves zones after the objects that they follow. */
+  moveZones(moves: readonly ZoneMove[]): void;
   /** A shard, or the collision stage, is to be woken at that time at the latest. */
   wakeAt(who: number | 'collisions', atMs: number): void;
 }
@@ -43,6 +46,7 @@ export class Outcomes {
     }
     this.#to.wakeAt(shard, outcome.nextDeadlineMs);
     this.#to.motions(motions);
+    if (outcome.zoneMoves.length > 0) this.#to.moveZones(outcome.zoneMoves);
     const stored = outcome.rows.length === 0 ? undefined : this.#to.keep(outcome.rows);
     this.#inTurn[shard]?.publish(events, stored);
     return stored;

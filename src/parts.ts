@@ -3,14 +3,16 @@ import { openSources, type Sources } from './adapters/sources.ts';
 import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
+import { ZoneTable } from './core/zone/zone_table.ts';
 import { type HubCounts, newCounts } from './counts.ts';
+import { withChildren } from './entities/children.ts';
 import { type Change, Entities } from './entities/entities.ts';
 import { LocatingRules } from './entities/locating_rules.ts';
 import { placedChanges } from './entities/placed_changes.ts';
+import { ZoneMoves } from './entities/zone_moves.ts';
 import { Fanout } from './fanout/fanout.ts';
 import { announceChange, announceProximity } from './fanout/front_events.ts';
 import { Ingest } from './ingest/ingest.ts';
-import { Zones } from './ingest/zones.ts';
 import { type Log, reportStore } from './log.ts';
 import type { Fence } from './model/fence.ts';
 import type { Zone } from './model/zone.ts';
@@ -49,6 +51,7 @@ export interface Parts {
   readonly ingest: Ingest;
   readonly arrivals: Arrivals;
   readonly outcomes: Outcomes;
+  readonly zoneMoves: ZoneMoves;
   readonly sources: Sources;
   /** Tells shards, collisions and ingest of changed entities. */
   tell(changes: readonly Change[]): void;
@@ -65,7 +68,7 @@ interface Given {
 export function wire({ store, config, log, regionProblem }: Given): Parts {
   const now = risingClock();
   const counts = newCounts();
-  const zones = new Zones();
+  const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
   const state = (is: 'ok' | 'failing', error?: unknown): void => reportStore(log, is, error);
   const writerTo = (to: Store) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state });
@@ -94,6 +97,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
       return rowWriter.writeRows(rows, { orFail: true });
     },
     motions: (packed) => collisions.shardDone(packed),
+    moveZones: (moves) => zoneMoves.take(moves),
     wakeAt: (who, atMs) => ticker.set(who, atMs),
   });
   const restarted = (error: unknown): void => {
@@ -136,8 +140,19 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     commit: (changes) => writer.writeEntities(entityWrites(changes)),
     committed(changes) {
       tell(changes);
-      for (const change of changes) announceChange(fanout, change, now());
+      for (const change of changes) {
+        const { kind, after } = change;
+        const shown = () => after && withChildren(kind, after, entities);
+        announceChange(fanout, change, { nowMs: now(), shown });
+        if (kind === 'zone' && after === undefined) zoneMoves.forget(change.id);
+      }
     },
+  });
+  const zoneMoves = new ZoneMoves({
+    entities,
+    shardsSettled: () => shards.settled().catch(() => undefined),
+    now,
+    schedule,
   });
   const rules = new LocatingRules({
     commit: (changed) => writer.writeEntities([settingWrite(RULES_SETTING, changed)]),
@@ -167,5 +182,19 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const streams = config.iso_24730_connections;
   const sources = openSources({ streams, ingest, log, now, schedule, random: Math.random });
   const lanes = { shards, collisions, ticker, flusher };
-  return { now, counts, writer, fanout, ...lanes, outcomes, entities, rules, ingest, sources, arrivals, tell };
+  return {
+    now,
+    counts,
+    writer,
+    fanout,
+    ...lanes,
+    outcomes,
+    zoneMoves,
+    entities,
+    rules,
+    ingest,
+    sources,
+    arrivals,
+    tell,
+  };
 }

@@ -3,7 +3,7 @@ import type { Owned } from '../auth/owned.ts';
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
-import { checkDepth, parseBody, textOf } from './body.ts';
+import { checkDepth, checkSize, parseBody, textOf } from './body.ts';
 import { checkBodyOwned, checkPathOwned } from './ownership.ts';
 import { parseQuery } from './query.ts';
 import { Replies } from './replies.ts';
@@ -64,6 +64,7 @@ function run({ match, route, request }: Found, owned: Owned | undefined, { hub, 
   if (asked !== undefined) checkPathOwned(route, asked, hub);
   const { version, path, id } = match;
   const query = parseQuery(request.query, route.query);
+  if (route.bodyMaxBytes !== undefined) checkSize(request.body, route.bodyMaxBytes);
   const body = route.body === undefined ? undefined : (route.text ? textOf : parseBody)(request.body);
   if (!route.hot) checkDepth(body);
   if (asked !== undefined) checkBodyOwned(route, asked, body);

@@ -24,6 +24,12 @@ export function textOf(bytes: Uint8Array): string {
   }
 }
 
+/** Throws HUB_PAYLOAD_TOO_LARGE. */
+export function checkSize({ byteLength }: Uint8Array, maxBytes: number): void {
+  if (byteLength <= maxBytes) return;
+  throw new HubError('HUB_PAYLOAD_TOO_LARGE', `body: must have at most ${maxBytes} bytes, found ${byteLength}`);
+}
+
 /** Throws HUB_BAD_REQUEST for a value nested too deeply to be walked. */
 export function checkDepth(value: unknown): void {
   if (!isDeeper(value)) return;

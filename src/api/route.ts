@@ -18,6 +18,8 @@ export interface ApiDeps {
   readonly entities: Entities;
   /** Asks the shard that owns the object, or all shards for a list: their answers in any order. */
   read(query: Query): Promise<readonly Answer[]>;
+  /** Resolves when the zones are where what was accepted so far has taken them; undefined where none follows anything. */
+  zonesMoved(): Promise<void> | undefined;
   /**
    * Checks and takes locations, all or none. Returns undefined when they are accepted, or a promise of it. Throws
    * HUB_BAD_REQUEST, whose message names the field under `root`; `providerId` is the one of the path.
@@ -111,6 +113,8 @@ export interface Route {
   readonly hot: boolean;
   /** Its body may be a plain text, and is handed over as one. */
   readonly text: boolean;
+  /** A larger body is refused, whatever the configuration allows; undefined: that alone decides. */
+  readonly bodyMaxBytes: number | undefined;
   /** What the documents say of it that the rest of the row does not. */
   readonly notes: Notes;
   readonly replies: Replied;
@@ -152,6 +156,7 @@ interface Row<Q extends TObject> {
   readonly body?: TSchema;
   readonly hot?: boolean;
   readonly text?: boolean;
+  readonly bodyMaxBytes?: number;
   readonly notes?: Notes;
   readonly replies: Replied;
   handle(call: Call<Static<Q>>, hub: ApiDeps): HttpReply | Promise<HttpReply>;
@@ -169,6 +174,7 @@ export function route<Q extends TObject>(row: Row<Q>): Route {
     body: undefined,
     hot: false,
     text: false,
+    bodyMaxBytes: undefined,
     notes: {},
     ...row,
     handle: row.handle as Route['handle'],

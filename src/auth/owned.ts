@@ -1,4 +1,4 @@
-import { idKey } from '../entities/id.ts';
+import { idKey } from '../model/id.ts';
 import { RESOURCES, type Resource } from '../model/permission.ts';
 
 /** What the holder of a token owns, by kind. UUIDs compare without regard to case, as everywhere. */

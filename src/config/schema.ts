@@ -75,6 +75,10 @@ export const ConfigSchema = Type.Object({
     secret: true,
     description: 'A licence key to be shown by /license/info. The hub needs none.',
   }),
+  license_public_keys: Type.Array(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }), {
+    default: [],
+    description: 'Ed25519 public keys that a license_key may be signed with: a list of their 32 bytes in base64url.',
+  }),
   severity_level: Word(['Fatal', 'Error', 'Warning', 'Info', 'Debug', 'Trace'], {
     default: 'Info',
     description: 'Least severity that is logged: Fatal, Error, Warning, Info, Debug or Trace.',

@@ -9,11 +9,14 @@ import type { OwnTiming, Timing } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
 import type { AcceptedLocation } from './location/accepted.ts';
 import { type Ranking, UNRANKED } from './rules/evaluate.ts';
+import { Followers } from './zone/followers.ts';
 import { ZoneTable } from './zone/zone_table.ts';
 
 /** Everything that a shard knows. Plain values; the functions of core/ change it only within a step. */
 export interface ShardState {
   readonly zones: ZoneTable;
+  /** The zones that are taken along, by what takes them. */
+  readonly followers: Followers;
   readonly fences: Map<string, FenceState>;
   /** Fences by slot, the small number that the fence index knows them by. */
   readonly slots: (FenceState | undefined)[];
@@ -145,6 +148,7 @@ export interface FenceTexts {
 export function emptyState(): ShardState {
   return {
     zones: new ZoneTable(),
+    followers: new Followers(),
     fences: new Map(),
     slots: [],
     freeSlots: [],

@@ -4,10 +4,10 @@ import type { PlaneTransform } from '../core/zone/transform.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { checker } from '../model/check.ts';
 import { Fence } from '../model/fence.ts';
+import { isUnset } from '../model/id.ts';
 import { pathOf, show } from '../model/show.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkLonLat } from './coordinates.ts';
-import { isUnset } from './id.ts';
 import type { Known } from './known.ts';
 
 const schema = checker(Fence);

@@ -24,7 +24,7 @@ export interface Measured {
   held(): number;
 }
 
-const KINDS: readonly Kind[] = ['zone', 'fence', 'provider', 'trackable'];
+const KINDS: readonly Kind[] = ['zone', 'fence', 'provider', 'trackable', 'anchor'];
 const NAMES = Object.keys(TOPICS) as Topic[];
 
 /** What the hub counts, in the order of a location's way through it. */

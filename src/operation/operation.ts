@@ -78,6 +78,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     now,
     hubId: kept.hubId,
     configuredKey: config.license_key ?? undefined,
+    publicKeys: config.license_public_keys,
     kept: (keptSettings(kept).get(LICENCE) ?? {}) as KeptLicence,
     keep: (value) => writer.writeEntities(settingWrites([{ name: LICENCE, value }])),
   });

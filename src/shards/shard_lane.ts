@@ -171,7 +171,7 @@ export class ShardLane {
         const batch = isPoisoned ? this.#knowledge([], []) : this.#knowledge(await this.#rows(), this.#recent.items());
         const reply = unpackShardReply(await this.#thread.run(pack(batch)));
         this.#broken = false;
-        const quiet = { ...reply.outcome, answers: [], counts: NOTHING };
+        const quiet = { ...reply.outcome, answers: [], zoneMoves: [], counts: NOTHING };
         if (quiet.rows.length > 0)
           this.#keepWork(this.#options.outcome({ outcome: quiet, events: [], motions: undefined }));
         return;

@@ -30,7 +30,7 @@ export function openTestOperation({ entities }: { readonly entities: Entities })
   const operation: OperationDeps = {
     health: new Health({ now, startedMs: 0, arrivals, fanout, open, configText: '', connections: () => [] }),
     usage: new Usage({ ...usage, monthBegun: () => arrivals.beginMonth() }),
-    licence: new Licence({ now, hubId: 'hub', configuredKey: undefined, kept: {}, keep }),
+    licence: new Licence({ now, hubId: 'hub', configuredKey: undefined, publicKeys: [], kept: {}, keep }),
     metrics: openMetrics([]),
   };
   return { operation, arrivals };

@@ -1,5 +1,6 @@
 import type { Item, LastKnownRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
+import type { ZoneMove } from '../../src/core/zone/take_along.ts';
 import { newCounts } from '../../src/counts.ts';
 import { Batch } from '../../src/fanout/batch.ts';
 import type { EventBlock } from '../../src/model/event_block.ts';
@@ -33,6 +34,7 @@ export class RunningShards {
   readonly collisions: CollisionLane;
   readonly counts = newCounts();
   readonly events: Told[] = [];
+  readonly zoneMoves: ZoneMove[] = [];
   readonly lost: Item[] = [];
   /** Locations sent. */
   sent = 0;
@@ -59,6 +61,7 @@ export class RunningShards {
         await writer.writeRows(kept, { orFail: true });
       },
       motions: (packed) => this.collisions.shardDone(packed),
+      moveZones: (moves) => void this.zoneMoves.push(...moves),
       wakeAt: () => undefined,
     });
     this.shards = new Shards({

@@ -26,7 +26,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/adapters', mayImport: [...INNER, 'src/ingest'] },
   { path: 'src/entities', mayImport: INNER },
   { path: 'src/fanout', mayImport: INNER },
-  { path: 'src/auth', mayImport: [...INNER, 'src/entities/id.ts'] },
+  { path: 'src/auth', mayImport: INNER },
   { path: 'src/api', mayImport: [...INNER, 'src/auth', 'src/entities', 'src/ingest', 'src/fanout', 'src/socket/docs'] },
   { path: 'src/socket', mayImport: [...INNER, 'src/auth', 'src/ingest', 'src/fanout'] },
   { path: 'src/lane', mayImport: [...INNER, ...PROTOCOLS] },

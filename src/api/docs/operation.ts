@@ -49,7 +49,7 @@ export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): s
 }
 
 function bodyOf({ body, text }: Route, { components }: Documenting): Shown {
-  const types = { [JSON_TYPE]: body, ...(text ? { 'text/plain': Type.String() } : {}) };
+  const types = { [JSON_TYPE]: body, ...(text ? { 'text/plain': Type.String({ minLength: 1 }) } : {}) };
   const content = Object.entries(types).flatMap(([type, schema]) =>
     schema === undefined ? [] : [[type, { schema: components.show(schema) }]],
   );

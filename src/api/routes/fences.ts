@@ -4,12 +4,12 @@ import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
 import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
-import { Trackable } from '../../model/trackable.ts';
 import { idList, textList } from '../answers.ts';
 import { existing, found } from '../found.ts';
 import { limitedTo, onlyOwned } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
 import { type Route, route } from '../route.ts';
+import { TrackableShown } from '../shown.ts';
 import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
 
@@ -24,7 +24,7 @@ export const FENCE_ROUTES: readonly Route[] = [
   placesRow('locations', 'fence_locations', Location),
   placesRow('motions', 'fence_motions', TrackableMotion),
   objectsRow('providers', 'provider', LocationProvider),
-  objectsRow('trackables', 'trackable', Trackable),
+  objectsRow('trackables', 'trackable', TrackableShown),
 ];
 
 /** Locations or motions of what is in a fence. */

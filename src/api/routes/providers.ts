@@ -3,12 +3,12 @@ import { HubError } from '../../errors.ts';
 import { Fence } from '../../model/fence.ts';
 import { LocationProvider } from '../../model/provider.ts';
 import { show } from '../../model/show.ts';
-import { Trackable } from '../../model/trackable.ts';
 import { idList } from '../answers.ts';
 import { existing, found } from '../found.ts';
 import { onlyOwned } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
 import { type Route, route } from '../route.ts';
+import { TrackableShown } from '../shown.ts';
 import { relatedAs } from '../versions.ts';
 import { SPATIAL_QUERY, VIEW_QUERY } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
@@ -38,7 +38,9 @@ export const PROVIDER_ROUTES: readonly Route[] = [
     path: '/providers/:provider_id/trackables',
     summary: 'Trackables that a provider is assigned to',
     permission: own,
-    replies: { 200: { description: 'The trackables.', schema: Type.Array(Trackable), v1: Type.Array(Type.String()) } },
+    replies: {
+      200: { description: 'The trackables.', schema: Type.Array(TrackableShown), v1: Type.Array(Type.String()) },
+    },
     handle(call, hub) {
       const assigned = hub.entities.trackablesOf(found('provider', call.id, hub).id);
       const trackables = onlyOwned(assigned, 'trackable_id', call.owned);

@@ -7,6 +7,12 @@ import { type Route, route } from '../route.ts';
 
 const RuleSet = Type.Array(LocatingRule);
 
+/** As JSON. A number alone is an expression, too. */
+const RuleExpression = Type.Union(
+  [Type.String({ minLength: 1 }), Type.Object({ expression: Type.String({ minLength: 1 }) }), Type.Number()],
+  { description: 'The expression: as plain text, as a JSON string, or as {"expression"}.' },
+);
+
 export const RULE_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
@@ -32,7 +38,7 @@ export const RULE_ROUTES: readonly Route[] = [
     path: '/validator/rules/locating',
     summary: 'Check the expression of a locating rule',
     permission: { operation: 'CREATE' },
-    body: Type.String({ description: 'The expression: as plain text, as a JSON string, or as {"expression"}.' }),
+    body: RuleExpression,
     text: true,
     replies: { 204: { description: 'The expression is valid.' } },
     handle({ body, reply }) {

@@ -4,15 +4,14 @@ import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
 import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
-import { Children } from '../../model/schema.ts';
 import { Trackable } from '../../model/trackable.ts';
 import { idList, textList } from '../answers.ts';
-import { shownWith } from '../docs/schemas.ts';
 import { existing, found } from '../found.ts';
 import { limitedTo, onlyOwned } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
 import { oneOf } from '../read_one.ts';
 import { type Route, route } from '../route.ts';
+import { TrackableShown } from '../shown.ts';
 import { relatedAs } from '../versions.ts';
 import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
@@ -24,8 +23,6 @@ const WRITE_QUERY = Type.Object({
   ...SUBDIVIDE_QUERY,
 });
 
-const SHOWN = shownWith(Trackable, { children: Children });
-
 const own = { operation: 'READ', resource: 'trackable_id' } as const;
 
 export const TRACKABLE_ROUTES: readonly Route[] = [
@@ -34,7 +31,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     path: '/trackables',
     resource: 'trackable_id',
     schema: Trackable,
-    shown: SHOWN,
+    shown: TrackableShown,
     writeQuery: WRITE_QUERY,
     showsReplaced: true,
   }),

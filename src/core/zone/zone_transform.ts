@@ -30,6 +30,31 @@ export function zoneTransform(zone: Zone): PlaneTransform | undefined {
   return transform;
 }
 
+/** Whether a zone has the same coordinates as the one that it replaces; then it has the very same transform. */
+export function keepsPlane(before: Zone, after: Zone): boolean {
+  if (planeKey(before) !== planeKey(after)) return false;
+  const known = transforms.get(before);
+  if (known !== undefined) transforms.set(after, known);
+  return true;
+}
+
+/** Everything that the transform is made of. */
+function planeKey(zone: Zone): string {
+  const type = transformationType(zone);
+  if (type === 'gcp') return JSON.stringify([type, zone.ground_control_points]);
+  if (type !== 'benchmark') return type;
+  const { position, surface_projection, local_origin, easting_angle, meridian_convergence, scale_factor } = zone;
+  const angles = [easting_angle, meridian_convergence];
+  return JSON.stringify([
+    type,
+    position?.coordinates,
+    surface_projection,
+    local_origin?.coordinates,
+    angles,
+    scale_factor,
+  ]);
+}
+
 /** How far each ground control point lies from where the fit puts it; undefined for a zone without such a fit. */
 export function residualsMetres(zone: Zone): number[] | undefined {
   if (transformationType(zone) !== 'gcp') return undefined;
