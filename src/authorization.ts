@@ -12,7 +12,7 @@ import { readPermissions } from './config/permissions_file.ts';
 import type { Config } from './config/schema.ts';
 import { StartupError } from './errors.ts';
 import type { Log } from './log.ts';
-import { GUEST, type RoleRules } from './model/permission.ts';
+import type { RoleRules } from './model/permission.ts';
 import type { SocketDeps } from './socket/socket.ts';
 import { TopicTargets } from './socket/targets.ts';
 
@@ -66,7 +66,7 @@ export function openAuthorization(config: Config, { log, outgoing, now }: Given)
     skipIssuer: config.openid_skip_issuer_verification,
     toleranceSeconds: config.openid_clock_tolerance,
     claims: { client, roles: config.openid_role_claims, ownedResources: config.openid_owned_resources_claim },
-    isRole: (name) => name !== GUEST && policy.has(name),
+    isRole: (name) => policy.has(name),
   });
   const authorizer = new Authorizer(policy, tokens);
   void identityServer.warm();

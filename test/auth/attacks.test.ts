@@ -61,6 +61,14 @@ async function spki(): Promise<string> {
 
 const publicOf = ({ publicJwk }: IssuerKey): JWK => publicJwk;
 
+/** The parts of a token that the hub has verified and remembers. */
+async function remembered(): Promise<[header: string, payload: string, signature: string]> {
+  const token = await issuer.token();
+  await tokens.verified(token);
+  assert.ok(!(tokens.verified(token) instanceof Promise));
+  return await partsOf(Promise.resolve(token));
+}
+
 const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
   'alg none': () => unsigned('none'),
   'alg None': () => unsigned('None'),
@@ -114,6 +122,16 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
     return `${header}.${json({ ...claims, realm_access: { roles: ['admin'] } })}.${signature}`;
   },
+  'other claims under the signature of a token that is remembered': async () => {
+    const [header, payload, signature] = await remembered();
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    return `${header}.${json({ ...claims, realm_access: { roles: ['admin'] } })}.${signature}`;
+  },
+  'another header over a token that is remembered': async () => {
+    const [, payload, signature] = await remembered();
+    return `${json({ alg: 'none' })}.${payload}.${signature}`;
+  },
+  'the end of a token that is remembered': async () => (await remembered())[2].slice(-40),
   'a payload that is not encoded': async () => {
     const payload = Buffer.from((await partsOf(issuer.token()))[1], 'base64url');
     return new CompactSign(payload)
