@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { openRegionCheck } from '../wasm/region_check.ts';
 import type { Sources } from './adapters/sources.ts';
 import { createApi } from './api/api.ts';
@@ -9,6 +8,7 @@ import type { Fetch } from './auth/fetch_json.ts';
 import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
 import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
+import { storePlace } from './config/store_settings.ts';
 import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
 import type { Fanout } from './fanout/fanout.ts';
@@ -56,7 +56,7 @@ export interface Hub {
  */
 export async function openHub(config: Config, log: Log, { outgoing = builtIn }: Surroundings = {}): Promise<Hub> {
   const authorization = openAuthorization(config, { log, outgoing, now: risingClock() });
-  const store = await openStore({ path: join(config.config_path, 'data.dat') });
+  const store = await openStore(storePlace(config));
   try {
     return await openOn(store, config, log, authorization);
   } catch (error) {

@@ -3,6 +3,7 @@ import { openSources, type Sources } from './adapters/sources.ts';
 import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
+import { storePace } from './config/store_settings.ts';
 import { ZoneTable } from './core/zone/zone_table.ts';
 import { type HubCounts, newCounts } from './counts.ts';
 import { withChildren } from './entities/children.ts';
@@ -71,8 +72,8 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
   const state = (is: 'ok' | 'failing', error?: unknown): void => reportStore(log, is, error);
-  const writerTo = (to: Store) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state });
-  const writer = writerTo(store);
+  const writerTo = (to: Store, pace = {}) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state, ...pace });
+  const writer = writerTo(store, storePace(config));
   // Rows that are not to survive the hub are still what a shard worker needs that starts anew.
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
@@ -163,6 +164,8 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const ingest = new Ingest({
     now,
     zone: zones.find,
+    // Without fast writes a location that cannot be kept is not processed.
+    canKeep: () => !slow || !rowWriter.refusesRows,
     hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
     location: (location, times) => shards.location(location, times),
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),

@@ -16,7 +16,10 @@ export type StoreRequest =
   | { readonly ask: 'commit'; readonly bytes: Uint8Array }
   | { readonly ask: 'close' };
 
-export type StoreReply =
+/** `failures`: attempts to write that have failed over the request, by their reason. */
+export type StoreReply = { readonly failures?: readonly (readonly [reason: string, count: number])[] } & StoreAnswer;
+
+type StoreAnswer =
   | { readonly say: 'ready' | 'done' }
   | { readonly say: 'loaded'; readonly bytes: Uint8Array }
   | { readonly say: 'failed'; readonly startup: boolean; readonly message: string; readonly code?: string };

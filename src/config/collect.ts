@@ -1,6 +1,7 @@
 import { StartupError } from '../errors.ts';
 import { type Checker, checker } from '../model/check.ts';
 import { pathOf } from '../model/show.ts';
+import { inOwnWords } from './aliases.ts';
 import { connectionProblems, type PartProblem } from './iso_24730.ts';
 import { ConfigSchema, KEYS, type Key } from './schema.ts';
 
@@ -31,7 +32,8 @@ const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly P
 };
 
 /** Takes a value that fits its setting, or notes why it does not. Later values replace earlier ones. */
-export function collect(into: Collected, { key, source, name, value, sourceOf }: Found): void {
+export function collect(into: Collected, { key, source, name, value: written, sourceOf }: Found): void {
+  const value = inOwnWords(key, written);
   const parts = PART_PROBLEMS[key]?.(value) ?? [];
   for (const { path, text } of parts) {
     into.problems.push(`${sourceOf?.(path) ?? source}: ${pathOf(name, path.map(String))}: ${text}`);

@@ -1,5 +1,8 @@
 import Type, { type Static } from 'typebox';
+import { AuthorizationProperties } from './authorization.ts';
 import { Iso24730Connection } from './iso_24730.ts';
+import { WideColumnProperties } from './wide_column.ts';
+import { Word } from './word.ts';
 
 /**
  * Every setting of the hub: type, default and one line of help. hub_config.yaml in the repository is written from this
@@ -17,47 +20,7 @@ export const ConfigSchema = Type.Object({
     default: 8081,
     description: 'Port of the API, the WebSocket and the documentation. 0 takes a free one.',
   }),
-  require_authorization: Type.Boolean({
-    default: false,
-    description: 'Whether requests need an access token. What a token permits is in permissions.yaml beside this file.',
-  }),
-  openid_config_url: Text({
-    description: 'Address of the OpenID configuration of the identity server. Needed with require_authorization.',
-  }),
-  openid_client_name: Text({
-    description: 'Client that tokens must be for, in aud or azp. Needed with require_authorization.',
-  }),
-  openid_client_secret: Text({
-    secret: true,
-    description: 'Secret of that client. Taken for compatibility: tokens are verified by public keys.',
-  }),
-  openid_skip_issuer_verification: Type.Boolean({
-    default: false,
-    description: 'Whether tokens of any issuer are taken if a key of the identity server fits. For tests.',
-  }),
-  openid_clock_tolerance: Type.Integer({
-    minimum: 0,
-    maximum: 300,
-    default: 10,
-    description: 'How far the clock of the identity server may be away from that of the hub, in seconds.',
-  }),
-  openid_role_claims: Type.Array(Type.String({ minLength: 1 }), {
-    default: [],
-    description: 'Claims that list roles, such as groups.hub, beside realm_access, resource_access and roles.',
-  }),
-  openid_owned_resources_claim: Type.String({
-    minLength: 1,
-    default: 'https://deephub.io/owned_resources',
-    description: 'Claim that lists what the holder of a token owns: provider_ids, trackable_ids and so on.',
-  }),
-  verify_authserver: Type.Boolean({
-    default: true,
-    description: "Whether the identity server's certificate must be valid.",
-  }),
-  authserver_public_key_path: Text({
-    description:
-      'PEM file with the certificate that the identity server is verified by, if the system does not know it.',
-  }),
+  ...AuthorizationProperties,
   cors: Type.Boolean({ default: true, description: 'Whether web pages of other origins may use the API.' }),
   client_max_body_size: Type.Integer({
     minimum: 1,
@@ -96,9 +59,9 @@ export const ConfigSchema = Type.Object({
     default: true,
     description: 'Whether last locations and memberships survive a restart.',
   }),
-  db_type: Word(['sqlite'], {
+  db_type: Word(['sqlite', 'widecolumn'], {
     default: 'sqlite',
-    description: 'Kind of database: sqlite, the file data.dat beside this file.',
+    description: 'Kind of database: sqlite, the file data.dat beside this file, or widecolumn, a Cassandra cluster.',
   }),
   db_fast_writes: Type.Boolean({
     default: true,
@@ -144,16 +107,8 @@ export const ConfigSchema = Type.Object({
     default: [],
     description: 'ISO/IEC 24730-1 servers to read from: a list of {host, port, type, zone_id or foreign_id}.',
   }),
+  ...WideColumnProperties,
 });
-
-/** A text that need not be set. */
-function Text(options: { description: string; secret?: true }) {
-  return Type.Union([Type.String({ minLength: 1 }), Type.Null()], { default: null, ...options });
-}
-
-function Word<const T extends readonly string[]>(words: T, options: { default: T[number]; description: string }) {
-  return Type.Unsafe<T[number]>(Type.Enum([...words], options));
-}
 
 export type Settings = Static<typeof ConfigSchema>;
 
@@ -173,12 +128,13 @@ export const KEYS = Object.keys(ConfigSchema.properties) as readonly Key[];
 
 /** What a setting's schema says beside its type. */
 export interface Setting {
-  /** An empty list for a setting that is a list. */
-  readonly default: string | number | boolean | null | readonly [];
+  readonly default: string | number | boolean | null | readonly string[];
   readonly description: string;
   readonly secret?: boolean;
   /** The words of a setting that takes one of some words. */
   readonly enum?: readonly string[];
+  /** The types of a setting that may be null. */
+  readonly anyOf?: readonly { readonly type: string }[];
 }
 
 /** The schema of a setting, as plain data. */

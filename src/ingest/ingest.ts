@@ -12,6 +12,8 @@ export interface IngestOptions {
   now(): number;
   /** Finds a zone by id or foreign id, among those that the shards know. */
   zone(name: string): Zone | undefined;
+  /** Whether locations can be kept, where they must be. True when left out. */
+  canKeep?(): boolean;
   /** Whether the shards can take that many more. */
   hasRoom(count: number): boolean;
   /** Hands a location to its shard. */
@@ -161,7 +163,12 @@ export class Ingest {
   }
 
   #needRoom(count: number): void {
-    if (this.#options.hasRoom(count)) return;
+    const { canKeep, hasRoom } = this.#options;
+    if (canKeep?.() === false) {
+      this.#rejections.count('database', count);
+      throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: the database does not take them at the moment');
+    }
+    if (hasRoom(count)) return;
     this.#rejections.count('full', count);
     throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: too many are waiting to be processed, try again');
   }

@@ -1,11 +1,12 @@
-import { packBatch, type StoreReply, type StoreSettings, unpackKept } from '../../workers/store_protocol.ts';
+import { packBatch, type StoreReply, unpackKept } from '../../workers/store_protocol.ts';
 import type { Kept, Store, StoreBatch } from './store.ts';
-import { openStoreThread, type StoreThread, StoreThreadGone } from './store_thread.ts';
+import { openStoreThread, type Place, type StoreThread, StoreThreadGone } from './store_thread.ts';
 
-/** Opens the SQLite file in a thread of its own. Rejects with a StartupError when the file cannot be used. */
-export async function openStore(settings: StoreSettings): Promise<Store> {
-  const open = () => openStoreThread(settings);
-  return new ThreadStore(open, await open());
+/** Opens a SQLite file or a wide-column database in a thread of its own. Rejects with a StartupError. */
+export async function openStore(place: Place): Promise<Store> {
+  const failures = new Map<string, number>();
+  const open = () => openStoreThread(place, failures);
+  return new ThreadStore(open, await open(), failures);
 }
 
 /** The store of another thread. When that dies, the next call opens it anew. */
@@ -13,9 +14,15 @@ export class ThreadStore implements Store {
   readonly #open: () => Promise<StoreThread>;
   #thread: Promise<StoreThread>;
   #closed = false;
+  readonly failures: ReadonlyMap<string, number>;
 
-  constructor(open: () => Promise<StoreThread>, thread: StoreThread) {
+  constructor(
+    open: () => Promise<StoreThread>,
+    thread: StoreThread,
+    failures: ReadonlyMap<string, number> = new Map(),
+  ) {
     this.#open = open;
+    this.failures = failures;
     this.#thread = Promise.resolve(thread);
   }
 

@@ -19,6 +19,7 @@ const CLOCKS = [
   'src/cli',
   'src/transport',
   'src/lane',
+  'workers/wide_column.ts',
   'bench',
   'test',
 ];
