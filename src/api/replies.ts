@@ -6,7 +6,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Lets pages of any origin read replies; nothing is sent that a browser adds on its own, like cookies. */
 const CORS: Headers = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Location, Retry-After, Allow',
+  'Access-Control-Expose-Headers': 'Location, Retry-After, Allow, WWW-Authenticate',
 };
 
 /** A browser must not take JSON for a page, whatever it holds. */
@@ -20,6 +20,13 @@ const OWN_PAGES: Headers = {
   'Referrer-Policy': 'no-referrer',
   // They change with the version of the hub only, whose address stays.
   'Cache-Control': 'max-age=600',
+};
+
+/** What a client should know of some refusals. */
+const ADVICE: Readonly<Record<number, Headers>> = {
+  401: { 'WWW-Authenticate': 'Bearer' },
+  429: { 'Retry-After': '1' },
+  503: { 'Retry-After': '1' },
 };
 
 /** The replies of the API. Headers are made once, so that a hot route allocates none. */
@@ -54,10 +61,9 @@ export class Replies {
 
   /** The error as {type, code, message}. */
   error(error: HubError, headers: Headers = {}): HttpReply {
-    const retry: Headers = error.status === 503 || error.status === 429 ? { 'Retry-After': '1' } : {};
     return {
       status: error.status,
-      headers: { ...this.#json, ...retry, ...headers },
+      headers: { ...this.#json, ...ADVICE[error.status], ...headers },
       body: JSON.stringify(error.body(this.#errorTypePrefix)),
     };
   }

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { DEPTH_MAX } from '../model/depth.ts';
+import { AuthorizationProperties } from './authorization.ts';
 import { Iso24730Connection } from './iso_24730.ts';
 import { WideColumnProperties } from './wide_column.ts';
 import { Word } from './word.ts';
@@ -36,6 +37,7 @@ export const ConfigSchema = Type.Object({
     default: false,
     description: 'Whether HTTPS alone is served. Otherwise a hub with a certificate serves HTTP on its port, too.',
   }),
+  ...AuthorizationProperties,
   cors: Type.Boolean({ default: true, description: 'Whether web pages of other origins may use the API.' }),
   client_max_body_size: Type.Integer({
     minimum: 1,

@@ -52,8 +52,12 @@ export class PeerSide {
       const problem = this.#closing
         ? new HubError('HUB_UNAVAILABLE', 'Cannot open a WebSocket: the hub is shutting down')
         : guard.problemOf(incoming(request), native);
-      if (problem !== undefined) send(response, refuse(problem));
-      else response.upgrade({ path, userAgent: request.headers['user-agent'] ?? '', client: guard.clientOf(native) });
+      if (problem !== undefined) {
+        send(response, refuse(problem));
+        return;
+      }
+      const { 'user-agent': userAgent = '', authorization } = request.headers;
+      response.upgrade({ path, userAgent, authorization, query: request.path_query, client: guard.clientOf(native) });
     });
     const options = {
       message_type: 'ArrayBuffer',
@@ -105,12 +109,16 @@ export class PeerSide {
 class SocketPeer implements Peer {
   readonly path: string;
   readonly userAgent: string;
+  readonly authorization: string | undefined;
+  readonly query: string;
   readonly #socket: Websocket;
 
   constructor(socket: Websocket) {
     this.#socket = socket;
     this.path = socket.context['path'] ?? '';
     this.userAgent = socket.context['userAgent'] ?? '';
+    this.authorization = socket.context['authorization'];
+    this.query = socket.context['query'] ?? '';
   }
 
   send(text: string | Uint8Array): void {

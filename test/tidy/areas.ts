@@ -52,6 +52,10 @@ export const AREAS: readonly Area[] = [
     ),
   },
   { path: 'src/counts.ts', mayImport: [] },
+  {
+    path: 'src/authorization.ts',
+    mayImport: ['src/api', 'src/auth', 'src/config', 'src/log.ts', 'src/model', 'src/socket'],
+  },
   { path: 'src/clock.ts', mayImport: [] },
   { path: 'src/exposure.ts', mayImport: ['src/log.ts', 'src/transport'] },
   { path: 'src/outgoing_fetch.ts', mayImport: [] },
