@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openRegionCheck } from '../wasm/region_check.ts';
 import type { Sources } from './adapters/sources.ts';
@@ -6,14 +5,22 @@ import { createApi } from './api/api.ts';
 import { Replies } from './api/replies.ts';
 import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
-import { schedule } from './clock.ts';
+import type { Fetch } from './auth/fetch_json.ts';
+import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
+import { every, risingClock, schedule } from './clock.ts';
+import { listenSettings } from './config/listen_settings.ts';
 import type { Config } from './config/schema.ts';
+import { storePlace } from './config/store_settings.ts';
+import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
+import { RULES_SETTING } from './entities/locating_rules.ts';
+import { CertificateCare, warnOfExposure } from './exposure.ts';
 import type { Fanout } from './fanout/fanout.ts';
 import type { Log } from './log.ts';
 import { connectionsOf } from './operation/connections.ts';
 import { type Operation, openOperation } from './operation/operation.ts';
-import { type Parts, RULES_SETTING, wire } from './parts.ts';
+import { outgoingFetch } from './outgoing_fetch.ts';
+import { type Parts, wire } from './parts.ts';
 import type { Shards } from './shards/shards.ts';
 import { type SiteSettings, withSite } from './site/site.ts';
 import { readSiteFiles } from './site/site_files.ts';
@@ -28,16 +35,30 @@ export const VERSION_INFO = { hub_version: '0.1.0', vendor: 'omlox location hub'
 const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1/ws/socket`, `${prefix}/v2/ws/socket`]);
 /** Where src/build_ui.mjs puts the web UI. */
 const SITE_FOLDER = fileURLToPath(new URL('../.hub-ui', import.meta.url));
-const FRAME_MAX_BYTES = 16 << 20;
 const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
+
+/** What a hub finds around it. */
+export interface Surroundings {
+  /** Makes the fetch by which other servers are reached. */
+  readonly outgoing?: (tls: OutgoingTls) => Fetch;
+}
+
+const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
 
 /** A running hub. */
 export interface Hub {
   readonly port: number;
+  /** Whether it serves HTTPS. */
+  readonly isSecure: boolean;
+  /** Looks whether there is a new certificate, and serves it. Never rejects. */
+  renewCertificate(): Promise<void>;
   counts(): HubCounts;
   readonly fanout: Fanout;
   readonly shards: Shards;
   readonly sources: Sources;
+  readonly store: Store;
+  /** Access tokens whose signature was looked at since the start. */
+  tokensVerified(): number;
   /** Stops taking requests, finishes what was accepted, keeps it, and ends all threads. */
   close(): Promise<void>;
 }
@@ -46,17 +67,27 @@ export interface Hub {
  * Puts the hub together and starts it: the only place where its parts are wired. Throws a StartupError when the
  * database or the port cannot be had.
  */
-export async function openHub(config: Config, log: Log): Promise<Hub> {
-  const store = await openStore({ path: join(config.config_path, 'data.dat') });
+export async function openHub(config: Config, log: Log, { outgoing = throughProxy }: Surroundings = {}): Promise<Hub> {
+  const authorization = openAuthorization(config, { log, outgoing, now: risingClock() });
+  const store = await openStore(storePlace(config, Date.now()), {
+    stage: ({ text, part }) => log.info(text, { part }),
+    restarted: () => log.error('The thread of the database has failed and was started anew'),
+  });
   try {
-    return await openOn(store, config, log);
+    return await openOn(store, config, log, authorization);
   } catch (error) {
+    authorization?.close();
     await store.close();
     throw error;
   }
 }
 
-async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
+async function openOn(
+  store: Store,
+  config: Config,
+  log: Log,
+  authorization: HubAuthorization | undefined,
+): Promise<Hub> {
   const kept = await store.load();
   const regionProblem = await openRegionCheck();
   const parts = wire({ store, config, log, regionProblem });
@@ -65,21 +96,32 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
     await fill(parts, kept, config);
     const connections = () => connectionsOf(sources.status(), entities);
     const operation = await openOperation(parts, { config, log, kept, schedule, connections });
-    const listening = await serve({ ...parts, operation }, config, log);
+    const listening = await serve({ ...parts, operation, authorization }, config, log);
     operation.start();
     sources.start();
+    warnOfExposure(config, log);
+    const care = new CertificateCare(listening, { log, now: parts.now });
+    const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
     const flushTimer = setInterval(() => parts.flusher.flush(), config.db_flush_interval);
     return {
       port: listening.port,
+      isSecure: listening.certificate !== undefined,
+      renewCertificate: () => care.look(),
       fanout,
       shards,
       sources,
+      store,
       counts: operation.counts,
+      tokensVerified: () => authorization?.verifications() ?? 0,
       async close() {
         clearInterval(flushTimer);
+        stopLooking();
         sources.close();
+        authorization?.close();
         await listening.close();
         await finish({ ...parts, operation });
+        const lost = parts.writer.pendingRows;
+        if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
         await store.close();
       },
     };
@@ -98,17 +140,21 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   await shards.settled();
-  if (config.persist_locations) shards.restore(kept.rows, config.restart_event_delay);
-  else void writer.writeRows(kept.rows.map(({ kind, id }) => ({ kind, id, gone: true })));
+  // A crash may have left rows of what is deleted, or of a provider that was never kept.
+  const isWanted = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
+  const unwanted = kept.rows.filter((row) => !isWanted(row));
+  if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
+  if (config.persist_locations) shards.restore(kept.rows.filter(isWanted), config.restart_event_delay);
   // A worker takes some 400 ms to start. The first location should not wait for that.
   for (const { lane } of [...shards.lanes, collisions]) lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);
 }
 
 type Running = Parts & { readonly operation: Operation };
+type Serving = Running & { readonly authorization: HubAuthorization | undefined };
 
-async function serve(parts: Running, config: Config, log: Log): Promise<Listening> {
-  const { now, fanout, shards, entities, rules, ingest, sources, operation } = parts;
+async function serve(parts: Serving, config: Config, log: Log): Promise<Listening> {
+  const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation, authorization } = parts;
   const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   const createSite: typeof createApi = (deps) =>
@@ -118,11 +164,7 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       refuse: (error) => replies.error(error),
     });
   return listen({
-    host: config.host,
-    port: config.port,
-    bodyMaxBytes: config.client_max_body_size * 1024,
-    frameMaxBytes: FRAME_MAX_BYTES,
-    idleTimeoutSeconds: config.websocket_idle_timeout,
+    ...listenSettings(config),
     socketPaths: SOCKET_PATHS,
     refuse: (error) => replies.error(error),
     report,
@@ -131,17 +173,20 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       read: (query) => shards.ask(query),
       acceptLocations: (values, incoming) => ingest.locations(values, incoming),
       acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
+      zonesMoved: () => zoneMoves.settled(),
       acceptCisco: sources.acceptCisco,
       forgetLocation: async (id) => shards.forget(id),
       async forgetAllLocations() {
         for (const { id } of entities.list('provider')) shards.forget(id);
       },
       rules,
-      publishFenceEvent: fenceEventPublisher({ fanout, entities, now }),
+      publishFenceEvent: fenceEventPublisher({ fanout, entities, counts, now }),
       corsEnabled: config.cors,
       errorTypePrefix: config.error_type_prefix,
       versionInfo: VERSION_INFO,
+      depthMax: config.max_json_depth,
       operation,
+      ...(authorization && { authorization: authorization.api }),
     }),
     handlePeer: createSocket({
       fanout,
@@ -150,6 +195,11 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       ingestProximities: (values) => ingest.proximitiesEach(values),
       subscriptionIdMode: config.websocket_subscription_id,
       checkView: (asked) => viewOf(asked, entities),
+      depthMax: config.max_json_depth,
+      subscriptionsMax: config.websocket_max_subscriptions,
+      ...(authorization && { authorize: authorization.socket }),
+      now,
+      schedule,
       queueMaxBytes: config.websocket_buffer_size << 20,
       tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
       report,
@@ -162,11 +212,13 @@ function siteSettings({ map_tile_url: url, map_tile_attribution: attribution }: 
 }
 
 /** Finishes what was accepted, in the order of its way: shards, collisions, store. */
-async function finish({ ticker, entities, shards, collisions, writer, operation }: Running): Promise<void> {
+async function finish({ ticker, entities, zoneMoves, shards, collisions, writer, operation }: Running): Promise<void> {
   ticker.stop();
   // Providers that locations have brought along are still being created.
   await entities.settled();
   await shards.kept().catch(() => undefined);
+  await zoneMoves.close();
+  await shards.settled().catch(() => undefined);
   await collisions.lane.settled().catch(() => undefined);
   await operation.close();
   await writer.close();

@@ -1,18 +1,21 @@
 import type { CollisionReply, ShardReply } from '../workers/protocol.ts';
 import type { LastKnownRow } from './core/item.ts';
+import type { ZoneMove } from './core/zone/take_along.ts';
 import type { HubCounts } from './counts.ts';
 import { InTurn } from './fanout/in_turn.ts';
-import type { EventText } from './model/topics.ts';
+import type { EventBlock } from './model/event_block.ts';
 
 /** Where outcomes go. */
 export interface Destinations {
   readonly shards: number;
   readonly counts: HubCounts;
-  publish(events: readonly EventText[]): void;
+  publish(events: readonly EventBlock[]): void;
   /** Resolves once the rows are kept; rejects when the database does not take them now. */
   keep(rows: readonly LastKnownRow[]): Promise<void>;
   /** Hands packed motions of a shard to the collision stage. */
   motions(packed: Uint8Array | undefined): void;
+  /** Moves zones after the objects that they follow. */
+  moveZones(moves: readonly ZoneMove[]): void;
   /** A shard, or the collision stage, is to be woken at that time at the latest. */
   wakeAt(who: number | 'collisions', atMs: number): void;
 }
@@ -36,15 +39,16 @@ export class Outcomes {
    * Stores rows and publishes events: after the rows are kept, or at once where the database fails, since a subscriber
    * must not miss what has happened. Returns what is being stored.
    */
-  ofShard(shard: number, { outcome, motions }: ShardReply): Promise<void> | undefined {
+  ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
     const { counts } = this.#to;
     for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits', 'motions'] as const) {
       counts[name] += outcome.counts[name];
     }
     this.#to.wakeAt(shard, outcome.nextDeadlineMs);
     this.#to.motions(motions);
+    if (outcome.zoneMoves.length > 0) this.#to.moveZones(outcome.zoneMoves);
     const stored = outcome.rows.length === 0 ? undefined : this.#to.keep(outcome.rows);
-    this.#inTurn[shard]?.publish(outcome.events, stored);
+    this.#inTurn[shard]?.publish(events, stored);
     return stored;
   }
 

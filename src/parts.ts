@@ -3,18 +3,22 @@ import { openSources, type Sources } from './adapters/sources.ts';
 import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
+import { storePace } from './config/store_settings.ts';
+import { ZoneTable } from './core/zone/zone_table.ts';
 import { type HubCounts, newCounts } from './counts.ts';
+import { withChildren } from './entities/children.ts';
 import { type Change, Entities } from './entities/entities.ts';
-import { LocatingRules } from './entities/locating_rules.ts';
+import { LocatingRules, RULES_SETTING } from './entities/locating_rules.ts';
 import { placedChanges } from './entities/placed_changes.ts';
+import { ZoneMoves } from './entities/zone_moves.ts';
 import { Fanout } from './fanout/fanout.ts';
 import { announceChange, announceProximity } from './fanout/front_events.ts';
 import { Ingest } from './ingest/ingest.ts';
-import { Zones } from './ingest/zones.ts';
 import { type Log, reportStore } from './log.ts';
 import type { Fence } from './model/fence.ts';
 import type { Zone } from './model/zone.ts';
 import { Arrivals } from './operation/arrivals.ts';
+import { DatabaseState } from './operation/database_state.ts';
 import { Outcomes } from './outcomes.ts';
 import { CollisionLane } from './shards/collision_lane.ts';
 import { Flusher } from './shards/flusher.ts';
@@ -30,15 +34,13 @@ const STORE_RETRY_MS = [100, 500, 2000];
 /** Events that may wait for the store before the hub takes no more locations. */
 const HELD_MAX = 500_000;
 
-/** Name of the setting that keeps the hub's locating rules. */
-export const RULES_SETTING = 'locating_rules';
-
 /** Everything between the transport and the store. */
 export interface Parts {
   /** Never falls. */
   now(): number;
   readonly counts: HubCounts;
   readonly writer: StoreWriter;
+  readonly databaseState: DatabaseState;
   readonly fanout: Fanout;
   readonly shards: Shards;
   readonly collisions: CollisionLane;
@@ -49,6 +51,7 @@ export interface Parts {
   readonly ingest: Ingest;
   readonly arrivals: Arrivals;
   readonly outcomes: Outcomes;
+  readonly zoneMoves: ZoneMoves;
   readonly sources: Sources;
   /** Tells shards, collisions and ingest of changed entities. */
   tell(changes: readonly Change[]): void;
@@ -65,11 +68,15 @@ interface Given {
 export function wire({ store, config, log, regionProblem }: Given): Parts {
   const now = risingClock();
   const counts = newCounts();
-  const zones = new Zones();
+  const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
-  const state = (is: 'ok' | 'failing', error?: unknown): void => reportStore(log, is, error);
-  const writerTo = (to: Store) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state });
-  const writer = writerTo(store);
+  const databaseState = new DatabaseState();
+  const state = (is: 'ok' | 'failing', error?: unknown): void => {
+    databaseState.note(is, { error, nowMs: now() });
+    reportStore(log, is, error);
+  };
+  const writerTo = (to: Store, pace = {}) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state, ...pace });
+  const writer = writerTo(store, storePace(config));
   // Rows that are not to survive the hub are still what a shard worker needs that starts anew.
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
@@ -89,8 +96,12 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     shards: config.num_threads,
     counts,
     publish: (events) => fanout.publish(events),
-    keep: (rows) => rowWriter.writeRows(rows, { orFail: true }),
+    keep(rows) {
+      flusher.brought(rows.length);
+      return rowWriter.writeRows(rows, { orFail: true });
+    },
     motions: (packed) => collisions.shardDone(packed),
+    moveZones: (moves) => zoneMoves.take(moves),
     wakeAt: (who, atMs) => ticker.set(who, atMs),
   });
   const restarted = (error: unknown): void => {
@@ -133,8 +144,19 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     commit: (changes) => writer.writeEntities(entityWrites(changes)),
     committed(changes) {
       tell(changes);
-      for (const change of changes) announceChange(fanout, change, now());
+      for (const change of changes) {
+        const { kind, after } = change;
+        const shown = () => after && withChildren(kind, after, entities);
+        announceChange(fanout, change, { nowMs: now(), shown });
+        if (kind === 'zone' && after === undefined) zoneMoves.forget(change.id);
+      }
     },
+  });
+  const zoneMoves = new ZoneMoves({
+    entities,
+    shardsSettled: () => shards.settled().catch(() => undefined),
+    now,
+    schedule,
   });
   const rules = new LocatingRules({
     commit: (changed) => writer.writeEntities([settingWrite(RULES_SETTING, changed)]),
@@ -144,7 +166,10 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const slow = config.persist_locations && !config.db_fast_writes;
   const ingest = new Ingest({
     now,
+    depthMax: config.max_json_depth,
     zone: zones.find,
+    // Without fast writes a location that cannot be kept is not processed.
+    canKeep: () => !slow || !rowWriter.refusesRows,
     hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
     location: (location, times) => shards.location(location, times),
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
@@ -158,10 +183,26 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
       });
     },
     announce: (proximity) => announceProximity(fanout, proximity),
-    kept: () => (slow ? shards.kept() : undefined),
+    // Who waits for the answer before sending more finds the pace that the shards can keep.
+    kept: () => (slow ? shards.kept() : shards.eased()),
   });
   const streams = config.iso_24730_connections;
   const sources = openSources({ streams, ingest, log, now, schedule, random: Math.random });
   const lanes = { shards, collisions, ticker, flusher };
-  return { now, counts, writer, fanout, ...lanes, outcomes, entities, rules, ingest, sources, arrivals, tell };
+  return {
+    now,
+    counts,
+    writer,
+    databaseState,
+    fanout,
+    ...lanes,
+    outcomes,
+    zoneMoves,
+    entities,
+    rules,
+    ingest,
+    sources,
+    arrivals,
+    tell,
+  };
 }

@@ -1,7 +1,7 @@
 import { isGeographic, normaliseFence } from '../src/core/fence/region_normal.ts';
 import { alignHoles, flatRing } from '../src/core/fence/region_rings.ts';
-import { pathOf, show } from '../src/model/check.ts';
 import type { Fence } from '../src/model/fence.ts';
+import { pathOf, show } from '../src/model/show.ts';
 import { type Geos, openGeos } from './geos.ts';
 
 /**

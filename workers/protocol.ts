@@ -3,6 +3,7 @@ import type { CollisionOutcome } from '../src/core/collision/stage.ts';
 import type { Motion } from '../src/core/motion/motion.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import type { Batch } from '../src/core/shard.ts';
+import type { EventBlock } from '../src/model/event_block.ts';
 import type { Variant } from '../src/model/topics.ts';
 import type { Zone } from '../src/model/zone.ts';
 
@@ -17,9 +18,10 @@ export interface ShardSettings {
   readonly providerInTrackableEvents: boolean;
 }
 
-/** A shard's answer to a batch: its outcome, with the motions packed by themselves. */
+/** A shard's answer to a batch: its outcome, with events as bytes and the motions packed by themselves. */
 export interface ShardReply {
-  readonly outcome: Omit<Outcome, 'motions'>;
+  readonly outcome: Omit<Outcome, 'motions' | 'events'>;
+  readonly events: readonly EventBlock[];
   /** Packed Motion[]; undefined when nothing moved. */
   readonly motions: Uint8Array | undefined;
 }
@@ -37,7 +39,8 @@ export interface CollisionBatch {
 }
 
 /** The collision worker's answer. */
-export type CollisionReply = CollisionOutcome & {
+export type CollisionReply = Omit<CollisionOutcome, 'events'> & {
+  readonly events: readonly EventBlock[];
   /** Motions that wait for slower shards. */
   readonly waiting: number;
 };

@@ -1,7 +1,7 @@
 import type { Answer } from '../core/item.ts';
 import { featureCollection } from '../core/location/text.ts';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
 
 /** The one text among the answers. Throws HUB_NOT_FOUND when there is none, HUB_BAD_REQUEST when it cannot be shown. */

@@ -1,9 +1,10 @@
 import Type from 'typebox';
-import { isUnset } from '../entities/id.ts';
 import { HubError } from '../errors.ts';
-import { checker, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
 import { FenceEvent } from '../model/events.ts';
 import type { Fence } from '../model/fence.ts';
+import { isUnset } from '../model/id.ts';
+import { show } from '../model/show.ts';
 import { formatTime, parseTime } from '../model/time.ts';
 
 const { id: _id, fence_id: _fence, ...members } = FenceEvent.properties;

@@ -5,9 +5,10 @@ import { checkGroundControlPoints, zoneTransform } from '../core/zone/zone_trans
 import { checkLonLat } from '../entities/coordinates.ts';
 import type { Entities } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
-import { checker, pathOf, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
 import { CreationParameters } from '../model/creation.ts';
 import type { Fence } from '../model/fence.ts';
+import { pathOf, show } from '../model/show.ts';
 import type { Zone } from '../model/zone.ts';
 
 /**

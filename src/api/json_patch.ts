@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { HubError } from '../errors.ts';
-import { checker, pathOf, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
-import { OneOf } from '../model/schema.ts';
+import { documented, OneOf } from '../model/schema.ts';
+import { pathOf, show } from '../model/show.ts';
 import { insert, isSame, lookUp, parsePointer, remove, weigh } from './json_tree.ts';
 
 /**
@@ -16,10 +17,14 @@ import { insert, isSame, lookUp, parsePointer, remove, weigh } from './json_tree
 const OPERATIONS_MAX = 1000;
 const WEIGHT_MAX = 10_000_000;
 
+function Pointer(description: string) {
+  return Type.String({ description, ...documented({ format: 'json-pointer' }) });
+}
+
 const Operation = Type.Object({
   op: OneOf(['add', 'remove', 'replace', 'move', 'copy', 'test'], 'What is done.'),
-  path: Type.String({ description: 'JSON Pointer (RFC 6901) to a member; `-` is the end of an array.' }),
-  from: Type.Optional(Type.String({ description: 'JSON Pointer to what is moved or copied.' })),
+  path: Pointer('JSON Pointer (RFC 6901) to a member; `-` is the end of an array.'),
+  from: Type.Optional(Pointer('JSON Pointer to what is moved or copied.')),
   value: Type.Optional(Type.Unknown({ description: 'What is added, put in place, or tested for.' })),
 });
 type Operation = Static<typeof Operation>;

@@ -1,10 +1,11 @@
 import Type, { type TObject } from 'typebox';
 import { feature, featureCollection } from '../core/location/text.ts';
+import { withChildren } from '../entities/children.ts';
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
 import type { Anchor } from '../model/anchor.ts';
-import { show } from '../model/check.ts';
 import type { Fence } from '../model/fence.ts';
+import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
 import { ANCHOR_QUERY, georeferenced } from './anchor_view.ts';
 import { fenceIn } from './fence_view.ts';
@@ -29,16 +30,17 @@ const plain = {
 
 const zones: Presenter<'zone'> = {
   query: Type.Object({}),
-  one: (zone, { version }, hub) => JSON.stringify(zoneIn(version, withChildren('zone', zone, hub))),
+  one: (zone, { version }, hub) => JSON.stringify(zoneIn(version, withChildren('zone', zone, hub.entities))),
   many: (list, { version }, hub) => {
-    return JSON.stringify(list.map((zone) => zoneIn(version, withChildren('zone', zone, hub))));
+    return JSON.stringify(list.map((zone) => zoneIn(version, withChildren('zone', zone, hub.entities))));
   },
 };
 
 const trackables: Presenter<'trackable'> = {
   query: Type.Object({}),
-  one: (trackable, _call, hub) => JSON.stringify(withChildren('trackable', trackable, hub)),
-  many: (list, _call, hub) => JSON.stringify(list.map((trackable) => withChildren('trackable', trackable, hub))),
+  one: (trackable, _call, hub) => JSON.stringify(withChildren('trackable', trackable, hub.entities)),
+  many: (list, _call, hub) =>
+    JSON.stringify(list.map((trackable) => withChildren('trackable', trackable, hub.entities))),
 };
 
 const anchors: Presenter<'anchor'> = {
@@ -74,12 +76,6 @@ export const PRESENT: { readonly [K in Kind]: Presenter<K> } = {
   provider: plain,
   anchor: anchors,
 };
-
-/** With the ids of those that the entity carries. It is echoed as it was sent where it carries none. */
-function withChildren<T extends { readonly id: string }>(kind: 'zone' | 'trackable', entity: T, hub: ApiDeps): T {
-  const children = hub.entities.childrenOf(kind, entity.id);
-  return children.length === 0 ? entity : { ...entity, children };
-}
 
 interface AnchorQuery {
   readonly georef?: boolean;

@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 
 /**
  * The parameters that a route has, read from a query string. Others are ignored; of one given twice the first counts.

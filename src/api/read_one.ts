@@ -1,5 +1,5 @@
 import type { HttpReply } from '../exchange.ts';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import { oneText } from './answers.ts';
 import { found } from './found.ts';
 import type { ApiDeps, Call } from './route.ts';

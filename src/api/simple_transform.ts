@@ -2,7 +2,8 @@ import { WGS84 } from '../core/zone/crs.ts';
 import { roundDegrees, roundMetres } from '../core/zone/round.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { HubError } from '../errors.ts';
-import { checker, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
+import { show } from '../model/show.ts';
 import { SimpleTransform, type Zone } from '../model/zone.ts';
 
 const schema = checker(SimpleTransform);

@@ -2,20 +2,13 @@ import Type from 'typebox';
 import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
 import type { Entities } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
+import { Crs } from '../model/schema.ts';
+import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
-
-/** What isCrs accepts, for clients that check before they ask. */
-const CRS_PATTERN = '^(local|EPSG:4326|EPSG:32[67](0[1-9]|[1-5][0-9]|6[01]))$';
 
 /** Parameters of every endpoint that shows coordinates. */
 export const VIEW_QUERY = {
-  crs: Type.Optional(
-    Type.String({
-      description: `How coordinates are given: ${CRS_CHOICES}. EPSG:4326 if absent.`,
-      pattern: CRS_PATTERN,
-    }),
-  ),
+  crs: Type.Optional(Crs(`How coordinates are given: ${CRS_CHOICES}. EPSG:4326 if absent.`)),
   zone_id: Type.Optional(Type.String({ description: 'Id or foreign id of the zone whose coordinates `local` means.' })),
   geojson: Type.Optional(Type.Boolean({ description: 'Whether the reply is GeoJSON.' })),
 };

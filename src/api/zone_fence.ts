@@ -4,9 +4,9 @@ import { transformationType } from '../core/zone/zone_type.ts';
 import type { Entities } from '../entities/entities.ts';
 import { validateFence } from '../entities/validate_fence.ts';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Point, Polygon } from '../model/geojson.ts';
+import { show } from '../model/show.ts';
 import type { Zone } from '../model/zone.ts';
 import { fenceIn } from './fence_view.ts';
 

@@ -5,6 +5,7 @@ import type { ZoneLookup } from './location/text.ts';
 import type { Motion } from './motion/motion.ts';
 import type { Counts } from './outcome.ts';
 import type { ShardState } from './state.ts';
+import type { ZoneMove } from './zone/take_along.ts';
 
 /** What a shard is opened with. */
 export interface ShardOptions {
@@ -36,6 +37,8 @@ export interface Draft {
   readonly counts: Counts;
   /** Rows of objects that move to another shard, before the changed ones of those that stay. */
   readonly rows: LastKnownRow[];
+  /** By the id of the zone. */
+  readonly zoneMoves: Map<string, ZoneMove>;
 }
 
 /** When something happens, and which item causes it. */
@@ -46,5 +49,5 @@ export interface Moment {
 
 export function emptyDraft(): Draft {
   const counts = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };
-  return { events: [], motions: [], answers: [], counts, rows: [] };
+  return { events: [], motions: [], answers: [], counts, rows: [], zoneMoves: new Map() };
 }

@@ -4,8 +4,8 @@ import { unlink } from './assignments.ts';
 import { setTrackable } from './change/on_trackable.ts';
 import type { ShardContext } from './context.ts';
 import type { Membership } from './fence/membership.ts';
-import { type OwnTiming, timingOfObject } from './fence/timing.ts';
-import type { AcceptedLocation, Item } from './item.ts';
+import { timingOfObject } from './fence/timing.ts';
+import type { Item } from './item.ts';
 import { rowOf } from './last_known.ts';
 import { providerState } from './location/on_location.ts';
 import { settle } from './motion/move.ts';
@@ -17,14 +17,8 @@ import type { Place, ProviderState, ShardState, TrackableState } from './state.t
  * running, so nobody can tell from the events that they have moved.
  */
 
-interface PlaceOnTheWay {
-  readonly seq: number;
-  readonly location: AcceptedLocation;
-  readonly local: readonly number[] | undefined;
-  readonly keyMs: number;
-  readonly receivedMs: number;
-  readonly timing: OwnTiming;
-}
+/** Each shard has its own zones, and its own texts. */
+type PlaceOnTheWay = Omit<Place, 'zone' | 'text'>;
 
 interface ObjectOnTheWay {
   readonly id: string;
@@ -102,8 +96,8 @@ function packed(context: ShardContext, object: ProviderState | TrackableState): 
 
 /** The position as sent goes along while its zone is still the same. */
 function packedPlace({ zones }: ShardContext, place: Place): PlaceOnTheWay {
-  const { seq, zone, location, local, keyMs, receivedMs, timing } = place;
-  return { seq, location, local: zones(location.source) === zone ? local : undefined, keyMs, receivedMs, timing };
+  const { zone, text: _, ...rest } = place;
+  return { ...rest, local: zones(place.location.source) === zone ? place.local : undefined };
 }
 
 /** What must be kept before its events are published is kept by this shard, which publishes them. */
@@ -129,10 +123,5 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
 }
 
 function unpackPlace(state: ShardState, from: PlaceOnTheWay | undefined): Place | undefined {
-  if (from === undefined) return undefined;
-  const { seq, location, local, keyMs, receivedMs, timing } = from;
-  const [lon, lat, z] = location.position.coordinates as [number, number, number?];
-  const zone = state.zones.find(location.source);
-  const floor = location.floor ?? 0;
-  return { seq, lon, lat, z, floor, zone, keyMs, receivedMs, timing, location, local, text: undefined };
+  return from && { ...from, zone: state.zones.find(from.location.source), text: undefined };
 }

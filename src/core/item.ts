@@ -1,10 +1,10 @@
 import type { Fence } from '../model/fence.ts';
-import type { Location } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant, View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
+import type { AcceptedLocation } from './location/accepted.ts';
 
 /**
  * What a shard is told, in one order: locations, changes of entities, reads, restored rows. Everything was checked
@@ -13,7 +13,7 @@ import type { Zone } from '../model/zone.ts';
 export type Item = { readonly seq: number; readonly receivedMs: number } & Told;
 
 type Told =
-  /** A location with provider_id, source and crs filled in; `generatedMs` is its timestamp_generated as a number. */
+  /** `generatedMs` is its timestamp_generated as a number. */
   | { readonly kind: 'location'; readonly generatedMs: number; readonly location: AcceptedLocation }
   | { readonly kind: 'zone'; readonly id: string; readonly entity: Zone | undefined }
   | { readonly kind: 'fence'; readonly id: string; readonly entity: Fence | undefined }
@@ -44,19 +44,22 @@ type Told =
   /** The objects come from another shard, with the state that it handed out. */
   | { readonly kind: 'adopt'; readonly state: HandedOver };
 
-export type AcceptedLocation = Location & { provider_id: string; source: string; crs: string };
+/** The objects that may be shown, by their ids; left out: all. */
+interface Limit {
+  readonly only?: readonly string[];
+}
 
 /** A read of what only the shard knows. Lists leave out what cannot be shown in the wanted view. */
 export type Query =
   | { readonly ask: 'provider_location'; readonly id: string; readonly view: View }
-  | { readonly ask: 'provider_locations'; readonly view: View }
+  | ({ readonly ask: 'provider_locations'; readonly view: View } & Limit)
   | { readonly ask: 'trackable_location'; readonly id: string; readonly view: View }
   | { readonly ask: 'trackable_locations'; readonly id: string; readonly view: View }
   | { readonly ask: 'trackable_motion'; readonly id: string; readonly view: View }
-  | { readonly ask: 'trackable_motions'; readonly view: View }
+  | ({ readonly ask: 'trackable_motions'; readonly view: View } & Limit)
   /** Objects in a fence: by membership, or with `spatial` by the geometry of their last location. */
-  | { readonly ask: 'fence_locations'; readonly id: string; readonly spatial: boolean; readonly view: View }
-  | { readonly ask: 'fence_motions'; readonly id: string; readonly spatial: boolean; readonly view: View }
+  | ({ readonly ask: 'fence_locations'; readonly id: string; readonly spatial: boolean; readonly view: View } & Limit)
+  | ({ readonly ask: 'fence_motions'; readonly id: string; readonly spatial: boolean; readonly view: View } & Limit)
   | { readonly ask: 'fence_providers'; readonly id: string; readonly spatial: boolean }
   | { readonly ask: 'fence_trackables'; readonly id: string; readonly spatial: boolean }
   | { readonly ask: 'provider_fences'; readonly id: string; readonly spatial: boolean }

@@ -1,9 +1,11 @@
+import type { Location } from '../model/location.ts';
 import type { ShardContext } from './context.ts';
 import { restored } from './fence/membership.ts';
 import { timingIn } from './fence/observe_fences.ts';
 import { providerTiming, trackableTiming } from './fence/seen.ts';
 import { UNSET } from './fence/timing.ts';
-import type { AcceptedLocation, Item, LastKnownRow } from './item.ts';
+import type { Item, LastKnownRow } from './item.ts';
+import { accept } from './location/accepted.ts';
 import { providerState } from './location/on_location.ts';
 import { locationText } from './location/text.ts';
 import { settle } from './motion/move.ts';
@@ -82,11 +84,25 @@ function revive(
 }
 
 function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place {
-  const location = JSON.parse(row.location) as AcceptedLocation;
-  const [lon, lat, z] = location.position.coordinates as [number, number, number?];
-  const zone = state.zones.find(location.source);
-  const timing = state.providers.get(location.provider_id)?.timing ?? UNSET;
+  const value = JSON.parse(row.location) as Location & { provider_id: string; source: string; crs: string };
+  const { provider_id: providerId, source, crs, trackables, speed, course } = value;
+  const [lon, lat, z] = value.position.coordinates as [number, number, number?];
   const { receivedMs, keyMs, location: text } = row;
-  const floor = location.floor ?? 0;
-  return { seq: 0, lon, lat, z, floor, zone, keyMs, receivedMs, timing, location, local: undefined, text };
+  return {
+    seq: 0,
+    lon,
+    lat,
+    z,
+    floor: value.floor ?? 0,
+    zone: state.zones.find(source),
+    keyMs,
+    receivedMs,
+    timing: state.providers.get(providerId)?.timing ?? UNSET,
+    location: accept(value, { providerId, source, crs, generatedMs: keyMs }),
+    speed: speed ?? undefined,
+    course: course ?? undefined,
+    trackables: trackables ?? [],
+    local: undefined,
+    text,
+  };
 }

@@ -1,6 +1,7 @@
 import type { EventText } from '../model/topics.ts';
 import type { Answer, HandedOver, LastKnownRow } from './item.ts';
 import type { Motion } from './motion/motion.ts';
+import type { ZoneMove } from './zone/take_along.ts';
 
 /** What a step wants done. The caller stores `rows`, publishes `events`, and hands `motions` to the collision stage. */
 export interface Outcome {
@@ -9,6 +10,8 @@ export interface Outcome {
   /** Objects whose membership has changed, or all changed objects when they were asked for. */
   readonly rows: readonly LastKnownRow[];
   readonly motions: readonly Motion[];
+  /** Zones that follow something that has moved, each once: it is for the caller to change them. */
+  readonly zoneMoves: readonly ZoneMove[];
   readonly answers: readonly (readonly [id: number, answer: Answer | HandedOver])[];
   readonly counts: Counts;
   /** When the next deadline is due, in milliseconds since 1970; Infinity when there is none. */

@@ -1,3 +1,4 @@
+import { NO_FIELDS } from '../model/event_block.ts';
 import type { FilterFields, Variant } from '../model/topics.ts';
 import { assignedTo } from './assignments.ts';
 import type { ShardContext } from './context.ts';
@@ -13,12 +14,18 @@ const NOBODY: readonly Variant[] = [];
 export function publishLocation(context: ShardContext, place: Place): void {
   const variants = context.variants.get('location_updates') ?? NOBODY;
   if (variants.length === 0) return;
-  const { provider_id: id, source, provider_type: type, associated, accuracy } = place.location;
-  const fields = [id, source, type, associated ?? undefined, accuracy ?? undefined, place.floor];
+  let fields: FilterFields | undefined;
   for (const variant of variants) {
     const text = locationIn(place, variant, context.zones);
-    if (text !== undefined) push(context, variant, fields, variant.geojson === true ? featureCollection([text]) : text);
+    if (text === undefined) continue;
+    if (variant.unfiltered !== true) fields ??= locationFields(place);
+    push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
   }
+}
+
+function locationFields({ location, floor }: Place): FilterFields {
+  const { provider_id: id, source, provider_type: type, associated, accuracy } = location;
+  return [id, source, type, associated ?? undefined, accuracy ?? undefined, floor];
 }
 
 /** Publishes the motion of a trackable that has a place. */
@@ -26,12 +33,17 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
   const variants = context.variants.get('trackable_motions') ?? NOBODY;
   const { place } = trackable;
   if (variants.length === 0 || place === undefined) return;
-  const { provider_id: providerId, accuracy } = place.location;
-  const fields = [trackable.id, providerId, trackable.entity.name ?? undefined, accuracy ?? undefined, place.floor];
+  let fields: FilterFields | undefined;
   for (const variant of variants) {
     const text = motionIn(trackable, variant, context.zones);
-    if (text !== undefined) push(context, variant, fields, variant.geojson === true ? featureCollection([text]) : text);
+    if (text === undefined) continue;
+    if (variant.unfiltered !== true) fields ??= motionFields(trackable, place);
+    push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
   }
+}
+
+function motionFields({ id, entity }: TrackableState, { location, floor }: Place): FilterFields {
+  return [id, location.provider_id, entity.name ?? undefined, location.accuracy ?? undefined, floor];
 }
 
 /** Publishes the crossings of a provider, which is assigned to the given trackables. */

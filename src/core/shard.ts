@@ -57,8 +57,13 @@ function step(context: ShardContext, { nowMs, items, rows }: Batch): Outcome {
   }
   advance(context, nowMs);
   const { state } = context;
-  const { rows: parting, ...draft } = context.draft;
-  return { ...draft, rows: [...parting, ...takeRows(state, rows)], nextDeadlineMs: state.deadlines.nextMs };
+  const { rows: parting, zoneMoves, ...draft } = context.draft;
+  return {
+    ...draft,
+    zoneMoves: [...zoneMoves.values()],
+    rows: [...parting, ...takeRows(state, rows)],
+    nextDeadlineMs: state.deadlines.nextMs,
+  };
 }
 
 type Handlers = { readonly [K in Item['kind']]: (context: ShardContext, item: Item & { kind: K }) => void };

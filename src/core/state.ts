@@ -7,13 +7,16 @@ import type { Footprint, Nearby, Region } from './fence/fence_index.ts';
 import type { Membership } from './fence/membership.ts';
 import type { OwnTiming, Timing } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
-import type { AcceptedLocation } from './item.ts';
+import type { AcceptedLocation } from './location/accepted.ts';
 import { type Ranking, UNRANKED } from './rules/evaluate.ts';
+import { Followers } from './zone/followers.ts';
 import { ZoneTable } from './zone/zone_table.ts';
 
 /** Everything that a shard knows. Plain values; the functions of core/ change it only within a step. */
 export interface ShardState {
   readonly zones: ZoneTable;
+  /** The zones that are taken along, by what takes them. */
+  readonly followers: Followers;
   readonly fences: Map<string, FenceState>;
   /** Fences by slot, the small number that the fence index knows them by. */
   readonly slots: (FenceState | undefined)[];
@@ -59,11 +62,15 @@ export interface Place {
   readonly receivedMs: number;
   /** What its provider set when it came. It times whoever is at the place, also in another shard than the provider's. */
   readonly timing: OwnTiming;
-  /** As served: in EPSG:4326, defaults filled in. */
   readonly location: AcceptedLocation;
+  /** Metres per second, and degrees clockwise from north: as sent, else from where the provider was before. */
+  readonly speed: number | undefined;
+  readonly course: number | undefined;
+  /** Ids of the trackables that the provider was assigned to. */
+  readonly trackables: readonly string[];
   /** The position as sent, where that was in the zone's own coordinates. */
   readonly local: readonly number[] | undefined;
-  /** JSON text of `location`, made at first use. */
+  /** JSON text of the location in EPSG:4326, made at first use. */
   text: string | undefined;
 }
 
@@ -141,6 +148,7 @@ export interface FenceTexts {
 export function emptyState(): ShardState {
   return {
     zones: new ZoneTable(),
+    followers: new Followers(),
     fences: new Map(),
     slots: [],
     freeSlots: [],

@@ -1,5 +1,5 @@
+import { idKey } from '../model/id.ts';
 import type { LocationProvider } from '../model/provider.ts';
-import { idKey } from './id.ts';
 
 /** Providers that a location has announced and whose creation still waits for its turn: they are visible already. */
 export class Announced {

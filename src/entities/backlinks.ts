@@ -1,4 +1,4 @@
-import { idKey } from './id.ts';
+import { idKey } from '../model/id.ts';
 
 /** Finds the entities that name an id, for entities that name ids of others: trackables by provider, children by parent. */
 export class Backlinks<T extends { readonly id: string }> {

@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
-import { idKey, isUnset } from './id.ts';
+import { idKey, isUnset } from '../model/id.ts';
+import { show } from '../model/show.ts';
 
 /** An entity as a client sent it. */
 export type Body = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { parseRule } from '../core/rules/parse.ts';
-import { pathOf, show } from '../model/check.ts';
 import type { LocatingRule } from '../model/rule.ts';
+import { pathOf, show } from '../model/show.ts';
 import { badRequest } from './body.ts';
 
 /** Throws HUB_BAD_REQUEST naming the rule under `root` whose priority is no integer, or whose expression is none. */

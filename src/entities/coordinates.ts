@@ -1,4 +1,4 @@
-import { pathOf, show } from '../model/check.ts';
+import { pathOf, show } from '../model/show.ts';
 import { badRequest } from './body.ts';
 
 /** Throws HUB_BAD_REQUEST when the position is no longitude and latitude. Longitudes reach to ±`lonMax`. */

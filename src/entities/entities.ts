@@ -1,15 +1,17 @@
+import type { ZoneMove } from '../core/zone/take_along.ts';
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
 import type { Fence } from '../model/fence.ts';
+import { idKey, isUnset } from '../model/id.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
+import { show } from '../model/show.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Announced } from './announced.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 import { ChangeQueue, type Step } from './change_queue.ts';
-import { idKey, isUnset } from './id.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
+import { carriedAlong, movedZones } from './moved_zones.ts';
 import { State } from './state.ts';
 import { subdivided } from './subdivided.ts';
 import { VALIDATE } from './validate.ts';
@@ -181,7 +183,21 @@ export class Entities implements Known {
       if (before === undefined) throw notFound('replace', kind, id);
       const after = this.#checked(kind, withIdOf(bodyObject(revise(before)), before), options);
       write({ kind, id: before.id, before, after, ...forced(options) });
+      if (kind === 'zone')
+        for (const carried of carriedAlong(before as Zone, after as Zone, this.#state)) write(carried);
       return after;
+    });
+  }
+
+  /** Whether any zone follows anything. */
+  get hasMobileZones(): boolean {
+    return this.#state.mobileZones > 0;
+  }
+
+  /** Moves zones after the objects that they follow. `moves` is asked for them when their turn has come. */
+  moveZones(moves: () => Iterable<ZoneMove>): Promise<void> {
+    return this.#queue.run((write) => {
+      for (const change of movedZones(moves(), this.#state)) write(change);
     });
   }
 
@@ -244,7 +260,9 @@ export class Entities implements Known {
     if (kind === 'provider' && id === '') return sent;
     // The one kind that must be named by its sender.
     if (kind === 'anchor' && id === undefined) return sent;
-    return isUnset(id) || options.replaceId === true ? withId(sent, this.#deps.newId()) : sent;
+    if (isUnset(id)) return withId(sent, this.#deps.newId());
+    if (typeof id !== 'string') throw badRequest(`id: must be a string, found ${show(id)}`);
+    return options.replaceId === true ? withId(sent, this.#deps.newId()) : sent;
   }
 
   #remove<K extends Kind>(entities: readonly EntityMap[K][], kind: K, write: Parameters<Step<Change, void>>[0]): void {

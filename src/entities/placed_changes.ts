@@ -1,3 +1,5 @@
+import { isUnset } from '../model/id.ts';
+import type { Trackable } from '../model/trackable.ts';
 import type { Change, Entities } from './entities.ts';
 import type { Kind } from './known.ts';
 
@@ -5,8 +7,9 @@ import type { Kind } from './known.ts';
 export type PlacedChange = Change<Exclude<Kind, 'anchor'>>;
 
 /**
- * Changes as they matter to whoever locates by them: a zone as its anchors place it, and in place of an anchor the
- * zones that it places. So nobody but the entities knows of anchors.
+ * Changes as they matter to whoever locates by them: a zone as its anchors place it, in place of an anchor the zones that
+ * it places, and a trackable with its parent's id as the parent itself has it. So nobody but the entities knows of
+ * anchors, and of the cases in which a UUID may be written.
  */
 export function placedChanges(changes: readonly Change[], entities: Entities): PlacedChange[] {
   const placed: PlacedChange[] = [];
@@ -21,6 +24,8 @@ export function placedChanges(changes: readonly Change[], entities: Entities): P
       }
     } else if (isZone(change) && change.after !== undefined) {
       placed.push({ ...change, after: entities.placed(change.after) });
+    } else if (isTrackable(change) && change.after !== undefined) {
+      placed.push({ ...change, after: withParent(change.after, entities) });
     } else placed.push(change as PlacedChange);
   }
   return placed;
@@ -32,6 +37,18 @@ function isAnchor(change: Change): change is Change<'anchor'> {
 
 function isZone(change: Change): change is Change<'zone'> {
   return change.kind === 'zone';
+}
+
+function isTrackable(change: Change): change is Change<'trackable'> {
+  return change.kind === 'trackable';
+}
+
+function withParent(trackable: Trackable, entities: Entities): Trackable {
+  const { parent, ...orphan } = trackable;
+  if (parent == null) return trackable;
+  if (isUnset(parent)) return orphan;
+  const { id = parent } = entities.get('trackable', parent) ?? {};
+  return id === parent ? trackable : { ...trackable, parent: id };
 }
 
 /** Whatever else changes about an anchor, such as its name, moves no zone. */

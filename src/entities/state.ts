@@ -1,8 +1,9 @@
 import { anchoredZone } from '../core/zone/anchored.ts';
+import { followingOf } from '../core/zone/following.ts';
+import { isUnset } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Backlinks } from './backlinks.ts';
-import { isUnset } from './id.ts';
 import type { EntityMap, Kind } from './known.ts';
 import { Table, type Undo } from './table.ts';
 
@@ -19,6 +20,7 @@ export class State {
   readonly #trackablesByProvider = new Backlinks<Trackable>((trackable) => trackable.location_providers ?? []);
   readonly #trackablesByParent = new Backlinks<Trackable>(parentOf);
   readonly #zonesByParent = new Backlinks<Zone>(parentOf);
+  #mobileZones = 0;
   readonly #zonesByAnchor = new Backlinks<Zone>((zone) => zone.anchor_ids ?? []);
   /** Zones as their anchors place them. */
   readonly #placed = new WeakMap<Zone, Zone>();
@@ -37,6 +39,11 @@ export class State {
 
   count(kind: Kind): number {
     return this.#tables[kind].size;
+  }
+
+  /** Zones that follow something. */
+  get mobileZones(): number {
+    return this.#mobileZones;
   }
 
   zoneByForeignId(foreignId: string): Zone | undefined {
@@ -93,6 +100,7 @@ export class State {
       this.#zonesByParent.change(before as Zone | undefined, after as Zone | undefined);
       this.#zonesByAnchor.change(before as Zone | undefined, after as Zone | undefined);
       this.#indexForeignId(before as Zone | undefined, after as Zone | undefined);
+      this.#mobileZones += mobility(after as Zone | undefined) - mobility(before as Zone | undefined);
     }
     if (kind === 'anchor') for (const zone of this.zonesAt((after ?? before)?.id ?? '')) this.#placed.delete(zone);
   }
@@ -105,4 +113,8 @@ export class State {
 
 function parentOf({ parent }: { readonly parent?: string | null }): readonly string[] {
   return isUnset(parent) ? [] : [parent];
+}
+
+function mobility(zone: Zone | undefined): number {
+  return zone !== undefined && followingOf(zone) !== undefined ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-import { idKey } from './id.ts';
+import { idKey } from '../model/id.ts';
 
 /** Takes one change back. Changes are taken back in the reverse of their order. */
 export type Undo = () => void;

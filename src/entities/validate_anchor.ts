@@ -1,8 +1,9 @@
 import { Anchor } from '../model/anchor.ts';
-import { checker, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
+import { isUnset } from '../model/id.ts';
+import { show } from '../model/show.ts';
 import { type Body, badRequest, onlyMembers } from './body.ts';
 import { checkLonLat } from './coordinates.ts';
-import { isUnset } from './id.ts';
 import type { Known } from './known.ts';
 
 const schema = checker(Anchor);

@@ -2,11 +2,12 @@ import { normaliseFence } from '../core/fence/region_normal.ts';
 import { CRS_CHOICES, isCrs, projection } from '../core/zone/crs.ts';
 import type { PlaneTransform } from '../core/zone/transform.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
-import { checker, pathOf, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
 import { Fence } from '../model/fence.ts';
+import { isUnset } from '../model/id.ts';
+import { pathOf, show } from '../model/show.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkLonLat } from './coordinates.ts';
-import { isUnset } from './id.ts';
 import type { Known } from './known.ts';
 
 const schema = checker(Fence);

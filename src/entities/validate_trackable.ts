@@ -1,8 +1,9 @@
-import { checker, pathOf, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
+import { idKey, isUnset, isUuid } from '../model/id.ts';
+import { pathOf, show } from '../model/show.ts';
 import { Trackable } from '../model/trackable.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkRules } from './check_rules.ts';
-import { idKey, isUnset, isUuid } from './id.ts';
 import type { Known } from './known.ts';
 
 const schema = checker(Trackable);

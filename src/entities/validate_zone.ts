@@ -1,18 +1,17 @@
 import { anchoredZone } from '../core/zone/anchored.ts';
 import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
+import { hasFollowLists } from '../core/zone/following.ts';
 import { checkGroundControlPoints, zoneTransform } from '../core/zone/zone_transform.ts';
 import { isProximityZone, transformationType } from '../core/zone/zone_type.ts';
-import { checker, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
+import { idKey, isUnset } from '../model/id.ts';
+import { show } from '../model/show.ts';
 import { Zone } from '../model/zone.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkLonLat } from './coordinates.ts';
-import { idKey, isUnset } from './id.ts';
 import type { Known } from './known.ts';
 
 const schema = checker(Zone);
-
-/** Members of `properties` by which a zone follows trackables or providers. */
-const FOLLOWS = ['com.hdm.hub.zone.autozoneupdate.trackables', 'com.hdm.hub.zone.autozoneupdate.providers'];
 
 /** The zone as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
 export function validateZone(body: Body, known: Known): Zone {
@@ -81,7 +80,7 @@ function checkParent(zone: Zone, known: Known): void {
   if (isUnset(zone.parent)) return;
   const found = show(zone.parent);
   if (!isProximityZone(zone)) throw badRequest(`parent: is for proximity zones only, found ${found}`);
-  if (FOLLOWS.some((name) => zone.properties?.[name] !== undefined)) {
+  if (hasFollowLists(zone)) {
     throw badRequest(`parent: must not be set beside the automatic update in properties, found ${found}`);
   }
   const own = idKey(zone.id);

@@ -1,3 +1,5 @@
+import { joined } from '../model/event_block.ts';
+
 /**
  * Longest frame in bytes: a widespread client refuses more. The envelope around the payload is given 128 of them; the
  * longest, with the longest topic and a 16-digit subscription id, has 96.
@@ -5,45 +7,84 @@
 export const FRAME_MAX_BYTES = 32_768;
 export const PAYLOAD_MAX_BYTES = FRAME_MAX_BYTES - 128;
 
-/** Elements of a payload, joined: what stands between the brackets of one frame. */
-export interface Payload {
-  readonly text: string;
-  readonly bytes: number;
-}
-
 /**
- * The events that one publish has for a subscription, as JSON texts in order. Subscriptions with the same events share
- * one Batch, so that they are joined once, however many subscribers there are.
+ * The events that one publish has for a subscription, in order, as UTF-8 bytes: their JSON texts, joined by commas.
+ * Subscriptions with the same events share one Batch, so that they are cut into payloads once, however many subscribers
+ * there are.
  */
 export class Batch {
-  readonly texts: readonly string[];
-  #payloads: readonly Payload[] | undefined;
+  readonly #bytes: Uint8Array;
+  readonly #ends: Uint32Array;
+  #payloads: readonly Uint8Array[] | undefined;
 
-  constructor(texts: readonly string[]) {
-    this.texts = texts;
+  /** Takes the bytes, and where in them each text ends; the next one starts behind the comma. */
+  constructor(bytes: Uint8Array, ends: Uint32Array) {
+    this.#bytes = bytes;
+    this.#ends = ends;
   }
 
-  /** The texts joined to payloads of at most PAYLOAD_MAX_BYTES. A longer text is a payload of its own. */
-  payloads(): readonly Payload[] {
-    this.#payloads ??= join(this.texts);
+  static of(texts: readonly string[]): Batch {
+    const { bytes, ends } = joined(texts);
+    return new Batch(bytes, ends);
+  }
+
+  /** Number of events. */
+  get count(): number {
+    return this.#ends.length;
+  }
+
+  /** The texts, for whoever reads them in this process. */
+  get texts(): string[] {
+    return Array.from(this.#ends, (end, i) => Buffer.from(this.#bytes.subarray(this.#start(i), end)).toString());
+  }
+
+  /** The events at these places, which rise. */
+  at(places: readonly number[]): Batch {
+    if (places.length === this.count) return this;
+    const ends = new Uint32Array(places.length);
+    let length = -1;
+    for (let i = 0; i < places.length; i++) {
+      const place = places[i] as number;
+      length += 1 + (this.#ends[place] as number) - this.#start(place);
+      ends[i] = length;
+    }
+    const bytes = new Uint8Array(Math.max(0, length));
+    for (let i = 0; i < places.length; i++) {
+      const place = places[i] as number;
+      const to = i === 0 ? 0 : (ends[i - 1] as number) + 1;
+      if (to > 0) bytes[to - 1] = COMMA;
+      bytes.set(this.#bytes.subarray(this.#start(place), this.#ends[place]), to);
+    }
+    return new Batch(bytes, ends);
+  }
+
+  /** Payloads of at most PAYLOAD_MAX_BYTES: what stands between the brackets of a frame. A longer text is one alone. */
+  payloads(): readonly Uint8Array[] {
+    this.#payloads ??= this.#cut();
     return this.#payloads;
   }
+
+  /** hot: once per batch and distinct list of events. */
+  #cut(): readonly Uint8Array[] {
+    const payloads: Uint8Array[] = [];
+    const ends = this.#ends;
+    let start = 0;
+    let end = 0;
+    for (let i = 0; i < ends.length; i++) {
+      const next = ends[i] as number;
+      if (next - start > PAYLOAD_MAX_BYTES && end > start) {
+        payloads.push(this.#bytes.subarray(start, end));
+        start = end + 1;
+      }
+      end = next;
+    }
+    if (end > start) payloads.push(this.#bytes.subarray(start, end));
+    return payloads;
+  }
+
+  #start(place: number): number {
+    return place === 0 ? 0 : (this.#ends[place - 1] as number) + 1;
+  }
 }
 
-/** hot: once per batch and distinct list of events. */
-function join(texts: readonly string[]): readonly Payload[] {
-  const payloads: Payload[] = [];
-  let first = 0;
-  let bytes = 0;
-  for (let i = 0; i < texts.length; i++) {
-    const textBytes = Buffer.byteLength(texts[i]!);
-    if (i > first && bytes + 1 + textBytes > PAYLOAD_MAX_BYTES) {
-      payloads.push({ text: texts.slice(first, i).join(','), bytes });
-      first = i;
-      bytes = 0;
-    }
-    bytes += i > first ? textBytes + 1 : textBytes;
-  }
-  if (first < texts.length) payloads.push({ text: texts.slice(first).join(','), bytes });
-  return payloads;
-}
+const COMMA = 0x2c;

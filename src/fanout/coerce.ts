@@ -1,5 +1,5 @@
 import { HubError } from '../errors.ts';
-import { show } from '../model/check.ts';
+import { show } from '../model/show.ts';
 
 /**
  * Filter values as clients send them. Some clients can send strings only, so a number or a boolean may come as text.

@@ -1,7 +1,9 @@
-import { type EventText, type FilterFields, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
+import type { EventBlock } from '../model/event_block.ts';
+import { type FilterFields, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
 import { Batch } from './batch.ts';
 import type { Filter } from './filter.ts';
-import { countSent, nothingSent, type Sent } from './sent.ts';
+import { type Filtering, Keyed } from './keyed.ts';
+import { countSent, hasKinds, nothingSent, type Sent } from './sent.ts';
 import { isRenderedByShards } from './topic_name.ts';
 
 /** Whoever wants events: a connection, or a listener inside the hub. */
@@ -30,15 +32,15 @@ interface Subscription {
   readonly channel: Channel;
 }
 
-/** A variant with its subscriptions, and the events of the publish in progress. */
+/** A variant with its subscriptions. */
 interface Channel {
   readonly key: string;
-  readonly variant: Variant;
+  variant: Variant;
   readonly counts: TopicCounts;
   readonly sent: Sent;
-  readonly subscriptions: Map<number, Subscription>;
-  texts: string[];
-  fields: FilterFields[];
+  /** Those that want every event, and those that filter. */
+  readonly unfiltered: Set<Subscription>;
+  readonly filtering: Keyed<Subscription & Filtering>;
 }
 
 export interface FanoutHandlers {
@@ -77,9 +79,11 @@ export class Fanout {
     this.#lastSubscription++;
     const id = this.#lastSubscription;
     const channel = this.#channelsByKey.get(keyOf(topic, view)) ?? this.#open(topic, view);
-    const subscription = { id, subscriber, filter, channel };
-    channel.subscriptions.set(id, subscription);
+    const subscription: Subscription = { id, subscriber, filter, channel };
     this.#subscriptions.set(id, subscription);
+    if (isFiltering(subscription)) channel.filtering.add(subscription);
+    else channel.unfiltered.add(subscription);
+    this.#checkFields(channel);
     return id;
   }
 
@@ -89,8 +93,10 @@ export class Fanout {
     if (subscription === undefined) return false;
     const { channel } = subscription;
     this.#subscriptions.delete(id);
-    channel.subscriptions.delete(id);
-    if (channel.subscriptions.size === 0) this.#close(channel);
+    if (isFiltering(subscription)) channel.filtering.delete(subscription);
+    else channel.unfiltered.delete(subscription);
+    if (sizeOf(channel) === 0) this.#close(channel);
+    else this.#checkFields(channel);
     return true;
   }
 
@@ -100,26 +106,18 @@ export class Fanout {
   }
 
   /** Hands on events that are rendered already. Those of a variant that has gone meanwhile are left out. hot */
-  publish(events: readonly EventText[]): void {
-    const touched: Channel[] = [];
-    for (const event of events) {
-      const channel = this.#channels.get(event.variant);
-      if (channel === undefined) continue;
-      if (channel.texts.length === 0) touched.push(channel);
-      channel.texts.push(event.text);
-      channel.fields.push(event.fields);
+  publish(blocks: readonly EventBlock[]): void {
+    for (const { variant, bytes, ends, fields } of blocks) {
+      const channel = this.#channels.get(variant);
+      if (channel !== undefined) this.#deliver(channel, new Batch(bytes, ends), fields);
     }
-    for (const channel of touched) this.#deliver(channel);
   }
 
   /** Hands on one event. It is rendered once per variant; undefined leaves it out where it cannot be shown. */
   announce(topic: Topic, fields: FilterFields, render: (variant: Variant) => string | undefined): void {
     for (const channel of this.#channelsByTopic.get(topic) ?? []) {
       const text = render(channel.variant);
-      if (text === undefined) continue;
-      channel.texts.push(text);
-      channel.fields.push(fields);
-      this.#deliver(channel);
+      if (text !== undefined) this.#deliver(channel, Batch.of([text]), [fields]);
     }
   }
 
@@ -136,7 +134,7 @@ export class Fanout {
   /** Subscriptions to a topic, plain and GeoJSON together. */
   subscribers(topic: Topic): number {
     let count = 0;
-    for (const { subscriptions } of this.#channelsByTopic.get(topic) ?? []) count += subscriptions.size;
+    for (const channel of this.#channelsByTopic.get(topic) ?? []) count += sizeOf(channel);
     return count;
   }
 
@@ -150,10 +148,11 @@ export class Fanout {
   #open(topic: Topic, { crs, zoneId, geojson = false }: View): Channel {
     this.#lastVariant++;
     const key = keyOf(topic, { crs, zoneId, geojson });
-    const variant = { id: this.#lastVariant, topic, crs, zoneId, geojson };
+    const variant = { id: this.#lastVariant, topic, crs, zoneId, geojson, unfiltered: !hasKinds(topic) };
     const counts = this.#counts[topic];
     const sent = this.#sentIn(topic, geojson);
-    const channel = { key, variant, counts, sent, subscriptions: new Map(), texts: [], fields: [] };
+    const subscriptions = { unfiltered: new Set<Subscription>(), filtering: new Keyed<Subscription & Filtering>() };
+    const channel: Channel = { key, variant, counts, sent, ...subscriptions };
     this.#channels.set(variant.id, channel);
     this.#channelsByKey.set(key, channel);
     this.#channelsByTopic.get(topic)?.add(channel);
@@ -169,26 +168,34 @@ export class Fanout {
     this.#tell(topic);
   }
 
-  /** Hands the channel's events to its subscriptions. Those without a filter share one batch. hot */
-  #deliver(channel: Channel): void {
-    const { texts, fields, counts, sent, subscriptions, variant } = channel;
-    // Taken out first: a subscriber may publish, subscribe or leave while it is served.
-    channel.texts = [];
-    channel.fields = [];
-    counts.published += texts.length;
+  /** Subscriptions with a filter come and go: the shards are told whether anybody filters. */
+  #checkFields(channel: Channel): void {
+    const unfiltered = channel.filtering.size === 0 && !hasKinds(channel.variant.topic);
+    if (channel.variant.unfiltered === unfiltered) return;
+    channel.variant = { ...channel.variant, unfiltered };
+    this.#tell(channel.variant.topic);
+  }
+
+  /**
+   * Hands events to the subscriptions of a channel; those without a filter share one batch. Events without fields are
+   * from before the first subscription that filters. hot
+   */
+  #deliver({ counts, sent, variant, ...to }: Channel, batch: Batch, fields: readonly FilterFields[] | undefined): void {
+    const { count } = batch;
+    counts.published += count;
+    counts.delivered += count * to.unfiltered.size;
     const before = sent.events;
-    const all: Matching = { batch: new Batch(texts), fields };
-    let unfiltered = 0;
-    for (const { id, subscriber, filter } of subscriptions.values()) {
-      const found = filter === undefined ? all : matching(all, filter);
-      if (found.fields.length === 0) continue;
-      counts.delivered += found.fields.length;
-      if (filter === undefined) unfiltered++;
-      else countSent(sent, variant.topic, found.fields, 1);
-      subscriber.deliver(id, found.batch);
+    countSent(sent, variant.topic, { count, fields }, to.unfiltered.size);
+    const matches = fields === undefined || to.filtering.size === 0 ? undefined : to.filtering.match(fields);
+    for (const [, places] of matches ?? []) {
+      counts.delivered += places.length;
+      const own = places.map((place) => (fields as readonly FilterFields[])[place] as FilterFields);
+      countSent(sent, variant.topic, { count: places.length, fields: own }, 1);
     }
-    if (unfiltered > 0) countSent(sent, variant.topic, fields, unfiltered);
     if (sent.events > before && this.#on.now !== undefined) sent.lastMs = this.#on.now();
+    // Last, and of what is known by now: a subscriber may publish, subscribe or leave while it is served.
+    for (const { id, subscriber } of [...to.unfiltered]) subscriber.deliver(id, batch);
+    for (const [{ id, subscriber }, places] of matches ?? []) subscriber.deliver(id, batch.at(places));
   }
 
   #tell(topic: Topic): void {
@@ -202,19 +209,10 @@ function keyOf(topic: Topic, { crs, zoneId, geojson = false }: View): string {
   return JSON.stringify([topic, geojson, crs, zoneId]);
 }
 
-interface Matching {
-  readonly batch: Batch;
-  readonly fields: readonly FilterFields[];
+function sizeOf({ unfiltered, filtering }: Channel): number {
+  return unfiltered.size + filtering.size;
 }
 
-/** The events that pass a filter. */
-function matching(all: Matching, filter: Filter): Matching {
-  const texts: string[] = [];
-  const fields: FilterFields[] = [];
-  for (let i = 0; i < all.fields.length; i++) {
-    if (!filter(all.fields[i]!)) continue;
-    texts.push(all.batch.texts[i]!);
-    fields.push(all.fields[i]!);
-  }
-  return texts.length === all.fields.length ? all : { batch: new Batch(texts), fields };
+function isFiltering(subscription: Subscription): subscription is Subscription & Filtering {
+  return subscription.filter !== undefined;
 }

@@ -8,7 +8,35 @@ import { asBoolean, asNumber, asText, asWord } from './coerce.ts';
  * Filters of subscriptions. A row of FILTERS says what a parameter compares, and how. All parameters given must hold;
  * an event without the compared value does not match; parameters that no row names are ignored.
  */
-export type Filter = (fields: FilterFields) => boolean;
+export interface Filter {
+  (fields: FilterFields): boolean;
+  /** What every event that passes has; undefined where there is no such thing. */
+  readonly key?: FilterKey | undefined;
+}
+
+/** A field, by its place, and the texts that it may have, each as keyText makes it. */
+export interface FilterKey {
+  readonly at: number;
+  readonly values: readonly string[];
+}
+
+/** A text as filters look it up: what may be a UUID is the same in any case. */
+export function keyText(value: string): string {
+  return value.length === UUID_LENGTH ? value.toLowerCase() : value;
+}
+
+/** Both must pass; a filter that is undefined always does. */
+export function both(
+  filter: Filter | undefined,
+  other: ((fields: FilterFields) => boolean) | undefined,
+): Filter | undefined {
+  if (filter === undefined || other === undefined) return filter ?? other;
+  return withKey((fields) => other(fields) && filter(fields), filter.key);
+}
+
+function withKey(test: (fields: FilterFields) => boolean, key: FilterKey | undefined): Filter {
+  return Object.assign((fields: FilterFields) => test(fields), { key });
+}
 
 type Field = FilterFields[number];
 type Params = Readonly<Record<string, unknown>>;
@@ -18,12 +46,15 @@ interface Compare {
   readonly schema: TSchema;
   /** Makes the test of one parameter from its value. */
   readonly test: (name: string, value: unknown) => (field: Field) => boolean;
+  /** Whether it wants one of a few texts, by which subscriptions can be found. */
+  readonly isKey?: boolean;
 }
 
 /** Equal to the value, or to any of them when it is an array. UUIDs compare without regard to case. */
 const anyOf: Compare = {
   schema: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'Equal to it, or to any of them.' }),
   test: isAnyOf,
+  isKey: true,
 };
 
 function isAnyOf(name: string, value: unknown): (field: Field) => boolean {
@@ -41,6 +72,7 @@ function isAnyOf(name: string, value: unknown): (field: Field) => boolean {
 const text: Compare = {
   schema: Type.String({ description: 'Equal to it.' }),
   test: (name, value) => sameText(asText(name, value)),
+  isKey: true,
 };
 
 const equals: Compare = {
@@ -136,11 +168,13 @@ const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
  */
 export function compileFilter(topic: Topic, params: Params): Filter | undefined {
   const names: readonly string[] = TOPICS[topic];
-  const tests: Filter[] = [];
+  const tests: ((fields: FilterFields) => boolean)[] = [];
+  let key: FilterKey | undefined;
   for (const { param, fields, compare } of FILTERS[topic]) {
     const value = given(params, param);
     if (value === undefined) continue;
     const passes = compare.test(param, value);
+    if (compare.isKey === true) key ??= keyOf(names.indexOf(fields[0] as string), value);
     for (const name of fields) {
       const at = names.indexOf(name);
       tests.push((event) => passes(event[at]));
@@ -148,8 +182,14 @@ export function compileFilter(topic: Topic, params: Params): Filter | undefined 
   }
   if (topic === 'collision_events') tests.push(...collisionPair(params));
   const [first] = tests;
-  if (first === undefined || tests.length === 1) return first;
-  return (event) => tests.every((test) => test(event));
+  if (first === undefined) return undefined;
+  return withKey(tests.length === 1 ? first : (event) => tests.every((test) => test(event)), key);
+}
+
+/** The values have passed the check of their parameter: each is a text, or stands for one. */
+function keyOf(at: number, value: unknown): FilterKey {
+  const values = Array.isArray(value) ? value : [value];
+  return { at, values: values.map((item) => keyText(asText('', item))) };
 }
 
 /** The filter parameters of a topic by their names, with what their values are. */
@@ -167,7 +207,7 @@ const COLLISION_PARAMS = COLLISION_IDS.map((name) => {
 });
 
 /** One id: either of the two has collided. Two: exactly these two have, in any order. */
-function collisionPair(params: Params): readonly Filter[] {
+function collisionPair(params: Params): readonly ((fields: FilterFields) => boolean)[] {
   const [a, b] = [1, 2].map((n) => {
     const name = COLLISION_IDS.find(
       (candidate) => candidate.endsWith(`${n}`) && given(params, candidate) !== undefined,

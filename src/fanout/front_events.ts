@@ -16,11 +16,18 @@ export interface EntityChange {
   readonly after: object | undefined;
 }
 
+export interface Announcing {
+  readonly nowMs: number;
+  /** What clients are shown of the entity as it is after the change. Called only when somebody has subscribed. */
+  shown(): object | undefined;
+}
+
 /** Announces that an entity was created, updated or deleted. */
-export function announceChange(fanout: Fanout, { kind, id, before, after }: EntityChange, nowMs: number): void {
+export function announceChange(fanout: Fanout, change: EntityChange, { nowMs, shown }: Announcing): void {
+  const { kind, id, before, after } = change;
   const type = after === undefined ? 'delete' : before === undefined ? 'create' : 'update';
   fanout.announce(`${kind}_changes`, [id, type], () => {
-    const object = { ...after, id };
+    const object = { ...shown(), id };
     return JSON.stringify({ timestamp: formatTime(nowMs), event_type: type, id, object } satisfies ChangeEvent);
   });
 }

@@ -1,7 +1,7 @@
-import type { EventText } from '../model/topics.ts';
+import type { EventBlock } from '../model/event_block.ts';
 
 interface Held {
-  readonly events: readonly EventText[];
+  readonly events: readonly EventBlock[];
   done: boolean;
 }
 
@@ -10,11 +10,11 @@ interface Held {
  * membership is kept, so that no restart can announce it again.
  */
 export class InTurn {
-  readonly #publish: (events: readonly EventText[]) => void;
+  readonly #publish: (events: readonly EventBlock[]) => void;
   #held: Held[] = [];
   #heldEvents = 0;
 
-  constructor(publish: (events: readonly EventText[]) => void) {
+  constructor(publish: (events: readonly EventBlock[]) => void) {
     this.#publish = publish;
   }
 
@@ -24,14 +24,14 @@ export class InTurn {
   }
 
   /** Publishes after everything before, and after the given work has succeeded or failed. */
-  publish(events: readonly EventText[], after: Promise<void> | undefined): void {
+  publish(events: readonly EventBlock[], after: Promise<void> | undefined): void {
     if (after === undefined && this.#held.length === 0) {
       this.#publish(events);
       return;
     }
     const held: Held = { events, done: after === undefined };
     this.#held.push(held);
-    this.#heldEvents += events.length;
+    this.#heldEvents += countOf(events);
     const done = (): void => {
       held.done = true;
       this.#release();
@@ -43,8 +43,12 @@ export class InTurn {
     let ready = 0;
     while (this.#held[ready]?.done === true) ready++;
     for (const { events } of this.#held.splice(0, ready)) {
-      this.#heldEvents -= events.length;
+      this.#heldEvents -= countOf(events);
       this.#publish(events);
     }
   }
+}
+
+function countOf(blocks: readonly EventBlock[]): number {
+  return blocks.reduce((sum, { ends }) => sum + ends.length, 0);
 }

@@ -1,5 +1,5 @@
 import type { Peer } from '../exchange.ts';
-import { type Batch, PAYLOAD_MAX_BYTES, type Payload } from './batch.ts';
+import { type Batch, PAYLOAD_MAX_BYTES } from './batch.ts';
 import type { Subscriber } from './fanout.ts';
 
 /**
@@ -23,7 +23,7 @@ export interface OutboxOptions {
 /** A frame that waits. Events of one subscription that wait one behind the other are joined when they are sent. */
 type Waiting =
   | { readonly kind: 'reply'; readonly text: string; readonly bytes: number }
-  | { readonly kind: 'message'; readonly prefix: string; readonly payload: Payload; readonly bytes: number };
+  | { readonly kind: 'message'; readonly prefix: Uint8Array; readonly payload: Uint8Array; readonly bytes: number };
 
 /** What a waiting frame costs beside its text; without it, a flood of tiny frames would outgrow the bound. */
 const WAITING_OVERHEAD_BYTES = 128;
@@ -34,7 +34,8 @@ const TRY_AGAIN_LATER = 1013;
 export class Outbox implements Subscriber {
   readonly #peer: Peer;
   readonly #options: OutboxOptions;
-  readonly #prefixes = new Map<number, string>();
+  /** What stands before the payload in frames of a subscription. */
+  readonly #prefixes = new Map<number, Uint8Array>();
   /** The slots before #head are empty: their frames have been sent. */
   #waiting: (Waiting | undefined)[] = [];
   #head = 0;
@@ -49,7 +50,8 @@ export class Outbox implements Subscriber {
   /** Expects deliveries for a subscription. Its messages carry the topic's name, and its id when that is echoed. */
   open(subscriptionId: number, { topic, echoId }: { readonly topic: string; readonly echoId: boolean }): void {
     const id = echoId ? `,"subscription_id":${subscriptionId}` : '';
-    this.#prefixes.set(subscriptionId, `{"event":"message","topic":${JSON.stringify(topic)}${id},"payload":[`);
+    const prefix = `{"event":"message","topic":${JSON.stringify(topic)}${id},"payload":[`;
+    this.#prefixes.set(subscriptionId, Buffer.from(prefix));
   }
 
   /** Expects no more deliveries for a subscription. */
@@ -63,8 +65,8 @@ export class Outbox implements Subscriber {
     if (prefix === undefined) return;
     for (const payload of batch.payloads()) {
       if (this.#closed) return;
-      if (this.#flows()) this.#peer.send(message(prefix, payload.text));
-      else this.#wait({ kind: 'message', prefix, payload, bytes: payload.bytes + WAITING_OVERHEAD_BYTES });
+      if (this.#flows()) this.#peer.send(message(prefix, [payload]));
+      else this.#keep(prefix, payload);
     }
   }
 
@@ -94,6 +96,12 @@ export class Outbox implements Subscriber {
     this.#clear();
   }
 
+  /** A payload that waits is a copy: the bytes that it is cut from may hold much more, for others. */
+  #keep(prefix: Uint8Array, payload: Uint8Array): void {
+    const bytes = payload.byteLength + WAITING_OVERHEAD_BYTES;
+    this.#wait({ kind: 'message', prefix, payload: payload.slice(), bytes });
+  }
+
   #flows(): boolean {
     return this.#waiting.length === 0 && this.#networkHasRoom();
   }
@@ -113,20 +121,20 @@ export class Outbox implements Subscriber {
   }
 
   /** Takes the next frame, joined with the events of the same subscription that directly follow it. */
-  #next(): string {
+  #next(): string | Uint8Array {
     const frame = this.#take();
     if (frame.kind === 'reply') return frame.text;
-    let { bytes } = frame.payload;
-    let { text } = frame.payload;
+    const payloads = [frame.payload];
+    let bytes = frame.payload.byteLength;
     for (;;) {
       const following = this.#waiting[this.#head];
       if (following?.kind !== 'message' || following.prefix !== frame.prefix) break;
-      bytes += 1 + following.payload.bytes;
+      bytes += 1 + following.payload.byteLength;
       if (bytes > PAYLOAD_MAX_BYTES) break;
-      text += `,${following.payload.text}`;
+      payloads.push(following.payload);
       this.#take();
     }
-    return message(frame.prefix, text);
+    return message(frame.prefix, payloads);
   }
 
   #take(): Waiting {
@@ -151,6 +159,24 @@ export class Outbox implements Subscriber {
   }
 }
 
-function message(prefix: string, payload: string): string {
-  return `${prefix}${payload}]}`;
+/** A frame: the prefix, the payloads joined by commas, and what closes it. hot */
+function message(prefix: Uint8Array, payloads: readonly Uint8Array[]): Uint8Array {
+  let length = prefix.byteLength + payloads.length - 1 + 2;
+  for (const payload of payloads) length += payload.byteLength;
+  const frame = Buffer.allocUnsafe(length);
+  frame.set(prefix);
+  let at = prefix.byteLength;
+  for (let i = 0; i < payloads.length; i++) {
+    const payload = payloads[i] as Uint8Array;
+    if (i > 0) frame[at++] = COMMA;
+    frame.set(payload, at);
+    at += payload.byteLength;
+  }
+  frame[at] = CLOSING_BRACKET;
+  frame[at + 1] = CLOSING_BRACE;
+  return frame;
 }
+
+const COMMA = 0x2c;
+const CLOSING_BRACKET = 0x5d;
+const CLOSING_BRACE = 0x7d;

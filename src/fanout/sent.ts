@@ -19,11 +19,21 @@ export function nothingSent(): Sent {
   return { events: 0, lastMs: 0, byKind: new Map() };
 }
 
-/** Counts events that went to `times` subscriptions each. hot */
-export function countSent(sent: Sent, topic: Topic, fields: readonly FilterFields[], times: number): void {
-  sent.events += fields.length * times;
+/** Whether the events of a topic are counted by kind. */
+export function hasKinds(topic: Topic): boolean {
+  return KIND_FIELDS[topic] !== undefined;
+}
+
+/** Counts events that went to `times` subscriptions each, by kind where their fields say one. hot */
+export function countSent(
+  sent: Sent,
+  topic: Topic,
+  { count, fields }: { readonly count: number; readonly fields: readonly FilterFields[] | undefined },
+  times: number,
+): void {
+  sent.events += count * times;
   const kindField = KIND_FIELDS[topic];
-  if (kindField === undefined) return;
+  if (kindField === undefined || fields === undefined) return;
   for (const event of fields) {
     const kind = String(event[kindField]);
     sent.byKind.set(kind, (sent.byKind.get(kind) ?? 0) + times);

@@ -1,15 +1,16 @@
-import type { AcceptedLocation } from '../core/item.ts';
+import { type AcceptedLocation, accept } from '../core/location/accepted.ts';
 import { CRS_CHOICES, isCrs, projection } from '../core/zone/crs.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
-import { checker, show } from '../model/check.ts';
-import { DEPTH_MAX, isDeeper } from '../model/depth.ts';
+import { checker } from '../model/check.ts';
+import { DEPTH_MAX } from '../model/depth.ts';
+import { whyUnfit } from '../model/json.ts';
 import { Location } from '../model/location.ts';
+import { show } from '../model/show.ts';
 import { parseTime } from '../model/time.ts';
 import type { Zone } from '../model/zone.ts';
 
 const LOCATION = checker(Location);
-/** Members that a client may set. `trackables` is the hub's. */
-const MEMBERS = new Set(Object.keys(Location.properties).filter((name) => name !== 'trackables'));
+const UUID_LENGTH = 36;
 
 /** A location that may go to its shard, with its timestamp_generated in milliseconds: the receipt where it has none. */
 export interface Checked {
@@ -26,6 +27,10 @@ export interface Expected {
   readonly receivedMs: number;
   /** Finds a zone by id or foreign id. */
   zone(name: string): Zone | undefined;
+  /** The id that a provider was created with: a UUID may come in another case. */
+  knownId(providerId: string): string;
+  /** Levels that properties may be nested; 200 when left out. */
+  readonly depthMax?: number | undefined;
 }
 
 /**
@@ -52,23 +57,13 @@ export function checkLocation(value: unknown, expected: Expected): Checked | str
   if (value.timestamp_sent != null && Number.isNaN(parseTime(value.timestamp_sent))) {
     return badTime(at, 'timestamp_sent', value.timestamp_sent);
   }
-  if (value.properties != null && isDeeper(value.properties)) {
-    return `${path(at, 'properties')}: must be nested at most ${DEPTH_MAX} levels deep, found more`;
+  if (value.properties != null) {
+    const { depthMax = DEPTH_MAX } = expected;
+    const unfit = whyUnfit(value.properties, { root: path(at, 'properties'), depthMax });
+    if (unfit !== undefined) return unfit;
   }
-  return { location: accepted(value, providerId, source, crs), generatedMs };
-}
-
-/** The location with the members that the hub knows and that are set. */
-function accepted(value: Location, providerId: string, source: string, crs: string): AcceptedLocation {
-  const location: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) {
-    if (member !== null && MEMBERS.has(name)) location[name] = member;
-  }
-  location['position'] = { type: 'Point', coordinates: value.position.coordinates };
-  location['provider_id'] = providerId;
-  location['source'] = source;
-  location['crs'] = crs;
-  return location as AcceptedLocation;
+  const known = providerId.length === UUID_LENGTH ? expected.knownId(providerId) : providerId;
+  return { location: accept(value, { providerId: known, source, crs, generatedMs }), generatedMs };
 }
 
 function checkPosition(value: Location, crs: string, expected: Expected): string | undefined {

@@ -1,7 +1,8 @@
 import { locationOf } from '../core/location/proximity.ts';
 import { isProximityZone } from '../core/zone/zone_type.ts';
-import { checker, show } from '../model/check.ts';
+import { checker } from '../model/check.ts';
 import { Proximity } from '../model/location.ts';
+import { show } from '../model/show.ts';
 import { type Checked, checkLocation, type Expected } from './check_location.ts';
 
 const PROXIMITY = checker(Proximity);

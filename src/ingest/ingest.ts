@@ -12,6 +12,8 @@ export interface IngestOptions {
   now(): number;
   /** Finds a zone by id or foreign id, among those that the shards know. */
   zone(name: string): Zone | undefined;
+  /** Whether locations can be kept, where they must be. True when left out. */
+  canKeep?(): boolean;
   /** Whether the shards can take that many more. */
   hasRoom(count: number): boolean;
   /** Hands a location to its shard. */
@@ -26,9 +28,9 @@ export interface IngestOptions {
   announce(proximity: Proximity & { provider_id: string }): void;
   /** Resolves when the locations so far are kept; undefined where a reply need not wait for that. */
   kept(): Promise<void> | undefined;
+  /** Levels that properties may be nested; 200 when left out. */
+  readonly depthMax?: number;
 }
-
-const UUID_LENGTH = 36;
 
 export interface Incoming {
   /** Name of the list in messages, or empty for a single value. */
@@ -119,12 +121,13 @@ export class Ingest {
 
   #all(values: readonly unknown[], incoming: Incoming, check: Check): Promise<void> | undefined {
     const { root, providerId, via = 'rest' } = incoming;
+    const { zone, providerId: knownId, depthMax } = this.#options;
     const receivedMs = this.#options.now();
     this.#count(values.length);
     const checked: Checked[] = [];
     for (let index = 0; index < values.length; index++) {
       const at = root === '' ? '' : `${root}[${index}]`;
-      const found = check(values[index], { at, providerId, receivedMs, zone: this.#options.zone });
+      const found = check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         // The others are refused for its sake.
@@ -138,6 +141,7 @@ export class Ingest {
   }
 
   #each(values: readonly unknown[], via: WayIn, check: Check, nameOf = nameInPayload): TakenEach {
+    const { zone, providerId: knownId, depthMax } = this.#options;
     const receivedMs = this.#options.now();
     this.#count(values.length);
     const problems: string[] = [];
@@ -145,7 +149,7 @@ export class Ingest {
     this.#needRoom(values.length);
     for (let index = 0; index < values.length; index++) {
       const at = nameOf(index);
-      const found = check(values[index], { at, receivedMs, zone: this.#options.zone });
+      const found = check(values[index], { at, receivedMs, zone, knownId, depthMax });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         problems.push(found);
@@ -161,7 +165,12 @@ export class Ingest {
   }
 
   #needRoom(count: number): void {
-    if (this.#options.hasRoom(count)) return;
+    const { canKeep, hasRoom } = this.#options;
+    if (canKeep?.() === false) {
+      this.#rejections.count('database', count);
+      throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: the database does not take them at the moment');
+    }
+    if (hasRoom(count)) return;
     this.#rejections.count('full', count);
     throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: too many are waiting to be processed, try again');
   }
@@ -170,9 +179,6 @@ export class Ingest {
     const works: Promise<void>[] = [];
     this.counts.rejected -= checked.length;
     for (const { location, generatedMs } of checked) {
-      if (location.provider_id.length === UUID_LENGTH) {
-        location.provider_id = this.#options.providerId(location.provider_id);
-      }
       const work = this.#options.ensureProvider(location.provider_id, location.provider_type);
       if (work !== undefined) works.push(work);
       this.#options.arrived?.(location, receivedMs, via);

@@ -33,6 +33,7 @@ export class Lane<Item, Outcome> {
   /** What the outcomes so far have asked for, done or failed. */
   #work: Promise<unknown> = Promise.resolve();
   #waiters: Waiter[] = [];
+  #easing: PromiseWithResolvers<void> | undefined;
 
   constructor(driver: LaneDriver<Item, Outcome>, options: { readonly pendingMax: number; readonly batchMax: number }) {
     this.#driver = driver;
@@ -43,6 +44,16 @@ export class Lane<Item, Outcome> {
   /** Whether `count` more items can be taken. */
   hasRoom(count: number): boolean {
     return this.#pending.length + count <= this.#pendingMax;
+  }
+
+  /**
+   * Undefined while less than half a batch waits. Resolves when that is so again: a sender that waits for this before it
+   * goes on keeps the worker busy and the queue short.
+   */
+  eased(): Promise<void> | undefined {
+    if (this.#pending.length * 2 <= this.#batchMax) return undefined;
+    this.#easing ??= Promise.withResolvers();
+    return this.#easing.promise;
   }
 
   /** Items that wait, without those in flight. */
@@ -114,6 +125,7 @@ export class Lane<Item, Outcome> {
   async #drain(): Promise<void> {
     while (this.#pending.length > 0 || this.#woken) {
       const items = this.#take();
+      this.#ease();
       // A tick counts as an item behind all that are waiting.
       const ticks = this.#woken && this.#pending.length === 0 ? 1 : 0;
       if (ticks > 0) this.#woken = false;
@@ -153,6 +165,12 @@ export class Lane<Item, Outcome> {
     const items = this.#pending;
     this.#pending = [];
     return items;
+  }
+
+  #ease(): void {
+    if (this.#easing === undefined || this.#pending.length * 2 > this.#batchMax) return;
+    this.#easing.resolve();
+    this.#easing = undefined;
   }
 
   #release(): void {

@@ -26,6 +26,12 @@ export interface ThreadMemory {
   readonly externalBytes: number;
 }
 
+/**
+ * What a thread may fill between two collections of its short-lived values. A shard replaces the place of each object
+ * with every location: where that is more than this, all of it is copied twice before it is garbage.
+ */
+const YOUNG_GENERATION_MB = 192;
+
 type Pool = Piscina<Uint8Array, Uint8Array>;
 
 /**
@@ -48,6 +54,7 @@ export function openThread(file: URL, workerData?: unknown): Thread {
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       workerData,
     });
     // A worker that dies while it is idle is heard of by the next run.

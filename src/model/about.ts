@@ -170,6 +170,8 @@ export const ABOUT = {
     description: 'A provider is near a proximity zone, whose position it takes.',
     examples: [PROXIMITY_EXAMPLE],
   },
+  LocationInList: { description: 'A location in a list, which names its provider.', examples: [LOCATION_EXAMPLE] },
+  ProximityInList: { description: 'A proximity in a list, which names its provider.', examples: [PROXIMITY_EXAMPLE] },
   SimpleTransform: {
     description: 'A position to be moved from one crs to the other, and what came of it.',
     examples: [SIMPLE_TRANSFORM_EXAMPLE],
@@ -196,6 +198,7 @@ export const ABOUT = {
     examples: [ANCHOR_EXAMPLE],
   },
   CreationParameters: { description: 'From what a zone or a fence is made that was measured in local coordinates.' },
+  ZoneCreationParameters: { description: 'From what a zone is made that was measured in local coordinates.' },
   HealthSource: { description: 'What has come from a zone, or from a source of locations that is no zone.' },
   SystemHealth: { description: 'The hub itself, since its start.' },
   SocketHealth: { description: 'Clients and subscriptions; those for GeoJSON count as the others do.' },

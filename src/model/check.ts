@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { HubError } from '../errors.ts';
+import { pathOf, show } from './show.ts';
 
 /** Checks a value against a schema, compiled once. */
 export interface Checker<T> {
@@ -75,32 +76,6 @@ function sentence({ keyword, params, message }: Finding): string {
 function article(type: string): string {
   if (type === 'null') return type;
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
-}
-
-/** `locations[3].position.coordinates[1]` from the root `locations` and the segments 3, position, coordinates, 1. */
-export function pathOf(root: string, segments: readonly string[]): string {
-  let path = root;
-  for (const segment of segments) {
-    if (/^\d+$/.test(segment)) path += `[${segment}]`;
-    else path += path === '' ? segment : `.${segment}`;
-  }
-  return path;
-}
-
-/** A value as it is named in a message: JSON, shortened to 80 characters. */
-export function show(value: unknown): string {
-  const text = value === undefined ? 'nothing' : textOf(value);
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
-}
-
-function textOf(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch (error) {
-    // The stack has overflowed.
-    if (error instanceof RangeError) return 'something nested too deeply';
-    throw error;
-  }
 }
 
 function at(value: unknown, segments: readonly string[]): unknown {

@@ -31,7 +31,8 @@ export class Components {
   }
 
   #inline(schema: TSchema): Shown {
-    return orNull(this.#walk(schema) as Shown);
+    const { documented, ...shown } = this.#walk(schema) as Shown & { readonly documented?: Shown };
+    return orNull({ ...shown, ...documented });
   }
 
   #walk(node: unknown, keyword = ''): unknown {

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { LineString, Point, Polygon } from './geojson.ts';
 import { Location } from './location.ts';
-import { Maybe, Named, OneOf, Properties } from './schema.ts';
+import { Maybe, Named, OneOf, Properties, Time } from './schema.ts';
 
-const Time = Type.String({ description: 'RFC 3339 date and time.' });
+const time = Time('RFC 3339 date and time.');
 
 /** An object entered or left a fence. Exactly one of provider_id and trackable_id names the object. */
 export const FenceEvent = Named('FenceEvent', {
@@ -14,8 +14,8 @@ export const FenceEvent = Named('FenceEvent', {
   trackable_id: Maybe(Type.String({ description: 'The trackable that entered or left; null for a provider.' })),
   trackables: Maybe(Type.Array(Type.String(), { description: 'Ids of the trackables of the object.' })),
   foreign_id: Maybe(Type.String({ description: 'foreign_id of the fence.' })),
-  entry_time: Maybe(Time),
-  exit_time: Maybe(Time),
+  entry_time: Maybe(time),
+  exit_time: Maybe(time),
   properties: Maybe(Properties),
 });
 export type FenceEvent = Static<typeof FenceEvent>;
@@ -25,7 +25,7 @@ export const TrackableMotion = Named('TrackableMotion', {
   id: Type.String({ description: 'Id of the trackable.' }),
   name: Maybe(Type.String({ description: 'Name of the trackable.' })),
   extrusion: Maybe(Type.Number({ description: 'Height of the trackable in metres.' })),
-  geometry: Maybe(Type.Union([Point, Polygon])),
+  geometry: Maybe(Type.Union([Point, Polygon], { description: 'Its shape on the earth; a point without extent.' })),
   location: Location,
   properties: Maybe(Properties),
 });
@@ -34,10 +34,10 @@ export type TrackableMotion = Static<typeof TrackableMotion>;
 /** One of the two trackables of a collision. */
 export const Collision = Named('Collision', {
   id: Type.String({ description: 'Id of the trackable.' }),
-  object_type: Type.Literal('trackable'),
+  object_type: Type.Literal('trackable', { description: 'Always trackable.' }),
   position: Point,
-  geometry: Type.Union([Point, Polygon]),
-  floor: Type.Number(),
+  geometry: Type.Union([Point, Polygon], { description: 'Its shape on the earth.' }),
+  floor: Type.Number({ description: 'The floor that it is on.' }),
 });
 export type Collision = Static<typeof Collision>;
 
@@ -48,10 +48,10 @@ export const COLLISION_TYPES = ['collision_start', 'colliding', 'collision_end']
 export const CollisionEvent = Named('CollisionEvent', {
   id: Type.String({ description: 'Id of the event.' }),
   collision_type: OneOf(COLLISION_TYPES, 'What happened.'),
-  start_time: Time,
-  collision_time: Maybe(Time),
-  end_time: Maybe(Time),
-  collisions: Type.Array(Collision, { minItems: 2, maxItems: 2 }),
+  start_time: time,
+  collision_time: Maybe(time),
+  end_time: Maybe(time),
+  collisions: Type.Array(Collision, { minItems: 2, maxItems: 2, description: 'The one that moved, and the other.' }),
   collision_area: Maybe(Type.Union([LineString, Point])),
   center_distance: Type.Number({ description: 'Distance of the two positions in metres.' }),
 });
@@ -59,7 +59,7 @@ export type CollisionEvent = Static<typeof CollisionEvent>;
 
 /** An entity was created, updated or deleted. */
 export const ChangeEvent = Named('ChangeEvent', {
-  timestamp: Time,
+  timestamp: time,
   event_type: OneOf(['create', 'update', 'delete'], 'What happened.'),
   id: Type.String({ description: 'Id of the entity.' }),
   object: Type.Object({ id: Type.String() }, { description: 'The entity; for a deletion its id alone.' }),

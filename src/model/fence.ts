@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Point, Polygon } from './geojson.ts';
 import { ElevationRef } from './location.ts';
-import { Maybe, Metres, Named, Properties } from './schema.ts';
+import { Crs, Maybe, Metres, Named, Properties } from './schema.ts';
 import {
   entryDelay,
   entryToleranceTimeout,
@@ -27,7 +27,7 @@ export const Fence = Named('Fence', {
   entry_tolerance_timeout: entryToleranceTimeout,
   exit_delay: exitDelay,
   entry_delay: entryDelay,
-  crs: Maybe(Type.String({ description: 'EPSG:4326 (default), local, a UTM or a UPS code.' })),
+  crs: Maybe(Crs('EPSG:4326 (default), local, a UTM or a UPS code.')),
   zone_id: Maybe(Type.String({ description: 'Id or foreign id of the zone of a local region.' })),
   elevation_ref: Maybe(ElevationRef),
   properties: Maybe(Properties),

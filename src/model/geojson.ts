@@ -1,6 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { Named } from './schema.ts';
 
+function kind<const K extends string>(word: K) {
+  return Type.Literal(word, { description: `Always ${word}.` });
+}
+
 /** A position: x, y and perhaps z. Longitude, latitude (degrees) and height for EPSG:4326; metres otherwise. */
 export const Position = Type.Array(Type.Number(), {
   title: 'Position',
@@ -9,30 +13,30 @@ export const Position = Type.Array(Type.Number(), {
   maxItems: 3,
 });
 
-export const Point = Named('Point', { type: Type.Literal('Point'), coordinates: Position });
+export const Point = Named('Point', { type: kind('Point'), coordinates: Position });
 export type Point = Static<typeof Point>;
 
 /** Rings of positions; the first ring is the exterior, the others are holes. */
 export const Polygon = Named('Polygon', {
-  type: Type.Literal('Polygon'),
-  coordinates: Type.Array(Type.Array(Position, { minItems: 3 }), { minItems: 1 }),
+  type: kind('Polygon'),
+  coordinates: Type.Array(Type.Array(Position, { minItems: 3 }), { minItems: 1, description: 'The rings.' }),
 });
 export type Polygon = Static<typeof Polygon>;
 
 export const LineString = Named('LineString', {
-  type: Type.Literal('LineString'),
-  coordinates: Type.Array(Position, { minItems: 2 }),
+  type: kind('LineString'),
+  coordinates: Type.Array(Position, { minItems: 2, description: 'The positions in their order.' }),
 });
 export type LineString = Static<typeof LineString>;
 
 /** What the hub makes of an object for clients that draw maps. */
 export const Feature = Named('Feature', {
-  type: Type.Literal('Feature'),
+  type: kind('Feature'),
   geometry: Type.Union([Point, Polygon, LineString]),
   properties: Type.Record(Type.String(), Type.Unknown(), { description: 'The members but the geometry.' }),
 });
 
 export const FeatureCollection = Named('FeatureCollection', {
-  type: Type.Literal('FeatureCollection'),
-  features: Type.Array(Feature),
+  type: kind('FeatureCollection'),
+  features: Type.Array(Feature, { description: 'One for each object.' }),
 });

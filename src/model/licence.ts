@@ -1,37 +1,43 @@
 import Type, { type Static } from 'typebox';
-import { Named } from './schema.ts';
+import { Named, Time } from './schema.ts';
 
-const Timestamp = Type.String({ description: 'RFC 3339 date and time.' });
-const Text = Type.Optional(Type.String());
+const text = (description: string) => Type.String({ description });
+const maybeText = (description: string) => Type.Optional(text(description));
+
+/** What a licence key may say beside its term. */
+const told = {
+  development_info: maybeText('What the key says of its use for development.'),
+  custom_info: maybeText('What else the key says, for people.'),
+};
 
 /** What there is to say about the licence, in words. */
 export const LicenceInfo = Named('LicenceInfo', {
-  info: Type.String(),
-  warning: Text,
-  trial_info: Text,
-  development_info: Text,
-  custom_info: Text,
+  info: text('Whether a key is set, and until when it is valid.'),
+  warning: maybeText('That the key does not verify, or when it expires or has expired.'),
+  trial_info: maybeText('When the trial ends or has ended.'),
+  ...told,
 });
 export type LicenceInfo = Static<typeof LicenceInfo>;
 
 /** A licence in force: that of the key, or a trial. */
 export const Lease = Named('Lease', {
-  hub_instance_id: Type.String(),
-  customer_email: Type.String(),
-  lease_end_timestamp: Timestamp,
-  grace_period_timestamp: Timestamp,
-  signature: Text,
-  is_trial: Type.Boolean(),
-  trial_end_timestamp: Type.Union([Timestamp, Type.Null()]),
-  lease_warning: Text,
-  development_info: Text,
-  custom_info: Text,
-  map_source: Text,
-  map_access_token: Text,
-  map_style: Text,
-  send_report: Type.Optional(Type.Boolean()),
+  hub_instance_id: text('Id of the hub.'),
+  customer_email: text('Whom the key was given to; empty for a trial.'),
+  lease_end_timestamp: Time('When the licence ends, as RFC 3339.'),
+  grace_period_timestamp: Time('Until when it is good after its end, as RFC 3339.'),
+  signature: maybeText('Signature of the key.'),
+  is_trial: Type.Boolean({ description: 'Whether it is a trial.' }),
+  trial_end_timestamp: Type.Union([Time('When the trial ends, as RFC 3339; null without a trial.'), Type.Null()]),
+  lease_warning: maybeText('The warning that the licence information has, too.'),
+  ...told,
+  map_source: maybeText('Where the key says that maps come from.'),
+  map_access_token: maybeText('The token for these maps.'),
+  map_style: maybeText('The style of these maps.'),
+  send_report: Type.Optional(Type.Boolean({ description: 'Whether the key asks for reports; the hub sends none.' })),
 });
 export type Lease = Static<typeof Lease>;
 
 /** The body that sets a key. */
-export const LicenceKeyBody = Named('LicenceKeyBody', { license_key: Type.String({ minLength: 1 }) });
+export const LicenceKeyBody = Named('LicenceKeyBody', {
+  license_key: Type.String({ minLength: 1, description: 'A JSON Web Signature in compact form.' }),
+});

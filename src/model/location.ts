@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Point } from './geojson.ts';
-import { Maybe, Named, OneOf, Properties } from './schema.ts';
+import { Crs, Maybe, Named, OneOf, Properties, Time } from './schema.ts';
 
 /** Kinds of location providers. */
 export const PROVIDER_TYPES = [
@@ -20,11 +20,12 @@ export type ProviderType = Static<typeof ProviderType>;
 
 /** What a height is measured from: the floor, or the WGS 84 ellipsoid. */
 export const ElevationRef = OneOf(['floor', 'wgs84'], 'What z is measured from.');
+export type ElevationRef = Static<typeof ElevationRef>;
 
-const timestampGenerated = Type.String({
-  description: 'When it was true, as RFC 3339; the time of receipt when absent. One older than the last is outdated.',
-});
-const timestampSent = Type.String({ description: 'When it was sent, as RFC 3339.' });
+const timestampGenerated = Time(
+  'When it was true, as RFC 3339; the time of receipt when absent. One older than the last is outdated.',
+);
+const timestampSent = Time('When it was sent, as RFC 3339.');
 
 /** A position of a location provider at a moment. */
 export const Location = Named('Location', {
@@ -35,7 +36,7 @@ export const Location = Named('Location', {
   trackables: Maybe(Type.Array(Type.String(), { description: 'Ids of the trackables; set by the hub.' })),
   timestamp_generated: Maybe(timestampGenerated),
   timestamp_sent: Maybe(timestampSent),
-  crs: Maybe(Type.String({ description: 'local (default), EPSG:4326, a UTM or a UPS code.' })),
+  crs: Maybe(Crs('local (default), EPSG:4326, a UTM or a UPS code.', { orEmpty: true })),
   associated: Maybe(Type.Boolean({ description: 'Whether the provider has a connection to its network.' })),
   accuracy: Maybe(Type.Number({ minimum: 0, description: 'Horizontal accuracy in metres.' })),
   floor: Maybe(Type.Number({ description: 'Floor of the building; that of its zone when absent, else 0.' })),

@@ -11,6 +11,32 @@ export function Maybe<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }
 
+/**
+ * Keywords that a schema has in the documents alone. The schema does not check them: whoever takes the value does, and
+ * says what is wrong better than a pattern could.
+ */
+export function documented(keywords: Readonly<Record<string, unknown>>) {
+  return { documented: keywords };
+}
+
+/** A moment, as RFC 3339. */
+export function Time(description: string) {
+  return Type.String({ description, ...documented({ format: 'date-time' }) });
+}
+
+const PLANE = 'EPSG:32[67](0[1-9]|[1-5][0-9]|6[01])';
+const CRS = `local|EPSG:4326|${PLANE}`;
+
+/** A coordinate reference system; an empty one counts as absent where `orEmpty` is set. */
+export function Crs(description: string, { orEmpty = false }: { readonly orEmpty?: boolean } = {}) {
+  return Type.String({ description, ...documented({ pattern: orEmpty ? `^(${CRS})?$` : `^(${CRS})$` }) });
+}
+
+/** A coordinate reference system whose coordinates are metres on a plane of its own. */
+export function PlaneCrs(description: string) {
+  return Type.String({ description, ...documented({ pattern: `^${PLANE}$` }) });
+}
+
 /** An object that the API's documents know by its title. */
 export function Named<P extends TProperties>(title: keyof typeof ABOUT, members: P): TObject<P> {
   return Type.Object(members, { title, ...ABOUT[title] });

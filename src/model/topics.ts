@@ -33,6 +33,8 @@ export interface View {
 export interface Variant extends View {
   readonly id: number;
   readonly topic: Topic;
+  /** Nobody filters: its events need no fields. */
+  readonly unfiltered?: boolean | undefined;
 }
 
 /** One event, rendered once for one variant: the payload element as JSON text. */

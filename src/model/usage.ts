@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Fence } from './fence.ts';
 import { PROVIDER_TYPES, type ProviderType } from './location.ts';
-import { Named } from './schema.ts';
+import { Named, Time } from './schema.ts';
 import { Zone } from './zone.ts';
 
 /** What is counted by month. `sent` is plain JSON, `geojson_sent` is GeoJSON; one event for two subscribers counts 2. */
@@ -29,36 +29,39 @@ export const USAGE_COUNTERS = [
 export type UsageCounter = (typeof USAGE_COUNTERS)[number];
 export type UsageCounts = Readonly<Record<UsageCounter, number>>;
 
-const Count = Type.Integer({ minimum: 0 });
-const Timestamp = Type.String({ description: 'RFC 3339 date and time.' });
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const id = (of: string) => Type.String({ description: `Id of the ${of}.` });
+const Timestamp = Time('RFC 3339 date and time.');
 const Counters = Type.Object(
-  Object.fromEntries(USAGE_COUNTERS.map((name) => [name, Count])) as Record<UsageCounter, typeof Count>,
+  Object.fromEntries(USAGE_COUNTERS.map((name) => [name, count(meaningOf(name))])) as Counts<UsageCounter>,
 );
+
+type Counts<Name extends string> = Record<Name, ReturnType<typeof count>>;
+
+function meaningOf(name: UsageCounter): string {
+  if (name.endsWith('_processed')) return 'How many there were.';
+  return `How many were sent to subscribers as ${name.endsWith('_geojson_sent') ? 'GeoJSON' : 'plain JSON'}.`;
+}
 
 /** What the hub has done in a month, all its runs together. */
 export const UsageStatistics = Named('UsageStatistics', {
-  id: Type.String(),
-  instance_id: Type.String(),
-  data_db_id: Type.Optional(Type.String()),
-  stats_db_id: Type.Optional(Type.String()),
+  id: id('statistics'),
+  instance_id: id('hub'),
+  data_db_id: Type.Optional(id('database')),
+  stats_db_id: Type.Optional(id('database of the statistics')),
   uptime: Type.Integer({ minimum: 0, description: 'Seconds that the hub has run within the range.' }),
-  range: Type.Object({ from: Timestamp, to: Timestamp }),
+  range: Type.Object({ from: Timestamp, to: Timestamp }, { description: 'From when to when was counted.' }),
   ...Counters.properties,
 });
 export type UsageStatistics = Static<typeof UsageStatistics>;
 
 const ByType = Type.Object(
-  Object.fromEntries(PROVIDER_TYPES.map((type) => [type, Count])) as Record<ProviderType, typeof Count>,
+  Object.fromEntries(PROVIDER_TYPES.map((type) => [type, count(`Providers of type ${type}.`)])) as Counts<ProviderType>,
 );
 
-/** A month: what was configured at its end, or is now, and what was done in it. */
-export const Consumption = Named('Consumption', {
-  id: Type.String(),
-  timestamp_generated: Timestamp,
-  year: Type.Integer(),
-  month: Type.Integer({ minimum: 1, maximum: 12 }),
-  config: Type.Object({
-    fences: Type.Array(Fence),
+const Configured = Type.Object(
+  {
+    fences: Type.Array(Fence, { description: 'All fences.' }),
     zones: Type.Array(
       Type.Object({
         ...Zone.properties,
@@ -66,14 +69,25 @@ export const Consumption = Named('Consumption', {
           description: 'Area in square metres; negative: of the convex hull, where the control points make no polygon.',
         }),
       }),
+      { description: 'All zones.' },
     ),
-    trackables_no: Count,
-    trackables_no_active: Count,
-    locationproviders_no: Count,
-    locationproviders_no_active: Count,
+    trackables_no: count('Trackables.'),
+    trackables_no_active: count('Trackables that were located in the month.'),
+    locationproviders_no: count('Location providers.'),
+    locationproviders_no_active: count('Location providers that were heard of in the month.'),
     locationproviders_by_type_no: ByType,
     locationproviders_by_type_no_active: ByType,
-  }),
+  },
+  { description: 'What was configured.' },
+);
+
+/** A month: what was configured at its end, or is now, and what was done in it. */
+export const Consumption = Named('Consumption', {
+  id: id('month'),
+  timestamp_generated: Timestamp,
+  year: Type.Integer({ description: 'Four digits.' }),
+  month: Type.Integer({ minimum: 1, maximum: 12, description: '1 is January; months are those of UTC.' }),
+  config: Configured,
   statistics: UsageStatistics,
 });
 export type Consumption = Static<typeof Consumption>;

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Point, Position } from './geojson.ts';
-import { Maybe, Metres, Named, OneOf, Properties } from './schema.ts';
+import { documented, Maybe, Metres, Named, OneOf, PlaneCrs, Properties } from './schema.ts';
 import { exitDelay } from './timing.ts';
 
 /** Kinds of zones. rfid and ibeacon are proximity zones. */
@@ -42,13 +42,21 @@ export const Zone = Named('Zone', {
   address: Maybe(Type.String({ description: 'Postal address.' })),
   wgs84_height: Maybe(Type.Number({ description: 'Height of the floor above the WGS 84 ellipsoid in metres.' })),
   exit_delay: exitDelay,
-  easting_angle: Maybe(Type.Number({ description: 'Degrees.' })),
-  meridian_convergence: Maybe(Type.Number({ description: 'Degrees.' })),
-  scale_factor: Maybe(Type.Number({ exclusiveMinimum: 0 })),
+  easting_angle: Maybe(
+    Type.Number({ description: 'Degrees by which the axes of a benchmark zone are turned clockwise from grid north.' }),
+  ),
+  meridian_convergence: Maybe(Type.Number({ description: 'Degrees that are added to the easting angle.' })),
+  scale_factor: Maybe(
+    Type.Number({ exclusiveMinimum: 0, description: 'Metres on the plane for a metre of the zone; 1 if absent.' }),
+  ),
   local_origin: Maybe(Point),
-  surface_projection: Maybe(Type.String()),
-  anchor_ids: Maybe(Type.Array(Type.String())),
-  parent: Maybe(Type.String()),
+  surface_projection: Maybe(PlaneCrs('UTM or UPS code of a benchmark zone.')),
+  anchor_ids: Maybe(
+    Type.Array(Type.String(), { description: 'Anchors that place the zone, where they are known in both planes.' }),
+  ),
+  parent: Maybe(
+    Type.String({ description: 'Id of the trackable or the proximity zone that carries this proximity zone along.' }),
+  ),
   properties: Maybe(Properties),
 });
 export type Zone = Static<typeof Zone>;
@@ -57,6 +65,11 @@ export type Zone = Static<typeof Zone>;
 export const SimpleTransform = Named('SimpleTransform', {
   position: Point,
   source: Maybe(Type.String({ description: 'Id of the zone; set by the hub.' })),
-  crs: Maybe(Type.String({ description: 'What the position is given in: local (default) or EPSG:4326.' })),
+  crs: Maybe(
+    Type.String({
+      description: 'What the position is given in: local (default) or EPSG:4326.',
+      ...documented({ enum: ['local', 'EPSG:4326'] }),
+    }),
+  ),
 });
 export type SimpleTransform = Static<typeof SimpleTransform>;

@@ -25,8 +25,8 @@ export interface LicenceOptions {
   readonly kept: KeptLicence;
   /** Keeps it. Rejects with HUB_UNAVAILABLE. */
   keep(licence: KeptLicence): Promise<void>;
-  /** The hub's own when left out. */
-  readonly publicKeys?: Parameters<typeof verifyLicenceKey>[1]['publicKeys'];
+  /** Those of the configuration. */
+  readonly publicKeys: readonly string[];
 }
 
 /**
@@ -125,8 +125,8 @@ export class Licence {
   }
 
   #verifiedKey(key: string): Promise<VerifiedKey | string> {
-    const { hubId, publicKeys = PUBLIC_KEYS } = this.#options;
-    return verifyLicenceKey(key, { hubId, publicKeys });
+    const { hubId, publicKeys } = this.#options;
+    return verifyLicenceKey(key, { hubId, publicKeys: [...PUBLIC_KEYS, ...publicKeys] });
   }
 
   #trialInfo(nowMs: number): Pick<LicenceInfo, 'trial_info'> {

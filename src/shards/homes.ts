@@ -1,3 +1,4 @@
+import type { Query } from '../core/item.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { Affinity, type Links } from './affinity.ts';
 
@@ -38,6 +39,22 @@ export class Homes {
       this.#homes.trackables.set(id, home);
     }
     return home;
+  }
+
+  /** Who can answer a query: the home of the object that it names, or all shards. */
+  asked(query: Query): readonly number[] {
+    switch (query.ask) {
+      case 'provider_location':
+      case 'provider_fences':
+        return [this.ofProvider(query.id)];
+      case 'trackable_location':
+      case 'trackable_locations':
+      case 'trackable_motion':
+      case 'trackable_fences':
+        return [this.ofTrackable(query.id)];
+      default:
+        return Array.from({ length: this.#shards }, (_, shard) => shard);
+    }
   }
 
   /** The object is deleted. */

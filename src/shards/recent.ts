@@ -1,3 +1,4 @@
+import { unpackBatch } from '../../workers/protocol.ts';
 import type { Item, LastKnownRow } from '../core/item.ts';
 
 type LocationItem = Item & { kind: 'location' };
@@ -5,41 +6,49 @@ type LocationItem = Item & { kind: 'location' };
 /**
  * The last location of each provider that a shard has finished since it handed out its rows: what a worker takes along
  * when it dies, and what the next one is shown again.
+ *
+ * Workers rarely die. So batches are kept as the bytes that they were sent as, which cost no garbage collection, and
+ * are looked into only then.
  */
 export class Recent {
+  #batches: Uint8Array[] = [];
   readonly #locations = new Map<string, LocationItem>();
 
-  /** Takes note of the items of a finished batch. hot */
-  note(items: readonly Item[]): void {
-    for (const item of items) {
-      if (item.kind === 'location') this.#noteLocation(item);
-      else if (this.#locations.size > 0) this.#drop(item);
-    }
+  /** Takes note of a finished batch, as it was packed. hot */
+  note(batch: Uint8Array): void {
+    this.#batches.push(batch);
   }
 
   /** All rows are handed out. */
   clear(): void {
+    this.#batches = [];
     this.#locations.clear();
   }
 
   /** In the order in which they came. */
   items(): LocationItem[] {
+    this.#look();
     return [...this.#locations.values()].sort((a, b) => a.seq - b.seq);
-  }
-
-  /** Whose locations they are. */
-  providers(): Iterable<string> {
-    return this.#locations.keys();
   }
 
   /** Rows with the time at which their object was heard of last, given the providers that move each trackable. */
   heardOf(rows: readonly LastKnownRow[], providersOf: (trackable: string) => readonly string[]): LastKnownRow[] {
+    this.#look();
     return rows.map((row) => {
       if (row.gone === true) return row;
       const providers = row.kind === 'provider' ? [row.id] : providersOf(row.id);
       const heardMs = providers.map((id) => this.#locations.get(id)?.receivedMs ?? 0);
       return { ...row, receivedMs: Math.max(row.receivedMs, ...heardMs) };
     });
+  }
+
+  #look(): void {
+    for (const batch of this.#batches.splice(0)) {
+      for (const item of unpackBatch(batch).items) {
+        if (item.kind === 'location') this.#noteLocation(item);
+        else this.#drop(item);
+      }
+    }
   }
 
   #noteLocation(item: LocationItem): void {

@@ -1,5 +1,6 @@
 import type { ShardReply } from '../../workers/protocol.ts';
-import type { AcceptedLocation, Answer, HandedOver, Item, Query } from '../core/item.ts';
+import type { Answer, HandedOver, Item, Query } from '../core/item.ts';
+import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { HubError } from '../errors.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
@@ -65,6 +66,16 @@ export class Shards {
   hasRoom(count: number): boolean {
     const waiting = this.#moving?.line.length ?? 0;
     return this.#lanes.every(({ lane }) => lane.hasRoom(count + waiting));
+  }
+
+  /** Resolves when no shard has much to do any more; undefined where that is so. */
+  eased(): Promise<void> | undefined {
+    let easing: Promise<void> | undefined;
+    for (const { lane } of this.#lanes) {
+      const own = lane.eased();
+      if (own !== undefined) easing = easing === undefined ? own : easing.then(() => own);
+    }
+    return easing;
   }
 
   /** Number of the earliest item that is not done, and its time of receipt; undefined when all are done. */
@@ -133,9 +144,9 @@ export class Shards {
     const receivedMs = this.#options.now();
     return new Promise((resolve) => {
       this.#inLine(receivedMs, () => {
-        const asked = this.#asked(query).map((shard) =>
-          this.#question(shard, receivedMs, (id) => ({ kind: 'read', id, query })),
-        );
+        const asked = this.#homes
+          .asked(query)
+          .map((shard) => this.#question(shard, receivedMs, (id) => ({ kind: 'read', id, query })));
         resolve(Promise.all(asked) as Promise<readonly Answer[]>);
       });
     });
@@ -255,21 +266,6 @@ export class Shards {
       this.#questions.set(id, { resolve, reject });
       this.#push(shard, receivedMs, ask(id));
     });
-  }
-
-  #asked(query: Query): readonly number[] {
-    switch (query.ask) {
-      case 'provider_location':
-      case 'provider_fences':
-        return [this.#homes.ofProvider(query.id)];
-      case 'trackable_location':
-      case 'trackable_locations':
-      case 'trackable_motion':
-      case 'trackable_fences':
-        return [this.#homes.ofTrackable(query.id)];
-      default:
-        return [...this.#lanes.keys()];
-    }
   }
 
   #take(shard: number, reply: ShardReply): Promise<void> | undefined {

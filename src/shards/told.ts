@@ -22,7 +22,7 @@ export class Told {
   #variants: readonly Variant[] = [];
   #holdMs = 0;
 
-  /** Takes note of the items of a finished batch. */
+  /** Takes note of the items of a finished batch. hot */
   note(items: readonly Item[]): void {
     for (const item of items) this.#noteOne(item);
   }
@@ -30,11 +30,6 @@ export class Told {
   /** Whether the shard has an object that rows may be kept of. */
   has(kind: 'provider' | 'trackable', id: string): boolean {
     return this.#entities[kind].has(id) || (kind === 'provider' && this.#strangers.has(id));
-  }
-
-  /** The shard has a location of these providers, of which it may not have been told. */
-  noteProviders(ids: Iterable<string>): void {
-    for (const id of ids) if (!this.#entities.provider.has(id)) this.#strangers.add(id);
   }
 
   get rules(): readonly LocatingRule[] {
@@ -63,6 +58,9 @@ export class Told {
 
   #noteOne(item: Item): void {
     switch (item.kind) {
+      case 'location':
+        this.#noteProvider(item.location.provider_id);
+        return;
       case 'zone':
       case 'fence':
       case 'trackable':
@@ -77,7 +75,7 @@ export class Told {
         return;
       case 'restore':
         this.#holdMs = item.holdMs;
-        this.noteProviders(item.rows.filter(({ kind }) => kind === 'provider').map(({ id }) => id));
+        for (const { kind, id } of item.rows) if (kind === 'provider') this.#noteProvider(id);
         return;
       case 'release':
         for (const id of item.providers) this.#entities.provider.delete(id);
@@ -88,6 +86,11 @@ export class Told {
         this.#noteAdopted(item);
         return;
     }
+  }
+
+  /** The shard has a location of the provider, of which it may not have been told. */
+  #noteProvider(id: string): void {
+    if (!this.#entities.provider.has(id)) this.#strangers.add(id);
   }
 
   #noteEntity<K extends EntityKind>(item: Of<K>): void {
@@ -101,7 +104,7 @@ export class Told {
     for (const kind of ['provider', 'trackable'] as const) {
       for (const { id, entity } of state[`${kind}s`] as readonly { id: string; entity: object | undefined }[]) {
         if (entity !== undefined) this.#noteEntity({ kind, id, entity, seq, receivedMs } as Of<typeof kind>);
-        else this.noteProviders([id]);
+        else this.#noteProvider(id);
       }
     }
   }

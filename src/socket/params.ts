@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { asBoolean, asText } from '../fanout/coerce.ts';
 import { compileFilter, type Filter, filterParams } from '../fanout/filter.ts';
 import { hasGeojson, isRenderedByShards, type TopicName } from '../fanout/topic_name.ts';
+import { Crs } from '../model/schema.ts';
 import type { View } from '../model/topics.ts';
 import { CommandError, isObject } from './wire.ts';
 
@@ -17,9 +18,7 @@ export interface AskedView {
 const TOKEN_PARAM = { token: Type.Optional(Type.String({ description: 'Access token, where the hub wants one.' })) };
 
 const VIEW_PARAMS = {
-  crs: Type.Optional(
-    Type.String({ description: 'How coordinates are given: EPSG:4326 if absent, local, a UTM or a UPS code.' }),
-  ),
+  crs: Type.Optional(Crs('How coordinates are given: EPSG:4326 if absent, local, a UTM or a UPS code.')),
   zone_id: Type.Optional(
     Type.String({ description: 'Id or foreign id of the zone that local means; that of the location if absent.' }),
   ),

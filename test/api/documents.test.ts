@@ -6,7 +6,9 @@ import { operationId } from '../../src/api/docs/operation.ts';
 import { type Method, type Route, route } from '../../src/api/route.ts';
 import { VIEW_QUERY } from '../../src/api/view.ts';
 import { isCrs } from '../../src/core/zone/crs.ts';
+import { checker } from '../../src/model/check.ts';
 import { Components } from '../../src/model/components.ts';
+import { documented } from '../../src/model/schema.ts';
 
 const OPTIONS = {
   version: 'v2',
@@ -58,11 +60,26 @@ test('openApiDocument shows what a row says beside its schemas', () => {
     row('PUT', '/months/:year', { body: Tool, text: true, notes }),
   );
   assert.deepEqual(parameters, [{ $ref: '#/components/parameters/path_year' }]);
-  assert.deepEqual(Object.keys(responses), ['200', '400', '401', '403', '405', '409', '413', '503']);
+  assert.deepEqual(Object.keys(responses), [
+    '200',
+    '400',
+    '401',
+    '403',
+    '405',
+    '409',
+    '413',
+    '415',
+    '429',
+    '431',
+    '503',
+  ]);
   assert.deepEqual(responses['400'], { $ref: '#/components/responses/BadRequest', description: 'No such year.' });
   assert.equal(responses['409']?.description, 'In use.');
   const $ref = '#/components/schemas/Tool';
-  const content = { 'application/json': { schema: { $ref } }, 'text/plain': { schema: { type: 'string' } } };
+  const content = {
+    'application/json': { schema: { $ref } },
+    'text/plain': { schema: { type: 'string', minLength: 1 } },
+  };
   assert.deepEqual(requestBody, { required: true, content });
 });
 
@@ -110,8 +127,18 @@ test('Components leaves data alone that looks like schemas', () => {
   assert.deepEqual(shown['properties'], { properties: { type: 'string' } });
 });
 
+test('Components shows keywords for the documents as the schema itself, and a value need not fit them', () => {
+  const schema = Type.Union([
+    Type.String({ description: 'A time.', ...documented({ format: 'date-time' }) }),
+    Type.Null(),
+  ]);
+  const shown = { type: ['string', 'null'], description: 'A time.', format: 'date-time' };
+  assert.deepEqual(new Components().show(schema), shown);
+  assert.ok(checker(schema).fits('no time'));
+});
+
 test('The pattern of the parameter crs says what isCrs does', () => {
-  const { pattern = '' } = VIEW_QUERY.crs as { readonly pattern?: string };
+  const { pattern } = new Components().show(VIEW_QUERY.crs) as { readonly pattern: string };
   const documented = new RegExp(pattern, 'u');
   const texts = ['local', 'Local', 'EPSG:4326', 'EPSG:4327', 'epsg:4326', '', ' local', 'EPSG:3267', 'EPSG:326611'];
   for (let code = 32_590; code < 32_770; code++) texts.push(`EPSG:${code}`);

@@ -3,6 +3,7 @@ import { createApi } from '../../src/api/api.ts';
 import type { AcceptOptions, ApiDeps } from '../../src/api/route.ts';
 import { fenceEventPublisher } from '../../src/api/third_party.ts';
 import type { Answer, Query } from '../../src/core/item.ts';
+import { newCounts } from '../../src/counts.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import type { HttpReply } from '../../src/exchange.ts';
@@ -77,11 +78,12 @@ export function openApi(
     },
     acceptLocations: (values, accept) => void accepted.push({ what: 'locations', values, options: accept }),
     acceptProximities: (values, accept) => void accepted.push({ what: 'proximities', values, options: accept }),
+    zonesMoved: () => undefined,
     acceptCisco: (body) => void accepted.push({ what: 'cisco', values: [body] }),
     forgetLocation: async (id) => void accepted.push({ what: 'forget', values: [id] }),
     forgetAllLocations: async () => void accepted.push({ what: 'forget all', values: [] }),
     rules: new LocatingRules({ commit: async () => undefined, committed: (rules) => void ruled.push(rules) }),
-    publishFenceEvent: fenceEventPublisher({ fanout, entities, now: () => NOW_MS }),
+    publishFenceEvent: fenceEventPublisher({ fanout, entities, counts: newCounts(), now: () => NOW_MS }),
     corsEnabled: true,
     errorTypePrefix: 'com.flowcate',
     versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0' },

@@ -23,7 +23,10 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
 }
 interface Schema {
+  readonly $ref?: string;
   readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly anyOf?: readonly Schema[];
   readonly examples?: readonly unknown[];
 }
 
@@ -32,8 +35,8 @@ const VERSIONS = ['v1', 'v2'] as const;
 /** The refusals that an operation must state, by what its row has. */
 const EXPECTED: readonly [status: string, when: (route: (typeof ROUTES)[number]) => boolean][] = [
   ['400', ({ body, path }) => body !== undefined || path.includes(':')],
-  ['401', ({ permission }) => permission !== undefined],
-  ['403', ({ permission }) => permission !== undefined],
+  ['401', ({ permission }) => permission !== 'public'],
+  ['403', ({ permission }) => permission !== 'public'],
   ['404', ({ method, path }) => path.includes(':') && method !== 'PUT'],
   ['405', () => true],
   ['413', ({ body }) => body !== undefined],
@@ -103,6 +106,9 @@ describe('the documents of the API', () => {
           assert.ok(schema.description, `${title} is not described`);
           const problem = schemas.at(pointer('components', 'schemas', title));
           for (const example of schema.examples ?? []) assert.equal(problem(example), undefined, title);
+          for (const [name, member] of Object.entries(schema.properties ?? {})) {
+            assert.ok(isDescribed(member), `${title}.${name} is not described`);
+          }
         }
       });
 
@@ -155,3 +161,8 @@ describe('the documents of the API', () => {
     assert.equal(put.status, 204, put.text);
   });
 });
+
+/** By itself, by what it refers to, or by one of its alternatives. */
+function isDescribed({ $ref, description, anyOf = [] }: Schema): boolean {
+  return $ref !== undefined || description !== undefined || anyOf.some(isDescribed);
+}

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { TOPIC_NAMES } from '../../src/fanout/topic_name.ts';
+import { COLLISION_TYPES } from '../../src/model/events.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
-import type { Frame, SocketClient } from '../support/socket_client.ts';
+import type { Event, Frame, SocketClient } from '../support/socket_client.ts';
 import { type Document, DocumentSchemas, pointer } from './json_schema.ts';
-import { BODIES, IDS, restore } from './world.ts';
+import { BODIES, restore } from './world.ts';
 
 const keyOf = (topic: string) => topic.replace(':', '.');
 
@@ -41,36 +42,67 @@ describe('the AsyncAPI document', () => {
     }
   });
 
-  it('describes the events of every topic', async () => {
+  it('describes the events of every topic, of every kind', async () => {
     await restore(hub);
     await causeEvents();
-    await hub.settle();
     const events = client.frames.filter(({ event }) => event === 'message');
     const misfits = events.flatMap((frame: Frame) => {
       const found = problem(`event.${keyOf(frame.topic ?? '')}`, frame);
       return found === undefined ? [] : [`${JSON.stringify(frame)}: ${found}`];
     });
     assert.deepEqual(misfits, []);
-    const seen = new Set(events.map(({ topic }) => topic));
-    // Nothing has anchors unless the hub has an endpoint for them.
-    const unseen = TOPIC_NAMES.filter((topic) => !seen.has(topic) && topic !== 'anchor_changes');
-    assert.deepEqual(unseen, []);
+    const kinds = new Map<string, Set<string>>(TOPIC_NAMES.map((topic) => [topic, new Set()]));
+    for (const { topic = '', payload = [] } of events)
+      for (const event of payload) kinds.get(topic)?.add(kindOf(event));
+    for (const [topic, seen] of kinds) assert.deepEqual([...seen].sort(), kindsOf(topic), topic);
   });
 
-  /** Something on every topic: two vehicles that touch inside a fence, a proximity, and changed entities. */
+  /**
+   * Something of every kind on every topic: two vehicles that touch inside a fence and part, a proximity, and entities
+   * that come, change and go.
+   */
   async function causeEvents(): Promise<void> {
-    const second = { type: 'omlox', location_providers: ['tag-2'], radius: 1 };
+    const second = { type: 'omlox', location_providers: ['tag-2'], radius: 1, parent: null };
     assert.equal((await hub.post('/trackables', second)).status, 201);
     const location = BODIES['PUT /providers/{provider_id}/location']?.() as object;
-    const published = ['tag-1', 'tag-2'].map((provider_id) => ({ ...location, provider_id }));
-    const message = { event: 'message', topic: 'location_updates', payload: published };
-    assert.equal(problem('message.location_updates', message), undefined);
-    client.send(message);
-    const proximity = { source: 'reader', provider_type: 'rfid', provider_id: 'tag-3' };
-    const near = { event: 'message', topic: 'proximity_updates', payload: [proximity] };
-    assert.equal(problem('message.proximity_updates', near), undefined);
-    client.send(near);
+    const published = ['tag-1', 'tag-2', 'tag-1'].map((provider_id) => ({ ...location, provider_id }));
+    publish('location_updates', ...published);
+    publish('proximity_updates', { source: 'reader', provider_type: 'rfid', provider_id: 'tag-3' });
     await hub.settle();
-    assert.equal((await hub.delete(`/trackables/${IDS['trackable_id']}`)).status, 204);
+    const away = { ...location, provider_id: 'tag-2', position: { type: 'Point', coordinates: [90, 90] } };
+    publish('location_updates', away);
+    await hub.settle();
+    await client.frame(({ payload = [] }) => payload.some((event) => kindOf(event) === 'collision_end'));
+    await changeAll();
+    await hub.settle();
+  }
+
+  function publish(topic: string, ...payload: object[]): void {
+    const message = { event: 'message', topic, payload };
+    assert.equal(problem(`message.${topic}`, message), undefined);
+    client.send(message);
+  }
+
+  /** One of each kind of entity is created, changed and deleted. */
+  async function changeAll(): Promise<void> {
+    for (const collection of ['zones', 'fences', 'providers', 'trackables', 'anchors']) {
+      const made = await hub.post(`/${collection}`, BODIES[`POST /${collection}`]?.());
+      assert.equal(made.status, 201, made.text);
+      const path = `/${collection}/${made.body.id}`;
+      const changed = await hub.request('PATCH', path, { op: 'add', path: '/properties', value: { a: 1 } });
+      assert.equal(changed.status, 200, changed.text);
+      assert.equal((await hub.delete(path)).status, 204);
+    }
   }
 });
+
+/** What happened, as the event says; of others than these that there was one. */
+function kindOf(event: Event): string {
+  return event.event_type ?? event.collision_type ?? event.features?.[0]?.properties?.event_type ?? 'one';
+}
+
+function kindsOf(topic: string): readonly string[] {
+  if (topic.endsWith('_changes')) return ['create', 'delete', 'update'];
+  if (topic.startsWith('fence_events')) return ['region_entry', 'region_exit'];
+  return topic === 'collision_events' ? [...COLLISION_TYPES].sort() : ['one'];
+}

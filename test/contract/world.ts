@@ -11,6 +11,10 @@ export const IDS: Readonly<Record<string, string>> = {
   provider_id: 'tag-1',
   anchor_id: 'anchor-1',
   source_id: 'hall',
+  // A hub knows the month in which it was started.
+  year: String(new Date().getUTCFullYear()),
+  month: String(new Date().getUTCMonth() + 1),
+  file: 'rest.js',
 };
 
 /** An id that nothing has. */
@@ -125,6 +129,7 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'PATCH /anchors/{anchor_id}': () => addProperties,
   'POST /adapters/cisco/locations': () => CISCO,
   'PUT /adapters/cisco/locations': () => CISCO,
+  'PUT /fences/{fence_id}/events': () => ({ event_type: 'region_exit', trackable_id: IDS['trackable_id'] }),
   'PUT /license/key': () => ({ license_key: '00000000-0000-4000-8000-000000000000' }),
 };
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { DeadlineHeap } from '../../src/core/deadlines/heap.ts';
 import type { ShardState } from '../../src/core/state.ts';
+import { Followers } from '../../src/core/zone/followers.ts';
 import { ZoneTable } from '../../src/core/zone/zone_table.ts';
 
 /** Names and sizes of the collections of a shard's state that hold anything, whatever collections it has. */
@@ -18,6 +19,7 @@ function sizeOf(name: string, value: unknown): number {
   if (BOUNDED.includes(name) || typeof value === 'function') return 0;
   if (value instanceof Map || value instanceof Set) return value.size;
   if (value instanceof DeadlineHeap || value instanceof ZoneTable) return value.size;
+  if (value instanceof Followers) return value.any ? 1 : 0;
   if (Array.isArray(value)) return value.filter((element) => element !== undefined).length;
   assert.fail(`The state has a member "${name}" whose size nobody knows`);
 }

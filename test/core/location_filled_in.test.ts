@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { AcceptedLocation } from '../../src/core/item.ts';
 import type { Location } from '../../src/model/location.ts';
 import { HALL } from '../support/hall.ts';
-import { inHall, iso, locationAt, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { inHall, iso, locationAt, ShardBench, trackable, zone } from '../support/shard_bench.ts';
 
 /** The last location that subscribers have heard of. */
 function last(bench: ShardBench): Location {
@@ -11,7 +10,7 @@ function last(bench: ShardBench): Location {
 }
 
 /** What subscribers hear of one location, in a hall on the second floor. */
-async function heard(more: Partial<AcceptedLocation>): Promise<Location> {
+async function heard(more: Partial<Location>): Promise<Location> {
   const bench = await ShardBench.open();
   bench.tell(0, zone({ ...HALL, floor: 2 }));
   bench.tell(1, locationAt(1, 9, 50, more));
@@ -21,8 +20,7 @@ async function heard(more: Partial<AcceptedLocation>): Promise<Location> {
 describe('a location is served', () => {
   test('with its time of receipt when it has no time of its own', async () => {
     const bench = await ShardBench.open();
-    const { timestamp_generated: _, ...location } = locationAt(0, 9, 50).location;
-    bench.tell(5, { kind: 'location', generatedMs: T0 + 5000, location });
+    bench.tell(5, locationAt(5, 9, 50, { timestamp_generated: null }));
     assert.equal(last(bench).timestamp_generated, iso(5));
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { AcceptedLocation } from '../../src/core/item.ts';
 import type { Fence } from '../../src/model/fence.ts';
+import type { Location } from '../../src/model/location.ts';
 import { HALL, square } from '../support/hall.ts';
 import { fence, inHall, ShardBench, zone } from '../support/shard_bench.ts';
 import { brief } from './brief.ts';
@@ -25,7 +25,7 @@ interface Case {
   readonly fence: Partial<Fence>;
   readonly zoneFloor?: number | null;
   readonly z?: number;
-  readonly location?: Partial<AcceptedLocation>;
+  readonly location?: Partial<Location>;
   readonly inside: boolean;
 }
 

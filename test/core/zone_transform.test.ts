@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import { destination, geodesicMetres } from '../../src/core/location/geodesic.ts';
 import { projection } from '../../src/core/zone/crs.ts';
 import type { PlaneTransform } from '../../src/core/zone/transform.ts';
-import { checkGroundControlPoints, residualsMetres, zoneTransform } from '../../src/core/zone/zone_transform.ts';
+import {
+  checkGroundControlPoints,
+  keepsPlane,
+  residualsMetres,
+  zoneTransform,
+} from '../../src/core/zone/zone_transform.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { uniform } from '../support/uniform.ts';
 import { fromWgs84, toWgs84, transformOf, UNIT_SQUARE, zoneOf } from './zone_rows.ts';
@@ -232,6 +237,35 @@ describe('zoneTransform of a benchmark', () => {
     assert.equal(zoneTransform({ ...base, type: 'uwb' }), undefined);
   });
 });
+
+describe('keepsPlane', () => {
+  const position = { type: 'Point' as const, coordinates: [9.5, 50] };
+  const elsewhere = { type: 'Point' as const, coordinates: [9.6, 50] };
+  const points = zoneOf(UNIT_SQUARE);
+  const benchmark: Zone = { id: 'z', type: 'generic', position, surface_projection: 'EPSG:32632' };
+  const rows: readonly (readonly [what: string, before: Zone, change: Partial<Zone>, kept: boolean])[] = [
+    ['the name of a zone placed by points', points, { name: 'hall', position, floor: 3 }, true],
+    ['its points', points, { ground_control_points: UNIT_SQUARE.slice(0, 6) }, false],
+    ['its type to one with a single position', points, { type: 'rfid', ground_control_points: null, position }, false],
+    ['the floor of a benchmark zone', benchmark, { floor: 3 }, true],
+    ['its position', benchmark, { position: elsewhere }, false],
+    ['its projection', benchmark, { surface_projection: 'EPSG:32633' }, false],
+    ['its origin', benchmark, { local_origin: position }, false],
+    ['its easting angle', benchmark, { easting_angle: 1 }, false],
+    ['its convergence', benchmark, { meridian_convergence: 1 }, false],
+    ['its scale', benchmark, { scale_factor: 2 }, false],
+    ['the position of a proximity zone', { id: 'z', type: 'rfid', position }, { position: elsewhere }, true],
+  ];
+  for (const [what, before, change, kept] of rows) {
+    it(`is ${kept} where ${what} changes`, () => {
+      const after: Zone = structuredClone({ ...before, ...change });
+      const transform = zoneTransform(before);
+      assert.equal(keepsPlane(before, after), kept);
+      if (transform !== undefined) assert.equal(zoneTransform(after) === transform, kept);
+    });
+  }
+});
+
 describe('residualsMetres', () => {
   it('is undefined for zones that are not fitted', () => {
     assert.equal(residualsMetres({ id: 'z', type: 'rfid' }), undefined);

@@ -167,6 +167,11 @@ test('events of third parties reach the subscribers of fence_events and of its G
     [plain.events.length, geojson.events.length, others.events.length, exits.events.length],
     [2, 2, 0, 1],
   );
+  // They count as the hub's own events do.
+  const { statistics } = (await hub.get('/stats/consumption/current')).body;
+  assert.deepEqual([statistics.fenceevents_entry_processed, statistics.fenceevents_exit_processed], [1, 1]);
+  assert.deepEqual([statistics.fenceevents_entry_sent, statistics.fenceevents_exit_geojson_sent], [1, 1]);
+  assert.match((await hub.get(`${hub.origin}/metrics`)).text, /hub_events_total\{type="region_exit"\} 1$/m);
   // Nobody has entered because of that.
   assert.deepEqual((await hub.get(`/fences/${square().id}/providers`)).body, []);
   assert.equal((await hub.get('/providers/door')).status, 404);

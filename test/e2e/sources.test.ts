@@ -153,3 +153,20 @@ test('Bodies that are no notifications of Cisco are answered 400, naming the fie
   }
   assert.equal((await hub.get('/adapters/cisco/locations')).status, 405);
 });
+
+test('Notifications of Cisco may have 1 MiB together, however large other bodies may be', async (t) => {
+  const hub = await openTestHub();
+  t.after(hub.close);
+  const bodyOf = (bytes: number) => {
+    const body = JSON.stringify({ notifications: [], filler: '' });
+    return body.replace('""', `"${'x'.repeat(bytes - body.length)}"`);
+  };
+  for (const method of ['POST', 'PUT']) {
+    const most = await hub.request(method, '/adapters/cisco/locations', bodyOf(1 << 20));
+    assert.equal(most.status, 204, most.text);
+    const more = await hub.request(method, '/adapters/cisco/locations', bodyOf((1 << 20) + 1));
+    assert.equal(more.status, 413);
+    assert.equal(more.body.message, 'body: must have at most 1048576 bytes, found 1048577');
+  }
+  assert.equal((await hub.put('/providers/x/sensors', bodyOf(2 << 20))).status, 404);
+});

@@ -4,6 +4,7 @@ import type { Batch } from '../../src/fanout/batch.ts';
 import { Fanout, type Subscriber } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import { topicName } from '../../src/fanout/topic_name.ts';
+import { blocksOf, NO_FIELDS } from '../../src/model/event_block.ts';
 import type { Topic, Variant, View } from '../../src/model/topics.ts';
 
 const WGS84: View = { crs: 'EPSG:4326' };
@@ -32,7 +33,7 @@ test('Fanout tells the shards of a variant before subscribe returns, and when it
   const listener = new Listener();
   const first = fanout.subscribe(listener, { topic: 'fence_events', view: WGS84 });
   assert.deepEqual(told.at(-1), [
-    { id: 1, topic: 'fence_events', crs: 'EPSG:4326', zoneId: undefined, geojson: false },
+    { id: 1, topic: 'fence_events', crs: 'EPSG:4326', zoneId: undefined, geojson: false, unfiltered: false },
   ]);
   const second = fanout.subscribe(listener, { topic: 'fence_events', view: { ...WGS84, geojson: false } });
   assert.equal(told.length, 1, 'the same view is the same variant');
@@ -81,13 +82,14 @@ test('Fanout publishes by variant and filter, one batch per subscription, in ord
   fanout.subscribe(none, { topic, view: WGS84, filter: filter('c') });
   fanout.subscribe(local, { topic, view: { crs: 'local' } });
   const [wgs84, plane] = [variantOf(topic), variantOf(topic, 'local')];
-  fanout.publish([
+  const events = [
     { variant: wgs84, fields: ['a'], text: '1' },
     { variant: plane, fields: ['a'], text: 'p' },
     { variant: wgs84, fields: ['b'], text: '2' },
     { variant: 999, fields: ['b'], text: 'gone' },
     { variant: wgs84, fields: ['b'], text: '3' },
-  ]);
+  ];
+  fanout.publish(blocksOf(events));
   assert.deepEqual(all.got, [[1, ['1', '2', '3']]]);
   assert.deepEqual(some.got, [[2, ['2', '3']]]);
   assert.deepEqual(none.got, []);
@@ -96,13 +98,42 @@ test('Fanout publishes by variant and filter, one batch per subscription, in ord
   assert.deepEqual(fanout.counts().fence_events, { published: 0, delivered: 0 });
 });
 
+test('Fanout tells the shards whether anybody filters the events of a variant', () => {
+  const { fanout, told, variantOf } = fanoutWithLog();
+  const [all, some] = [new Listener(), new Listener()];
+  const topic = 'location_updates';
+  const filter = compileFilter(topic, { provider_id: 'a' });
+  const unfiltered = () => told.at(-1)?.map((variant) => variant.unfiltered);
+  fanout.subscribe(all, { topic, view: WGS84 });
+  assert.deepEqual(unfiltered(), [true]);
+  const variant = variantOf(topic);
+  const first = fanout.subscribe(some, { topic, view: WGS84, filter });
+  const second = fanout.subscribe(some, { topic, view: WGS84, filter });
+  assert.deepEqual([told.length, unfiltered()], [2, [false]]);
+  // From before the shards heard of the filter.
+  fanout.publish(blocksOf([{ variant, fields: NO_FIELDS, text: 'early' }]));
+  fanout.publish(blocksOf([{ variant, fields: ['a'], text: 'late' }]));
+  assert.deepEqual(some.got, [
+    [first, ['late']],
+    [second, ['late']],
+  ]);
+  assert.deepEqual(
+    all.got.map(([, texts]) => texts),
+    [['early'], ['late']],
+  );
+  fanout.unsubscribe(first);
+  assert.equal(told.length, 2);
+  fanout.unsubscribe(second);
+  assert.deepEqual([told.length, unfiltered()], [3, [true]]);
+});
+
 test('Fanout gives subscriptions with the same events the same batch, so that it is joined once', () => {
   const { fanout, variantOf } = fanoutWithLog();
   const listener = new Listener();
   const topic = 'location_updates';
   for (let i = 0; i < 3; i++) fanout.subscribe(listener, { topic, view: WGS84 });
   fanout.subscribe(listener, { topic, view: WGS84, filter: compileFilter(topic, { provider_id: 'a' }) });
-  fanout.publish([{ variant: variantOf(topic), fields: ['a'], text: '1' }]);
+  fanout.publish(blocksOf([{ variant: variantOf(topic), fields: ['a'], text: '1' }]));
   assert.equal(listener.batches.length, 4);
   assert.equal(new Set(listener.batches).size, 1);
 });

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { Batch } from '../../src/fanout/batch.ts';
 import { InTurn } from '../../src/fanout/in_turn.ts';
-import type { EventText } from '../../src/model/topics.ts';
+import { blocksOf, type EventBlock } from '../../src/model/event_block.ts';
 
-function event(text: string): EventText {
-  return { variant: 1, fields: [], text };
+function block(...texts: readonly string[]): readonly EventBlock[] {
+  return blocksOf(texts.map((text) => ({ variant: 1, fields: [], text })));
 }
 
 function openInTurn() {
   const published: string[] = [];
-  const inTurn = new InTurn((events) => published.push(...events.map(({ text }) => text)));
+  const inTurn = new InTurn((events) =>
+    published.push(...events.flatMap(({ bytes, ends }) => new Batch(bytes, ends).texts)),
+  );
   return { inTurn, published };
 }
 
@@ -18,7 +21,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('InTurn publishes at once what waits for nothing', () => {
   const { inTurn, published } = openInTurn();
-  inTurn.publish([event('a'), event('b')], undefined);
+  inTurn.publish(block('a', 'b'), undefined);
   assert.deepEqual(published, ['a', 'b']);
   assert.equal(inTurn.held, 0);
 });
@@ -27,9 +30,9 @@ test('InTurn lets nothing overtake what waits, and counts it', async () => {
   const { inTurn, published } = openInTurn();
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
-  inTurn.publish([event('a'), event('b')], first.promise);
-  inTurn.publish([event('c')], undefined);
-  inTurn.publish([event('d')], second.promise);
+  inTurn.publish(block('a', 'b'), first.promise);
+  inTurn.publish(block('c'), undefined);
+  inTurn.publish(block('d'), second.promise);
   second.resolve();
   await turn();
   assert.deepEqual(published, []);
@@ -42,8 +45,8 @@ test('InTurn lets nothing overtake what waits, and counts it', async () => {
 
 test('InTurn publishes what it was to wait for a work that fails', async () => {
   const { inTurn, published } = openInTurn();
-  inTurn.publish([event('a')], Promise.reject(new Error('disk full')));
-  inTurn.publish([event('b')], undefined);
+  inTurn.publish(block('a'), Promise.reject(new Error('disk full')));
+  inTurn.publish(block('b'), undefined);
   await turn();
   assert.deepEqual(published, ['a', 'b']);
 });
@@ -63,7 +66,7 @@ test('InTurn publishes everything once and in order, whenever works end', async 
           const end = () => (fails ? work.reject(new Error('failed')) : work.resolve());
           ends.push({ at: endsAs, end });
         }
-        inTurn.publish(texts.map(event), endsAs === null ? undefined : work.promise);
+        inTurn.publish(block(...texts), endsAs === null ? undefined : work.promise);
         assert.equal(inTurn.held, expected.length - published.length);
       }
       for (const { end } of ends.sort((a, b) => a.at - b.at)) {

@@ -9,6 +9,8 @@ import { Outbox } from '../../src/fanout/outbox.ts';
 class SlowNetwork implements Peer {
   readonly path = '/v2/ws/socket';
   readonly userAgent = '';
+  readonly authorization = undefined;
+  readonly query = '';
   readonly frames: string[] = [];
   closedWith: readonly [number, string] | undefined;
   #buffered = 0;
@@ -18,8 +20,8 @@ class SlowNetwork implements Peer {
     this.#takes = takes;
   }
 
-  send(text: string): void {
-    this.frames.push(text);
+  send(text: string | Uint8Array): void {
+    this.frames.push(Buffer.from(text).toString());
     this.#buffered += Buffer.byteLength(text);
     this.take(0);
   }
@@ -63,7 +65,7 @@ test('Outbox sends every element once, in order, in frames of at most 32,768 byt
     fc.property(fc.array(fc.array(element, { maxLength: 12 }), { maxLength: 6 }), fc.boolean(), (batches, isSlow) => {
       const peer = new SlowNetwork(isSlow ? 0 : Number.MAX_SAFE_INTEGER);
       const { outbox } = outboxOn(peer);
-      for (const texts of batches) outbox.deliver(1, new Batch(texts.map((text) => JSON.stringify(text))));
+      for (const texts of batches) outbox.deliver(1, Batch.of(texts.map((text) => JSON.stringify(text))));
       peer.take(Number.MAX_SAFE_INTEGER / 2);
       outbox.drained();
       for (const frame of peer.frames) {
@@ -99,7 +101,7 @@ test('Outbox keeps the order of all frames of a connection, whatever the network
           outbox.reply(JSON.stringify({ event: 'error', payload: [index] }));
           expected.push(`error ${index}`);
         } else {
-          outbox.deliver(now.deliver, new Batch([String(index)]));
+          outbox.deliver(now.deliver, Batch.of([String(index)]));
           expected.push(`${now.deliver === 1 ? 'location_updates' : 'fence_events'} ${index}`);
         }
       }
@@ -118,9 +120,9 @@ test('Outbox keeps the order of all frames of a connection, whatever the network
 test('Outbox writes the frame of a message', () => {
   const peer = new SlowNetwork(1e6);
   const { outbox } = outboxOn(peer);
-  outbox.deliver(1, new Batch(['{"a":1}', '{"a":2}']));
-  outbox.deliver(2, new Batch(['{"b":1}']));
-  outbox.deliver(3, new Batch(['{"c":1}']));
+  outbox.deliver(1, Batch.of(['{"a":1}', '{"a":2}']));
+  outbox.deliver(2, Batch.of(['{"b":1}']));
+  outbox.deliver(3, Batch.of(['{"c":1}']));
   assert.deepEqual(peer.frames, [
     '{"event":"message","topic":"location_updates","subscription_id":1,"payload":[{"a":1},{"a":2}]}',
     '{"event":"message","topic":"fence_events","payload":[{"b":1}]}',
@@ -130,7 +132,7 @@ test('Outbox writes the frame of a message', () => {
 test('Outbox joins waiting events of one subscription into one frame', () => {
   const peer = new SlowNetwork(0);
   const { outbox } = outboxOn(peer, { networkMaxBytes: 1 });
-  for (let i = 0; i < 5; i++) outbox.deliver(1, new Batch([String(i)]));
+  for (let i = 0; i < 5; i++) outbox.deliver(1, Batch.of([String(i)]));
   peer.take(1e6);
   outbox.drained();
   assert.deepEqual(
@@ -143,7 +145,7 @@ test('Outbox closes with 1013 and frees what waits when more waits than may', ()
   const peer = new SlowNetwork(0);
   const { outbox, overflows } = outboxOn(peer, { networkMaxBytes: 500, queueMaxBytes: 5000 });
   const event = JSON.stringify('x'.repeat(400));
-  for (let i = 0; i < 100; i++) outbox.deliver(1, new Batch([event]));
+  for (let i = 0; i < 100; i++) outbox.deliver(1, Batch.of([event]));
   assert.equal(peer.closedWith?.[0], 1013);
   assert.match(peer.closedWith?.[1] ?? '', /^Too slow: \d+ bytes wait, 5000 may$/);
   assert.equal(overflows.length, 1);
@@ -152,14 +154,14 @@ test('Outbox closes with 1013 and frees what waits when more waits than may', ()
   peer.take(1e6);
   outbox.drained();
   outbox.reply('late');
-  outbox.deliver(1, new Batch([event, event]));
+  outbox.deliver(1, Batch.of([event, event]));
   assert.equal(peer.frames.length, sent);
 });
 
 test('Outbox sends a payload of any size to a peer that takes everything', () => {
   const peer = new SlowNetwork(Number.MAX_SAFE_INTEGER);
   const { outbox, overflows } = outboxOn(peer, { queueMaxBytes: 1000 });
-  outbox.deliver(1, new Batch(Array.from({ length: 5000 }, () => JSON.stringify('x'.repeat(100)))));
+  outbox.deliver(1, Batch.of(Array.from({ length: 5000 }, () => JSON.stringify('x'.repeat(100)))));
   assert.equal(overflows.length, 0);
   assert.ok(peer.frames.length > 10);
 });

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { checkLocation } from '../../src/ingest/check_location.ts';
 import { BAD_LOCATIONS, badText, GOOD_LOCATION, titleOf, ZONES } from '../scenarios/bad_locations.ts';
 import { HALL } from '../support/hall.ts';
 
 const RECEIVED_MS = Date.parse('2026-03-01T12:00:00Z');
+const GOOD = { ...GOOD_LOCATION, timestamp_generated: '2026-03-01T12:00:00.000Z' };
 
 function zone(name: string) {
   return [...ZONES].find(
@@ -13,7 +15,17 @@ function zone(name: string) {
 }
 
 function check(value: unknown, more: { at?: string; providerId?: string } = {}) {
-  return checkLocation(value, { at: '', receivedMs: RECEIVED_MS, zone: zone as never, ...more });
+  return checkLocation(value, { at: '', receivedMs: RECEIVED_MS, zone: zone as never, knownId, ...more });
+}
+
+/** A UUID is known in capitals. */
+function knownId(id: string): string {
+  return id.toUpperCase();
+}
+
+/** The location as it will be served, as far as ingest knows it. */
+function served({ text, coordinates, crs }: AcceptedLocation): unknown {
+  return { ...JSON.parse(`{${text}}`), position: { type: 'Point', coordinates }, crs };
 }
 
 function accepted(more: object, options: { providerId?: string } = {}) {
@@ -36,7 +48,7 @@ describe('checkLocation refuses, and names field and value of', () => {
 describe('checkLocation', () => {
   test('takes provider, source and crs as they are', () => {
     const { location, generatedMs } = accepted({});
-    assert.deepEqual(location, GOOD_LOCATION);
+    assert.deepEqual(served(location), GOOD);
     assert.equal(generatedMs, RECEIVED_MS);
   });
 
@@ -51,6 +63,23 @@ describe('checkLocation', () => {
       assert.equal(accepted({ crs: unset, source: HALL.id, position: point(5, 5) }).location.crs, 'local');
     });
   }
+
+  test('takes all members that a location may have, texts and properties with any characters', () => {
+    const numbers = { accuracy: 0, floor: -1.5, true_heading: 1e21, magnetic_heading: 5e-324, heading_accuracy: 2 };
+    const times = { timestamp_generated: '2026-03-01T11:00:00Z', timestamp_sent: '2026-03-01T12:00:00.123456+01:00' };
+    const texts = { provider_id: 'a"\\\n\u2028\u007f', source: '\u0000é😀', elevation_ref: 'wgs84' };
+    const properties = JSON.parse('{"constructor":{"a":1},"😀\\u0000":"\\ud83e\\udd8a","toJSON":1}');
+    const all = { ...numbers, ...times, ...texts, associated: false, speed: -0, course: 359.9999, properties };
+    const { location } = accepted(all);
+    assert.equal(JSON.stringify(Object.entries(served(location) as object).sort()), sorted({ ...GOOD, ...all }));
+  });
+
+  test('names a provider whose id is a UUID as it was created', () => {
+    const id = '0b680db2-b39b-45be-be77-40d7d2296cb4';
+    const { location } = accepted({ provider_id: id });
+    assert.equal(location.provider_id, id.toUpperCase());
+    assert.ok(location.text.includes(`"provider_id":"${id.toUpperCase()}"`), location.text);
+  });
 
   test('refuses a provider that is not the one of the path', () => {
     const message = check(GOOD_LOCATION, { providerId: 'tag' });
@@ -86,13 +115,13 @@ describe('checkLocation', () => {
     const names = ['trackables', 'timestamp_generated', 'timestamp_sent', 'associated', 'accuracy', 'floor', 'speed'];
     const more = ['course', 'true_heading', 'magnetic_heading', 'heading_accuracy', 'elevation_ref', 'properties'];
     const nulls = Object.fromEntries([...names, ...more].map((name) => [name, null]));
-    assert.deepEqual(accepted(nulls).location, GOOD_LOCATION);
+    assert.deepEqual(served(accepted(nulls).location), GOOD);
   });
 
   test('drops unknown members and trackables, and keeps properties as they are', () => {
     const properties = { a: [1, { b: null }], constructor: 'x' };
     const { location } = accepted({ properties, trackables: ['x'], colour: 'red', toString: 1 });
-    assert.deepEqual(location, { ...GOOD_LOCATION, properties });
+    assert.deepEqual(served(location), { ...GOOD, properties });
   });
 
   test('refuses properties that are nested too deeply to be handed on', () => {
@@ -111,9 +140,13 @@ describe('checkLocation', () => {
 
   test('drops what a position has beside type and coordinates', () => {
     const position = { ...point(9, 50), bbox: [1, 2, 3, 4] };
-    assert.deepEqual(accepted({ position }).location.position, point(9, 50));
+    assert.deepEqual(served(accepted({ position }).location), GOOD);
   });
 });
+
+function sorted(value: object): string {
+  return JSON.stringify(Object.entries(JSON.parse(JSON.stringify(value))).sort());
+}
 
 function point(x: number, y: number) {
   return { type: 'Point', coordinates: [x, y] };

@@ -17,7 +17,13 @@ const ZONES = new Map(
 const GOOD = { source: 'reader', provider_type: 'ibeacon', provider_id: 'tag' };
 
 function check(value: unknown, providerId?: string) {
-  return checkProximity(value, { at: 'proximities[2]', providerId, receivedMs: 5, zone: (name) => ZONES.get(name) });
+  return checkProximity(value, {
+    at: 'proximities[2]',
+    providerId,
+    receivedMs: 5,
+    zone: (name) => ZONES.get(name),
+    knownId: (id) => id,
+  });
 }
 
 const BAD: readonly (readonly [name: string, value: unknown, message: string])[] = [
@@ -73,7 +79,7 @@ describe('checkProximity', () => {
       const found = check({ ...GOOD, source });
       assert.ok(typeof found !== 'string', String(found));
       assert.equal(found.location.source, source);
-      assert.deepEqual(found.location.position, READER.position);
+      assert.deepEqual(found.location.coordinates, READER.position?.coordinates);
     });
   }
 

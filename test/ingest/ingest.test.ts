@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
+import { ZoneTable } from '../../src/core/zone/zone_table.ts';
 import { HubError } from '../../src/errors.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
-import { Zones } from '../../src/ingest/zones.ts';
-import type { Zone } from '../../src/model/zone.ts';
 import { GOOD_LOCATION, READER } from '../scenarios/bad_locations.ts';
 
 const LIST = { root: 'locations' };
@@ -12,7 +12,7 @@ const PROXIMITY = { source: 'reader', provider_type: 'rfid', provider_id: 'card'
 
 /** An Ingest on a table: everything that it hands on is collected. */
 function openIngest(more: { room?: number; kept?: () => Promise<void> | undefined } = {}) {
-  const zones = new Zones();
+  const zones = new ZoneTable();
   zones.set(READER.id, { ...READER, radius: 3, floor: 2, position: { type: 'Point', coordinates: [9, 50] } });
   const told: string[] = [];
   const locations: object[] = [];
@@ -89,18 +89,11 @@ describe('Ingest', () => {
     const { ingest, told, locations } = openIngest();
     ingest.proximities([{ ...PROXIMITY, properties: { battery: 7 } }], { root: 'proximities' });
     assert.deepEqual(told, ['provider card rfid', 'location card 1000 1000', 'proximity card reader']);
-    assert.deepEqual(locations, [
-      {
-        position: { type: 'Point', coordinates: [9, 50] },
-        source: 'reader',
-        provider_type: 'rfid',
-        provider_id: 'card',
-        crs: 'EPSG:4326',
-        accuracy: 3,
-        floor: 2,
-        properties: { battery: 7 },
-      },
-    ]);
+    const [location] = locations as unknown as readonly [AcceptedLocation];
+    assert.equal(location.source, 'reader');
+    assert.deepEqual(location.coordinates, [9, 50]);
+    assert.deepEqual([location.accuracy, location.floor], [3, 2]);
+    assert.deepEqual(JSON.parse(`{${location.text}}`).properties, { battery: 7 });
   });
 
   test('tells of no proximity of a list that it refuses', () => {
@@ -122,38 +115,6 @@ describe('Ingest', () => {
       }),
       { numRuns: 200, seed: 7 },
     );
-  });
-});
-
-describe('Zones', () => {
-  const hall: Zone = { id: 'a', type: 'uwb', foreign_id: 'hall' };
-
-  test('finds a zone by id before one by foreign id', () => {
-    const zones = new Zones();
-    zones.set('a', hall);
-    zones.set('b', { id: 'b', type: 'uwb', foreign_id: 'a' });
-    assert.equal(zones.find('a'), hall);
-    assert.equal(zones.find('hall'), hall);
-    assert.equal(zones.find('c'), undefined);
-  });
-
-  test('forgets a foreign id with its zone, and when the zone has another one', () => {
-    const zones = new Zones();
-    zones.set('a', hall);
-    zones.set('a', { ...hall, foreign_id: 'tower' });
-    assert.equal(zones.find('hall'), undefined);
-    assert.equal(zones.find('tower')?.id, 'a');
-    zones.set('a', undefined);
-    assert.equal(zones.find('tower'), undefined);
-    assert.equal(zones.find('a'), undefined);
-  });
-
-  test('keeps a foreign id that has gone on to another zone', () => {
-    const zones = new Zones();
-    zones.set('a', hall);
-    zones.set('b', { id: 'b', type: 'uwb', foreign_id: 'hall' });
-    zones.set('a', undefined);
-    assert.equal(zones.find('hall')?.id, 'b');
   });
 });
 

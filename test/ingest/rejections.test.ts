@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { ZoneTable } from '../../src/core/zone/zone_table.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
-import { Zones } from '../../src/ingest/zones.ts';
 import { GOOD_LOCATION, READER } from '../scenarios/bad_locations.ts';
 
 const LIST = { root: 'locations' };
 const GOOD = GOOD_LOCATION as Readonly<Record<string, unknown>>;
 
 function openIngest(room = Number.POSITIVE_INFINITY) {
-  const zones = new Zones();
+  const zones = new ZoneTable();
   zones.set(READER.id, { ...READER, position: { type: 'Point', coordinates: [9, 50] } });
   const arrived: string[] = [];
   const ingest = new Ingest({

@@ -251,3 +251,20 @@ test('Lane keeps the order and the bounds of batches, runs one at a time, and se
     { numRuns: 60, seed: 1 },
   );
 });
+
+test('Lane eases a sender while little waits, and else when a batch has been taken', async () => {
+  const table = new Table({ batchMax: 4 });
+  assert.equal(table.lane.eased(), undefined);
+  await table.push(0, 1, 2, 3);
+  await table.push(4, 5);
+  assert.equal(table.lane.eased(), undefined, 'two wait');
+  await table.push(6, 7, 8, 9, 10);
+  let eased = 0;
+  void table.lane.eased()?.then(() => eased++);
+  void table.lane.eased()?.then(() => eased++);
+  await table.finish();
+  assert.deepEqual([table.batches.length, eased], [2, 0], 'three wait');
+  await table.finish();
+  assert.deepEqual([table.batches.length, eased], [3, 2]);
+  assert.equal(table.lane.eased(), undefined);
+});

@@ -18,12 +18,22 @@ function openFlusher() {
     flusher.flush();
     return flushes;
   };
-  return { store, flushAfter };
+  return { store, flusher, flushAfter };
 }
 
 test('Flusher asks all lanes', () => {
   const { flushAfter } = openFlusher();
   assert.deepEqual([flushAfter(200), flushAfter(200)], [2, 2]);
+});
+
+test('Flusher waits the longer the more rows there were, for two seconds at most', () => {
+  const { flusher, flushAfter } = openFlusher();
+  assert.equal(flushAfter(0), 2);
+  flusher.brought(6000);
+  flusher.brought(4000);
+  assert.deepEqual([flushAfter(200), flushAfter(200), flushAfter(100), flushAfter(200)], [0, 0, 2, 2]);
+  flusher.brought(1_000_000);
+  assert.deepEqual([flushAfter(1999), flushAfter(1)], [0, 2]);
 });
 
 test('Flusher leaves the store alone that has not caught up, for two seconds at most', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Item, LastKnownRow } from '../../src/core/item.ts';
 import { Recent } from '../../src/shards/recent.ts';
+import { pack } from '../../workers/protocol.ts';
 import { locationAt, T0 } from '../support/shard_bench.ts';
 
 /** A location of a provider that is received at a second and was generated then or at another. */
@@ -10,9 +11,13 @@ function location(provider: string, second: number, generated = second): Item {
   return { ...telling, seq: second, receivedMs: T0 + second * 1000 };
 }
 
+function batchOf(items: readonly Item[]): Uint8Array {
+  return pack({ nowMs: T0, items, rows: 'urgent' });
+}
+
 function noted(...items: readonly Item[]): string[] {
   const recent = new Recent();
-  recent.note(items);
+  recent.note(batchOf(items));
   return recent.items().map(({ location: { provider_id: id }, seq }) => `${id} ${seq}`);
 }
 
@@ -56,7 +61,7 @@ test('Recent keeps a location over a change of its provider', () => {
 
 test('heardOf gives rows the time at which their object was heard of last', () => {
   const recent = new Recent();
-  recent.note([location('a', 7), location('b', 8)]);
+  recent.note(batchOf([location('a', 7), location('b', 8)]));
   const row = (kind: 'provider' | 'trackable', id: string): LastKnownRow => {
     return { kind, id, receivedMs: T0 + 2000, keyMs: T0, location: '{}', memberships: [] };
   };

@@ -1,5 +1,6 @@
 import type { FenceIndex } from '../../src/core/fence/fence_index.ts';
-import type { AcceptedLocation, Answer, HandedOver, Item, Query } from '../../src/core/item.ts';
+import type { Answer, HandedOver, Item, Query } from '../../src/core/item.ts';
+import { accept } from '../../src/core/location/accepted.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { openShard, type Shard } from '../../src/core/shard.ts';
 import type { CollisionEvent, FenceEvent, TrackableMotion } from '../../src/model/events.ts';
@@ -117,29 +118,20 @@ export class ShardBench {
 type LocationTelling = Telling & { kind: 'location' };
 
 /** A location in EPSG:4326 as it comes from ingest, generated at `second`. */
-export function locationAt(
-  second: number,
-  lon: number,
-  lat: number,
-  more: Partial<AcceptedLocation> = {},
-): LocationTelling {
-  const location: AcceptedLocation = {
-    position: { type: 'Point', coordinates: [lon, lat] },
-    source: 'test',
-    provider_type: 'uwb',
-    provider_id: 'tag',
-    crs: 'EPSG:4326',
-    timestamp_generated: iso(second),
-    ...more,
-  };
-  return { kind: 'location', generatedMs: T0 + second * 1000, location };
+export function locationAt(second: number, lon: number, lat: number, more: Partial<Location> = {}): LocationTelling {
+  const position = { type: 'Point' as const, coordinates: [lon, lat] };
+  const value: Location = { position, provider_type: 'uwb', timestamp_generated: iso(second), ...more };
+  const { provider_id: providerId, source, crs } = { provider_id: 'tag', source: 'test', crs: 'EPSG:4326', ...more };
+  const generatedMs = T0 + second * 1000;
+  const filledIn = { providerId: providerId ?? 'tag', source: source ?? 'test', crs: crs ?? 'EPSG:4326', generatedMs };
+  return { kind: 'location', generatedMs, location: accept(value, filledIn) };
 }
 
 /** A location in metres of the hall, generated at `second`. */
 export function inHall(
   second: number,
   [x, y, z]: readonly [x: number, y: number, z?: number],
-  more: Partial<AcceptedLocation> = {},
+  more: Partial<Location> = {},
 ): LocationTelling {
   const coordinates = z === undefined ? [x, y] : [x, y, z];
   const local = { crs: 'local', source: HALL.id, position: { type: 'Point' as const, coordinates } };

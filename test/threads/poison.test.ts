@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { AcceptedLocation, Query } from '../../src/core/item.ts';
-import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+import type { Query } from '../../src/core/item.ts';
+import { fenceAround, type LocationOptions, metres, provider, RunningShards, trackable } from './running_shards.ts';
 
 const running = new RunningShards({ shards: 1 });
 after(() => running.close());
 
 /** A value that passed no check: whatever reads it throws. */
-const POISON = { position: undefined } as unknown as Partial<AcceptedLocation>;
+const POISON = { position: { type: 'Point' } } as unknown as LocationOptions;
 
 test('A location that makes its worker throw is given up alone, counted, and fails who waits for it', async () => {
   running.tell(fenceAround('fence', [0, 0], 20), provider('tag 1'), trackable('cart', ['tag 1']));

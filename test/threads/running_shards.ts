@@ -1,6 +1,11 @@
-import type { AcceptedLocation, Item, LastKnownRow, Query } from '../../src/core/item.ts';
+import type { Item, LastKnownRow, Query } from '../../src/core/item.ts';
+import { accept } from '../../src/core/location/accepted.ts';
+import type { ZoneMove } from '../../src/core/zone/take_along.ts';
 import { newCounts } from '../../src/counts.ts';
-import type { EventText, Topic } from '../../src/model/topics.ts';
+import { Batch } from '../../src/fanout/batch.ts';
+import type { EventBlock } from '../../src/model/event_block.ts';
+import type { Location } from '../../src/model/location.ts';
+import type { Topic } from '../../src/model/topics.ts';
 import { Outcomes } from '../../src/outcomes.ts';
 import { CollisionLane } from '../../src/shards/collision_lane.ts';
 import { type EntityTelling, Shards } from '../../src/shards/shards.ts';
@@ -29,6 +34,7 @@ export class RunningShards {
   readonly collisions: CollisionLane;
   readonly counts = newCounts();
   readonly events: Told[] = [];
+  readonly zoneMoves: ZoneMove[] = [];
   readonly lost: Item[] = [];
   /** Locations sent. */
   sent = 0;
@@ -55,6 +61,7 @@ export class RunningShards {
         await writer.writeRows(kept, { orFail: true });
       },
       motions: (packed) => this.collisions.shardDone(packed),
+      moveZones: (moves) => void this.zoneMoves.push(...moves),
       wakeAt: () => undefined,
     });
     this.shards = new Shards({
@@ -88,17 +95,16 @@ export class RunningShards {
   /** Hands in a location of a provider, received now and generated then or at another second. */
   location(provider: string, at: readonly [lon: number, lat: number], more: LocationOptions = {}): void {
     const { generated = this.second, ...own } = more;
-    const location: AcceptedLocation = {
+    const value: Location = {
       position: { type: 'Point', coordinates: [...at] },
-      source: provider,
       provider_type: 'uwb',
-      provider_id: provider,
-      crs: 'EPSG:4326',
       timestamp_generated: new Date(T0 + generated * 1000).toISOString(),
       ...own,
     };
+    const generatedMs = T0 + generated * 1000;
+    const location = accept(value, { providerId: provider, source: provider, crs: 'EPSG:4326', generatedMs });
     this.sent++;
-    this.shards.location(location, { generatedMs: T0 + generated * 1000, receivedMs: T0 + this.second * 1000 });
+    this.shards.location(location, { generatedMs, receivedMs: T0 + this.second * 1000 });
   }
 
   tell(...entities: readonly EntityTelling[]): void {
@@ -143,15 +149,15 @@ export class RunningShards {
     await Promise.all([this.shards.close(), this.collisions.close()]);
   }
 
-  #publish(events: readonly EventText[]): void {
-    for (const { variant, text } of events) {
+  #publish(blocks: readonly EventBlock[]): void {
+    for (const { variant, bytes, ends } of blocks) {
       const topic = VARIANTS.find(({ id }) => id === variant)?.topic ?? 'location_updates';
-      this.events.push({ ...JSON.parse(text), topic });
+      for (const text of new Batch(bytes, ends).texts) this.events.push({ ...JSON.parse(text), topic });
     }
   }
 }
 
-export type LocationOptions = Partial<AcceptedLocation> & { readonly generated?: number };
+export type LocationOptions = Partial<Location> & { readonly generated?: number };
 type WithoutView<T> = T extends unknown ? Omit<T, 'view'> : never;
 
 /** A place some metres to the east and north of 9° E, 50° N. */

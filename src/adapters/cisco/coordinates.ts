@@ -1,4 +1,4 @@
-import { show } from '../../model/check.ts';
+import { show } from '../../model/show.ts';
 
 /** Degrees. */
 export interface Geographic {

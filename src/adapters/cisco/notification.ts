@@ -1,5 +1,5 @@
-import { show } from '../../model/check.ts';
 import type { Location } from '../../model/location.ts';
+import { show } from '../../model/show.ts';
 import { formatTime } from '../../model/time.ts';
 import type { Zone } from '../../model/zone.ts';
 import { readVendorTime } from '../vendor_time.ts';

@@ -1,7 +1,7 @@
 import { HubError } from '../../errors.ts';
 import type { TakenEach } from '../../ingest/ingest.ts';
-import { show } from '../../model/check.ts';
 import type { Location } from '../../model/location.ts';
+import { show } from '../../model/show.ts';
 import type { Zone } from '../../model/zone.ts';
 import { SeldomWarning, type SourceLog } from '../seldom.ts';
 import { Hierarchies } from './hierarchy.ts';

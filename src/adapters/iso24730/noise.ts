@@ -1,4 +1,4 @@
-import { show } from '../../model/check.ts';
+import { show } from '../../model/show.ts';
 import type { SourceLog } from '../seldom.ts';
 import { isZebraLegacy } from './message.ts';
 

@@ -25,6 +25,7 @@ export function operationOf(route: Route, documenting: Documenting): Shown {
     tags: [route.path.split('/')[1]],
     summary: route.summary,
     ...(description === undefined ? {} : { description }),
+    ...(route.permission === 'public' ? { security: [] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: bodyOf(route, documenting) }),
     responses: { ...successesOf(route, documenting), ...refusals(route, documenting) },
@@ -48,7 +49,7 @@ export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): s
 }
 
 function bodyOf({ body, text }: Route, { components }: Documenting): Shown {
-  const types = { [JSON_TYPE]: body, ...(text ? { 'text/plain': Type.String() } : {}) };
+  const types = { [JSON_TYPE]: body, ...(text ? { 'text/plain': Type.String({ minLength: 1 }) } : {}) };
   const content = Object.entries(types).flatMap(([type, schema]) =>
     schema === undefined ? [] : [[type, { schema: components.show(schema) }]],
   );

@@ -1,12 +1,16 @@
 import Type from 'typebox';
+import type { Query } from '../../core/item.ts';
 import { HubError } from '../../errors.ts';
 import type { HttpReply } from '../../exchange.ts';
-import { show } from '../../model/check.ts';
 import { Location, Proximity } from '../../model/location.ts';
+import { documented, Named } from '../../model/schema.ts';
+import { show } from '../../model/show.ts';
+import { movesBefore } from '../after_moves.ts';
 import { textList } from '../answers.ts';
 import { found } from '../found.ts';
+import { limitedTo } from '../ownership.ts';
 import { oneOf } from '../read_one.ts';
-import { type Call, type Method, type Route, route } from '../route.ts';
+import { type AcceptOptions, type ApiDeps, type Call, type Method, type Route, route } from '../route.ts';
 import { VIEW_QUERY, viewOf } from '../view.ts';
 
 const ACCEPTED = { 204: { description: 'Everything in the body is accepted.' } };
@@ -19,6 +23,10 @@ const CREATES = {
 const ALL_OR_NONE = {
   description: 'All are taken, or none: a refusal names the index and the field of the first that does not fit.',
 };
+/** In a list there is no path that names the provider. */
+const provider_id = Type.String({ description: 'Id of the location provider.', ...documented({ minLength: 1 }) });
+const LocationInList = Named('LocationInList', { ...Location.properties, provider_id });
+const ProximityInList = Named('ProximityInList', { ...Proximity.properties, provider_id });
 const FORGOTTEN = { 204: { description: 'There is no location any more.' } };
 
 export const LOCATION_ROUTES: readonly Route[] = [
@@ -26,12 +34,13 @@ export const LOCATION_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/providers/locations',
     summary: 'Last locations of all providers',
-    permission: { operation: 'READ' },
+    permission: { operation: 'READ', resource: 'provider_id', owned: 'reply' },
     query: Type.Object(VIEW_QUERY),
     replies: { 200: { description: 'The locations.', schema: Type.Array(Location) } },
-    async handle({ query, reply }, hub) {
+    async handle({ query, owned, reply }, hub) {
       const view = viewOf(query, hub.entities);
-      return reply.json(textList(await hub.read({ ask: 'provider_locations', view }), view));
+      const asked: Query = { ask: 'provider_locations', view, ...limitedTo('provider', owned, hub) };
+      return reply.json(textList(await hub.read(asked), view));
     },
   }),
   bulkRow('PUT'),
@@ -86,7 +95,8 @@ export const LOCATION_ROUTES: readonly Route[] = [
     hot: true,
     notes: CREATES,
     replies: ACCEPTED,
-    handle: (call, hub) => accepted(hub.acceptProximities([call.body], { root: '', providerId: call.id }), call),
+    handle: (call, hub) =>
+      takeProximities({ values: [call.body], options: { root: '', providerId: call.id }, call }, hub),
   }),
 ];
 
@@ -95,8 +105,8 @@ function bulkRow(method: Method): Route {
     method,
     path: '/providers/locations',
     summary: 'Send locations of any providers',
-    permission: { operation: 'UPDATE' },
-    body: Type.Array(Location),
+    permission: { operation: 'UPDATE', resource: 'provider_id', owned: 'items' },
+    body: Type.Array(LocationInList),
     hot: true,
     notes: ALL_OR_NONE,
     replies: ACCEPTED,
@@ -109,13 +119,25 @@ function proximitiesRow(method: Method): Route {
     method,
     path: '/providers/proximities',
     summary: 'Send proximities of any providers to zones',
-    permission: { operation: 'UPDATE' },
-    body: Type.Array(Proximity),
+    permission: { operation: 'UPDATE', resource: 'provider_id', owned: 'items' },
+    body: Type.Array(ProximityInList),
     hot: true,
     notes: ALL_OR_NONE,
     replies: ACCEPTED,
-    handle: (call, hub) => accepted(hub.acceptProximities(arrayOf(call), { root: 'proximities' }), call),
+    handle: (call, hub) => takeProximities({ values: arrayOf(call), options: { root: 'proximities' }, call }, hub),
   });
+}
+
+interface Proximities {
+  readonly values: readonly unknown[];
+  readonly options: AcceptOptions;
+  readonly call: Call;
+}
+
+function takeProximities({ values, options, call }: Proximities, hub: ApiDeps): HttpReply | Promise<HttpReply> {
+  const take = () => accepted(hub.acceptProximities(values, options), call);
+  const moved = movesBefore(values, hub);
+  return moved === undefined ? take() : moved.then(take);
 }
 
 // hot: no promise where nothing has to be waited for

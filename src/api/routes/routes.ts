@@ -1,3 +1,4 @@
+import { afterMoves } from '../after_moves.ts';
 import type { Route } from '../route.ts';
 import { ADAPTER_ROUTES } from './adapters.ts';
 import { ANCHOR_ROUTES } from './anchors.ts';
@@ -19,9 +20,7 @@ import { ZONE_ROUTES } from './zones.ts';
 
 /** All endpoints. */
 export const ROUTES: readonly Route[] = [
-  ...ZONE_ROUTES,
-  ...ZONE_FENCE_ROUTES,
-  ...FROM_LOCAL_ROUTES,
+  ...afterMoves([...ZONE_ROUTES, ...ZONE_FENCE_ROUTES, ...FROM_LOCAL_ROUTES]),
   ...TRACKABLE_ROUTES,
   ...RULE_ROUTES,
   ...PROVIDER_ROUTES,

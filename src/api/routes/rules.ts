@@ -1,11 +1,18 @@
 import Type from 'typebox';
 import { parseRule } from '../../core/rules/parse.ts';
 import { HubError } from '../../errors.ts';
-import { show } from '../../model/check.ts';
+import { parseJson } from '../../model/json.ts';
 import { LocatingRule } from '../../model/rule.ts';
+import { show } from '../../model/show.ts';
 import { type Route, route } from '../route.ts';
 
 const RuleSet = Type.Array(LocatingRule);
+
+/** As JSON. A number alone is an expression, too. */
+const RuleExpression = Type.Union(
+  [Type.String({ minLength: 1 }), Type.Object({ expression: Type.String({ minLength: 1 }) }), Type.Number()],
+  { description: 'The expression: as plain text, as a JSON string, or as {"expression"}.' },
+);
 
 export const RULE_ROUTES: readonly Route[] = [
   route({
@@ -32,7 +39,7 @@ export const RULE_ROUTES: readonly Route[] = [
     path: '/validator/rules/locating',
     summary: 'Check the expression of a locating rule',
     permission: { operation: 'CREATE' },
-    body: Type.String({ description: 'The expression: as plain text, as a JSON string, or as {"expression"}.' }),
+    body: RuleExpression,
     text: true,
     replies: { 204: { description: 'The expression is valid.' } },
     handle({ body, reply }) {
@@ -45,15 +52,15 @@ export const RULE_ROUTES: readonly Route[] = [
 /** No expression begins with a double quote or a brace, so what does is JSON. */
 function expressionOf(body: string): string {
   if (!/^\s*["{]/.test(body)) return body;
-  const value = parseJson(body);
+  const value = parsed(body);
   const expression = typeof value === 'string' ? value : (value as { readonly expression?: unknown }).expression;
   if (typeof expression === 'string') return expression;
   throw new HubError('HUB_BAD_REQUEST', `expression: must be a string, found ${show(expression)}`);
 }
 
-function parseJson(text: string): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch (cause) {
     const reason = (cause as Error).message;
     throw new HubError('HUB_BAD_REQUEST', `body: must be an expression or its JSON, found ${reason}`, { cause });

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
-import { show } from '../../model/check.ts';
+import { show } from '../../model/show.ts';
 import { Consumption } from '../../model/usage.ts';
 import { type Route, route } from '../route.ts';
 

@@ -1,16 +1,17 @@
 import Type from 'typebox';
+import type { Query } from '../../core/item.ts';
 import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
 import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
-import { Children } from '../../model/schema.ts';
 import { Trackable } from '../../model/trackable.ts';
 import { idList, textList } from '../answers.ts';
-import { shownWith } from '../docs/schemas.ts';
 import { existing, found } from '../found.ts';
+import { limitedTo, onlyOwned } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
 import { oneOf } from '../read_one.ts';
 import { type Route, route } from '../route.ts';
+import { TrackableShown } from '../shown.ts';
 import { relatedAs } from '../versions.ts';
 import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
@@ -22,8 +23,6 @@ const WRITE_QUERY = Type.Object({
   ...SUBDIVIDE_QUERY,
 });
 
-const SHOWN = shownWith(Trackable, { children: Children });
-
 const own = { operation: 'READ', resource: 'trackable_id' } as const;
 
 export const TRACKABLE_ROUTES: readonly Route[] = [
@@ -32,7 +31,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     path: '/trackables',
     resource: 'trackable_id',
     schema: Trackable,
-    shown: SHOWN,
+    shown: TrackableShown,
     writeQuery: WRITE_QUERY,
     showsReplaced: true,
   }),
@@ -40,12 +39,13 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/trackables/motions',
     summary: 'Motions of all trackables',
-    permission: { operation: 'READ' },
+    permission: { operation: 'READ', resource: 'trackable_id', owned: 'reply' },
     query: Type.Object(VIEW_QUERY),
     replies: { 200: { description: 'The motions.', schema: Type.Array(TrackableMotion) } },
-    async handle({ query, reply }, hub) {
+    async handle({ query, owned, reply }, hub) {
       const view = viewOf(query, hub.entities);
-      return reply.json(textList(await hub.read({ ask: 'trackable_motions', view }), view));
+      const asked: Query = { ask: 'trackable_motions', view, ...limitedTo('trackable', owned, hub) };
+      return reply.json(textList(await hub.read(asked), view));
     },
   }),
   route({
@@ -90,7 +90,9 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
       const { id } = found('trackable', call.id, hub);
       const spatial = call.query.spatial_query === true;
       const fences = idList(await hub.read({ ask: 'trackable_fences', id, spatial }));
-      return call.reply.json(PRESENT.fence.many(existing('fence', fences, hub), call, hub));
+      return call.reply.json(
+        PRESENT.fence.many(onlyOwned(existing('fence', fences, hub), 'fence_id', call.owned), call, hub),
+      );
     },
   }),
   route({
@@ -101,9 +103,10 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     replies: {
       200: { description: 'The providers.', schema: Type.Array(LocationProvider), v1: Type.Array(Type.String()) },
     },
-    handle({ id, version, reply }, hub) {
+    handle({ id, version, owned, reply }, hub) {
       const trackable = found('trackable', id, hub);
-      const providers = existing('provider', trackable.location_providers ?? [], hub);
+      const assigned = existing('provider', trackable.location_providers ?? [], hub);
+      const providers = onlyOwned(assigned, 'provider_id', owned);
       const related = relatedAs(version) === 'ids' ? providers.map((provider) => provider.id) : providers;
       return reply.json(JSON.stringify(related));
     },

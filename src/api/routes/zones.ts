@@ -1,10 +1,9 @@
 import Type from 'typebox';
 import { feature } from '../../core/location/text.ts';
-import { Children } from '../../model/schema.ts';
 import { SimpleTransform, Zone } from '../../model/zone.ts';
-import { shownWith } from '../docs/schemas.ts';
 import { found } from '../found.ts';
 import { type Call, type Route, route } from '../route.ts';
+import { ZoneShown } from '../shown.ts';
 import { simpleTransform } from '../simple_transform.ts';
 import { VIEW_QUERY } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
@@ -19,7 +18,7 @@ export const ZONE_ROUTES: readonly Route[] = [
     path: '/zones',
     resource: 'zone_id',
     schema: Zone,
-    shown: shownWith(Zone, { children: Children }),
+    shown: ZoneShown,
     listQuery: LIST_QUERY,
     select({ query }: Call, { entities }) {
       const { foreign_id: wanted } = query as { readonly foreign_id?: string };

@@ -1,12 +1,10 @@
-import { formatTime } from '../../model/time.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { OwnTiming } from '../fence/timing.ts';
-import type { AcceptedLocation } from '../item.ts';
 import type { Place } from '../state.ts';
 import { projection } from '../zone/crs.ts';
 import { roundDegrees } from '../zone/round.ts';
-import type { PlaneTransform } from '../zone/transform.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
+import type { AcceptedLocation } from './accepted.ts';
 import { speedAndCourse } from './speed_and_course.ts';
 
 const scratch: [number, number] = [0, 0];
@@ -24,7 +22,7 @@ export interface Surroundings {
   /** The zone that the location's source names, if any. */
   readonly zone: Zone | undefined;
   /** Ids of the trackables that the provider is assigned to. */
-  readonly trackables: string[];
+  readonly trackables: readonly string[];
   /** What the provider sets. */
   readonly timing: OwnTiming;
   /** Where the provider was before. */
@@ -32,63 +30,53 @@ export interface Surroundings {
 }
 
 /**
- * Places an accepted location on the earth and fills in what it leaves open: timestamp_generated (the time of
- * receipt), floor (the zone's, else 0), elevation_ref (floor), speed and course (from the provider's previous place).
- * Returns undefined when its coordinates have no place: their zone is gone, has lost its transform, or has moved away.
+ * Places an accepted location on the earth and finds what it leaves open: floor (the zone's, else 0), speed and course
+ * (from the provider's previous place). Returns undefined when its coordinates have no place: their zone is gone, has
+ * lost its transform, or has moved away.
  */
 // hot
 export function locate(received: Received, { zone, trackables, timing, previous }: Surroundings): Place | undefined {
   const { seq, location, generatedMs, receivedMs } = received;
-  const { coordinates } = location.position;
-  const z = coordinates[2];
-  let { position } = location;
-  if (location.crs !== 'EPSG:4326') {
-    const plane = planeOfInput(location.crs, zone);
+  const { coordinates, crs } = location;
+  let [lon, lat] = coordinates as [number, number];
+  if (crs !== 'EPSG:4326') {
+    const plane = crs === 'local' ? zone && zoneTransform(zone) : projection(crs);
     if (plane === undefined) return undefined;
-    plane.toWgs84(coordinates[0] as number, coordinates[1] as number, scratch);
+    plane.toWgs84(lon, lat, scratch);
     if (!Number.isFinite(scratch[0]) || !Number.isFinite(scratch[1])) return undefined;
-    const lonLat = [roundDegrees(scratch[0]), roundDegrees(scratch[1])];
-    position = { type: 'Point', coordinates: z === undefined ? lonLat : [...lonLat, z] };
+    lon = roundDegrees(scratch[0]);
+    lat = roundDegrees(scratch[1]);
   }
-  const floor = location.floor ?? zone?.floor ?? 0;
-  const served: AcceptedLocation = {
-    ...location,
-    position,
-    crs: 'EPSG:4326',
-    trackables,
-    timestamp_generated: location.timestamp_generated ?? formatTime(generatedMs),
-    floor,
-    elevation_ref: location.elevation_ref ?? 'floor',
-  };
-  const place: Place = {
+  const keyMs = Math.min(generatedMs, receivedMs);
+  let speed = location.speed ?? undefined;
+  let course = location.course ?? undefined;
+  if (previous !== undefined && (speed === undefined || course === undefined)) {
+    const moved = speedAndCourse(previous, { lon, lat, keyMs });
+    speed ??= rounded(moved.speed);
+    // What rounds up to a full turn is north.
+    if (course === undefined && moved.course !== undefined) course = round(moved.course) % 360;
+  }
+  return {
     seq,
-    lon: position.coordinates[0] as number,
-    lat: position.coordinates[1] as number,
-    z,
-    floor,
+    lon,
+    lat,
+    z: coordinates[2],
+    floor: location.floor ?? zone?.floor ?? 0,
     zone,
-    keyMs: Math.min(generatedMs, receivedMs),
+    keyMs,
     receivedMs,
     timing,
-    location: served,
-    local: location.crs === 'local' ? coordinates : undefined,
+    location,
+    speed,
+    course,
+    trackables,
+    local: crs === 'local' ? coordinates : undefined,
     text: undefined,
   };
-  if (previous !== undefined) fillInMovement(served, previous, place);
-  return place;
 }
 
-function planeOfInput(crs: string, zone: Zone | undefined): PlaneTransform | undefined {
-  if (crs !== 'local') return projection(crs);
-  return zone === undefined ? undefined : zoneTransform(zone);
-}
-
-function fillInMovement(served: AcceptedLocation, from: Place, to: Place): void {
-  if (served.speed != null && served.course != null) return;
-  const { speed, course } = speedAndCourse(from, to);
-  if (served.speed == null && speed !== undefined) served.speed = round(speed);
-  // What rounds up to a full turn is north.
-  if (served.course == null && course !== undefined) served.course = round(course) % 360;
+function rounded(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : round(value);
 }
 
 /** Derived speeds and courses have no meaning beyond a ten thousandth of a metre per second, or degree. */

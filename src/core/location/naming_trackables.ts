@@ -10,8 +10,8 @@ export function namingTrackables(state: ShardState, place: Place, at?: Trackable
   const { location } = place;
   if (at !== undefined && at.entity.location_providers?.includes(location.provider_id) !== true) return place;
   const { ids } = assignedTo(state, location.provider_id);
-  const named = location.trackables ?? [];
+  const named = place.trackables;
   if (named === ids) return place;
   if (named.length === ids.length && named.every((id, i) => id === ids[i])) return place;
-  return { ...place, location: { ...location, trackables: ids }, text: undefined };
+  return { ...place, trackables: ids, text: undefined };
 }

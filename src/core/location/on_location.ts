@@ -9,6 +9,7 @@ import { fireHeld } from '../on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from '../publish.ts';
 import { schedule } from '../schedule.ts';
 import type { ProviderState, ShardState } from '../state.ts';
+import { takeAlong } from '../zone/take_along.ts';
 import { locate } from './locate.ts';
 
 /**
@@ -42,6 +43,7 @@ export function onLocation(context: ShardContext, item: Item & { kind: 'location
   const crossings = observeFences(context, provider, providerSeen(state, provider, place, moment.nowMs));
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
+  if (state.followers.any) takeAlong(context, provider, place, seq);
   const arrival = { place, keyMs: place.keyMs, moment };
   for (const trackable of assigned.trackables) follow(context, trackable, arrival);
 }

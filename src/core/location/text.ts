@@ -1,4 +1,3 @@
-import type { Point } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { Place } from '../state.ts';
@@ -18,8 +17,9 @@ export function planeOf(place: Place, view: View, zones: ZoneLookup): PlaneTrans
 }
 
 /** JSON text of the location in EPSG:4326; made once per place. */
+// hot
 export function locationText(place: Place): string {
-  place.text ??= JSON.stringify(place.location);
+  place.text ??= `{"position":${pointText(place.lon, place.lat, place.z)},${membersText(place)},"crs":"EPSG:4326"}`;
   return place.text;
 }
 
@@ -28,23 +28,40 @@ export function locationIn(place: Place, view: View, zones: ZoneLookup): string 
   const plane = planeOf(place, view, zones);
   if (plane === undefined) return undefined;
   if (plane === 'wgs84' && view.geojson !== true) return locationText(place);
-  const position = plane === 'wgs84' ? place.location.position : pointIn(place, plane);
+  const position = plane === 'wgs84' ? pointText(place.lon, place.lat, place.z) : textIn(place, plane);
   if (position === undefined) return undefined;
-  if (view.geojson !== true) return JSON.stringify({ ...place.location, position, crs: view.crs });
-  return feature(JSON.stringify(position), JSON.stringify(properties(place, view)));
+  const members = `${membersText(place)},"crs":${JSON.stringify(view.crs)}}`;
+  return view.geojson === true ? feature(position, `{${members}`) : `{"position":${position},${members}`;
 }
 
-/** GeoJSON position of the place in a plane; as it was sent where that is the very plane it was sent in. */
-function pointIn(place: Place, plane: PlaneTransform): Point | undefined {
-  if (place.local === undefined || place.zone === undefined || zoneTransform(place.zone) !== plane) {
-    return pointInPlane(place.location.position, plane);
+/** GeoJSON position of a place in EPSG:4326: longitude, latitude, and the height where it has one. */
+export function positionOf({ lon, lat, z }: Place): number[] {
+  return z === undefined ? [lon, lat] : [lon, lat, z];
+}
+
+/** What a location says beside its position and crs, without braces: what was sent, and what the hub has filled in. */
+function membersText({ location, floor, speed, course, trackables }: Place): string {
+  let { text } = location;
+  if (location.floor === null) text += `,"floor":${floor}`;
+  if (location.elevation_ref === null) text += ',"elevation_ref":"floor"';
+  if (location.speed === null && speed !== undefined) text += `,"speed":${speed}`;
+  if (location.course === null && course !== undefined) text += `,"course":${course}`;
+  return `${text},"trackables":${trackables.length === 0 ? '[]' : JSON.stringify(trackables)}`;
+}
+
+function pointText(x: number, y: number, z: number | undefined): string {
+  const height = z === undefined ? '' : `,${z}`;
+  return `{"type":"Point","coordinates":[${x},${y}${height}]}`;
+}
+
+/** GeoJSON text of the place in a plane; as it was sent where that is the very plane it was sent in. */
+function textIn(place: Place, plane: PlaneTransform): string | undefined {
+  const { local, zone } = place;
+  if (local !== undefined && zone !== undefined && zoneTransform(zone) === plane) {
+    return pointText(local[0] as number, local[1] as number, local[2]);
   }
-  return { type: 'Point', coordinates: [...place.local] };
-}
-
-function properties(place: Place, view: View): Record<string, unknown> {
-  const { position: _, ...rest } = place.location;
-  return { ...rest, crs: view.crs };
+  const point = pointInPlane({ type: 'Point', coordinates: positionOf(place) }, plane);
+  return point && JSON.stringify(point);
 }
 
 /** Text of a GeoJSON Feature of a geometry's and a properties object's text. */

@@ -7,6 +7,7 @@ import { fireHeld } from '../on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from '../publish.ts';
 import { schedule } from '../schedule.ts';
 import type { Place, TrackableState } from '../state.ts';
+import { takeAlong } from '../zone/take_along.ts';
 import { footprintOf } from './footprint.ts';
 import type { Motion } from './motion.ts';
 import { significantPlace } from './significant_place.ts';
@@ -55,6 +56,7 @@ export function moveTrackable(context: ShardContext, trackable: TrackableState, 
   publishTrackableCrossings(context, trackable, crossings);
   schedule(context.state, trackable);
   reportMotion(context, trackable, keyMs, moment);
+  if (context.state.followers.any) takeAlong(context, trackable, place, moment.seq);
   if (context.state.carried.size === 0) return;
   for (const child of carriedBy(context.state, trackable.id)) follow(context, child, arrival);
 }
@@ -66,8 +68,8 @@ export function settle(trackable: TrackableState, place: Place): void {
 }
 
 /** The extent that the trackable has, or would have, at a place. */
-export function extentAt({ entity }: TrackableState, { lon, lat, location }: Place): Footprint {
-  return footprintOf(entity, lon, lat, location.course ?? undefined);
+export function extentAt({ entity }: TrackableState, { lon, lat, course }: Place): Footprint {
+  return footprintOf(entity, lon, lat, course);
 }
 
 /** Whether the trackable takes part in collisions. */

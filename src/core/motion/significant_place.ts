@@ -41,7 +41,7 @@ export function placesOf(state: ShardState, trackable: TrackableState): Place[] 
 }
 
 function factsOf(place: Place, nowMs: number): Candidate<Place>['facts'] {
-  const { accuracy, provider_id: providerId, provider_type: type, source, speed } = place.location;
+  const { accuracy, provider_id: providerId, provider_type: type, source } = place.location;
   return {
     timestamp_diff: nowMs - place.keyMs,
     accuracy: accuracy ?? undefined,
@@ -49,6 +49,6 @@ function factsOf(place: Place, nowMs: number): Candidate<Place>['facts'] {
     type,
     source,
     floor: place.floor,
-    speed: speed ?? undefined,
+    speed: place.speed,
   };
 }

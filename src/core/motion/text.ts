@@ -1,6 +1,6 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
-import { feature, locationIn, planeOf, type ZoneLookup } from '../location/text.ts';
+import { feature, locationIn, planeOf, positionOf, type ZoneLookup } from '../location/text.ts';
 import type { MotionTexts, TrackableState } from '../state.ts';
 import type { PlaneTransform } from '../zone/transform.ts';
 import { pointInPlane, polygonInPlane } from '../zone/view.ts';
@@ -32,7 +32,7 @@ export function motionGeometry(trackable: TrackableState): Point | Polygon {
     return circlePolygon(footprint.lon, footprint.lat, footprint.radiusMetres);
   }
   if (footprint?.ring !== undefined) return ringPolygon(footprint.ring);
-  return { type: 'Point', coordinates: place === undefined ? [] : [...place.location.position.coordinates] };
+  return { type: 'Point', coordinates: place === undefined ? [] : positionOf(place) };
 }
 
 function shapeIn(trackable: TrackableState, plane: PlaneTransform | 'wgs84'): Point | Polygon | undefined {

@@ -1,6 +1,5 @@
+import { idKey, isUuid } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Zones, found by their id or else their foreign id. Ids that are UUIDs are found in any case. */
 export class ZoneTable {
@@ -20,7 +19,7 @@ export class ZoneTable {
 
   /** Adds, replaces or (undefined) removes a zone. Returns the one that was there before. */
   set(id: string, zone: Zone | undefined): Zone | undefined {
-    const key = isUuid(id) ? id.toLowerCase() : id;
+    const key = idKey(id);
     const before = this.#byId.get(key);
     if (before?.foreign_id != null && this.#byForeignId.get(before.foreign_id) === before) {
       this.#byForeignId.delete(before.foreign_id);
@@ -32,8 +31,4 @@ export class ZoneTable {
     }
     return before;
   }
-}
-
-function isUuid(text: string): boolean {
-  return text.length === 36 && UUID.test(text);
 }

@@ -1,4 +1,4 @@
-import { pathOf, show } from '../../model/check.ts';
+import { pathOf, show } from '../../model/show.ts';
 import type { Zone } from '../../model/zone.ts';
 import { planeAround, projection } from './crs.ts';
 import { wrapLongitude } from './longitude.ts';
@@ -28,6 +28,31 @@ export function zoneTransform(zone: Zone): PlaneTransform | undefined {
   const transform = makeTransform(zone);
   transforms.set(zone, { transform });
   return transform;
+}
+
+/** Whether a zone has the same coordinates as the one that it replaces; then it has the very same transform. */
+export function keepsPlane(before: Zone, after: Zone): boolean {
+  if (planeKey(before) !== planeKey(after)) return false;
+  const known = transforms.get(before);
+  if (known !== undefined) transforms.set(after, known);
+  return true;
+}
+
+/** Everything that the transform is made of. */
+function planeKey(zone: Zone): string {
+  const type = transformationType(zone);
+  if (type === 'gcp') return JSON.stringify([type, zone.ground_control_points]);
+  if (type !== 'benchmark') return type;
+  const { position, surface_projection, local_origin, easting_angle, meridian_convergence, scale_factor } = zone;
+  const angles = [easting_angle, meridian_convergence];
+  return JSON.stringify([
+    type,
+    position?.coordinates,
+    surface_projection,
+    local_origin?.coordinates,
+    angles,
+    scale_factor,
+  ]);
 }
 
 /** How far each ground control point lies from where the fit puts it; undefined for a zone without such a fit. */

@@ -15,7 +15,7 @@ const meanings = (Object.keys(WIRE_ERRORS) as WireError[])
 
 export const ErrorFrame = Type.Object(
   {
-    event: Type.Literal('error'),
+    event: Type.Literal('error', { description: 'Always error.' }),
     code: Type.Enum(Object.values(WIRE_ERRORS), { description: meanings }),
     description: Type.String({ description: 'What does not fit, and what was found.' }),
   },

@@ -1,0 +1,87 @@
+// hot: run for each frame that is read
+import { Latencies } from '../load/latencies.ts';
+
+/** How events of a topic are told apart without parsing them: a text that each has once, and where its time stands. */
+export interface Marks {
+  readonly object: string;
+  readonly times: readonly string[];
+}
+
+export const MARKS: Readonly<Record<string, Marks>> = {
+  location_updates: { object: '"provider_type":"', times: ['"timestamp_generated":"'] },
+  fence_events: { object: '"fence_id":"', times: ['"exit_time":"', '"entry_time":"'] },
+  trackable_motions: { object: '"location":{', times: ['"timestamp_generated":"'] },
+  collision_events: { object: '"collision_type":"', times: ['"end_time":"', '"collision_time":"', '"start_time":"'] },
+};
+
+/** Frames whose count is compared with what JSON.parse says. */
+const CHECKED_FRAMES = 50;
+const MESSAGE = Buffer.from('{"event":"message"');
+
+/** Counts the events in frames of one topic, and measures the age of the first of each frame. */
+export class EventCounter {
+  readonly #object: Buffer;
+  readonly #times: readonly Buffer[];
+  readonly latencies = new Latencies();
+  readonly #nowUs: () => number;
+  #checked = 0;
+  #second = '';
+  #secondUs = 0;
+  objects = 0;
+  frames = 0;
+  bytes = 0;
+
+  constructor({ object, times }: Marks, nowUs: () => number) {
+    this.#object = Buffer.from(object);
+    this.#times = times.map((time) => Buffer.from(time));
+    this.#nowUs = nowUs;
+  }
+
+  /** Takes a text frame. Frames that are no messages are not counted. */
+  frame(payload: Buffer): void {
+    if (payload.compare(MESSAGE, 0, MESSAGE.length, 0, MESSAGE.length) !== 0) return;
+    const object = this.#object;
+    let count = 0;
+    let second = payload.length;
+    for (let at = payload.indexOf(object); at >= 0; at = payload.indexOf(object, at + object.length)) {
+      if (count === 1) second = at;
+      count++;
+    }
+    this.frames++;
+    this.objects += count;
+    this.bytes += payload.length;
+    if (this.#checked < CHECKED_FRAMES) this.#check(payload, count);
+    const generatedUs = this.#timeOf(payload, second);
+    if (generatedUs > 0) this.latencies.record(this.#nowUs() - generatedUs);
+  }
+
+  /** The first of the times that the frame's first event has, in microseconds since 1970; 0 where there is none. */
+  #timeOf(payload: Buffer, before: number): number {
+    for (const time of this.#times) {
+      const at = payload.indexOf(time);
+      if (at < 0 || at > before) continue;
+      const from = at + time.length;
+      const second = payload.toString('latin1', from, from + 19);
+      if (second !== this.#second) {
+        this.#second = second;
+        this.#secondUs = Date.parse(`${second}Z`) * 1000;
+      }
+      let fractionUs = 0;
+      let unit = 100_000;
+      // The point is the twentieth character.
+      for (let i = from + 20; unit >= 1 && payload[i]! >= 0x30 && payload[i]! <= 0x39; i++) {
+        fractionUs += (payload[i]! - 0x30) * unit;
+        unit /= 10;
+      }
+      return this.#secondUs + fractionUs;
+    }
+    return 0;
+  }
+
+  #check(payload: Buffer, count: number): void {
+    this.#checked++;
+    const { payload: events } = JSON.parse(payload.toString()) as { payload: unknown[] };
+    if (events.length === count) return;
+    throw new Error(`${this.#object}: marks ${count} of the ${events.length} events of a frame`);
+  }
+}

@@ -1,0 +1,91 @@
+import type { Percentiles } from '../load/latencies.ts';
+import { sharedClock } from '../process/clock.ts';
+import { type Commands, serve } from '../process/remote.ts';
+import { EventCounter, MARKS, type Marks } from './counter.ts';
+import { TEXT } from './frame_parser.ts';
+import { WebSocketClient } from './web_socket.ts';
+
+/** Subscribers in a process of their own. Its argument is the offset of the shared clock. */
+const nowUs = sharedClock(Number(process.argv[2]));
+
+/** Connections with one subscription each, counted together. */
+export interface Group {
+  readonly name: string;
+  readonly topic: string;
+  /** One connection for each; `{}` has no filters. */
+  readonly params: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** What a group has got since it subscribed; latencies since the last reset. */
+export interface Heard {
+  readonly objects: number;
+  readonly frames: number;
+  readonly bytes: number;
+  readonly latency: Percentiles;
+  /** Connections that the hub has closed. */
+  readonly closed: number;
+}
+
+interface Listening {
+  readonly counter: EventCounter;
+  readonly clients: readonly WebSocketClient[];
+}
+
+const groups = new Map<string, Listening>();
+
+const commands = {
+  /** Subscribes a group; resolves when the hub has confirmed each. */
+  async subscribe({ port, group }: { port: number; group: Group }): Promise<void> {
+    const { topic } = group;
+    const counter = new EventCounter(MARKS[topic] as Marks, nowUs);
+    const clients = await Promise.all(group.params.map((params) => subscriber(port, { topic, params, counter })));
+    groups.set(group.name, { counter, clients });
+  },
+  /** Stops reading. */
+  pause({ name }: { name: string }): void {
+    for (const client of groups.get(name)?.clients ?? []) client.pause();
+  },
+  close({ name }: { name: string }): void {
+    for (const client of groups.get(name)?.clients ?? []) client.close();
+    groups.delete(name);
+  },
+  resetLatencies(_: undefined): void {
+    for (const { counter } of groups.values()) counter.latencies.reset();
+  },
+  heard: (_: undefined): Record<string, Heard> =>
+    Object.fromEntries(Array.from(groups, ([name, listening]) => [name, heardBy(listening)])),
+} satisfies Commands;
+
+export type ListenerCommands = typeof commands;
+
+function heardBy({ counter, clients }: Listening): Heard {
+  const { objects, frames, bytes, latencies } = counter;
+  const closed = clients.filter(({ closeCode }) => closeCode !== 0).length;
+  return { objects, frames, bytes, latency: latencies.percentiles(), closed };
+}
+
+interface Subscription {
+  readonly topic: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly counter: EventCounter;
+}
+
+async function subscriber(port: number, { topic, params, counter }: Subscription): Promise<WebSocketClient> {
+  let confirm: (() => void) | undefined;
+  const confirmed = new Promise<void>((resolve) => {
+    confirm = resolve;
+  });
+  const client = await WebSocketClient.open(port, (opcode, payload) => {
+    if (opcode !== TEXT) return;
+    if (confirm === undefined) counter.frame(payload);
+    else if (payload.includes('"event":"subscribed"')) {
+      confirm();
+      confirm = undefined;
+    } else throw new Error(`Cannot subscribe to ${topic}: ${payload}`);
+  });
+  client.send(JSON.stringify({ event: 'subscribe', topic, params }));
+  await confirmed;
+  return client;
+}
+
+serve(commands);

@@ -1,0 +1,37 @@
+import { connect, type Socket } from 'node:net';
+
+/** What has become of a message. */
+export type Fate = 'accepted' | 'refused' | 'failed';
+
+/** A connection to the hub with one message in flight at a time. */
+export interface Connection {
+  /** Refusals that did not say when to come back. */
+  readonly retryAfterMissing: number;
+  /** Sends bytes; `done` is told once what has become of them. */
+  send(bytes: Buffer, done: (fate: Fate) => void): void;
+  close(): void;
+}
+
+/** Bytes of the kernel are read into one buffer per connection, again and again. */
+export function openSocket(
+  port: number,
+  { bufferBytes, onRead }: { readonly bufferBytes: number; readonly onRead: (bytes: Buffer) => void },
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const buffer = Buffer.allocUnsafe(bufferBytes);
+    const socket = connect({
+      host: '127.0.0.1',
+      port,
+      noDelay: true,
+      onread: {
+        buffer,
+        callback(count) {
+          onRead(buffer.subarray(0, count));
+          return true;
+        },
+      },
+    });
+    socket.once('error', reject);
+    socket.once('connect', () => resolve(socket));
+  });
+}

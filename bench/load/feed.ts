@@ -1,0 +1,85 @@
+// hot: run for each message that is sent
+import { locationText, messageOf } from './message.ts';
+import { Flippers, type Mover, Walkers } from './movers.ts';
+import { type FlipPlan, providerId, type WalkPlan } from './plan.ts';
+import { findSlots, type Slots, type Stamp, writeCoordinate } from './slots.ts';
+
+/** Bytes to send, and how many locations they hold. They are valid until the same connection asks again. */
+export interface Message {
+  readonly bytes: Buffer;
+  readonly locations: number;
+}
+
+/**
+ * Makes the messages of a plan. A provider belongs to one connection, which sends one message after the other, so that
+ * its locations arrive in their order.
+ */
+export interface Feed {
+  /** Messages in which every provider is named once. */
+  readonly messagesPerRound: number;
+  /** The connection's next message, generated at the time of the stamp. */
+  next(connection: number, stamp: Stamp): Message;
+  /** The connection's last message was not accepted. */
+  refused?(connection: number): void;
+}
+
+interface Prepared extends Message {
+  readonly slots: readonly Slots[];
+}
+
+/** A feed of providers that are moved by a mover. */
+export class MovingFeed implements Feed {
+  readonly messagesPerRound: number;
+  readonly #mover: Mover;
+  readonly #messages: readonly (readonly Prepared[])[];
+  readonly #turns: Uint32Array;
+
+  constructor(plan: WalkPlan | FlipPlan) {
+    const { providers, perMessage, connections, way } = plan;
+    this.#mover = moverOf(plan);
+    this.messagesPerRound = Math.ceil(providers / perMessage);
+    const messages: Prepared[][] = Array.from({ length: connections }, () => []);
+    for (let first = 0; first < providers; first += perMessage) {
+      const count = Math.min(perMessage, providers - first);
+      const whose = Array.from({ length: count }, (_, i) => first + i);
+      const bytes = messageOf(
+        way,
+        whose.map((index) => locationText(providerId(index))),
+        providerId(first),
+      );
+      messages[(first / perMessage) % connections]?.push({ bytes, locations: count, slots: findSlots(bytes, whose) });
+    }
+    this.#messages = messages;
+    this.#turns = new Uint32Array(connections);
+  }
+
+  next(connection: number, stamp: Stamp): Message {
+    const own = this.#messages[connection]!;
+    const turn = this.#turns[connection]!;
+    this.#turns[connection] = turn + 1 === own.length ? 0 : turn + 1;
+    const message = own[turn]!;
+    const { bytes } = message;
+    const mover = this.#mover;
+    const { lon, lat } = mover;
+    for (const { provider, lonAt, latAt, stampAt } of message.slots) {
+      mover.move(provider);
+      writeCoordinate(bytes, lonAt, lon[provider]!);
+      writeCoordinate(bytes, latAt, lat[provider]!);
+      bytes.set(stamp.bytes, stampAt);
+    }
+    return message;
+  }
+
+  refused(connection: number): void {
+    const mover = this.#mover;
+    if (mover.moveBack === undefined) return;
+    const own = this.#messages[connection]!;
+    const last = (this.#turns[connection]! + own.length - 1) % own.length;
+    for (const { provider } of own[last]!.slots) mover.moveBack(provider);
+  }
+}
+
+function moverOf(plan: WalkPlan | FlipPlan): Mover {
+  if (plan.kind === 'flip') return new Flippers(plan.providers, plan);
+  return new Walkers(plan.providers, { ...plan, seed: plan.seed ?? 1 });
+}

@@ -1,0 +1,50 @@
+import { COORDINATE_SLOT, STAMP_SLOT } from './slots.ts';
+
+/** How locations reach the hub: one per PUT, many per PUT, or many per frame of a WebSocket. */
+export type Way = 'put-one' | 'put-many' | 'ws';
+
+/** Path of the WebSocket, and of everything else. */
+export const SOCKET_PATH = '/hub/v2/ws/socket';
+const API = '/hub/v2';
+
+/**
+ * The text of a location as a locating system sends it, with slots for coordinates and time. Without speed and course:
+ * the hub works them out. About 300 bytes.
+ */
+export function locationText(providerId: string): string {
+  return (
+    `{"position":{"type":"Point","coordinates":[${COORDINATE_SLOT},${COORDINATE_SLOT}]},"source":"site",` +
+    `"provider_type":"uwb","provider_id":"${providerId}","timestamp_generated":"${STAMP_SLOT}","crs":"EPSG:4326",` +
+    `"accuracy":0.3,"floor":0,"properties":{"battery":87,"quality":0.93}}`
+  );
+}
+
+/** A request, or a frame, that carries the locations, as bytes. `providerId` is that of a single one. */
+export function messageOf(way: Way, locations: readonly string[], providerId: string): Buffer {
+  if (way === 'put-one') return putRequest(`${API}/providers/${providerId}/location`, locations[0] ?? '');
+  if (way === 'put-many') return putRequest(`${API}/providers/locations`, `[${locations.join(',')}]`);
+  return clientFrame(0x1, `{"event":"message","topic":"location_updates","payload":[${locations.join(',')}]}`);
+}
+
+function putRequest(path: string, body: string): Buffer {
+  const length = Buffer.byteLength(body);
+  const type = 'Content-Type: application/json';
+  return Buffer.from(`PUT ${path} HTTP/1.1\r\nHost: hub\r\n${type}\r\nContent-Length: ${length}\r\n\r\n${body}`);
+}
+
+/** A frame from a client. It is masked, as it must be, with zeros: so the slots can be written over. */
+export function clientFrame(opcode: number, payload: string): Buffer {
+  const length = Buffer.byteLength(payload);
+  const head = length < 126 ? Buffer.alloc(6) : length < 65_536 ? Buffer.alloc(8) : Buffer.alloc(14);
+  head[0] = 0x80 | opcode;
+  if (length < 126) {
+    head[1] = 0x80 | length;
+  } else if (length < 65_536) {
+    head[1] = 0x80 | 126;
+    head.writeUInt16BE(length, 2);
+  } else {
+    head[1] = 0x80 | 127;
+    head.writeBigUInt64BE(BigInt(length), 2);
+  }
+  return Buffer.concat([head, Buffer.from(payload)]);
+}

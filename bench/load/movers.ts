@@ -1,0 +1,120 @@
+// hot: run for each location that is sent
+import { randomFrom } from './random.ts';
+
+/** Units of a coordinate in a degree. */
+export const UNITS_PER_DEGREE = 1e7;
+/** South-western corner of every site. */
+export const CORNER = { lon: 8.3, lat: 50 };
+const UNITS_PER_METRE_NORTH = UNITS_PER_DEGREE / 111_320;
+const UNITS_PER_METRE_EAST = UNITS_PER_METRE_NORTH / Math.cos((CORNER.lat * Math.PI) / 180);
+
+/** Providers that move. Coordinates are in units of 10^-7 degrees. */
+export interface Mover {
+  readonly lon: Int32Array;
+  readonly lat: Int32Array;
+  /** Moves a provider to where it is next. */
+  move(provider: number): void;
+  /** Takes a move back, where the next would not be the same without. */
+  moveBack?(provider: number): void;
+}
+
+/** A place so many metres to the east and north of the corner, in units. */
+export function unitsAt(eastMetres: number, northMetres: number): readonly [lon: number, lat: number] {
+  return [
+    Math.round(CORNER.lon * UNITS_PER_DEGREE + eastMetres * UNITS_PER_METRE_EAST),
+    Math.round(CORNER.lat * UNITS_PER_DEGREE + northMetres * UNITS_PER_METRE_NORTH),
+  ];
+}
+
+/** The same in degrees. */
+export function degreesAt(eastMetres: number, northMetres: number): [lon: number, lat: number] {
+  const [lon, lat] = unitsAt(eastMetres, northMetres);
+  return [lon / UNITS_PER_DEGREE, lat / UNITS_PER_DEGREE];
+}
+
+const HEADINGS = 256;
+
+/** People who walk on smooth curves in a square, `stepMetres` from one location to the next. */
+export class Walkers implements Mover {
+  readonly lon: Int32Array;
+  readonly lat: Int32Array;
+  readonly #headings: Uint8Array;
+  readonly #east: Int32Array;
+  readonly #north: Int32Array;
+  readonly #max: readonly [lon: number, lat: number];
+  readonly #min: readonly [lon: number, lat: number];
+  readonly #random: () => number;
+
+  constructor(count: number, options: { readonly sideMetres: number; readonly stepMetres: number; seed: number }) {
+    const { sideMetres, stepMetres } = options;
+    this.#random = randomFrom(options.seed);
+    this.lon = new Int32Array(count);
+    this.lat = new Int32Array(count);
+    this.#headings = new Uint8Array(count);
+    this.#min = unitsAt(0, 0);
+    this.#max = unitsAt(sideMetres, sideMetres);
+    const angle = (heading: number): number => (2 * Math.PI * heading) / HEADINGS;
+    this.#east = Int32Array.from(
+      { length: HEADINGS },
+      (_, i) => stepMetres * UNITS_PER_METRE_EAST * Math.cos(angle(i)),
+    );
+    this.#north = Int32Array.from(
+      { length: HEADINGS },
+      (_, i) => stepMetres * UNITS_PER_METRE_NORTH * Math.sin(angle(i)),
+    );
+    for (let i = 0; i < count; i++) {
+      const [lon, lat] = unitsAt(sideMetres * this.#random(), sideMetres * this.#random());
+      this.lon[i] = lon;
+      this.lat[i] = lat;
+      this.#headings[i] = HEADINGS * this.#random();
+    }
+  }
+
+  move(provider: number): void {
+    // A turn of up to 15 degrees either way.
+    const heading = (this.#headings[provider]! + ((this.#random() * 23) | 0) - 11) & 0xff;
+    const lon = this.lon[provider]! + this.#east[heading]!;
+    const lat = this.lat[provider]! + this.#north[heading]!;
+    const isOutside = lon < this.#min[0] || lat < this.#min[1] || lon > this.#max[0] || lat > this.#max[1];
+    this.#headings[provider] = isOutside ? heading + HEADINGS / 2 : heading;
+    if (isOutside) return;
+    this.lon[provider] = lon;
+    this.lat[provider] = lat;
+  }
+}
+
+/** Providers that jump out of their fence and back in, each time they move: one fence each, on a grid. */
+export class Flippers implements Mover {
+  readonly lon: Int32Array;
+  readonly lat: Int32Array;
+  readonly #outside: Uint8Array;
+  readonly #jump: number;
+
+  constructor(count: number, { spacingMetres }: { readonly spacingMetres: number }) {
+    this.lon = new Int32Array(count);
+    this.lat = new Int32Array(count);
+    this.#outside = new Uint8Array(count).fill(1);
+    this.#jump = Math.round((spacingMetres / 2) * UNITS_PER_METRE_NORTH);
+    for (let i = 0; i < count; i++) {
+      const [lon, lat] = unitsAt(...gridPlace(i, count, spacingMetres));
+      this.lon[i] = lon;
+      this.lat[i] = lat + this.#jump;
+    }
+  }
+
+  move(provider: number): void {
+    const wasOutside = this.#outside[provider] === 1;
+    this.lat[provider]! += wasOutside ? -this.#jump : this.#jump;
+    this.#outside[provider] = wasOutside ? 0 : 1;
+  }
+
+  moveBack(provider: number): void {
+    this.move(provider);
+  }
+}
+
+/** Metres to the east and north of the i-th of `count` places on a square grid. */
+export function gridPlace(i: number, count: number, spacingMetres: number): [east: number, north: number] {
+  const columns = Math.ceil(Math.sqrt(count));
+  return [(i % columns) * spacingMetres, Math.floor(i / columns) * spacingMetres];
+}

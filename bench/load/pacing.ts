@@ -1,0 +1,111 @@
+/**
+ * Decides when which connection sends.
+ *
+ *   closed loop: a connection sends its next message when the last is answered, after a pause where it was refused.
+ *   open loop: message k is due k/rate seconds after the start, on connection k mod n, whatever happens meanwhile. One
+ *     whose connection is still waiting for an answer stands in line, and its latency counts from when it was due: so
+ *     a hub that pauses is charged with all that should have been sent in the pause (no coordinated omission).
+ *
+ * The timers of a process wake it a part of a millisecond late, so open-loop latencies are that much too long.
+ */
+
+/** How long a refused connection of a closed loop waits. */
+const REFUSED_PAUSE_US = 100_000;
+
+export interface Wanted {
+  readonly connections: number;
+  /** Messages a second; undefined: a closed loop. */
+  readonly perSecond: number | undefined;
+  readonly startUs: number;
+  /** Nothing is due from then on. */
+  readonly endUs: number;
+  /** Whether what stands in line at the end is not sent any more. */
+  readonly abandon?: boolean;
+}
+
+/** Who should send now, by the clock that it is given. */
+export class Pacing {
+  readonly #wanted: Wanted;
+  readonly #stepUs: number;
+  /** Messages that were due so far. */
+  #due = 0;
+  /** Times of those that stand in line, by connection; the slots before #heads are done. */
+  readonly #lines: number[][];
+  readonly #heads: number[];
+  readonly #busy: boolean[];
+  readonly #pausedUntilUs: number[];
+
+  constructor(wanted: Wanted) {
+    const { connections, perSecond } = wanted;
+    this.#wanted = wanted;
+    this.#stepUs = perSecond === undefined ? 0 : 1e6 / perSecond;
+    this.#lines = Array.from({ length: connections }, () => []);
+    this.#heads = new Array<number>(connections).fill(0);
+    this.#busy = new Array<boolean>(connections).fill(false);
+    this.#pausedUntilUs = new Array<number>(connections).fill(0);
+  }
+
+  /** Messages that were to be sent so far. Of an open loop only. */
+  get due(): number {
+    return this.#due;
+  }
+
+  /** Calls for each message to be sent now, with its connection and the time that its latency counts from. */
+  take(nowUs: number, send: (connection: number, dueUs: number) => void): void {
+    if (this.#wanted.perSecond !== undefined) this.#enqueue(nowUs);
+    for (let connection = 0; connection < this.#lines.length; connection++) this.#next(connection, nowUs, send);
+  }
+
+  /** The connection has its answer; sends its next message if there is one to be sent. */
+  answered(
+    connection: number,
+    refused: boolean,
+    nowUs: number,
+    send: (connection: number, dueUs: number) => void,
+  ): void {
+    this.#busy[connection] = false;
+    if (refused && this.#wanted.perSecond === undefined) this.#pausedUntilUs[connection] = nowUs + REFUSED_PAUSE_US;
+    this.#next(connection, nowUs, send);
+  }
+
+  /** Whether everything that was due is answered, and nothing is to come. */
+  isOver(nowUs: number): boolean {
+    // What was due while nobody looked counts as well.
+    if (this.#wanted.perSecond !== undefined) this.#enqueue(nowUs);
+    if (nowUs < this.#wanted.endUs || this.#busy.includes(true)) return false;
+    if (this.#wanted.abandon === true) return true;
+    return this.#lines.every((line, connection) => line.length === this.#heads[connection]);
+  }
+
+  #enqueue(nowUs: number): void {
+    const { startUs, endUs, connections } = this.#wanted;
+    for (;;) {
+      const dueUs = startUs + this.#due * this.#stepUs;
+      if (dueUs > nowUs || dueUs >= endUs) return;
+      this.#lines[this.#due % connections]?.push(dueUs);
+      this.#due++;
+    }
+  }
+
+  #next(connection: number, nowUs: number, send: (connection: number, dueUs: number) => void): void {
+    if (this.#busy[connection] === true) return;
+    const { perSecond, startUs, endUs } = this.#wanted;
+    if (perSecond === undefined) {
+      if (nowUs < startUs || nowUs >= endUs || nowUs < (this.#pausedUntilUs[connection] ?? 0)) return;
+      this.#busy[connection] = true;
+      send(connection, nowUs);
+      return;
+    }
+    const line = this.#lines[connection] as number[];
+    const head = this.#heads[connection] as number;
+    const dueUs = line[head];
+    if (dueUs === undefined || (this.#wanted.abandon === true && nowUs >= endUs)) return;
+    this.#heads[connection] = head + 1;
+    if (head > 1000) {
+      line.splice(0, head + 1);
+      this.#heads[connection] = 0;
+    }
+    this.#busy[connection] = true;
+    send(connection, dueUs);
+  }
+}

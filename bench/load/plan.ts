@@ -1,0 +1,42 @@
+import type { Way } from './message.ts';
+
+/** Who sends what: all that the generator needs to make the messages, as a plain value. */
+export type Plan = WalkPlan | FlipPlan | RecordingPlan;
+
+interface Common {
+  readonly way: Way;
+  readonly connections: number;
+  /** Locations in a message; providers are shared out to connections by whole messages. */
+  readonly perMessage: number;
+}
+
+/** People on smooth walks in a square. */
+export interface WalkPlan extends Common {
+  readonly kind: 'walk';
+  readonly providers: number;
+  readonly sideMetres: number;
+  readonly stepMetres: number;
+  readonly seed?: number;
+}
+
+/** Providers that leave their own fence and come back, each with each location. */
+export interface FlipPlan extends Common {
+  readonly kind: 'flip';
+  readonly providers: number;
+  readonly spacingMetres: number;
+}
+
+/** A recording, as if each of its providers had sent `hz` times a second. `perMessage` is what that makes on average. */
+export interface RecordingPlan extends Common {
+  readonly kind: 'recording';
+  readonly way: 'put-many';
+  readonly path: string;
+  readonly hz: number;
+  /** Length of the part that is sent, again and again. */
+  readonly lengthMs: number;
+}
+
+/** Id of a provider of a made-up scene. All have the same length. */
+export function providerId(index: number): string {
+  return `tag-${String(index).padStart(6, '0')}`;
+}

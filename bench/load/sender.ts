@@ -1,0 +1,133 @@
+// hot: run for each message that is sent
+import type { Connection, Fate } from './connection.ts';
+import type { Feed } from './feed.ts';
+import { Latencies, type Percentiles } from './latencies.ts';
+import { Pacing } from './pacing.ts';
+import { Stamp } from './slots.ts';
+
+export interface Interval {
+  /** Messages a second; undefined: as many as the connections take. */
+  readonly perSecond: number | undefined;
+  readonly warmupSeconds: number;
+  readonly seconds: number;
+  /** Whether what an open loop has not managed to send by the end is left. */
+  readonly abandon?: boolean;
+}
+
+/** Locations by what has become of them. */
+export interface Tally {
+  offered: number;
+  accepted: number;
+  refused: number;
+  failed: number;
+}
+
+export interface Sent {
+  /** Of the whole run. */
+  readonly total: Tally;
+  /** Of those answered in the measured interval; offered are those that were due in it. */
+  readonly measured: Tally;
+  readonly measuredSeconds: number;
+  /** From when a message was due to its answer. */
+  readonly put: Percentiles;
+  /** Answers 503 that did not say when to come back. */
+  readonly retryAfterMissing: number;
+}
+
+const WAKE_MS = 1;
+
+/** Sends a feed over connections. One run at a time. */
+export class Sender {
+  readonly #feed: Feed;
+  readonly #connections: readonly Connection[];
+  readonly #nowUs: () => number;
+
+  constructor(feed: Feed, { connections, nowUs }: { connections: readonly Connection[]; nowUs: () => number }) {
+    this.#feed = feed;
+    this.#connections = connections;
+    this.#nowUs = nowUs;
+  }
+
+  /** Sends for an interval; resolves when everything has been answered. `measuring` is told when its parts begin. */
+  async run(interval: Interval, measuring: (is: boolean) => void): Promise<Sent> {
+    const { warmupSeconds, seconds } = interval;
+    const startUs = this.#nowUs();
+    const fromUs = startUs + warmupSeconds * 1e6;
+    const endUs = fromUs + seconds * 1e6;
+    const pacing = new Pacing({ connections: this.#connections.length, startUs, endUs, ...interval });
+    const [total, measured, put] = [newTally(), newTally(), new Latencies()];
+    const stamp = new Stamp();
+    const send = (connection: number, dueUs: number): void => {
+      stamp.set(dueUs);
+      const { bytes, locations } = this.#feed.next(connection, stamp);
+      const isMeasured = dueUs >= fromUs;
+      total.offered += locations;
+      if (isMeasured) measured.offered += locations;
+      this.#connections[connection]!.send(bytes, (fate) => {
+        const nowUs = this.#nowUs();
+        total[fate] += locations;
+        if (nowUs >= fromUs && nowUs < endUs) measured[fate] += locations;
+        if (isMeasured && fate === 'accepted') put.record(nowUs - dueUs);
+        if (fate === 'refused') this.#feed.refused?.(connection);
+        // A dead connection would answer at once, for ever.
+        if (fate === 'failed') throw new Error('A message was neither accepted nor refused');
+        pacing.answered(connection, fate === 'refused', nowUs, send);
+      });
+    };
+    let phase: 'warmup' | 'measured' | 'over' = 'warmup';
+    for (let nowUs = startUs; !pacing.isOver(nowUs); nowUs = this.#nowUs()) {
+      if (phase === 'warmup' && nowUs >= fromUs) {
+        phase = 'measured';
+        measuring(true);
+      }
+      if (phase === 'measured' && nowUs >= endUs) {
+        phase = 'over';
+        measuring(false);
+      }
+      pacing.take(nowUs, send);
+      await new Promise((resolve) => setTimeout(resolve, WAKE_MS));
+    }
+    // Both are told, even where the machine has slept through the whole interval.
+    if (phase === 'warmup') measuring(true);
+    if (phase !== 'over') measuring(false);
+    return {
+      total,
+      measured,
+      measuredSeconds: seconds,
+      put: put.percentiles(),
+      retryAfterMissing: this.#retryAfterMissing(),
+    };
+  }
+
+  #retryAfterMissing(): number {
+    return this.#connections.reduce((sum, connection) => sum + connection.retryAfterMissing, 0);
+  }
+
+  /** Sends each message of the feed once, again where it was refused: so that the hub knows every provider. */
+  async prime(): Promise<Tally> {
+    const total = newTally();
+    const each = Math.ceil(this.#feed.messagesPerRound / this.#connections.length);
+    const stamp = new Stamp();
+    await Promise.all(
+      this.#connections.map(async (connection, index) => {
+        for (let turn = 0; turn < each; turn++) {
+          stamp.set(this.#nowUs());
+          const { bytes, locations } = this.#feed.next(index, stamp);
+          let fate: Fate = 'refused';
+          while (fate === 'refused') {
+            fate = await new Promise<Fate>((resolve) => connection.send(bytes, resolve));
+            total.offered += locations;
+            total[fate] += locations;
+            if (fate === 'failed') throw new Error('A message was neither accepted nor refused');
+            if (fate === 'refused') await new Promise((resolve) => setTimeout(resolve, 20));
+          }
+        }
+      }),
+    );
+    return total;
+  }
+}
+
+function newTally(): Tally {
+  return { offered: 0, accepted: 0, refused: 0, failed: 0 };
+}

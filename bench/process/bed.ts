@@ -1,0 +1,206 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BareCommands } from '../bare_server.ts';
+import type { Group, Heard, ListenerCommands } from '../listen/listener.ts';
+import type { GeneratorCommands } from '../load/generator.ts';
+import type { Percentiles } from '../load/latencies.ts';
+import type { Plan } from '../load/plan.ts';
+import type { Interval, Sent } from '../load/sender.ts';
+import { offsetOfDay } from './clock.ts';
+import { BenchHub, type StartOptions } from './hub.ts';
+import { cpuSeconds, frontCpuSeconds, residentMb } from './proc.ts';
+import { Remote } from './remote.ts';
+import { Rest } from './rest.ts';
+
+/** The group whose subscription sees every location: what was accepted and not seen there is lost. */
+export const WITNESS = 'location_updates';
+const NO_PROGRESS_MS = 5000;
+/** What is committed is told of within this time. */
+const QUIET_MS = 1000;
+const POLL_MS = 50;
+
+const GENERATOR = new URL('../load/generator.ts', import.meta.url);
+const LISTENER = new URL('../listen/listener.ts', import.meta.url);
+const BARE = new URL('../bare_server.ts', import.meta.url);
+
+/** What a test bed is set up with. */
+export interface BedOptions extends StartOptions {
+  readonly plan: Plan;
+  /** Subscribers; one group is the witness. */
+  readonly groups: readonly Group[];
+  /** Makes zones, fences, trackables and providers before anything is measured. */
+  create?(rest: Rest): Promise<unknown>;
+}
+
+/** What one interval of load was measured at. */
+export interface Measured {
+  readonly sent: Sent;
+  /** Locations that the witness saw during the measured part. */
+  readonly seenPerSecond: number;
+  /** Seconds of CPU during the measured part. */
+  readonly hubCpuSeconds: number;
+  /** Of those of the hub: its front thread. */
+  readonly frontCpuSeconds: number;
+  readonly generatorCpuSeconds: number;
+  readonly listenerCpuSeconds: number;
+  /** At the end of the measured part. */
+  readonly residentMb: number;
+  /** Of the messages that were read in the measured part, and until all had come. */
+  readonly latency: Readonly<Record<string, Percentiles>>;
+}
+
+/** What was counted from the opening of the bed to now. */
+export interface Balance {
+  readonly accepted: number;
+  readonly seen: number;
+  /** Accepted, but not seen. */
+  readonly lost: number;
+  /** By the hub's own counters. */
+  readonly processed: number;
+  readonly outdated: number;
+  readonly heard: Readonly<Record<string, Heard>>;
+}
+
+/** A hub, a generator and a listener, each a process, ready for load. */
+export class Bed {
+  readonly hub: BenchHub;
+  readonly rest: Rest;
+  readonly generator: Remote<GeneratorCommands>;
+  readonly listener: Remote<ListenerCommands>;
+  readonly #plan: Plan;
+  #accepted = 0;
+
+  private constructor(hub: BenchHub, plan: Plan) {
+    const clock = [String(offsetOfDay())];
+    this.hub = hub;
+    this.#plan = plan;
+    this.rest = new Rest(hub.port);
+    this.generator = new Remote(GENERATOR, clock);
+    this.listener = new Remote(LISTENER, clock);
+  }
+
+  /** Starts everything, creates the scene, subscribes, and lets every provider be known. */
+  static async open(options: BedOptions): Promise<Bed> {
+    const bed = new Bed(await BenchHub.start(options), options.plan);
+    const { port } = bed.hub;
+    try {
+      await options.create?.(bed.rest);
+      for (const group of options.groups) await bed.listener.ask('subscribe', { port, group });
+      await bed.generator.ask('open', { plan: options.plan, port });
+      bed.#accepted += (await bed.generator.ask('prime', { port })).accepted;
+      await bed.drain();
+    } catch (error) {
+      await bed.close();
+      throw error;
+    }
+    return bed;
+  }
+
+  /** Locations a second of a server that only parses them, on as many connections. */
+  async bare({ warmupSeconds, seconds }: { warmupSeconds: number; seconds: number }): Promise<number> {
+    const server = new Remote<BareCommands>(BARE);
+    try {
+      const port = await server.ask('listen', undefined);
+      await this.generator.ask('open', { plan: this.#plan, port });
+      const interval = { perSecond: undefined, warmupSeconds, seconds };
+      const { measured, measuredSeconds } = await this.generator.ask('run', { port, interval });
+      await this.generator.ask('close', { port });
+      return measured.accepted / measuredSeconds;
+    } finally {
+      await server.stop();
+    }
+  }
+
+  /**
+   * Puts the hub under load for an interval, and waits until everything accepted has been seen, unless the next
+   * measurement is to find what this one leaves behind.
+   */
+  async measure(interval: Interval, { drains = true } = {}): Promise<Measured> {
+    const processes = [this.hub.pid, this.generator.pid, this.listener.pid] as const;
+    let from: Promise<Reading> | undefined;
+    let to: Promise<Reading> | undefined;
+    this.generator.onNote = (note) => {
+      const { measuring } = note as { measuring: boolean };
+      if (measuring) void this.listener.ask('resetLatencies', undefined);
+      if (measuring) from = this.#read(processes);
+      else to = this.#read(processes);
+    };
+    const sent = await this.generator.ask('run', { port: this.hub.port, interval });
+    this.#accepted += sent.total.accepted;
+    const [before, after] = [await from, await to];
+    if (before === undefined || after === undefined) throw new Error('The generator has not measured anything');
+    if (drains) await this.drain();
+    const heard = await this.listener.ask('heard', undefined);
+    return {
+      sent,
+      seenPerSecond: ((after.seen - before.seen) / (after.atMs - before.atMs)) * 1000,
+      hubCpuSeconds: after.cpu[0] - before.cpu[0],
+      frontCpuSeconds: after.front - before.front,
+      generatorCpuSeconds: after.cpu[1] - before.cpu[1],
+      listenerCpuSeconds: after.cpu[2] - before.cpu[2],
+      residentMb: after.residentMb,
+      latency: Object.fromEntries(Object.entries(heard).map(([name, { latency }]) => [name, latency])),
+    };
+  }
+
+  /**
+   * Waits until the witness has seen all that was accepted and no subscriber gets anything more: fence events come
+   * after the commit of what they announce. Gives up when nobody has got anything for five seconds.
+   */
+  async drain(): Promise<void> {
+    let got = -1;
+    let sinceMs = performance.now();
+    for (;;) {
+      const heard = await this.listener.ask('heard', undefined);
+      const now = Object.values(heard).reduce((sum, { objects }) => sum + objects, 0);
+      if (now > got) sinceMs = performance.now();
+      const enoughMs = (heard[WITNESS]?.objects ?? 0) >= this.#accepted ? QUIET_MS : NO_PROGRESS_MS;
+      if (performance.now() - sinceMs > enoughMs) return;
+      got = now;
+      await delay(POLL_MS);
+    }
+  }
+
+  /** What has become of everything sent so far. */
+  async balance(): Promise<Balance> {
+    const heard = await this.listener.ask('heard', undefined);
+    const metrics = await this.rest.metrics();
+    const seen = heard[WITNESS]?.objects ?? 0;
+    return {
+      accepted: this.#accepted,
+      seen,
+      lost: this.#accepted - seen,
+      processed: metrics.get('hub_locations_processed_total') ?? 0,
+      outdated: metrics.get('hub_locations_outdated_total') ?? 0,
+      heard,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.rest.close();
+    await Promise.all([this.generator.stop(), this.listener.stop()]);
+    await this.hub.stop();
+  }
+
+  async #seen(): Promise<number> {
+    return (await this.listener.ask('heard', undefined))[WITNESS]?.objects ?? 0;
+  }
+
+  async #read(processes: readonly number[]): Promise<Reading> {
+    const cpu = processes.map(cpuSeconds) as unknown as Reading['cpu'];
+    return {
+      cpu,
+      front: frontCpuSeconds(this.hub.pid),
+      residentMb: residentMb(this.hub.pid),
+      seen: await this.#seen(),
+      atMs: performance.now(),
+    };
+  }
+}
+
+interface Reading {
+  readonly cpu: readonly [hub: number, generator: number, listener: number];
+  readonly front: number;
+  readonly residentMb: number;
+  readonly seen: number;
+  readonly atMs: number;
+}

@@ -1,0 +1,25 @@
+/**
+ * A clock that all processes of one run share, in microseconds since 1970. The monotonic clock of the machine counts;
+ * the parent finds once how far it is from the time of day, and hands that offset to its children.
+ */
+
+/** Microseconds of the monotonic clock, which all processes of a machine share, at zero of `performance.now()`. */
+const START_US = monotonicUs() - performance.now() * 1000;
+
+/** How far the time of day is ahead of the monotonic clock, in whole microseconds, read where Date.now() changes. */
+export function offsetOfDay(): number {
+  const first = Date.now();
+  let now = first;
+  while (now === first) now = Date.now();
+  return Math.round(now * 1000 - monotonicUs());
+}
+
+/** Now, as a function: whole microseconds since 1970. */
+export function sharedClock(offsetUs: number): () => number {
+  const atZeroUs = START_US + offsetUs;
+  return () => Math.floor(atZeroUs + performance.now() * 1000);
+}
+
+function monotonicUs(): number {
+  return Number(process.hrtime.bigint() / 1000n);
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+
+/** Linux counts the time of processes in hundredths of a second. */
+const TICKS_PER_SECOND = 100;
+const KIB_PER_MB = 1_000_000 / 1024;
+
+/** Seconds of CPU that all threads of a process have used so far, in user and system mode. */
+export function cpuSeconds(pid: number): number {
+  return ticksOf(readFileSync(`/proc/${pid}/stat`, 'utf8')) / TICKS_PER_SECOND;
+}
+
+/** Seconds of CPU that the main thread of a process has used so far. */
+export function frontCpuSeconds(pid: number): number {
+  return ticksOf(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')) / TICKS_PER_SECOND;
+}
+
+/** Resident memory of a process in MB (10^6 bytes). */
+export function residentMb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) / KIB_PER_MB;
+}
+
+/** utime and stime of a line of /proc/<pid>/stat. The name of the program may hold blanks, but ends with a bracket. */
+export function ticksOf(stat: string): number {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}

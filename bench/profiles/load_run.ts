@@ -1,0 +1,126 @@
+import type { Group } from '../listen/listener.ts';
+import type { Plan } from '../load/plan.ts';
+import { type Balance, Bed, type BedOptions, type Measured, WITNESS } from '../process/bed.ts';
+import type { Result } from '../report/result.ts';
+import type { Asked } from './profile.ts';
+
+const WARMUP_SECONDS = 3;
+const BARE = { warmupSeconds: 1, seconds: 3 };
+
+/** A subscriber of every location, and one of every fence event. */
+export const BOTH_TOPICS: readonly Group[] = [
+  { name: WITNESS, topic: 'location_updates', params: [{}] },
+  { name: 'fence_events', topic: 'fence_events', params: [{}] },
+];
+
+export interface LoadRun extends BedOptions {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly secondsByDefault: number;
+  /** Locations a second where the user names none; undefined: the most that goes through. */
+  readonly rateByDefault?: number;
+  /** Numbers of this profile alone. */
+  more?(balance: Balance): Readonly<Record<string, number>>;
+}
+
+/**
+ * Measures a scene under load. With a rate: at that rate. Without: first the most that goes through, in a closed loop,
+ * for the throughput; then half of it, in an open loop, for the latencies. The bare server is measured before and after
+ * on the same messages.
+ */
+export async function runLoad(run: LoadRun, asked: Asked): Promise<Result> {
+  const { progress } = asked;
+  const seconds = asked.seconds ?? run.secondsByDefault;
+  const rate = asked.rate ?? run.rateByDefault;
+  const warmupSeconds = Math.min(WARMUP_SECONDS, seconds);
+  const bareTimes = { warmupSeconds: Math.min(BARE.warmupSeconds, seconds), seconds: Math.min(BARE.seconds, seconds) };
+  progress('making the scene');
+  const bed = await Bed.open({ ...run, nodeArgs: profiling(asked) });
+  try {
+    const perSecond = (locations: number): number => locations / run.plan.perMessage;
+    const interval = { warmupSeconds, seconds };
+    progress('measuring the bare server');
+    const bareBefore = await bed.bare(bareTimes);
+    progress(rate === undefined ? 'measuring the maximum' : `measuring at ${rate}/s`);
+    const full = await bed.measure({ ...interval, perSecond: rate && perSecond(rate) });
+    let calm = full;
+    if (rate === undefined) {
+      // Where nothing went through, a message a second still tells how long one takes.
+      const half = Math.max(sustained(full) / 2, run.plan.perMessage);
+      progress(`measuring latencies at ${Math.round(half)}/s`);
+      calm = await bed.measure({ ...interval, perSecond: perSecond(half) });
+    }
+    progress('measuring the bare server again');
+    const bare = (bareBefore + (await bed.bare(bareTimes))) / 2;
+    return await resultOf(bed, { run, asked, full, calm, bare });
+  } finally {
+    await bed.close();
+  }
+}
+
+/** Locations a second that went all the way: what only fills queues does not count. */
+export function sustained({ sent, seenPerSecond }: Measured): number {
+  return Math.min(sent.measured.accepted / sent.measuredSeconds, seenPerSecond);
+}
+
+interface Runs {
+  readonly run: LoadRun;
+  readonly asked: Asked;
+  readonly full: Measured;
+  readonly calm: Measured;
+  readonly bare: number;
+}
+
+async function resultOf(bed: Bed, { run, asked, full, calm, bare }: Runs): Promise<Result> {
+  const { sent } = full;
+  const balance = await bed.balance();
+  const { heard, lost, processed, outdated } = balance;
+  const latency = calm.latency[WITNESS];
+  const fenceLatency = calm.latency['fence_events'];
+  const others = Object.entries(heard).filter(([name]) => name !== WITNESS);
+  return {
+    profile: run.name,
+    command: commandOf(run.name, asked),
+    offered_per_s: sent.measured.offered / sent.measuredSeconds,
+    accepted_per_s: sent.measured.accepted / sent.measuredSeconds,
+    seen_per_s: full.seenPerSecond,
+    processed,
+    lost,
+    events: others.reduce((sum, [, { objects }]) => sum + objects, 0),
+    put_p50_ms: calm.sent.put.p50,
+    put_p99_ms: calm.sent.put.p99,
+    event_p50_ms: latency?.p50 ?? 0,
+    event_p99_ms: latency?.p99 ?? 0,
+    hub_cpu_s: full.hubCpuSeconds,
+    generator_cpu_s: full.generatorCpuSeconds,
+    rss_mb: full.residentMb,
+    bare_per_s: bare,
+    ratio_to_bare: sustained(full) / bare,
+    more: {
+      latency_rate_per_s: calm.sent.measured.offered / calm.sent.measuredSeconds,
+      refused_per_s: sent.measured.refused / sent.measuredSeconds,
+      outdated,
+      fence_event_p50_ms: fenceLatency?.p50 ?? 0,
+      fence_event_p99_ms: fenceLatency?.p99 ?? 0,
+      hub_front_cpu_s: full.frontCpuSeconds,
+      listener_cpu_s: full.listenerCpuSeconds,
+      hub_us_per_location: (1e6 * full.hubCpuSeconds) / (sent.measuredSeconds * sustained(full)),
+      ...run.more?.(balance),
+    },
+  };
+}
+
+/** Options of Node for the hub. */
+function profiling({ cpuProf }: Asked): readonly string[] {
+  return cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
+}
+
+/** The command that measures the same again. */
+export function commandOf(name: string, { rate, seconds, scale }: Asked): string {
+  const options = [
+    rate === undefined ? '' : ` --rate ${rate}`,
+    seconds === undefined ? '' : ` --seconds ${seconds}`,
+    scale === 1 ? '' : ` --scale ${scale}`,
+  ];
+  return `npm run bench -- --profile ${name}${options.join('')}`;
+}

@@ -1,0 +1,49 @@
+import { degreesAt, gridPlace } from '../load/movers.ts';
+import { providerId } from '../load/plan.ts';
+import { randomFrom } from '../load/random.ts';
+
+/** Fences of the standard site, and the side of the square that holds so many at its density. */
+export const SITE_FENCES = 1000;
+const SITE_METRES = 3000;
+
+/** The side of a square in which so many fences lie as close as on the standard site. */
+export function sideFor(fences: number): number {
+  return SITE_METRES * Math.sqrt(fences / SITE_FENCES);
+}
+
+interface PolygonFences {
+  readonly count: number;
+  readonly vertices: number;
+  readonly sideMetres: number;
+  readonly radiusMetres: readonly [least: number, most: number];
+}
+
+/** Polygons of uneven outline, anywhere in a square. */
+export function* polygonFences({ count, vertices, sideMetres, radiusMetres }: PolygonFences): Generator<object> {
+  const random = randomFrom(7);
+  const [least, most] = radiusMetres;
+  for (let i = 0; i < count; i++) {
+    const [x, y] = [sideMetres * random(), sideMetres * random()];
+    const ring = Array.from({ length: vertices }, (_, corner) => {
+      const angle = (2 * Math.PI * corner) / vertices;
+      const radius = least + (most - least) * random();
+      return degreesAt(x + radius * Math.cos(angle), y + radius * Math.sin(angle));
+    });
+    yield { name: `fence ${i}`, region: { type: 'Polygon', coordinates: [[...ring, ring[0]]] } };
+  }
+}
+
+/** Round fences on a grid. */
+export function* roundFences(count: number, grid: { spacingMetres: number; radiusMetres: number }): Generator<object> {
+  for (let i = 0; i < count; i++) {
+    const coordinates = degreesAt(...gridPlace(i, count, grid.spacingMetres));
+    yield { name: `fence ${i}`, region: { type: 'Point', coordinates }, radius: grid.radiusMetres };
+  }
+}
+
+/** Trackables with one provider each. */
+export function* trackables(count: number, more: object = {}): Generator<object> {
+  for (let i = 0; i < count; i++) {
+    yield { type: 'omlox', name: `person ${i}`, location_providers: [providerId(i)], ...more };
+  }
+}

@@ -1,0 +1,68 @@
+import type { ElevationRef, Location, ProviderType } from '../../model/location.ts';
+import { formatTime } from '../../model/time.ts';
+
+/**
+ * A location that was accepted: what the hub decides by, and beside it the JSON text of what it only hands on. The text
+ * is made once, where the location comes in; later it is only put together. Null stands for what was not sent.
+ */
+export interface AcceptedLocation {
+  readonly provider_id: string;
+  readonly source: string;
+  readonly provider_type: ProviderType;
+  readonly crs: string;
+  /** As sent: two or three numbers in `crs`. */
+  readonly coordinates: readonly number[];
+  readonly associated: boolean | null;
+  readonly accuracy: number | null;
+  readonly floor: number | null;
+  readonly elevation_ref: ElevationRef | null;
+  readonly speed: number | null;
+  readonly course: number | null;
+  /** All members but position, crs and trackables: `"source":…,"provider_type":…` without braces. */
+  readonly text: string;
+}
+
+/** What stands in for members that were left out, and for a provider id in another case. */
+export interface FilledIn {
+  readonly providerId: string;
+  readonly source: string;
+  readonly crs: string;
+  /** timestamp_generated where there is none. */
+  readonly generatedMs: number;
+}
+
+/** Takes a checked location, with the members that the hub knows and that are set. */
+// hot
+export function accept(value: Location, { providerId, source, crs, generatedMs }: FilledIn): AcceptedLocation {
+  const { timestamp_generated: generated, timestamp_sent: sent, properties } = value;
+  const { associated = null, accuracy = null, floor = null, elevation_ref = null, speed = null, course = null } = value;
+  // Times were parsed, and types are words: none of these needs an escape.
+  let text = `"source":${JSON.stringify(source)},"provider_type":"${value.provider_type}","provider_id":`;
+  text += `${JSON.stringify(providerId)},"timestamp_generated":"${generated ?? formatTime(generatedMs)}"`;
+  if (sent != null) text += `,"timestamp_sent":"${sent}"`;
+  if (associated !== null) text += `,"associated":${associated}`;
+  if (accuracy !== null) text += `,"accuracy":${accuracy}`;
+  if (floor !== null) text += `,"floor":${floor}`;
+  if (elevation_ref !== null) text += `,"elevation_ref":"${elevation_ref}"`;
+  if (value.true_heading != null) text += `,"true_heading":${value.true_heading}`;
+  if (value.magnetic_heading != null) text += `,"magnetic_heading":${value.magnetic_heading}`;
+  if (value.heading_accuracy != null) text += `,"heading_accuracy":${value.heading_accuracy}`;
+  if (speed !== null) text += `,"speed":${speed}`;
+  if (course !== null) text += `,"course":${course}`;
+  if (properties != null) text += `,"properties":${JSON.stringify(properties)}`;
+  const { coordinates } = value.position;
+  return {
+    provider_id: providerId,
+    source,
+    provider_type: value.provider_type,
+    crs,
+    coordinates,
+    associated,
+    accuracy,
+    floor,
+    elevation_ref,
+    speed,
+    course,
+    text,
+  };
+}

@@ -1,0 +1,59 @@
+import { followingOf } from '../core/zone/following.ts';
+import type { ZoneMove } from '../core/zone/take_along.ts';
+import { zoneTransform } from '../core/zone/zone_transform.ts';
+import { transformationType } from '../core/zone/zone_type.ts';
+import { idKey, isUnset } from '../model/id.ts';
+import type { Zone } from '../model/zone.ts';
+import type { Change } from './entities.ts';
+import type { State } from './state.ts';
+
+/**
+ * Changes of zones that go where others are. Each change must be applied before the next one is asked for, as the zones
+ * that a moved zone carries are looked up then. Whoever is there already is left alone, so nothing goes round in circles.
+ */
+
+/** Where a zone goes. The floor stays where it is not known. */
+interface Goal {
+  readonly position: readonly number[];
+  readonly floor: number | null | undefined;
+}
+
+/** Moves zones to the objects that they follow, and what they carry. A zone that does not follow any more stays. */
+export function* movedZones(moves: Iterable<ZoneMove>, state: State): Generator<Change<'zone'>> {
+  for (const move of moves) {
+    const zone = state.get('zone', move.id);
+    if (zone !== undefined && follows(zone, move.by, state)) yield* moved(zone, move, state);
+  }
+}
+
+/** Moves what a zone carries after it was put somewhere else. */
+export function* carriedAlong(before: Zone, after: Zone, state: State): Generator<Change<'zone'>> {
+  if (after.position == null) return;
+  const goal: Goal = { position: after.position.coordinates, floor: after.floor };
+  if (isAt(before, goal)) return;
+  for (const { kind, entity } of state.carriedBy('zone', after.id)) {
+    if (kind === 'zone') yield* moved(entity, goal, state);
+  }
+}
+
+function* moved(before: Zone, goal: Goal, state: State): Generator<Change<'zone'>> {
+  if (isAt(before, goal)) return;
+  const after: Zone = { ...before, position: { type: 'Point', coordinates: [...goal.position] } };
+  if (goal.floor != null) after.floor = goal.floor;
+  // A benchmark beyond the reach of its projection would leave the zone without coordinates.
+  if (transformationType(after) === 'benchmark' && zoneTransform(after) === undefined) return;
+  yield { kind: 'zone', id: before.id, before, after };
+  yield* carriedAlong(before, after, state);
+}
+
+function isAt({ position, floor }: Zone, goal: Goal): boolean {
+  if (goal.floor != null && goal.floor !== floor) return false;
+  const at = position?.coordinates ?? [];
+  return at.length === goal.position.length && at.every((coordinate, i) => coordinate === goal.position[i]);
+}
+
+/** A parent that is a zone has no namesakes among the trackables. */
+function follows(zone: Zone, by: ZoneMove['by'], state: State): boolean {
+  if (!isUnset(zone.parent) && state.has('zone', zone.parent)) return false;
+  return followingOf(zone)?.[`${by.kind}s`].has(idKey(by.id)) === true;
+}

@@ -1,0 +1,79 @@
+import type { FilterFields } from '../model/topics.ts';
+import { type Filter, keyText } from './filter.ts';
+
+/** A subscription with a filter. */
+export interface Filtering {
+  readonly filter: Filter;
+}
+
+/**
+ * Subscriptions that filter, found by what they filter for: one that wants the events of a single provider costs nothing
+ * for those of all others. Subscriptions whose filter has no key are asked about every event.
+ */
+export class Keyed<S extends Filtering> {
+  readonly #unkeyed = new Set<S>();
+  /** By field, then by its value. */
+  readonly #keyed = new Map<number, Map<string, Set<S>>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(subscription: S): void {
+    this.#size++;
+    const { key } = subscription.filter;
+    if (key === undefined) {
+      this.#unkeyed.add(subscription);
+      return;
+    }
+    const byValue = this.#keyed.get(key.at) ?? new Map<string, Set<S>>();
+    this.#keyed.set(key.at, byValue);
+    for (const value of key.values) {
+      const own = byValue.get(value);
+      if (own === undefined) byValue.set(value, new Set([subscription]));
+      else own.add(subscription);
+    }
+  }
+
+  delete(subscription: S): void {
+    this.#size--;
+    this.#unkeyed.delete(subscription);
+    const { key } = subscription.filter;
+    const byValue = key && this.#keyed.get(key.at);
+    if (byValue === undefined) return;
+    for (const value of key?.values ?? []) {
+      const own = byValue.get(value);
+      own?.delete(subscription);
+      if (own?.size === 0) byValue.delete(value);
+    }
+    if (byValue.size === 0) this.#keyed.delete(key?.at ?? 0);
+  }
+
+  /** Which events each subscription wants, by their places in the list; those that want none are left out. hot */
+  match(events: readonly FilterFields[]): Map<S, number[]> {
+    const found = new Map<S, number[]>();
+    for (const subscription of this.#unkeyed) {
+      for (let i = 0; i < events.length; i++) {
+        if (subscription.filter(events[i] as FilterFields)) note(found, subscription, i);
+      }
+    }
+    for (const [at, byValue] of this.#keyed) {
+      for (let i = 0; i < events.length; i++) {
+        const fields = events[i] as FilterFields;
+        const value = fields[at];
+        if (typeof value !== 'string') continue;
+        for (const subscription of byValue.get(keyText(value)) ?? []) {
+          if (subscription.filter(fields)) note(found, subscription, i);
+        }
+      }
+    }
+    return found;
+  }
+}
+
+function note<S>(found: Map<S, number[]>, subscription: S, place: number): void {
+  const places = found.get(subscription);
+  if (places === undefined) found.set(subscription, [place]);
+  else places.push(place);
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { ROUTES } from '../../src/api/routes/routes.ts';
+import type { TestReply } from '../support/running_hub.ts';
+import { filled, IDS, UNKNOWN_ID } from './world.ts';
+
+/** A request that is like a good one but for one thing, and what it is answered. */
+export interface BadCall {
+  readonly what: string;
+  readonly status: 400 | 404 | 405;
+  /** What the message begins with. */
+  readonly names: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly query?: string;
+  readonly body?: unknown;
+}
+
+/** Where an unknown id is no error, and why. */
+export const TAKES_UNKNOWN: Readonly<Record<string, string>> = {
+  'PUT /providers/{provider_id}/location': 'the location creates its provider',
+  'PUT /providers/{provider_id}/proximity': 'the proximity creates its provider',
+};
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const BROKEN = '%E0%A4';
+
+/** A method that the path does not have. */
+export function badMethod(path: string): BadCall {
+  const own = ROUTES.filter((route) => route.path.replaceAll(/:(\w+)/g, '{$1}') === path);
+  const method = METHODS.find((name) => own.every((route) => route.method !== name));
+  assert.ok(method, `${path} has every method`);
+  return { what: 'another method', status: 405, names: 'Cannot', method };
+}
+
+/** Ids that nothing has, and one that is no text. `body` names none of the ids. */
+export function badPaths(title: string, path: string, body: unknown): BadCall[] {
+  if (!path.includes('{')) return [];
+  const ids = Object.fromEntries(Object.keys(IDS).map((name) => [name, UNKNOWN_ID]));
+  const unknown = { what: 'an unknown id', status: 404, names: 'Cannot', path: filled(path, ids), body } as const;
+  const broken = { what: 'a broken id', status: 400, names: 'path', path: path.replace(/\{\w+\}/, BROKEN) } as const;
+  return title in TAKES_UNKNOWN ? [broken] : [unknown, broken];
+}
+
+/** Values that a parameter does not take. */
+export function badQueries(name: string): BadCall[] {
+  const broken = { what: `a broken ${name}`, status: 400, names: 'query', query: `?${name}=${BROKEN}` } as const;
+  // Any text may be somebody's name.
+  if (name === 'foreign_id') return [broken];
+  return [broken, { what: `a bad ${name}`, status: 400, names: name, query: `?${name}=bad` }];
+}
+
+const NO_JSON = ['', '{', 'no', '{"a":}', '\u0000'];
+/** JSON that no body is; of sensors everything is one. */
+const NO_ENTITY = [true, 7, 'text', null, { type: 7, properties: 'none' }];
+
+/** Texts that are no JSON, and JSON that is no such body. A rule to be validated may be any text, and begins a message otherwise. */
+export function badBodies(title: string, good: unknown): BadCall[] {
+  const isRule = title === 'POST /validator/rules/locating';
+  const texts = NO_JSON.map((body) => bad(`the text ${JSON.stringify(body)}`, body, isRule ? '' : 'body'));
+  if (title.endsWith('/sensors')) return texts;
+  const values: readonly unknown[] = [...NO_ENTITY, ...(Array.isArray(good) ? [[{}]] : [])];
+  const entities = isRule ? values.filter((value) => value !== 7) : values;
+  return [...texts, ...entities.map((value) => bad(JSON.stringify(value), JSON.stringify(value), ''))];
+}
+
+export function bad(what: string, body: unknown, names: string): BadCall {
+  return { what, status: 400, names, body };
+}
+
+/** Fails unless the reply is a refusal as the bad call asks for. */
+export function assertRefused(title: string, { what, status, names }: BadCall, reply: TestReply): void {
+  assert.equal(reply.status, status, `${title} with ${what}: ${reply.status} ${reply.text}`);
+  const { type, code, message } = reply.body;
+  assert.equal(code, status);
+  assert.match(type, /^com\.flowcate\.(http|license)\.\w+$/);
+  assert.ok(message.length > 10, reply.text);
+  assert.ok(message.startsWith(names), `${title} with ${what}: ${message} does not name ${names}`);
+  if (status === 405) assert.match(reply.headers.allow ?? '', /OPTIONS$/);
+}

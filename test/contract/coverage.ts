@@ -1,0 +1,255 @@
+import { TOPIC_NAMES } from '../../src/fanout/topic_name.ts';
+import { ENDPOINTS, testName, versionsOf } from './endpoints.ts';
+
+/** Which tests cover the specification: every endpoint, every topic and the rules beside them. */
+
+/** A test by its file below test/ and its name. */
+export type CoveredBy = readonly [file: string, name: string];
+
+const TABLE = 'contract/endpoint_table.test.ts';
+const SOCKET_WALK: CoveredBy = [
+  'contract/socket_document.test.ts',
+  'describes the events of every topic, of every kind',
+];
+
+const RELATIONS = 'e2e/relations.test.ts';
+const OPERATION = 'e2e/operation.test.ts';
+const TOPICS = 'e2e/topics.test.ts';
+const CHANGES = 'e2e/changes.test.ts';
+const ANCHORS_AND_RULES = 'e2e/anchors_and_rules.test.ts';
+
+const IN_FENCE: CoveredBy = [RELATIONS, 'is the same, asked from the objects'];
+const PLACES: CoveredBy = [RELATIONS, 'list their locations and motions'];
+const RELATED: CoveredBy = [RELATIONS, 'know each other, as objects in v2 and by their ids in v1'];
+const SENSORS: CoveredBy = ['api/assignment_endpoints.test.ts', 'are any JSON, 404 until they are set'];
+const FORCE: CoveredBy = ['api/assignment_endpoints.test.ts', 'hand on force_location_update'];
+const ACKNOWLEDGED: CoveredBy = [
+  'e2e/read_your_writes.test.ts',
+  'means that reads see what it has acknowledged, whatever else goes on',
+];
+const PROXIMITY: CoveredBy = ['e2e/ways_in.test.ts', 'by PUT of one is a location at its zone, and is told as it came'];
+const RULES: CoveredBy = [
+  ANCHORS_AND_RULES,
+  'the locating rules of the hub decide in every shard, and after a restart',
+];
+const MONTHS: CoveredBy = [
+  'e2e/kept_before.test.ts',
+  'A month that has ended is shown as it was kept, in both versions',
+];
+const LICENCE: CoveredBy = [
+  'e2e/licence.test.ts',
+  'A licence key is good that a public key of the configuration verifies, from the configuration and over the API',
+];
+const ZONES_HEALTH: CoveredBy = [OPERATION, 'at /health/zones what has come from the zones'];
+const SOURCES_HEALTH: CoveredBy = [
+  OPERATION,
+  'at /health/sources what has come from each source, by its name as it was sent',
+];
+const BY_FOREIGN_ID: CoveredBy = ['e2e/entities.test.ts', 'zones are found by their foreign id'];
+const ANCHORS: CoveredBy = [
+  ANCHORS_AND_RULES,
+  'anchors move what is local to their zone, everywhere and at once, and after a restart',
+];
+const DOCUMENTS: CoveredBy = [
+  'contract/documents.test.ts',
+  'openapi.json of v2 refers to nothing that it does not have',
+];
+const PAGES: CoveredBy = [
+  'api/docs_pages.test.ts',
+  'The pages of the documentation load files that the hub has, and nothing from elsewhere',
+];
+
+/** What is tested of an endpoint beyond its statuses, parameters and bodies, by the path. */
+export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
+  '/zones': [BY_FOREIGN_ID],
+  '/zones/summary': [BY_FOREIGN_ID],
+  '/zones/{zone_id}': [[CHANGES, 'the place of a zone moves its fences']],
+  '/zones/{zone_id}/transform': [['api/zone_endpoints.test.ts', 'transform positions both ways and keep z']],
+  '/zones/{zone_id}/createfence': [
+    ['api/zone_fences.test.ts', 'makes a fence of the points of a zone, which is not kept and can be posted'],
+  ],
+  '/zones/{zone_id}/fence': [['api/zone_fences.test.ts', 'keeps a local fence in EPSG:4326']],
+  '/zones/fromlocal': [
+    [
+      'api/from_local.test.ts',
+      'makes a zone whose points are the local coordinates, which is not kept and can be posted',
+    ],
+  ],
+  '/fences/fromlocal': [
+    ['api/from_local.test.ts', 'makes a circle in a zone, a polygon by a reference, and a polygon in a zone'],
+  ],
+  '/trackables': [FORCE],
+  '/trackables/motions': [PLACES],
+  '/trackables/rules/locating': [RULES],
+  '/trackables/{trackable_id}': [
+    [CHANGES, 'the providers of a trackable acts from the next location on, or at once by force'],
+    ['api/patch_endpoints.test.ts', 'that are patched make no difference, and cycles are refused'],
+  ],
+  '/trackables/{trackable_id}/fences': [IN_FENCE],
+  '/trackables/{trackable_id}/location': [PLACES],
+  '/trackables/{trackable_id}/locations': [PLACES],
+  '/trackables/{trackable_id}/motion': [PLACES],
+  '/trackables/{trackable_id}/sensors': [SENSORS],
+  '/trackables/{trackable_id}/providers': [RELATED],
+  '/providers/{provider_id}/fences': [IN_FENCE],
+  '/providers/{provider_id}/trackables': [RELATED],
+  '/providers/{provider_id}/location': [ACKNOWLEDGED],
+  '/providers/{provider_id}/proximity': [PROXIMITY],
+  '/providers/proximities': [PROXIMITY],
+  '/providers/{provider_id}/sensors': [SENSORS],
+  '/providers/locations': [['e2e/read_your_writes.test.ts', 'to a list of locations means all of them']],
+  '/fences/{fence_id}': [[CHANGES, 'the region of a fence makes objects leave and enter at once']],
+  '/fences/{fence_id}/locations': [IN_FENCE],
+  '/fences/{fence_id}/motions': [IN_FENCE],
+  '/fences/{fence_id}/providers': [IN_FENCE],
+  '/fences/{fence_id}/trackables': [IN_FENCE],
+  '/fences/{fence_id}/events': [
+    [ANCHORS_AND_RULES, 'events of third parties reach the subscribers of fence_events and of its GeoJSON'],
+  ],
+  '/anchors': [ANCHORS],
+  '/anchors/summary': [
+    ['api/anchor_endpoints.test.ts', 'show georeferenced positions that the zone computes, where that is possible'],
+  ],
+  '/anchors/{anchor_id}': [ANCHORS],
+  '/adapters/cisco/locations': [['e2e/sources.test.ts', 'Notifications of Cisco come through REST to a subscriber']],
+  '/license/info': [[OPERATION, 'at /license/info that its key is no good, which changes nothing']],
+  '/license/key': [LICENCE],
+  '/license/lease': [LICENCE],
+  '/license/starttrial': [['operation/licence.test.ts', 'has a trial of 30 days that starts once']],
+  '/stats/consumption/summary': [MONTHS],
+  '/stats/consumption/current': [[OPERATION, 'at /stats/consumption what was used this month']],
+  '/stats/consumption/{year}/{month}': [MONTHS],
+  '/health': [
+    [OPERATION, 'at /health that it lives, and at /version what it is, with and without a version in the path'],
+  ],
+  '/health/system': [[OPERATION, 'at /health/system since when, and its configuration without secrets']],
+  '/health/ws': [[OPERATION, 'at /health/ws who listens, and when they were last sent something']],
+  '/health/zones/summary': [ZONES_HEALTH],
+  '/health/zones/{zone_id}': [ZONES_HEALTH],
+  '/health/sources/summary': [SOURCES_HEALTH],
+  '/health/sources/{source_id}': [SOURCES_HEALTH],
+  '/openapi.json': [DOCUMENTS],
+  '/asyncapi.json': [SOCKET_WALK],
+  '/docs': [PAGES],
+  '/docs/{file}': [PAGES],
+  '/metrics': [[OPERATION, 'at /metrics, also below /hub, numbers that balance']],
+};
+
+/** The WebSocket as an endpoint. */
+export const OF_SOCKET: readonly CoveredBy[] = [
+  ['e2e/frames.test.ts', 'are the same on all paths of the WebSocket'],
+  ['contract/socket_document.test.ts', 'describes the commands that the hub takes, and its answers'],
+];
+
+const EVERY_CHANGE: CoveredBy = [TOPICS, 'the topics of changes get every change with its entity'];
+
+/** What is tested of a topic beyond the shape of its events. */
+export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
+  location_updates: [
+    [
+      TOPICS,
+      'location_updates get the locations of each provider in order, on the earth and with what the hub knows of them',
+    ],
+  ],
+  'location_updates:geojson': [[TOPICS, 'a location as a point with the rest of it']],
+  fence_events: [[TOPICS, 'fence_events get entries and exits of providers and of trackables']],
+  'fence_events:geojson': [
+    [TOPICS, 'a fence event as the region of its fence with the event, and the name and floor of the fence'],
+  ],
+  trackable_motions: [[TOPICS, 'trackable_motions get the trackable, its location and its shape']],
+  'trackable_motions:geojson': [[TOPICS, 'a motion as its shape with the rest of it']],
+  collision_events: [[TOPICS, 'collision_events get start, colliding and end, the mover first']],
+  proximity_updates: [[TOPICS, 'proximity_updates get what the topic promises']],
+  zone_changes: [EVERY_CHANGE],
+  fence_changes: [EVERY_CHANGE],
+  provider_changes: [EVERY_CHANGE],
+  trackable_changes: [EVERY_CHANGE],
+  anchor_changes: [ANCHORS],
+};
+
+const COLLIDING: CoveredBy = [
+  CHANGES,
+  'a trackable makes it leave its fences and its collision, and takes its motion away',
+];
+const RESTART: CoveredBy = [
+  'durability/restart.test.ts',
+  'After a crash members are still inside, and what fell due meanwhile is told once, after a while',
+];
+
+/** Rules that are stated beside the tables, in short. */
+export const OF_RULES: readonly (readonly [rule: string, ...tests: CoveredBy[]])[] = [
+  ['An exit after the fence timeout, tolerance_timeout or exit_delay', ['core/vectors.test.ts', 'a fence']],
+  ['A colliding trackable that is removed ends its collision; its motion goes', COLLIDING],
+  [
+    'An event of a trackable has a null provider_id and the properties of its fence',
+    [TOPICS, 'fence_events get entries and exits of providers and of trackables'],
+  ],
+  [
+    'A location without time is of now; an outdated one moves nothing',
+    ['e2e/ways_in.test.ts', 'by PUT of one that is older than the last one has no effect'],
+  ],
+  ['Timers and memberships after a restart', RESTART],
+  ['crs selects the projection, UTM and UPS included', ['e2e/views.test.ts', 'a subscriber in']],
+  ['spatial_query decides by geometry', IN_FENCE],
+  ['DELETE clears a collection', ['e2e/entities.test.ts', 'entities']],
+  ['A provider that is named twice is refused', ['entities/refuses.test.ts', 'Entities.create']],
+  [
+    'All events are forwarded under load',
+    ['e2e/frames.test.ts', 'have at most 32 KiB in a burst of large locations, and miss none'],
+  ],
+  [
+    'A client gives the id in v2',
+    ['api/entity_endpoints.test.ts', 'answers 400 to an id that exists, in both versions where the id is kept'],
+  ],
+];
+
+/** The text of COVERAGE.md. */
+export function coveragePage(): string {
+  const endpoints = ENDPOINTS.flatMap((endpoint) => {
+    const { path, answers } = endpoint;
+    return Object.entries(answers).map(([method, status], i) => {
+      const title = `${method} ${path}`;
+      const names = versionsOf(endpoint).map((version): CoveredBy => [TABLE, testName(version, title, status)]);
+      return row(`\`${title}\``, [...names, ...(i === 0 ? (IN_DEPTH[path] ?? []) : [])]);
+    });
+  });
+  const topics = TOPIC_NAMES.map((topic) => row(`\`${topic}\``, [SOCKET_WALK, ...(OF_TOPICS[topic] ?? [])]));
+  const rules = OF_RULES.map(([rule, ...tests]) => row(rule, tests));
+  return `${INTRODUCTION}
+## Endpoints
+
+| endpoint | tests |
+|---|---|
+${endpoints.join('\n')}
+${row('WebSocket `/ws/socket`', OF_SOCKET)}
+
+## Topics of the WebSocket
+
+| topic | tests |
+|---|---|
+${topics.join('\n')}
+
+## Rules
+
+| rule | tests |
+|---|---|
+${rules.join('\n')}
+`;
+}
+
+const INTRODUCTION = `# What covers the contract
+
+Each endpoint and topic with the tests that cover it, by file and name. Every reply that the tests of endpoints get is
+held against the OpenAPI document of its version, every frame against the AsyncAPI document. Operations of the public
+omlox Hub API are called by \`reference_api.test.ts\`, too, and their bodies held against its schemas. A test of this
+folder fails when a file or a name here does not exist, or an endpoint or topic is missing.
+`;
+
+function row(what: string, tests: readonly CoveredBy[]): string {
+  const files = Map.groupBy(tests, ([file]) => file);
+  const shown = Array.from(files, ([file, named]) => {
+    const names = named.map(([, name]) => `“${name}”`).join(', ');
+    return `[${file.slice(0, -'.test.ts'.length)}](../${file}): ${names}`;
+  });
+  return `| ${what} | ${shown.join('<br>')} |`;
+}

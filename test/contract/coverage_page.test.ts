@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { TOPIC_NAMES } from '../../src/fanout/topic_name.ts';
+import { type CoveredBy, coveragePage, IN_DEPTH, OF_RULES, OF_SOCKET, OF_TOPICS } from './coverage.ts';
+import { ENDPOINTS } from './endpoints.ts';
+
+const PAGE = new URL('COVERAGE.md', import.meta.url);
+const TESTS = new URL('../', import.meta.url);
+const SPECIFICATION = new URL('../../../shared/spec/location-hub-specification.md', import.meta.url);
+const specification = existsSync(SPECIFICATION) ? readFileSync(SPECIFICATION, 'utf8') : undefined;
+const skip = specification ? false : 'the specification is not here';
+
+const REWRITE =
+  'write it anew: node --eval "import(\'./test/contract/coverage.ts\').then((it) => process.stdout.write(it.coveragePage()))"' +
+  ' > test/contract/COVERAGE.md';
+
+/** Endpoints that the specification names in words. */
+const IN_WORDS: Readonly<Record<string, readonly string[]>> = {
+  'vendor location notification endpoint': ['PUT /adapters/cisco/locations', 'POST /adapters/cisco/locations'],
+  'consumption and usage statistic API': [
+    'GET /stats/consumption/summary',
+    'GET /stats/consumption/current',
+    'GET /stats/consumption/{year}/{month}',
+  ],
+};
+/** Has a row of its own, which names no method. */
+const SOCKET = 'WebSocket /ws/socket';
+
+describe('COVERAGE.md', () => {
+  it('is what coveragePage makes', () => {
+    assert.equal(readFileSync(PAGE, 'utf8'), coveragePage(), REWRITE);
+  });
+
+  it('names tests that exist', () => {
+    const rows: readonly CoveredBy[] = [
+      ...Object.values(IN_DEPTH).flat(),
+      ...Object.values(OF_TOPICS).flat(),
+      ...OF_SOCKET,
+      ...OF_RULES.flatMap(([, ...tests]) => tests),
+    ];
+    const missing = rows.filter(([file, name]) => !namesIn(file).some((pattern) => pattern.test(name)));
+    assert.deepEqual(missing, []);
+  });
+
+  it('names nothing that the hub does not have', () => {
+    const paths = new Set(ENDPOINTS.map(({ path }) => path));
+    assert.deepEqual(
+      Object.keys(IN_DEPTH).filter((path) => !paths.has(path)),
+      [],
+    );
+    assert.deepEqual(Object.keys(OF_TOPICS).toSorted(), TOPIC_NAMES.toSorted());
+  });
+
+  it('has every endpoint of the specification', { skip }, (t) => {
+    const wanted = tableOf('Endpoints').flatMap(([methods = '', paths = '']) => endpointsOf(methods, paths));
+    t.diagnostic(`${wanted.length} endpoints`);
+    const titles = ENDPOINTS.flatMap(({ path, answers }) => [path, ...Object.keys(answers).map((m) => `${m} ${path}`)]);
+    assert.ok(wanted.length > 30);
+    assert.deepEqual(
+      wanted.filter((endpoint) => !titles.includes(endpoint)),
+      [],
+    );
+  });
+
+  it('has every topic of the specification', { skip }, () => {
+    const wanted = tableOf('Events').map(([topic = '']) => topic);
+    assert.ok(wanted.length >= 6);
+    assert.deepEqual(
+      wanted.filter((topic) => !(topic in OF_TOPICS)),
+      [],
+    );
+  });
+});
+
+const patterns = new Map<string, readonly RegExp[]>();
+
+/** The names of the tests and suites of a file; what a template fills in may be anything. */
+function namesIn(file: string): readonly RegExp[] {
+  const known = patterns.get(file);
+  if (known !== undefined) return known;
+  const text = readFileSync(new URL(file, TESTS), 'utf8');
+  const names = text.matchAll(/\b(?:test|it|describe)\(\s*(?:'([^'\n]+)'|`([^`\n]+)`)/g);
+  const found = Array.from(names, ([, fixed, template = '']) => {
+    const parts = (fixed === undefined ? template.split(/\$\{[^}]*\}/) : [fixed]).map(escaped);
+    return new RegExp(`^${parts.join('.+')}$`);
+  });
+  patterns.set(file, found);
+  return found;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+/** The cells of the first table under a heading of the specification. */
+function tableOf(heading: string): string[][] {
+  const [, section = ''] = (specification ?? '').split(`\n## ${heading}\n`);
+  const lines = section.split('\n## ')[0]?.split('\n') ?? [];
+  const start = lines.findIndex((line) => line.startsWith('|---') || line.startsWith('| ---'));
+  const end = lines.findIndex((line, i) => i > start && !line.startsWith('|'));
+  return lines.slice(start + 1, end < 0 ? undefined : end).map((line) => {
+    return line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+  });
+}
+
+/** `GET /zones` for each of the methods and paths of a row; the path alone where the method is not told. */
+function endpointsOf(methods: string, paths: string): readonly string[] {
+  if (paths.startsWith(SOCKET)) return [];
+  const inWords = IN_WORDS[paths];
+  if (inWords !== undefined) return inWords;
+  return paths.split(',').flatMap((text) => {
+    const path = text.trim().replaceAll(/:(\w+)/g, '{$1}');
+    return methods === 'unspecified' ? [path] : methods.split(',').map((method) => `${method.trim()} ${path}`);
+  });
+}

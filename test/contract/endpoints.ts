@@ -1,0 +1,93 @@
+import { IDS } from './world.ts';
+
+/** Every endpoint with its methods and what they answer when all goes well. */
+export interface Endpoint {
+  readonly path: string;
+  readonly answers: Readonly<Record<string, number>>;
+  /** Parameters that each of its methods must understand, beside those of GET alone. */
+  readonly writes?: readonly string[];
+  readonly reads?: readonly string[];
+  /** Whether it is served without a version alone. */
+  readonly unversioned?: true;
+}
+
+const VIEWS = ['crs=EPSG:32632', 'crs=EPSG:4326', `crs=local&zone_id=${IDS['zone_id']}`, 'geojson=true'];
+const SPATIAL = ['spatial_query=true', 'spatial_query=false'];
+const COLLECTION = { GET: 200, POST: 201, DELETE: 204 };
+const ITEM = { GET: 200, PUT: 204, PATCH: 200, DELETE: 204 };
+const FORCED = ['force_location_update=true', 'subdivide=true'];
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  { path: '/zones', answers: COLLECTION, reads: ['foreign_id=hall'] },
+  { path: '/zones/summary', answers: { GET: 200 }, reads: ['foreign_id=hall'] },
+  { path: '/zones/{zone_id}', answers: ITEM },
+  { path: '/zones/{zone_id}/transform', answers: { PUT: 200 }, writes: ['geojson=true'] },
+  { path: '/zones/{zone_id}/createfence', answers: { GET: 200 } },
+  { path: '/zones/{zone_id}/fence', answers: { POST: 201 } },
+  { path: '/zones/fromlocal', answers: { PUT: 200 } },
+  { path: '/trackables', answers: COLLECTION, writes: FORCED },
+  { path: '/trackables/summary', answers: { GET: 200 } },
+  { path: '/trackables/motions', answers: { GET: 200 }, reads: VIEWS },
+  { path: '/trackables/rules/locating', answers: { GET: 200, PUT: 200 } },
+  { path: '/trackables/{trackable_id}', answers: { ...ITEM, PUT: 200 }, writes: FORCED },
+  { path: '/trackables/{trackable_id}/fences', answers: { GET: 200 }, reads: SPATIAL },
+  { path: '/trackables/{trackable_id}/location', answers: { GET: 200 }, reads: VIEWS },
+  { path: '/trackables/{trackable_id}/locations', answers: { GET: 200 }, reads: VIEWS },
+  { path: '/trackables/{trackable_id}/motion', answers: { GET: 200 }, reads: VIEWS },
+  { path: '/trackables/{trackable_id}/sensors', answers: { GET: 200 } },
+  { path: '/trackables/{trackable_id}/providers', answers: { GET: 200 } },
+  { path: '/providers', answers: COLLECTION },
+  { path: '/providers/summary', answers: { GET: 200 } },
+  { path: '/providers/{provider_id}', answers: ITEM },
+  { path: '/providers/{provider_id}/location', answers: { GET: 200, PUT: 204, DELETE: 204 }, reads: VIEWS },
+  { path: '/providers/{provider_id}/proximity', answers: { PUT: 204 } },
+  { path: '/providers/{provider_id}/sensors', answers: { GET: 200, PUT: 204 } },
+  { path: '/providers/{provider_id}/fences', answers: { GET: 200 }, reads: SPATIAL },
+  { path: '/providers/{provider_id}/trackables', answers: { GET: 200 } },
+  { path: '/providers/locations', answers: { GET: 200, PUT: 204, POST: 204, DELETE: 204 }, reads: VIEWS },
+  { path: '/providers/proximities', answers: { PUT: 204, POST: 204 } },
+  { path: '/fences', answers: COLLECTION, writes: ['subdivide=true'] },
+  { path: '/fences/summary', answers: { GET: 200 }, reads: VIEWS },
+  { path: '/fences/fromlocal', answers: { PUT: 200 } },
+  { path: '/fences/{fence_id}', answers: ITEM, reads: VIEWS, writes: ['subdivide=true'] },
+  { path: '/fences/{fence_id}/locations', answers: { GET: 200 }, reads: [...VIEWS, ...SPATIAL] },
+  { path: '/fences/{fence_id}/motions', answers: { GET: 200 }, reads: [...VIEWS, ...SPATIAL] },
+  { path: '/fences/{fence_id}/providers', answers: { GET: 200 }, reads: SPATIAL },
+  { path: '/fences/{fence_id}/trackables', answers: { GET: 200 }, reads: SPATIAL },
+  { path: '/fences/{fence_id}/events', answers: { POST: 204, PUT: 204 } },
+  { path: '/anchors', answers: COLLECTION },
+  { path: '/anchors/summary', answers: { GET: 200 }, reads: ['georef=true'] },
+  { path: '/anchors/{anchor_id}', answers: ITEM, reads: ['georef=true'] },
+  { path: '/adapters/cisco/locations', answers: { POST: 204, PUT: 204 } },
+  { path: '/validator/rules/locating', answers: { POST: 204 } },
+  { path: '/license/info', answers: { GET: 200 } },
+  { path: '/license/key', answers: { PUT: 400 } },
+  { path: '/license/starttrial', answers: { GET: 201 } },
+  { path: '/license/lease', answers: { GET: 200, DELETE: 204 } },
+  { path: '/stats/consumption/summary', answers: { GET: 200 } },
+  { path: '/stats/consumption/current', answers: { GET: 200 } },
+  { path: '/stats/consumption/{year}/{month}', answers: { GET: 200 } },
+  { path: '/health', answers: { GET: 200 } },
+  { path: '/health/system', answers: { GET: 200 } },
+  { path: '/health/ws', answers: { GET: 200 } },
+  { path: '/health/zones/summary', answers: { GET: 200 } },
+  { path: '/health/zones/{zone_id}', answers: { GET: 200 } },
+  { path: '/health/sources/summary', answers: { GET: 200 } },
+  { path: '/health/sources/{source_id}', answers: { GET: 200 } },
+  { path: '/version', answers: { GET: 200 } },
+  { path: '/openapi.json', answers: { GET: 200 } },
+  { path: '/asyncapi.json', answers: { GET: 200 } },
+  { path: '/docs', answers: { GET: 200 }, unversioned: true },
+  { path: '/docs/{file}', answers: { GET: 200 }, unversioned: true },
+  { path: '/metrics', answers: { GET: 200 }, unversioned: true },
+];
+
+/** The versions that an endpoint is called in; the empty one is none. */
+export function versionsOf({ unversioned }: Endpoint): readonly string[] {
+  return unversioned === true ? [''] : ['v1', 'v2'];
+}
+
+/** How the test is called that walks a method of an endpoint. */
+export function testName(version: string, title: string, status: number): string {
+  return `${version === '' ? 'Without version' : version} ${title} answers ${status}`;
+}

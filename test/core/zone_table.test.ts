@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ZoneTable } from '../../src/core/zone/zone_table.ts';
+import type { Zone } from '../../src/model/zone.ts';
+
+describe('ZoneTable', () => {
+  const hall: Zone = { id: 'a', type: 'uwb', foreign_id: 'hall' };
+
+  test('finds a zone by id before one by foreign id', () => {
+    const zones = new ZoneTable();
+    zones.set('a', hall);
+    zones.set('b', { id: 'b', type: 'uwb', foreign_id: 'a' });
+    assert.equal(zones.find('a'), hall);
+    assert.equal(zones.find('hall'), hall);
+    assert.equal(zones.find('c'), undefined);
+  });
+
+  test('forgets a foreign id with its zone, and when the zone has another one', () => {
+    const zones = new ZoneTable();
+    zones.set('a', hall);
+    zones.set('a', { ...hall, foreign_id: 'tower' });
+    assert.equal(zones.find('hall'), undefined);
+    assert.equal(zones.find('tower')?.id, 'a');
+    zones.set('a', undefined);
+    assert.equal(zones.find('tower'), undefined);
+    assert.equal(zones.find('a'), undefined);
+  });
+
+  test('keeps a foreign id that has gone on to another zone', () => {
+    const zones = new ZoneTable();
+    zones.set('a', hall);
+    zones.set('b', { id: 'b', type: 'uwb', foreign_id: 'hall' });
+    zones.set('a', undefined);
+    assert.equal(zones.find('hall')?.id, 'b');
+  });
+
+  test('finds and replaces a zone with a UUID in whatever case it is written', () => {
+    const zones = new ZoneTable();
+    const id = 'AAAAAAAA-0000-4000-8000-00000000000A';
+    zones.set(id, { ...hall, id });
+    assert.equal(zones.find(id.toLowerCase())?.id, id);
+    zones.set(id.toLowerCase(), undefined);
+    assert.deepEqual([zones.find(id), zones.find('hall'), zones.size], [undefined, undefined, 0]);
+  });
+});

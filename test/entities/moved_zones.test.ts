@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ZoneMove } from '../../src/core/zone/take_along.ts';
+import type { Entities } from '../../src/entities/entities.ts';
+import { HubError } from '../../src/errors.ts';
+import { openEntities, point, rfidZone, UUID_A, UUID_B, uwbZone } from './open_entities.ts';
+
+const BY_PROVIDERS = 'com.hdm.hub.zone.autozoneupdate.providers';
+const BY_TRACKABLES = 'com.hdm.hub.zone.autozoneupdate.trackables';
+const BENCHMARK = { type: 'generic', position: point(9, 50), surface_projection: 'EPSG:32632' };
+
+const follower = (id: string, provider = 'tag') => rfidZone({ id, properties: { [BY_PROVIDERS]: [provider] } });
+
+/** A move by a provider unless it says otherwise. */
+function move(id: string, position: number[], more: Partial<ZoneMove> = {}): ZoneMove {
+  return { id, by: { kind: 'provider', id: 'tag' }, seq: 1, position, floor: 2, ...more };
+}
+
+function placeOf(entities: Entities, id: string): unknown {
+  const zone = entities.get('zone', id);
+  return [...(zone?.position?.coordinates ?? []), zone?.floor];
+}
+
+describe('Entities.moveZones', () => {
+  it('puts zones where the objects are that they follow, and tells of it as of any change', async () => {
+    const { entities, told } = openEntities();
+    await entities.create('zone', follower('a'));
+    const before = entities.get('zone', 'a');
+    await entities.moveZones(() => [move('a', [9, 51, 3])]);
+    const after = { ...before, position: point(9, 51), floor: 2 };
+    after.position.coordinates.push(3);
+    assert.deepEqual(entities.get('zone', 'a'), after);
+    assert.deepEqual(told.slice(1), [{ kind: 'zone', id: 'a', before, after }]);
+  });
+
+  it('changes nothing where a zone is there already, is gone, or does not follow that object any more', async () => {
+    const { entities, told } = openEntities();
+    await entities.create('zone', follower('a', 'other'));
+    await entities.create('zone', { ...follower('b'), position: point(9, 51), floor: 2 });
+    const changes = told.length;
+    await entities.moveZones(() => [move('a', [9, 51]), move('b', [9, 51]), move('c', [9, 51])]);
+    assert.equal(told.length, changes);
+    await entities.moveZones(() => [move('b', [9, 51], { floor: 3 })]);
+    assert.deepEqual(placeOf(entities, 'b'), [9, 51, 3]);
+  });
+
+  it('takes along what a zone carries, and what that carries', async () => {
+    const { entities, told } = openEntities();
+    await entities.create('zone', follower('a'));
+    await entities.create('zone', rfidZone({ id: 'b', parent: 'a' }));
+    await entities.create('zone', rfidZone({ id: 'c', parent: 'b', floor: 7 }));
+    const changes = told.length;
+    await entities.moveZones(() => [move('a', [9, 51])]);
+    assert.deepEqual(
+      told.slice(changes).map(({ id }) => id),
+      ['a', 'b', 'c'],
+    );
+    for (const id of ['a', 'b', 'c']) assert.deepEqual(placeOf(entities, id), [9, 51, 2]);
+  });
+
+  it('follows the trackable that is the parent, in any case of its id, until that is deleted', async () => {
+    const { entities } = openEntities();
+    await entities.create('trackable', { id: UUID_A, type: 'omlox' });
+    await entities.create('zone', rfidZone({ id: 'a', parent: UUID_A.toUpperCase() }));
+    const by = { kind: 'trackable', id: UUID_A } as const;
+    await entities.moveZones(() => [move('a', [9, 51], { by })]);
+    assert.deepEqual(placeOf(entities, 'a'), [9, 51, 2]);
+    await entities.remove('trackable', UUID_A);
+    await entities.moveZones(() => [move('a', [9, 52], { by })]);
+    assert.deepEqual(placeOf(entities, 'a'), [9, 51, 2], 'it stays where it was last');
+  });
+
+  it('follows no trackable that has the id of the zone that is the parent', async () => {
+    const { entities } = openEntities();
+    await entities.create('zone', rfidZone({ id: UUID_A }));
+    await entities.create('trackable', { id: UUID_A, type: 'omlox' });
+    await entities.create('zone', rfidZone({ id: 'b', parent: UUID_A }));
+    await entities.moveZones(() => [move('b', [9, 51], { by: { kind: 'trackable', id: UUID_A } })]);
+    assert.deepEqual(placeOf(entities, 'b'), [8.68, 50.11, undefined]);
+  });
+
+  it('moves a zone that is placed by a benchmark, as far as its projection reaches', async () => {
+    const { entities } = openEntities();
+    await entities.create('zone', { id: 'a', ...BENCHMARK, properties: { [BY_TRACKABLES]: [UUID_B] } });
+    const by = { kind: 'trackable', id: UUID_B } as const;
+    await entities.moveZones(() => [move('a', [9.5, 50], { by })]);
+    assert.deepEqual(placeOf(entities, 'a'), [9.5, 50, 2]);
+    await entities.moveZones(() => [move('a', [120, 0], { by })]);
+    assert.deepEqual(placeOf(entities, 'a'), [9.5, 50, 2]);
+  });
+
+  it('gives a zone without a position one', async () => {
+    const { entities } = openEntities();
+    const properties = { [BY_PROVIDERS]: ['tag'] };
+    await entities.create('zone', { id: 'a', type: 'ibeacon', incomplete_configuration: true, properties });
+    await entities.create('zone', uwbZone({ id: 'b', properties }));
+    await entities.moveZones(() => [move('a', [9, 51]), move('b', [9, 51])]);
+    assert.deepEqual([placeOf(entities, 'a'), placeOf(entities, 'b')], Array(2).fill([9, 51, 2]));
+  });
+
+  it('takes the moves back when they cannot be kept', async () => {
+    let fails = false;
+    const commit = async () => {
+      if (fails) throw new HubError('HUB_UNAVAILABLE', 'The disk is full');
+    };
+    const { entities } = openEntities({ commit });
+    await entities.create('zone', follower('a'));
+    fails = true;
+    await assert.rejects(
+      entities.moveZones(() => [move('a', [9, 51])]),
+      /The disk is full/,
+    );
+    assert.deepEqual(placeOf(entities, 'a'), [8.68, 50.11, undefined]);
+  });
+});
+
+describe('Entities.edit of a zone', () => {
+  it('takes along what the zone carries when it is put elsewhere, and only then', async () => {
+    const { entities, told } = openEntities();
+    await entities.create('zone', rfidZone({ id: 'a' }));
+    await entities.create('zone', rfidZone({ id: 'b', parent: 'a', position: point(1, 2), floor: 3 }));
+    await entities.replace('zone', 'a', rfidZone({ name: 'gate' }));
+    assert.deepEqual(placeOf(entities, 'b'), [1, 2, 3]);
+    const changes = told.length;
+    await entities.replace('zone', 'a', rfidZone({ position: point(9, 51) }));
+    assert.deepEqual(
+      told.slice(changes).map(({ id }) => id),
+      ['a', 'b'],
+    );
+    assert.deepEqual(placeOf(entities, 'b'), [9, 51, 3]);
+  });
+});
+
+describe('Entities.hasMobileZones', () => {
+  it('says whether any zone follows anything', async () => {
+    const { entities } = openEntities();
+    await entities.create('zone', rfidZone({ id: 'a' }));
+    assert.equal(entities.hasMobileZones, false);
+    await entities.create('zone', rfidZone({ id: 'b', parent: 'a' }));
+    await entities.create('zone', follower('c'));
+    assert.equal(entities.hasMobileZones, true);
+    await entities.replace('zone', 'c', rfidZone());
+    assert.equal(entities.hasMobileZones, true);
+    await entities.remove('zone', 'a');
+    assert.equal(entities.hasMobileZones, false);
+  });
+});
