@@ -1,0 +1,31 @@
+import { useMemo } from 'preact/hooks';
+import type { Fence } from '../../model/fence.ts';
+import type { Zone } from '../../model/zone.ts';
+import type { Draft } from '../hub/rest.ts';
+import { useEntities } from '../hub/stores.ts';
+import { EARTH, type Plane, planeOfZone } from '../map/plane.ts';
+
+/** The zone that a fence names by its id or foreign id. */
+export function zoneNamed(zones: Iterable<Zone>, name: string | null | undefined): Zone | undefined {
+  if (name == null || name === '') return undefined;
+  for (const zone of zones) if (zone.id === name || zone.foreign_id === name) return zone;
+  return undefined;
+}
+
+/** The plane that a region is drawn in; undefined for one that no map here can show, such as that of a UTM code. */
+export function usePlaneOf({ crs, zone_id: name }: Draft<'fences'>): Plane | undefined {
+  const zones = useEntities('zones');
+  const zone = zoneNamed(zones.values(), name);
+  return useMemo(() => {
+    if (crs === undefined || crs === null || crs === 'EPSG:4326') return EARTH;
+    return crs === 'local' && zone !== undefined ? planeOfZone(zone) : undefined;
+  }, [crs, zone]);
+}
+
+/** A draft as a fence that can be drawn; undefined while it has no region. */
+export function drawableFence(draft: Draft<'fences'>): Fence | undefined {
+  const { region } = draft;
+  if (region === undefined) return undefined;
+  if (region.type === 'Polygon' && region.coordinates.length === 0) return undefined;
+  return { ...draft, id: draft.id ?? 'new fence', region };
+}
