@@ -160,7 +160,8 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
   const createSite: typeof createApi = (deps) =>
     withSite(createApi(deps), {
       files: readSiteFiles(SITE_FOLDER),
-      settings: siteSettings(config),
+      settings: siteSettings(config, authorization),
+      ...(authorization && { permitted: authorization.permitted }),
       refuse: (error) => replies.error(error),
     });
   return listen({
@@ -207,8 +208,13 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
   });
 }
 
-function siteSettings({ map_tile_url: url, map_tile_attribution: attribution }: Config): SiteSettings {
-  return { hub_version: VERSION_INFO.hub_version, map_tiles: url === null ? null : { url, attribution } };
+function siteSettings(config: Config, authorization: HubAuthorization | undefined): SiteSettings {
+  const { map_tile_url: url, map_tile_attribution: attribution } = config;
+  return {
+    hub_version: VERSION_INFO.hub_version,
+    map_tiles: url === null ? null : { url, attribution },
+    sign_in: authorization?.signIn ?? null,
+  };
 }
 
 /** Finishes what was accepted, in the order of its way: shards, collisions, store. */

@@ -1,7 +1,9 @@
 import { Link, Route, Router, Switch } from 'wouter-preact';
+import { session } from './hub/access.ts';
 import { Empty, Page } from './parts/page.tsx';
 import { Layout } from './shell/layout.tsx';
 import { lazyPage } from './shell/lazy.tsx';
+import { Account, SessionEnded, SignIn } from './signin/account.tsx';
 
 const MapPage = lazyPage(async () => (await import('./pages/map_page.tsx')).MapPage);
 const ZonesPage = lazyPage(async () => (await import('./pages/zones_page.tsx')).ZonesPage);
@@ -15,9 +17,11 @@ const OperationsPage = lazyPage(async () => (await import('./pages/operations_pa
 
 /** All pages by their addresses below /hub-ui. `/zones/*?` is the page and everything below it. */
 export function App() {
+  if (session.value?.state === 'out') return <SignIn session={session.value} />;
   return (
     <Router base="/hub-ui">
-      <Layout>
+      <SessionEnded />
+      <Layout account={session.value && <Account session={session.value} />}>
         <Switch>
           <Route path="/" component={MapPage} />
           <Route path="/zones/*?" component={ZonesPage} />

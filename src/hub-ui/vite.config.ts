@@ -45,6 +45,7 @@ export default defineConfig({
     proxy: {
       '/hub/': { target: 'http://127.0.0.1:8081', ws: true },
       '/hub-ui/settings.json': 'http://127.0.0.1:8081',
+      '/hub-ui/permitted.json': 'http://127.0.0.1:8081',
     },
   },
 });

@@ -12,13 +12,15 @@ export interface SiteSettings {
   readonly hub_version: string;
   /** Address of map tiles with {x}, {y} and {z}; null for a plain grid. */
   readonly map_tiles: { readonly url: string; readonly attribution: string } | null;
+  /** The identity server and the client by which people sign in; null where nobody has to. */
+  readonly sign_in: { readonly config_url: string; readonly client_id: string } | null;
 }
 
 export interface SiteOptions {
   readonly files: SiteFiles;
   readonly settings: SiteSettings;
-  /** Origins beside the hub's own that the page may talk to, such as the identity server. */
-  readonly connectTo?: readonly string[];
+  /** What the token of an Authorization header permits, as JSON; left out where everything is permitted. */
+  readonly permitted?: (header: string | undefined) => Promise<string>;
   /** Makes the answer to a request that could not be handled. */
   readonly refuse: (error: HubError) => HttpReply;
 }
@@ -46,6 +48,9 @@ export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
     if (path === PLACE) return movedTo(`${PLACE}/`);
     const name = path.slice(PLACE.length + 1);
     if (name === 'settings.json') return settings;
+    if (name === 'permitted.json' && options.permitted !== undefined) {
+      return permittedReply(options.permitted(request.header('authorization')), options, headers);
+    }
     const file = options.files.get(name);
     if (file !== undefined) return send(file, request, headers);
     if (name.startsWith('assets/')) {
@@ -57,6 +62,17 @@ export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
 }
 
 type Headers = Readonly<Record<string, string>>;
+
+function permittedReply(text: Promise<string>, { refuse }: SiteOptions, common: Headers): Promise<HttpReply> {
+  const headers = { ...common, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  return text.then(
+    (body) => ({ status: 200, headers, body }),
+    (error: unknown) => {
+      if (error instanceof HubError) return refuse(error);
+      throw error;
+    },
+  );
+}
 
 function send(file: SiteFile, request: HttpRequest, common: Headers): HttpReply {
   const { mediaType, etag, isLasting, plain } = file;
@@ -85,7 +101,8 @@ function accepts(request: HttpRequest, encoding: string): boolean {
 }
 
 /** The page may run nothing but its own files, and talk to nobody but this hub and what its settings name. */
-function headersOf({ settings, connectTo = [] }: SiteOptions): Headers {
+function headersOf({ settings }: SiteOptions): Headers {
+  const connectTo = settings.sign_in === null ? [] : [new URL(settings.sign_in.config_url).origin];
   const tiles = settings.map_tiles === null ? [] : [originOf(settings.map_tiles.url)];
   const policy = [
     "default-src 'none'",

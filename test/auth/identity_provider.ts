@@ -86,6 +86,8 @@ async function providerFor(issuer: string, options: IdentityProviderOptions): Pr
     cookies: { keys: [randomBytes(16).toString('hex')] },
     pkce: { required: () => true },
     clientBasedCORS: () => true,
+    // As Keycloak does, whose clients need not ask for offline access.
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     ttl: { AccessToken: TOKEN_SECONDS, ClientCredentials: TOKEN_SECONDS, Grant: 86_400, Session: 86_400, IdToken: 900 },
     routes: {
       authorization: '/protocol/openid-connect/auth',

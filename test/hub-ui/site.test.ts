@@ -6,7 +6,7 @@ import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
 import { type SiteSettings, withSite } from '../../src/site/site.ts';
 import type { SiteFile, SiteFiles } from '../../src/site/site_files.ts';
 
-const SETTINGS: SiteSettings = { hub_version: '1.2.3', map_tiles: null };
+const SETTINGS: SiteSettings = { hub_version: '1.2.3', map_tiles: null, sign_in: null };
 const TEXT = 'const answer = 42;\n'.repeat(50);
 
 function file(name: string, mediaType: string, text: string): [string, SiteFile] {

@@ -4,9 +4,17 @@ import { signal } from '@preact/signals';
 export interface Settings {
   readonly hub_version: string;
   readonly map_tiles: { readonly url: string; readonly attribution: string } | null;
+  /** Where people sign in; null where nobody has to. */
+  readonly sign_in: SignInSettings | null;
 }
 
-export const settings = signal<Settings>({ hub_version: '', map_tiles: null });
+export interface SignInSettings {
+  /** Address of the OpenID configuration of the identity server. */
+  readonly config_url: string;
+  readonly client_id: string;
+}
+
+export const settings = signal<Settings>({ hub_version: '', map_tiles: null, sign_in: null });
 
 /** Asks for the settings; the page does without them when they cannot be had. */
 export async function loadSettings(): Promise<void> {
