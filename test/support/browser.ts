@@ -42,9 +42,13 @@ export function openBrowser(): Promise<Browser> {
 }
 
 /** A hub with the web UI in it, as its sources are now. */
-export async function openUiHub(t: TestContext, settings?: TestSettings): Promise<TestHub> {
+export async function openUiHub(
+  t: TestContext,
+  settings?: TestSettings,
+  options?: { readonly folder: string },
+): Promise<TestHub> {
   ensureBuilt();
-  const hub = await openTestHub(settings);
+  const hub = await openTestHub(settings, options);
   t.after(async () => {
     await Promise.all((contexts.get(t) ?? []).map((context) => context.close()));
     await hub.close();

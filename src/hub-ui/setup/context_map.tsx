@@ -13,14 +13,17 @@ import { PlanLayer } from '../map/plan_layer.tsx';
 import { type Plane, toMap } from '../map/plane.ts';
 import { FenceLayer, ZoneLayer } from '../map/site_layers.tsx';
 
+/** Levels of zoom by which one looks at more than what is edited: where it is can be seen by what is around it. */
+const ROOM_AROUND = 0.5;
+
 interface ContextMapProps {
   readonly plane: Plane;
   readonly label: string;
   /** What is being edited: it is looked at first, and shown by the children instead of as one among others. */
   readonly zone?: Zone | undefined;
   readonly fence?: Fence | undefined;
-  /** Whether the site around it is shown, too. */
-  readonly isBare?: boolean;
+  /** What is on other floors is left out; everything is shown when undefined. */
+  readonly floor?: number | undefined;
   readonly selected?: { readonly zones?: string | undefined; readonly fences?: string | undefined };
   readonly children?: ComponentChildren;
 }
@@ -35,31 +38,30 @@ export function ContextMap({ plane, label, children, ...rest }: ContextMapProps)
   );
 }
 
-function Surroundings({ plane, zone, fence, isBare = false, selected }: Omit<ContextMapProps, 'label'>) {
+function Surroundings({ plane, zone, fence, floor, selected }: Omit<ContextMapProps, 'label'>) {
   const { map } = useMap();
   const allZones = useEntities('zones');
   const allFences = useFencesInPlane(plane);
   const zones = useMemo(() => {
-    const others = isBare ? [] : [...allZones.values()].filter(({ id }) => id !== zone?.id);
+    const others = [...allZones.values()].filter((other) => other.id !== zone?.id && isOn(floor, other.floor ?? 0));
     return zone === undefined ? others : [...others, zone];
-  }, [allZones, zone, isBare]);
+  }, [allZones, zone, floor]);
   const fences = useMemo(
-    () => (isBare ? [] : allFences.filter(({ id }) => id !== fence?.id)),
-    [allFences, fence?.id, isBare],
+    () => allFences.filter((other) => other.id !== fence?.id && isOn(floor, other.floor)),
+    [allFences, fence?.id, floor],
   );
   const fit = (): boolean => {
     const own = { zones: zone === undefined ? [] : [zone], fences: fence === undefined ? [] : [fence], objects: [] };
-    return fitEverything(map, plane, own) || fitEverything(map, plane, { zones, fences, objects: [] });
+    if (!fitEverything(map, plane, own)) return fitEverything(map, plane, { zones, fences, objects: [] });
+    const view = map.getView();
+    view.setZoom((view.getZoom() ?? 0) - ROOM_AROUND);
+    return true;
   };
   useFirstLook(false, fit);
-  const plans = useMemo(
-    () => [...allZones.values()].filter(({ id }) => id !== zone?.id).concat(zone ?? []),
-    [allZones, zone],
-  );
   return (
     <>
       <BaseLayer />
-      <PlanLayer zones={plans} opacity={0.75} />
+      <PlanLayer zones={zones} opacity={0.75} />
       <ZoneLayer zones={zones} selectedId={selected?.zones ?? zone?.id} />
       <FenceLayer fences={fences} selectedId={selected?.fences} />
       <div class="map-side">
@@ -69,6 +71,10 @@ function Surroundings({ plane, zone, fence, isBare = false, selected }: Omit<Con
       {plane.kind === 'earth' && <GoTo />}
     </>
   );
+}
+
+function isOn(shown: number | undefined, floor: number | null | undefined): boolean {
+  return shown === undefined || floor == null || floor === shown;
 }
 
 /** Goes to a longitude and latitude: on a map without anything on it, there is no other way to find a place. */

@@ -88,7 +88,7 @@ function FenceMap(tools: FenceTools) {
     onTool('edit');
   };
   return (
-    <ContextMap plane={plane} label="Map of the fence" fence={fence}>
+    <ContextMap plane={plane} label="Map of the fence" fence={fence} floor={value.floor ?? undefined}>
       {fence !== undefined && (
         <RegionLayer
           fence={fence}

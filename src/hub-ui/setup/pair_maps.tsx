@@ -50,7 +50,7 @@ export function PairMaps(props: PairMapsProps) {
   return (
     <div class="setup-pair">
       <div class="setup-pane">
-        <ContextMap plane={EARTH} label="Map: points on the earth" zone={zone}>
+        <ContextMap plane={EARTH} label="Map: points on the earth" zone={zone} floor={zone.floor ?? 0}>
           <Side {...side} on="earth" rowsAreDown={false} />
         </ContextMap>
         <p class="map-hint" role="status">

@@ -103,7 +103,7 @@ function ZoneMap({ draft, tool, onTool, selected, onSelect }: ZoneTools) {
     );
   }
   return (
-    <ContextMap plane={EARTH} label="Map of the zone" zone={zone}>
+    <ContextMap plane={EARTH} label="Map of the zone" zone={zone} floor={zone.floor ?? 0}>
       {placing === 'gcp' && tool === 'area' && (
         <>
           <SnapToSite exceptZone={zone.id} />

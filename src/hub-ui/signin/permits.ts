@@ -20,7 +20,7 @@ export type Permits = (operation: Operation, path: string) => boolean;
 /** Asks the hub what a token permits; undefined when it does not say. */
 export async function loadPermits(token: string | undefined): Promise<Permits | undefined> {
   try {
-    const headers: HeadersInit = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+    const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
     const response = await fetch(`${import.meta.env.BASE_URL}permitted.json`, { headers });
     return response.ok ? permitsOf((await response.json()) as Permitted) : undefined;
   } catch {
