@@ -1,10 +1,15 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
+import type { Location } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
+import { entityPath, get } from '../hub/rest.ts';
+import { toast } from '../parts/toasts.tsx';
+import { setUrlParams } from '../shell/url_state.ts';
 import { fitExtent } from './first_look.ts';
 import type { Selection } from './map_url.ts';
 import { useMap } from './map_view.tsx';
 import type { Moving } from './moving_layer.tsx';
+import { toMap, viewParams } from './plane.ts';
 import { fenceFeature, zoneFeature } from './shapes.ts';
 
 /** The layers of moving objects. */
@@ -47,6 +52,25 @@ export function useGoTo({ trackables, providers, fences, zones }: Known): (selec
     if (extent === undefined) return false;
     requestAnimationFrame(() => fitExtent(map, extent));
     return true;
+  };
+}
+
+/** Asks the hub where something is that is not on the map: on another floor, in a hidden layer, or not there yet. */
+export function useGoWhereItIs(): (selection: Selection) => Promise<void> {
+  const { map, plane } = useMap();
+  return async ({ kind, id }) => {
+    try {
+      if (kind === 'fences') {
+        const fence = await get<Fence>(entityPath(kind, id), viewParams(plane));
+        fitExtent(map, fenceFeature(fence, plane)?.getGeometry()?.getExtent() ?? []);
+      } else {
+        const { position } = await get<Location>(`${entityPath(kind, id)}/location`, viewParams(plane));
+        map.getView().animate({ center: toMap(plane, position.coordinates), duration: 250 });
+      }
+      setUrlParams({ floor: undefined });
+    } catch {
+      toast('The hub knows no place of it here', 'danger');
+    }
   };
 }
 
