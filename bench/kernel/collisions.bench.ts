@@ -1,35 +1,72 @@
 import { openCollisionStage } from '../../src/core/collision/stage.ts';
 import type { Motion } from '../../src/core/motion/motion.ts';
 import type { Variant } from '../../src/model/topics.ts';
+import { randomFrom } from '../load/random.ts';
+import { inBatches, type Kernel } from './kernel.ts';
 
-/** Nanoseconds per motion of the collision stage: people in a crowd, and vehicles that are mostly apart. */
 const WANTED: Variant = { id: 1, topic: 'collision_events', crs: 'EPSG:4326' };
 const METRE = 1 / 111_320;
-const MOVES = 400_000;
 
-const SCENES = [
-  { name: 'crowd of 2,000 on 100 m', count: 2000, sideMetres: 100, radii: [0.3], variants: [] },
-  { name: 'the same, with event texts', count: 2000, sideMetres: 100, radii: [0.3], variants: [WANTED] },
-  { name: '50,000 on 10 km, no events', count: 50_000, sideMetres: 10_000, radii: [0, 0.5, 3], variants: [WANTED] },
-  {
-    name: '50,000 on 10 km beside 1 km giants',
-    count: 50_000,
-    sideMetres: 10_000,
-    radii: [0.5],
-    variants: [],
-    giants: 3,
-  },
-  { name: '50,000 points', count: 50_000, sideMetres: 10_000, radii: [0], variants: [] },
-];
-
-/** A linear congruential generator: the same scene in every run. */
-let seed = 1;
-function random(): number {
-  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-  return seed / 2 ** 32;
+interface Scene {
+  readonly name: string;
+  readonly summary: string;
+  readonly count: number;
+  readonly sideMetres: number;
+  readonly radii: readonly number[];
+  readonly variants: readonly Variant[];
 }
 
-function motion(index: number, at: readonly [number, number], radiusMetres: number, nowMs: number): Motion {
+const SCENES: readonly Scene[] = [
+  {
+    name: 'collisions_crowd',
+    summary: 'a motion in a crowd of 2,000 on 100 m, nobody listens',
+    ...{ count: 2000, sideMetres: 100, radii: [0.3], variants: [] },
+  },
+  {
+    name: 'collisions_crowd_texts',
+    summary: 'the same with event texts',
+    ...{ count: 2000, sideMetres: 100, radii: [0.3], variants: [WANTED] },
+  },
+  {
+    name: 'collisions_apart',
+    summary: 'a motion of one of 50,000 vehicles on 10 km, mostly apart',
+    ...{ count: 50_000, sideMetres: 10_000, radii: [0, 0.5, 3], variants: [WANTED] },
+  },
+];
+
+/** The collision stage: people in a crowd, and vehicles that are mostly apart. A call is a motion. */
+export const COLLISIONS: readonly Kernel[] = SCENES.map((scene) => ({
+  name: scene.name,
+  summary: scene.summary,
+  prepare: () => prepare(scene),
+}));
+
+function prepare({ count, sideMetres, radii, variants }: Scene) {
+  const random = randomFrom(1);
+  let ids = 0;
+  const stage = openCollisionStage({ newId: () => String(ids++), zones: () => undefined });
+  stage.step({ nowMs: 0, motions: [], variants });
+  const at = Array.from({ length: count }, (): [number, number] => [random() * sideMetres, random() * sideMetres]);
+  let nowMs = 0;
+  const motions = (): Motion[] => {
+    nowMs++;
+    return at.map((place, index) => {
+      place[0] += random() * 2 - 1;
+      place[1] += random() * 2 - 1;
+      return motion(index, place, { radiusMetres: radii[index % radii.length] ?? 0, nowMs });
+    });
+  };
+  // The first round fills the grid.
+  stage.step({ nowMs, motions: motions() });
+  return inBatches(count, motions, (moved) => stage.step({ nowMs, motions: moved }));
+}
+
+interface Extent {
+  readonly radiusMetres: number;
+  readonly nowMs: number;
+}
+
+function motion(index: number, at: readonly [number, number], { radiusMetres, nowMs }: Extent): Motion {
   return {
     kind: 'moved',
     seq: 0,
@@ -51,31 +88,4 @@ function motion(index: number, at: readonly [number, number], radiusMetres: numb
     providers: [`tag ${index}`],
     ancestors: [],
   };
-}
-
-for (const { name, count, sideMetres, radii, variants, giants = 0 } of SCENES) {
-  let ids = 0;
-  const stage = openCollisionStage({ newId: () => String(ids++), zones: () => undefined });
-  stage.step({ nowMs: 0, motions: [], variants });
-  const at = Array.from({ length: count }, (): [number, number] => [random() * sideMetres, random() * sideMetres]);
-  const radiusOf = (index: number): number => (index < giants ? 1000 : (radii[index % radii.length] ?? 0));
-  let elapsedMs = 0;
-  let events = 0;
-  const rounds = Math.ceil(MOVES / count);
-  for (let round = 0; round <= rounds; round++) {
-    const motions = at.map((place, index) => {
-      place[0] += random() * 2 - 1;
-      place[1] += random() * 2 - 1;
-      return motion(index, place, radiusOf(index), round);
-    });
-    const from = performance.now();
-    const { started, colliding, ended } = stage.step({ nowMs: round, motions });
-    // The first round fills the grid.
-    if (round === 0) continue;
-    elapsedMs += performance.now() - from;
-    events += started + colliding + ended;
-  }
-  const moves = rounds * count;
-  const nanoseconds = Math.round((elapsedMs * 1e6) / moves);
-  console.log(`${name}: ${nanoseconds} ns per motion, ${(events / moves).toFixed(2)} events per motion`);
 }

@@ -11,7 +11,7 @@ export const MARKS: Readonly<Record<string, Marks>> = {
   location_updates: { object: '"provider_type":"', times: ['"timestamp_generated":"'] },
   fence_events: { object: '"fence_id":"', times: ['"exit_time":"', '"entry_time":"'] },
   trackable_motions: { object: '"location":{', times: ['"timestamp_generated":"'] },
-  collision_events: { object: '"collision_type":"', times: ['"end_time":"', '"collision_time":"'] },
+  collision_events: { object: '"collision_type":"', times: ['"end_time":"', '"collision_time":"', '"start_time":"'] },
 };
 
 /** Frames whose count is compared with what JSON.parse says. */

@@ -5,6 +5,8 @@ export type Fate = 'accepted' | 'refused' | 'failed';
 
 /** A connection to the hub with one message in flight at a time. */
 export interface Connection {
+  /** Refusals that did not say when to come back. */
+  readonly retryAfterMissing: number;
   /** Sends bytes; `done` is told once what has become of them. */
   send(bytes: Buffer, done: (fate: Fate) => void): void;
   close(): void;

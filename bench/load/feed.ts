@@ -19,6 +19,8 @@ export interface Feed {
   readonly messagesPerRound: number;
   /** The connection's next message, generated at the time of the stamp. */
   next(connection: number, stamp: Stamp): Message;
+  /** The connection's last message was not accepted. */
+  refused?(connection: number): void;
 }
 
 interface Prepared extends Message {
@@ -66,6 +68,14 @@ export class MovingFeed implements Feed {
       bytes.set(stamp.bytes, stampAt);
     }
     return message;
+  }
+
+  refused(connection: number): void {
+    const mover = this.#mover;
+    if (mover.moveBack === undefined) return;
+    const own = this.#messages[connection]!;
+    const last = (this.#turns[connection]! + own.length - 1) % own.length;
+    for (const { provider } of own[last]!.slots) mover.moveBack(provider);
   }
 }
 

@@ -4,19 +4,19 @@ import type { Connection } from './connection.ts';
 import { type Feed, MovingFeed } from './feed.ts';
 import { HttpConnection } from './http_connection.ts';
 import type { Plan } from './plan.ts';
+import { RecordingFeed } from './recording_feed.ts';
 import { type Interval, Sender, type Sent, type Tally } from './sender.ts';
 import { WsConnection } from './ws_connection.ts';
 
 /** The load generator, a process of its own. Its argument is the offset of the shared clock. */
 const nowUs = sharedClock(Number(process.argv[2]));
 const senders = new Map<number, { readonly sender: Sender; readonly connections: readonly Connection[] }>();
-const feeds = new Map<string, Feed>();
 
 const commands = {
   /** Connects to a server for a plan; returns how many locations a message has. */
   async open({ plan, port }: { plan: Plan; port: number }): Promise<void> {
     const connections = await Promise.all(Array.from({ length: plan.connections }, () => connectionTo(port, plan)));
-    senders.set(port, { sender: new Sender(feedOf(plan), { connections, nowUs }), connections });
+    senders.set(port, { sender: new Sender(makeFeed(plan), { connections, nowUs }), connections });
   },
   prime: ({ port }: { port: number }): Promise<Tally> => senderTo(port).prime(),
   run: ({ port, interval }: { port: number; interval: Interval }): Promise<Sent> =>
@@ -33,17 +33,9 @@ function connectionTo(port: number, { way }: Plan): Promise<Connection> {
   return way === 'ws' ? WsConnection.open(port) : HttpConnection.open(port);
 }
 
-/** Servers are sent the same messages, so a plan has one feed. */
-function feedOf(plan: Plan): Feed {
-  const name = JSON.stringify(plan);
-  const feed = feeds.get(name) ?? makeFeed(plan);
-  feeds.set(name, feed);
-  return feed;
-}
-
+/** Each server has a feed of its own: what one provider sends depends on what it sent before. */
 function makeFeed(plan: Plan): Feed {
-  if (plan.kind === 'recording') throw new Error('no recording yet');
-  return new MovingFeed(plan);
+  return plan.kind === 'recording' ? new RecordingFeed(plan) : new MovingFeed(plan);
 }
 
 function senderTo(port: number): Sender {

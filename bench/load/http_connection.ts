@@ -11,7 +11,6 @@ export class HttpConnection implements Connection {
   #socket: Socket | undefined;
   #done: ((fate: Fate) => void) | undefined;
   #held = '';
-  /** Whether each 503 so far said when to come back. */
   retryAfterMissing = 0;
 
   static async open(port: number): Promise<HttpConnection> {

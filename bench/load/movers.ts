@@ -14,6 +14,8 @@ export interface Mover {
   readonly lat: Int32Array;
   /** Moves a provider to where it is next. */
   move(provider: number): void;
+  /** Takes a move back, where the next would not be the same without. */
+  moveBack?(provider: number): void;
 }
 
 /** A place so many metres to the east and north of the corner, in units. */
@@ -104,6 +106,10 @@ export class Flippers implements Mover {
     const wasOutside = this.#outside[provider] === 1;
     this.lat[provider]! += wasOutside ? -this.#jump : this.#jump;
     this.#outside[provider] = wasOutside ? 0 : 1;
+  }
+
+  moveBack(provider: number): void {
+    this.move(provider);
   }
 }
 

@@ -10,7 +10,7 @@
  */
 
 /** How long a refused connection of a closed loop waits. */
-const REFUSED_PAUSE_US = 20_000;
+const REFUSED_PAUSE_US = 100_000;
 
 export interface Wanted {
   readonly connections: number;
@@ -19,6 +19,8 @@ export interface Wanted {
   readonly startUs: number;
   /** Nothing is due from then on. */
   readonly endUs: number;
+  /** Whether what stands in line at the end is not sent any more. */
+  readonly abandon?: boolean;
 }
 
 /** Who should send now, by the clock that it is given. */
@@ -68,7 +70,10 @@ export class Pacing {
 
   /** Whether everything that was due is answered, and nothing is to come. */
   isOver(nowUs: number): boolean {
+    // What was due while nobody looked counts as well.
+    if (this.#wanted.perSecond !== undefined) this.#enqueue(nowUs);
     if (nowUs < this.#wanted.endUs || this.#busy.includes(true)) return false;
+    if (this.#wanted.abandon === true) return true;
     return this.#lines.every((line, connection) => line.length === this.#heads[connection]);
   }
 
@@ -94,7 +99,7 @@ export class Pacing {
     const line = this.#lines[connection] as number[];
     const head = this.#heads[connection] as number;
     const dueUs = line[head];
-    if (dueUs === undefined) return;
+    if (dueUs === undefined || (this.#wanted.abandon === true && nowUs >= endUs)) return;
     this.#heads[connection] = head + 1;
     if (head > 1000) {
       line.splice(0, head + 1);

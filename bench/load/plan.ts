@@ -6,7 +6,7 @@ export type Plan = WalkPlan | FlipPlan | RecordingPlan;
 interface Common {
   readonly way: Way;
   readonly connections: number;
-  /** Locations in a message. */
+  /** Locations in a message; providers are shared out to connections by whole messages. */
   readonly perMessage: number;
 }
 
@@ -16,7 +16,6 @@ export interface WalkPlan extends Common {
   readonly providers: number;
   readonly sideMetres: number;
   readonly stepMetres: number;
-  /** Providers are the first of new ids after each round: for memory that must be freed. */
   readonly seed?: number;
 }
 
@@ -27,12 +26,14 @@ export interface FlipPlan extends Common {
   readonly spacingMetres: number;
 }
 
-/** A recording, interpolated and sent faster than it was recorded. */
+/** A recording, as if each of its providers had sent `hz` times a second. `perMessage` is what that makes on average. */
 export interface RecordingPlan extends Common {
   readonly kind: 'recording';
+  readonly way: 'put-many';
   readonly path: string;
   readonly hz: number;
-  readonly speed: number;
+  /** Length of the part that is sent, again and again. */
+  readonly lengthMs: number;
 }
 
 /** Id of a provider of a made-up scene. All have the same length. */

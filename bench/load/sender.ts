@@ -10,6 +10,8 @@ export interface Interval {
   readonly perSecond: number | undefined;
   readonly warmupSeconds: number;
   readonly seconds: number;
+  /** Whether what an open loop has not managed to send by the end is left. */
+  readonly abandon?: boolean;
 }
 
 /** Locations by what has become of them. */
@@ -28,6 +30,8 @@ export interface Sent {
   readonly measuredSeconds: number;
   /** From when a message was due to its answer. */
   readonly put: Percentiles;
+  /** Answers 503 that did not say when to come back. */
+  readonly retryAfterMissing: number;
 }
 
 const WAKE_MS = 1;
@@ -45,11 +49,12 @@ export class Sender {
   }
 
   /** Sends for an interval; resolves when everything has been answered. `measuring` is told when its parts begin. */
-  async run({ perSecond, warmupSeconds, seconds }: Interval, measuring: (is: boolean) => void): Promise<Sent> {
+  async run(interval: Interval, measuring: (is: boolean) => void): Promise<Sent> {
+    const { warmupSeconds, seconds } = interval;
     const startUs = this.#nowUs();
     const fromUs = startUs + warmupSeconds * 1e6;
     const endUs = fromUs + seconds * 1e6;
-    const pacing = new Pacing({ connections: this.#connections.length, perSecond, startUs, endUs });
+    const pacing = new Pacing({ connections: this.#connections.length, startUs, endUs, ...interval });
     const [total, measured, put] = [newTally(), newTally(), new Latencies()];
     const stamp = new Stamp();
     const send = (connection: number, dueUs: number): void => {
@@ -63,6 +68,7 @@ export class Sender {
         total[fate] += locations;
         if (nowUs >= fromUs && nowUs < endUs) measured[fate] += locations;
         if (isMeasured && fate === 'accepted') put.record(nowUs - dueUs);
+        if (fate === 'refused') this.#feed.refused?.(connection);
         // A dead connection would answer at once, for ever.
         if (fate === 'failed') throw new Error('A message was neither accepted nor refused');
         pacing.answered(connection, fate === 'refused', nowUs, send);
@@ -81,8 +87,20 @@ export class Sender {
       pacing.take(nowUs, send);
       await new Promise((resolve) => setTimeout(resolve, WAKE_MS));
     }
-    if (phase === 'measured') measuring(false);
-    return { total, measured, measuredSeconds: seconds, put: put.percentiles() };
+    // Both are told, even where the machine has slept through the whole interval.
+    if (phase === 'warmup') measuring(true);
+    if (phase !== 'over') measuring(false);
+    return {
+      total,
+      measured,
+      measuredSeconds: seconds,
+      put: put.percentiles(),
+      retryAfterMissing: this.#retryAfterMissing(),
+    };
+  }
+
+  #retryAfterMissing(): number {
+    return this.#connections.reduce((sum, connection) => sum + connection.retryAfterMissing, 0);
   }
 
   /** Sends each message of the feed once, again where it was refused: so that the hub knows every provider. */

@@ -10,6 +10,8 @@ const PING_FRAME = clientFrame(0x9, '');
  * when the hub has dealt with what was sent before, behind the error frame where it has refused that.
  */
 export class WsConnection implements Connection {
+  /** A frame has no headers: its text says that one should try again. */
+  readonly retryAfterMissing = 0;
   #client: WebSocketClient | undefined;
   #done: ((fate: Fate) => void) | undefined;
   #fate: Fate = 'accepted';

@@ -7,13 +7,15 @@ import type { Plan } from '../load/plan.ts';
 import type { Interval, Sent } from '../load/sender.ts';
 import { offsetOfDay } from './clock.ts';
 import { BenchHub, type StartOptions } from './hub.ts';
-import { cpuSeconds, residentMb } from './proc.ts';
+import { cpuSeconds, frontCpuSeconds, residentMb } from './proc.ts';
 import { Remote } from './remote.ts';
 import { Rest } from './rest.ts';
 
 /** The group whose subscription sees every location: what was accepted and not seen there is lost. */
 export const WITNESS = 'location_updates';
 const NO_PROGRESS_MS = 5000;
+/** What is committed is told of within this time. */
+const QUIET_MS = 1000;
 const POLL_MS = 50;
 
 const GENERATOR = new URL('../load/generator.ts', import.meta.url);
@@ -36,6 +38,8 @@ export interface Measured {
   readonly seenPerSecond: number;
   /** Seconds of CPU during the measured part. */
   readonly hubCpuSeconds: number;
+  /** Of those of the hub: its front thread. */
+  readonly frontCpuSeconds: number;
   readonly generatorCpuSeconds: number;
   readonly listenerCpuSeconds: number;
   /** At the end of the measured part. */
@@ -106,8 +110,11 @@ export class Bed {
     }
   }
 
-  /** Puts the hub under load for an interval, and waits until everything accepted has been seen. */
-  async measure(interval: Interval): Promise<Measured> {
+  /**
+   * Puts the hub under load for an interval, and waits until everything accepted has been seen, unless the next
+   * measurement is to find what this one leaves behind.
+   */
+  async measure(interval: Interval, { drains = true } = {}): Promise<Measured> {
     const processes = [this.hub.pid, this.generator.pid, this.listener.pid] as const;
     let from: Promise<Reading> | undefined;
     let to: Promise<Reading> | undefined;
@@ -121,12 +128,13 @@ export class Bed {
     this.#accepted += sent.total.accepted;
     const [before, after] = [await from, await to];
     if (before === undefined || after === undefined) throw new Error('The generator has not measured anything');
-    await this.drain();
+    if (drains) await this.drain();
     const heard = await this.listener.ask('heard', undefined);
     return {
       sent,
       seenPerSecond: ((after.seen - before.seen) / (after.atMs - before.atMs)) * 1000,
       hubCpuSeconds: after.cpu[0] - before.cpu[0],
+      frontCpuSeconds: after.front - before.front,
       generatorCpuSeconds: after.cpu[1] - before.cpu[1],
       listenerCpuSeconds: after.cpu[2] - before.cpu[2],
       residentMb: after.residentMb,
@@ -134,16 +142,20 @@ export class Bed {
     };
   }
 
-  /** Waits until the witness has seen all that was accepted, or has seen nothing new for five seconds. */
+  /**
+   * Waits until the witness has seen all that was accepted and no subscriber gets anything more: fence events come
+   * after the commit of what they announce. Gives up when nobody has got anything for five seconds.
+   */
   async drain(): Promise<void> {
-    let seen = -1;
+    let got = -1;
     let sinceMs = performance.now();
     for (;;) {
-      const now = await this.#seen();
-      if (now >= this.#accepted) return;
-      if (now > seen) sinceMs = performance.now();
-      else if (performance.now() - sinceMs > NO_PROGRESS_MS) return;
-      seen = now;
+      const heard = await this.listener.ask('heard', undefined);
+      const now = Object.values(heard).reduce((sum, { objects }) => sum + objects, 0);
+      if (now > got) sinceMs = performance.now();
+      const enoughMs = (heard[WITNESS]?.objects ?? 0) >= this.#accepted ? QUIET_MS : NO_PROGRESS_MS;
+      if (performance.now() - sinceMs > enoughMs) return;
+      got = now;
       await delay(POLL_MS);
     }
   }
@@ -175,13 +187,19 @@ export class Bed {
 
   async #read(processes: readonly number[]): Promise<Reading> {
     const cpu = processes.map(cpuSeconds) as unknown as Reading['cpu'];
-    const resident = residentMb(this.hub.pid);
-    return { cpu, residentMb: resident, seen: await this.#seen(), atMs: performance.now() };
+    return {
+      cpu,
+      front: frontCpuSeconds(this.hub.pid),
+      residentMb: residentMb(this.hub.pid),
+      seen: await this.#seen(),
+      atMs: performance.now(),
+    };
   }
 }
 
 interface Reading {
   readonly cpu: readonly [hub: number, generator: number, listener: number];
+  readonly front: number;
   readonly residentMb: number;
   readonly seen: number;
   readonly atMs: number;

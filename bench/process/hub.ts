@@ -29,6 +29,7 @@ export class BenchHub {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#gone = once(this.#child, 'exit');
+    process.on('exit', this.#kill);
   }
 
   /** Starts a hub and waits until it listens. A given folder is used, and kept when the hub is stopped. */
@@ -46,6 +47,17 @@ export class BenchHub {
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     await this.#gone;
+    process.off('exit', this.#kill);
+    this.#removeFolder();
+  }
+
+  /** A benchmark that is broken off leaves neither process nor folder behind. */
+  readonly #kill = (): void => {
+    this.#child.kill('SIGKILL');
+    this.#removeFolder();
+  };
+
+  #removeFolder(): void {
     if (!this.#keepFolder) rmSync(this.folder, { recursive: true, force: true });
   }
 

@@ -9,6 +9,11 @@ export function cpuSeconds(pid: number): number {
   return ticksOf(readFileSync(`/proc/${pid}/stat`, 'utf8')) / TICKS_PER_SECOND;
 }
 
+/** Seconds of CPU that the main thread of a process has used so far. */
+export function frontCpuSeconds(pid: number): number {
+  return ticksOf(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')) / TICKS_PER_SECOND;
+}
+
 /** Resident memory of a process in MB (10^6 bytes). */
 export function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

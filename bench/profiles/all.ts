@@ -1,5 +1,15 @@
 import { BATCH, SINGLE, WS } from './batch.ts';
+import { FANOUT } from './fanout.ts';
+import { GROWTH } from './growth.ts';
+import { KERNELS } from './kernels.ts';
+import { MEMORY } from './memory.ts';
+import { OVERLOAD } from './overload.ts';
 import type { Profile } from './profile.ts';
+import { RESTART } from './restart.ts';
+import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
 
 /** All profiles, in the order in which they are run and reported. */
-export const PROFILES: readonly Profile[] = [SINGLE, BATCH, WS];
+export const PROFILES: readonly Profile[] = [
+  ...[SINGLE, BATCH, WS, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
+  ...[GROWTH, RESTART, MEMORY, OVERLOAD, KERNELS],
+];

@@ -7,7 +7,11 @@ const PROVIDERS = 10_000;
 const STEP_METRES = 1.4;
 
 /** 10,000 people on smooth walks among 1,000 fences of 16 corners, with a subscriber of locations and one of fences. */
-function crowdedSite(name: string, sent: { way: Way; connections: number; perMessage: number }, asked: Asked): LoadRun {
+export function crowdedSite(
+  name: string,
+  sent: { way: Way; connections: number; perMessage: number },
+  asked: Asked,
+): LoadRun {
   const providers = Math.ceil(PROVIDERS * asked.scale);
   const fences = Math.ceil(SITE_FENCES * asked.scale);
   const sideMetres = sideFor(fences);
@@ -15,7 +19,7 @@ function crowdedSite(name: string, sent: { way: Way; connections: number; perMes
   const connections = Math.min(sent.connections, Math.ceil(providers / sent.perMessage));
   return {
     name,
-    plan: { kind: 'walk', providers, sideMetres, stepMetres: STEP_METRES, ...sent, connections },
+    plan: { kind: 'walk', sideMetres, stepMetres: STEP_METRES, ...sent, providers, connections },
     groups: BOTH_TOPICS,
     secondsByDefault: 10,
     create: (rest) =>

@@ -1,6 +1,6 @@
 import type { Group } from '../listen/listener.ts';
 import type { Plan } from '../load/plan.ts';
-import { Bed, type BedOptions, type Measured, WITNESS } from '../process/bed.ts';
+import { type Balance, Bed, type BedOptions, type Measured, WITNESS } from '../process/bed.ts';
 import type { Result } from '../report/result.ts';
 import type { Asked } from './profile.ts';
 
@@ -17,8 +17,10 @@ export interface LoadRun extends BedOptions {
   readonly name: string;
   readonly plan: Plan;
   readonly secondsByDefault: number;
-  /** Looks at more while the bed still stands. */
-  more?(bed: Bed): Promise<Readonly<Record<string, number>>>;
+  /** Locations a second where the user names none; undefined: the most that goes through. */
+  readonly rateByDefault?: number;
+  /** Numbers of this profile alone. */
+  more?(balance: Balance): Readonly<Record<string, number>>;
 }
 
 /**
@@ -29,20 +31,22 @@ export interface LoadRun extends BedOptions {
 export async function runLoad(run: LoadRun, asked: Asked): Promise<Result> {
   const { progress } = asked;
   const seconds = asked.seconds ?? run.secondsByDefault;
+  const rate = asked.rate ?? run.rateByDefault;
   const warmupSeconds = Math.min(WARMUP_SECONDS, seconds);
   const bareTimes = { warmupSeconds: Math.min(BARE.warmupSeconds, seconds), seconds: Math.min(BARE.seconds, seconds) };
   progress('making the scene');
-  const bed = await Bed.open(run);
+  const bed = await Bed.open({ ...run, nodeArgs: profiling(asked) });
   try {
-    const perSecond = (rate: number): number => rate / run.plan.perMessage;
+    const perSecond = (locations: number): number => locations / run.plan.perMessage;
     const interval = { warmupSeconds, seconds };
     progress('measuring the bare server');
     const bareBefore = await bed.bare(bareTimes);
-    progress(asked.rate === undefined ? 'measuring the maximum' : `measuring at ${asked.rate}/s`);
-    const full = await bed.measure({ ...interval, perSecond: asked.rate && perSecond(asked.rate) });
+    progress(rate === undefined ? 'measuring the maximum' : `measuring at ${rate}/s`);
+    const full = await bed.measure({ ...interval, perSecond: rate && perSecond(rate) });
     let calm = full;
-    if (asked.rate === undefined) {
-      const half = sustained(full) / 2;
+    if (rate === undefined) {
+      // Where nothing went through, a message a second still tells how long one takes.
+      const half = Math.max(sustained(full) / 2, run.plan.perMessage);
       progress(`measuring latencies at ${Math.round(half)}/s`);
       calm = await bed.measure({ ...interval, perSecond: perSecond(half) });
     }
@@ -69,8 +73,8 @@ interface Runs {
 
 async function resultOf(bed: Bed, { run, asked, full, calm, bare }: Runs): Promise<Result> {
   const { sent } = full;
-  const { heard, lost, processed, outdated } = await bed.balance();
-  const more = (await run.more?.(bed)) ?? {};
+  const balance = await bed.balance();
+  const { heard, lost, processed, outdated } = balance;
   const latency = calm.latency[WITNESS];
   const fenceLatency = calm.latency['fence_events'];
   const others = Object.entries(heard).filter(([name]) => name !== WITNESS);
@@ -98,11 +102,17 @@ async function resultOf(bed: Bed, { run, asked, full, calm, bare }: Runs): Promi
       outdated,
       fence_event_p50_ms: fenceLatency?.p50 ?? 0,
       fence_event_p99_ms: fenceLatency?.p99 ?? 0,
+      hub_front_cpu_s: full.frontCpuSeconds,
       listener_cpu_s: full.listenerCpuSeconds,
       hub_us_per_location: (1e6 * full.hubCpuSeconds) / (sent.measuredSeconds * sustained(full)),
-      ...more,
+      ...run.more?.(balance),
     },
   };
+}
+
+/** Options of Node for the hub. */
+function profiling({ cpuProf }: Asked): readonly string[] {
+  return cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
 }
 
 /** The command that measures the same again. */

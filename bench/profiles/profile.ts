@@ -8,6 +8,8 @@ export interface Asked {
   readonly seconds: number | undefined;
   /** Makes a scene smaller, for tests: 1 is its full size. */
   readonly scale: number;
+  /** Folder for CPU profiles of the hub; undefined: none are made. */
+  readonly cpuProf?: string | undefined;
   /** Told what is being done. */
   progress(what: string): void;
 }
@@ -16,5 +18,7 @@ export interface Asked {
 export interface Profile {
   readonly name: string;
   readonly summary: string;
+  /** Why it cannot be run here; undefined: it can. */
+  needs?(): string | undefined;
   run(asked: Asked): Promise<Result>;
 }

@@ -1,4 +1,5 @@
-import { degreesAt } from '../load/movers.ts';
+import { degreesAt, gridPlace } from '../load/movers.ts';
+import { providerId } from '../load/plan.ts';
 import { randomFrom } from '../load/random.ts';
 
 /** Fences of the standard site, and the side of the square that holds so many at its density. */
@@ -29,5 +30,20 @@ export function* polygonFences({ count, vertices, sideMetres, radiusMetres }: Po
       return degreesAt(x + radius * Math.cos(angle), y + radius * Math.sin(angle));
     });
     yield { name: `fence ${i}`, region: { type: 'Polygon', coordinates: [[...ring, ring[0]]] } };
+  }
+}
+
+/** Round fences on a grid. */
+export function* roundFences(count: number, grid: { spacingMetres: number; radiusMetres: number }): Generator<object> {
+  for (let i = 0; i < count; i++) {
+    const coordinates = degreesAt(...gridPlace(i, count, grid.spacingMetres));
+    yield { name: `fence ${i}`, region: { type: 'Point', coordinates }, radius: grid.radiusMetres };
+  }
+}
+
+/** Trackables with one provider each. */
+export function* trackables(count: number, more: object = {}): Generator<object> {
+  for (let i = 0; i < count; i++) {
+    yield { type: 'omlox', name: `person ${i}`, location_providers: [providerId(i)], ...more };
   }
 }

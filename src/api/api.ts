@@ -3,7 +3,7 @@ import type { Owned } from '../auth/owned.ts';
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
-import { checkDepth, checkSize, parseBody, textOf } from './body.ts';
+import { checkKept, checkSize, parseBody, textOf } from './body.ts';
 import { checkBodyOwned, checkPathOwned } from './ownership.ts';
 import { parseQuery } from './query.ts';
 import { Replies } from './replies.ts';
@@ -65,14 +65,14 @@ function run({ match, route, request }: Found, owned: Owned | undefined, { hub, 
   const { version, path, id } = match;
   const query = parseQuery(request.query, route.query);
   if (route.bodyMaxBytes !== undefined) checkSize(request.body, route.bodyMaxBytes);
-  const body = route.body === undefined ? undefined : (route.text ? textOf : parseBody)(request.body);
-  if (!route.hot) checkDepth(body);
+  const body = route.body === undefined ? undefined : (route.text ? textOf : parseBody)(request.body, hub);
+  if (!route.hot) checkKept(body, hub);
   if (asked !== undefined) checkBodyOwned(route, asked, body);
   try {
     return route.handle({ version, path, id, query, body, owned, reply }, hub);
   } catch (error) {
     // What overflowed the stack of a hot route was a body nested too deeply, if it was.
-    if (error instanceof RangeError) checkDepth(body);
+    if (error instanceof RangeError) checkKept(body, hub);
     throw error;
   }
 }

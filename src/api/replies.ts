@@ -9,11 +9,14 @@ const CORS: Headers = {
   'Access-Control-Expose-Headers': 'Location, Retry-After, Allow, WWW-Authenticate',
 };
 
+/** A browser must not take JSON for a page, whatever it holds. */
+const NOT_GUESSED: Headers = { 'X-Content-Type-Options': 'nosniff' };
+
 const OWN_PAGES: Headers = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'X-Content-Type-Options': 'nosniff',
+  ...NOT_GUESSED,
   'Referrer-Policy': 'no-referrer',
   // They change with the version of the hub only, whose address stays.
   'Cache-Control': 'max-age=600',
@@ -22,6 +25,7 @@ const OWN_PAGES: Headers = {
 /** What a client should know of some refusals. */
 const ADVICE: Readonly<Record<number, Headers>> = {
   401: { 'WWW-Authenticate': 'Bearer' },
+  429: { 'Retry-After': '1' },
   503: { 'Retry-After': '1' },
 };
 
@@ -36,7 +40,7 @@ export class Replies {
   constructor(options: { readonly corsEnabled: boolean; readonly errorTypePrefix: string }) {
     this.#errorTypePrefix = options.errorTypePrefix;
     this.#cors = options.corsEnabled ? CORS : {};
-    this.#json = { 'Content-Type': 'application/json', ...this.#cors };
+    this.#json = { 'Content-Type': 'application/json', ...NOT_GUESSED, ...this.#cors };
     this.noContent = { status: 204, headers: this.#cors };
   }
 

@@ -41,6 +41,8 @@ export interface ApiDeps {
   /** `com.flowcate` in `com.flowcate.http.not_found`. */
   readonly errorTypePrefix: string;
   readonly versionInfo: VersionInfo;
+  /** Levels that JSON may be nested; 200 when left out. */
+  readonly depthMax?: number;
   readonly operation: OperationDeps;
   /** Decides who may do what; left out: everybody may do everything. */
   readonly authorization?: Authorization;

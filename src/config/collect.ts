@@ -3,7 +3,7 @@ import { type Checker, checker } from '../model/check.ts';
 import { pathOf } from '../model/show.ts';
 import { inOwnWords } from './aliases.ts';
 import { connectionProblems, type PartProblem } from './iso_24730.ts';
-import { ConfigSchema, KEYS, type Key } from './schema.ts';
+import { ConfigSchema, KEYS, type Key, settingOf } from './schema.ts';
 
 /** What has been read so far: the values that fit, and one line for everything that is wrong. */
 export interface Collected {
@@ -41,7 +41,8 @@ export function collect(into: Collected, { key, source, name, value: written, so
   if (parts.length > 0) return;
   const wrong = CHECKERS[key].explain(value, name);
   if (wrong === undefined) into.values.set(key, value);
-  else into.problems.push(`${source}: ${wrong}`);
+  // What was found may be the secret.
+  else into.problems.push(`${source}: ${settingOf(key).secret === true ? wrong.split(', found ', 1)[0] : wrong}`);
 }
 
 /** Everything that is wrong with the configuration, a line each. */

@@ -137,7 +137,7 @@ export class Session implements PeerEvents {
   /** Runs a frame, at once where its token is known. */
   #run(text: string): Promise<void> | undefined {
     try {
-      const frame = readFrame(text);
+      const frame = readFrame(text, this.deps.depthMax);
       const command = COMMANDS.find(({ event }) => event === frame.event);
       if (command === undefined) {
         const known = COMMANDS.map(({ event }) => event).join(', ');

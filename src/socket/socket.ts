@@ -49,6 +49,8 @@ export interface SocketDeps {
   /** Told of what went wrong inside the hub, for the log. */
   readonly report?: (error: unknown) => void;
   readonly subscriptionsMax?: number;
+  /** Levels that JSON may be nested; 200 when left out. */
+  readonly depthMax?: number;
   /** Holds the outboxes of the open connections, for whoever wants to count them. */
   readonly open?: Set<Outbox>;
   /** See OutboxOptions; 64 MiB and 256 KiB when left out. */

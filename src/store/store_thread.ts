@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { StoreReply, StoreRequest, StoreSettings } from '../../workers/store_protocol.ts';
 import { StartupError } from '../errors.ts';
+import type { Stage } from './opening.ts';
 import type { WideColumnSettings } from './widecolumn/settings.ts';
 
 const STORE_WORKER = new URL('../../workers/store.ts', import.meta.url);
@@ -14,12 +15,17 @@ export class StoreThreadGone extends Error {
   override name = 'StoreThreadGone';
 }
 
-/**
- * Starts the store's thread. Rejects with a StartupError when the place cannot be used. Attempts of the thread that fail
- * are counted in `failures`, by their reason.
- */
-export async function openStoreThread(place: Place, failures = new Map<string, number>()): Promise<StoreThread> {
-  const thread = new StoreThread(place, failures);
+/** Who is told of what a thread does besides its answers. */
+export interface ThreadWatch {
+  /** Attempts that fail are counted here, by their reason. */
+  readonly failures?: Map<string, number>;
+  /** Told of what takes time while the place is opened. */
+  stage?(stage: Stage): void;
+}
+
+/** Starts the store's thread. Rejects with a StartupError when the place cannot be used. */
+export async function openStoreThread(place: Place, watch: ThreadWatch = {}): Promise<StoreThread> {
+  const thread = new StoreThread(place, watch);
   try {
     await thread.opened;
   } catch (error) {
@@ -37,11 +43,14 @@ export class StoreThread {
   #waiting: { resolve(reply: StoreReply): void; reject(error: Error): void }[] = [];
   #gone: StoreThreadGone | undefined;
 
-  constructor(place: Place, failures: Map<string, number>) {
+  constructor(place: Place, { failures = new Map(), stage }: ThreadWatch) {
     this.#failures = failures;
     const worker = 'path' in place ? STORE_WORKER : WIDE_COLUMN_WORKER;
     this.#worker = new Worker(worker, { name: 'store', workerData: place satisfies Place });
-    this.#worker.on('message', (reply: StoreReply) => this.#answer(reply));
+    this.#worker.on('message', (reply: StoreReply) => {
+      if (reply.say === 'stage') stage?.(reply.stage);
+      else this.#answer(reply);
+    });
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end(undefined));
     this.opened = this.#reply();

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { testCassandra } from '../cassandra/test_cassandra.ts';
 import type { TestSettings } from '../support/running_hub.ts';
 import { SocketClient } from '../support/socket_client.ts';
+import { Findings } from './findings.ts';
 import { fenceOf, HubProcess, locationOf, newFolder, randomFrom } from './hub_process.ts';
 import { Ledger } from './ledger.ts';
 
@@ -51,11 +52,12 @@ test('A hub on Cassandra has after crashes and a stop what it has acknowledged',
   const folder = newFolder();
   const settings = settingsOf();
   const ledger = new Ledger();
+  const findings = new Findings();
   const random = randomFrom(17);
   let left = { crashedAtMs: 0, lostMs: 0 };
   for (const isFast of [false, true, false]) {
     const hub = await HubProcess.start(folder, { ...settings, db_fast_writes: isFast });
-    await ledger.check(hub, left);
+    await ledger.check(hub, findings, left);
     let requests = 60;
     let ending: ReturnType<HubProcess['crash']> | undefined;
     const clients = ['a', 'b', 'c'].map(async (own) => {
@@ -69,14 +71,15 @@ test('A hub on Cassandra has after crashes and a stop what it has acknowledged',
     await ending;
   }
   const stopped = await HubProcess.start(folder, settings);
-  await ledger.check(stopped, left);
+  await ledger.check(stopped, findings, left);
   await stopped.put('/providers/last/location', locationOf('last', 1, { accuracy: 7 }));
   const { code, stderr } = await stopped.stop();
   assert.deepEqual([code, stderr], [0, '']);
   const hub = await HubProcess.start(folder, settings);
-  await ledger.check(hub, { crashedAtMs: 0, lostMs: 0 });
+  await ledger.check(hub, findings, { crashedAtMs: 0, lostMs: 0 });
   assert.equal(await accuracyOf(hub, 'last'), 7);
-  assert.ok(ledger.size > 20, `${ledger.size} entities`);
+  assert.deepEqual(findings.wrongs, []);
+  assert.ok((findings.counts.get('entities acknowledged') ?? 0) > 20, JSON.stringify([...findings.counts]));
   await hub.crash();
 });
 

@@ -124,6 +124,20 @@ export async function openTestHub(
   };
 }
 
+/** Runs a hub while `use` does, in a folder that is kept. */
+export async function whileHubRuns<T>(
+  folder: string,
+  settings: TestSettings,
+  use: (hub: TestHub) => Promise<T>,
+): Promise<T> {
+  const hub = await openTestHub(settings, { folder });
+  try {
+    return await use(hub);
+  } finally {
+    await hub.close();
+  }
+}
+
 /** A setting as it stands in the environment. */
 function settingText(value: TestSettings[string]): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

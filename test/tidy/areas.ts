@@ -32,6 +32,15 @@ export const AREAS: readonly Area[] = [
   { path: 'src/lane', mayImport: [...INNER, ...PROTOCOLS] },
   { path: 'src/shards', mayImport: [...INNER, 'src/lane', ...PROTOCOLS] },
   { path: 'src/transport', mayImport: ['src/model'] },
+  {
+    path: 'src/cli/data',
+    mayImport: [...INNER, 'src/cli/command_error.ts', 'src/cli/options.ts', 'src/cli/status_line.ts'].concat([
+      'src/config',
+      'src/entities',
+      'src/store',
+      'wasm/region_check.ts',
+    ]),
+  },
   { path: 'src/cli', mayImport: ['src/model'] },
   { path: 'src/hub-ui', mayImport: ['src/model'] },
   { path: 'src/errors.ts', mayImport: [] },
@@ -48,13 +57,20 @@ export const AREAS: readonly Area[] = [
     mayImport: ['src/api', 'src/auth', 'src/config', 'src/log.ts', 'src/model', 'src/socket'],
   },
   { path: 'src/clock.ts', mayImport: [] },
+  { path: 'src/exposure.ts', mayImport: ['src/log.ts', 'src/transport'] },
+  { path: 'src/outgoing_fetch.ts', mayImport: [] },
   { path: 'src/log.ts', mayImport: [], packages: ['pino'] },
   { path: 'src/outcomes.ts', mayImport: [...INNER, 'src/counts.ts', 'src/fanout', ...PROTOCOLS] },
   { path: 'src/launch.mjs', mayImport: [] },
   { path: 'src/main.ts', mayImport: ['src', 'workers'] },
   { path: 'src/parts.ts', mayImport: ['src', 'workers'] },
   { path: 'src/hub.ts', mayImport: ['src', 'workers', 'wasm'] },
-  { path: 'bench', mayImport: ['src', 'workers', 'wasm'] },
+  { path: 'bench/load', mayImport: ['bench/listen', 'bench/process'] },
+  { path: 'bench/listen', mayImport: ['bench/load', 'bench/process'] },
+  { path: 'bench/process', mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts'] },
+  { path: 'bench/kernel', mayImport: ['src', 'workers', 'wasm', 'bench/load', 'bench/profiles/site.ts'] },
+  { path: 'bench/report', mayImport: ['bench/targets.ts'] },
+  { path: 'bench', mayImport: [] },
   { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench'] },
 ];
 
@@ -70,6 +86,7 @@ export const SINGLE_SITES: Readonly<Record<string, string>> = {
   '@prometheus-io/client': 'src/operation',
   commander: 'src/cli',
   yaml: 'src/config',
+  undici: 'src/outgoing_fetch.ts',
 };
 
 /** Whether a path is the file, lies in the folder, or fits the pattern with one asterisk. */

@@ -59,6 +59,28 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
     message: 'body: must have at most 10240000 bytes, found 20480000',
     applies: (route) => route.body !== undefined,
   },
+  415: {
+    name: 'UnknownEncoding',
+    description: 'The body is compressed, as Content-Encoding says. The hub takes bodies as they are only.',
+    type: '.http.bad_request',
+    message: 'Content-Encoding: must be identity, found "gzip"',
+    applies: (route) => route.body !== undefined,
+  },
+  429: {
+    name: 'TooManyRequests',
+    description: 'The address sends more requests than the setting max_requests_per_second allows.',
+    type: '.http.unavailable',
+    message: 'Cannot take the request: this address sends too many of them',
+    headers: { 'Retry-After': 'Seconds to wait.' },
+    applies: () => true,
+  },
+  431: {
+    name: 'HeadersTooLarge',
+    description: 'The headers are larger than the setting client_max_header_size.',
+    type: '.http.payload_too_large',
+    message: 'headers: must have at most 32768 bytes, found 40000',
+    applies: () => true,
+  },
   503: {
     name: 'Unavailable',
     description: 'The hub is overloaded, shuts down, or cannot write. Nothing of the request was done.',

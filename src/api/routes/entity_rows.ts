@@ -2,6 +2,7 @@ import Type, { type TObject } from 'typebox';
 import type { ReplaceOptions } from '../../entities/entities.ts';
 import type { EntityMap, Kind } from '../../entities/known.ts';
 import type { Resource } from '../../model/permission.ts';
+import { checkKept } from '../body.ts';
 import { draftOf } from '../docs/schemas.ts';
 import { found } from '../found.ts';
 import { JsonPatch, patched } from '../json_patch.ts';
@@ -124,7 +125,11 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       body: JsonPatch,
       replies: { 200: { description: `The ${kind} as it is kept.`, schema: shown } },
       async handle(call, hub) {
-        const revise = (before: EntityMap[K]): unknown => patched(patchable(kind, before, hub), call.body);
+        const revise = (before: EntityMap[K]): unknown => {
+          const revised = patched(patchable(kind, before, hub), call.body);
+          checkKept(revised, hub);
+          return revised;
+        };
         const entity = await hub.entities.edit(kind, call.id, revise, writeOptions(call));
         return call.reply.json(present.one(entity, { ...call, query: {} }, hub));
       },

@@ -1,0 +1,51 @@
+import { parseBody } from '../../src/api/body.ts';
+import type { Item } from '../../src/core/item.ts';
+import { type Checked, checkLocation } from '../../src/ingest/check_location.ts';
+import { MovingFeed } from '../load/feed.ts';
+import { Stamp } from '../load/slots.ts';
+
+/** Locations of one body, as in the profile batch. */
+export const BODY_LOCATIONS = 100;
+const START_MS = 1_800_000_000_000;
+const END_OF_HEAD = '\r\n\r\n';
+
+/** The bodies that the load generator sends, one after the other, and what ingest makes of them. */
+export class Bodies {
+  readonly #feed: MovingFeed;
+  readonly #stamp = new Stamp();
+  /** Time of the last body. */
+  nowMs = START_MS;
+
+  constructor({ providers, sideMetres }: { readonly providers: number; readonly sideMetres: number }) {
+    const shape = { way: 'put-many', connections: 1, perMessage: BODY_LOCATIONS, stepMetres: 1.4 } as const;
+    this.#feed = new MovingFeed({ kind: 'walk', providers, sideMetres, ...shape });
+  }
+
+  /** The next body. It is written over by the one after. */
+  next(): Buffer {
+    this.nowMs++;
+    this.#stamp.set(this.nowMs * 1000);
+    const { bytes } = this.#feed.next(0, this.#stamp);
+    return bytes.subarray(bytes.indexOf(END_OF_HEAD) + END_OF_HEAD.length);
+  }
+
+  /** The next body, parsed. */
+  values(): readonly unknown[] {
+    return parseBody(this.next(), {}) as readonly unknown[];
+  }
+
+  /** The next body as a shard gets it. */
+  items(): Item[] {
+    return this.values().map((value) => {
+      const checked = this.check(value);
+      return { seq: 1, receivedMs: this.nowMs, kind: 'location', ...checked };
+    });
+  }
+
+  check(value: unknown): Checked {
+    const { nowMs } = this;
+    const found = checkLocation(value, { at: '', receivedMs: nowMs, zone: () => undefined, knownId: (id) => id });
+    if (typeof found === 'string') throw new Error(`The benchmark has made a bad location: ${found}`);
+    return found;
+  }
+}

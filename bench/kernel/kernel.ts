@@ -1,0 +1,73 @@
+/** One part of a location's way, measured alone and in this process. */
+export interface Kernel {
+  readonly name: string;
+  /** What one call is. */
+  readonly summary: string;
+  /** Makes what the calls need. */
+  prepare(): Promise<Calls> | Calls;
+}
+
+export interface Calls {
+  /** Makes at least so many calls; returns how many they were, and the CPU time that they took by themselves. */
+  run(calls: number): Timed;
+  close?(): void;
+}
+
+export interface Timed {
+  readonly calls: number;
+  readonly spentMs: number;
+}
+
+const WARMUP_ROUNDS = 2;
+const ROUNDS = 5;
+
+/** Nanoseconds of CPU that a call takes: the best of some rounds, since other work on the machine only ever adds. */
+export async function measureKernel(kernel: Kernel, roundMs: number): Promise<number> {
+  const calls = await kernel.prepare();
+  let count = 1;
+  while (calls.run(count).spentMs < roundMs / 2) count *= 2;
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = -WARMUP_ROUNDS; round < ROUNDS; round++) {
+    const timed = calls.run(count);
+    if (round >= 0) best = Math.min(best, (timed.spentMs * 1e6) / timed.calls);
+  }
+  calls.close?.();
+  return best;
+}
+
+/** What calls return goes here, so that the compiler cannot leave them out. */
+const kept: { last: unknown } = { last: undefined };
+
+/** A kernel that calls a function again and again, with 0, 1, 2 … */
+export function repeated(call: (turn: number) => unknown): Calls {
+  return {
+    run(calls) {
+      const from = process.cpuUsage();
+      for (let turn = 0; turn < calls; turn++) kept.last = call(turn);
+      return { calls, spentMs: cpuMsSince(from) };
+    },
+  };
+}
+
+/** The same for a function that does many at once; `prepared` makes its input, which takes no time of the kernel. */
+export function inBatches<Input>(size: number, prepared: () => Input, call: (input: Input) => unknown): Calls {
+  return {
+    run(calls) {
+      let [done, spentMs] = [0, 0];
+      while (done < calls) {
+        const input = prepared();
+        const from = process.cpuUsage();
+        kept.last = call(input);
+        spentMs += cpuMsSince(from);
+        done += size;
+      }
+      return { calls: done, spentMs };
+    },
+  };
+}
+
+/** CPU time of the process, garbage collection included: other work on the machine does not count. */
+function cpuMsSince(from: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(from);
+  return (user + system) / 1000;
+}

@@ -1,0 +1,95 @@
+import { parseBody } from '../../src/api/body.ts';
+import { UNSET } from '../../src/core/fence/timing.ts';
+import { locate } from '../../src/core/location/locate.ts';
+import { locationText } from '../../src/core/location/text.ts';
+import { partitionOf } from '../../src/shards/affinity.ts';
+import { Homes } from '../../src/shards/homes.ts';
+import { pack, unpackBatch } from '../../workers/protocol.ts';
+import { BODY_LOCATIONS, Bodies } from './bodies.ts';
+import { inBatches, type Kernel, repeated } from './kernel.ts';
+
+const SITE = { providers: 10_000, sideMetres: 3000 };
+
+/** From the bytes of a body to the shard, and the text that comes back. */
+export const WAY_IN: readonly Kernel[] = [
+  {
+    name: 'parse',
+    summary: 'the bytes of a body of 100, per location',
+    prepare() {
+      const bodies = new Bodies(SITE);
+      return inBatches(
+        BODY_LOCATIONS,
+        () => bodies.next(),
+        (body) => parseBody(body, {}),
+      );
+    },
+  },
+  {
+    name: 'check',
+    summary: 'a parsed location, with its times and the text that is made of it',
+    prepare() {
+      const bodies = new Bodies(SITE);
+      return inBatches(
+        BODY_LOCATIONS,
+        () => bodies.values(),
+        (values) => values.map((value) => bodies.check(value)),
+      );
+    },
+  },
+  {
+    name: 'route',
+    summary: 'the shard of a known provider, of two',
+    prepare() {
+      const homes = new Homes(2);
+      const ids = Array.from({ length: SITE.providers }, (_, i) => `tag-${i}`);
+      return repeated((turn) => homes.ofProvider(ids[turn % ids.length] as string));
+    },
+  },
+  {
+    name: 'route_first',
+    summary: 'the partition of a provider that nobody has seen',
+    prepare: () => repeated((turn) => partitionOf(`tag-${turn % SITE.providers}`)),
+  },
+  {
+    name: 'pack',
+    summary: 'a batch of 100 for a shard, per location',
+    prepare() {
+      const bodies = new Bodies(SITE);
+      return inBatches(
+        BODY_LOCATIONS,
+        () => bodies.items(),
+        (items) => pack({ nowMs: bodies.nowMs, items, rows: 'urgent' }),
+      );
+    },
+  },
+  {
+    name: 'unpack',
+    summary: 'the same in the shard',
+    prepare() {
+      const bodies = new Bodies(SITE);
+      return inBatches(
+        BODY_LOCATIONS,
+        () => pack({ nowMs: bodies.nowMs, items: bodies.items(), rows: 'urgent' }),
+        unpackBatch,
+      );
+    },
+  },
+  {
+    name: 'render',
+    summary: 'the text of a placed location',
+    prepare() {
+      const bodies = new Bodies(SITE);
+      return inBatches(
+        BODY_LOCATIONS,
+        () =>
+          bodies.items().map((item) => {
+            if (item.kind !== 'location') throw new Error(`Expected a location, found ${item.kind}`);
+            return locate(item, { zone: undefined, trackables: [], timing: UNSET, previous: undefined });
+          }),
+        (places) => {
+          for (const place of places) if (place !== undefined) locationText(place);
+        },
+      );
+    },
+  },
+];

@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Bed, type Measured, WITNESS } from '../process/bed.ts';
+import { residentMb } from '../process/proc.ts';
+import type { Result, Series } from '../report/result.ts';
+import { crowdedSite } from './batch.ts';
+import { commandOf, sustained } from './load_run.ts';
+import type { Asked, Profile } from './profile.ts';
+import { fifth, mean } from './statistics.ts';
+
+const SECONDS = 10;
+/**
+ * So many senders that more than the lanes hold may be under way, though each waits for its answer: a sender who waits
+ * offers no more than he is let.
+ */
+const LANE_CAPACITY = 100_000;
+const SENDERS = { way: 'put-many', connections: 800, perMessage: 250, providers: 200_000 } as const;
+const SAMPLE_MS = 100;
+/** How long after the load's end latencies must be as before. */
+const RECOVERY_SECONDS = 2;
+const STALLED = 'stalled';
+/** Of the maximum: what is offered when the hub is not to be overloaded. */
+const NORMAL_SHARE = 0.25;
+
+export const OVERLOAD: Profile = {
+  name: 'overload',
+  summary: 'twice the maximum is offered, then normal load; and a WebSocket reader that stalls',
+  async run(asked: Asked): Promise<Result> {
+    const seconds = asked.seconds ?? SECONDS;
+    asked.progress('making the scene');
+    const settings = { lane_capacity: Math.ceil(LANE_CAPACITY * asked.scale) };
+    const bed = await Bed.open({ ...crowdedSite('overload', SENDERS, asked), settings });
+    try {
+      const load = new Load(bed, seconds);
+      asked.progress('measuring the maximum');
+      const most = sustained(await bed.measure({ perSecond: undefined, warmupSeconds: Math.min(3, seconds), seconds }));
+      asked.progress('measuring normal load');
+      const before = await load.at(NORMAL_SHARE * most, Math.min(2, seconds));
+      asked.progress(`offering ${Math.round(2 * most)}/s`);
+      const { overload, memory } = await load.over(2 * most);
+      asked.progress('measuring normal load again');
+      const after = await load.at(NORMAL_SHARE * most, RECOVERY_SECONDS);
+      asked.progress('measuring beside a reader that stalls');
+      const stall = await stallRatio(bed, load, NORMAL_SHARE * most);
+      const balance = await bed.balance();
+      const { sent } = overload;
+      const mb = memory.points.map(([, resident]) => resident);
+      return {
+        profile: 'overload',
+        command: commandOf('overload', asked),
+        offered_per_s: 2 * most,
+        accepted_per_s: sent.measured.accepted / seconds,
+        seen_per_s: overload.seenPerSecond,
+        processed: balance.processed,
+        lost: balance.lost,
+        events: balance.heard['fence_events']?.objects ?? 0,
+        put_p50_ms: sent.put.p50,
+        put_p99_ms: sent.put.p99,
+        event_p50_ms: overload.latency[WITNESS]?.p50 ?? 0,
+        event_p99_ms: overload.latency[WITNESS]?.p99 ?? 0,
+        hub_cpu_s: overload.hubCpuSeconds,
+        generator_cpu_s: overload.generatorCpuSeconds,
+        rss_mb: overload.residentMb,
+        more: {
+          maximum_per_s: most,
+          sent_per_s: sent.measured.offered / seconds,
+          refused_per_s: sent.measured.refused / seconds,
+          retry_after_missing: sent.retryAfterMissing,
+          rss_most_mb: Math.max(...mb),
+          rss_growth_ratio: mean(fifth(mb, 4)) / mean(fifth(mb, 2)),
+          normal_p99_before_ms: before.latency[WITNESS]?.p99 ?? 0,
+          normal_p99_after_ms: after.latency[WITNESS]?.p99 ?? 0,
+          recovered_p99_ratio: (after.latency[WITNESS]?.p99 ?? 0) / (before.latency[WITNESS]?.p99 ?? 1),
+          stalled_reader_p99_ratio: stall,
+        },
+        series: [memory],
+      };
+    } finally {
+      await bed.close();
+    }
+  },
+};
+
+/** Puts one bed under different loads, in locations a second. */
+class Load {
+  readonly #bed: Bed;
+  readonly #seconds: number;
+
+  constructor(bed: Bed, seconds: number) {
+    this.#bed = bed;
+    this.#seconds = seconds;
+  }
+
+  at(rate: number, warmupSeconds: number): Promise<Measured> {
+    return this.#bed.measure({ perSecond: rate / SENDERS.perMessage, warmupSeconds, seconds: this.#seconds });
+  }
+
+  /**
+   * More than goes through; what could not even be offered by the end is left. Samples the hub's memory meanwhile, and
+   * returns at the load's end.
+   */
+  async over(rate: number): Promise<{ overload: Measured; memory: Series }> {
+    const points: [number, number][] = [];
+    let isOver = false;
+    const sampling = (async () => {
+      for (let at = 0; !isOver; at += SAMPLE_MS) {
+        points.push([at / 1000, residentMb(this.#bed.hub.pid)]);
+        await delay(SAMPLE_MS);
+      }
+    })();
+    const interval = { perSecond: rate / SENDERS.perMessage, warmupSeconds: 0, seconds: this.#seconds, abandon: true };
+    const overload = await this.#bed.measure(interval, { drains: false });
+    isOver = true;
+    await sampling;
+    return { overload, memory: { name: 'RSS under overload', x: 's', y: 'MB', points } };
+  }
+}
+
+/**
+ * The p99 of the others beside a subscriber that has stopped reading, by that without one. Taken twice in turn, for the
+ * machine has better and worse moments.
+ */
+async function stallRatio(bed: Bed, load: Load, rate: number): Promise<number> {
+  const [calm, stalled]: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < 2; turn++) {
+    calm.push((await load.at(rate, 1)).latency[WITNESS]?.p99 ?? 0);
+    const group = { name: STALLED, topic: 'location_updates', params: [{}] };
+    await bed.listener.ask('subscribe', { port: bed.hub.port, group });
+    await bed.listener.ask('pause', { name: STALLED });
+    stalled.push((await load.at(rate, 1)).latency[WITNESS]?.p99 ?? 0);
+    await bed.listener.ask('close', { name: STALLED });
+  }
+  return Math.min(...stalled) / Math.min(...calm);
+}

@@ -1,0 +1,115 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { Group } from '../listen/listener.ts';
+import type { RecordingPlan } from '../load/plan.ts';
+import { RecordingFeed } from '../load/recording_feed.ts';
+import { BOTH_TOPICS, runLoad } from './load_run.ts';
+import type { Asked, Profile } from './profile.ts';
+import { polygonFences, roundFences, trackables } from './site.ts';
+
+const PER_MESSAGE = 100;
+const MOST_CONNECTIONS = 10;
+
+/** How providers are shared out: many in a message, and no connection without any. */
+function batched(providers: number) {
+  const connections = Math.min(MOST_CONNECTIONS, Math.ceil(providers / PER_MESSAGE));
+  return { way: 'put-many', perMessage: PER_MESSAGE, connections, providers } as const;
+}
+
+const STORM_SPACING_METRES = 60;
+
+export const STORM: Profile = {
+  name: 'storm',
+  summary: '23,000 circular fences, every update is an entry or an exit',
+  run(asked) {
+    const providers = Math.ceil(23_000 * asked.scale);
+    const grid = { spacingMetres: STORM_SPACING_METRES, radiusMetres: 10 };
+    return runLoad(
+      {
+        name: 'storm',
+        plan: { kind: 'flip', spacingMetres: STORM_SPACING_METRES, ...batched(providers) },
+        groups: BOTH_TOPICS,
+        secondsByDefault: 10,
+        create: (rest) => rest.createAll('/fences', roundFences(providers, grid)),
+        more: ({ seen, heard }) => ({ events_missing: seen - (heard['fence_events']?.objects ?? 0) }),
+      },
+      asked,
+    );
+  },
+};
+
+export const HEAVY: Profile = {
+  name: 'heavy',
+  summary: '400 polygons of 500 vertices',
+  run(asked) {
+    const providers = Math.ceil(10_000 * asked.scale);
+    const sideMetres = 3000;
+    const fences = { count: Math.ceil(400 * asked.scale), vertices: 500, sideMetres };
+    return runLoad(
+      {
+        name: 'heavy',
+        plan: { kind: 'walk', sideMetres, stepMetres: 1.4, ...batched(providers) },
+        groups: BOTH_TOPICS,
+        secondsByDefault: 10,
+        create: (rest) => rest.createAll('/fences', polygonFences({ ...fences, radiusMetres: [55, 60] })),
+      },
+      asked,
+    );
+  },
+};
+
+const COLLISIONS_TOPIC: Group = { name: 'collision_events', topic: 'collision_events', params: [{}] };
+
+export const COLLISIONS: Profile = {
+  name: 'collisions',
+  summary: '2,000 trackables with a radius of 0.3 m in a crowd on 100 m by 100 m',
+  run(asked) {
+    const providers = Math.ceil(2000 * asked.scale);
+    const sideMetres = 100 * Math.sqrt(asked.scale);
+    return runLoad(
+      {
+        name: 'collisions',
+        plan: { kind: 'walk', sideMetres, stepMetres: 0.7, ...batched(providers) },
+        groups: [...BOTH_TOPICS, COLLISIONS_TOPIC],
+        secondsByDefault: 10,
+        create: (rest) => rest.createAll('/trackables', trackables(providers, { radius: 0.3 })),
+      },
+      asked,
+    );
+  },
+};
+
+const RECORDED_MS = 300_000;
+const RECORDINGS = new URL('../../../shared/data/opensky-germany/', import.meta.url);
+
+const PER_SECOND = 52_700;
+
+/** Each aircraft ten times a second, on four connections. */
+function flightPlan(): RecordingPlan {
+  const path = new URL('locations.ndjson', RECORDINGS).pathname;
+  const plan = { kind: 'recording', way: 'put-many', path, perMessage: 1, connections: 4, hz: 10 } as const;
+  const feed = new RecordingFeed({ ...plan, lengthMs: RECORDED_MS });
+  return { ...plan, lengthMs: RECORDED_MS, perMessage: feed.locationsPerMessage() };
+}
+
+export const OPENSKY: Profile = {
+  name: 'opensky',
+  summary: 'five minutes of flights over Germany at 10 Hz within 30 s: 52,700 locations/s, fences and collisions',
+  needs: () => (existsSync(RECORDINGS) ? undefined : `the recording is not there: ${RECORDINGS.pathname}`),
+  run(asked: Asked) {
+    const read = (name: string): object[] => JSON.parse(readFileSync(new URL(name, RECORDINGS), 'utf8'));
+    return runLoad(
+      {
+        name: 'opensky',
+        plan: flightPlan(),
+        rateByDefault: PER_SECOND,
+        secondsByDefault: 30,
+        groups: [...BOTH_TOPICS, COLLISIONS_TOPIC],
+        async create(rest) {
+          await rest.createAll('/fences', read('fences.json'));
+          await rest.createAll('/trackables', read('trackables.json'));
+        },
+      },
+      asked,
+    );
+  },
+};

@@ -1,0 +1,67 @@
+import { judge } from './judge.ts';
+import type { Plot } from './plots.ts';
+import type { Result } from './result.ts';
+import { flat } from './table.ts';
+
+/** What the numbers were measured on, without names. */
+export interface Machine {
+  readonly cores: number;
+  readonly cpu: string;
+  readonly memoryGb: number;
+  readonly node: string;
+  readonly platform: string;
+}
+
+interface Report {
+  readonly results: readonly Result[];
+  readonly machine: Machine;
+  readonly plots: readonly Plot[];
+  /** Markdown that is kept by hand: what was tried, and lost. */
+  readonly designs: string;
+}
+
+/** The text of RESULTS.md. */
+export function markdownOf({ results, machine, plots, designs }: Report): string {
+  const { cores, cpu, memoryGb, node, platform } = machine;
+  return [
+    '# Results of the benchmark',
+    '`npm run bench` writes this file. Every number comes from the command beside it.',
+    `Measured on ${cores} cores (${cpu}), ${memoryGb} GB of memory, ${platform}, Node ${node}; the hub, the load ` +
+      'generator and the subscribers share them.',
+    HOW,
+    '## Targets',
+    targetTable(results),
+    '## Plots',
+    ...plots.map(({ file, title, commands }) => `![${title}](plots/${file})\n\n${commands.map(code).join(', ')}`),
+    '## Numbers',
+    ...results.map(section),
+    '## Designs that lost',
+    designs.trim(),
+    '',
+  ].join('\n\n');
+}
+
+const HOW = `How it is measured: the throughput is that of a closed loop, the latencies are those of an open loop at half
+of it, each from when a message was due (HDR histograms, no coordinated omission). \`through_per_s\` is the smaller of
+what was accepted and what a subscriber of \`location_updates\` has read meanwhile; \`lost\` is what it never read.
+\`bare_per_s\` is a hyper-express server that parses the same bodies and answers 204, measured before and after. Event
+latencies are of the first, thus oldest, event of each frame.`;
+
+function targetTable(results: readonly Result[]): string {
+  const rows = results.flatMap((result) =>
+    judge(result, results).map(({ profile, wanted, found, isMet }) => {
+      return `| ${profile} | ${wanted} | ${found} | ${isMet ? 'met' : '**missed**'} | ${code(result.command)} |`;
+    }),
+  );
+  return ['| profile | target | found | | command |', '|---|---|---|---|---|', ...rows].join('\n');
+}
+
+function section(result: Result): string {
+  const rows = Object.entries(flat(result)).filter(([name]) => name !== 'profile');
+  const text = rows.map(([name, value]) => `| ${name} | ${value.toLocaleString('en')} |`);
+  return [`### ${result.profile}\n\n${code(result.command)}\n`, '| | |', '|---|---:|', ...text].join('\n');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}

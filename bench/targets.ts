@@ -1,0 +1,105 @@
+import type { Result } from './report/result.ts';
+
+/** Something that the hub is to reach, on two cores with the generator beside it. */
+export interface Target {
+  readonly profile: string;
+  readonly wanted: string;
+  /** What was found, as numbers by name; the target is met when `isMet` says so of them. */
+  read(result: Result, all: readonly Result[]): Readonly<Record<string, number>>;
+  isMet(found: Readonly<Record<string, number>>): boolean;
+}
+
+export const TARGETS: readonly Target[] = [
+  atLeast('single', 'ratio_to_bare', 0.55),
+  atLeast('batch', 'ratio_to_bare', 0.2),
+  atLeast('batch', 'through_per_s', 100_000),
+  below('batch', 'event_p50_ms', 3, ' at half of the maximum'),
+  below('batch', 'event_p99_ms', 15, ' at half of the maximum'),
+  {
+    profile: 'ws',
+    wanted: 'through_per_s no less than batch',
+    read: (result, all) => {
+      const batch = all.find(({ profile }) => profile === 'batch');
+      return { ws: numberOf(result, 'through_per_s'), batch: batch ? numberOf(batch, 'through_per_s') : Number.NaN };
+    },
+    isMet: ({ ws = 0, batch = 0 }) => ws >= batch,
+  },
+  {
+    profile: 'opensky',
+    wanted: 'takes 52,700/s, nothing refused',
+    read: (result) => named(result, ['through_per_s', 'refused_per_s']),
+    // The bounds of the interval may fall between two messages.
+    isMet: ({ through_per_s: through = 0, refused_per_s: refused = 1 }) => through >= 0.99 * 52_700 && refused === 0,
+  },
+  below('opensky', 'event_p99_ms', 50),
+  atLeast('storm', 'through_per_s', 50_000),
+  exactly('storm', 'events_missing', 0),
+  atLeast('heavy', 'through_per_s', 80_000),
+  {
+    profile: 'fanout',
+    wanted: 'per_subscriber_per_s at least 100 with 1,000 subscribers, nothing missing',
+    read: (result) => named(result, ['per_subscriber_per_s', 'events_missing']),
+    isMet: ({ per_subscriber_per_s: rate = 0, events_missing: missing = 1 }) => rate >= 99 && missing === 0,
+  },
+  atMost('fanout', 'shards_cpu_ratio', 1.5, ': 1,000 subscribers by 1, so that they share renderings'),
+  atMost('growth', 'fences_ratio', 1.5, ': CPU per location at 100,000 fences by that at 100'),
+  atMost('growth', 'providers_ratio', 1.2, ': CPU per location at 200,000 providers by that at 1,000'),
+  atMost('restart', 'ready_s', 5),
+  atMost('memory', 'bytes_per_provider', 2500),
+  below('memory', 'empty_rss_mb', 250),
+  atMost('memory', 'churn_rss_ratio', 1.1, ': the last two minutes by the second two'),
+  {
+    profile: 'overload',
+    wanted: '503 with Retry-After at twice the maximum',
+    read: (result) => named(result, ['refused_per_s', 'retry_after_missing']),
+    isMet: ({ refused_per_s: refused = 0, retry_after_missing: missing = 1 }) => refused > 0 && missing === 0,
+  },
+  atMost('overload', 'rss_growth_ratio', 1.2, ': the last fifth of the overload by the middle one'),
+  atMost('overload', 'recovered_p99_ratio', 2, ': two seconds after the load by before it'),
+  below('overload', 'stalled_reader_p99_ratio', 1.2),
+];
+
+/** Whatever was accepted has to be seen. */
+const NOTHING_LOST: Target = exactly('', 'lost', 0);
+
+/** The targets of a profile. */
+export function targetsOf(result: Result): readonly Target[] {
+  const own = TARGETS.filter(({ profile }) => profile === result.profile);
+  return result.lost === undefined ? own : [...own, { ...NOTHING_LOST, profile: result.profile }];
+}
+
+/** A number of a result by name. What went all the way is less than what was accepted where a queue has grown. */
+function numberOf(result: Result, name: string): number {
+  if (name === 'through_per_s') return Math.min(result.accepted_per_s ?? 0, result.seen_per_s ?? 0);
+  const found = result.more[name] ?? result[name as keyof Result];
+  return typeof found === 'number' ? found : Number.NaN;
+}
+
+function named(result: Result, names: readonly string[]): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, numberOf(result, name)]));
+}
+
+function bound(profile: string, name: string, wanted: string, isMet: (value: number) => boolean): Target {
+  return {
+    profile,
+    wanted: `${name} ${wanted}`,
+    read: (result) => named(result, [name]),
+    isMet: (found) => isMet(found[name] ?? Number.NaN),
+  };
+}
+
+function atLeast(profile: string, name: string, least: number): Target {
+  return bound(profile, name, `at least ${least.toLocaleString('en')}`, (value) => value >= least);
+}
+
+function atMost(profile: string, name: string, most: number, about = ''): Target {
+  return bound(profile, name, `at most ${most.toLocaleString('en')}${about}`, (value) => value <= most);
+}
+
+function below(profile: string, name: string, limit: number, about = ''): Target {
+  return bound(profile, name, `under ${limit.toLocaleString('en')}${about}`, (value) => value < limit);
+}
+
+function exactly(profile: string, name: string, wanted: number): Target {
+  return bound(profile, name, `${wanted}`, (value) => value === wanted);
+}
