@@ -14,3 +14,10 @@ export function schedule(delayMs: number, callback: () => void): () => void {
   const timer = setTimeout(callback, delayMs);
   return () => clearTimeout(timer);
 }
+
+/** Calls back at every interval, and never for 0; returns how to call it off. */
+export function every(intervalMs: number, callback: () => void): () => void {
+  if (intervalMs === 0) return () => undefined;
+  const timer = setInterval(callback, intervalMs);
+  return () => clearInterval(timer);
+}

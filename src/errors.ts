@@ -4,9 +4,15 @@
  */
 const CATALOGUE = {
   HUB_BAD_REQUEST: { status: 400, type: '.http.bad_request' },
+  HUB_NOT_AUTHENTICATED: { status: 401, type: '.auth.authenticated' },
+  HUB_NOT_AUTHORIZED: { status: 403, type: '.auth.permission' },
   HUB_NOT_FOUND: { status: 404, type: '.http.not_found' },
   HUB_METHOD_NOT_ALLOWED: { status: 405, type: '.http.method_not_allowed' },
   HUB_PAYLOAD_TOO_LARGE: { status: 413, type: '.http.payload_too_large' },
+  HUB_FOREIGN_PAGE: { status: 403, type: '.auth.permission' },
+  HUB_ENCODING_UNKNOWN: { status: 415, type: '.http.bad_request' },
+  HUB_TOO_MANY_REQUESTS: { status: 429, type: '.http.unavailable' },
+  HUB_HEADERS_TOO_LARGE: { status: 431, type: '.http.payload_too_large' },
   HUB_UPGRADE_REQUIRED: { status: 426, type: '.http.bad_request' },
   HUB_INTERNAL: { status: 500, type: '.http.internal' },
   HUB_LICENCE_INVALID: { status: 400, type: '.license.invalid' },

@@ -29,6 +29,10 @@ export interface Peer {
   /** Path of the upgrade request, which carries the API version. */
   readonly path: string;
   readonly userAgent: string;
+  /** Authorization header of the upgrade request. */
+  readonly authorization: string | undefined;
+  /** Query of the upgrade request, as received. */
+  readonly query: string;
   /** Sends one text frame, UTF-8 where it is bytes. Frames keep their order; what the network does not take yet is buffered. */
   send(text: string | Uint8Array): void;
   /** Bytes sent but not yet taken by the network. */

@@ -1,19 +1,25 @@
-import { join } from 'node:path';
 import { openRegionCheck } from '../wasm/region_check.ts';
 import type { Sources } from './adapters/sources.ts';
 import { createApi } from './api/api.ts';
 import { Replies } from './api/replies.ts';
 import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
-import { schedule } from './clock.ts';
+import type { Fetch } from './auth/fetch_json.ts';
+import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
+import { every, risingClock, schedule } from './clock.ts';
+import { listenSettings } from './config/listen_settings.ts';
 import type { Config } from './config/schema.ts';
+import { storePlace } from './config/store_settings.ts';
 import type { LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
+import { RULES_SETTING } from './entities/locating_rules.ts';
+import { CertificateCare, warnOfExposure } from './exposure.ts';
 import type { Fanout } from './fanout/fanout.ts';
 import type { Log } from './log.ts';
 import { connectionsOf } from './operation/connections.ts';
 import { type Operation, openOperation } from './operation/operation.ts';
-import { type Parts, RULES_SETTING, wire } from './parts.ts';
+import { outgoingFetch } from './outgoing_fetch.ts';
+import { type Parts, wire } from './parts.ts';
 import type { Shards } from './shards/shards.ts';
 import { createSocket } from './socket/socket.ts';
 import { keptByKind, keptSetting } from './store/entity_text.ts';
@@ -24,16 +30,30 @@ import { type Listening, listen } from './transport/server.ts';
 export const VERSION_INFO = { hub_version: '0.1.0', vendor: 'omlox location hub', api_version: '2.0.0' };
 
 const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1/ws/socket`, `${prefix}/v2/ws/socket`]);
-const FRAME_MAX_BYTES = 16 << 20;
 const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
+
+/** What a hub finds around it. */
+export interface Surroundings {
+  /** Makes the fetch by which other servers are reached. */
+  readonly outgoing?: (tls: OutgoingTls) => Fetch;
+}
+
+const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
 
 /** A running hub. */
 export interface Hub {
   readonly port: number;
+  /** Whether it serves HTTPS. */
+  readonly isSecure: boolean;
+  /** Looks whether there is a new certificate, and serves it. Never rejects. */
+  renewCertificate(): Promise<void>;
   counts(): HubCounts;
   readonly fanout: Fanout;
   readonly shards: Shards;
   readonly sources: Sources;
+  readonly store: Store;
+  /** Access tokens whose signature was looked at since the start. */
+  tokensVerified(): number;
   /** Stops taking requests, finishes what was accepted, keeps it, and ends all threads. */
   close(): Promise<void>;
 }
@@ -42,17 +62,27 @@ export interface Hub {
  * Puts the hub together and starts it: the only place where its parts are wired. Throws a StartupError when the
  * database or the port cannot be had.
  */
-export async function openHub(config: Config, log: Log): Promise<Hub> {
-  const store = await openStore({ path: join(config.config_path, 'data.dat') });
+export async function openHub(config: Config, log: Log, { outgoing = throughProxy }: Surroundings = {}): Promise<Hub> {
+  const authorization = openAuthorization(config, { log, outgoing, now: risingClock() });
+  const store = await openStore(storePlace(config, Date.now()), {
+    stage: ({ text, part }) => log.info(text, { part }),
+    restarted: () => log.error('The thread of the database has failed and was started anew'),
+  });
   try {
-    return await openOn(store, config, log);
+    return await openOn(store, config, log, authorization);
   } catch (error) {
+    authorization?.close();
     await store.close();
     throw error;
   }
 }
 
-async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
+async function openOn(
+  store: Store,
+  config: Config,
+  log: Log,
+  authorization: HubAuthorization | undefined,
+): Promise<Hub> {
   const kept = await store.load();
   const regionProblem = await openRegionCheck();
   const parts = wire({ store, config, log, regionProblem });
@@ -61,21 +91,32 @@ async function openOn(store: Store, config: Config, log: Log): Promise<Hub> {
     await fill(parts, kept, config);
     const connections = () => connectionsOf(sources.status(), entities);
     const operation = await openOperation(parts, { config, log, kept, schedule, connections });
-    const listening = await serve({ ...parts, operation }, config, log);
+    const listening = await serve({ ...parts, operation, authorization }, config, log);
     operation.start();
     sources.start();
+    warnOfExposure(config, log);
+    const care = new CertificateCare(listening, { log, now: parts.now });
+    const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
     const flushTimer = setInterval(() => parts.flusher.flush(), config.db_flush_interval);
     return {
       port: listening.port,
+      isSecure: listening.certificate !== undefined,
+      renewCertificate: () => care.look(),
       fanout,
       shards,
       sources,
+      store,
       counts: operation.counts,
+      tokensVerified: () => authorization?.verifications() ?? 0,
       async close() {
         clearInterval(flushTimer);
+        stopLooking();
         sources.close();
+        authorization?.close();
         await listening.close();
         await finish({ ...parts, operation });
+        const lost = parts.writer.pendingRows;
+        if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
         await store.close();
       },
     };
@@ -105,17 +146,14 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
 }
 
 type Running = Parts & { readonly operation: Operation };
+type Serving = Running & { readonly authorization: HubAuthorization | undefined };
 
-async function serve(parts: Running, config: Config, log: Log): Promise<Listening> {
-  const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation } = parts;
+async function serve(parts: Serving, config: Config, log: Log): Promise<Listening> {
+  const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation, authorization } = parts;
   const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   return listen({
-    host: config.host,
-    port: config.port,
-    bodyMaxBytes: config.client_max_body_size * 1024,
-    frameMaxBytes: FRAME_MAX_BYTES,
-    idleTimeoutSeconds: config.websocket_idle_timeout,
+    ...listenSettings(config),
     socketPaths: SOCKET_PATHS,
     refuse: (error) => replies.error(error),
     report,
@@ -135,7 +173,9 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       corsEnabled: config.cors,
       errorTypePrefix: config.error_type_prefix,
       versionInfo: VERSION_INFO,
+      depthMax: config.max_json_depth,
       operation,
+      ...(authorization && { authorization: authorization.api }),
     }),
     handlePeer: createSocket({
       fanout,
@@ -144,6 +184,11 @@ async function serve(parts: Running, config: Config, log: Log): Promise<Listenin
       ingestProximities: (values) => ingest.proximitiesEach(values),
       subscriptionIdMode: config.websocket_subscription_id,
       checkView: (asked) => viewOf(asked, entities),
+      depthMax: config.max_json_depth,
+      subscriptionsMax: config.websocket_max_subscriptions,
+      ...(authorization && { authorize: authorization.socket }),
+      now,
+      schedule,
       queueMaxBytes: config.websocket_buffer_size << 20,
       tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
       report,

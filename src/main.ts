@@ -29,12 +29,15 @@ async function main(): Promise<void> {
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  // Without a certificate the signal ends the hub, as it does when its terminal is closed.
+  if (hub.isSecure) process.on('SIGHUP', () => void hub.renewCertificate());
+  const [http, ws] = hub.isSecure ? ['https', 'wss'] : ['http', 'ws'];
   // Whoever has read this may send a signal at once.
   process.stdout.write(
     `Location hub is running
-  API        http://${address}/hub/v2
-  WebSocket  ws://${address}/hub/v2/ws/socket
-  Docs       http://${address}/hub/docs
+  API        ${http}://${address}/hub/v2
+  WebSocket  ${ws}://${address}/hub/v2/ws/socket
+  Docs       ${http}://${address}/hub/docs
 Press Ctrl-C to stop.
 `,
   );

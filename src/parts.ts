@@ -3,11 +3,12 @@ import { openSources, type Sources } from './adapters/sources.ts';
 import { risingClock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
+import { storePace } from './config/store_settings.ts';
 import { ZoneTable } from './core/zone/zone_table.ts';
 import { type HubCounts, newCounts } from './counts.ts';
 import { withChildren } from './entities/children.ts';
 import { type Change, Entities } from './entities/entities.ts';
-import { LocatingRules } from './entities/locating_rules.ts';
+import { LocatingRules, RULES_SETTING } from './entities/locating_rules.ts';
 import { placedChanges } from './entities/placed_changes.ts';
 import { ZoneMoves } from './entities/zone_moves.ts';
 import { Fanout } from './fanout/fanout.ts';
@@ -17,6 +18,7 @@ import { type Log, reportStore } from './log.ts';
 import type { Fence } from './model/fence.ts';
 import type { Zone } from './model/zone.ts';
 import { Arrivals } from './operation/arrivals.ts';
+import { DatabaseState } from './operation/database_state.ts';
 import { Outcomes } from './outcomes.ts';
 import { CollisionLane } from './shards/collision_lane.ts';
 import { Flusher } from './shards/flusher.ts';
@@ -32,15 +34,13 @@ const STORE_RETRY_MS = [100, 500, 2000];
 /** Events that may wait for the store before the hub takes no more locations. */
 const HELD_MAX = 500_000;
 
-/** Name of the setting that keeps the hub's locating rules. */
-export const RULES_SETTING = 'locating_rules';
-
 /** Everything between the transport and the store. */
 export interface Parts {
   /** Never falls. */
   now(): number;
   readonly counts: HubCounts;
   readonly writer: StoreWriter;
+  readonly databaseState: DatabaseState;
   readonly fanout: Fanout;
   readonly shards: Shards;
   readonly collisions: CollisionLane;
@@ -70,9 +70,13 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const counts = newCounts();
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
-  const state = (is: 'ok' | 'failing', error?: unknown): void => reportStore(log, is, error);
-  const writerTo = (to: Store) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state });
-  const writer = writerTo(store);
+  const databaseState = new DatabaseState();
+  const state = (is: 'ok' | 'failing', error?: unknown): void => {
+    databaseState.note(is, { error, nowMs: now() });
+    reportStore(log, is, error);
+  };
+  const writerTo = (to: Store, pace = {}) => new StoreWriter(to, { retryMs: STORE_RETRY_MS, schedule, state, ...pace });
+  const writer = writerTo(store, storePace(config));
   // Rows that are not to survive the hub are still what a shard worker needs that starts anew.
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
@@ -162,7 +166,10 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const slow = config.persist_locations && !config.db_fast_writes;
   const ingest = new Ingest({
     now,
+    depthMax: config.max_json_depth,
     zone: zones.find,
+    // Without fast writes a location that cannot be kept is not processed.
+    canKeep: () => !slow || !rowWriter.refusesRows,
     hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
     location: (location, times) => shards.location(location, times),
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
@@ -186,6 +193,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     now,
     counts,
     writer,
+    databaseState,
     fanout,
     ...lanes,
     outcomes,

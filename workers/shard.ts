@@ -3,13 +3,19 @@ import { move, workerData } from 'piscina';
 import { openShard } from '../src/core/shard.ts';
 import { blocksOf } from '../src/model/event_block.ts';
 import { openFenceIndex } from '../wasm/fence_index.ts';
+import { garbageCollector } from './garbage.ts';
 import { pack, type ShardReply, type ShardSettings, unpackBatch } from './protocol.ts';
 
-/** One shard of the hub: unpacks a batch, steps, and packs the outcome. */
+/** One shard of the hub: unpacks a batch, steps, and packs the outcome. No bytes at all: it may rest. */
 const settings = workerData as ShardSettings;
 const shard = openShard({ ...settings, index: await openFenceIndex(), newId: randomUUID });
+const collectGarbage = garbageCollector();
 
 export default function run(bytes: Uint8Array): unknown {
+  if (bytes.byteLength === 0) {
+    collectGarbage();
+    return move(bytes);
+  }
   const { motions, events, ...outcome } = shard.step(unpackBatch(bytes));
   const packed = motions.length === 0 ? undefined : pack(motions);
   return move(pack({ outcome, events: blocksOf(events), motions: packed } satisfies ShardReply));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { StartupError } from '../src/errors.ts';
+import type { Stage } from '../src/store/opening.ts';
 import { SqliteStore } from '../src/store/sqlite.ts';
 import { packKept, type StoreReply, type StoreRequest, type StoreSettings, unpackBatch } from './store_protocol.ts';
 
@@ -8,7 +9,9 @@ import { packKept, type StoreReply, type StoreRequest, type StoreSettings, unpac
 let store: SqliteStore | undefined;
 
 answer(() => {
-  store = new SqliteStore((workerData as StoreSettings).path, randomUUID);
+  const { path, startedMs = 0 } = workerData as StoreSettings;
+  const stage = (stage: Stage) => parentPort?.postMessage({ say: 'stage', stage } satisfies StoreReply);
+  store = new SqliteStore(path, randomUUID, { nowMs: startedMs, stage });
   return { say: 'ready' };
 });
 

@@ -1,14 +1,17 @@
 import { Packr } from 'msgpackr';
+import type { Stage } from '../src/store/opening.ts';
 import type { Kept, StoreBatch } from '../src/store/store.ts';
 
 /**
  * What the front thread and the store worker say to each other: one reply to each request, in their order, and before
- * all others one that says whether the store is open.
+ * all others one that says whether the store is open. While it is being opened, stages tell how far that is.
  */
 
 /** What the store worker is started with. */
 export interface StoreSettings {
   readonly path: string;
+  /** When the hub was started, for the names of backups. Milliseconds since 1970. */
+  readonly startedMs?: number;
 }
 
 export type StoreRequest =
@@ -16,9 +19,13 @@ export type StoreRequest =
   | { readonly ask: 'commit'; readonly bytes: Uint8Array }
   | { readonly ask: 'close' };
 
-export type StoreReply =
+/** `failures`: attempts to write that have failed over the request, by their reason. */
+export type StoreReply = { readonly failures?: readonly (readonly [reason: string, count: number])[] } & StoreAnswer;
+
+type StoreAnswer =
   | { readonly say: 'ready' | 'done' }
   | { readonly say: 'loaded'; readonly bytes: Uint8Array }
+  | { readonly say: 'stage'; readonly stage: Stage }
   | { readonly say: 'failed'; readonly startup: boolean; readonly message: string; readonly code?: string };
 
 const packr = new Packr();

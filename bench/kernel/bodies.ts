@@ -31,7 +31,7 @@ export class Bodies {
 
   /** The next body, parsed. */
   values(): readonly unknown[] {
-    return parseBody(this.next()) as readonly unknown[];
+    return parseBody(this.next(), {}) as readonly unknown[];
   }
 
   /** The next body as a shard gets it. */

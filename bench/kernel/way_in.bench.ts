@@ -17,7 +17,11 @@ export const WAY_IN: readonly Kernel[] = [
     summary: 'the bytes of a body of 100, per location',
     prepare() {
       const bodies = new Bodies(SITE);
-      return inBatches(BODY_LOCATIONS, () => bodies.next(), parseBody);
+      return inBatches(
+        BODY_LOCATIONS,
+        () => bodies.next(),
+        (body) => parseBody(body, {}),
+      );
     },
   },
   {

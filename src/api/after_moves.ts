@@ -1,5 +1,5 @@
 import { followingOf } from '../core/zone/following.ts';
-import { checkDepth } from './body.ts';
+import { checkKept } from './body.ts';
 import type { ApiDeps, Call, Route } from './route.ts';
 
 /**
@@ -24,8 +24,8 @@ export function afterMoves(routes: readonly Route[]): readonly Route[] {
 export function movesBefore(proximities: readonly unknown[], hub: ApiDeps): Promise<void> | undefined {
   if (!hub.entities.hasMobileZones || !proximities.some((proximity) => namesMobileZone(proximity, hub)))
     return undefined;
-  // Whoever takes them later cannot blame the depth of the body any more: see createApi.
-  checkDepth(proximities);
+  // Whoever takes them later cannot blame the body any more: see createApi.
+  checkKept(proximities, hub);
   return hub.zonesMoved();
 }
 

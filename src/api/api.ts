@@ -1,10 +1,13 @@
+import { bearerToken } from '../auth/authorizer.ts';
+import type { Owned } from '../auth/owned.ts';
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
-import { checkDepth, checkSize, parseBody, textOf } from './body.ts';
+import { checkKept, checkSize, parseBody, textOf } from './body.ts';
+import { checkBodyOwned, checkPathOwned } from './ownership.ts';
 import { parseQuery } from './query.ts';
 import { Replies } from './replies.ts';
-import type { ApiDeps, Method } from './route.ts';
+import type { ApiDeps, Method, Route } from './route.ts';
 import { type Match, Router } from './router.ts';
 import { ROUTES } from './routes/routes.ts';
 
@@ -15,9 +18,10 @@ import { ROUTES } from './routes/routes.ts';
 export function createApi(hub: ApiDeps): HandleHttp {
   const router = new Router(ROUTES);
   const reply = new Replies(hub);
+  const api = { hub, router, reply };
   return (request) => {
     try {
-      const replied = answer(request, { hub, router, reply });
+      const replied = answer(request, api);
       return replied instanceof Promise ? replied.catch((error: unknown) => refuse(error, reply)) : replied;
     } catch (error) {
       return refuse(error, reply);
@@ -31,23 +35,44 @@ interface Api {
   readonly reply: Replies;
 }
 
-function answer(request: HttpRequest, { hub, router, reply }: Api): HttpReply | Promise<HttpReply> {
+function answer(request: HttpRequest, api: Api): HttpReply | Promise<HttpReply> {
+  const { hub, router, reply } = api;
+  const { authorization } = hub;
   const match = router.find(request.path);
   if (match === undefined) throw new HubError('HUB_NOT_FOUND', `Cannot ${named(request)}: there is no such path`);
   if (request.method === 'OPTIONS') return reply.options(allowed(match));
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const route = match.methods.get(method as Method);
   if (route === undefined) return notAllowed(request, match, reply);
+  const call = { match, route, request };
+  const target = authorization?.targets.of(route, match);
+  if (authorization === undefined || target === undefined) return run(call, undefined, api);
+  const access = authorization.admit(target, bearerToken(request.header('authorization')));
+  if (!(access instanceof Promise)) return run(call, access.owned, api);
+  return access.then(({ owned }) => run(call, owned, api));
+}
+
+interface Found {
+  readonly match: Match;
+  readonly route: Route;
+  readonly request: HttpRequest;
+}
+
+/** Reads a request that is let in, limited to what is owned unless that is undefined, and handles it. */
+function run({ match, route, request }: Found, owned: Owned | undefined, { hub, reply }: Api) {
+  const asked = owned && { match, owned };
+  if (asked !== undefined) checkPathOwned(route, asked, hub);
   const { version, path, id } = match;
   const query = parseQuery(request.query, route.query);
   if (route.bodyMaxBytes !== undefined) checkSize(request.body, route.bodyMaxBytes);
-  const body = route.body === undefined ? undefined : (route.text ? textOf : parseBody)(request.body);
-  if (!route.hot) checkDepth(body);
+  const body = route.body === undefined ? undefined : (route.text ? textOf : parseBody)(request.body, hub);
+  if (!route.hot) checkKept(body, hub);
+  if (asked !== undefined) checkBodyOwned(route, asked, body);
   try {
-    return route.handle({ version, path, id, query, body, reply }, hub);
+    return route.handle({ version, path, id, query, body, owned, reply }, hub);
   } catch (error) {
     // What overflowed the stack of a hot route was a body nested too deeply, if it was.
-    if (error instanceof RangeError) checkDepth(body);
+    if (error instanceof RangeError) checkKept(body, hub);
     throw error;
   }
 }

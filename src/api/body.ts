@@ -1,15 +1,21 @@
 import { HubError } from '../errors.ts';
-import { DEPTH_MAX, isDeeper } from '../model/depth.ts';
+import { parseJson, UnfitJson, whyUnfit } from '../model/json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+export interface BodyLimits {
+  /** Levels that JSON may be nested; 200 when left out. */
+  readonly depthMax?: number;
+}
+
 /** The value of a JSON body, whatever its Content-Type says. Throws HUB_BAD_REQUEST. */
-export function parseBody(bytes: Uint8Array): unknown {
+export function parseBody(bytes: Uint8Array, { depthMax }: BodyLimits): unknown {
   // hot: once per PUT of locations
   if (bytes.length === 0) throw new HubError('HUB_BAD_REQUEST', 'body: must be JSON, found nothing');
   try {
-    return JSON.parse(utf8.decode(bytes)) as unknown;
+    return parseJson(utf8.decode(bytes), depthMax);
   } catch (cause) {
+    if (cause instanceof UnfitJson) throw new HubError('HUB_BAD_REQUEST', cause.message, { cause });
     const reason = cause instanceof SyntaxError ? cause.message : 'bytes that are not UTF-8';
     throw new HubError('HUB_BAD_REQUEST', `body: must be JSON, found ${reason}`, { cause });
   }
@@ -24,14 +30,14 @@ export function textOf(bytes: Uint8Array): string {
   }
 }
 
+/** Throws HUB_BAD_REQUEST for a value that cannot be kept. */
+export function checkKept(value: unknown, { depthMax }: BodyLimits): void {
+  const problem = whyUnfit(value, depthMax === undefined ? {} : { depthMax });
+  if (problem !== undefined) throw new HubError('HUB_BAD_REQUEST', problem);
+}
+
 /** Throws HUB_PAYLOAD_TOO_LARGE. */
 export function checkSize({ byteLength }: Uint8Array, maxBytes: number): void {
   if (byteLength <= maxBytes) return;
   throw new HubError('HUB_PAYLOAD_TOO_LARGE', `body: must have at most ${maxBytes} bytes, found ${byteLength}`);
-}
-
-/** Throws HUB_BAD_REQUEST for a value nested too deeply to be walked. */
-export function checkDepth(value: unknown): void {
-  if (!isDeeper(value)) return;
-  throw new HubError('HUB_BAD_REQUEST', `body: must be nested at most ${DEPTH_MAX} levels deep, found more`);
 }

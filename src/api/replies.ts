@@ -6,17 +6,27 @@ type Headers = Readonly<Record<string, string>>;
 /** Lets pages of any origin read replies; nothing is sent that a browser adds on its own, like cookies. */
 const CORS: Headers = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Location, Retry-After, Allow',
+  'Access-Control-Expose-Headers': 'Location, Retry-After, Allow, WWW-Authenticate',
 };
+
+/** A browser must not take JSON for a page, whatever it holds. */
+const NOT_GUESSED: Headers = { 'X-Content-Type-Options': 'nosniff' };
 
 const OWN_PAGES: Headers = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'X-Content-Type-Options': 'nosniff',
+  ...NOT_GUESSED,
   'Referrer-Policy': 'no-referrer',
   // They change with the version of the hub only, whose address stays.
   'Cache-Control': 'max-age=600',
+};
+
+/** What a client should know of some refusals. */
+const ADVICE: Readonly<Record<number, Headers>> = {
+  401: { 'WWW-Authenticate': 'Bearer' },
+  429: { 'Retry-After': '1' },
+  503: { 'Retry-After': '1' },
 };
 
 /** The replies of the API. Headers are made once, so that a hot route allocates none. */
@@ -30,7 +40,7 @@ export class Replies {
   constructor(options: { readonly corsEnabled: boolean; readonly errorTypePrefix: string }) {
     this.#errorTypePrefix = options.errorTypePrefix;
     this.#cors = options.corsEnabled ? CORS : {};
-    this.#json = { 'Content-Type': 'application/json', ...this.#cors };
+    this.#json = { 'Content-Type': 'application/json', ...NOT_GUESSED, ...this.#cors };
     this.noContent = { status: 204, headers: this.#cors };
   }
 
@@ -51,10 +61,9 @@ export class Replies {
 
   /** The error as {type, code, message}. */
   error(error: HubError, headers: Headers = {}): HttpReply {
-    const retry: Headers = error.status === 503 ? { 'Retry-After': '1' } : {};
     return {
       status: error.status,
-      headers: { ...this.#json, ...retry, ...headers },
+      headers: { ...this.#json, ...ADVICE[error.status], ...headers },
       body: JSON.stringify(error.body(this.#errorTypePrefix)),
     };
   }

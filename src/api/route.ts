@@ -1,11 +1,16 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import type { Access } from '../auth/authorizer.ts';
+import type { Owned } from '../auth/owned.ts';
+import type { Target } from '../auth/policy.ts';
 import type { Answer, Query } from '../core/item.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { HttpReply } from '../exchange.ts';
 import type { Fence } from '../model/fence.ts';
+import type { Operation, Resource } from '../model/permission.ts';
 import type { OperationDeps } from './operation.ts';
 import type { Replies } from './replies.ts';
+import type { RouteTargets } from './targets.ts';
 import type { Version } from './versions.ts';
 
 /** What the API is given by the hub. */
@@ -36,7 +41,18 @@ export interface ApiDeps {
   /** `com.flowcate` in `com.flowcate.http.not_found`. */
   readonly errorTypePrefix: string;
   readonly versionInfo: VersionInfo;
+  /** Levels that JSON may be nested; 200 when left out. */
+  readonly depthMax?: number;
   readonly operation: OperationDeps;
+  /** Decides who may do what; left out: everybody may do everything. */
+  readonly authorization?: Authorization;
+}
+
+export interface Authorization {
+  /** Those that the rules were matched with. */
+  readonly targets: RouteTargets;
+  /** See Authorizer. */
+  admit(target: Target, token: string | undefined): Access | Promise<Access>;
 }
 
 export interface AcceptOptions {
@@ -60,13 +76,23 @@ export interface Call<Parameters = unknown> {
   readonly query: Parameters;
   /** Parsed; undefined when the route takes none. */
   readonly body: unknown;
+  /** What a list is to be limited to; undefined: nothing. */
+  readonly owned: Owned | undefined;
   readonly reply: Replies;
 }
 
-/** What a role needs to be granted. `resource` is the path's parameter by which ownership is decided. */
+/**
+ * What a role needs to be permitted. Where it is permitted what the holder of the token owns alone, `resource` is the
+ * kind of what has to be owned, and `owned` says where that is found; without a resource such a permission is not enough.
+ */
 export interface Permission {
-  readonly operation: 'CREATE' | 'READ' | 'UPDATE' | 'DELETE';
-  readonly resource?: 'zone_id' | 'trackable_id' | 'provider_id' | 'fence_id' | 'anchor_id' | 'source_id';
+  readonly operation: Operation;
+  readonly resource?: Resource;
+  /**
+   * Left out: the id in the path. `body`: the id of the entity in the body. `items`: the ids of all items in the body.
+   * `reply`: whatever the reply lists, which the handler limits to what is owned.
+   */
+  readonly owned?: 'body' | 'items' | 'reply';
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -80,7 +106,8 @@ export interface Route {
   readonly versions: readonly Version[];
   /** Whether it is also served without a version. */
   readonly unversioned: boolean;
-  readonly permission: Permission;
+  /** `public`: nothing is needed, since nothing in it is anybody's. */
+  readonly permission: Permission | 'public';
   readonly query: TObject;
   /** What the body is; checked by whoever takes it. Undefined: no body is read. */
   readonly body: TSchema | undefined;
@@ -126,7 +153,7 @@ interface Row<Q extends TObject> {
   readonly summary: string;
   readonly versions?: readonly Version[];
   readonly unversioned?: boolean;
-  readonly permission: Permission;
+  readonly permission: Permission | 'public';
   readonly query?: Q;
   readonly body?: TSchema;
   readonly hot?: boolean;

@@ -6,6 +6,8 @@ import { PREFIXES, type Version } from './versions.ts';
 /** The routes of one path. */
 export interface Match {
   readonly version: Version;
+  /** Whether the path names the version. */
+  readonly versioned: boolean;
   /** Without trailing slashes. */
   readonly path: string;
   /** The path's parameter, decoded; empty when it has none. */
@@ -67,8 +69,8 @@ export class Router {
     const at = prefixed ? 2 : 1;
     const version = segments[at];
     if (version === 'v1' || version === 'v2')
-      return found(this.#versions[version], segments, at + 1, { version, path });
-    return found(this.#unversioned, segments, at, { version: 'v2', path });
+      return found(this.#versions[version], segments, at + 1, { version, versioned: true, path });
+    return found(this.#unversioned, segments, at, { version: 'v2', versioned: false, path });
   }
 }
 
@@ -93,11 +95,11 @@ function found(
   root: Node,
   segments: readonly string[],
   start: number,
-  { version, path }: { readonly version: Version; readonly path: string },
+  { version, versioned, path }: Pick<Match, 'version' | 'versioned' | 'path'>,
 ): Match | undefined {
   const decoded = segments.slice(start).map((segment) => decode(segment, path));
   const hit = descend(root, decoded, 0);
-  return hit && { version, path, id: hit.id ?? '', methods: hit.at.methods };
+  return hit && { version, versioned, path, id: hit.id ?? '', methods: hit.at.methods };
 }
 
 /** A fixed segment that leads nowhere gives way to the parameter: a provider may be called "locations". */

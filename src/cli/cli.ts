@@ -1,20 +1,23 @@
 import { Command } from 'commander';
+import { StartupError } from '../errors.ts';
 import { CommandError } from './command_error.ts';
+import { dataCommands } from './data/commands.ts';
 import { demoCommand } from './demo/command.ts';
 import { replayCommand } from './replay/command.ts';
 import { tailCommand } from './tail.ts';
 
-/** The commands beside the hub itself. They use its public API alone. */
+/** The commands beside the hub itself. They use its public API alone, or, those of data/, its database. */
 const program = new Command('hub')
-  .description('Commands that work with a running location hub, through its public API')
+  .description('Commands that work with a running location hub through its public API, or with its database data.dat')
   .addCommand(demoCommand())
   .addCommand(replayCommand())
   .addCommand(tailCommand());
+for (const command of dataCommands()) program.addCommand(command);
 
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof CommandError)) throw error;
+  if (!(error instanceof CommandError || error instanceof StartupError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
 }

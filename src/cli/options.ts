@@ -11,7 +11,9 @@ function hubAddress(text: string): string {
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new InvalidArgumentError('It must begin with http:// or https://.');
   }
-  return (url.origin + url.pathname).replace(/\/+$/, '');
+  let path = url.pathname;
+  while (path.endsWith('/')) path = path.slice(0, -1);
+  return url.origin + path;
 }
 
 /** A reader of numbers within bounds. */

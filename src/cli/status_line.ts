@@ -33,6 +33,12 @@ export class StatusLine {
     this.#standing = true;
   }
 
+  /** Takes the line away, where it can be. */
+  clear(): void {
+    if (this.#standing) this.#out.write('\r\x1b[2K');
+    this.#standing = false;
+  }
+
   /** Writes lines that stay. */
   print(text: string): void {
     this.#out.write(`${this.#standing ? '\r\x1b[2K' : ''}${text}\n`);

@@ -1,8 +1,9 @@
 import { StartupError } from '../errors.ts';
 import { type Checker, checker } from '../model/check.ts';
 import { pathOf } from '../model/show.ts';
+import { inOwnWords } from './aliases.ts';
 import { connectionProblems, type PartProblem } from './iso_24730.ts';
-import { ConfigSchema, KEYS, type Key } from './schema.ts';
+import { ConfigSchema, KEYS, type Key, settingOf } from './schema.ts';
 
 /** What has been read so far: the values that fit, and one line for everything that is wrong. */
 export interface Collected {
@@ -31,7 +32,8 @@ const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly P
 };
 
 /** Takes a value that fits its setting, or notes why it does not. Later values replace earlier ones. */
-export function collect(into: Collected, { key, source, name, value, sourceOf }: Found): void {
+export function collect(into: Collected, { key, source, name, value: written, sourceOf }: Found): void {
+  const value = inOwnWords(key, written);
   const parts = PART_PROBLEMS[key]?.(value) ?? [];
   for (const { path, text } of parts) {
     into.problems.push(`${sourceOf?.(path) ?? source}: ${pathOf(name, path.map(String))}: ${text}`);
@@ -39,7 +41,8 @@ export function collect(into: Collected, { key, source, name, value, sourceOf }:
   if (parts.length > 0) return;
   const wrong = CHECKERS[key].explain(value, name);
   if (wrong === undefined) into.values.set(key, value);
-  else into.problems.push(`${source}: ${wrong}`);
+  // What was found may be the secret.
+  else into.problems.push(`${source}: ${settingOf(key).secret === true ? wrong.split(', found ', 1)[0] : wrong}`);
 }
 
 /** Everything that is wrong with the configuration, a line each. */

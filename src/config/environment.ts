@@ -1,4 +1,5 @@
 import { parseDocument } from 'yaml';
+import { ALIASES } from './aliases.ts';
 import { type Collected, collect } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
@@ -28,7 +29,8 @@ export function configPath(env: Environment): { name: string; path: string } | u
 /** Collects the settings of the environment. Variables that look like settings and are none are problems. */
 export function readEnvironment(env: Environment, into: Collected): void {
   for (const prefix of PREFIXES) {
-    const known = new Map(KEYS.map((key) => [prefix + key.toUpperCase(), key]));
+    const named = [...ALIASES, ...KEYS.map((key) => [key, key] as const)];
+    const known = new Map(named.map(([name, key]) => [prefix + name.toUpperCase(), key]));
     const names = Object.keys(env).filter((name) => name.startsWith(prefix) && name !== prefix + CONFIG_PATH);
     for (const name of names.sort()) {
       const text = env[name];
@@ -57,9 +59,10 @@ const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, 1: true, false
 
 /** Reads a text as the type of the setting. A text that is none of that type stays, for the check to name it. */
 function readAs(key: Key, text: string): unknown {
-  const usual = settingOf(key).default;
+  const { default: usual, anyOf } = settingOf(key);
   if (typeof usual === 'string') return text;
   if (typeof usual === 'boolean') return BOOLEANS[text] ?? text;
   if (usual === null && text === 'null') return null;
+  if (anyOf?.some(({ type }) => type === 'string')) return text;
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }

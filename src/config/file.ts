@@ -1,5 +1,6 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { show } from '../model/show.ts';
+import { keyOf } from './aliases.ts';
 import { type Collected, collect } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
@@ -35,15 +36,15 @@ export function readConfigText(text: string, { name, into }: { name: string; int
   for (const { key: node, value } of root.items) {
     const written = String(node);
     const source = place(node.range[0]);
-    const earlier = places.get(written);
-    const key = KEYS.find((each) => each === written);
+    const key = keyOf(written);
+    const earlier = places.get(key ?? written);
     if (earlier !== undefined) into.problems.push(`${source}: ${written}: is set already, at ${earlier}`);
     else if (key === undefined) into.problems.push(`${source}: ${written}: ${whyUnknown(written)}`);
     else {
       const sourceOf = (path: readonly (string | number)[]) => placeOf([key, ...path]) ?? source;
-      collect(into, { key, source, name: key, value: asMeant(key, value?.toJS(document) ?? null), sourceOf });
+      collect(into, { key, source, name: written, value: asMeant(key, value?.toJS(document) ?? null), sourceOf });
     }
-    places.set(written, earlier ?? source);
+    places.set(key ?? written, earlier ?? source);
   }
 }
 

@@ -1,5 +1,9 @@
 import Type, { type Static } from 'typebox';
+import { DEPTH_MAX } from '../model/depth.ts';
+import { AuthorizationProperties } from './authorization.ts';
 import { Iso24730Connection } from './iso_24730.ts';
+import { WideColumnProperties } from './wide_column.ts';
+import { Word } from './word.ts';
 
 /**
  * Every setting of the hub: type, default and one line of help. hub_config.yaml in the repository is written from this
@@ -17,12 +21,53 @@ export const ConfigSchema = Type.Object({
     default: 8081,
     description: 'Port of the API, the WebSocket and the documentation. 0 takes a free one.',
   }),
+  public_key_path: Text({
+    description: 'PEM file with the certificate for HTTPS and wss. Read again when it changes.',
+  }),
+  private_key_path: Text({ description: 'PEM file with the private key of that certificate.' }),
+  private_key_password: Text({ secret: true, description: 'Opens the private key, if it is encrypted.' }),
+  dh_params_path: Text({ description: 'PEM file with Diffie-Hellman parameters, for clients that need them.' }),
+  certificate_reload_interval: Type.Integer({
+    minimum: 0,
+    maximum: 86_400,
+    default: 60,
+    description: 'How often the files are looked at for a new certificate, in seconds. 0: on the signal SIGHUP only.',
+  }),
+  force_https: Type.Boolean({
+    default: false,
+    description: 'Whether HTTPS alone is served. Otherwise a hub with a certificate serves HTTP on its port, too.',
+  }),
+  ...AuthorizationProperties,
   cors: Type.Boolean({ default: true, description: 'Whether web pages of other origins may use the API.' }),
   client_max_body_size: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 10_000,
     description: 'Largest body of a request, in KiB. A larger one is answered 413.',
+  }),
+  client_max_header_size: Type.Integer({
+    minimum: 1,
+    maximum: 64,
+    default: 32,
+    description: 'Largest headers of a request, in KiB. Larger ones are answered 431.',
+  }),
+  max_json_depth: Type.Integer({
+    minimum: 10,
+    maximum: DEPTH_MAX,
+    default: DEPTH_MAX,
+    description: 'Levels that JSON may be nested. What is nested deeper is refused.',
+  }),
+  max_connections: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 20_000,
+    description: 'Connections that may be open at once. What comes beyond is closed without an answer.',
+  }),
+  max_requests_per_second: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 0,
+    description: 'Requests and WebSocket frames per second and client address, twice that at once. 0 is no limit.',
   }),
   error_type_prefix: Type.String({
     minLength: 1,
@@ -55,9 +100,9 @@ export const ConfigSchema = Type.Object({
     default: true,
     description: 'Whether last locations and memberships survive a restart.',
   }),
-  db_type: Word(['sqlite'], {
+  db_type: Word(['sqlite', 'widecolumn'], {
     default: 'sqlite',
-    description: 'Kind of database: sqlite, the file data.dat beside this file.',
+    description: 'Kind of database: sqlite, the file data.dat beside this file, or widecolumn, a Cassandra cluster.',
   }),
   db_fast_writes: Type.Boolean({
     default: true,
@@ -89,6 +134,18 @@ export const ConfigSchema = Type.Object({
     default: 60,
     description: 'Time after which a WebSocket without a sign of life is closed, in seconds.',
   }),
+  websocket_max_frame_size: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 16_384,
+    description: 'Largest frame of a WebSocket client, in KiB. A larger one closes its connection.',
+  }),
+  websocket_max_subscriptions: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 1000,
+    description: 'Subscriptions that one WebSocket connection may have.',
+  }),
   websocket_subscription_id: Word(['auto', 'always', 'never'], {
     default: 'auto',
     description: 'Whether message frames carry subscription_id: always, never, or auto (not to Go clients).',
@@ -103,10 +160,12 @@ export const ConfigSchema = Type.Object({
     default: [],
     description: 'ISO/IEC 24730-1 servers to read from: a list of {host, port, type, zone_id or foreign_id}.',
   }),
+  ...WideColumnProperties,
 });
 
-function Word<const T extends readonly string[]>(words: T, options: { default: T[number]; description: string }) {
-  return Type.Unsafe<T[number]>(Type.Enum([...words], options));
+/** A text that need not be set. */
+function Text(options: { description: string; secret?: true }) {
+  return Type.Union([Type.String({ minLength: 1 }), Type.Null()], { default: null, ...options });
 }
 
 export type Settings = Static<typeof ConfigSchema>;
@@ -127,12 +186,13 @@ export const KEYS = Object.keys(ConfigSchema.properties) as readonly Key[];
 
 /** What a setting's schema says beside its type. */
 export interface Setting {
-  /** An empty list for a setting that is a list. */
-  readonly default: string | number | boolean | null | readonly [];
+  readonly default: string | number | boolean | null | readonly string[];
   readonly description: string;
   readonly secret?: boolean;
   /** The words of a setting that takes one of some words. */
   readonly enum?: readonly string[];
+  /** The types of a setting that may be null. */
+  readonly anyOf?: readonly { readonly type: string }[];
 }
 
 /** The schema of a setting, as plain data. */

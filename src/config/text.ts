@@ -23,6 +23,8 @@ export function configText(config: Config, secrets: readonly Key[] = SECRETS): s
 
 const SECRETS = KEYS.filter((key) => settingOf(key).secret === true);
 
+/** A list of words stands in one line, with commas between. */
 function line(key: string, value: unknown): string {
-  return stringify({ [key]: value });
+  const isWords = Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string');
+  return stringify({ [key]: isWords ? value.join(', ') : value }, { lineWidth: 0 });
 }

@@ -44,17 +44,22 @@ type Told =
   /** The objects come from another shard, with the state that it handed out. */
   | { readonly kind: 'adopt'; readonly state: HandedOver };
 
+/** The objects that may be shown, by their ids; left out: all. */
+interface Limit {
+  readonly only?: readonly string[];
+}
+
 /** A read of what only the shard knows. Lists leave out what cannot be shown in the wanted view. */
 export type Query =
   | { readonly ask: 'provider_location'; readonly id: string; readonly view: View }
-  | { readonly ask: 'provider_locations'; readonly view: View }
+  | ({ readonly ask: 'provider_locations'; readonly view: View } & Limit)
   | { readonly ask: 'trackable_location'; readonly id: string; readonly view: View }
   | { readonly ask: 'trackable_locations'; readonly id: string; readonly view: View }
   | { readonly ask: 'trackable_motion'; readonly id: string; readonly view: View }
-  | { readonly ask: 'trackable_motions'; readonly view: View }
+  | ({ readonly ask: 'trackable_motions'; readonly view: View } & Limit)
   /** Objects in a fence: by membership, or with `spatial` by the geometry of their last location. */
-  | { readonly ask: 'fence_locations'; readonly id: string; readonly spatial: boolean; readonly view: View }
-  | { readonly ask: 'fence_motions'; readonly id: string; readonly spatial: boolean; readonly view: View }
+  | ({ readonly ask: 'fence_locations'; readonly id: string; readonly spatial: boolean; readonly view: View } & Limit)
+  | ({ readonly ask: 'fence_motions'; readonly id: string; readonly spatial: boolean; readonly view: View } & Limit)
   | { readonly ask: 'fence_providers'; readonly id: string; readonly spatial: boolean }
   | { readonly ask: 'fence_trackables'; readonly id: string; readonly spatial: boolean }
   | { readonly ask: 'provider_fences'; readonly id: string; readonly spatial: boolean }

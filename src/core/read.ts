@@ -22,7 +22,9 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
     case 'provider_location':
       return one(context, state.providers.get(query.id)?.place, query.view);
     case 'provider_locations':
-      return many([...state.providers.values()], ({ place }) => place && locationNow(context, place, query.view));
+      return many(among([...state.providers.values()], query), ({ place }) => {
+        return place && locationNow(context, place, query.view);
+      });
     case 'trackable_location': {
       const trackable = state.trackables.get(query.id);
       const place = trackable && significantPlace(context, trackable, nowMs);
@@ -39,11 +41,17 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
       return shown(motionIn(trackable, query.view, context.zones), trackable.place);
     }
     case 'trackable_motions':
-      return many([...state.trackables.values()], (trackable) => motionIn(trackable, query.view, context.zones));
+      return many(among([...state.trackables.values()], query), (trackable) => {
+        return motionIn(trackable, query.view, context.zones);
+      });
     case 'fence_locations':
-      return many(providersIn(context, query), ({ place }) => place && locationNow(context, place, query.view));
+      return many(among(providersIn(context, query), query), ({ place }) => {
+        return place && locationNow(context, place, query.view);
+      });
     case 'fence_motions':
-      return many(trackablesIn(context, query), (trackable) => motionIn(trackable, query.view, context.zones));
+      return many(among(trackablesIn(context, query), query), (trackable) => {
+        return motionIn(trackable, query.view, context.zones);
+      });
     case 'fence_providers':
       return { ids: providersIn(context, query).map(({ id }) => id) };
     case 'fence_trackables':
@@ -75,6 +83,16 @@ function shown(text: string | undefined, place: Place): Answer {
 
 function many<T>(list: readonly T[], text: (element: T) => string | undefined): Answer {
   return { texts: list.map(text).filter((rendered) => rendered !== undefined) };
+}
+
+/** Those of the objects that a read is limited to. */
+function among<T extends { readonly id: string }>(
+  objects: readonly T[],
+  { only }: { readonly only?: readonly string[] },
+): readonly T[] {
+  if (only === undefined) return objects;
+  const ids = new Set(only);
+  return objects.filter(({ id }) => ids.has(id));
 }
 
 interface InFence {

@@ -4,6 +4,9 @@ import { LocatingRule } from '../model/rule.ts';
 import { onlyMembers } from './body.ts';
 import { checkRules } from './check_rules.ts';
 
+/** Name of the setting under which the rules are kept. */
+export const RULES_SETTING = 'locating_rules';
+
 const schema = checker(Type.Array(LocatingRule));
 
 export interface LocatingRulesDeps {

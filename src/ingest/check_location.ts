@@ -2,7 +2,8 @@ import { type AcceptedLocation, accept } from '../core/location/accepted.ts';
 import { CRS_CHOICES, isCrs, projection } from '../core/zone/crs.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { checker } from '../model/check.ts';
-import { DEPTH_MAX, isDeeper } from '../model/depth.ts';
+import { DEPTH_MAX } from '../model/depth.ts';
+import { whyUnfit } from '../model/json.ts';
 import { Location } from '../model/location.ts';
 import { show } from '../model/show.ts';
 import { parseTime } from '../model/time.ts';
@@ -28,6 +29,8 @@ export interface Expected {
   zone(name: string): Zone | undefined;
   /** The id that a provider was created with: a UUID may come in another case. */
   knownId(providerId: string): string;
+  /** Levels that properties may be nested; 200 when left out. */
+  readonly depthMax?: number | undefined;
 }
 
 /**
@@ -54,8 +57,10 @@ export function checkLocation(value: unknown, expected: Expected): Checked | str
   if (value.timestamp_sent != null && Number.isNaN(parseTime(value.timestamp_sent))) {
     return badTime(at, 'timestamp_sent', value.timestamp_sent);
   }
-  if (value.properties != null && isDeeper(value.properties)) {
-    return `${path(at, 'properties')}: must be nested at most ${DEPTH_MAX} levels deep, found more`;
+  if (value.properties != null) {
+    const { depthMax = DEPTH_MAX } = expected;
+    const unfit = whyUnfit(value.properties, { root: path(at, 'properties'), depthMax });
+    if (unfit !== undefined) return unfit;
   }
   const known = providerId.length === UUID_LENGTH ? expected.knownId(providerId) : providerId;
   return { location: accept(value, { providerId: known, source, crs, generatedMs }), generatedMs };

@@ -12,6 +12,8 @@ export interface IngestOptions {
   now(): number;
   /** Finds a zone by id or foreign id, among those that the shards know. */
   zone(name: string): Zone | undefined;
+  /** Whether locations can be kept, where they must be. True when left out. */
+  canKeep?(): boolean;
   /** Whether the shards can take that many more. */
   hasRoom(count: number): boolean;
   /** Hands a location to its shard. */
@@ -26,6 +28,8 @@ export interface IngestOptions {
   announce(proximity: Proximity & { provider_id: string }): void;
   /** Resolves when the locations so far are kept; undefined where a reply need not wait for that. */
   kept(): Promise<void> | undefined;
+  /** Levels that properties may be nested; 200 when left out. */
+  readonly depthMax?: number;
 }
 
 export interface Incoming {
@@ -117,13 +121,13 @@ export class Ingest {
 
   #all(values: readonly unknown[], incoming: Incoming, check: Check): Promise<void> | undefined {
     const { root, providerId, via = 'rest' } = incoming;
-    const { zone, providerId: knownId } = this.#options;
+    const { zone, providerId: knownId, depthMax } = this.#options;
     const receivedMs = this.#options.now();
     this.#count(values.length);
     const checked: Checked[] = [];
     for (let index = 0; index < values.length; index++) {
       const at = root === '' ? '' : `${root}[${index}]`;
-      const found = check(values[index], { at, providerId, receivedMs, zone, knownId });
+      const found = check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         // The others are refused for its sake.
@@ -137,7 +141,7 @@ export class Ingest {
   }
 
   #each(values: readonly unknown[], via: WayIn, check: Check, nameOf = nameInPayload): TakenEach {
-    const { zone, providerId: knownId } = this.#options;
+    const { zone, providerId: knownId, depthMax } = this.#options;
     const receivedMs = this.#options.now();
     this.#count(values.length);
     const problems: string[] = [];
@@ -145,7 +149,7 @@ export class Ingest {
     this.#needRoom(values.length);
     for (let index = 0; index < values.length; index++) {
       const at = nameOf(index);
-      const found = check(values[index], { at, receivedMs, zone, knownId });
+      const found = check(values[index], { at, receivedMs, zone, knownId, depthMax });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         problems.push(found);
@@ -161,7 +165,12 @@ export class Ingest {
   }
 
   #needRoom(count: number): void {
-    if (this.#options.hasRoom(count)) return;
+    const { canKeep, hasRoom } = this.#options;
+    if (canKeep?.() === false) {
+      this.#rejections.count('database', count);
+      throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: the database does not take them at the moment');
+    }
+    if (hasRoom(count)) return;
     this.#rejections.count('full', count);
     throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: too many are waiting to be processed, try again');
   }

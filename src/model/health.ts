@@ -21,11 +21,26 @@ export const HealthSource = Named('HealthSource', {
 });
 export type HealthSource = Static<typeof HealthSource>;
 
+const DatabaseHealth = Type.Object(
+  {
+    state: OneOf(
+      ['ok', 'failing'],
+      'failing from the first write that the database refuses to the next that it takes.',
+    ),
+    pending_rows: Type.Integer({ minimum: 0, description: 'Last locations that wait to be written.' }),
+    failing_since: Type.Optional(Timestamp),
+    error: Type.Optional(Type.String({ description: 'Why it fails.' })),
+  },
+  { description: 'Whether what the hub is told reaches its database.' },
+);
+export type DatabaseHealth = Static<typeof DatabaseHealth>;
+
 /** The hub itself. */
 export const SystemHealth = Named('SystemHealth', {
   uptime: Type.Integer({ minimum: 0, description: 'Seconds since the start.' }),
   date: Timestamp,
   iso_24730_connections: Type.Integer({ minimum: 0, description: 'Servers of streams that are configured.' }),
+  database: DatabaseHealth,
   config: Type.String({ description: 'The configuration as YAML, without secrets.' }),
 });
 export type SystemHealth = Static<typeof SystemHealth>;

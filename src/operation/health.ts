@@ -1,6 +1,6 @@
 import type { Fanout } from '../fanout/fanout.ts';
 import type { Outbox } from '../fanout/outbox.ts';
-import type { HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
+import type { DatabaseHealth, HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
 import { formatTime } from '../model/time.ts';
 import type { Topic } from '../model/topics.ts';
 import { TOPICS } from '../model/topics.ts';
@@ -18,6 +18,7 @@ export interface HealthOptions {
   readonly configText: string;
   /** Connections to positioning systems that speak ISO 24730. */
   connections(): readonly Connection[];
+  database(): DatabaseHealth;
 }
 
 /** How the hub is doing, as the API tells it. */
@@ -29,12 +30,13 @@ export class Health {
   }
 
   system(): SystemHealth {
-    const { now, startedMs, configText, connections } = this.#options;
+    const { now, startedMs, configText, connections, database } = this.#options;
     const nowMs = now();
     return {
       uptime: Math.floor((nowMs - startedMs) / 1000),
       date: formatTime(nowMs),
       iso_24730_connections: connections().length,
+      database: database(),
       config: configText,
     };
   }

@@ -43,7 +43,7 @@ function locationFamilies({ counts, rejections }: Measured): readonly Family[] {
     ),
     {
       name: 'hub_locations_rejected_total',
-      help: 'Locations that were refused: by the field at fault, shape, list (refused with another), full or shard.',
+      help: 'Locations that were refused: by the field at fault, shape, list (refused with another), full, database or shard.',
       kind: 'counter',
       labels: ['reason'],
       read() {
@@ -170,7 +170,14 @@ function stateFamilies({ counts, entities, writer, held }: Measured): readonly F
     },
     gauge('hub_store_pending_rows', 'Last-known locations that wait to be written.', () => writer.pendingRows),
     gauge('hub_store_held_events', 'Events that wait for their rows to be written.', held),
-    gauge('hub_store_failing', 'Whether the database has refused the last write.', () => (writer.failing ? 1 : 0)),
+    gauge('hub_store_failing', 'Whether the database refuses writes, or is late.', () => (writer.failing ? 1 : 0)),
+    {
+      name: 'hub_store_attempts_failed_total',
+      help: 'Attempts to write to a wide-column database that have failed; most are repeated.',
+      kind: 'counter',
+      labels: ['reason'],
+      read: () => labelled('reason', writer.failures),
+    },
     counter(
       'hub_worker_restarts_total',
       'Threads that have failed and were started anew.',

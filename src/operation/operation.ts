@@ -12,6 +12,7 @@ import type { Shards } from '../shards/shards.ts';
 import type { Kept } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Arrivals, Connection } from './arrivals.ts';
+import type { DatabaseState } from './database_state.ts';
 import { Health } from './health.ts';
 import { hubFamilies } from './hub_families.ts';
 import { keptSettings, providersHeardSince, settingWrites } from './kept.ts';
@@ -35,6 +36,7 @@ export interface Operated {
   readonly collisions: CollisionLane;
   readonly fanout: Fanout;
   readonly writer: StoreWriter;
+  readonly databaseState: DatabaseState;
   /** `held`: events that wait for the database. */
   readonly outcomes: { readonly held: number };
 }
@@ -87,8 +89,18 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   const families = hubFamilies({ ...measured, shards, collisions, writer, held: () => hub.outcomes.held });
   const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
+  const database = () => hub.databaseState.health(writer.pendingRows);
   return {
-    health: new Health({ now, startedMs, arrivals, fanout, open, configText: configText(config), connections }),
+    health: new Health({
+      now,
+      startedMs,
+      arrivals,
+      fanout,
+      open,
+      configText: configText(config),
+      connections,
+      database,
+    }),
     usage,
     licence,
     metrics: openMetrics([...families, ...ofProcess.families]),

@@ -12,6 +12,10 @@ const REVIVALS_MAX = 10;
 /** Whoever ends workers from outside hardly hits the same item as often as this. */
 const DEATHS_MAX = 3;
 
+/** How long a worker must have had nothing to do, and what it must have done before, for it to tidy up. */
+const REST_AFTER_FLUSHES = 10;
+const REST_AFTER_ITEMS = 10_000;
+
 /** What a shard lane needs of the hub. */
 export interface ShardLaneOptions {
   readonly settings: ShardSettings;
@@ -54,6 +58,11 @@ export class ShardLane {
   #flushTo: number | undefined;
   /** The number of the last item that is done. */
   #doneTo = 0;
+  /** Calls of flush that found nothing changed, one after the other. */
+  #idleFlushes = 0;
+  /** The number of the last item that was done when the worker tidied up. */
+  #restedAt = 0;
+  #restDue = false;
   /** What the parts of the current batch have asked for that are done already. */
   #works: Promise<void>[] = [];
 
@@ -71,8 +80,20 @@ export class ShardLane {
   /** Asks for the rows of all objects that have changed until now, as soon as that is done. */
   flush(): void {
     const { last } = this.lane;
-    if (!this.#changed && last === undefined) return;
+    if (!this.#changed && last === undefined) {
+      this.#rest();
+      return;
+    }
+    this.#idleFlushes = 0;
     this.#flushTo = last?.seq ?? 0;
+    this.lane.wake();
+  }
+
+  /** A worker that has nothing to do after much work tidies up. */
+  #rest(): void {
+    if (++this.#idleFlushes < REST_AFTER_FLUSHES || this.#doneTo - this.#restedAt < REST_AFTER_ITEMS) return;
+    this.#restedAt = this.#doneTo;
+    this.#restDue = true;
     this.lane.wake();
   }
 
@@ -93,6 +114,8 @@ export class ShardLane {
   /** Undefined when the batch has failed and what could be done of it is handed out already. */
   async #run(items: readonly Item[]): Promise<ShardReply | undefined> {
     try {
+      if (this.#restDue && !this.#broken && items.length === 0) await this.#thread.run(new Uint8Array(0));
+      this.#restDue = false;
       if (!this.#broken) return await this.#step(items, this.lane.next);
     } catch (error) {
       this.#noteFailure(error);

@@ -1,9 +1,12 @@
+import type { Access } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
+import { both } from '../fanout/filter.ts';
 import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
 import { show } from '../model/show.ts';
 import { identityOf, readInterest, readParams } from './params.ts';
 import type { Session } from './session.ts';
 import type { PublishResult } from './socket.ts';
+import { ownerFilter } from './topic_owners.ts';
 import { type ClientFrame, CommandError } from './wire.ts';
 
 /** What a client may ask for. A command throws a CommandError when it cannot be done. */
@@ -15,9 +18,12 @@ export interface Command {
   /** Event of the answer to a success; undefined: there is none. */
   readonly answer: 'subscribed' | 'unsubscribed' | undefined;
   /** What the client must be allowed to do with the topic; undefined: nothing. */
-  readonly permission: 'READ' | 'CREATE_OR_UPDATE' | undefined;
-  readonly handle: (session: Session, frame: ClientFrame) => void;
+  readonly use: Use | undefined;
+  readonly handle: (session: Session, frame: ClientFrame, access: Access) => void;
 }
+
+/** What can be permitted to do with a topic. */
+export type Use = 'subscribe' | 'publish';
 
 /** Topics that clients may publish to. */
 const PUBLISHED = ['location_updates', 'proximity_updates'] as const;
@@ -28,7 +34,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Wants the events of a topic from now on, as the params say',
     topics: TOPIC_NAMES,
     answer: 'subscribed',
-    permission: 'READ',
+    use: 'subscribe',
     handle: subscribe,
   },
   {
@@ -36,7 +42,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Ends a subscription',
     topics: undefined,
     answer: 'unsubscribed',
-    permission: undefined,
+    use: undefined,
     handle: unsubscribe,
   },
   {
@@ -44,18 +50,12 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Sends locations or proximities; only those that cannot be taken are answered, with one error',
     topics: PUBLISHED,
     answer: undefined,
-    permission: 'CREATE_OR_UPDATE',
+    use: 'publish',
     handle: publish,
   },
 ];
 
-/** A command that may not be run. */
-export interface Refusal {
-  readonly reason: 'notAuthenticated' | 'notAuthorized';
-  readonly description: string;
-}
-
-function subscribe(session: Session, frame: ClientFrame): void {
+function subscribe(session: Session, frame: ClientFrame, { owned, expiresMs }: Access): void {
   const { name, ...topic } = readTopic(frame.topic);
   const params = readParams(frame.params, 'subscribeFailed');
   const { fanout, checkView, subscriptionsMax = 1000 } = session.deps;
@@ -67,9 +67,10 @@ function subscribe(session: Session, frame: ClientFrame): void {
     throw new CommandError('subscribeFailed', `Cannot subscribe to ${name}: a subscription with equal params exists`);
   }
   try {
-    const interest = readInterest(topic, params, checkView);
-    const id = fanout.subscribe(session.outbox, { topic: topic.topic, ...interest });
-    session.hold(id, { topicName: name, identity });
+    const { view, filter } = readInterest(topic, params, checkView);
+    const own = owned && ownerFilter(topic.topic, params, owned);
+    const id = fanout.subscribe(session.outbox, { topic: topic.topic, view, filter: both(filter, own) });
+    session.hold(id, { topicName: name, identity, expiresMs });
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
     throw new CommandError('subscribeFailed', error.message);

@@ -1,7 +1,10 @@
+import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
 import type { Peer, PeerEvents } from '../exchange.ts';
 import { Outbox } from '../fanout/outbox.ts';
-import { COMMANDS, type Command, type Refusal } from './commands.ts';
+import { COMMANDS, type Command } from './commands.ts';
+import { Expiry } from './expiry.ts';
+import { FramesInOrder } from './frames_in_order.ts';
 import type { SocketDeps, Taken } from './socket.ts';
 import {
   acknowledgement,
@@ -9,15 +12,22 @@ import {
   CommandError,
   describeProblems,
   errorFrame,
+  isObject,
   readFrame,
   WIRE_ERRORS,
   type WireError,
 } from './wire.ts';
 
+/** Close codes: of a connection that asks too much for now, and of one that met a defect. */
+const TRY_AGAIN_LATER = 1013;
+const INTERNAL_ERROR = 1011;
+
 /** What one connection has subscribed to. */
 export interface Held {
   readonly topicName: string;
   readonly identity: string;
+  /** When it ends, because its token does. */
+  readonly expiresMs: number;
 }
 
 /** One connection: reads its frames, runs its commands, and holds its subscriptions until it closes. */
@@ -26,9 +36,15 @@ export class Session implements PeerEvents {
   readonly path: string;
   readonly outbox: Outbox;
   readonly echoId: boolean;
+  readonly #peer: Peer;
   readonly #isGoClient: boolean;
+  /** The token of the upgrade request, for frames that bring none. */
+  readonly #token: string | undefined;
+  readonly #frames: FramesInOrder;
+  readonly #expiry: Expiry;
   readonly #held = new Map<number, Held>();
   readonly #identities = new Set<string>();
+  #closed = false;
 
   constructor(peer: Peer, deps: SocketDeps) {
     this.deps = deps;
@@ -40,6 +56,14 @@ export class Session implements PeerEvents {
     const overflowed = (waitingBytes: number): void => deps.tooSlow?.(peer, waitingBytes);
     this.outbox = new Outbox(peer, { queueMaxBytes, networkMaxBytes, overflowed });
     deps.open?.add(this.outbox);
+    this.#peer = peer;
+    this.#token = bearerToken(peer.authorization) ?? new URLSearchParams(peer.query).get('token') ?? undefined;
+    this.#frames = new FramesInOrder({
+      run: (text) => this.#run(text),
+      overflowed: () => peer.close(TRY_AGAIN_LATER, 'Too many frames wait for an access token to be verified'),
+    });
+    const { now = () => 0, schedule = () => () => {} } = deps;
+    this.#expiry = new Expiry({ now, schedule, expired: (ids) => this.#expired(ids) });
   }
 
   get subscriptions(): number {
@@ -47,20 +71,7 @@ export class Session implements PeerEvents {
   }
 
   message(text: string): void {
-    try {
-      const frame = readFrame(text);
-      const command = COMMANDS.find(({ event }) => event === frame.event);
-      if (command === undefined) {
-        const known = COMMANDS.map(({ event }) => event).join(', ');
-        throw new CommandError('unknownEvent', `event: must be one of ${known}, found ${named(frame.event)}`);
-      }
-      const refusal = this.#refusal(command, frame);
-      if (refusal !== undefined) throw new CommandError(refusal.reason, refusal.description);
-      command.handle(this, frame);
-    } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      this.fail(error.reason, error.message);
-    }
+    this.#frames.push(text);
   }
 
   drained(): void {
@@ -68,6 +79,9 @@ export class Session implements PeerEvents {
   }
 
   closed(): void {
+    this.#closed = true;
+    this.#frames.close();
+    this.#expiry.clear();
     this.outbox.close();
     this.deps.open?.delete(this.outbox);
     for (const id of this.#held.keys()) this.deps.fanout.unsubscribe(id);
@@ -105,6 +119,7 @@ export class Session implements PeerEvents {
   /** Keeps a new subscription, and tells the client before the first message can. */
   hold(id: number, held: Held): void {
     this.#held.set(id, held);
+    this.#expiry.set(id, held.expiresMs);
     this.#identities.add(held.identity);
     this.outbox.reply(acknowledgement('subscribed', held.topicName, id));
     this.outbox.open(id, { topic: held.topicName, echoId: this.echoId });
@@ -112,21 +127,87 @@ export class Session implements PeerEvents {
 
   /** Ends a subscription of this connection; returns false when it has none with that id. */
   release(id: number): boolean {
-    const held = this.#held.get(id);
+    const held = this.#end(id);
     if (held === undefined) return false;
-    this.deps.fanout.unsubscribe(id);
-    this.outbox.forget(id);
-    this.#held.delete(id);
-    this.#identities.delete(held.identity);
+    this.#expiry.delete(id);
     this.outbox.reply(acknowledgement('unsubscribed', held.topicName, id));
     return true;
   }
 
-  #refusal(command: Command, frame: ClientFrame): Refusal | undefined {
-    const { authorize } = this.deps;
-    if (authorize === undefined || command.permission === undefined) return undefined;
-    return authorize({ permission: command.permission, path: this.path, topic: frame.topic, params: frame.params });
+  /** Runs a frame, at once where its token is known. */
+  #run(text: string): Promise<void> | undefined {
+    try {
+      const frame = readFrame(text, this.deps.depthMax);
+      const command = COMMANDS.find(({ event }) => event === frame.event);
+      if (command === undefined) {
+        const known = COMMANDS.map(({ event }) => event).join(', ');
+        throw new CommandError('unknownEvent', `event: must be one of ${known}, found ${named(frame.event)}`);
+      }
+      const access = this.#admit(command, frame);
+      if (access instanceof Promise) return this.#runAfter(access, command, frame);
+      command.handle(this, frame, access);
+    } catch (error) {
+      this.#refuse(error);
+    }
+    return undefined;
   }
+
+  async #runAfter(admitted: Promise<Access>, command: Command, frame: ClientFrame): Promise<void> {
+    try {
+      const access = await admitted;
+      if (!this.#closed) command.handle(this, frame, access);
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  /** The access that a frame has. A topic that the command cannot name is left to it to refuse. */
+  #admit({ use, topics }: Command, { topic, params }: ClientFrame): Access | Promise<Access> {
+    const { authorize } = this.deps;
+    if (authorize === undefined || use === undefined) return FULL_ACCESS;
+    if (typeof topic !== 'string' || topics?.includes(topic) !== true) return FULL_ACCESS;
+    return authorize({ use, path: this.path, topic, token: tokenOf(params) ?? this.#token });
+  }
+
+  /** Answers what a frame was refused with. A defect is told to the log, and ends the connection. */
+  #refuse(error: unknown): void {
+    if (error instanceof CommandError) this.fail(error.reason, error.message);
+    else if (error instanceof HubError && error.code === 'HUB_NOT_AUTHORIZED')
+      this.fail('notAuthorized', error.message);
+    // Nobody is authenticated either while the identity server is away.
+    else if (error instanceof HubError) this.fail('notAuthenticated', error.message);
+    else {
+      this.deps.report?.(error);
+      this.#peer.close(INTERNAL_ERROR, 'An internal error occurred');
+    }
+  }
+
+  /** Ends subscriptions whose token has expired. Their ids are gone, so the client may subscribe anew. */
+  #expired(ids: readonly number[]): void {
+    for (const id of ids) this.#end(id);
+    const those = ids.length === 1 ? 'subscription' : 'subscriptions';
+    const told = `The access token of ${those} ${ids.join(', ')} has expired: nothing more is sent there`;
+    // Not as fail() tells a Go client: it waits for no answer now, and passes over this code.
+    this.outbox.reply(errorFrame(WIRE_ERRORS.notAuthenticated, told));
+  }
+
+  #end(id: number): Held | undefined {
+    const held = this.#held.get(id);
+    if (held === undefined) return undefined;
+    this.deps.fanout.unsubscribe(id);
+    this.outbox.forget(id);
+    this.#held.delete(id);
+    this.#identities.delete(held.identity);
+    return held;
+  }
+}
+
+/** The token among the params; it counts as one, and a bad one, whatever it is. */
+function tokenOf(params: unknown): string | undefined {
+  if (!isObject(params) || !Object.hasOwn(params, 'token')) return undefined;
+  const { token } = params;
+  if (token === undefined || token === null) return undefined;
+  return typeof token === 'string' ? token : '';
 }
 
 function named(event: string): string {

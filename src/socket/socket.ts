@@ -1,8 +1,9 @@
+import type { Access } from '../auth/authorizer.ts';
 import type { HandlePeer, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { Outbox } from '../fanout/outbox.ts';
 import type { View } from '../model/topics.ts';
-import type { Command, Refusal } from './commands.ts';
+import type { Use } from './commands.ts';
 import type { AskedView } from './params.ts';
 import { Session } from './session.ts';
 
@@ -17,12 +18,14 @@ export interface Taken {
 /** Takes published items. Throws, or rejects with, a HubError when none could be taken. */
 type Ingest = (values: readonly unknown[], versionPath: string) => PublishResult;
 
-/** What a client asks to be allowed. `topic` and `params` have not been checked; the token is one of the params. */
+/** What a client asks to be permitted. */
 export interface Asked {
-  readonly permission: NonNullable<Command['permission']>;
+  readonly use: Use;
+  /** That of the connection, which carries the API version. */
   readonly path: string;
-  readonly topic: unknown;
-  readonly params: unknown;
+  /** A name that there is. */
+  readonly topic: string;
+  readonly token: string | undefined;
 }
 
 export interface SocketDeps {
@@ -33,13 +36,21 @@ export interface SocketDeps {
   readonly subscriptionIdMode: 'auto' | 'always' | 'never';
   /** Completes a view with its defaults. Throws HUB_BAD_REQUEST for an unsupported CRS or an unknown zone. */
   readonly checkView: (asked: AskedView) => View;
-  /** Asked before a command with a permission runs; returns why it may not. */
-  readonly authorize?: (asked: Asked) => Refusal | undefined;
+  /**
+   * Asked before a topic is used; left out: everybody may do everything. Throws, or rejects with, HUB_NOT_AUTHENTICATED,
+   * HUB_NOT_AUTHORIZED and HUB_UNAVAILABLE.
+   */
+  readonly authorize?: (asked: Asked) => Access | Promise<Access>;
+  /** The clock and the timers by which subscriptions end with their tokens. */
+  readonly now?: () => number;
+  readonly schedule?: (delayMs: number, callback: () => void) => () => void;
   /** Told when a connection is closed because it does not read what it subscribed to. */
   readonly tooSlow?: (peer: Peer, waitingBytes: number) => void;
   /** Told of what went wrong inside the hub, for the log. */
   readonly report?: (error: unknown) => void;
   readonly subscriptionsMax?: number;
+  /** Levels that JSON may be nested; 200 when left out. */
+  readonly depthMax?: number;
   /** Holds the outboxes of the open connections, for whoever wants to count them. */
   readonly open?: Set<Outbox>;
   /** See OutboxOptions; 64 MiB and 256 KiB when left out. */

@@ -1,3 +1,5 @@
+import { parseJson, UnfitJson } from '../model/json.ts';
+
 /** The frames of the WebSocket protocol. */
 
 /** What is wrong with a client's frame. */
@@ -45,11 +47,12 @@ export interface ClientFrame {
 }
 
 /** Reads a client's frame. Throws a CommandError when it is no JSON object with an event. */
-export function readFrame(text: string): ClientFrame {
+export function readFrame(text: string, depthMax?: number): ClientFrame {
   let frame: unknown;
   try {
-    frame = JSON.parse(text);
-  } catch {
+    frame = parseJson(text, depthMax);
+  } catch (error) {
+    if (error instanceof UnfitJson) throw new CommandError('unknownEvent', error.message);
     throw new CommandError('unknownEvent', 'The frame is not JSON');
   }
   if (!isObject(frame)) throw new CommandError('unknownEvent', 'The frame is not a JSON object');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './schema.ts';
-import { asStartupError, checkPlace, refuse } from './start_errors.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts';
+import { asStartupError, checkPlace, DAMAGED, refuse } from './start_errors.ts';
 
 /** What is left of the log's file once it is copied, so that one large commit does not keep the space. */
 const WAL_BYTES_KEPT = 16 << 20;
@@ -20,7 +20,7 @@ export function placeOf(path: string): string {
 /** Looks at a file without changing it or its log: one that is refused is left as it is. Throws a StartupError. */
 export function inspect(file: string, path: string): void {
   if (!existsSync(file)) return;
-  const db = new Database(file, { readonly: true, timeout: BUSY_MS });
+  const db = openToRead(file);
   try {
     const application = db.pragma('application_id', { simple: true });
     const version = db.pragma('user_version', { simple: true }) as number;
@@ -32,10 +32,15 @@ export function inspect(file: string, path: string): void {
       throw refuse(path, `it was written by a newer hub (version ${version}, this hub knows ${SCHEMA_VERSION})`);
     }
     const sound = db.pragma('quick_check(1)', { simple: true });
-    if (sound !== 'ok') throw refuse(path, `it is damaged: ${String(sound)}`);
+    if (sound !== 'ok') throw refuse(path, `${DAMAGED}: ${String(sound)}`);
   } finally {
     db.close();
   }
+}
+
+/** Opens a file that is there, to read it beside the hub that uses it. */
+export function openToRead(file: string): Database.Database {
+  return new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
 }
 
 /** Opens the file, or makes an empty one. */
@@ -56,15 +61,7 @@ export function openFile(file: string): Database.Database {
   }
 }
 
-/** Makes the tables of a new file. Returns the store's id. */
-export function prepareFile(db: Database.Database, newId: () => string): string {
-  if (db.pragma('user_version', { simple: true }) === 0) {
-    db.transaction(() => {
-      db.exec(SCHEMA);
-      db.prepare("INSERT INTO meta VALUES ('hub_id', ?)").run(newId());
-      db.pragma(`application_id = ${APPLICATION_ID}`);
-      db.pragma(`user_version = ${SCHEMA_VERSION}`);
-    }).immediate();
-  }
+/** The id that the file has got when it was made. */
+export function hubIdOf(db: Database.Database): string {
   return db.prepare("SELECT value FROM meta WHERE name = 'hub_id'").pluck().get() as string;
 }

@@ -1,11 +1,27 @@
-import { packBatch, type StoreReply, type StoreSettings, unpackKept } from '../../workers/store_protocol.ts';
+import { packBatch, type StoreReply, unpackKept } from '../../workers/store_protocol.ts';
+import type { Stage } from './opening.ts';
+import { checkScratch } from './scratch.ts';
 import type { Kept, Store, StoreBatch } from './store.ts';
-import { openStoreThread, type StoreThread, StoreThreadGone } from './store_thread.ts';
+import { openStoreThread, type Place, type StoreThread, StoreThreadGone } from './store_thread.ts';
 
-/** Opens the SQLite file in a thread of its own. Rejects with a StartupError when the file cannot be used. */
-export async function openStore(settings: StoreSettings): Promise<Store> {
-  const open = () => openStoreThread(settings);
-  return new ThreadStore(open, await open());
+/** Who wants to know of a store that is opened. */
+export interface Watch {
+  /** Told of what takes time, such as a migration. */
+  stage?(stage: Stage): void;
+  /** The thread has ended by itself, and another is started. */
+  restarted?(): void;
+}
+
+/** Opens a SQLite file or a wide-column database in a thread of its own. Rejects with a StartupError. */
+export async function openStore(place: Place, watch: Watch = {}): Promise<ThreadStore> {
+  if ('path' in place) checkScratch(place.path, process.env);
+  const failures = new Map<string, number>();
+  const open = () => openStoreThread(place, { failures, stage: (stage) => watch.stage?.(stage) });
+  const reopen = () => {
+    watch.restarted?.();
+    return open();
+  };
+  return new ThreadStore(reopen, await open(), failures);
 }
 
 /** The store of another thread. When that dies, the next call opens it anew. */
@@ -13,9 +29,15 @@ export class ThreadStore implements Store {
   readonly #open: () => Promise<StoreThread>;
   #thread: Promise<StoreThread>;
   #closed = false;
+  readonly failures: ReadonlyMap<string, number>;
 
-  constructor(open: () => Promise<StoreThread>, thread: StoreThread) {
+  constructor(
+    open: () => Promise<StoreThread>,
+    thread: StoreThread,
+    failures: ReadonlyMap<string, number> = new Map(),
+  ) {
     this.#open = open;
+    this.failures = failures;
     this.#thread = Promise.resolve(thread);
   }
 
@@ -27,6 +49,11 @@ export class ThreadStore implements Store {
 
   async commit(batch: StoreBatch): Promise<void> {
     await this.#ask((thread) => thread.ask({ ask: 'commit', bytes: packBatch(batch) }));
+  }
+
+  /** Ends the thread at once, as a crash would; the next call starts a new one. */
+  async kill(): Promise<void> {
+    await (await this.#thread).terminate();
   }
 
   async close(): Promise<void> {

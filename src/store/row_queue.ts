@@ -22,8 +22,14 @@ export class RowQueue {
   #waiting = new Map<string, LastKnownRow>();
   #flight = new Map<string, LastKnownRow>();
   #isSending = false;
+  readonly #bytesMax: number;
   #placesCommitted = 0;
   #waiters: Waiter[] = [];
+
+  /** `bytesMax`: what the rows of one commit may hold, about; the first may be larger. */
+  constructor({ bytesMax = Infinity } = {}) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** Rows that are not committed. */
   get size(): number {
@@ -33,6 +39,16 @@ export class RowQueue {
   /** The latest row of each object that has some here. */
   rows(): LastKnownRow[] {
     return [...new Map([...this.#flight, ...this.#waiting]).values()];
+  }
+
+  /** How many places were committed so far. */
+  get placesCommitted(): number {
+    return this.#placesCommitted;
+  }
+
+  /** Whether somebody waits who would rather be refused than wait for long. */
+  get isUrgent(): boolean {
+    return this.#waiters.some(({ orFail }) => orFail);
   }
 
   put(rows: readonly LastKnownRow[]): void {
@@ -71,19 +87,27 @@ export class RowQueue {
 
   failed(error: Error): void {
     this.#isSending = false;
+    this.refuse(error);
+  }
+
+  /** Ends the waiting of those who would rather be refused. The rows stay. */
+  refuse(error: Error): void {
     const refused = this.#waiters.filter(({ orFail }) => orFail);
     this.#waiters = this.#waiters.filter(({ orFail }) => !orFail);
     for (const { reject } of refused) reject(error);
   }
 
   #fillFlight(): void {
-    if (this.#waiting.size <= COMMIT_ROWS_MAX) {
+    if (this.#waiting.size <= COMMIT_ROWS_MAX && this.#bytesMax === Infinity) {
       this.#flight = this.#waiting;
       this.#waiting = new Map();
       return;
     }
+    let bytes = 0;
     for (const [key, row] of this.#waiting) {
       if (this.#flight.size === COMMIT_ROWS_MAX) return;
+      bytes += row.gone === true ? 0 : row.location.length;
+      if (bytes > this.#bytesMax && this.#flight.size > 0) return;
       this.#flight.set(key, row);
       this.#waiting.delete(key);
     }

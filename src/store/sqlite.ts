@@ -1,17 +1,23 @@
 import type Database from 'better-sqlite3';
-import type { LastKnownRow } from '../core/item.ts';
-import { inspect, openFile, placeOf, prepareFile } from './database_file.ts';
+import { hubIdOf, inspect, openFile, placeOf } from './database_file.ts';
 import { lockFile } from './lock.ts';
+import { migrate } from './migration/migrate.ts';
+import type { Opening } from './opening.ts';
+import { readKept } from './read_kept.ts';
 import { asStartupError } from './start_errors.ts';
-import type { EntityKind, EntityWrite, Kept, StoreBatch } from './store.ts';
+import type { Kept, StoreBatch } from './store.ts';
+import { takeOver } from './take_over.ts';
 
 /** Pages of the write-ahead log after which it is copied into the database: 16 MiB. */
 const CHECKPOINT_PAGES = 4096;
-/** Pages after which that waits for readers as well, for otherwise the log never ends while one is at work: 64 MiB. */
+/** Pages after which that waits for readers as well, and gives the space back: 64 MiB. */
 const CHECKPOINT_PAGES_MAX = 4 * CHECKPOINT_PAGES;
+
 interface Statements {
   readonly setEntity: Database.Statement;
   readonly deleteEntity: Database.Statement;
+  readonly setSetting: Database.Statement;
+  readonly deleteSetting: Database.Statement;
   readonly setRow: Database.Statement;
   readonly deleteRow: Database.Statement;
 }
@@ -29,17 +35,22 @@ export class SqliteStore {
   readonly #hubId: string;
   #checkpointAtPages = CHECKPOINT_PAGES;
 
-  /** Throws a StartupError that names the file when it cannot be used. `newId` makes the id of a new store. */
-  constructor(path: string, newId: () => string) {
+  /**
+   * Makes the file, or brings it up to the present version. Throws a StartupError that names it when it cannot be used.
+   * `newId` makes the id of a new store.
+   */
+  constructor(path: string, newId: () => string, opening: Opening = { nowMs: 0 }) {
     this.#path = path;
     const file = placeOf(path);
     this.#unlock = lockFile(path, file);
     let db: Database.Database | undefined;
     try {
+      takeOver(file, opening);
       inspect(file, path);
       db = openFile(file);
       this.#db = db;
-      this.#hubId = prepareFile(db, newId);
+      migrate(db, { ...opening, file, path, newId });
+      this.#hubId = hubIdOf(db);
       this.#statements = prepare(db);
     } catch (error) {
       db?.close();
@@ -52,9 +63,7 @@ export class SqliteStore {
   /** Throws a StartupError when the file cannot be read. */
   load(): Kept {
     try {
-      const entities = this.#db.prepare('SELECT kind, id, text FROM entity ORDER BY seq').all() as EntityWrite[];
-      const rows = this.#db.prepare('SELECT kind, id, received_ms, key_ms, location, memberships FROM last_known');
-      return { entities, rows: (rows.all() as StoredRow[]).map(toRow), hubId: this.#hubId };
+      return { ...readKept(this.#db), hubId: this.#hubId };
     } catch (error) {
       throw asStartupError(error, this.#path);
     }
@@ -79,7 +88,7 @@ export class SqliteStore {
     try {
       const pages = this.#log('NOOP').log;
       if (pages < this.#checkpointAtPages) return;
-      const { log, checkpointed } = this.#log(pages < CHECKPOINT_PAGES_MAX ? 'PASSIVE' : 'RESTART');
+      const { log, checkpointed } = this.#log(pages < CHECKPOINT_PAGES_MAX ? 'PASSIVE' : 'TRUNCATE');
       // A log that a reader holds on to goes on growing: the next attempt is when there is as much more to gain.
       this.#checkpointAtPages = log === checkpointed ? CHECKPOINT_PAGES : log + CHECKPOINT_PAGES;
     } catch {
@@ -96,15 +105,18 @@ export class SqliteStore {
   }
 
   /** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint; NOOP only tells the length, in 10 µs. */
-  #log(mode: 'NOOP' | 'PASSIVE' | 'RESTART'): { log: number; checkpointed: number } {
+  #log(mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): { log: number; checkpointed: number } {
     const [result] = this.#db.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[];
     return result ?? { log: 0, checkpointed: 0 };
   }
 
   #write({ entities, rows }: StoreBatch): void {
-    const { setEntity, deleteEntity, setRow, deleteRow } = this.#statements;
+    const { setEntity, deleteEntity, setSetting, deleteSetting, setRow, deleteRow } = this.#statements;
     for (const { kind, id, text } of entities) {
-      if (text === undefined) deleteEntity.run(kind, id);
+      if (kind === 'setting') {
+        if (text === undefined) deleteSetting.run(id);
+        else setSetting.run(id, text);
+      } else if (text === undefined) deleteEntity.run(kind, id);
       else setEntity.run(kind, id, text);
     }
     for (const row of rows) {
@@ -119,23 +131,13 @@ function prepare(db: Database.Database): Statements {
     setEntity: db.prepare(`
       INSERT INTO entity (kind, id, text) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET text = excluded.text`),
     deleteEntity: db.prepare('DELETE FROM entity WHERE kind = ? AND id = ?'),
+    setSetting: db.prepare(`
+      INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`),
+    deleteSetting: db.prepare('DELETE FROM setting WHERE name = ?'),
     setRow: db.prepare(`
       INSERT INTO last_known VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET
         received_ms = excluded.received_ms, key_ms = excluded.key_ms,
         location = excluded.location, memberships = excluded.memberships`),
     deleteRow: db.prepare('DELETE FROM last_known WHERE kind = ? AND id = ?'),
   };
-}
-
-interface StoredRow {
-  readonly kind: Extract<EntityKind, 'trackable' | 'provider'>;
-  readonly id: string;
-  readonly received_ms: number;
-  readonly key_ms: number;
-  readonly location: string;
-  readonly memberships: string;
-}
-
-function toRow({ kind, id, received_ms, key_ms, location, memberships }: StoredRow): LastKnownRow {
-  return { kind, id, receivedMs: received_ms, keyMs: key_ms, location, memberships: JSON.parse(memberships) };
 }

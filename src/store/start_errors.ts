@@ -7,19 +7,35 @@ export function refuse(path: string, reason: string): StartupError {
   return new StartupError(`Cannot use the database ${path}: ${reason.trim().replaceAll(/\s+/g, ' ')}`);
 }
 
+/** What is said of a file that cannot be read as it should. */
+export const DAMAGED = 'it is damaged (npm run hub -- restore FILE puts a backup in its place)';
+
 /** Says in plain words what SQLite or the file system had against a file. */
 export function asStartupError(error: unknown, path: string): StartupError {
-  if (error instanceof StartupError) return error;
-  const { code = '', message } = error as { code?: string; message: string };
-  if (code.startsWith('SQLITE_NOTADB')) return refuse(path, 'it is not a database');
-  if (code.startsWith('SQLITE_CORRUPT')) return refuse(path, 'it is damaged');
-  if (code.startsWith('SQLITE_CANTOPEN')) return refuse(path, 'it cannot be opened or created');
-  if (code.startsWith('SQLITE_READONLY') || code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
-    return refuse(path, 'it may not be written');
-  }
-  if (code.startsWith('SQLITE_BUSY')) return refuse(path, 'another program is using it');
-  if (code.startsWith('SQLITE_FULL')) return refuse(path, 'the disk is full');
-  return refuse(path, message);
+  return error instanceof StartupError ? error : refuse(path, reasonOf(error));
+}
+
+/** Each first letters of codes of SQLite and of the system, and what they mean. */
+const REASONS: readonly (readonly [code: string, reason: string])[] = [
+  ['SQLITE_NOTADB', 'it is not a database'],
+  ['SQLITE_CORRUPT', DAMAGED],
+  ['SQLITE_CANTOPEN', 'it cannot be opened or created'],
+  ['SQLITE_READONLY', 'it may not be written'],
+  ['SQLITE_BUSY', 'another program is using it'],
+  ['SQLITE_FULL', 'the disk is full'],
+  ['SQLITE_IOERR', 'the disk reports an error'],
+  ['ENOSPC', 'the disk is full'],
+  ['EFBIG', 'the disk takes no larger file'],
+  ['EACCES', 'it may not be written'],
+  ['EROFS', 'it may not be written'],
+  ['EPERM', 'it may not be written'],
+];
+
+/** Why the database, or its disk, has failed, in plain words where these are known. */
+export function reasonOf(error: unknown): string {
+  const { code = '', message = String(error) } = error as { code?: string; message?: string };
+  const reason = REASONS.find(([first]) => code.startsWith(first))?.[1] ?? message;
+  return code.startsWith('SQLITE_IOERR') ? `${reason} (${code})` : reason;
 }
 
 /**

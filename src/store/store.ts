@@ -30,4 +30,6 @@ export interface Store {
   /** Keeps the whole batch or, when it rejects, nothing of it. Keeping it twice is the same as once. */
   commit(batch: StoreBatch): Promise<void>;
   close(): Promise<void>;
+  /** Attempts to write that have failed, by their reason, where a store makes more than one. */
+  readonly failures?: ReadonlyMap<string, number>;
 }

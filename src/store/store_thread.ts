@@ -1,17 +1,31 @@
 import { Worker } from 'node:worker_threads';
 import type { StoreReply, StoreRequest, StoreSettings } from '../../workers/store_protocol.ts';
 import { StartupError } from '../errors.ts';
+import type { Stage } from './opening.ts';
+import type { WideColumnSettings } from './widecolumn/settings.ts';
 
 const STORE_WORKER = new URL('../../workers/store.ts', import.meta.url);
+const WIDE_COLUMN_WORKER = new URL('../../workers/wide_column.ts', import.meta.url);
+
+/** What a thread is opened for: a file, or a wide-column database. */
+export type Place = StoreSettings | WideColumnSettings;
 
 /** The thread has ended: whether it had done what it was asked is not known. */
 export class StoreThreadGone extends Error {
   override name = 'StoreThreadGone';
 }
 
-/** Starts the store's thread. Rejects with a StartupError when the file cannot be used. */
-export async function openStoreThread(settings: StoreSettings): Promise<StoreThread> {
-  const thread = new StoreThread(settings);
+/** Who is told of what a thread does besides its answers. */
+export interface ThreadWatch {
+  /** Attempts that fail are counted here, by their reason. */
+  readonly failures?: Map<string, number>;
+  /** Told of what takes time while the place is opened. */
+  stage?(stage: Stage): void;
+}
+
+/** Starts the store's thread. Rejects with a StartupError when the place cannot be used. */
+export async function openStoreThread(place: Place, watch: ThreadWatch = {}): Promise<StoreThread> {
+  const thread = new StoreThread(place, watch);
   try {
     await thread.opened;
   } catch (error) {
@@ -21,16 +35,22 @@ export async function openStoreThread(settings: StoreSettings): Promise<StoreThr
   return thread;
 }
 
-/** The worker that owns the file. It serves requests in their order, so its replies need no numbers. */
+/** The worker that owns the file, or the connections. It serves requests in their order, so its replies need no numbers. */
 export class StoreThread {
   readonly opened: Promise<StoreReply>;
   readonly #worker: Worker;
+  readonly #failures: Map<string, number>;
   #waiting: { resolve(reply: StoreReply): void; reject(error: Error): void }[] = [];
   #gone: StoreThreadGone | undefined;
 
-  constructor(settings: StoreSettings) {
-    this.#worker = new Worker(STORE_WORKER, { name: 'store', workerData: settings satisfies StoreSettings });
-    this.#worker.on('message', (reply: StoreReply) => this.#answer(reply));
+  constructor(place: Place, { failures = new Map(), stage }: ThreadWatch) {
+    this.#failures = failures;
+    const worker = 'path' in place ? STORE_WORKER : WIDE_COLUMN_WORKER;
+    this.#worker = new Worker(worker, { name: 'store', workerData: place satisfies Place });
+    this.#worker.on('message', (reply: StoreReply) => {
+      if (reply.say === 'stage') stage?.(reply.stage);
+      else this.#answer(reply);
+    });
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end(undefined));
     this.opened = this.#reply();
@@ -59,6 +79,9 @@ export class StoreThread {
 
   #answer(reply: StoreReply): void {
     const waiting = this.#waiting.shift();
+    for (const [reason, count] of reply.failures ?? []) {
+      this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + count);
+    }
     if (reply.say === 'failed') waiting?.reject(errorOf(reply));
     else waiting?.resolve(reply);
   }

@@ -1,5 +1,6 @@
 import type { LastKnownRow } from '../core/item.ts';
 import { HubError } from '../errors.ts';
+import { Lateness } from './lateness.ts';
 import { RowQueue } from './row_queue.ts';
 import type { EntityWrite, Store } from './store.ts';
 
@@ -8,9 +9,18 @@ export interface StoreWriterOptions {
   readonly retryMs: readonly number[];
   /** Calls back after a delay; returns how to call it off. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Told when the store stops or starts taking writes. */
+  /**
+   * Rows are late when they wait for longer than this, in milliseconds. Until those that wait then are written, nobody
+   * who would rather be refused waits any more. Left out: never.
+   */
+  readonly lateMs?: number;
+  /** About the bytes of rows in one commit, where that is to be short. */
+  readonly rowBytesMax?: number;
+  /** Told when the store stops or starts taking writes, or taking them in time. */
   state(state: 'ok' | 'failing', error?: unknown): void;
 }
+
+const NONE: ReadonlyMap<string, number> = new Map();
 
 interface EntityJob {
   readonly entities: readonly EntityWrite[];
@@ -27,7 +37,7 @@ interface EntityJob {
 export class StoreWriter {
   readonly #store: Store;
   readonly #options: StoreWriterOptions;
-  readonly #rows = new RowQueue();
+  readonly #rows: RowQueue;
   #jobs: EntityJob[] = [];
   /** Of all entity jobs that are not settled. */
   readonly #unsettled = new Set<Promise<void>>();
@@ -36,10 +46,21 @@ export class StoreWriter {
   #failure: Error | undefined;
   #retries = 0;
   #cancelRetry: (() => void) | undefined;
+  readonly #lateness: Lateness;
+  /** What was told last. */
+  #isFailing = false;
 
   constructor(store: Store, options: StoreWriterOptions) {
     this.#store = store;
     this.#options = options;
+    const { rowBytesMax: bytesMax, lateMs = Infinity, schedule } = options;
+    this.#rows = new RowQueue({ ...(bytesMax !== undefined && { bytesMax }) });
+    this.#lateness = new Lateness(this.#rows, { lateMs, schedule, late: () => this.#late() });
+  }
+
+  /** Attempts to write that have failed, by their reason. */
+  get failures(): ReadonlyMap<string, number> {
+    return this.#store.failures ?? NONE;
   }
 
   /** Rows that are not written yet. */
@@ -53,9 +74,14 @@ export class StoreWriter {
     return [...new Map(rows).values()].filter(({ gone }) => gone !== true);
   }
 
-  /** Whether the last commit failed. */
+  /** Whether the last commit failed, or rows are late. */
   get failing(): boolean {
-    return this.#failure !== undefined;
+    return this.#isFailing;
+  }
+
+  /** Whether rows that may be refused would be, without an attempt to write them. */
+  get refusesRows(): boolean {
+    return this.#isClosed || this.#cancelRetry !== undefined || this.#lateness.isLate;
   }
 
   /** Resolves once the entities are kept. Rejects with HUB_UNAVAILABLE, and then none of them is. */
@@ -71,13 +97,16 @@ export class StoreWriter {
 
   /**
    * Resolves once these rows, or newer ones of the same objects, are kept. With `orFail` it rejects with
-   * HUB_UNAVAILABLE when the next attempt fails; the rows stay, and are written when the store takes them again.
+   * HUB_UNAVAILABLE when the next attempt fails, or rows are late; they stay, and are written when the store takes them.
    */
   writeRows(rows: readonly LastKnownRow[], { orFail = false } = {}): Promise<void> {
     this.#rows.put(rows);
-    if (orFail && (this.#isClosed || this.#cancelRetry !== undefined))
+    if (orFail && this.refusesRows) {
+      this.#start();
       return Promise.reject(unavailable(this.#failure));
+    }
     const written = this.#rows.committed({ orFail });
+    if (orFail) this.#lateness.watch();
     this.#start();
     return written;
   }
@@ -96,6 +125,8 @@ export class StoreWriter {
    * any more. What a store that still fails has not taken is left in `pendingRows`; promises of these rows stay open.
    */
   async close(): Promise<void> {
+    // Now there is time.
+    this.#lateness.stop();
     await this.drain();
     for (const delayMs of this.#options.retryMs) {
       if (this.#rows.size === 0) break;
@@ -174,10 +205,22 @@ export class StoreWriter {
   }
 
   #setFailure(error: Error | undefined): void {
-    const was = this.#failure;
     this.#failure = error;
-    if (was === undefined && error !== undefined) this.#options.state('failing', error);
-    if (was !== undefined && error === undefined) this.#options.state('ok');
+    this.#tell(error);
+  }
+
+  #late(): void {
+    const error = new Error(`rows have waited for more than ${this.#options.lateMs} ms`);
+    this.#rows.refuse(unavailable(error));
+    this.#tell(error);
+  }
+
+  #tell(error: Error | undefined): void {
+    const isFailing = this.#failure !== undefined || this.#lateness.isLate;
+    if (isFailing === this.#isFailing) return;
+    this.#isFailing = isFailing;
+    if (isFailing) this.#options.state('failing', error);
+    else this.#options.state('ok');
   }
 
   async #commit(entities: readonly EntityWrite[], rows: readonly LastKnownRow[]): Promise<Error | undefined> {

@@ -1,10 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
+import type { Guard, Incoming } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
 export interface HttpOptions {
   readonly bodyMaxBytes: number;
+  readonly guard: Guard;
   readonly handleHttp: HandleHttp;
   /** Paths that speak WebSocket only; a plain request to them is answered 426. */
   readonly socketPaths: readonly string[];
@@ -37,6 +39,15 @@ export class HttpSide {
     });
     if (this.#closing) {
       this.#refuse(exchange, new HubError('HUB_UNAVAILABLE', 'Cannot take the request: the hub is shutting down'));
+      return;
+    }
+    if (exchange.isAmbiguous) {
+      response.close();
+      return;
+    }
+    const problem = this.#options.guard.problemOf(exchange, response);
+    if (problem !== undefined) {
+      this.#refuse(exchange, problem);
       return;
     }
     if (Number(exchange.header('content-length')) > this.#options.bodyMaxBytes) {
@@ -124,7 +135,7 @@ export class HttpSide {
 }
 
 /** One request and its answer. The native request is gone when its handler returns, so all of it is copied. */
-class Exchange implements HttpRequest {
+class Exchange implements HttpRequest, Incoming {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -133,6 +144,12 @@ class Exchange implements HttpRequest {
   bodyBytes = 0;
   answered = false;
   aborted = false;
+  headerBytes = 0;
+  /**
+   * Where the body ends is a guess: it has two lengths, or a coding that the native server does not know, but takes for
+   * chunks. A proxy before the hub may guess otherwise, and take for a body what is a request of its own here.
+   */
+  isAmbiguous = false;
   /** Names and values in turn: cheaper to fill than an object, and requests have few headers. */
   readonly #headers: string[] = [];
   #chunks: Uint8Array[] | undefined;
@@ -143,8 +160,14 @@ class Exchange implements HttpRequest {
     this.path = native.getUrl();
     this.query = native.getQuery() ?? '';
     const headers = this.#headers;
+    let hasLength = false;
     native.forEach((name, value) => {
       headers.push(name, value);
+      this.headerBytes += name.length + value.length;
+      if (name === 'content-length') {
+        this.isAmbiguous ||= hasLength;
+        hasLength = true;
+      } else if (name === 'transfer-encoding' && value.toLowerCase() !== 'chunked') this.isAmbiguous = true;
     });
   }
 

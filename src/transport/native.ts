@@ -7,6 +7,8 @@ export interface NativeApp {
   /** The rest is options, which may be left out, and a callback. It gets false when the address cannot be had. */
   listen(host: string, port: number, ...rest: readonly (number | ListenDone)[]): unknown;
   any(pattern: string, handle: (response: NativeResponse, request: NativeRequest) => void): unknown;
+  /** Called with 1 when a connection opens and with -1 when it closes. */
+  filter(changed: (response: NativeResponse, change: number) => void): unknown;
   /** Closes every connection at once. */
   close(): unknown;
 }
@@ -37,4 +39,10 @@ export interface NativeResponse {
   /** The chunk is detached when the handler returns. Called with an empty last chunk when there is no body. */
   onData(handle: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
   cork(write: () => void): unknown;
+  /** Closes the connection at once. */
+  close(): unknown;
+  /** The client's address, 4 or 16 bytes. */
+  getRemoteAddress(): ArrayBuffer;
+  /** That of a PROXY header, which anybody may have sent; empty when there was none. */
+  getProxiedRemoteAddress(): ArrayBuffer;
 }

@@ -1,10 +1,16 @@
-import type { Server, Websocket } from 'hyper-express';
-import type { HandlePeer, Peer, PeerEvents } from '../exchange.ts';
+import type { Request, Response, Server, Websocket } from 'hyper-express';
+import { HubError } from '../errors.ts';
+import type { HandlePeer, HttpReply, Peer, PeerEvents } from '../exchange.ts';
+import type { Guard } from './guard.ts';
+import type { NativeResponse } from './native.ts';
 
 export interface PeerOptions {
-  /** Paths of upgrade requests; each is served with a trailing slash too. */
+  /** Paths of upgrade requests; those with a trailing slash are others. */
   readonly socketPaths: readonly string[];
   readonly handlePeer: HandlePeer;
+  readonly guard: Guard;
+  /** Makes the answer to a request for a connection that is refused. */
+  readonly refuse: (error: HubError) => HttpReply;
   /** A longer frame closes the connection with 1009. */
   readonly frameMaxBytes: number;
   /**
@@ -22,12 +28,13 @@ export class PeerSide {
   readonly #peers = new Set<SocketPeer>();
   #closing = false;
 
-  constructor(server: Server, options: PeerOptions) {
+  constructor(options: PeerOptions) {
     this.#options = options;
-    for (const path of options.socketPaths) {
-      this.#serve(server, path);
-      this.#serve(server, `${path}/`);
-    }
+  }
+
+  /** Puts the paths on a native server. `closed` is called for each connection that ends. */
+  serve(server: Server, closed: () => void): void {
+    for (const path of this.#options.socketPaths) this.#serve(server, path, closed);
   }
 
   /** Refuses new connections and closes the open ones with 1001. Returns how many were open. */
@@ -38,12 +45,20 @@ export class PeerSide {
     return open.length;
   }
 
-  #serve(server: Server, path: string): void {
+  #serve(server: Server, path: string, closed: () => void): void {
+    const { guard, refuse, frameMaxBytes, idleTimeoutSeconds } = this.#options;
     server.upgrade(path, (request, response) => {
-      if (this.#closing) response.status(503).send();
-      else response.upgrade({ path, userAgent: request.headers['user-agent'] ?? '' });
+      const native = response.raw as unknown as NativeResponse;
+      const problem = this.#closing
+        ? new HubError('HUB_UNAVAILABLE', 'Cannot open a WebSocket: the hub is shutting down')
+        : guard.problemOf(incoming(request), native);
+      if (problem !== undefined) {
+        send(response, refuse(problem));
+        return;
+      }
+      const { 'user-agent': userAgent = '', authorization } = request.headers;
+      response.upgrade({ path, userAgent, authorization, query: request.path_query, client: guard.clientOf(native) });
     });
-    const { frameMaxBytes, idleTimeoutSeconds } = this.#options;
     const options = {
       message_type: 'ArrayBuffer',
       idle_timeout: idleTimeout(idleTimeoutSeconds),
@@ -52,11 +67,15 @@ export class PeerSide {
       // No bound here: the native server would drop frames silently. The outbox keeps the bound and closes.
       max_backpressure: 0,
     } as const;
-    server.ws(path, options, (socket) => this.#open(socket));
+    server.ws(path, options, (socket) => {
+      socket.on('close', closed);
+      this.#open(socket);
+    });
   }
 
   #open(socket: Websocket): void {
-    const { handlePeer, frameMaxBytes, report } = this.#options;
+    const { handlePeer, guard, frameMaxBytes, report } = this.#options;
+    const client = socket.context['client'] ?? '';
     const peer = new SocketPeer(socket);
     let events: PeerEvents;
     // An exception must not reach the native caller: it would end the process.
@@ -78,6 +97,7 @@ export class PeerSide {
     });
     socket.on('message', (frame: ArrayBuffer, isBinary: boolean) => {
       if (isBinary) peer.close(1003, 'Only text frames are understood');
+      else if (!guard.allowsFrame(client)) peer.close(1008, 'This address sends too many frames');
       else if (frame.byteLength > frameMaxBytes) peer.close(1009, `A frame may have ${frameMaxBytes} bytes`);
       else guarded(() => events.message(Buffer.from(frame).toString('utf8')));
     });
@@ -89,12 +109,16 @@ export class PeerSide {
 class SocketPeer implements Peer {
   readonly path: string;
   readonly userAgent: string;
+  readonly authorization: string | undefined;
+  readonly query: string;
   readonly #socket: Websocket;
 
   constructor(socket: Websocket) {
     this.#socket = socket;
     this.path = socket.context['path'] ?? '';
     this.userAgent = socket.context['userAgent'] ?? '';
+    this.authorization = socket.context['authorization'];
+    this.query = socket.context['query'] ?? '';
   }
 
   send(text: string | Uint8Array): void {
@@ -108,6 +132,18 @@ class SocketPeer implements Peer {
   close(code: number, reason: string): void {
     this.#socket.close(code, reason);
   }
+}
+
+function incoming({ headers }: Request) {
+  let headerBytes = 0;
+  for (const name in headers) headerBytes += name.length + (headers[name]?.length ?? 0);
+  return { headerBytes, header: (name: string) => headers[name] };
+}
+
+function send(response: Response, { status, headers = {}, body = '' }: HttpReply): void {
+  response.status(status);
+  for (const name in headers) response.header(name, headers[name] ?? '');
+  response.send(String(body));
 }
 
 /** The native server ends the process when it is given fewer than 8 or more than 960 seconds. */

@@ -1,20 +1,32 @@
-import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Server } from 'hyper-express';
-import { type HubError, StartupError } from '../errors.ts';
+import { HubError, StartupError } from '../errors.ts';
 import type { HandleHttp, HandlePeer, HttpReply } from '../exchange.ts';
+import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
+import { openDoor } from './doors.ts';
+import { Guard } from './guard.ts';
 import { HttpSide } from './http.ts';
-import { EXCLUSIVE_PORT, type ListenSocket, type NativeApp } from './native.ts';
 import { PeerSide } from './peers.ts';
+import { plainAnswer } from './plain_answer.ts';
+import { RateLimit } from './rate_limit.ts';
 
 export interface ListenOptions {
   /** Name or address of the interface; `localhost` means both loopback addresses. */
   readonly host: string;
   /** 0 asks for any free port. */
   readonly port: number;
+  /** Left out: HTTP only. */
+  readonly tls?: TlsOptions | undefined;
   readonly bodyMaxBytes: number;
+  /** Longer frames close their connection. */
   readonly frameMaxBytes: number;
+  /** Of all headers of a request together; as many as the native server takes when left out. */
+  readonly headerMaxBytes?: number;
+  readonly connectionsMax?: number;
+  /** Requests and frames of one address; as many as come when left out, or 0. */
+  readonly requestsPerSecond?: number;
   readonly idleTimeoutSeconds: number;
+  /** Whether web pages of other origins may send requests. */
+  readonly foreignPages?: boolean;
   readonly handleHttp: HandleHttp;
   readonly handlePeer: HandlePeer;
   readonly socketPaths: readonly string[];
@@ -24,9 +36,21 @@ export interface ListenOptions {
   readonly report?: (error: unknown) => void;
 }
 
+export interface TlsOptions extends CertificateFiles {
+  /** Whether HTTPS alone is served; otherwise HTTP is, too, on the same port. */
+  readonly only: boolean;
+}
+
 export interface Listening {
   /** The real one, also when 0 was asked for. */
   readonly port: number;
+  /** Undefined without TLS. */
+  readonly certificate: Certificate | undefined;
+  /**
+   * Reads the certificate again and serves it to connections from now on; those that are open go on. Resolves to false
+   * when it has not changed. Rejects with a StartupError, and changes nothing, when it cannot be used.
+   */
+  renewCertificate(): Promise<boolean>;
   /** Takes no more, answers what is in flight, closes sockets with 1001. Resolves when no connection is left. */
   close(): Promise<void>;
 }
@@ -35,75 +59,53 @@ export interface Listening {
 const DRAIN_MS = 5_000;
 const CLOSE_FRAME_MS = 100;
 
+const HTTPS_ONLY = new HubError('HUB_UPGRADE_REQUIRED', 'Cannot answer over HTTP: this hub serves HTTPS only');
+
 /** Serves HTTP and WebSocket on one port. Throws a StartupError naming host and port when they cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { host, report = () => {} } = options;
+  const { host, tls, headerMaxBytes = Number.POSITIVE_INFINITY, connectionsMax = Number.POSITIVE_INFINITY } = options;
+  const { requestsPerSecond = 0, foreignPages = true, report = () => {} } = options;
+  const limit = requestsPerSecond > 0 ? new RateLimit(requestsPerSecond, () => performance.now()) : undefined;
+  const guard = new Guard({ headerMaxBytes, limit, foreignPages, behindFront: tls !== undefined });
   const socketPaths = options.socketPaths.flatMap((path) => [path, `${path}/`]);
-  const server = new Server({ auto_close: false });
-  const app: NativeApp = server.uws_instance;
-  const http = new HttpSide({ ...options, socketPaths, report });
-  const peers = new PeerSide(server, { ...options, report });
-  app.any('/*', (response, request) => http.receive(response, request));
-  // hyper-express would put its own catch-all over the one above.
-  (server.handlers as { on_not_found: unknown }).on_not_found = null;
-
-  // `localhost` alone would bind only the first of the addresses that the system has for the name.
-  const [address, twin] = host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
-  listenExclusively(app);
-  try {
-    await server.listen(options.port, address);
-  } catch (cause) {
-    const why = await whyRefused(address, options.port);
+  const http = new HttpSide({ ...options, socketPaths, report, guard });
+  const peers = new PeerSide({ ...options, socketPaths, report, guard });
+  let certificate = tls && readCertificate(tls);
+  const answerToPlain = tls?.only ? plainAnswer(options.refuse(HTTPS_ONLY)) : undefined;
+  const served = certificate && { certificate, answerToPlain };
+  const place = { host, port: options.port, connectionsMax, tls: served };
+  const door = await openDoor({ http, peers, ...place }).catch((cause: unknown) => {
+    const why = cause instanceof StartupError ? cause.message : String(cause);
     throw new StartupError(`Cannot listen on ${host}:${options.port}: ${why}`, { cause });
-  }
-  const port = server.port;
-  const twinSocket = twin === undefined ? false : await bind(app, { host: twin, port });
+  });
 
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    server.close();
-    if (twinSocket !== false) server.close(twinSocket as never);
+    door.stop();
     const drained = http.drained();
     const open = peers.close();
     const deadline = new AbortController();
     await Promise.race([drained, delay(DRAIN_MS, undefined, { signal: deadline.signal, ref: false })]);
     deadline.abort();
     if (open > 0) await delay(CLOSE_FRAME_MS);
-    app.close();
+    door.close();
   };
   return {
-    port,
+    port: door.port,
+    get certificate() {
+      return certificate;
+    },
+    async renewCertificate() {
+      if (tls === undefined || closed !== undefined) return false;
+      const read = readCertificate(tls);
+      if (read.digest === certificate?.digest) return false;
+      door.use(read);
+      certificate = read;
+      return true;
+    },
     close() {
       closed ??= close();
       return closed;
     },
   };
 }
-
-/** By default several processes may listen on one port and share its connections: two hubs would split the world. */
-function listenExclusively(app: NativeApp): void {
-  const listenNative = app.listen.bind(app);
-  app.listen = (host, port, ...rest) => listenNative(host, port, EXCLUSIVE_PORT, ...rest.slice(-1));
-}
-
-function bind(app: NativeApp, at: { host: string; port: number }): Promise<ListenSocket | false> {
-  return new Promise((resolve) => {
-    app.listen(at.host, at.port, resolve);
-  });
-}
-
-/** The native server gives no reason, so the system is asked once more through node:net. */
-function whyRefused(host: string, port: number): Promise<string> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) => resolve(REASONS[error.code ?? ''] ?? error.message));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve('the address was refused')));
-  });
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use by another process',
-  EACCES: 'this user may not listen on the port',
-  EADDRNOTAVAIL: 'the host is no address of this machine',
-  ENOTFOUND: 'the host name is unknown',
-};

@@ -60,7 +60,19 @@ test('openApiDocument shows what a row says beside its schemas', () => {
     row('PUT', '/months/:year', { body: Tool, text: true, notes }),
   );
   assert.deepEqual(parameters, [{ $ref: '#/components/parameters/path_year' }]);
-  assert.deepEqual(Object.keys(responses), ['200', '400', '401', '403', '405', '409', '413', '503']);
+  assert.deepEqual(Object.keys(responses), [
+    '200',
+    '400',
+    '401',
+    '403',
+    '405',
+    '409',
+    '413',
+    '415',
+    '429',
+    '431',
+    '503',
+  ]);
   assert.deepEqual(responses['400'], { $ref: '#/components/responses/BadRequest', description: 'No such year.' });
   assert.equal(responses['409']?.description, 'In use.');
   const $ref = '#/components/schemas/Tool';

@@ -17,7 +17,16 @@ async function addressOfNobody(): Promise<string> {
 }
 
 const helps: [args: string[], expected: RegExp[]][] = [
-  [['--help'], [/^Usage: hub /, /demo /, /replay /, /tail /]],
+  [['--help'], [/^Usage: hub /, /demo /, /replay /, /tail /, /backup /, /restore /, /check /, /migrate /, /import /]],
+  [
+    ['backup', '--help'],
+    [/<file>/, /--overwrite/, /may be running/],
+  ],
+  [['migrate', '--help'], [/--dry-run/]],
+  [
+    ['import', '--help'],
+    [/<file>/, /--replace/, /must be\s+stopped/],
+  ],
   [
     ['demo', '--help'],
     [/--seed/, /--seconds/, /--hub <url>.*\n?.*http:\/\/127\.0\.0\.1:8081/],

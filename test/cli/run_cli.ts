@@ -16,7 +16,16 @@ export interface Finished {
 
 /** Starts the commands as a process of its own, as a user does. */
 export function startCli(...args: readonly string[]): { child: ChildProcess; finished: Promise<Finished> } {
-  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return start(args, process.env);
+}
+
+/** Starts a command where the hub's files are in that folder. */
+export function startCliIn(folder: string, ...args: readonly string[]): ReturnType<typeof startCli> {
+  return start(args, { ...process.env, HUB_CONFIG_PATH: folder });
+}
+
+function start(args: readonly string[], env: NodeJS.ProcessEnv): ReturnType<typeof startCli> {
+  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
   let out = '';
   let err = '';
   child.stdout.on('data', (chunk) => {
@@ -31,6 +40,10 @@ export function startCli(...args: readonly string[]): { child: ChildProcess; fin
 
 export function runCli(...args: readonly string[]): Promise<Finished> {
   return startCli(...args).finished;
+}
+
+export function runCliIn(folder: string, ...args: readonly string[]): Promise<Finished> {
+  return startCliIn(folder, ...args).finished;
 }
 
 /** A file in a folder of its own, for the time of a test. */

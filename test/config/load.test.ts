@@ -76,6 +76,39 @@ const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
     {},
   ],
   ['ignores other variables', { env: { HUBBLE: '1', PATH: '/bin', hub_port: '1' } }, { port: 8081 }],
+  ['takes cassandra as a name of widecolumn', { file: 'db_type: cassandra' }, { db_type: 'widecolumn' }],
+  [
+    'takes cassandra_ for widecolumn_, in the file and in the environment',
+    { file: 'cassandra_keyspace: plant\nwidecolumn_port: 1', env: { DEEPHUB_CASSANDRA_PORT: '9142' } },
+    { widecolumn_keyspace: 'plant', widecolumn_port: 9142 },
+  ],
+  [
+    'puts widecolumn_ over cassandra_ in the environment',
+    { env: { HUB_WIDECOLUMN_RATE: '2.5', HUB_CASSANDRA_RATE: '1' } },
+    { widecolumn_rate: 2.5 },
+  ],
+  ['reads hosts of a list', { file: 'widecolumn_hosts: [db-1, db-2]' }, { widecolumn_hosts: ['db-1', 'db-2'] }],
+  ['reads hosts of one text', { file: 'cassandra_hosts: db-1, db-2' }, { widecolumn_hosts: ['db-1', 'db-2'] }],
+  [
+    'reads hosts of the environment, with commas between and as a list',
+    { env: { HUB_WIDECOLUMN_HOSTS: '10.0.0.1,::1' } },
+    { widecolumn_hosts: ['10.0.0.1', '::1'] },
+  ],
+  [
+    'reads a list of hosts of the environment',
+    { env: { HUB_CASSANDRA_HOSTS: '[a, b]' } },
+    { widecolumn_hosts: ['a', 'b'] },
+  ],
+  [
+    'keeps a password of digits in the environment',
+    { env: { HUB_WIDECOLUMN_PASSWORD: '0123' } },
+    { widecolumn_password: '0123' },
+  ],
+  [
+    'takes a replication by data centers',
+    { file: `widecolumn_replication_strategy: "{'class': 'NetworkTopologyStrategy', 'dc-1': 3, 'dc2': '2'}"` },
+    { widecolumn_replication_strategy: "{'class': 'NetworkTopologyStrategy', 'dc-1': 3, 'dc2': '2'}" },
+  ],
   ['takes the current folder', {}, { config_path: '/home/hub' }],
   ['takes the folder HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: '/data' } }, { config_path: '/data' }],
   ['resolves a relative HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: 'etc' } }, { config_path: '/home/hub/etc' }],
@@ -90,6 +123,26 @@ for (const [name, given, expected] of accepted) {
 }
 
 const refused: [name: string, given: Given, expected: readonly string[]][] = [
+  [
+    'a setting under both its names',
+    { file: 'cassandra_port: 1\nwidecolumn_port: 2' },
+    ['hub_config.yaml:2: widecolumn_port: is set already, at hub_config.yaml:1'],
+  ],
+  [
+    'an alias with a value that does not fit',
+    { file: 'cassandra_port: 0' },
+    ['hub_config.yaml:1: cassandra_port: must be >= 1, found 0'],
+  ],
+  [
+    'a host without a name',
+    { file: 'widecolumn_hosts: "a,,b"' },
+    ['hub_config.yaml:1: widecolumn_hosts[1]: must not have fewer than 1 characters, found ""'],
+  ],
+  [
+    'no hosts',
+    { file: 'widecolumn_hosts: []' },
+    ['hub_config.yaml:1: widecolumn_hosts: must not have fewer than 1 items, found []'],
+  ],
   [
     'an unknown key',
     { file: 'cors: true\nprot: 1' },
@@ -174,7 +227,7 @@ test('loadConfig names everything that is wrong at once, in order', () => {
       '/data/hub_config.yaml:2: prot',
       '/data/hub_config.yaml:3: cors',
       '/data/hub_config.yaml:4: cors',
-      'environment: HUB_DB_TYPE: must be one of sqlite, found "oracle"',
+      'environment: HUB_DB_TYPE: must be one of sqlite, widecolumn, found "oracle"',
       'environment: HUB_ZEBRA: is no setting of the hub',
     ].map((problem) => problem.split(':').slice(0, 3).join(':')),
   );

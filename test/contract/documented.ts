@@ -44,6 +44,13 @@ export class Documented {
     assert.equal(problem, undefined, title);
   }
 
+  /** Fails when the body of a good request does not fit the document. */
+  checkBody(method: string, path: string, body: unknown): void {
+    const at = pointer('paths', path, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema');
+    const problem = this.#schemas.at(at)(body);
+    assert.equal(problem, undefined, `${method} ${path} is documented not to take ${JSON.stringify(body)}`);
+  }
+
   #response($ref: string) {
     return this.#document.components.responses[$ref.split('/').at(-1) ?? ''] ?? {};
   }

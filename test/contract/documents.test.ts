@@ -35,8 +35,8 @@ const VERSIONS = ['v1', 'v2'] as const;
 /** The refusals that an operation must state, by what its row has. */
 const EXPECTED: readonly [status: string, when: (route: (typeof ROUTES)[number]) => boolean][] = [
   ['400', ({ body, path }) => body !== undefined || path.includes(':')],
-  ['401', ({ permission }) => permission !== undefined],
-  ['403', ({ permission }) => permission !== undefined],
+  ['401', ({ permission }) => permission !== 'public'],
+  ['403', ({ permission }) => permission !== 'public'],
   ['404', ({ method, path }) => path.includes(':') && method !== 'PUT'],
   ['405', () => true],
   ['413', ({ body }) => body !== undefined],

@@ -33,6 +33,8 @@ describe('the endpoints of the hub', () => {
             assert.equal(reply.status, status, `${query} ${reply.text}`);
             calls.good++;
           }
+          const makeBody = BODIES[title];
+          if (makeBody !== undefined) documented[version]?.checkBody(method, path, makeBody());
           for (const refused of badCalls({ title, path, queries })) {
             assertRefused(`${version} ${title}`, refused, await call({ title, method, path, version }, refused));
             calls.bad++;

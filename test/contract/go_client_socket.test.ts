@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { HubError } from '../../src/errors.ts';
 import { serveSocket } from '../socket/harness.ts';
 import { RawSocket, type WireFrame } from '../support/raw_socket.ts';
 import { openTestHub } from '../support/running_hub.ts';
@@ -113,7 +114,7 @@ describe('omlox-client-go on the WebSocket', () => {
   for (const [name, check] of Object.entries(QUIRKS)) test(name, check);
 
   test('It waits for ever when a subscription is answered 10006: it is told 10004', async (t) => {
-    const authorize = () => ({ reason: 'notAuthenticated' as const, description: 'The token is missing' });
+    const authorize = () => Promise.reject(new HubError('HUB_NOT_AUTHENTICATED', 'The token is missing'));
     const server = await serveSocket(t, { authorize });
     const ask = async (userAgent: string): Promise<unknown> => {
       const peer = await server.connect({ 'User-Agent': userAgent });

@@ -7,7 +7,7 @@ import { after } from 'node:test';
 import type { TestSettings } from '../support/running_hub.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
-const RUNNING = /API +(http:\S+)/;
+const RUNNING = /API +(https?:\S+)/;
 
 /** What a request was answered; undefined when the hub went away over it. */
 export interface Answered {
@@ -23,10 +23,13 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A folder for a hub's files, removed when the tests of the file are done. */
-export function newFolder(): string {
+/** Calls back at the end: of the tests of a file, or of a program. */
+export type AtEnd = (callback: () => void) => void;
+
+/** A folder for a hub's files, removed at the end. */
+export function newFolder(atEnd: AtEnd = after): string {
   const folder = mkdtempSync(join(tmpdir(), 'hub-durability-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -36,10 +39,10 @@ export class HubProcess {
   readonly #ended: Promise<Ended>;
   #stdout = '';
   #stderr = '';
-  /** `http://127.0.0.1:port/hub/v2` */
+  /** `http://127.0.0.1:port/hub/v2`, or https */
   base = '';
 
-  constructor(folder: string, settings: TestSettings = {}) {
+  constructor(folder: string, settings: TestSettings = {}, atEnd: AtEnd = after) {
     const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '1' };
     for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = String(value);
     this.#child = spawn(process.execPath, [MAIN], {
@@ -55,12 +58,12 @@ export class HubProcess {
     this.#ended = once(this.#child, 'close').then(([code, signal]) => {
       return { code, signal, stdout: this.#stdout, stderr: this.#stderr };
     });
-    after(() => this.#child.kill('SIGKILL'));
+    atEnd(() => void this.#child.kill('SIGKILL'));
   }
 
   /** Starts a hub and waits until it listens. */
-  static async start(folder: string, settings?: TestSettings): Promise<HubProcess> {
-    const hub = new HubProcess(folder, settings);
+  static async start(folder: string, settings?: TestSettings, atEnd?: AtEnd): Promise<HubProcess> {
+    const hub = new HubProcess(folder, settings, atEnd);
     await hub.listening();
     return hub;
   }
@@ -79,6 +82,11 @@ export class HubProcess {
     }
   }
 
+  /** Number of the process. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   get ended(): Promise<Ended> {
     return this.#ended;
   }
@@ -87,6 +95,16 @@ export class HubProcess {
   crash(): Promise<Ended> {
     this.#child.kill('SIGKILL');
     return this.#ended;
+  }
+
+  /** Tells the process to look for a new certificate. */
+  hangUp(): void {
+    this.#child.kill('SIGHUP');
+  }
+
+  /** Waits until the process has logged a text. */
+  async logged(text: string): Promise<void> {
+    while (!this.#stderr.includes(text)) await once(this.#child.stderr as NodeJS.EventEmitter, 'data');
   }
 
   /** Asks the process to stop. */

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { Findings } from './findings.ts';
 import { fenceOf, type HubProcess, locationOf } from './hub_process.ts';
 
 const KINDS = ['zones', 'fences', 'trackables'] as const;
+
+/** When a hub has ended, and how much of last locations before that it may have lost. */
+export interface Crash {
+  readonly crashedAtMs: number;
+  readonly lostMs: number;
+}
 
 interface Sent {
   readonly count: number;
@@ -19,10 +27,6 @@ export class Ledger {
   /** Numbered locations of each provider, since the last check. */
   readonly #locations = new Map<string, Sent[]>();
 
-  get size(): number {
-    return this.#entities.size;
-  }
-
   /** One request of some kind. Returns false when the hub is gone, or going: then it refuses. */
   async ask(hub: HubProcess, own: string, random: () => number): Promise<boolean> {
     const dice = random();
@@ -34,22 +38,36 @@ export class Ledger {
     return dice < 0.9 ? this.#replace(hub, path) : this.#remove(hub, path);
   }
 
-  /** Checks that the hub has what it has acknowledged; of last locations what it has when `lostMs` before are lost. */
-  async check(hub: HubProcess, { crashedAtMs, lostMs }: { crashedAtMs: number; lostMs: number }): Promise<void> {
+  /** Compares what the hub has with what it has acknowledged. `lostMs`: so much before the crash may be lost. */
+  async check(hub: HubProcess, findings: Findings, { crashedAtMs, lostMs }: Crash): Promise<void> {
+    const found = await entitiesOf(hub);
     for (const [path, entity] of this.#entities) {
-      const found = await hub.get(path);
-      if (this.#unsure.has(path)) this.#entities.set(path, found?.status === 200 ? found.body : undefined);
-      else if (entity === undefined) assert.equal(found?.status, 404, `${path} was deleted`);
-      else assert.deepEqual(found?.body, entity, `${path} was acknowledged`);
+      if (this.#unsure.has(path)) {
+        this.#entities.set(path, found.get(path));
+        continue;
+      }
+      findings.count(entity === undefined ? 'deletions acknowledged' : 'entities acknowledged');
+      if (isDeepStrictEqual(found.get(path), entity)) findings.count('of these found as acknowledged');
+      else findings.wrong(`${path} is ${JSON.stringify(found.get(path))}, acknowledged was ${JSON.stringify(entity)}`);
+      // What is gone for good need not be looked for in every round.
+      if (entity === undefined) this.#entities.delete(path);
     }
     this.#unsure.clear();
+    await this.#checkLocations(hub, findings, crashedAtMs - lostMs);
+  }
+
+  async #checkLocations(hub: HubProcess, findings: Findings, safeMs: number): Promise<void> {
+    const listed = await hub.get('/providers/locations');
+    const counts = new Map<string, number>();
+    for (const { provider_id: id, accuracy } of listed?.body ?? []) counts.set(id, accuracy);
     for (const [provider, sent] of this.#locations) {
-      const found = await hub.get(`/providers/${encodeURIComponent(provider)}/location`);
-      const safe = sent.filter(({ atMs, isAcknowledged }) => isAcknowledged && atMs < crashedAtMs - lostMs);
-      const least = safe.at(-1)?.count ?? 0;
-      const count = found?.status === 200 ? found.body.accuracy : 0;
+      const least = sent.filter(({ atMs, isAcknowledged }) => isAcknowledged && atMs < safeMs).at(-1)?.count ?? 0;
+      const count = counts.get(provider) ?? 0;
       const last = sent.at(-1)?.count ?? 0;
-      assert.ok(count >= least && count <= last, `${provider} has location ${count}, not one of ${least} to ${last}`);
+      if (least > 0) findings.count('last locations that must be there');
+      if (count < least || count > last)
+        findings.wrong(`${provider} has location ${count}, not one of ${least} to ${last}`);
+      else if (least > 0) findings.count('of these found, or a later one');
       this.#locations.set(provider, [{ count, atMs: 0, isAcknowledged: true }]);
     }
   }
@@ -78,7 +96,8 @@ export class Ledger {
     const path = `/${kind}/${id}`;
     const bodies = {
       zones: { id, type: 'rfid', position: { type: 'Point', coordinates: [9, 50] }, radius: 5, name: 'Zone ✓' },
-      fences: fenceOf(id, { name: 'Zaun "ä"' }),
+      // Where nobody walks.
+      fences: fenceOf(id, { name: 'Zaun "ä"', region: { type: 'Point', coordinates: [12, 50] } }),
       trackables: { id, type: 'omlox', location_providers: ['a 0'], properties: { text: '\u0000 😀' } },
     };
     return this.#change(path, () => hub.post(`/${kind}`, bodies[kind]), 201);
@@ -119,4 +138,14 @@ export class Ledger {
     this.#unsure.delete(path);
     return true;
   }
+}
+
+/** All entities of the hub that a ledger changes, by path. */
+async function entitiesOf(hub: HubProcess): Promise<ReadonlyMap<string, object>> {
+  const found = new Map<string, object>();
+  for (const kind of KINDS) {
+    const listed = await hub.get(`/${kind}/summary`);
+    for (const entity of listed?.body ?? []) found.set(`/${kind}/${entity.id}`, entity);
+  }
+  return found;
 }

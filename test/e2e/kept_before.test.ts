@@ -6,7 +6,7 @@ import { openStore } from '../../src/store/open.ts';
 import type { Kept, StoreBatch } from '../../src/store/store.ts';
 import { folderFor } from '../store/folder.ts';
 import { row } from '../store/rows.ts';
-import { openTestHub } from '../support/running_hub.ts';
+import { openTestHub, whileHubRuns } from '../support/running_hub.ts';
 import type { Event } from '../support/socket_client.ts';
 
 /** What a hub finds in its database that no run of its own has just left there. */
@@ -33,17 +33,17 @@ test('Rows of providers and trackables that do not exist are dropped at the star
     ['provider tag-0', 'trackable tag-1', 'provider tag-2'],
   );
   await write(folder, { entities: [known], rows });
-  const hub = await openTestHub({}, { folder });
-  const { body } = await hub.get('/providers/locations');
-  assert.deepEqual(
-    body.map((location: Event) => location.provider_id),
-    ['tag-2'],
-  );
-  assert.deepEqual((await hub.get('/providers')).body, ['tag-2']);
-  // A provider of that name begins anew.
-  assert.equal((await hub.post('/providers', { id: 'tag-0', type: 'uwb' })).status, 201);
-  assert.equal((await hub.get('/providers/tag-0/location')).status, 404);
-  await hub.close();
+  await whileHubRuns(folder, {}, async (hub) => {
+    const { body } = await hub.get('/providers/locations');
+    assert.deepEqual(
+      body.map((location: Event) => location.provider_id),
+      ['tag-2'],
+    );
+    assert.deepEqual((await hub.get('/providers')).body, ['tag-2']);
+    // A provider of that name begins anew.
+    assert.equal((await hub.post('/providers', { id: 'tag-0', type: 'uwb' })).status, 201);
+    assert.equal((await hub.get('/providers/tag-0/location')).status, 404);
+  });
   assert.deepEqual(
     (await read(folder)).rows.map(({ id }) => id),
     ['tag-2'],
@@ -52,10 +52,7 @@ test('Rows of providers and trackables that do not exist are dropped at the star
 
 test('A month that has ended is shown as it was kept, in both versions', async (t) => {
   const folder = folderFor(t);
-  const first = await openTestHub({}, { folder });
-  assert.equal((await first.put('/providers/locations', [])).status, 204);
-  const { body: current } = await first.get('/stats/consumption/current');
-  await first.close();
+  const { body: current } = await whileHubRuns(folder, {}, (hub) => hub.get('/stats/consumption/current'));
   const statistics = { ...current.statistics, locationupdates_processed: 12_345 };
   const ended = { ...current, id: 'march', year: 2025, month: 3, statistics };
   await write(folder, { entities: [settingWrite('usage:2025-03', ended)] });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openIssuer } from '../operation/licence_keys.ts';
 import { folderFor } from '../store/folder.ts';
-import { openTestHub } from '../support/running_hub.ts';
+import { openTestHub, whileHubRuns } from '../support/running_hub.ts';
 
 const EXPIRES = '2099-01-01T00:00:00.000Z';
 const CLAIMS = { email: 'ops@site.example', exp: Date.parse(EXPIRES) / 1000 };
@@ -12,27 +12,27 @@ test('A licence key is good that a public key of the configuration verifies, fro
   const folder = folderFor(t);
   const license_public_keys = JSON.stringify([...other.publicKeys, ...issuer.publicKeys]);
   const configured = { license_public_keys, license_key: await issuer.issue(CLAIMS) };
-  const first = await openTestHub(configured, { folder });
-  const { body: lease } = await first.get('/license/lease');
-  assert.deepEqual([lease.customer_email, lease.lease_end_timestamp], [CLAIMS.email, EXPIRES]);
-  assert.equal((await first.get('/license/info')).body.warning, undefined);
-  for (const version of ['v1', 'v2']) {
-    const key = await other.issue({ ...CLAIMS, email: `${version}@site.example` });
-    const url = `${first.origin}/hub/${version}/license`;
-    assert.equal((await first.put(`${url}/key`, { license_key: key })).status, 204);
-    assert.equal((await first.get(`${url}/lease`)).body.customer_email, `${version}@site.example`);
-  }
-  const stranger = await (await openIssuer()).issue(CLAIMS);
-  const refused = await first.put('/license/key', { license_key: stranger });
-  assert.deepEqual([refused.status, refused.body.type], [400, 'com.flowcate.license.invalid']);
-  await first.close();
+  await whileHubRuns(folder, configured, async (first) => {
+    const { body: lease } = await first.get('/license/lease');
+    assert.deepEqual([lease.customer_email, lease.lease_end_timestamp], [CLAIMS.email, EXPIRES]);
+    assert.equal((await first.get('/license/info')).body.warning, undefined);
+    for (const version of ['v1', 'v2']) {
+      const key = await other.issue({ ...CLAIMS, email: `${version}@site.example` });
+      const url = `${first.origin}/hub/${version}/license`;
+      assert.equal((await first.put(`${url}/key`, { license_key: key })).status, 204);
+      assert.equal((await first.get(`${url}/lease`)).body.customer_email, `${version}@site.example`);
+    }
+    const stranger = await (await openIssuer()).issue(CLAIMS);
+    const refused = await first.put('/license/key', { license_key: stranger });
+    assert.deepEqual([refused.status, refused.body.type], [400, 'com.flowcate.license.invalid']);
+  });
 
   const second = await openTestHub({ license_public_keys }, { folder });
   t.after(second.close);
   assert.equal((await second.get('/license/lease')).body.customer_email, 'v2@site.example');
 });
 
-test('A list of public keys that are none ends the start with a line that names each', async () => {
+test('A list of public keys that are none ends the start with a line that says which one', async () => {
   const open = openTestHub({ license_public_keys: '[short, 7]' });
   await assert.rejects(open, ({ message }: Error) => {
     assert.match(message, /HUB_LICENSE_PUBLIC_KEYS\[0\]: must .*found "short"/);

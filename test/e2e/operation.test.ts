@@ -84,10 +84,11 @@ describe('a hub tells those who run it', () => {
   test('at /health/system since when, and its configuration without secrets', async () => {
     for (const version of ['v1', 'v2']) {
       const { body, text } = await hub.get(`${hub.origin}/hub/${version}/health/system`);
-      assert.deepEqual(Object.keys(body), ['uptime', 'date', 'iso_24730_connections', 'config']);
+      assert.deepEqual(Object.keys(body), ['uptime', 'date', 'iso_24730_connections', 'database', 'config']);
       assert.ok(Number.isInteger(body.uptime) && body.uptime >= 0 && body.uptime < 60);
       assert.match(body.date, TIME);
       assert.equal(body.iso_24730_connections, 0);
+      assert.equal(body.database.state, 'ok');
       assert.match(body.config, /^websocket_idle_timeout: 77$/m);
       assert.match(body.config, /^license_key: "\*\*\*"$/m);
       assert.equal(text.includes('my-secret-key'), false);

@@ -9,6 +9,8 @@ import { Outbox } from '../../src/fanout/outbox.ts';
 class SlowNetwork implements Peer {
   readonly path = '/v2/ws/socket';
   readonly userAgent = '';
+  readonly authorization = undefined;
+  readonly query = '';
   readonly frames: string[] = [];
   closedWith: readonly [number, string] | undefined;
   #buffered = 0;

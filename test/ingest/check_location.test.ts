@@ -67,8 +67,8 @@ describe('checkLocation', () => {
   test('takes all members that a location may have, texts and properties with any characters', () => {
     const numbers = { accuracy: 0, floor: -1.5, true_heading: 1e21, magnetic_heading: 5e-324, heading_accuracy: 2 };
     const times = { timestamp_generated: '2026-03-01T11:00:00Z', timestamp_sent: '2026-03-01T12:00:00.123456+01:00' };
-    const texts = { provider_id: 'a"\\\n\u2028\ud800', source: '\u0000é😀', elevation_ref: 'wgs84' };
-    const properties = JSON.parse('{"__proto__":{"a":1},"\\ud800":"\\udfff","toJSON":1}');
+    const texts = { provider_id: 'a"\\\n\u2028\u007f', source: '\u0000é😀', elevation_ref: 'wgs84' };
+    const properties = JSON.parse('{"constructor":{"a":1},"😀\\u0000":"\\ud83e\\udd8a","toJSON":1}');
     const all = { ...numbers, ...times, ...texts, associated: false, speed: -0, course: 359.9999, properties };
     const { location } = accepted(all);
     assert.equal(JSON.stringify(Object.entries(served(location) as object).sort()), sorted({ ...GOOD, ...all }));

@@ -56,8 +56,14 @@ const ANSWERS: readonly [name: string, frame: unknown, answer: number | string, 
   ],
   [
     'params with names of Object',
-    '{"event":"subscribe","topic":"fence_events","params":{"__proto__":1,"toString":{}}}',
+    '{"event":"subscribe","topic":"fence_events","params":{"constructor":1,"toString":{}}}',
     'subscribed',
+  ],
+  ['a member called __proto__', '{"event":"subscribe","topic":"fence_events","params":{"__proto__":1}}', 10000],
+  [
+    'half of a surrogate pair',
+    '{"event":"subscribe","topic":"fence_events","params":{"provider_id":"\\ud800"}}',
+    10000,
   ],
   ['unknown params nested without end', BIG, 'subscribed'],
   ['known params nested without end', BIG.replace('zone_changes', 'location_updates'), 10002],
@@ -216,23 +222,23 @@ test('a socket reports a defect and does not tell the client of it', async (t) =
   assert.deepEqual(reported, [defect]);
 });
 
-test('a socket asks whether a command with a permission may run', async (t) => {
+test('a socket asks whether a topic may be used, with the token of the frame or that of the upgrade', async (t) => {
   const asked: unknown[] = [];
   const { connect, published } = await serveSocket(t, {
     authorize(question) {
       asked.push(question);
-      return { reason: 'notAuthenticated', description: 'The token is missing' };
+      throw new HubError('HUB_NOT_AUTHENTICATED', 'The token is missing');
     },
   });
   const params = { token: 't' };
   const publish = { event: 'message', topic: 'location_updates', params, payload: [{}] };
-  const [browser, go] = [await connect(), await connect(GO)];
+  const [browser, go] = [await connect(), await connect({ ...GO, authorization: 'bearer u' })];
   assert.equal((await browser.ask(publish))['code'], 10006);
   assert.equal((await go.ask({ event: 'subscribe', topic: 'zone_changes' }))['code'], 10004);
   assert.equal((await browser.ask({ event: 'unsubscribe', subscription_id: 1 }))['code'], 10003);
   assert.deepEqual(published, []);
   assert.deepEqual(asked, [
-    { permission: 'CREATE_OR_UPDATE', path: '/v2/ws/socket', topic: 'location_updates', params },
-    { permission: 'READ', path: '/v2/ws/socket', topic: 'zone_changes', params: undefined },
+    { use: 'publish', path: '/v2/ws/socket', topic: 'location_updates', token: 't' },
+    { use: 'subscribe', path: '/v2/ws/socket', topic: 'zone_changes', token: 'u' },
   ]);
 });

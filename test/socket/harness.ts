@@ -57,7 +57,14 @@ export async function serveSocket(t: TestContext, deps: Partial<SocketDeps> = {}
   t.after(() => server.close());
   const variant = (topic: string): number =>
     variants.find((candidate) => candidate.topic === topic)?.id ?? assert.fail(`no variant of ${topic}`);
-  return { fanout, published, tooSlow, reported, variant, connect: (headers = {}) => connect(server.port, headers) };
+  return {
+    fanout,
+    published,
+    tooSlow,
+    reported,
+    variant,
+    connect: (headers = {}, query = '') => connect(`ws://127.0.0.1:${server.port}${SOCKET_PATH}${query}`, headers),
+  };
 }
 
 /** A client that keeps the frames it gets until they are asked for. */
@@ -106,8 +113,8 @@ export class Client {
   }
 }
 
-async function connect(port: number, headers: Record<string, string>): Promise<Client> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}${SOCKET_PATH}`, { headers, perMessageDeflate: false });
+async function connect(url: string, headers: Record<string, string>): Promise<Client> {
+  const socket = new WebSocket(url, { headers, perMessageDeflate: false });
   const client = new Client(socket);
   await once(socket, 'open');
   return client;

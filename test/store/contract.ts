@@ -6,6 +6,8 @@ import { row, sorted } from './rows.ts';
 /** How a kind of store is opened: each call of `open` opens the same contents, which are new in each test. */
 export interface StoreKind {
   readonly name: string;
+  /** Why it cannot be tested here; false when it can. */
+  readonly skip?: string | false;
   place(context: TestContext): { open(): Promise<Store> };
 }
 
@@ -21,9 +23,9 @@ const TEXTS: readonly (readonly [name: string, id: string, text: string])[] = [
 ];
 
 /** What every store does, as tests. */
-export function testStoreContract({ name, place }: StoreKind): void {
+export function testStoreContract({ name, skip = false, place }: StoreKind): void {
   const tell = (sentence: string, body: (open: () => Promise<Store>) => Promise<void>) =>
-    test(`${name} ${sentence}`, (context) => body(place(context).open));
+    test(`${name} ${sentence}`, { skip }, (context) => body(place(context).open));
 
   for (const [which, id, text] of TEXTS) {
     tell(`gives back texts ${which}`, async (open) => {

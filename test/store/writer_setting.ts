@@ -9,12 +9,17 @@ export const always = () => true;
 export const never = () => false;
 
 /** A writer on a store that fails on command, with timers that run on command. */
-export function setUp({ retryMs = [100, 500, 2000] } = {}) {
+export function setUp({ retryMs = [100, 500, 2000], lateMs = Infinity } = {}) {
   const store = new FailingStore();
   const timers = new ManualTimers();
   const states: string[] = [];
   const state = (now: string, error?: unknown) => void states.push(error ? `${now}: ${(error as Error).message}` : now);
-  return { store, timers, states, writer: new StoreWriter(store, { retryMs, schedule: timers.schedule, state }) };
+  return {
+    store,
+    timers,
+    states,
+    writer: new StoreWriter(store, { retryMs, lateMs, schedule: timers.schedule, state }),
+  };
 }
 
 /** Lets everything run that needs no timer. */

@@ -11,13 +11,14 @@ export interface WireFrame {
   readonly payload: Buffer;
 }
 
-const WAIT_MS = 5000;
+const WAIT_MS = 15_000;
 
 /** A WebSocket client that shows what is on the wire, which libraries hide: fragments, reserved bits, pings. */
 export class RawSocket {
   readonly frames: WireFrame[] = [];
   /** The answer to the upgrade, in lower case. */
   answer = '';
+  hasEnded = false;
   readonly #socket: Socket;
   #bytes = Buffer.alloc(0);
   #waiting: (() => void)[] = [];
@@ -26,6 +27,10 @@ export class RawSocket {
     this.#socket = socket;
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
     socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.hasEnded = true;
+      this.#wake();
+    });
   }
 
   static async open(port: number, path: string, userAgent: string): Promise<RawSocket> {
@@ -51,6 +56,17 @@ export class RawSocket {
   async frame(wanted: (frame: WireFrame) => boolean): Promise<WireFrame> {
     await this.#until(() => this.frames.some(wanted));
     return this.frames.find(wanted) as WireFrame;
+  }
+
+  /** Sends bytes as they are. */
+  sendBytes(bytes: Uint8Array): void {
+    this.#socket.write(bytes);
+  }
+
+  /** Waits until such a frame has come, or the connection has ended. Returns whether the frame has come. */
+  async frameOrEnd(wanted: (frame: WireFrame) => boolean): Promise<boolean> {
+    await this.#until(() => this.hasEnded || this.frames.some(wanted));
+    return this.frames.some(wanted);
   }
 
   close(): void {
@@ -79,6 +95,10 @@ export class RawSocket {
       this.#bytes = this.#bytes.subarray(end + 4);
     }
     for (let frame = this.#next(); frame !== undefined; frame = this.#next()) this.frames.push(frame);
+    this.#wake();
+  }
+
+  #wake(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 

@@ -3,7 +3,7 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, readConfigFile } from '../../src/config/load.ts';
-import { type Hub, openHub } from '../../src/hub.ts';
+import { type Hub, openHub, type Surroundings } from '../../src/hub.ts';
 import { type Event, type Recorder, SocketClient } from './socket_client.ts';
 
 /** One line of a hub's log. */
@@ -14,7 +14,7 @@ export interface Logged {
 }
 
 /** Settings by their names in hub_config.yaml. */
-export type TestSettings = Readonly<Record<string, string | number | boolean>>;
+export type TestSettings = Readonly<Record<string, string | number | boolean | readonly unknown[]>>;
 
 export interface TestReply {
   readonly status: number;
@@ -28,6 +28,7 @@ export interface SocketOptions {
   /** Path of the WebSocket; `/hub/v2/ws/socket` when left out. */
   readonly path?: string;
   readonly userAgent?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -61,24 +62,27 @@ export interface TestHub {
  * Starts a hub on a free port, with two shards, in a folder of its own or in a given one, which then is kept when the
  * hub is closed.
  */
-export async function openTestHub(settings: TestSettings = {}, options: { folder?: string } = {}): Promise<TestHub> {
+export async function openTestHub(
+  settings: TestSettings = {},
+  options: { folder?: string } & Surroundings = {},
+): Promise<TestHub> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
-  for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = String(value);
+  for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = settingText(value);
   const logged: Logged[] = [];
   const logAs = (level: Logged['level']) => {
     return (message: string, facts: object = {}) => void logged.push({ level, message, facts });
   };
   const log = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') };
   const config = loadConfig({ env, cwd: folder, cores: 2, readFile: readConfigFile });
-  const hub = await openHub(config, log);
+  const hub = await openHub(config, log, options);
   const origin = `http://127.0.0.1:${hub.port}`;
   const base = `${origin}/hub/v2`;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const sockets: SocketClient[] = [];
 
-  const open = async ({ path = '/hub/v2/ws/socket', userAgent }: SocketOptions = {}): Promise<SocketClient> => {
-    const client = await SocketClient.open(`ws://127.0.0.1:${hub.port}${path}`, { userAgent });
+  const open = async ({ path = '/hub/v2/ws/socket', ...rest }: SocketOptions = {}): Promise<SocketClient> => {
+    const client = await SocketClient.open(`ws://127.0.0.1:${hub.port}${path}`, rest);
     sockets.push(client);
     return client;
   };
@@ -118,6 +122,25 @@ export async function openTestHub(settings: TestSettings = {}, options: { folder
     },
     close,
   };
+}
+
+/** Runs a hub while `use` does, in a folder that is kept. */
+export async function whileHubRuns<T>(
+  folder: string,
+  settings: TestSettings,
+  use: (hub: TestHub) => Promise<T>,
+): Promise<T> {
+  const hub = await openTestHub(settings, { folder });
+  try {
+    return await use(hub);
+  } finally {
+    await hub.close();
+  }
+}
+
+/** A setting as it stands in the environment. */
+function settingText(value: TestSettings[string]): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 interface Asked {

@@ -62,6 +62,11 @@ class Arrivals<T> {
   }
 }
 
+interface SocketHeaders {
+  readonly userAgent?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** One WebSocket connection to a hub, which keeps every frame that it gets. */
 export class SocketClient {
   readonly socket: WebSocket;
@@ -81,8 +86,8 @@ export class SocketClient {
   }
 
   /** Connects; `userAgent` tells the hub what kind of client this is. */
-  static open(url: string, options: { readonly userAgent?: string | undefined } = {}): Promise<SocketClient> {
-    const headers = options.userAgent === undefined ? {} : { 'User-Agent': options.userAgent };
+  static open(url: string, options: SocketHeaders = {}): Promise<SocketClient> {
+    const headers = { ...options.headers, ...(options.userAgent && { 'User-Agent': options.userAgent }) };
     const socket = new WebSocket(url, { headers, perMessageDeflate: false });
     const client = new SocketClient(socket);
     return new Promise((resolve, reject) => {

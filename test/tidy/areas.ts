@@ -20,7 +20,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/core', mayImport: ['src/model'], packages: ['proj4', 'geographiclib-geodesic'] },
   { path: 'wasm', mayImport: INNER },
   { path: 'src/store', mayImport: [...INNER, ...PROTOCOLS] },
-  { path: 'workers', mayImport: [...INNER, 'wasm', 'src/store'] },
+  { path: 'workers', mayImport: [...INNER, 'wasm', 'src/store', 'src/clock.ts'] },
   { path: 'src/config', mayImport: ['src/model'] },
   { path: 'src/ingest', mayImport: INNER },
   { path: 'src/adapters', mayImport: [...INNER, 'src/ingest'] },
@@ -32,6 +32,15 @@ export const AREAS: readonly Area[] = [
   { path: 'src/lane', mayImport: [...INNER, ...PROTOCOLS] },
   { path: 'src/shards', mayImport: [...INNER, 'src/lane', ...PROTOCOLS] },
   { path: 'src/transport', mayImport: ['src/model'] },
+  {
+    path: 'src/cli/data',
+    mayImport: [...INNER, 'src/cli/command_error.ts', 'src/cli/options.ts', 'src/cli/status_line.ts'].concat([
+      'src/config',
+      'src/entities',
+      'src/store',
+      'wasm/region_check.ts',
+    ]),
+  },
   { path: 'src/cli', mayImport: ['src/model'] },
   { path: 'src/hub-ui', mayImport: ['src/model'] },
   { path: 'src/errors.ts', mayImport: [] },
@@ -43,7 +52,13 @@ export const AREAS: readonly Area[] = [
     ),
   },
   { path: 'src/counts.ts', mayImport: [] },
+  {
+    path: 'src/authorization.ts',
+    mayImport: ['src/api', 'src/auth', 'src/config', 'src/log.ts', 'src/model', 'src/socket'],
+  },
   { path: 'src/clock.ts', mayImport: [] },
+  { path: 'src/exposure.ts', mayImport: ['src/log.ts', 'src/transport'] },
+  { path: 'src/outgoing_fetch.ts', mayImport: [] },
   { path: 'src/log.ts', mayImport: [], packages: ['pino'] },
   { path: 'src/outcomes.ts', mayImport: [...INNER, 'src/counts.ts', 'src/fanout', ...PROTOCOLS] },
   { path: 'src/launch.mjs', mayImport: [] },
@@ -55,6 +70,7 @@ export const AREAS: readonly Area[] = [
   { path: 'bench/process', mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts'] },
   { path: 'bench/kernel', mayImport: ['src', 'workers', 'wasm', 'bench/load', 'bench/profiles/site.ts'] },
   { path: 'bench/report', mayImport: ['bench/targets.ts'] },
+  { path: 'bench/soak', mayImport: ['bench/process', 'bench/profiles', 'src/store/backup.ts'] },
   { path: 'bench', mayImport: [] },
   { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench'] },
 ];
@@ -65,11 +81,13 @@ export const SINGLE_SITES: Readonly<Record<string, string>> = {
   'geos-wasm': 'wasm',
   'h3-js': 'wasm',
   'better-sqlite3': 'src/store',
+  'cassandra-driver': 'src/store/widecolumn',
   piscina: 'src/lane',
   jose: 'src/auth',
   '@prometheus-io/client': 'src/operation',
   commander: 'src/cli',
   yaml: 'src/config',
+  undici: 'src/outgoing_fetch.ts',
 };
 
 /** Whether a path is the file, lies in the folder, or fits the pattern with one asterisk. */

@@ -19,6 +19,7 @@ const CLOCKS = [
   'src/cli',
   'src/transport',
   'src/lane',
+  'workers/wide_column.ts',
   'bench',
   'test',
 ];
@@ -179,7 +180,7 @@ const TOP_LEVEL = [
 ].concat(['src', 'workers', 'wasm', 'bench', 'test', 'README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE']);
 
 /** What git ignores, beside names with a dot. */
-const IGNORED = /^(node_modules|test-output|data\.dat.*|.*\.log)$/;
+const IGNORED = /^(node_modules|test-output|(data|config)\.dat.*|.*\.log)$/;
 
 /** Entries of the root folder that do not belong there. */
 export function strayEntries(names: readonly string[]): string[] {

@@ -25,6 +25,7 @@ export function operationOf(route: Route, documenting: Documenting): Shown {
     tags: [route.path.split('/')[1]],
     summary: route.summary,
     ...(description === undefined ? {} : { description }),
+    ...(route.permission === 'public' ? { security: [] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: bodyOf(route, documenting) }),
     responses: { ...successesOf(route, documenting), ...refusals(route, documenting) },

@@ -30,7 +30,7 @@ function documentRow(path: string, summary: string, make: MakeDocument): Route {
     method: 'GET',
     path,
     summary,
-    permission: { operation: 'READ' },
+    permission: 'public',
     replies: { 200: { description: 'The document.', schema: Type.Object({}) } },
     handle({ version, reply }, hub) {
       const texts = made.get(hub) ?? new Map<Version, string>();
@@ -50,7 +50,7 @@ function pageRow(path: string, summary: string): Route {
     summary,
     versions: [],
     unversioned: true,
-    permission: { operation: 'READ' },
+    permission: 'public',
     replies: { 200: { description: 'The file.' } },
     async handle({ path, id, reply }: Call) {
       const file = await pageFile(id || 'rest');

@@ -1,11 +1,14 @@
 import Type, { type TObject } from 'typebox';
 import type { ReplaceOptions } from '../../entities/entities.ts';
 import type { EntityMap, Kind } from '../../entities/known.ts';
+import type { Resource } from '../../model/permission.ts';
+import { checkKept } from '../body.ts';
 import { draftOf } from '../docs/schemas.ts';
 import { found } from '../found.ts';
 import { JsonPatch, patched } from '../json_patch.ts';
+import { onlyOwned } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
-import { type ApiDeps, type Call, type Permission, type Replied, type Route, route } from '../route.ts';
+import { type ApiDeps, type Call, type Replied, type Route, route } from '../route.ts';
 import { replacesIds } from '../versions.ts';
 
 /** What differs between the kinds of entities. */
@@ -13,7 +16,7 @@ export interface EntityRows<K extends Kind> {
   readonly kind: K;
   /** Path of the collection, for example `/zones`. */
   readonly path: string;
-  readonly resource: NonNullable<Permission['resource']>;
+  readonly resource: Resource;
   /** What is sent. */
   readonly schema: TObject;
   /** What is answered, where that is more. */
@@ -33,34 +36,35 @@ export function entityRows<K extends Kind>(rows: EntityRows<K>): readonly Route[
 }
 
 function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
-  const { kind, path, schema, shown = schema } = rows;
+  const { kind, path, resource, schema, shown = schema } = rows;
   const present = PRESENT[kind];
   const listQuery = rows.listQuery ?? Type.Object({});
   const select = rows.select ?? ((_call: Call, hub: ApiDeps) => hub.entities.list(kind));
+  const listed = (call: Call, hub: ApiDeps) => onlyOwned(select(call, hub), resource, call.owned);
   return [
     route({
       method: 'GET',
       path,
       summary: `Ids of all ${kind}s`,
-      permission: { operation: 'READ' },
+      permission: { operation: 'READ', resource, owned: 'reply' },
       query: listQuery,
       replies: { 200: { description: 'The ids.', schema: Type.Array(Type.String()) } },
-      handle: (call, hub) => call.reply.json(JSON.stringify(select(call, hub).map(({ id }) => id))),
+      handle: (call, hub) => call.reply.json(JSON.stringify(listed(call, hub).map(({ id }) => id))),
     }),
     route({
       method: 'GET',
       path: `${path}/summary`,
       summary: `All ${kind}s`,
-      permission: { operation: 'READ' },
+      permission: { operation: 'READ', resource, owned: 'reply' },
       query: Type.Object({ ...listQuery.properties, ...present.query.properties }),
       replies: { 200: { description: `The ${kind}s.`, schema: Type.Array(shown) } },
-      handle: (call, hub) => call.reply.json(present.many(select(call, hub), call, hub)),
+      handle: (call, hub) => call.reply.json(present.many(listed(call, hub), call, hub)),
     }),
     route({
       method: 'POST',
       path,
       summary: `Create ${named(kind)}`,
-      permission: { operation: 'CREATE' },
+      permission: { operation: 'CREATE', resource, owned: 'body' },
       query: rows.writeQuery ?? Type.Object({}),
       body: draftOf(schema),
       replies: { 201: { description: `The ${kind} as it is kept.`, schema: shown } },
@@ -121,7 +125,11 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       body: JsonPatch,
       replies: { 200: { description: `The ${kind} as it is kept.`, schema: shown } },
       async handle(call, hub) {
-        const revise = (before: EntityMap[K]): unknown => patched(patchable(kind, before, hub), call.body);
+        const revise = (before: EntityMap[K]): unknown => {
+          const revised = patched(patchable(kind, before, hub), call.body);
+          checkKept(revised, hub);
+          return revised;
+        };
         const entity = await hub.entities.edit(kind, call.id, revise, writeOptions(call));
         return call.reply.json(present.one(entity, { ...call, query: {} }, hub));
       },

@@ -6,6 +6,7 @@ import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
 import { idList, textList } from '../answers.ts';
 import { existing, found } from '../found.ts';
+import { limitedTo, onlyOwned } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
 import { type Route, route } from '../route.ts';
 import { TrackableShown } from '../shown.ts';
@@ -35,10 +36,11 @@ function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schem
     permission: { operation: 'READ', resource: 'fence_id' },
     query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
     replies: { 200: { description: `The ${name}.`, schema: Type.Array(schema) } },
-    async handle({ id, query, reply }, hub) {
+    async handle({ id, query, owned, reply }, hub) {
       const fence = found('fence', id, hub);
       const view = viewOf(query, hub.entities);
-      const asked: Query = { ask, id: fence.id, spatial: query.spatial_query === true, view };
+      const only = limitedTo(ask === 'fence_motions' ? 'trackable' : 'provider', owned, hub);
+      const asked: Query = { ask, id: fence.id, spatial: query.spatial_query === true, view, ...only };
       return reply.json(textList(await hub.read(asked), view));
     },
   });
@@ -61,7 +63,8 @@ function objectsRow<K extends 'provider' | 'trackable'>(name: string, kind: K, s
         id,
         spatial,
       });
-      return call.reply.json(PRESENT[kind].many(existing(kind, idList(answers), hub), call, hub));
+      const objects = onlyOwned(existing(kind, idList(answers), hub), `${kind}_id`, call.owned);
+      return call.reply.json(PRESENT[kind].many(objects, call, hub));
     },
   });
 }

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { HubError } from '../../errors.ts';
 import { HealthSource, SocketHealth, SystemHealth } from '../../model/health.ts';
 import { show } from '../../model/show.ts';
+import { onlyOwned } from '../ownership.ts';
 import { type Route, route } from '../route.ts';
 
 const LIST = { 200: { description: 'One for each.', schema: Type.Array(HealthSource) } };
@@ -28,10 +29,11 @@ export const HEALTH_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/health/zones/summary',
     summary: 'What has come from each zone',
-    permission: { operation: 'READ' },
+    permission: { operation: 'READ', resource: 'zone_id', owned: 'reply' },
     replies: LIST,
-    handle({ reply }, { entities, operation }) {
-      return reply.json(JSON.stringify(entities.list('zone').map((zone) => operation.health.zone(zone))));
+    handle({ owned, reply }, { entities, operation }) {
+      const zones = onlyOwned(entities.list('zone'), 'zone_id', owned);
+      return reply.json(JSON.stringify(zones.map((zone) => operation.health.zone(zone))));
     },
   }),
   route({
@@ -50,9 +52,11 @@ export const HEALTH_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/health/sources/summary',
     summary: 'What has come from each source of locations',
-    permission: { operation: 'READ' },
+    permission: { operation: 'READ', resource: 'source_id', owned: 'reply' },
     replies: LIST,
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.sources())),
+    handle({ owned, reply }, { operation }) {
+      return reply.json(JSON.stringify(onlyOwned(operation.health.sources(), 'source_id', owned)));
+    },
   }),
   route({
     method: 'GET',

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { Query } from '../../core/item.ts';
 import { HubError } from '../../errors.ts';
 import type { HttpReply } from '../../exchange.ts';
 import { Location, Proximity } from '../../model/location.ts';
@@ -7,6 +8,7 @@ import { show } from '../../model/show.ts';
 import { movesBefore } from '../after_moves.ts';
 import { textList } from '../answers.ts';
 import { found } from '../found.ts';
+import { limitedTo } from '../ownership.ts';
 import { oneOf } from '../read_one.ts';
 import { type AcceptOptions, type ApiDeps, type Call, type Method, type Route, route } from '../route.ts';
 import { VIEW_QUERY, viewOf } from '../view.ts';
@@ -32,12 +34,13 @@ export const LOCATION_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/providers/locations',
     summary: 'Last locations of all providers',
-    permission: { operation: 'READ' },
+    permission: { operation: 'READ', resource: 'provider_id', owned: 'reply' },
     query: Type.Object(VIEW_QUERY),
     replies: { 200: { description: 'The locations.', schema: Type.Array(Location) } },
-    async handle({ query, reply }, hub) {
+    async handle({ query, owned, reply }, hub) {
       const view = viewOf(query, hub.entities);
-      return reply.json(textList(await hub.read({ ask: 'provider_locations', view }), view));
+      const asked: Query = { ask: 'provider_locations', view, ...limitedTo('provider', owned, hub) };
+      return reply.json(textList(await hub.read(asked), view));
     },
   }),
   bulkRow('PUT'),
@@ -102,7 +105,7 @@ function bulkRow(method: Method): Route {
     method,
     path: '/providers/locations',
     summary: 'Send locations of any providers',
-    permission: { operation: 'UPDATE' },
+    permission: { operation: 'UPDATE', resource: 'provider_id', owned: 'items' },
     body: Type.Array(LocationInList),
     hot: true,
     notes: ALL_OR_NONE,
@@ -116,7 +119,7 @@ function proximitiesRow(method: Method): Route {
     method,
     path: '/providers/proximities',
     summary: 'Send proximities of any providers to zones',
-    permission: { operation: 'UPDATE' },
+    permission: { operation: 'UPDATE', resource: 'provider_id', owned: 'items' },
     body: Type.Array(ProximityInList),
     hot: true,
     notes: ALL_OR_NONE,

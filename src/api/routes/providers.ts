@@ -5,6 +5,7 @@ import { LocationProvider } from '../../model/provider.ts';
 import { show } from '../../model/show.ts';
 import { idList } from '../answers.ts';
 import { existing, found } from '../found.ts';
+import { onlyOwned } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
 import { type Route, route } from '../route.ts';
 import { TrackableShown } from '../shown.ts';
@@ -27,7 +28,9 @@ export const PROVIDER_ROUTES: readonly Route[] = [
       const { id } = found('provider', call.id, hub);
       const spatial = call.query.spatial_query === true;
       const fences = idList(await hub.read({ ask: 'provider_fences', id, spatial }));
-      return call.reply.json(PRESENT.fence.many(existing('fence', fences, hub), call, hub));
+      return call.reply.json(
+        PRESENT.fence.many(onlyOwned(existing('fence', fences, hub), 'fence_id', call.owned), call, hub),
+      );
     },
   }),
   route({
@@ -39,7 +42,8 @@ export const PROVIDER_ROUTES: readonly Route[] = [
       200: { description: 'The trackables.', schema: Type.Array(TrackableShown), v1: Type.Array(Type.String()) },
     },
     handle(call, hub) {
-      const trackables = hub.entities.trackablesOf(found('provider', call.id, hub).id);
+      const assigned = hub.entities.trackablesOf(found('provider', call.id, hub).id);
+      const trackables = onlyOwned(assigned, 'trackable_id', call.owned);
       const asIds = relatedAs(call.version) === 'ids';
       const ids = (): string => JSON.stringify(trackables.map(({ id }) => id));
       return call.reply.json(asIds ? ids() : PRESENT.trackable.many(trackables, call, hub));

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { parseRule } from '../../core/rules/parse.ts';
 import { HubError } from '../../errors.ts';
+import { parseJson } from '../../model/json.ts';
 import { LocatingRule } from '../../model/rule.ts';
 import { show } from '../../model/show.ts';
 import { type Route, route } from '../route.ts';
@@ -51,15 +52,15 @@ export const RULE_ROUTES: readonly Route[] = [
 /** No expression begins with a double quote or a brace, so what does is JSON. */
 function expressionOf(body: string): string {
   if (!/^\s*["{]/.test(body)) return body;
-  const value = parseJson(body);
+  const value = parsed(body);
   const expression = typeof value === 'string' ? value : (value as { readonly expression?: unknown }).expression;
   if (typeof expression === 'string') return expression;
   throw new HubError('HUB_BAD_REQUEST', `expression: must be a string, found ${show(expression)}`);
 }
 
-function parseJson(text: string): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch (cause) {
     const reason = (cause as Error).message;
     throw new HubError('HUB_BAD_REQUEST', `body: must be an expression or its JSON, found ${reason}`, { cause });

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { Query } from '../../core/item.ts';
 import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
 import { Location } from '../../model/location.ts';
@@ -6,6 +7,7 @@ import { LocationProvider } from '../../model/provider.ts';
 import { Trackable } from '../../model/trackable.ts';
 import { idList, textList } from '../answers.ts';
 import { existing, found } from '../found.ts';
+import { limitedTo, onlyOwned } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
 import { oneOf } from '../read_one.ts';
 import { type Route, route } from '../route.ts';
@@ -37,12 +39,13 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/trackables/motions',
     summary: 'Motions of all trackables',
-    permission: { operation: 'READ' },
+    permission: { operation: 'READ', resource: 'trackable_id', owned: 'reply' },
     query: Type.Object(VIEW_QUERY),
     replies: { 200: { description: 'The motions.', schema: Type.Array(TrackableMotion) } },
-    async handle({ query, reply }, hub) {
+    async handle({ query, owned, reply }, hub) {
       const view = viewOf(query, hub.entities);
-      return reply.json(textList(await hub.read({ ask: 'trackable_motions', view }), view));
+      const asked: Query = { ask: 'trackable_motions', view, ...limitedTo('trackable', owned, hub) };
+      return reply.json(textList(await hub.read(asked), view));
     },
   }),
   route({
@@ -87,7 +90,9 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
       const { id } = found('trackable', call.id, hub);
       const spatial = call.query.spatial_query === true;
       const fences = idList(await hub.read({ ask: 'trackable_fences', id, spatial }));
-      return call.reply.json(PRESENT.fence.many(existing('fence', fences, hub), call, hub));
+      return call.reply.json(
+        PRESENT.fence.many(onlyOwned(existing('fence', fences, hub), 'fence_id', call.owned), call, hub),
+      );
     },
   }),
   route({
@@ -98,9 +103,10 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     replies: {
       200: { description: 'The providers.', schema: Type.Array(LocationProvider), v1: Type.Array(Type.String()) },
     },
-    handle({ id, version, reply }, hub) {
+    handle({ id, version, owned, reply }, hub) {
       const trackable = found('trackable', id, hub);
-      const providers = existing('provider', trackable.location_providers ?? [], hub);
+      const assigned = existing('provider', trackable.location_providers ?? [], hub);
+      const providers = onlyOwned(assigned, 'provider_id', owned);
       const related = relatedAs(version) === 'ids' ? providers.map((provider) => provider.id) : providers;
       return reply.json(JSON.stringify(related));
     },

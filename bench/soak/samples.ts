@@ -1,0 +1,40 @@
+/** What a hub looked like at a moment. Memory and files in MB (10^6 bytes). */
+export interface Sample {
+  readonly atSeconds: number;
+  readonly residentMb: number;
+  /** JavaScript objects of all threads, with what can be thrown away. */
+  readonly heapsMb: number;
+  readonly logMb: number;
+  readonly databaseMb: number;
+  readonly pendingRows: number;
+  readonly isFailing: boolean;
+}
+
+/** What a sample's numbers did over a run. */
+export interface Course {
+  readonly first: number;
+  readonly last: number;
+  readonly most: number;
+}
+
+/**
+ * Means of the second and of the last quarter, and the most of all. The first quarter is left out: caches fill, and the
+ * engine takes its time until it knows how much memory it wants.
+ */
+export function courseOf(samples: readonly Sample[], value: (sample: Sample) => number): Course {
+  const quarter = Math.max(1, Math.floor(samples.length / 4));
+  return {
+    first: mean(samples.slice(quarter, 2 * quarter).map(value)),
+    last: mean(samples.slice(-quarter).map(value)),
+    most: Math.max(...samples.map(value)),
+  };
+}
+
+/** Whether something has not grown: by less than a tenth, or by less than so much that it may be chance. */
+export function isFlat({ first, last }: Course, chanceMb: number): boolean {
+  return last - first < Math.max(first / 10, chanceMb);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}

@@ -1,0 +1,91 @@
+import type { Owned } from '../auth/owned.ts';
+import { HubError } from '../errors.ts';
+import type { Resource } from '../model/permission.ts';
+import { show } from '../model/show.ts';
+import type { ApiDeps, Route } from './route.ts';
+import type { Match } from './router.ts';
+import { replacesIds } from './versions.ts';
+
+interface Asked {
+  readonly match: Match;
+  readonly owned: Owned;
+}
+
+/**
+ * Throws HUB_NOT_AUTHORIZED unless what the path names is owned. What the body names is checked once it is read, and what
+ * a reply lists is limited where it is made.
+ */
+export function checkPathOwned({ permission, method }: Route, { match, owned }: Asked, hub: ApiDeps): void {
+  if (permission === 'public') return;
+  const { resource } = permission;
+  if (resource === undefined) throw notOwned(method, match, 'it is no matter of ownership');
+  if (permission.owned !== undefined || owned.has(resource, meant(resource, match.id, hub))) return;
+  throw notOwned(method, match, 'it is not owned');
+}
+
+/**
+ * Throws HUB_NOT_AUTHORIZED unless everything that the body names is owned, where that is what counts. An id that cannot
+ * be read counts as not owned, so that nothing depends on how the handler understands it.
+ */
+export function checkBodyOwned({ permission, method }: Route, { match, owned }: Asked, body: unknown): void {
+  if (permission === 'public' || permission.resource === undefined) return;
+  const { resource } = permission;
+  if (permission.owned === 'body') {
+    const isGenerated = replacesIds(match.version, KINDS[resource]);
+    if (isGenerated || !owns(owned, resource, textIn(body, 'id'))) {
+      throw notOwned(method, match, `the ${resource} of the body is not owned`);
+    }
+  }
+  if (permission.owned !== 'items' || !Array.isArray(body)) return;
+  if (body.every((item) => owns(owned, resource, textIn(item, resource)))) return;
+  throw notOwned(method, match, `not every ${resource} of the body is owned`);
+}
+
+/** The entities among a list that are owned, where a list is limited to them. */
+export function onlyOwned<T extends { readonly id: string }>(
+  list: readonly T[],
+  resource: Resource,
+  owned: Owned | undefined,
+): readonly T[] {
+  return owned === undefined ? list : list.filter(({ id }) => owned.has(resource, id));
+}
+
+/** What a question to the shards is limited to: the ids of existing entities, as they were created with. */
+export function limitedTo(
+  kind: 'provider' | 'trackable',
+  owned: Owned | undefined,
+  { entities }: ApiDeps,
+): { readonly only?: readonly string[] } {
+  if (owned === undefined) return {};
+  return { only: owned.all(`${kind}_id`).flatMap((id) => entities.get(kind, id)?.id ?? []) };
+}
+
+const KINDS = {
+  zone_id: 'zone',
+  trackable_id: 'trackable',
+  provider_id: 'provider',
+  fence_id: 'fence',
+  anchor_id: 'anchor',
+  source_id: 'zone',
+} as const;
+
+/** A zone may be named by its foreign id in some paths, and is owned by its own. */
+function meant(resource: Resource, id: string, { entities }: ApiDeps): string {
+  return resource === 'zone_id' ? (entities.zoneBy(id)?.id ?? id) : id;
+}
+
+function owns(owned: Owned, resource: Resource, id: unknown): boolean {
+  return typeof id === 'string' && owned.has(resource, id);
+}
+
+function textIn(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+function notOwned(method: string, { path }: Match, reason: string): HubError {
+  return new HubError(
+    'HUB_NOT_AUTHORIZED',
+    `Cannot ${method} ${show(path)}: the access token permits what its holder owns alone, and ${reason}`,
+  );
+}

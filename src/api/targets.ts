@@ -1,0 +1,38 @@
+import type { Target } from '../auth/policy.ts';
+import type { Route } from './route.ts';
+import type { Match } from './router.ts';
+
+/** The targets of one row, by how the path names the version. */
+type OfRoute = Readonly<Partial<Record<'v1' | 'v2' | 'unversioned', Target>>>;
+
+/** What can be permitted of the REST API: each row, once for each version that it is served in. */
+export class RouteTargets {
+  /** In the order of the rows. */
+  readonly all: readonly Target[];
+  readonly #byRoute: ReadonlyMap<Route, OfRoute>;
+
+  constructor(routes: readonly Route[]) {
+    this.#byRoute = new Map(routes.map((route) => [route, targetsOf(route)]));
+    this.all = [...this.#byRoute.values()].flatMap((targets) => Object.values(targets));
+  }
+
+  /** The target of a row as it was found; undefined for a public one. Throws an Error for any other without one. hot */
+  of(route: Route, { version, versioned }: Pick<Match, 'version' | 'versioned'>): Target | undefined {
+    if (route.permission === 'public') return undefined;
+    const target = this.#byRoute.get(route)?.[versioned ? version : 'unversioned'];
+    if (target === undefined) throw new Error(`Cannot authorize ${route.method} ${route.path}: no permission means it`);
+    return target;
+  }
+}
+
+/** A path without a version means all versions, and is the only one that an address without a version has. */
+function targetsOf({ method, path, permission, versions, unversioned }: Route): OfRoute {
+  if (permission === 'public') return {};
+  const common = { operations: [permission.operation], ownable: permission.resource !== undefined };
+  const versioned = versions.map((version) => {
+    const full = `/${version}${path}`;
+    return [version, { ...common, name: `${method} ${full}`, paths: [full, path] }] as const;
+  });
+  const bare = unversioned ? { unversioned: { ...common, name: `${method} ${path}`, paths: [path] } } : {};
+  return { ...Object.fromEntries(versioned), ...bare };
+}

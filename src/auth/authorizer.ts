@@ -1,0 +1,56 @@
+import { HubError } from '../errors.ts';
+import type { Owned } from './owned.ts';
+import type { Policy, Target } from './policy.ts';
+import type { Tokens } from './tokens.ts';
+import type { VerifiedToken } from './verify_token.ts';
+
+/** What a request may do, once it is let in. */
+export interface Access {
+  /** It may touch this alone; undefined: everything. */
+  readonly owned: Owned | undefined;
+  /** Until when, in milliseconds since 1970; infinite without a token. */
+  readonly expiresMs: number;
+}
+
+export const FULL_ACCESS: Access = { owned: undefined, expiresMs: Number.POSITIVE_INFINITY };
+
+/** Decides whether a token, or the lack of one, permits something. */
+export class Authorizer {
+  readonly #policy: Policy;
+  readonly #tokens: Pick<Tokens, 'verified'>;
+
+  constructor(policy: Policy, tokens: Pick<Tokens, 'verified'>) {
+    this.#policy = policy;
+    this.#tokens = tokens;
+  }
+
+  /**
+   * The access that is given: at once where the token is known. Throws, or rejects with, HUB_NOT_AUTHENTICATED where a
+   * token is missing or bad, HUB_NOT_AUTHORIZED where it does not suffice, HUB_UNAVAILABLE where it cannot be
+   * verified. What guests may do needs no token, and a bad one does no harm there. hot
+   */
+  admit(target: Target, token: string | undefined): Access | Promise<Access> {
+    if (this.#policy.reach([], target) === 'ANY') return FULL_ACCESS;
+    if (token === undefined) {
+      throw new HubError('HUB_NOT_AUTHENTICATED', `Cannot ${target.name}: there is no access token`);
+    }
+    const verified = this.#tokens.verified(token);
+    if (!(verified instanceof Promise)) return this.#accessOf(verified, target);
+    return verified.then((found) => this.#accessOf(found, target));
+  }
+
+  #accessOf({ roles, owned, expiresMs }: VerifiedToken, target: Target): Access {
+    const reach = this.#policy.reach(roles, target);
+    if (reach === undefined) {
+      throw new HubError('HUB_NOT_AUTHORIZED', `Cannot ${target.name}: the access token does not permit it`);
+    }
+    return { owned: reach === 'OWN' ? owned : undefined, expiresMs };
+  }
+}
+
+/** The token of an Authorization header; undefined when it has none. */
+export function bearerToken(header: string | undefined): string | undefined {
+  if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
+  const token = header.slice(7).trim();
+  return token === '' ? undefined : token;
+}

@@ -1,0 +1,39 @@
+import { idKey } from '../model/id.ts';
+import { RESOURCES, type Resource } from '../model/permission.ts';
+
+/** What the holder of a token owns, by kind. UUIDs compare without regard to case, as everywhere. */
+export class Owned {
+  readonly #ids: ReadonlyMap<Resource, ReadonlySet<string>>;
+
+  private constructor(ids: ReadonlyMap<Resource, ReadonlySet<string>>) {
+    this.#ids = ids;
+  }
+
+  /**
+   * Reads a claim of the form `{"provider_ids": ["tag-1"], "zone_ids": [...]}`. What has another form owns nothing: a
+   * token is not refused for it, since most of what it permits may not depend on ownership.
+   */
+  static from(claim: unknown): Owned {
+    const ids = new Map<Resource, ReadonlySet<string>>();
+    for (const resource of RESOURCES) {
+      const listed = member(claim, `${resource}s`);
+      if (!Array.isArray(listed)) continue;
+      ids.set(resource, new Set(listed.filter((id): id is string => typeof id === 'string').map(idKey)));
+    }
+    return new Owned(ids);
+  }
+
+  has(resource: Resource, id: string): boolean {
+    return this.#ids.get(resource)?.has(idKey(id)) === true;
+  }
+
+  /** All owned ids of a kind; UUIDs in lower case. */
+  all(resource: Resource): readonly string[] {
+    return [...(this.#ids.get(resource) ?? [])];
+  }
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}

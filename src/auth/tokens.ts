@@ -1,0 +1,119 @@
+import { HubError } from '../errors.ts';
+import type { ClaimNames } from './claims.ts';
+import type { IdentityServer, KnownKeys } from './identity_server.ts';
+import { TokenRefused, type VerifiedToken, verifyToken } from './verify_token.ts';
+
+export interface TokensOptions {
+  readonly identityServer: Pick<IdentityServer, 'known' | 'keys' | 'newerKeys'>;
+  now(): number;
+  readonly skipIssuer: boolean;
+  readonly toleranceSeconds: number;
+  readonly claims: ClaimNames;
+  /** Roles that mean something here; a token's other roles are forgotten. */
+  isRole(name: string): boolean;
+  /** Tokens that are remembered; one that is not used is forgotten first. */
+  readonly rememberedMax?: number;
+}
+
+interface Remembered {
+  readonly text: string;
+  readonly token: VerifiedToken;
+  /** The keys that it was verified by. */
+  readonly version: string;
+  /** Used since the search for one to forget came by. */
+  isFresh: boolean;
+}
+
+/**
+ * Characters at the end of a token that it is found by. A signature is as good as random there, and the rest is compared;
+ * all of it would have to be hashed for each request.
+ */
+const KEY_CHARACTERS = 40;
+
+/** Verifies each access token once, and remembers the good ones until they expire or the keys change. */
+export class Tokens {
+  readonly #options: TokensOptions;
+  readonly #rememberedMax: number;
+  readonly #remembered = new Map<string, Remembered>();
+  /** Tokens on their way, for all who bring the same one meanwhile. They push no good one out. */
+  readonly #verifying = new Map<string, Promise<VerifiedToken>>();
+  #verifications = 0;
+
+  constructor(options: TokensOptions) {
+    this.#options = options;
+    this.#rememberedMax = options.rememberedMax ?? 10_000;
+  }
+
+  /** Signatures that were looked at since the start. */
+  get verifications(): number {
+    return this.#verifications;
+  }
+
+  /**
+   * The token if it is good: at once where it is remembered. Throws, or rejects with, HUB_NOT_AUTHENTICATED, and
+   * HUB_UNAVAILABLE while the identity server has never answered. hot
+   */
+  verified(token: string): VerifiedToken | Promise<VerifiedToken> {
+    const known = this.#options.identityServer.known();
+    const remembered = this.#remembered.get(token.slice(-KEY_CHARACTERS));
+    if (remembered === undefined || remembered.text !== token || remembered.version !== known?.version) {
+      return this.#verify(token);
+    }
+    if (this.#options.now() >= remembered.token.expiresMs) throw notAuthenticated('it has expired');
+    remembered.isFresh = true;
+    return remembered.token;
+  }
+
+  #verify(token: string): Promise<VerifiedToken> {
+    const running = this.#verifying.get(token);
+    if (running !== undefined) return running;
+    const verifying = this.#verifyNow(token).then(
+      (remembered) => {
+        this.#verifying.delete(token);
+        this.#remember(remembered);
+        return remembered.token;
+      },
+      (error: unknown) => {
+        this.#verifying.delete(token);
+        throw error instanceof TokenRefused ? notAuthenticated(error.message, error) : error;
+      },
+    );
+    this.#verifying.set(token, verifying);
+    return verifying;
+  }
+
+  /** Second chance: one that was used since the last search is passed over once. */
+  #remember(remembered: Remembered): void {
+    const all = this.#remembered;
+    all.set(remembered.text.slice(-KEY_CHARACTERS), remembered);
+    for (const [key, oldest] of all) {
+      if (all.size <= this.#rememberedMax) return;
+      all.delete(key);
+      if (oldest.isFresh || oldest === remembered) all.set(key, { ...oldest, isFresh: false });
+    }
+  }
+
+  async #verifyNow(token: string): Promise<Remembered> {
+    const { identityServer } = this.#options;
+    const keys = await identityServer.keys();
+    try {
+      return await this.#verifyBy(keys, token);
+    } catch (error) {
+      const newer = error instanceof TokenRefused && error.keyIsUnknown ? await identityServer.newerKeys() : undefined;
+      if (newer === undefined || newer.version === keys.version) throw error;
+      return await this.#verifyBy(newer, token);
+    }
+  }
+
+  async #verifyBy({ key, issuer, version }: KnownKeys, token: string): Promise<Remembered> {
+    const { skipIssuer, now, toleranceSeconds, claims, isRole } = this.#options;
+    this.#verifications++;
+    const verifying = { key, issuer: skipIssuer ? undefined : issuer, nowMs: now(), toleranceSeconds, claims };
+    const verified = await verifyToken(token, verifying);
+    return { text: token, token: { ...verified, roles: verified.roles.filter(isRole) }, version, isFresh: false };
+  }
+}
+
+function notAuthenticated(reason: string, cause?: unknown): HubError {
+  return new HubError('HUB_NOT_AUTHENTICATED', `The access token is not valid: ${reason}`, { cause });
+}

@@ -1,0 +1,125 @@
+import { join, resolve } from 'node:path';
+import type { Authorization } from './api/route.ts';
+import { ROUTES } from './api/routes/routes.ts';
+import { RouteTargets } from './api/targets.ts';
+import { Authorizer } from './auth/authorizer.ts';
+import type { Fetch } from './auth/fetch_json.ts';
+import { IdentityServer } from './auth/identity_server.ts';
+import { Policy } from './auth/policy.ts';
+import { Tokens } from './auth/tokens.ts';
+import { readConfigFile } from './config/load.ts';
+import { readPermissions } from './config/permissions_file.ts';
+import type { Config } from './config/schema.ts';
+import { StartupError } from './errors.ts';
+import type { Log } from './log.ts';
+import type { RoleRules } from './model/permission.ts';
+import type { SocketDeps } from './socket/socket.ts';
+import { TopicTargets } from './socket/targets.ts';
+
+/** How the hub decides who may do what. */
+export interface HubAuthorization {
+  readonly api: Authorization;
+  readonly socket: NonNullable<SocketDeps['authorize']>;
+  /** Signatures that were looked at since the start: one for each token. */
+  verifications(): number;
+  close(): void;
+}
+
+/** How servers that the hub speaks to prove who they are. */
+export interface OutgoingTls {
+  /** PEM text of a certificate that is trusted beside those that the system trusts. */
+  readonly trusted: string | undefined;
+  /** Whether their certificate must be valid. */
+  readonly verify: boolean;
+}
+
+interface Given {
+  readonly log: Log;
+  /** Makes the fetch by which the identity server is reached. */
+  outgoing(tls: OutgoingTls): Fetch;
+  now(): number;
+}
+
+const FILE = 'permissions.yaml';
+
+/**
+ * Reads the permissions and gets to know the identity server; undefined where no authorization is wanted. The hub starts
+ * without the identity server, too, and lets nobody but guests in until it answers. Throws a StartupError when a setting
+ * is missing or the permissions do not fit.
+ */
+export function openAuthorization(config: Config, { log, outgoing, now }: Given): HubAuthorization | undefined {
+  if (!config.require_authorization) return undefined;
+  const { configUrl, client } = required(config);
+  const routes = new RouteTargets(ROUTES);
+  const topics = new TopicTargets();
+  const policy = new Policy(permissionsIn(config.config_path), [...routes.all, ...topics.all]);
+  for (const { role, rule } of policy.unused) {
+    log.warn('A permission is of no use: the hub has no such path', { role, path: rule.path, place: rule.place });
+  }
+  const fetch = outgoing({ trusted: certificateIn(config), verify: config.verify_authserver });
+  if (!config.verify_authserver)
+    log.warn('The certificate of the identity server is not verified: anybody may issue tokens');
+  const identityServer = new IdentityServer({ configUrl, fetch, now, state: (is, error) => report(log, is, error) });
+  const tokens = new Tokens({
+    identityServer,
+    now,
+    skipIssuer: config.openid_skip_issuer_verification,
+    toleranceSeconds: config.openid_clock_tolerance,
+    claims: { client, roles: config.openid_role_claims, ownedResources: config.openid_owned_resources_claim },
+    isRole: (name) => policy.has(name),
+  });
+  const authorizer = new Authorizer(policy, tokens);
+  void identityServer.warm();
+  return {
+    api: { targets: routes, admit: (target, token) => authorizer.admit(target, token) },
+    socket({ use, path, topic, token }) {
+      const target = topics.of(path, use, topic);
+      if (target !== undefined) return authorizer.admit(target, token);
+      throw new Error(`Cannot authorize to ${use} ${topic}: no permission means it`);
+    },
+    verifications: () => tokens.verifications,
+    close: () => identityServer.close(),
+  };
+}
+
+function required({ openid_config_url, openid_client_name }: Config): { configUrl: string; client: string } {
+  const problems: string[] = [];
+  if (openid_client_name === null)
+    problems.push('openid_client_name: is required with require_authorization, found nothing');
+  if (openid_config_url === null)
+    problems.push('openid_config_url: is required with require_authorization, found nothing');
+  else if (!/^https?:$/.test(URL.parse(openid_config_url)?.protocol ?? '')) {
+    problems.push(`openid_config_url: must be an http or https address, found ${JSON.stringify(openid_config_url)}`);
+  }
+  if (openid_config_url === null || openid_client_name === null || problems.length > 0) {
+    throw new StartupError(problems.sort().join('\n'));
+  }
+  return { configUrl: openid_config_url, client: openid_client_name };
+}
+
+function permissionsIn(folder: string): readonly RoleRules[] {
+  const path = join(folder, FILE);
+  const text = readConfigFile(path);
+  if (text !== undefined) return readPermissions(text, FILE);
+  throw new StartupError(`${path}: is required with require_authorization, but is missing`);
+}
+
+/** The certificate that the identity server is verified by, as PEM text. A relative path is below the configuration. */
+function certificateIn({ config_path, authserver_public_key_path: path }: Config): string | undefined {
+  if (path === null) return undefined;
+  const file = resolve(config_path, path);
+  try {
+    const text = readConfigFile(file);
+    if (text?.includes('-----BEGIN CERTIFICATE-----') === true) return text;
+  } catch (cause) {
+    throw new StartupError(`authserver_public_key_path: cannot read ${file}: ${(cause as Error).message}`, { cause });
+  }
+  throw new StartupError(
+    `authserver_public_key_path: must be a file with a PEM certificate, found ${file} without one`,
+  );
+}
+
+function report(log: Log, is: 'ok' | 'failing', error: unknown): void {
+  if (is === 'ok') log.info('The identity server answers again');
+  else log.error('The identity server does not answer as expected', { error: String(error) });
+}

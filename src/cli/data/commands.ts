@@ -1,0 +1,39 @@
+import { Command } from 'commander';
+
+/**
+ * The commands that work on data.dat itself: in the folder HUB_CONFIG_PATH, by default the current one. Each is loaded
+ * when it is wanted: with the database come binaries that the other commands have no use for.
+ */
+export function dataCommands(): Command[] {
+  return [
+    new Command('backup')
+      .description('copy data.dat into a file of its own and check the copy; the hub may be running')
+      .argument('<file>', 'where the copy goes')
+      .option('--overwrite', 'replace the file if it exists')
+      .action(async (...given: [string, { overwrite?: boolean }]) =>
+        (await import('./backups.ts')).backupCommand(...given),
+      ),
+    new Command('restore')
+      .description('put a backup in the place of data.dat, which is set aside; the hub must be stopped')
+      .argument('<file>', 'the backup')
+      .action(async (file: string) => (await import('./backups.ts')).restoreCommand(file)),
+    new Command('check')
+      .description('look through data.dat and say what is in it and whether it is sound; the hub may be running')
+      .action(async () => (await import('./check.ts')).checkCommand()),
+    new Command('migrate')
+      .description('bring data.dat up to the version of this hub, as its start does; the hub must be stopped')
+      .option('--dry-run', 'try it on a copy and change nothing; the hub may be running')
+      .action(async (options: { dryRun?: boolean }) => (await import('./migrate.ts')).migrateCommand(options)),
+    new Command('export')
+      .description('write all entities into a JSON document; the hub may be running')
+      .argument('<file>', 'where the document goes')
+      .action(async (file: string) => (await import('./export.ts')).exportCommand(file)),
+    new Command('import')
+      .description('create or replace the entities of a JSON document, all or none; the hub must be stopped')
+      .argument('<file>', 'the document, as export writes it')
+      .option('--replace', 'delete the entities that the document does not name')
+      .action(async (...given: [string, { replace?: boolean }]) =>
+        (await import('./import.ts')).importCommand(...given),
+      ),
+  ];
+}

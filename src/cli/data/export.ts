@@ -1,0 +1,71 @@
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { RULES_SETTING } from '../../entities/locating_rules.ts';
+import { type Entities, readEntities } from '../../store/read_entities.ts';
+import { CommandError } from '../command_error.ts';
+import { interruption } from '../options.ts';
+import { FORMAT, FORMAT_VERSION, LISTS } from './document.ts';
+import { databaseHere } from './place.ts';
+import { Steps } from './steps.ts';
+
+/** Entities that are written in one go. */
+const AT_ONCE = 1000;
+
+/** `export FILE`: writes all entities as one JSON document, whether or not a hub is running. */
+export async function exportCommand(to: string): Promise<void> {
+  const path = databaseHere();
+  const entities = readEntities(path);
+  const unfinished = `${to}.tmp`;
+  const signal = interruption();
+  const steps = new Steps();
+  try {
+    const file = openSync(unfinished, 'w');
+    let written = 0;
+    try {
+      for (const text of documentOf(entities, new Date())) {
+        signal.throwIfAborted();
+        writeSync(file, text.text);
+        written += text.count;
+        steps.show({
+          text: `Exporting ${written} of ${entities.count} entities`,
+          part: written / (entities.count || 1),
+        });
+        // Ctrl-C is heard in between.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    } finally {
+      closeSync(file);
+    }
+    renameSync(unfinished, to);
+    steps.done(`Exported ${written} entities from ${path} to ${to} in ${steps.seconds}`);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    if (signal.aborted) throw new CommandError(`Interrupted: ${to} was not written`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw code === undefined ? error : new CommandError(`Cannot write ${to}: ${message}`);
+  } finally {
+    entities.close();
+  }
+}
+
+/** The document in parts, an entity a line, each text as it is kept. */
+function* documentOf(entities: Entities, now: Date): Generator<{ text: string; count: number }> {
+  const head = { format: FORMAT, version: FORMAT_VERSION, exported_at: now.toISOString() };
+  yield { text: JSON.stringify(head).slice(0, -1), count: 0 };
+  for (const [name, kind] of LISTS) {
+    yield { text: `,\n"${name}": [`, count: 0 };
+    let lines: string[] = [];
+    let before = '\n';
+    for (const text of entities.texts(kind)) {
+      lines.push(text);
+      if (lines.length < AT_ONCE) continue;
+      yield { text: before + lines.join(',\n'), count: lines.length };
+      before = ',\n';
+      lines = [];
+    }
+    if (lines.length > 0) yield { text: before + lines.join(',\n'), count: lines.length };
+    yield { text: ']', count: 0 };
+  }
+  const rules = entities.setting(RULES_SETTING);
+  if (rules !== undefined) yield { text: `,\n"locating_rules": ${rules}`, count: 0 };
+  yield { text: '}\n', count: 0 };
+}

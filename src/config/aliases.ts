@@ -1,0 +1,23 @@
+import { KEYS, type Key, settingOf } from './schema.ts';
+
+const PREFIX = 'cassandra_';
+const OWN_PREFIX = 'widecolumn_';
+
+/** Other names of settings, by which the reference knows them. */
+export const ALIASES: ReadonlyMap<string, Key> = new Map(
+  KEYS.filter((key) => key.startsWith(OWN_PREFIX)).map((key) => [key.replace(OWN_PREFIX, PREFIX), key]),
+);
+
+/** The setting of a name, which may be an alias. */
+export function keyOf(name: string): Key | undefined {
+  return KEYS.find((key) => key === name) ?? ALIASES.get(name);
+}
+
+/** A value in other words than the schema's: a list of words in one text, and the reference's name of a database. */
+export function inOwnWords(key: Key, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (key === 'db_type' && value === 'cassandra') return 'widecolumn';
+  const usual = settingOf(key).default;
+  const isListOfWords = Array.isArray(usual) && typeof usual[0] === 'string';
+  return isListOfWords ? value.split(',').map((word) => word.trim()) : value;
+}

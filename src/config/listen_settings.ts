@@ -1,0 +1,39 @@
+import { resolve } from 'node:path';
+import { StartupError } from '../errors.ts';
+import type { Config } from './schema.ts';
+
+/**
+ * Where the hub listens, and what it takes from clients. Paths are those of files beside hub_config.yaml unless they are
+ * absolute. Throws a StartupError for a certificate without its key, and the like.
+ */
+export function listenSettings(config: Config) {
+  return {
+    host: config.host,
+    port: config.port,
+    tls: tlsSettings(config),
+    bodyMaxBytes: config.client_max_body_size * 1024,
+    headerMaxBytes: config.client_max_header_size * 1024,
+    frameMaxBytes: config.websocket_max_frame_size * 1024,
+    connectionsMax: config.max_connections,
+    requestsPerSecond: config.max_requests_per_second,
+    foreignPages: config.cors,
+    idleTimeoutSeconds: config.websocket_idle_timeout,
+  };
+}
+
+function tlsSettings(config: Config) {
+  const { public_key_path, private_key_path, private_key_password, dh_params_path, force_https } = config;
+  if (public_key_path === null && private_key_path === null) {
+    if (!force_https) return undefined;
+    throw new StartupError('force_https: needs public_key_path and private_key_path, which are not set');
+  }
+  if (public_key_path === null) throw new StartupError('private_key_path: needs public_key_path, which is not set');
+  if (private_key_path === null) throw new StartupError('public_key_path: needs private_key_path, which is not set');
+  return {
+    certificatePath: resolve(config.config_path, public_key_path),
+    keyPath: resolve(config.config_path, private_key_path),
+    keyPassword: private_key_password ?? undefined,
+    dhParamsPath: dh_params_path === null ? undefined : resolve(config.config_path, dh_params_path),
+    only: force_https,
+  };
+}

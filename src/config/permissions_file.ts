@@ -1,0 +1,127 @@
+import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument } from 'yaml';
+import { StartupError } from '../errors.ts';
+import { OPERATIONS, type Operation, type PathRule, type Reach, type RoleRules } from '../model/permission.ts';
+import { show } from '../model/show.ts';
+import { didYouMean } from './suggest.ts';
+
+const PERMISSIONS: ReadonlyMap<string, readonly [Operation, Reach]> = new Map(
+  OPERATIONS.flatMap((operation) => {
+    return (['ANY', 'OWN'] as const).map((reach) => [`${operation}_${reach}`, [operation, reach]] as const);
+  }),
+);
+
+/** What is read from one file, and what is wrong with it. */
+interface Reading {
+  place(node: unknown): string;
+  readonly problems: string[];
+}
+
+/**
+ * Reads the text of permissions.yaml: roles, their paths, and what is permitted there. `name` is how the file is called
+ * in messages. Throws a StartupError with one line for everything that is wrong.
+ */
+export function readPermissions(text: string, name: string): readonly RoleRules[] {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const at = (offset: number) => `${name}:${lines.linePos(offset).line}`;
+  const problems = [...document.errors, ...document.warnings].map(({ message, pos }) => {
+    return `${at(pos[0])}: cannot be read as YAML: ${message.split('\n', 1)[0]}`;
+  });
+  const place = (node: unknown): string => {
+    const range = (node as { readonly range?: readonly number[] | null } | null | undefined)?.range;
+    return range == null ? name : at(range[0] ?? 0);
+  };
+  const root = document.contents;
+  const roles: RoleRules[] = [];
+  if (problems.length === 0 && isMap(root)) roles.push(...rolesIn(root.items, { place, problems }));
+  else if (problems.length === 0) problems.push(`${place(root)}: must be roles with their paths, found ${shown(root)}`);
+  if (problems.length > 0) throw new StartupError(problems.join('\n'));
+  return roles;
+}
+
+function rolesIn(items: readonly Pair[], reading: Reading): RoleRules[] {
+  const earlier = new Map<string, string>();
+  return items.map(({ key, value }) => {
+    const role = textOf(key);
+    const place = reading.place(key);
+    once(earlier, { key: role, what: `role ${show(role)}`, place }, reading);
+    if (isMap(value)) return { role, rules: rulesIn(role, value.items, reading) };
+    reading.problems.push(`${place}: role ${show(role)}: must be paths with their permissions, found ${shown(value)}`);
+    return { role, rules: [] };
+  });
+}
+
+function rulesIn(role: string, items: readonly Pair[], reading: Reading): PathRule[] {
+  const earlier = new Map<string, string>();
+  return items.flatMap(({ key, value }) => {
+    const path = textOf(key);
+    if (path === 'description') return [];
+    const place = reading.place(key);
+    const what = `role ${show(role)}: path ${show(path)}`;
+    const wrong = problemOf(path);
+    if (wrong !== undefined) {
+      reading.problems.push(`${place}: ${what}: ${wrong}`);
+      return [];
+    }
+    // With or without a slash at its end it is the same path.
+    once(earlier, { key: path.replace(/(?<!\/)\/+$/, ''), what, place }, reading);
+    return [{ path, place, reach: reachOf(value, { what, place }, reading) }];
+  });
+}
+
+function problemOf(path: string): string | undefined {
+  if (!path.startsWith('/')) return 'must begin with a slash, unless it is "description"';
+  if (/\*(?!$)|[^/]\*$/.test(path)) return 'may have an asterisk as its last segment only';
+  return undefined;
+}
+
+function once(
+  earlier: Map<string, string>,
+  { key, what, place }: { readonly key: string; readonly what: string; readonly place: string },
+  { problems }: Reading,
+): void {
+  const first = earlier.get(key);
+  if (first === undefined) earlier.set(key, place);
+  else problems.push(`${place}: ${what}: is there already, at ${first}`);
+}
+
+/** A list of permissions, of which each operation takes ANY or OWN. */
+function reachOf(
+  value: unknown,
+  { what, place }: { readonly what: string; readonly place: string },
+  reading: Reading,
+): ReadonlyMap<Operation, Reach> {
+  const reach = new Map<Operation, Reach>();
+  if (!isSeq(value)) {
+    reading.problems.push(`${place}: ${what}: must be a list of permissions, found ${shown(value)}`);
+    return reach;
+  }
+  for (const item of value.items) {
+    const written = textOf(item);
+    const permission = PERMISSIONS.get(written);
+    if (permission === undefined) {
+      const names = [...PERMISSIONS.keys()];
+      const wanted = `must be one of ${names.join(', ')}, found ${shown(item)}`;
+      reading.problems.push(`${reading.place(item)}: ${what}: ${wanted}${didYouMean(written, names)}`);
+      continue;
+    }
+    const [operation, wide] = permission;
+    const other = reach.get(operation);
+    if (other !== undefined && other !== wide) {
+      const both = `has both ${operation}_ANY and ${operation}_OWN: one of them has to go`;
+      reading.problems.push(`${reading.place(item)}: ${what}: ${both}`);
+    }
+    reach.set(operation, wide);
+  }
+  return reach;
+}
+
+function textOf(node: unknown): string {
+  return isScalar(node) ? String(node.value) : '';
+}
+
+function shown(node: unknown): string {
+  if (isMap(node)) return 'a map';
+  if (isSeq(node)) return 'a list';
+  return isScalar(node) && node.value !== null ? show(node.value) : 'nothing';
+}

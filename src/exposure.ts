@@ -1,0 +1,73 @@
+import type { Log } from './log.ts';
+import type { Listening } from './transport/server.ts';
+
+/** Settings by which the hub can be reached. */
+interface Reachable {
+  readonly host: string;
+  readonly require_authorization?: boolean;
+  readonly public_key_path: string | null;
+  readonly force_https: boolean;
+}
+
+/** Warns when others than this machine can reach the hub, and nothing keeps them from changing or reading all of it. */
+export function warnOfExposure(settings: Reachable, log: Log): void {
+  const { host, require_authorization: isAuthorized = false, public_key_path, force_https: isForced } = settings;
+  if (isLoopback(host)) return;
+  if (!isAuthorized) {
+    const what = 'The hub can be reached from other machines, and everybody may read and change everything';
+    log.warn(what, { host, advice: 'set require_authorization, or host to 127.0.0.1' });
+  } else if (public_key_path === null || !isForced) {
+    const what = 'The hub can be reached from other machines without TLS: access tokens can be read on their way';
+    log.warn(what, { host, advice: 'set public_key_path, private_key_path and force_https, unless a proxy does TLS' });
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** Days before the end of a certificate's time that it is spoken of. */
+const EXPIRY_WARNING_MS = 14 * 86_400_000;
+
+export interface CertificateCareOptions {
+  readonly log: Log;
+  now(): number;
+}
+
+/** Has a changed certificate served, and says what became of it. What has been said already is not said again. */
+export class CertificateCare {
+  readonly #listening: Pick<Listening, 'certificate' | 'renewCertificate'>;
+  readonly #options: CertificateCareOptions;
+  #problem = '';
+  #warned = '';
+
+  constructor(listening: Pick<Listening, 'certificate' | 'renewCertificate'>, options: CertificateCareOptions) {
+    this.#listening = listening;
+    this.#options = options;
+    this.#warnOfExpiry();
+  }
+
+  /** Looks at the files. Never rejects: the certificate that is served stays when the new one is of no use. */
+  async look(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      if (await this.#listening.renewCertificate()) log.info('The certificate has changed, and is served from now on');
+      this.#problem = '';
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      if (problem !== this.#problem) log.error('The certificate has changed, but is of no use', { error: problem });
+      this.#problem = problem;
+    }
+    this.#warnOfExpiry();
+  }
+
+  #warnOfExpiry(): void {
+    const { certificate } = this.#listening;
+    if (certificate === undefined || certificate.digest === this.#warned) return;
+    const leftMs = certificate.expiresMs - this.#options.now();
+    if (leftMs > EXPIRY_WARNING_MS) return;
+    this.#warned = certificate.digest;
+    const facts = { file: certificate.files.certificatePath, until: new Date(certificate.expiresMs).toISOString() };
+    this.#options.log.warn(leftMs > 0 ? 'The certificate expires soon' : 'The certificate has expired', facts);
+  }
+}

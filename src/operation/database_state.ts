@@ -1,0 +1,24 @@
+import type { DatabaseHealth } from '../model/health.ts';
+import { formatTime } from '../model/time.ts';
+import { reasonOf } from '../store/start_errors.ts';
+
+/** Remembers since when the database refuses writes, and why. */
+export class DatabaseState {
+  #failing: { readonly sinceMs: number; readonly error: unknown } | undefined;
+
+  /** The database has begun to refuse writes, or to take them again. */
+  note(state: 'ok' | 'failing', { error, nowMs }: { readonly error: unknown; readonly nowMs: number }): void {
+    this.#failing = state === 'ok' ? undefined : { sinceMs: nowMs, error };
+  }
+
+  health(pendingRows: number): DatabaseHealth {
+    if (this.#failing === undefined) return { state: 'ok', pending_rows: pendingRows };
+    const { sinceMs, error } = this.#failing;
+    return {
+      state: 'failing',
+      pending_rows: pendingRows,
+      failing_since: formatTime(sinceMs),
+      error: reasonOf(error),
+    };
+  }
+}

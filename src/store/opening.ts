@@ -1,0 +1,22 @@
+import { formatTime } from '../model/time.ts';
+
+/** How far the preparation of a database has come. */
+export interface Stage {
+  /** What is being done: "Migrating to version 2: …". */
+  readonly text: string;
+  /** How much of it is done, from 0 to 1. */
+  readonly part: number;
+}
+
+/** What opening a database needs besides its path. */
+export interface Opening {
+  /** The time now, for the names of backups. */
+  readonly nowMs: number;
+  /** Told of what takes time. */
+  stage?(stage: Stage): void;
+}
+
+/** A time as it stands in names of files: 20261121T030452Z. */
+export function timeInName(nowMs: number): string {
+  return formatTime(nowMs).replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
+}

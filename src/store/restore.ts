@@ -1,0 +1,80 @@
+import { copyFileSync, existsSync, linkSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { openExisting } from './backup.ts';
+import { COMPANIONS, copyDatabase, freeName, settle } from './copy.ts';
+import { inspect, openFile, placeOf } from './database_file.ts';
+import { lockFile } from './lock.ts';
+import { versionOf } from './migration/migrate.ts';
+import { type Opening, timeInName } from './opening.ts';
+import { asStartupError, refuse } from './start_errors.ts';
+
+/** What a restoration has done. */
+export interface Restored {
+  /** Version of the restored database; the next start of a hub migrates an older one. */
+  readonly version: number;
+  /** Where the database is now that stood in its place; undefined when there was none. */
+  readonly replaced: string | undefined;
+}
+
+/**
+ * Puts a backup in the place of a database that no hub uses. The backup is copied and checked before anything is changed,
+ * and the database that it replaces stays, as `data.dat.replaced.<time>.bak`. Whenever the process dies, there is the one
+ * or the other in its place. Throws a StartupError; then the database is as it was.
+ */
+export function restore(path: string, from: string, { nowMs, stage }: Opening): Restored {
+  const file = placeOf(path);
+  const unlock = lockFile(path, file);
+  const copied = `${file}.restored`;
+  try {
+    if (existsSync(from) && realpathSync(from) === file) throw refuse(path, 'it cannot be restored from itself');
+    stage?.({ text: `Copying ${from}`, part: 0 });
+    const version = copyBackup(from, copied);
+    stage?.({ text: `Replacing ${path}`, part: 0.9 });
+    const replaced = existsSync(file) ? setAside(file, nowMs) : undefined;
+    settle(copied, file);
+    return { version, replaced };
+  } catch (error) {
+    rmSync(copied, { force: true });
+    throw asStartupError(error, path);
+  } finally {
+    unlock();
+  }
+}
+
+function copyBackup(from: string, to: string): number {
+  const backup = openExisting(from);
+  try {
+    const version = versionOf(backup);
+    if (version === 0) throw refuse(from, 'it is empty');
+    rmSync(to, { force: true });
+    copyDatabase(backup, to);
+    return version;
+  } finally {
+    backup.close();
+  }
+}
+
+/** Gives the database a second name, so that its own is never missing. Its log goes with it: it fits no other database. */
+function setAside(file: string, nowMs: number): string {
+  if (isSound(file)) {
+    // Writes the log back, and removes it.
+    openFile(file).close();
+  }
+  const aside = freeName(`${file}.replaced.${timeInName(nowMs)}.bak`);
+  try {
+    linkSync(file, aside);
+  } catch {
+    copyFileSync(file, aside);
+  }
+  for (const ending of COMPANIONS) if (existsSync(file + ending)) renameSync(file + ending, aside + ending);
+  return aside;
+}
+
+/** A damaged database is set aside as it is: opening it for writing could cost what is left of it. */
+function isSound(file: string): boolean {
+  try {
+    inspect(file, file);
+    return true;
+  } catch {
+    return false;
+  }
+}

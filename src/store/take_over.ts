@@ -1,0 +1,56 @@
+import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { StartupError } from '../errors.ts';
+import { COMPANIONS, copyDatabase, freeName, settle } from './copy.ts';
+import { inspect, openFile } from './database_file.ts';
+import { lockFile } from './lock.ts';
+import { type Opening, timeInName } from './opening.ts';
+import { asStartupError, refuse } from './start_errors.ts';
+
+const NAME = 'data.dat';
+/** What the file was called in older releases. */
+const OLD_NAME = 'config.dat';
+
+/**
+ * Where there is no data.dat but a config.dat of an older hub, that becomes data.dat; `config.dat.<time>.bak` is a copy.
+ * Throws a StartupError when config.dat is a database that this hub cannot read: to begin with an empty one then would
+ * look like a loss. A config.dat that is no database of SQLite is somebody else's and is let alone.
+ */
+export function takeOver(file: string, { nowMs, stage }: Opening): void {
+  const old = join(dirname(file), OLD_NAME);
+  if (basename(file) !== NAME || existsSync(file) || !isSqlite(old)) return;
+  const unlock = lockFile(old, old);
+  try {
+    inspect(old, old);
+    const backup = freeName(`${old}.${timeInName(nowMs)}.bak`);
+    stage?.({ text: `Taking over ${old}; ${backup} is a copy`, part: 0 });
+    const db = openFile(old);
+    try {
+      copyDatabase(db, backup);
+    } finally {
+      db.close();
+    }
+    // The last to close a database leaves no log behind.
+    if (existsSync(old + COMPANIONS[0])) throw refuse(old, 'another program is using it');
+    settle(old, file);
+  } catch (error) {
+    const { message } = asStartupError(error, old);
+    throw new StartupError(`${message}; without that file the hub starts with an empty database`, { cause: error });
+  } finally {
+    unlock();
+    rmSync(`${old}.lock`, { force: true });
+  }
+}
+
+/** Every database of SQLite begins with these 16 bytes: https://www.sqlite.org/fileformat.html#magic_header_string */
+function isSqlite(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const first = Buffer.alloc(16);
+  const descriptor = openSync(path, 'r');
+  try {
+    readSync(descriptor, first, 0, first.length, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  return first.toString('latin1') === 'SQLite format 3\0';
+}

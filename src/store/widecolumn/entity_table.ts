@@ -1,0 +1,148 @@
+import { type Client, types } from 'cassandra-driver';
+import type { EntityKind, EntityWrite } from '../store.ts';
+import { eachOf } from './each_of.ts';
+import type { Hold } from './hold.ts';
+import { readPartitions } from './reading.ts';
+import { partitionOf } from './schema.ts';
+import type { Sender, Statement, Write } from './sender.ts';
+
+/** Of one logged batch: databases refuse those above 50 KiB, as they come. */
+const BATCH_BYTES_MAX = 30 << 10;
+const BATCH_STATEMENTS_MAX = 100;
+const READS_AT_ONCE = 32;
+
+const SET = 'INSERT INTO entity (partition, kind, id, made, body) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?';
+const DELETE = 'DELETE FROM entity USING TIMESTAMP ? WHERE partition = ? AND kind = ? AND id = ?';
+const READ = 'SELECT kind, id, made, body FROM entity WHERE partition = ?';
+const READ_ONE = 'SELECT body FROM entity WHERE partition = ? AND kind = ? AND id = ?';
+
+/** An entity, and the tick of its creation; without text there is none. */
+interface Stored extends EntityWrite {
+  readonly made: number;
+}
+
+/**
+ * The table of entities. A group of changes goes in logged batches, in its order. When one fails, nobody knows what of
+ * the group is in the database, or will be; so everything is put back as it was, with a later time, before anything else
+ * is written. What this cannot help is a hub that dies before: then a beginning of a group that nobody was told of may
+ * be there.
+ */
+export class EntityTable {
+  readonly #client: Client;
+  readonly #sender: Sender;
+  readonly #hold: Hold;
+  readonly #consistency: number;
+  /** The tick of creation of each entity that there is. */
+  #made = new Map<string, number>();
+  #isRead = false;
+  /** What has to be put back. */
+  #before = new Map<string, Stored>();
+
+  constructor(client: Client, { sender, hold, consistency }: { sender: Sender; hold: Hold; consistency: number }) {
+    this.#client = client;
+    this.#sender = sender;
+    this.#hold = hold;
+    this.#consistency = consistency;
+  }
+
+  /** All entities, in the order of creation. */
+  async read(): Promise<EntityWrite[]> {
+    await this.putBack();
+    const all = await readPartitions(this.#client, { query: READ, consistency: this.#consistency }, toStored);
+    all.sort((a, b) => a.made - b.made);
+    this.#made = new Map(all.map((entity) => [keyOf(entity), entity.made]));
+    this.#isRead = true;
+    return all.map(({ kind, id, text }) => ({ kind, id, text }));
+  }
+
+  /** Writes a group. When it rejects, nothing of it is there, or will be once `putBack` succeeds. */
+  async write(group: readonly EntityWrite[]): Promise<void> {
+    if (group.length === 0) return;
+    if (!this.#isRead) await this.read();
+    await this.putBack();
+    const before = await this.#read(group);
+    let tick = await this.#hold.ticks(group.length);
+    /** Of the group's entities after it. */
+    const made = new Map<string, number | undefined>();
+    const stored = group.map((entity) => {
+      const key = keyOf(entity);
+      const own = { ...entity, made: (made.has(key) ? made.get(key) : this.#made.get(key)) ?? tick, tick: tick++ };
+      made.set(key, entity.text === undefined ? undefined : own.made);
+      return own;
+    });
+    try {
+      for (const write of batchesOf(stored)) await this.#sender.send(write);
+      for (const [key, tick] of made) {
+        if (tick === undefined) this.#made.delete(key);
+        else this.#made.set(key, tick);
+      }
+    } catch (error) {
+      this.#before = before;
+      // Better now than with the next change. If it fails as well, then with that.
+      await this.putBack().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Puts back what a failed group may have changed. To be called before anything is written or read. */
+  async putBack(): Promise<void> {
+    if (this.#before.size === 0) return;
+    let tick = await this.#hold.ticks(this.#before.size);
+    const stored = this.#before.values().map((entity) => ({ ...entity, tick: tick++ }));
+    for (const write of batchesOf([...stored])) await this.#sender.send(write);
+    this.#before = new Map();
+  }
+
+  /** The entities of a group as they are now. */
+  async #read(group: readonly EntityWrite[]): Promise<Map<string, Stored>> {
+    const before = new Map<string, Stored>();
+    for (const { kind, id } of group) {
+      const key = keyOf({ kind, id });
+      before.set(key, { kind, id, text: undefined, made: this.#made.get(key) ?? 0 });
+    }
+    const existing = before.entries().filter(([key]) => this.#made.has(key));
+    await eachOf(existing, { atOnce: READS_AT_ONCE }, async ([key, entity]) => {
+      const params = [partitionOf(entity), entity.kind, entity.id];
+      const found = await this.#client.execute(READ_ONE, params, { consistency: this.#consistency });
+      before.set(key, { ...entity, text: found.first()?.get('body') });
+    });
+    return before;
+  }
+}
+
+function* batchesOf(entities: readonly (Stored & { readonly tick: number })[]): Generator<Write> {
+  let statements: Statement[] = [];
+  let bytes = 0;
+  for (const entity of entities) {
+    const own = bytesOf(entity);
+    if (statements.length === BATCH_STATEMENTS_MAX || (statements.length > 0 && bytes + own > BATCH_BYTES_MAX)) {
+      yield { statements, bytes, isLogged: true };
+      statements = [];
+      bytes = 0;
+    }
+    statements.push(statementOf(entity));
+    bytes += own;
+  }
+  if (statements.length > 0) yield { statements, bytes, isLogged: true };
+}
+
+function statementOf(entity: Stored & { readonly tick: number }): Statement {
+  const { kind, id, text } = entity;
+  const partition = partitionOf(entity);
+  const tick = types.Long.fromNumber(entity.tick);
+  if (text === undefined) return { query: DELETE, params: [tick, partition, kind, id] };
+  return { query: SET, params: [partition, kind, id, types.Long.fromNumber(entity.made), text, tick] };
+}
+
+function bytesOf({ id, text = '' }: EntityWrite): number {
+  return 64 + 2 * id.length + Buffer.byteLength(text);
+}
+
+function toStored(row: types.Row): Stored {
+  const kind: EntityKind = row.get('kind');
+  return { kind, id: row.get('id'), text: row.get('body'), made: row.get('made').toNumber() };
+}
+
+function keyOf({ kind, id }: { readonly kind: EntityKind; readonly id: string }): string {
+  return `${kind} ${id}`;
+}

@@ -1,0 +1,61 @@
+import { type Client, types } from 'cassandra-driver';
+import { refuse } from './failures.ts';
+import type { WideColumnSettings } from './settings.ts';
+
+/** Partitions of each table, by a hash of kind and id. Part of the schema: with another number nothing would be found. */
+const PARTITIONS = 64;
+
+/**
+ * What leads from each version to the next; the first leads from nothing to 1. Statements may run twice, or at two hubs
+ * at once. Times are milliseconds since 1970; `made` orders entities by creation; `memberships` is JSON:
+ * [[fence id, entry time], …].
+ *
+ * Rows of a partition are written in one batch, which is one mutation for the node that has it.
+ */
+const STEPS: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE IF NOT EXISTS entity (
+      partition int, kind text, id text, made bigint, body text,
+      PRIMARY KEY (partition, kind, id)
+    )`,
+    `CREATE TABLE IF NOT EXISTS last_known (
+      partition int, kind text, id text, received_ms double, key_ms double, location text, memberships text,
+      PRIMARY KEY (partition, kind, id)
+    )`,
+    'CREATE TABLE IF NOT EXISTS hub (name text PRIMARY KEY, id text, holder text, ticks bigint)',
+  ],
+];
+
+/** For what is asked once. */
+const NOW = { prepare: false };
+
+const ASK = "SELECT version FROM schema_version WHERE name = 'hub'";
+const FIRST = "INSERT INTO schema_version (name, version) VALUES ('hub', ?) IF NOT EXISTS";
+const NEXT = "UPDATE schema_version SET version = ? WHERE name = 'hub' IF version = ?";
+
+/** Makes the tables, or brings them up to date. Throws a StartupError when a newer hub has made them. */
+export async function prepareSchema(client: Client, settings: WideColumnSettings): Promise<void> {
+  await client.execute('CREATE TABLE IF NOT EXISTS schema_version (name text PRIMARY KEY, version int)', [], NOW);
+  const found = await client.execute(ASK, [], { consistency: types.consistencies.serial });
+  const version: number = found.first()?.get('version') ?? 0;
+  if (version > STEPS.length) {
+    throw refuse(settings, `it was written by a newer hub (version ${version}, this hub knows ${STEPS.length})`);
+  }
+  for (const [index, statements] of STEPS.entries()) {
+    if (index < version) continue;
+    for (const statement of statements) await client.execute(statement, [], NOW);
+    // Whoever comes first counts it; both have made the same.
+    const count = index === 0 ? ([FIRST, [1]] as const) : ([NEXT, [index + 1, index]] as const);
+    await client.execute(count[0], count[1], { isIdempotent: false });
+  }
+}
+
+export const ALL_PARTITIONS: readonly number[] = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+
+/** The partition of an object: FNV-1a of its UTF-16 units. http://www.isthe.com/chongo/tech/comp/fnv/ */
+export function partitionOf({ kind, id }: { readonly kind: string; readonly id: string }): number {
+  const key = `${kind} ${id}`;
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  return (hash >>> 0) % PARTITIONS;
+}

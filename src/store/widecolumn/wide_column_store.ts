@@ -1,0 +1,97 @@
+import type { Client } from 'cassandra-driver';
+import type { Kept, Store, StoreBatch } from '../store.ts';
+import { connect, consistencyOf } from './connect.ts';
+import { EntityTable } from './entity_table.ts';
+import { asStartupError, inWords } from './failures.ts';
+import { Hold } from './hold.ts';
+import { checkTimes, readRows, rowWrites } from './row_table.ts';
+import { prepareSchema } from './schema.ts';
+import { Sender } from './sender.ts';
+import type { Surroundings, WideColumnSettings } from './settings.ts';
+
+/**
+ * The hub's keyspace in Cassandra or a database that speaks its protocol. What a commit has promised is written to as
+ * many nodes as the consistency asks for.
+ *
+ * A commit writes its rows first, each on its own: of one that rejects some may be there, which its caller writes again,
+ * or newer ones. Then it writes the entities, all or nothing as far as EntityTable can say that.
+ */
+export class WideColumnStore implements Store {
+  readonly #client: Client;
+  readonly #settings: WideColumnSettings;
+  readonly #sender: Sender;
+  readonly #hold: Hold;
+  readonly #entities: EntityTable;
+  /** Ends when everything that was asked for is done. */
+  #line: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  private constructor(client: Client, settings: WideColumnSettings, parts: { sender: Sender; hold: Hold }) {
+    this.#client = client;
+    this.#settings = settings;
+    this.#sender = parts.sender;
+    this.#hold = parts.hold;
+    const consistency = consistencyOf(settings.readConsistency);
+    this.#entities = new EntityTable(client, { ...parts, consistency });
+  }
+
+  /** Connects, and makes the tables where they are missing. Rejects with a StartupError that names the hosts. */
+  static async open(settings: WideColumnSettings, surroundings: Surroundings): Promise<WideColumnStore> {
+    let client: Client | undefined;
+    try {
+      client = await connect(settings);
+      await prepareSchema(client, settings);
+      const hold = await Hold.open(client, surroundings);
+      return new WideColumnStore(client, settings, { sender: new Sender(client, settings, surroundings), hold });
+    } catch (error) {
+      await client?.shutdown();
+      throw asStartupError(error, settings);
+    }
+  }
+
+  /** Rejects with a StartupError when the keyspace cannot be read. */
+  load(): Promise<Kept> {
+    return this.#inLine(async () => {
+      try {
+        const entities = await this.#entities.read();
+        const rows = await readRows(this.#client, consistencyOf(this.#settings.readConsistency));
+        return { entities, rows, hubId: this.#hold.hubId };
+      } catch (error) {
+        throw asStartupError(error, this.#settings);
+      }
+    });
+  }
+
+  commit({ entities, rows }: StoreBatch): Promise<void> {
+    return this.#inLine(async () => {
+      for (const row of rows) checkTimes(row);
+      try {
+        await this.#entities.putBack();
+        if (rows.length > 0) await this.#sender.sendAll(rowWrites(rows, await this.#hold.ticks(rows.length)));
+        await this.#entities.write(entities);
+      } catch (cause) {
+        // What is asked besides the writes may fail as well.
+        if (!this.#sender.hasFailures) this.#sender.countFailure(cause);
+        throw new Error(`Cannot write to the wide-column database: ${inWords(cause)}`, { cause });
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    const closed = this.#isClosed ? this.#line : this.#inLine(() => this.#client.shutdown());
+    this.#isClosed = true;
+    return closed.then(() => undefined);
+  }
+
+  /** Attempts to write that have failed since the last call, by their reason; most were repeated with success. */
+  takeFailures(): ReadonlyMap<string, number> {
+    return this.#sender.takeFailures();
+  }
+
+  #inLine<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) return Promise.reject(new Error('Cannot use the store: it is closed'));
+    const done = this.#line.then(work);
+    this.#line = done.catch(() => undefined);
+    return done;
+  }
+}

@@ -1,0 +1,70 @@
+import { HubError } from '../errors.ts';
+import type { NativeResponse } from './native.ts';
+import { clientOf, type RateLimit } from './rate_limit.ts';
+
+/** What is looked at before a request is read. */
+export interface Incoming {
+  /** Of all headers, names and values together. */
+  readonly headerBytes: number;
+  header(name: string): string | undefined;
+}
+
+export interface GuardOptions {
+  readonly headerMaxBytes: number;
+  /** Undefined: as many as come. */
+  readonly limit: RateLimit | undefined;
+  /** Whether pages of other origins may send requests. */
+  readonly foreignPages: boolean;
+  /** Whether connections come through a front, which tells the client's address in a PROXY header. */
+  readonly behindFront: boolean;
+}
+
+/** Refuses requests, be they for HTTP or for a WebSocket, by what their headers say and by how many there are. */
+export class Guard {
+  readonly #options: GuardOptions;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+  }
+
+  /** Why a request is refused; undefined when it is not. hot: once per request. */
+  problemOf(request: Incoming, response: Pick<NativeResponse, 'getRemoteAddress' | 'getProxiedRemoteAddress'>) {
+    const { headerMaxBytes, limit, foreignPages } = this.#options;
+    if (limit !== undefined && !limit.allows(this.clientOf(response))) {
+      return new HubError('HUB_TOO_MANY_REQUESTS', 'Cannot take the request: this address sends too many of them');
+    }
+    if (request.headerBytes > headerMaxBytes) {
+      const what = `headers: must have at most ${headerMaxBytes} bytes, found ${request.headerBytes}`;
+      return new HubError('HUB_HEADERS_TOO_LARGE', what);
+    }
+    const encoding = request.header('content-encoding');
+    if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
+      const what = `Content-Encoding: must be identity, found ${JSON.stringify(encoding.slice(0, 40))}`;
+      return new HubError('HUB_ENCODING_UNKNOWN', what);
+    }
+    if (!foreignPages && isForeign(request.header('sec-fetch-site'))) {
+      return new HubError('HUB_FOREIGN_PAGE', 'Cannot take the request: it comes from a web page of another origin');
+    }
+    return undefined;
+  }
+
+  /** Whether the client may send one more frame. */
+  allowsFrame(client: string): boolean {
+    return this.#options.limit?.allows(client) ?? true;
+  }
+
+  /** Who sends, as requests are counted; empty when they are not. */
+  clientOf(response: Pick<NativeResponse, 'getRemoteAddress' | 'getProxiedRemoteAddress'>): string {
+    const { limit, behindFront } = this.#options;
+    if (limit === undefined) return '';
+    return clientOf(behindFront ? response.getProxiedRemoteAddress() : response.getRemoteAddress());
+  }
+}
+
+/**
+ * Browsers say so of themselves, over HTTPS and to this machine, and pages cannot change it. Without it a page could send
+ * what needs no preflight, such as a POST of a text, or open a WebSocket.
+ */
+function isForeign(site: string | undefined): boolean {
+  return site === 'cross-site' || site === 'same-site';
+}

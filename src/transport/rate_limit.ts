@@ -1,0 +1,47 @@
+/** Clients that are remembered. */
+const CLIENTS_MAX = 20_000;
+
+/**
+ * A token bucket per client: each may send so many requests per second, and twice as many at once after a rest. A client
+ * is an IPv4 address or an IPv6 network of 64 bits, which is what one household or machine is given.
+ */
+export class RateLimit {
+  readonly #perSecond: number;
+  readonly #now: () => number;
+  readonly #buckets = new Map<string, { tokens: number; atMs: number }>();
+
+  constructor(perSecond: number, now: () => number) {
+    this.#perSecond = perSecond;
+    this.#now = now;
+  }
+
+  /** Whether the client may send one more now. */
+  allows(client: string): boolean {
+    const nowMs = this.#now();
+    const most = 2 * this.#perSecond;
+    const bucket = this.#buckets.get(client) ?? { tokens: most, atMs: nowMs };
+    // The map is in the order of use: who has rested longest stands first, and may be forgotten with the least loss.
+    this.#buckets.delete(client);
+    this.#buckets.set(client, bucket);
+    if (this.#buckets.size > CLIENTS_MAX) this.#forgetFirst();
+    bucket.tokens = Math.min(most, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * this.#perSecond);
+    bucket.atMs = nowMs;
+    if (bucket.tokens < 1) return false;
+    bucket.tokens--;
+    return true;
+  }
+
+  #forgetFirst(): void {
+    const [first] = this.#buckets.keys();
+    if (first !== undefined) this.#buckets.delete(first);
+  }
+}
+
+const MAPPED = '00000000000000000000ffff';
+
+/** The client of an address as the native server gives it: 4 bytes, or 16. */
+export function clientOf(address: ArrayBuffer): string {
+  const hex = Buffer.from(address).toString('hex');
+  if (hex.length <= 8) return hex;
+  return hex.startsWith(MAPPED) ? hex.slice(MAPPED.length) : hex.slice(0, 16);
+}

@@ -1,0 +1,65 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
+import type { Recorder, SocketClient } from '../support/socket_client.ts';
+import { Issuer } from './issuer.ts';
+
+/** Everything, everywhere: what tests set their world up with. */
+export const ADMIN = `
+admin:
+  '/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
+`;
+
+export interface AuthorizedHub {
+  readonly hub: TestHub;
+  readonly issuer: Issuer;
+  /** The same hub, spoken to with a token. */
+  as(token: string): TestHub;
+  /** The same hub, spoken to by an administrator. */
+  readonly admin: TestHub;
+  close(): Promise<void>;
+}
+
+/** A hub that wants tokens of an issuer, with the given permissions beside those of the role admin. */
+export async function openAuthorizedHub(permissions: string, settings: TestSettings = {}): Promise<AuthorizedHub> {
+  const issuer = await Issuer.open();
+  const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+  await writeFile(join(folder, 'permissions.yaml'), ADMIN + permissions);
+  const hub = await openTestHub({ ...issuer.settings, ...settings }, { folder });
+  const token = await issuer.token({ roles: ['admin'], expiresIn: 3600 });
+  return {
+    hub,
+    issuer,
+    as: (other) => withToken(hub, other),
+    admin: withToken(hub, token),
+    async close() {
+      await hub.close();
+      await issuer.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A hub whose requests carry a token, as its subscriptions do. */
+export function withToken(hub: TestHub, token: string): TestHub {
+  const authorization = { Authorization: `Bearer ${token}` };
+  const request: TestHub['request'] = (method, path, body, headers = {}) => {
+    return hub.request(method, path, body, { ...authorization, ...headers });
+  };
+  const socket: TestHub['socket'] = (options = {}): Promise<SocketClient> => {
+    return hub.socket({ ...options, headers: authorization });
+  };
+  return {
+    ...hub,
+    request,
+    socket,
+    get: (path) => request('GET', path),
+    post: (path, body) => request('POST', path, body),
+    put: (path, body) => request('PUT', path, body),
+    delete: (path) => request('DELETE', path),
+    async subscribe(topic, params, options): Promise<Recorder> {
+      return (await socket(options)).subscribe(topic, params);
+    },
+  };
+}

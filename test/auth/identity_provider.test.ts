@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { withToken } from './authorized_hub.ts';
+import { DEV } from './dev/people.ts';
+import { BROWSER_CLIENT, type IdentityProvider, openIdentityProvider } from './identity_provider.ts';
+import { CLIENT } from './issuer.ts';
+import { checkTokenRequests } from './token_requests.ts';
+
+/** A hub with an OpenID Connect server that was written by others, and that passes their conformance tests. */
+
+const REDIRECT = 'http://127.0.0.1:4321/hub-ui/';
+
+let provider: IdentityProvider;
+let hub: TestHub;
+let folder: string;
+
+before(async () => {
+  provider = await openIdentityProvider({ port: 0, ...DEV, redirectUris: [REDIRECT] });
+  folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+  const permissions = await readFile(new URL('dev/permissions.yaml', import.meta.url), 'utf8');
+  await writeFile(join(folder, 'permissions.yaml'), permissions);
+  hub = await openTestHub(
+    { require_authorization: true, openid_config_url: provider.configUrl, openid_client_name: CLIENT },
+    { folder },
+  );
+});
+after(async () => {
+  await hub.close();
+  await provider.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('The example of permissions.yaml has no rule that is of no use', () => {
+  assert.deepEqual(
+    hub.logged.filter(({ level }) => level === 'warn'),
+    [],
+  );
+});
+
+test('A token that is asked for as the API says is taken over REST and WebSocket', async () => {
+  await checkTokenRequests(hub, {
+    tokenUrl: provider.tokenUrl,
+    clientId: 'hub-release-client',
+    clientSecret: DEV.clients['hub-release-client'].password,
+    username: 'tag-owner',
+    password: DEV.people['tag-owner'].password,
+  });
+});
+
+test('A browser logs in by authorization code with PKCE, and reads the hub from its page', async () => {
+  const verifier = randomBytes(32).toString('base64url');
+  const browser = new Browser();
+  const config = (await (await fetch(provider.configUrl)).json()) as Record<string, string>;
+  const query = new URLSearchParams({
+    client_id: BROWSER_CLIENT,
+    redirect_uri: REDIRECT,
+    response_type: 'code',
+    scope: 'openid',
+    state: 'x',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const login = await browser.follow(`${config['authorization_endpoint']}?${query}`);
+  const action = /action="([^"]+)"/.exec(login.text)?.[1] ?? assert.fail(login.text);
+  const form = new URLSearchParams({ prompt: 'login', login: 'viewer', password: 'anything' });
+  const back = await browser.follow(new URL(action, login.url).href, form, REDIRECT);
+  const code = new URL(back.url).searchParams.get('code') ?? assert.fail(back.url);
+  const response = await fetch(String(config['token_endpoint']), {
+    method: 'POST',
+    headers: { Origin: 'http://127.0.0.1:4321' },
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: BROWSER_CLIENT,
+      redirect_uri: REDIRECT,
+      code,
+      code_verifier: verifier,
+    }),
+  });
+  const { access_token: token = '', id_token: idToken = '' } = (await response.json()) as Record<string, string>;
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('access-control-allow-origin'), 'http://127.0.0.1:4321');
+  assert.equal((await withToken(hub, token).get('/zones/summary')).status, 200);
+  assert.equal((await withToken(hub, token).delete('/zones')).status, 403);
+  assert.equal((await withToken(hub, idToken).get('/zones')).status, 401, 'an ID token is no access token');
+});
+
+/** As much of a browser as a login needs: cookies, redirects, and a form. */
+class Browser {
+  readonly #cookies = new Map<string, string>();
+
+  /** Follows redirects until one leads below `stop`, which is not asked for. */
+  async follow(start: string, form?: URLSearchParams, stop = 'none:'): Promise<{ url: string; text: string }> {
+    let url = start;
+    let body = form;
+    for (let hops = 0; hops < 10; hops++) {
+      const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const sent = body === undefined ? {} : { method: 'POST', body };
+      const response = await fetch(url, { redirect: 'manual', headers: { Cookie: cookie }, ...sent });
+      for (const line of response.headers.getSetCookie()) {
+        const [pair = ''] = line.split(';', 1);
+        this.#cookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
+      }
+      const to = response.headers.get('location');
+      if (to === null) return { url, text: await response.text() };
+      url = new URL(to, url).href;
+      if (url.startsWith(stop)) return { url, text: '' };
+      body = undefined;
+    }
+    throw new Error(`Too many redirects, the last to ${url}`);
+  }
+}

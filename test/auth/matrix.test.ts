@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Route } from '../../src/api/route.ts';
+import { ROUTES } from '../../src/api/routes/routes.ts';
+import { TOPIC_NAMES, topicName } from '../../src/fanout/topic_name.ts';
+import { TOPIC_OWNERS } from '../../src/socket/topic_owners.ts';
+import { BODIES, filled, IDS, restore } from '../contract/world.ts';
+import type { TestReply } from '../support/running_hub.ts';
+import type { SocketClient } from '../support/socket_client.ts';
+import { type AuthorizedHub, openAuthorizedHub } from './authorized_hub.ts';
+import { newKey } from './issuer.ts';
+
+/** Who asks: every endpoint and every topic is asked for by each of them. */
+const WHO = [
+  'nobody',
+  'expired',
+  'wrong key',
+  'wrong audience',
+  'no role',
+  'OWN of another',
+  'OWN',
+  'ANY',
+  'guest',
+] as const;
+type Who = (typeof WHO)[number];
+
+const PERMISSIONS = `
+any:
+  '/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
+own:
+  '/*': [CREATE_OWN, READ_OWN, UPDATE_OWN, DELETE_OWN]
+none:
+  '/v2/zones': []
+`;
+const GUESTS = `
+guest:
+  '/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
+`;
+
+/** An id of each kind that is owned, and that nothing has yet. */
+const NEW = {
+  zone: 'eeeeeeee-0000-4000-8000-0000000000ff',
+  fence: 'ffffffff-0000-4000-8000-0000000000ff',
+  trackable: 'aaaaaaaa-0000-4000-8000-0000000000ff',
+  provider: 'tag-new',
+  anchor: 'anchor-new',
+} as const;
+
+const OWNED = {
+  zone_ids: [IDS['zone_id'] ?? '', NEW.zone],
+  fence_ids: [IDS['fence_id'] ?? '', NEW.fence],
+  trackable_ids: [IDS['trackable_id'] ?? '', NEW.trackable],
+  provider_ids: [IDS['provider_id'] ?? '', NEW.provider],
+  anchor_ids: [IDS['anchor_id'] ?? '', NEW.anchor],
+  source_ids: [IDS['source_id'] ?? ''],
+};
+const OF_ANOTHER = Object.fromEntries(
+  Object.keys(OWNED).map((name) => [name, ['99999999-0000-4000-8000-000000000000']]),
+);
+
+let closed: AuthorizedHub;
+let open: AuthorizedHub;
+let tokens: Readonly<Record<Who, string | undefined>>;
+
+before(async () => {
+  closed = await openAuthorizedHub(PERMISSIONS);
+  open = await openAuthorizedHub(GUESTS);
+  const { issuer } = closed;
+  tokens = {
+    nobody: undefined,
+    expired: await issuer.token({ roles: ['any'], expiresIn: -60 }),
+    'wrong key': await issuer.token({ roles: ['any'], key: { ...(await newKey()), kid: issuer.keys[0]?.kid ?? '' } }),
+    'wrong audience': await issuer.token({ roles: ['any'], claims: { aud: 'account' } }),
+    'no role': await issuer.token({ roles: ['none', 'guest', 'offline_access'] }),
+    'OWN of another': await issuer.token({ roles: ['own'], owned: OF_ANOTHER }),
+    OWN: await issuer.token({ roles: ['own'], owned: OWNED }),
+    ANY: await issuer.token({ roles: ['any'] }),
+    guest: undefined,
+  };
+});
+after(async () => {
+  await closed.close();
+  await open.close();
+});
+
+/** Where a row is served. */
+interface Address {
+  readonly version: 'v1' | 'v2';
+  readonly base: string;
+}
+
+function addressesOf({ versions, unversioned }: Route): Address[] {
+  const versioned = versions.map((version) => ({ version, base: `/hub/${version}` }));
+  return unversioned ? [...versioned, { version: 'v2', base: '/hub' }] : versioned;
+}
+
+type Outcome = 401 | 403 | 'let in';
+
+function expected({ permission }: Route, { version }: Address, who: Who): Outcome {
+  if (permission === 'public' || who === 'ANY' || who === 'guest') return 'let in';
+  if (who === 'no role') return 403;
+  if (who !== 'OWN' && who !== 'OWN of another') return 401;
+  if (permission.resource === undefined) return 403;
+  if (permission.owned === 'reply') return 'let in';
+  if (who === 'OWN of another') return 403;
+  // v1 makes up the ids of these, so nobody owns them beforehand.
+  const generated = ['zone_id', 'fence_id', 'trackable_id'].includes(permission.resource);
+  return permission.owned === 'body' && version === 'v1' && generated ? 403 : 'let in';
+}
+
+function outcomeOf({ status, body }: TestReply): Outcome | string {
+  if (status === 401) return body.type === 'com.flowcate.auth.authenticated' && body.code === 401 ? 401 : body.type;
+  if (status === 403) return body.type === 'com.flowcate.auth.permission' && body.code === 403 ? 403 : body.type;
+  return status < 500 ? 'let in' : `${status}`;
+}
+
+async function call(route: Route, { base }: Address, who: Who): Promise<TestReply> {
+  const { hub, admin } = who === 'guest' ? open : closed;
+  const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+  const body = BODIES[`${route.method} ${path}`]?.();
+  const isCreation = route.permission !== 'public' && route.permission.owned === 'body';
+  const kind = String(route.permission !== 'public' && route.permission.resource).replace(
+    '_id',
+    '',
+  ) as keyof typeof NEW;
+  if (expected(route, { base, version: 'v2' }, who) === 'let in') await restore(admin);
+  const token = tokens[who];
+  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const sent = isCreation ? { ...(body as object), id: NEW[kind] } : body;
+  return await hub.request(route.method, `${hub.origin}${base}${filled(path)}`, sent, headers);
+}
+
+test('Every endpoint lets in whom it should, and nobody else', async (t) => {
+  await restore(closed.admin);
+  await restore(open.admin);
+  const wrong: string[] = [];
+  let cells = 0;
+  for (const who of WHO) {
+    for (const route of ROUTES) {
+      for (const address of addressesOf(route)) {
+        cells++;
+        const wanted = expected(route, address, who);
+        const reply = await call(route, address, who);
+        const found = outcomeOf(reply);
+        const cell = `${who}: ${route.method} ${address.base}${route.path}`;
+        if (found !== wanted) wrong.push(`${cell}: ${wanted} expected, found ${found}: ${reply.text.slice(0, 200)}`);
+        if (found === 401 && reply.headers['www-authenticate'] === undefined) wrong.push(`${cell}: no challenge`);
+        wrong.push(...wrongLists(route, who, reply).map((what) => `${cell}: ${what}`));
+      }
+    }
+    // What was refused has changed nothing.
+    if (who === 'no role') assert.equal((await closed.admin.get(`/zones/${IDS['zone_id']}`)).status, 200);
+  }
+  assert.deepEqual(wrong, []);
+  t.diagnostic(
+    `${cells} cells: ${ROUTES.length} rows of the API, ${cells / WHO.length} addresses, ${WHO.length} callers`,
+  );
+  assert.ok(cells >= 1500, `${cells} cells`);
+});
+
+/** A list holds what is owned, and nothing else. */
+function wrongLists({ permission, method }: Route, who: Who, { status, text }: TestReply): string[] {
+  if (permission === 'public' || permission.owned !== 'reply' || status !== 200 || method !== 'GET') return [];
+  const all = Object.values(OWNED).flat();
+  if (who === 'OWN of another') return all.filter((id) => text.includes(id)).map((id) => `shows ${id}`);
+  const mine = IDS[permission.resource ?? ''] ?? '';
+  return who === 'OWN' && !text.includes(mine) ? [`does not show ${mine}`] : [];
+}
+
+/** What is answered to a subscribe, or to a publish of nothing: a code, or that it was done. */
+type Answer = 10004 | 10006 | 'done';
+
+function expectedAnswer(use: 'subscribe' | 'message', who: Who): Answer {
+  if (who === 'ANY' || who === 'guest') return 'done';
+  if (who === 'OWN') return use === 'subscribe' ? 'done' : 10004;
+  return who === 'no role' || who === 'OWN of another' ? 10004 : 10006;
+}
+
+async function answerTo(socket: SocketClient, frame: object): Promise<Answer | string> {
+  const frames = await socket.ask(frame);
+  const [answer] = frames.filter(({ event }) => event === 'error' || event === 'subscribed');
+  if (answer?.event === 'error')
+    return answer.code === 10004 || answer.code === 10006 ? answer.code : JSON.stringify(answer);
+  return answer?.event === 'subscribed' || frames.length === 0 ? 'done' : JSON.stringify(frames);
+}
+
+test('Every topic is open to whom it should be, and to nobody else', async (t) => {
+  const wrong: string[] = [];
+  let cells = 0;
+  for (const who of WHO) {
+    const token = tokens[who];
+    for (const version of ['v1', 'v2']) {
+      const socket = await (who === 'guest' ? open : closed).hub.socket({ path: `/hub/${version}/ws/socket` });
+      const check = async (use: 'subscribe' | 'message', topic: string, frame: object): Promise<void> => {
+        cells++;
+        const [wanted, found] = [expectedAnswer(use, who), await answerTo(socket, { event: use, topic, ...frame })];
+        if (found !== wanted) wrong.push(`${who}: ${use} ${topic} in ${version}: ${wanted} expected, found ${found}`);
+      };
+      for (const topic of TOPIC_NAMES) {
+        const { resource, params } = TOPIC_OWNERS[topicName(topic)?.topic ?? assert.fail(topic)];
+        await check('subscribe', topic, { params: { ...(token && { token }), [params[0] ?? '']: IDS[resource] } });
+      }
+      for (const topic of ['location_updates', 'proximity_updates']) {
+        await check('message', topic, { params: { ...(token && { token }) }, payload: [] });
+      }
+      await socket.close();
+    }
+  }
+  assert.deepEqual(wrong, []);
+  t.diagnostic(
+    `${cells} cells: ${TOPIC_NAMES.length} topics to subscribe to, 2 to publish on, 2 versions, ${WHO.length} callers`,
+  );
+  assert.equal(cells, (TOPIC_NAMES.length + 2) * 2 * WHO.length);
+});

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { StartupError } from '../../src/errors.ts';
+import { makeCertificate } from '../support/certificates.ts';
+import { openTestHub, type TestSettings } from '../support/running_hub.ts';
+import { type AuthorizedHub, openAuthorizedHub, withToken } from './authorized_hub.ts';
+import { Issuer } from './issuer.ts';
+
+const PERMISSIONS = `
+sender:
+  '/v2/providers/*': [READ_ANY, UPDATE_ANY]
+  '/v2/ws/socket/*': [READ_ANY, CREATE_ANY]
+  '/v2/zones/:id': [READ_ANY]
+guest:
+  '/health': [READ_ANY]
+  '/v2/ws/socket/zone_changes': [READ_ANY]
+`;
+
+const location = (provider: string) => ({
+  provider_id: provider,
+  provider_type: 'gps',
+  source: provider,
+  crs: 'EPSG:4326',
+  position: { type: 'Point', coordinates: [9, 50] },
+});
+
+describe('a hub that wants tokens', () => {
+  let opened: AuthorizedHub;
+  before(async () => {
+    opened = await openAuthorizedHub(PERMISSIONS, {
+      openid_clock_tolerance: 0,
+      openid_client_secret: 'top-secret',
+      openid_role_claims: ['groups'],
+    });
+  });
+  after(() => opened.close());
+
+  test('answers a request without token 401, and one that is not permitted 403', async () => {
+    const { hub, issuer } = opened;
+    const none = await hub.get('/providers');
+    assert.equal(none.status, 401);
+    assert.equal(none.headers['www-authenticate'], 'Bearer');
+    assert.deepEqual(none.body, {
+      type: 'com.flowcate.auth.authenticated',
+      code: 401,
+      message: 'Cannot GET /v2/providers: there is no access token',
+    });
+    const sender = opened.as(await issuer.token({ roles: ['sender'] }));
+    assert.deepEqual((await sender.get('/fences')).body, {
+      type: 'com.flowcate.auth.permission',
+      code: 403,
+      message: 'Cannot GET /v2/fences: the access token does not permit it',
+    });
+    assert.equal((await sender.get('/providers')).status, 200);
+    assert.equal((await sender.get(`${hub.origin}/v1/providers`)).status, 403, 'v1 is not in the list');
+  });
+
+  test('takes a token from the Authorization header alone', async () => {
+    const { hub, issuer } = opened;
+    const token = await issuer.token({ roles: ['sender'] });
+    const by = async (path: string, headers: Readonly<Record<string, string>>): Promise<number> => {
+      return (await hub.request('GET', path, undefined, headers)).status;
+    };
+    assert.equal(await by('/providers', { Authorization: `Bearer ${token}` }), 200);
+    assert.equal(await by('/providers', { authorization: `BEARER   ${token} ` }), 200);
+    assert.equal(await by('/providers', { Authorization: token }), 401);
+    assert.equal(await by('/providers', { Authorization: `Basic ${token}` }), 401);
+    assert.equal(await by('/providers', { Authorization: 'Bearer' }), 401);
+    assert.equal(await by('/providers', { Authorization: `Bearer ${token}, Bearer ${token}` }), 401);
+    assert.equal(await by(`/providers?token=${token}`, {}), 401);
+    assert.equal(await by(`/providers?access_token=${token}`, {}), 401);
+    assert.equal(await by('/providers', { Cookie: `token=${token}` }), 401);
+  });
+
+  test('lets guests in where the role guest is permitted, even with a bad token', async () => {
+    const { hub } = opened;
+    for (const path of ['/health', `${hub.origin}/health`, `${hub.origin}/deephub/v1/health`]) {
+      assert.equal((await hub.get(path)).status, 200, path);
+    }
+    assert.equal((await opened.as('bad').get('/health')).status, 200);
+    assert.equal((await hub.get('/version')).status, 401);
+    const socket = await hub.socket();
+    assert.equal((await socket.ask({ event: 'subscribe', topic: 'zone_changes' }))[0]?.event, 'subscribed');
+    assert.equal((await socket.ask({ event: 'subscribe', topic: 'fence_changes' }))[0]?.code, 10006);
+    await socket.close();
+  });
+
+  test('answers preflights, unknown paths and its documentation without a token', async () => {
+    const { hub } = opened;
+    assert.equal((await hub.request('OPTIONS', '/providers')).status, 204);
+    assert.match(
+      String((await hub.request('OPTIONS', '/providers')).headers['access-control-allow-headers']),
+      /Authorization/,
+    );
+    assert.equal((await hub.get('/nothing')).status, 404);
+    assert.equal((await hub.request('TRACE', '/providers')).status, 405);
+    assert.equal((await hub.get(`${hub.origin}/hub/docs`)).status, 200);
+    assert.equal((await hub.get('/openapi.json')).status, 200);
+    assert.equal((await hub.request('HEAD', '/providers')).status, 401);
+  });
+
+  test('verifies a token once for all requests and frames that it comes with', async () => {
+    const { hub, issuer } = opened;
+    const token = await issuer.token({ claims: { groups: ['sender'] } });
+    const before = hub.hub.tokensVerified();
+    const sender = opened.as(token);
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => sender.put(`/providers/tag-${i % 7}/location`, location(`tag-${i % 7}`))),
+    );
+    assert.ok(replies.every(({ status }) => status === 204));
+    const socket = await sender.socket();
+    for (let i = 0; i < 50; i++) {
+      socket.send({ event: 'message', topic: 'location_updates', params: { token }, payload: [location('tag-ws')] });
+      socket.send({ event: 'message', topic: 'location_updates', payload: [location('tag-ws')] });
+    }
+    await socket.settle();
+    assert.deepEqual(
+      socket.frames.map(({ code }) => code).filter((code) => code !== 10003),
+      [],
+    );
+    assert.equal(hub.hub.tokensVerified() - before, 1);
+    await socket.close();
+  });
+
+  test('takes a token as long as one that lists many things that are owned', async () => {
+    const owned = {
+      zone_ids: Array.from({ length: 150 }, (_, i) => `eeeeeeee-0000-4000-8000-${String(i).padStart(12, '0')}`),
+    };
+    const token = await opened.issuer.token({ roles: ['sender'], owned });
+    assert.ok(token.length > 7_000);
+    assert.equal((await opened.as(token).get('/providers')).status, 200);
+  });
+
+  test('ends a subscription when its token expires, and refuses what comes with it afterwards', async () => {
+    const { hub, issuer } = opened;
+    const token = await issuer.token({ roles: ['sender'], expiresIn: 2 });
+    const socket = await hub.socket();
+    const events = await socket.subscribe('location_updates', { provider_id: 'tag-e', token });
+    await opened.admin.put('/providers/tag-e/location', location('tag-e'));
+    await events.next();
+    const told = await socket.frame(({ code }) => code === 10006);
+    assert.match(told.description ?? '', new RegExp(`of subscription ${events.subscriptionId} has expired`));
+    await opened.admin.put('/providers/tag-e/location', location('tag-e'));
+    await hub.settle();
+    assert.equal(events.events.length, 1);
+    const [late] = await socket.ask({ event: 'subscribe', topic: 'location_updates', params: { token } });
+    assert.deepEqual([late?.code, late?.description], [10006, 'The access token is not valid: it has expired']);
+    const fresh = await issuer.token({ roles: ['sender'] });
+    await socket.subscribe('location_updates', { provider_id: 'tag-e', token: fresh });
+    assert.equal(socket.frames.filter(({ code }) => code === 10006).length, 2);
+    await socket.close();
+  });
+
+  test('says which permissions are of no use, and shows no secret', async () => {
+    const warned = opened.hub.logged.filter(({ level }) => level === 'warn');
+    assert.deepEqual(
+      warned.map(({ facts }) => facts),
+      [{ role: 'sender', path: '/v2/zones/:id', place: 'permissions.yaml:8' }],
+    );
+    const { text } = await opened.admin.get('/health/system');
+    assert.match(text, /openid_client_secret: \\"\*\*\*\\"|openid_client_secret: '?\*\*\*/);
+    assert.doesNotMatch(text + JSON.stringify(opened.hub.logged), /top-secret/);
+  });
+});
+
+test('A hub starts without its identity server, answers 503, and lets tokens in once it is there', async (t) => {
+  const issuer = await Issuer.open();
+  t.after(() => issuer.close());
+  issuer.broken = { status: 502, body: '' };
+  const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, 'permissions.yaml'), PERMISSIONS);
+  const hub = await openTestHub(issuer.settings, { folder });
+  t.after(() => hub.close());
+  const token = await issuer.token({ roles: ['sender'] });
+  const get = async () =>
+    (await hub.request('GET', '/providers', undefined, { Authorization: `Bearer ${token}` })).status;
+  assert.equal(await get(), 503);
+  assert.equal((await hub.get('/health')).status, 200);
+  assert.equal((await hub.get('/providers')).status, 401);
+  const socket = await hub.socket();
+  assert.equal((await socket.ask({ event: 'subscribe', topic: 'fence_events', params: { token } }))[0]?.code, 10006);
+  assert.deepEqual(
+    hub.logged.filter(({ level }) => level === 'error').map(({ message }) => message),
+    ['The identity server does not answer as expected'],
+  );
+  issuer.broken = undefined;
+  while ((await get()) === 503) await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(await get(), 200);
+  assert.ok(hub.logged.some(({ message }) => message === 'The identity server answers again'));
+});
+
+const CERTIFICATES: readonly [name: string, settings: TestSettings, status: number][] = [
+  ['that the system does not know', {}, 503],
+  ['that it is told to trust', { authserver_public_key_path: 'certificate.pem' }, 200],
+  ['that it is told to trust, and of another server', { authserver_public_key_path: 'another.pem' }, 503],
+  ['that it is told not to verify', { verify_authserver: false }, 200],
+];
+
+for (const [name, settings, status] of CERTIFICATES) {
+  test(`A hub answers ${status} over an identity server with a certificate ${name}`, async (t) => {
+    const certificate = makeCertificate();
+    const issuer = await Issuer.open(undefined, certificate);
+    const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+    await writeFile(join(folder, 'permissions.yaml'), PERMISSIONS);
+    await writeFile(join(folder, 'certificate.pem'), certificate.certificate);
+    await writeFile(join(folder, 'another.pem'), makeCertificate().certificate);
+    const hub = await openTestHub({ ...issuer.settings, ...settings }, { folder });
+    t.after(async () => {
+      await hub.close();
+      await issuer.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+    const token = await issuer.token({ roles: ['sender'] });
+    assert.equal((await withToken(hub, token).get('/providers')).status, status);
+    const warned = hub.logged.some(({ message }) =>
+      message.includes('certificate of the identity server is not verified'),
+    );
+    assert.equal(warned, settings['verify_authserver'] === false);
+  });
+}
+
+const STARTS: readonly [name: string, settings: TestSettings, file: string | undefined, problem: RegExp][] = [
+  [
+    'without openid_config_url and openid_client_name',
+    { openid_config_url: '', openid_client_name: '' },
+    'a: {}',
+    /^openid_client_name: is required with require_authorization, found nothing\nopenid_config_url: is required with require_authorization, found nothing$/,
+  ],
+  [
+    'with an address that is none',
+    { openid_config_url: 'keycloak' },
+    'a: {}',
+    /^openid_config_url: must be an http or https address, found "keycloak"$/,
+  ],
+  [
+    'with the address of a file',
+    { openid_config_url: 'file:///etc/passwd' },
+    'a: {}',
+    /^openid_config_url: must be an http/,
+  ],
+  [
+    'with a certificate that is missing',
+    { authserver_public_key_path: 'x.pem' },
+    'a: {}',
+    /^authserver_public_key_path: must be a file with a PEM certificate, found .*x\.pem without one$/,
+  ],
+  [
+    'with a certificate that is none',
+    { authserver_public_key_path: 'permissions.yaml' },
+    'a: {}',
+    /^authserver_public_key_path: must be a file with a PEM/,
+  ],
+  [
+    'without permissions.yaml',
+    {},
+    undefined,
+    /permissions\.yaml: is required with require_authorization, but is missing$/,
+  ],
+  [
+    'with ANY and OWN for a path',
+    {},
+    "a:\n  '/v2/zones': [READ_ANY, READ_OWN]",
+    /^permissions\.yaml:2: role "a": path "\/v2\/zones": has both READ_ANY and READ_OWN: one of them has to go$/,
+  ],
+  [
+    'with a path twice in a role',
+    {},
+    "a:\n  '/v2/zones': []\n  '/v2/zones': []",
+    /^permissions\.yaml:3: role "a": path "\/v2\/zones": is there already, at permissions\.yaml:2$/,
+  ],
+];
+
+for (const [name, settings, file, problem] of STARTS) {
+  test(`A hub ${name} does not start, and says why`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    if (file !== undefined) await writeFile(join(folder, 'permissions.yaml'), file);
+    const usual = { require_authorization: true, openid_config_url: 'http://127.0.0.1:1/x', openid_client_name: 'hub' };
+    await assert.rejects(openTestHub({ ...usual, ...settings }, { folder }), (error) => {
+      assert.ok(error instanceof StartupError, String(error));
+      assert.match(error.message, problem);
+      return true;
+    });
+  });
+}

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import type { WideColumnSettings } from '../../src/store/widecolumn/settings.ts';
+import { CassandraProcess } from './cassandra_process.ts';
+import { cassandraLibraries } from './libraries.ts';
+
+/** The Cassandra of a test file. */
+export interface TestCassandra {
+  /** Why tests that need it are skipped here; false where they run. */
+  readonly skip: string | false;
+  readonly process: CassandraProcess;
+  /** What a store is opened with; in a keyspace of its own unless it is named. */
+  settings(more?: Partial<WideColumnSettings>): WideColumnSettings;
+}
+
+/** A Cassandra for the tests of a file: it asks for a user, and takes TLS as well as plain connections. */
+export function testCassandra(): TestCassandra {
+  const libraries = cassandraLibraries();
+  const skip = 'missing' in libraries ? `no Cassandra: ${libraries.missing}` : false;
+  let process: CassandraProcess | undefined;
+  let keyspaces = 0;
+  if ('folder' in libraries) {
+    const folder = mkdtempSync(join(tmpdir(), 'hub-cassandra-'));
+    before(async () => {
+      process = await CassandraProcess.start({ libraries: libraries.folder, folder, secure: true });
+    });
+    after(async () => {
+      await process?.kill();
+      rmSync(folder, { recursive: true, force: true });
+    });
+  }
+  const started = (): CassandraProcess => {
+    if (process === undefined) throw new Error('Cassandra is not started yet');
+    return process;
+  };
+  return {
+    skip,
+    get process() {
+      return started();
+    },
+    settings: (more = {}) => ({ ...PLAIN, port: started().port, keyspace: `Test_${++keyspaces}`, ...more }),
+  };
+}
+
+const PLAIN: WideColumnSettings = {
+  hosts: ['127.0.0.1'],
+  port: 9042,
+  username: 'cassandra',
+  password: 'cassandra',
+  keyspace: '',
+  replication: "{'class': 'SimpleStrategy', 'replication_factor': 1}",
+  datacenter: null,
+  readConsistency: 'LOCAL_QUORUM',
+  writeConsistency: 'LOCAL_QUORUM',
+  connectTimeoutMs: 20_000,
+  requestTimeoutMs: 30_000,
+  tls: undefined,
+  bytesPerSecond: Infinity,
+  burstBytes: 10_000_000,
+};

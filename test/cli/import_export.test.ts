@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { SqliteStore } from '../../src/store/sqlite.ts';
+import type { Kept } from '../../src/store/store.ts';
+import { HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
+import { runCliIn, startCliIn } from './run_cli.ts';
+
+const ZONE = '6f1f4d3e-6a53-4a3e-9a43-000000000001';
+const CARRIER = '6f1f4d3e-6a53-4a3e-9a43-000000000002';
+const CARRIED = '6f1f4d3e-6a53-4a3e-9a43-000000000003';
+const FENCE = '6f1f4d3e-6a53-4a3e-9a43-00000000000f';
+const uuid = (number: number) => `6f1f4d3e-6a53-4a3e-9a43-${String(number).padStart(12, '0')}`;
+
+/** A document of every kind of entity, children before parents, and fences in a zone of it. */
+const ALL = {
+  format: 'location-hub-entities',
+  version: 1,
+  anchors: [{ id: 'anchor-1', zone_id: 'hall' }],
+  trackables: [
+    { id: CARRIED, type: 'omlox', parent: CARRIER, location_providers: ['tag-2'] },
+    {
+      id: CARRIER,
+      type: 'omlox',
+      name: 'Cart "ä" 🛒',
+      location_providers: ['tag-1'],
+      properties: { n: 1e21, z: [null] },
+    },
+  ],
+  zones: [
+    {
+      id: ZONE,
+      type: 'uwb',
+      foreign_id: 'hall',
+      ground_control_points: [
+        [9, 50],
+        [0, 0],
+        [9.001, 50],
+        [71.7, 0],
+        [9, 50.001],
+        [0, 111.2],
+      ],
+    },
+  ],
+  providers: [{ id: 'tag-1', type: 'uwb', sensors: { t: 21.5 } }],
+  fences: [
+    {
+      id: FENCE,
+      zone_id: 'hall',
+      crs: 'local',
+      region: { type: 'Point', coordinates: [1, 1] },
+      radius: 3,
+    },
+  ],
+  locating_rules: [{ expression: 'accuracy < 5', priority: 3 }],
+};
+
+function written(document: unknown): string {
+  const path = join(newFolder(), 'all.json');
+  writeFileSync(path, JSON.stringify(document));
+  return path;
+}
+
+function keptIn(folder: string): Kept {
+  const store = new SqliteStore(join(folder, 'data.dat'), () => 'new');
+  try {
+    return store.load();
+  } finally {
+    store.close();
+  }
+}
+
+const idsOf = ({ entities }: Kept) => entities.map(({ kind, id }) => `${kind} ${id}`).sort();
+const withoutTime = (path: string) => readFileSync(path, 'utf8').replace(/"exported_at":"[^"]+"/, '');
+
+test('import takes in every kind of entity, and what export writes of them is imported to the same', async () => {
+  const first = newFolder();
+  const { code, out, err } = await runCliIn(first, 'import', written(ALL));
+  assert.match(out, /: 6 created, 0 changed, 0 as they were, 0 deleted\n$/, err);
+  assert.equal(code, 0);
+  const exported = join(first, 'out.json');
+  assert.equal((await runCliIn(first, 'export', exported)).code, 0);
+  const document = JSON.parse(readFileSync(exported, 'utf8'));
+  for (const name of ['anchors', 'zones', 'providers', 'fences', 'locating_rules'] as const) {
+    assert.deepEqual(document[name], ALL[name], name);
+  }
+  assert.deepEqual(document.trackables, ALL.trackables.toReversed());
+
+  const second = newFolder();
+  assert.equal((await runCliIn(second, 'import', exported)).code, 0);
+  const again = join(second, 'out.json');
+  await runCliIn(second, 'export', again);
+  assert.equal(withoutTime(again), withoutTime(exported));
+  assert.match(
+    (await runCliIn(second, 'import', exported)).out,
+    /: 0 created, 0 changed, 6 as they were, 0 deleted\n$/,
+  );
+
+  const hub = await HubProcess.start(second);
+  assert.deepEqual((await hub.get(`/trackables/${CARRIED}`))?.body, ALL.trackables[0]);
+  assert.deepEqual((await hub.get('/trackables/rules/locating'))?.body, ALL.locating_rules);
+  assert.equal((await hub.put('/providers/tag-2/location', locationOf('tag-2', 1)))?.status, 204);
+  assert.equal((await hub.get(`/trackables/${CARRIED}/motion`))?.status, 200);
+  await hub.crash();
+});
+
+test('import changes what is there under the same id, in any case, and leaves the rest; --replace deletes it', async () => {
+  const folder = newFolder();
+  await runCliIn(folder, 'import', written(ALL));
+  const changed = { ...ALL.trackables[1], id: CARRIER.toUpperCase(), name: 'changed' };
+  const small = { format: ALL.format, version: 1, trackables: [changed] };
+  assert.match(
+    (await runCliIn(folder, 'import', written(small))).out,
+    /: 0 created, 1 changed, 0 as they were, 0 deleted/,
+  );
+  const merged = keptIn(folder);
+  assert.equal(merged.entities.length, 7);
+  assert.match(merged.entities.find(({ id }) => id === CARRIER)?.text ?? '', /"name":"changed"/);
+  const replaced = await runCliIn(folder, 'import', written(small), '--replace');
+  assert.match(replaced.out, /: 0 created, 0 changed, 1 as they were, 5 deleted/);
+  assert.deepEqual(idsOf(keptIn(folder)), ['setting locating_rules', `trackable ${CARRIER}`]);
+});
+
+test('import --replace forgets the last locations of what it deletes', async () => {
+  const folder = newFolder();
+  const hub = await HubProcess.start(folder);
+  await hub.post('/trackables', ALL.trackables[1]);
+  await hub.put('/providers/tag-1/location', locationOf('tag-1', 1));
+  await hub.stop();
+  assert.equal(keptIn(folder).rows.length, 2);
+  await runCliIn(folder, 'import', written({ format: ALL.format, version: 1 }), '--replace');
+  const { entities, rows } = keptIn(folder);
+  assert.deepEqual([entities.filter(({ kind }) => kind !== 'setting'), rows], [[], []]);
+});
+
+const REFUSED: readonly [what: string, document: unknown, says: readonly RegExp[]][] = [
+  [
+    'entities that do not fit',
+    {
+      ...ALL,
+      fences: [
+        { ...ALL.fences[0], zone_id: 'nowhere' },
+        { id: uuid(77), region: { type: 'Point', coordinates: [9, 95] }, radius: 1 },
+      ],
+      trackables: [{ ...ALL.trackables[0], parent: uuid(78) }, ALL.trackables[1], ALL.trackables[1]],
+    },
+    [
+      /: 4 problems, nothing was changed\n/,
+      /\n {2}trackables\[0\]\.parent: must be the id of a trackable, found "\S+"\n/,
+      /\n {2}trackables\[2\]\.id: trackable "\S+" already exists\n/,
+      /\n {2}fences\[0\]\.zone_id: must be the id or foreign id of a zone, found "nowhere"\n/,
+      /\n {2}fences\[1\]\.region\.coordinates\S*: must be [^\n]*found 95\n/,
+    ],
+  ],
+  [
+    'trackables that carry each other',
+    { ...ALL, trackables: [ALL.trackables[0], { ...ALL.trackables[1], parent: CARRIED }] },
+    [/: 2 problems, nothing was changed\n {2}trackables\[\d\]\.parent: /],
+  ],
+  [
+    'an entity without id',
+    { ...ALL, zones: [{ type: 'rfid' }] },
+    [/\n {2}zones\[0\]\.id: must be the id of the entity, found nothing\n/],
+  ],
+  ['rules that are none', { ...ALL, locating_rules: [{ expression: '((' }] }, [/\n {2}locating_rules\[0\]/]],
+  ['a list that is none', { ...ALL, zones: {} }, [/\n {2}zones: must be a list, found \{\}\n/]],
+  ['a member that it does not know', { ...ALL, zonen: [] }, [/\n {2}zonen: is no list of entities\n/]],
+  [
+    'another kind of document',
+    { type: 'FeatureCollection' },
+    [/: format: must be "location-hub-entities", found nothing\n/],
+  ],
+  ['a later format', { ...ALL, version: 2 }, [/: version: must be 1, found 2\n/]],
+];
+
+const unchanged = newFolder();
+await runCliIn(unchanged, 'import', written({ ...ALL, fences: [] }));
+const before = keptIn(unchanged);
+
+for (const [what, document, says] of REFUSED) {
+  test(`import refuses ${what}, names each, and changes nothing`, async () => {
+    const { code, out, err } = await runCliIn(unchanged, 'import', written(document));
+    for (const pattern of says) assert.match(err, pattern);
+    assert.deepEqual([code, out], [1, '']);
+    assert.deepEqual(keptIn(unchanged), before);
+  });
+}
+
+test('A bulk import of 20,000 entities is whole or not there when its process is killed, and then serves', async () => {
+  const count = 20_000;
+  const trackables = Array.from({ length: count - 1000 }, (_, number) => {
+    return { id: uuid(number), type: 'omlox', name: `Cart ${number}`, location_providers: [`tag-${number}`] };
+  });
+  const fences = Array.from({ length: 1000 }, (_, number) => {
+    const coordinates = [9 + (number % 50) / 100, 50 + Math.floor(number / 50) / 100];
+    return { id: uuid(900_000 + number), region: { type: 'Point', coordinates }, radius: 50 };
+  });
+  const path = written({ format: ALL.format, version: 1, trackables, fences });
+  const folder = newFolder();
+  const random = randomFrom(5);
+  const startMs = performance.now();
+  const reference = await runCliIn(newFolder(), 'import', path);
+  const takesMs = performance.now() - startMs;
+  assert.equal(reference.code, 0, reference.err);
+  for (let round = 0; round < 2; round++) {
+    const { child, finished } = startCliIn(folder, 'import', path);
+    // Any moment of it.
+    const timer = setTimeout(() => child.kill('SIGKILL'), takesMs * (0.4 + 0.6 * random()));
+    await finished;
+    clearTimeout(timer);
+    const found = existsSync(join(folder, 'data.dat')) ? keptIn(folder).entities.length : 0;
+    assert.ok(found === 0 || found === count, `${found} entities are there`);
+  }
+  const { code, out, err } = await runCliIn(folder, 'import', path);
+  assert.equal(code, 0, err);
+  assert.match(out, /: (20000 created|0 created, 0 changed, 20000 as they were)/);
+  assert.ok(statSync(join(folder, 'data.dat')).size > 1_000_000);
+
+  const hub = await HubProcess.start(folder, { num_threads: 2 });
+  assert.equal((await hub.get('/trackables'))?.body.length, trackables.length);
+  assert.equal((await hub.get('/fences'))?.body.length, fences.length);
+  // Every hundredth tag comes into the first fence: whichever shard it is in, its cart comes along.
+  const sent = Array.from({ length: 190 }, (_, number) => locationOf(`tag-${number * 100}`, 1));
+  assert.equal((await hub.put('/providers/locations', sent))?.status, 204);
+  assert.equal((await hub.get('/trackables/motions'))?.body.length, sent.length);
+  assert.equal((await hub.get(`/fences/${fences[0]?.id}/trackables`))?.body.length, sent.length);
+  const { code: end } = await hub.stop();
+  assert.equal(end, 0);
+});

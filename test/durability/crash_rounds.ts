@@ -1,0 +1,81 @@
+import { Findings } from './findings.ts';
+import { type AtEnd, HubProcess, newFolder, randomFrom } from './hub_process.ts';
+import { type Crash, Ledger } from './ledger.ts';
+import { RESTART_DELAY_MS, Walkers } from './walkers.ts';
+
+/** Clients that send one request after the other, besides the walkers. */
+const CLIENTS = ['a', 'b', 'c', 'd'];
+/** With fast writes: what a busy hub may lose of last locations. */
+const LOST_MS = 2000;
+/** Load before the end of a round. Every fifth is longer than what may be lost. */
+const LOAD_MS = { min: 50, max: 1000, long: LOST_MS + 500 };
+const LONG_EVERY = 5;
+/** Every so many rounds the hub is asked to stop, under the same load. */
+const STOP_EVERY = 10;
+
+export interface RoundsOptions {
+  readonly rounds: number;
+  readonly seed: number;
+  /** Called after each round, with the number of rounds that are done. */
+  done?(rounds: number): void;
+  readonly atEnd?: AtEnd;
+}
+
+/**
+ * Starts a hub on one folder again and again, with each value of db_fast_writes in turn, and kills it at a random moment
+ * of mixed load. Each start is compared with all that the hub has acknowledged and told in the rounds before.
+ */
+export async function runCrashRounds({ rounds, seed, done, atEnd }: RoundsOptions): Promise<Findings> {
+  const folder = newFolder(atEnd);
+  const findings = new Findings();
+  const random = randomFrom(seed);
+  const ledger = new Ledger();
+  const walkers = new Walkers();
+  let crash: Crash = { crashedAtMs: 0, lostMs: 0 };
+  for (let round = 1; round <= rounds + 1; round++) {
+    const isFast = round % 2 === 1;
+    const settings = { db_fast_writes: isFast, restart_event_delay: RESTART_DELAY_MS, num_threads: 2 };
+    const hub = await HubProcess.start(folder, settings, atEnd);
+    await ledger.check(hub, findings, crash);
+    if (round === 1) await walkers.configure(hub);
+    await walkers.arrive(hub, findings);
+    // The last start is there to look at what the last crash has left.
+    const isLast = round > rounds;
+    const isStopped = isLast || round % STOP_EVERY === 0;
+    const load = isLast ? [] : loadOn(hub, { ledger, walkers, random });
+    const forMs = round % LONG_EVERY === 1 ? LOAD_MS.long : LOAD_MS.min + random() * (LOAD_MS.max - LOAD_MS.min);
+    if (!isLast) await new Promise((resolve) => setTimeout(resolve, forMs));
+    // What is on its way to the subscriber when the hub dies may come or not: it is told at most once either way.
+    crash = { crashedAtMs: isStopped ? Number.POSITIVE_INFINITY : performance.now(), lostMs: isFast ? LOST_MS : 0 };
+    const { code, stderr } = await (isStopped ? hub.stop() : hub.crash());
+    await Promise.all(load);
+    walkers.look(findings);
+    if (code !== (isStopped ? 0 : null) || stderr !== '') findings.wrong(`the hub ended with ${code}: ${stderr}`);
+    findings.count(isStopped ? 'orderly stops' : `kills with db_fast_writes ${isFast}`);
+    if (!isLast) done?.(round);
+  }
+  return findings;
+}
+
+interface Load {
+  readonly ledger: Ledger;
+  readonly walkers: Walkers;
+  readonly random: () => number;
+}
+
+function loadOn(hub: HubProcess, { ledger, walkers, random }: Load): Promise<void>[] {
+  const clients = CLIENTS.map(async (own) => {
+    while (await ledger.ask(hub, own, random));
+  });
+  return [...clients, ...Array.from({ length: Walkers.count }, (_, index) => walkers.walk(hub, index, random))];
+}
+
+const WRONGS_SHOWN = 20;
+
+/** The findings as lines of text. */
+export function reportOf({ counts, wrongs }: Findings, { rounds, seed }: RoundsOptions): string {
+  const all = [['rounds', `${rounds}, seed ${seed}`], ...counts, ['lost, repeated or wrong', wrongs.length]];
+  return [...all.map(([what, times]) => `${String(what).padEnd(36)}${times}`), ...wrongs.slice(0, WRONGS_SHOWN)].join(
+    '\n',
+  );
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { reportOn } from '../../src/store/report.ts';
+import { SocketClient } from '../support/socket_client.ts';
+import { type Disk, limitedDisk, smallDisk } from './full_disk.ts';
+import { fenceOf, HubProcess, locationOf } from './hub_process.ts';
+
+const NO_WAY = 'there is no way to fill a disk here: no mount, no prlimit';
+const FENCE = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0f';
+
+test('With db_fast_writes a hub on a full disk goes on with locations, says so, and recovers without loss', async (context) => {
+  const disk = smallDisk(context) ?? limitedDisk();
+  if (disk === undefined) context.skip(NO_WAY);
+  else await outlive(disk, true);
+});
+
+test('Without db_fast_writes a hub whose files cannot grow answers locations with an error, says so, and recovers without loss', async (context) => {
+  const disk = limitedDisk() ?? smallDisk(context);
+  if (disk === undefined) context.skip(NO_WAY);
+  else await outlive(disk, false);
+});
+
+async function outlive(disk: Disk, isFast: boolean): Promise<void> {
+  const { folder } = disk;
+  const settings = { db_fast_writes: isFast, restart_event_delay: 0 };
+  const hub = await HubProcess.start(folder, settings);
+  const before = await create(hub);
+  await hub.post('/fences', fenceOf(FENCE));
+  const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
+  const events = await socket.subscribe('fence_events');
+  await hub.put('/providers/early/location', locationOf('early', 100));
+  assert.deepEqual((await databaseOf(hub)).state, 'ok');
+
+  disk.fill(hub);
+  // What fits into the last page is still taken.
+  const taken = await createUntilRefused(hub);
+  const refused = await create(hub, 503);
+  assert.equal((await hub.get(`/trackables/${refused}`))?.status, 404);
+  for (let east = 1; east <= 20; east++) {
+    const answered = await hub.put('/providers/early/location', locationOf('early', east / 10));
+    assert.equal(answered?.status, isFast ? 204 : 503, JSON.stringify(answered?.body));
+  }
+  const database = await databaseOf(hub);
+  assert.equal(database.state, 'failing');
+  assert.match(database.error ?? '', disk.says);
+  assert.ok((database.pending_rows ?? 0) > 0 && Date.parse(database.failing_since ?? '') > 0, JSON.stringify(database));
+  // A subscriber must not miss what has happened.
+  await events.next((event) => event.event_type === 'region_entry' && event.provider_id === 'early');
+  assert.equal((await hub.get('/health'))?.status, 200);
+
+  disk.free(hub);
+  while ((await databaseOf(hub)).state === 'failing') await new Promise((resolve) => setTimeout(resolve, 50));
+  const after = await create(hub);
+  await hub.put('/providers/early/location', locationOf('early', 3));
+  await socket.close();
+  const { code } = await hub.stop();
+  assert.equal(code, 0);
+
+  const report = reportOn(join(folder, 'data.dat'));
+  assert.deepEqual([report.problems, report.notes], [[], []]);
+  const second = await HubProcess.start(folder, settings);
+  for (const id of [before, ...taken, after]) assert.equal((await second.get(`/trackables/${id}`))?.status, 200);
+  assert.equal((await second.get(`/trackables/${refused}`))?.status, 404);
+  const location = (await second.get('/providers/early/location'))?.body;
+  assert.equal(location.position.coordinates[0], locationOf('early', 3).position.coordinates[0]);
+  assert.equal((await second.get(`/fences/${FENCE}/providers`))?.body.length, 1);
+  await second.crash();
+}
+
+async function create(hub: HubProcess, expected = 201): Promise<string> {
+  const id = randomUUID();
+  const answered = await hub.post('/trackables', { id, type: 'omlox', properties: { text: 'x'.repeat(3000) } });
+  assert.equal(answered?.status, expected, JSON.stringify(answered?.body));
+  if (expected === 503) assert.match(answered?.body.message, /^Cannot keep data: the database does not take writes/);
+  return id;
+}
+
+async function createUntilRefused(hub: HubProcess): Promise<string[]> {
+  const taken: string[] = [];
+  for (;;) {
+    const id = randomUUID();
+    const answered = await hub.post('/trackables', { id, type: 'omlox', properties: { text: 'x'.repeat(3000) } });
+    if (answered?.status !== 201) return taken;
+    taken.push(id);
+    assert.ok(taken.length < 50, 'the disk takes everything');
+  }
+}
+
+interface Database {
+  readonly state: string;
+  readonly pending_rows?: number;
+  readonly failing_since?: string;
+  readonly error?: string;
+}
+
+async function databaseOf(hub: HubProcess): Promise<Database> {
+  return (await hub.get('/health/system'))?.body.database;
+}
+
+test('A hub that is stopped while its disk is full says what is lost, and the rest is sound', async (context: TestContext) => {
+  const disk = smallDisk(context) ?? limitedDisk();
+  if (disk === undefined) {
+    context.skip(NO_WAY);
+    return;
+  }
+  const hub = await HubProcess.start(disk.folder);
+  const id = await create(hub);
+  disk.fill(hub);
+  await createUntilRefused(hub);
+  assert.equal((await hub.put('/providers/late/location', locationOf('late', 1)))?.status, 204);
+  const { code, stderr } = await hub.stop();
+  assert.match(stderr, /The database took no more writes: last locations are lost/);
+  assert.equal(code, 0);
+  disk.free(hub);
+  const second = await HubProcess.start(disk.folder);
+  assert.equal((await second.get(`/trackables/${id}`))?.status, 200);
+  await second.crash();
+});

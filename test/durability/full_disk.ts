@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type HubProcess, newFolder } from './hub_process.ts';
+
+/** A disk that takes no more from a hub, and then does again. */
+export interface Disk {
+  readonly folder: string;
+  fill(hub: HubProcess): void;
+  free(hub: HubProcess): void;
+  /** What the hub says is wrong. */
+  readonly says: RegExp;
+}
+
+/**
+ * Files cannot grow any more: the system refuses what lies behind the present end of the log. Undefined where the
+ * system has no such limits for a process that runs.
+ */
+export function limitedDisk(): Disk | undefined {
+  if (run('prlimit', ['--version']).status !== 0) return undefined;
+  const folder = newFolder();
+  const limit = (hub: HubProcess, bytes: string) => {
+    // The soft limit alone, so that it can be lifted again.
+    const { status, stderr } = run('prlimit', ['--pid', String(hub.pid), `--fsize=${bytes}:`]);
+    assert.equal(status, 0, stderr);
+  };
+  return {
+    folder,
+    fill: (hub) => limit(hub, String(statSync(join(folder, 'data.dat-wal')).size)),
+    free: (hub) => limit(hub, 'unlimited'),
+    says: /^the disk reports an error \(SQLITE_IOERR_\w+\)$/,
+  };
+}
+
+/** A small file system of its own; undefined where none may be mounted. */
+export function smallDisk(context: TestContext): Disk | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-disk-'));
+  const { status } = run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder]);
+  context.after(() => {
+    if (status === 0) run('umount', ['--lazy', folder]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  if (status !== 0) return undefined;
+  const filler = join(folder, 'filler');
+  return {
+    folder,
+    fill() {
+      assert.throws(() => {
+        for (let number = 0; ; number++) writeFileSync(`${filler}${number}`, Buffer.alloc(4096));
+      }, /ENOSPC/);
+    },
+    free() {
+      run('find', [folder, '-name', 'filler*', '-delete']);
+    },
+    says: /^the disk is full$/,
+  };
+}
+
+function run(command: string, args: readonly string[]): { status: number | null; stderr: string } {
+  const { status, stderr, error } = spawnSync(command, args, { encoding: 'utf8' });
+  return { status, stderr: error === undefined ? stderr : error.message };
+}

@@ -1,0 +1,144 @@
+import { type Recorder, SocketClient } from '../support/socket_client.ts';
+import type { Findings } from './findings.ts';
+import { fenceOf, type HubProcess, locationOf } from './hub_process.ts';
+
+/** A fence that is left only on foot, and one that is left by silence as well. Both are the same circle. */
+const STAY = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0a';
+const SHORT = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0b';
+const TIMEOUT_MS = 500;
+/** Settings of the hub: overdue exits wait until the subscriber is back. */
+export const RESTART_DELAY_MS = 500;
+
+const WALKERS = ['walker 0', 'walker 1', 'walker 2', 'walker 3', 'walker 4', 'walker 5'];
+/** The first three walkers carry something. */
+const CARTS = [10, 11, 12].map((number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a60${number}`);
+const RADIUS_DEGREES = 10 / 71_695.6;
+
+/**
+ * Objects that walk in and out of fences, and a subscriber who sees all that is told of it, over many runs of a hub.
+ *
+ * An entry is known by fence, object and entry_time. Over all runs each is told at most once, and so is its exit; within
+ * a run entries and exits take turns, the first according to who was inside when the hub started. An object whose last
+ * location is inside is a member of the fence that nobody leaves by silence, and one outside is none.
+ */
+export class Walkers {
+  readonly #told = new Set<string>();
+  /** Pairs of fence and object that are inside, by what was told in this run. */
+  #inside = new Set<string>();
+  #events: Recorder | undefined;
+  #seen = 0;
+
+  /** Makes the fences and what is carried. */
+  async configure(hub: HubProcess): Promise<void> {
+    await hub.post('/fences', fenceOf(STAY));
+    await hub.post('/fences', fenceOf(SHORT, { timeout: TIMEOUT_MS }));
+    for (const [index, id] of CARTS.entries()) {
+      await hub.post('/trackables', { id, type: 'omlox', location_providers: [WALKERS[index]] });
+    }
+  }
+
+  /** A new run: checks who is inside, and that what is overdue is told once. */
+  async arrive(hub: HubProcess, findings: Findings): Promise<void> {
+    const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
+    this.#events = await socket.subscribe('fence_events');
+    this.#seen = 0;
+    const insideShort = await membersOf(hub, SHORT);
+    const insideStay = await membersOf(hub, STAY);
+    this.#inside = new Set([...insideStay.map((id) => `${STAY} ${id}`), ...insideShort.map((id) => `${SHORT} ${id}`)]);
+    // Exits that were told between the subscription and the question are of those who were inside before.
+    for (const { fence_id, event_type, ...event } of this.#events.events) {
+      if (event_type === 'region_exit') this.#inside.add(`${fence_id} ${objectOf(event)}`);
+    }
+    await this.#checkMembers(hub, new Set(insideStay), findings);
+    for (const id of insideShort) await this.#awaitExit(id, findings);
+    this.look(findings);
+    const { size } = new Set([...this.#inside].filter((pair) => pair.startsWith(SHORT)));
+    if (size > 0) findings.wrong(`${size} objects have not left the fence with a timeout`);
+  }
+
+  /** One walker goes somewhere, again and again, until the hub is gone. */
+  async walk(hub: HubProcess, index: number, random: () => number): Promise<void> {
+    const walker = WALKERS[index % WALKERS.length] ?? '';
+    for (let lastMs = 0; ; ) {
+      // A visit is known by its entry_time: no two locations of a walker are of one millisecond, or ahead of the clock.
+      while (Date.now() <= lastMs) await new Promise((resolve) => setTimeout(resolve, 1));
+      lastMs = Date.now();
+      const isInside = random() < 0.5;
+      const east = isInside ? random() * 8 : 100 + random() * 50;
+      const location = locationOf(walker, east, { timestamp_generated: new Date(lastMs).toISOString() });
+      const answered = await hub.put(`/providers/${encodeURIComponent(walker)}/location`, location);
+      if (answered?.status !== 204) return;
+    }
+  }
+
+  static get count(): number {
+    return WALKERS.length;
+  }
+
+  /** Looks at what was told since the last look; at the end of a run all has come that will come. */
+  look(findings: Findings): void {
+    const events = this.#events?.events ?? [];
+    for (const event of events.slice(this.#seen)) {
+      const { event_type: type, fence_id: fence, entry_time: entry } = event;
+      if (fence !== STAY && fence !== SHORT) continue;
+      const pair = `${fence} ${objectOf(event)}`;
+      const visit = `${type} ${pair} ${entry}`;
+      findings.count(type === 'region_entry' ? 'entries told' : 'exits told');
+      if (this.#told.has(visit)) findings.wrong(`told twice: ${visit}`);
+      this.#told.add(visit);
+      const isInside = this.#inside.has(pair);
+      if (isInside === (type === 'region_entry')) findings.wrong(`not in turn: ${visit}`);
+      if (type === 'region_entry') this.#inside.add(pair);
+      else this.#inside.delete(pair);
+    }
+    this.#seen = events.length;
+  }
+
+  async #checkMembers(hub: HubProcess, members: ReadonlySet<string>, findings: Findings): Promise<void> {
+    const locations = (await hub.get('/providers/locations'))?.body ?? [];
+    const motions = (await hub.get('/trackables/motions'))?.body ?? [];
+    const places = [
+      ...locations.map((location: Place) => [location.provider_id, location] as const),
+      ...motions.map(({ id, location }: { id: string; location: Place }) => [id, location] as const),
+    ].filter(([id]) => WALKERS.includes(id) || CARTS.includes(id));
+    for (const [id, { position }] of places) {
+      const isInside = Math.abs((position.coordinates[0] ?? 0) - 9) <= RADIUS_DEGREES;
+      findings.count('memberships checked');
+      if (members.has(id) !== isInside)
+        findings.wrong(`${id} is ${isInside ? 'inside and no' : 'outside and a'} member`);
+    }
+  }
+
+  async #awaitExit(id: string, findings: Findings): Promise<void> {
+    const isExit = (event: Told) =>
+      event.event_type === 'region_exit' && event.fence_id === SHORT && objectOf(event) === id;
+    findings.count('exits due over a restart');
+    try {
+      await this.#events?.next(isExit);
+      findings.count('of these told once');
+    } catch {
+      findings.wrong(`the overdue exit of ${id} was not told`);
+    }
+  }
+}
+
+interface Place {
+  readonly provider_id: string;
+  readonly position: { readonly coordinates: readonly number[] };
+}
+
+interface Told {
+  readonly event_type?: string;
+  readonly fence_id?: string;
+  readonly trackable_id?: string | null;
+  readonly provider_id?: string | null;
+}
+
+function objectOf({ trackable_id, provider_id }: Told): string {
+  return trackable_id ?? provider_id ?? '';
+}
+
+async function membersOf(hub: HubProcess, fence: string): Promise<string[]> {
+  const lists = await Promise.all(['providers', 'trackables'].map((kind) => hub.get(`/fences/${fence}/${kind}`)));
+  return lists.flatMap((list) => (list?.body ?? []).map(({ id }: { id: string }) => id));
+}

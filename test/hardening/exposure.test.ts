@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { warnOfExposure } from '../../src/exposure.ts';
+import { openTestHub } from '../support/running_hub.ts';
+
+const OPEN = { require_authorization: false, public_key_path: null, force_https: false };
+const TLS = { public_key_path: 'certificate.pem', force_https: true };
+
+const ROWS: readonly (readonly [host: string, settings: object, warning: RegExp | undefined])[] = [
+  ['127.0.0.1', {}, undefined],
+  ['127.0.0.53', {}, undefined],
+  ['::1', {}, undefined],
+  ['localhost', {}, undefined],
+  ['0.0.0.0', {}, /everybody may read and change everything/],
+  ['::', {}, /everybody may read and change everything/],
+  ['192.0.2.1', {}, /everybody may read and change everything/],
+  ['hub.example', TLS, /everybody may read and change everything/],
+  ['127.0.0.1.example', {}, /everybody may read and change everything/],
+  ['0.0.0.0', { require_authorization: true }, /without TLS/],
+  ['0.0.0.0', { require_authorization: true, ...TLS, force_https: false }, /without TLS/],
+  ['0.0.0.0', { require_authorization: true, ...TLS }, undefined],
+];
+
+function warnings(settings: Parameters<typeof warnOfExposure>[0]): string[] {
+  const said: string[] = [];
+  const log = { debug() {}, info() {}, error() {}, warn: (message: string) => void said.push(message) };
+  warnOfExposure(settings, log);
+  return said;
+}
+
+describe('warnOfExposure', () => {
+  for (const [host, settings, warning] of ROWS) {
+    it(`${warning === undefined ? 'says nothing' : 'warns'} on ${host} with ${JSON.stringify(settings)}`, () => {
+      const said = warnings({ host, ...OPEN, ...settings });
+      assert.equal(said.length, warning === undefined ? 0 : 1);
+      if (warning !== undefined) assert.match(said[0] ?? '', warning);
+    });
+  }
+});
+
+describe('a hub', () => {
+  it('listens on this machine only, and is silent about it', async (t) => {
+    const hub = await openTestHub();
+    t.after(hub.close);
+    assert.deepEqual(hub.logged, []);
+  });
+
+  it('warns when others can reach it without authorization', async (t) => {
+    const hub = await openTestHub({ host: '0.0.0.0' });
+    t.after(hub.close);
+    assert.deepEqual(
+      hub.logged.map(({ level }) => level),
+      ['warn'],
+    );
+  });
+});

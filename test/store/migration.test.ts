@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { StartupError } from '../../src/errors.ts';
+import { openFile } from '../../src/store/database_file.ts';
+import { migrate } from '../../src/store/migration/migrate.ts';
+import { STEPS, type Step } from '../../src/store/migration/steps.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Stage } from '../../src/store/opening.ts';
+import { readKept } from '../../src/store/read_kept.ts';
+import { SqliteStore } from '../../src/store/sqlite.ts';
+import type { EntityWrite } from '../../src/store/store.ts';
+import { folderFor } from './folder.ts';
+import { row, sorted } from './rows.ts';
+import { HUB_ID, makeVersion1 } from './version_1.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 3, 4, 52);
+const BACKUP = 'data.dat.v1.20261121T030452Z.bak';
+
+const zone = (id: string): EntityWrite => ({ kind: 'zone', id, text: `{"id":"${id}"}` });
+const usage: EntityWrite = { kind: 'setting', id: 'usage', text: '{"month":11}' };
+const rules: EntityWrite = { kind: 'setting', id: 'locating_rules', text: '[]' };
+const ROWS = Array.from({ length: 2000 }, (_, number) => row(number));
+const WRITTEN = {
+  entities: [zone('b'), usage, zone('a'), rules, { ...zone('c'), kind: 'fence' as const }],
+  rows: ROWS,
+};
+
+function old(folder: string): string {
+  const path = join(folder, 'data.dat');
+  makeVersion1(path, WRITTEN);
+  return path;
+}
+
+test('SqliteStore brings a file of version 1 to the present version, with everything in it', (context) => {
+  const path = old(folderFor(context));
+  const store = new SqliteStore(path, randomUUID, { nowMs: NOW_MS });
+  const kept = store.load();
+  store.close();
+  const { entities } = WRITTEN;
+  assert.deepEqual(kept.entities, [entities[0], entities[2], entities[4], rules, usage]);
+  assert.deepEqual(sorted(kept.rows), sorted(ROWS));
+  assert.equal(kept.hubId, HUB_ID);
+  assert.deepEqual(schemaOf(path), schemaOf(fresh(folderFor(context))));
+});
+
+test('SqliteStore leaves a verified copy of the version before, which an older hub could use', (context) => {
+  const folder = folderFor(context);
+  new SqliteStore(old(folder), randomUUID, { nowMs: NOW_MS }).close();
+  assert.deepEqual(readdirSync(folder).sort(), ['data.dat', BACKUP, 'data.dat.lock'].sort());
+  const copy = new Database(join(folder, BACKUP), { readonly: true });
+  context.after(() => copy.close());
+  assert.deepEqual(copy.pragma('integrity_check', { simple: true }), 'ok');
+  assert.equal(copy.pragma('user_version', { simple: true }), 1);
+  assert.equal(copy.pragma('application_id', { simple: true }), 0x6f6d6c48);
+  assert.deepEqual(copy.prepare('SELECT kind, id, text FROM entity ORDER BY seq').all(), WRITTEN.entities);
+  assert.equal(copy.prepare('SELECT count(*) FROM last_known').pluck().get(), ROWS.length);
+});
+
+test('A migration is noted in the file, and a second start makes no other', (context) => {
+  const folder = folderFor(context);
+  const path = old(folder);
+  for (let start = 0; start < 2; start++) new SqliteStore(path, randomUUID, { nowMs: NOW_MS }).close();
+  const db = new Database(path, { readonly: true });
+  context.after(() => db.close());
+  assert.deepEqual(db.prepare('SELECT * FROM migration').all(), [
+    { version: 2, name: STEPS[1]?.name, at_ms: NOW_MS, backup: join(folder, BACKUP) },
+  ]);
+  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, 1);
+});
+
+test('A file of version 1 with a log that was not written back is migrated with what the log holds', (context) => {
+  const folder = folderFor(context);
+  const path = join(folder, 'data.dat');
+  const source = join(folderFor(context), 'data.dat');
+  makeVersion1(source, { entities: [zone('a')] });
+  const db = new Database(source);
+  db.pragma('wal_autocheckpoint = 0');
+  db.exec("INSERT INTO entity (kind, id, text) VALUES ('zone', 'late', '{}')");
+  // As a crash leaves it.
+  for (const ending of ['', '-wal']) copyFileSync(source + ending, path + ending);
+  db.close();
+  const store = new SqliteStore(path, randomUUID, { nowMs: NOW_MS });
+  assert.deepEqual(
+    store.load().entities.map(({ id }) => id),
+    ['a', 'late'],
+  );
+  store.close();
+});
+
+const failing: Step = {
+  version: 3,
+  name: 'Fail after much was done',
+  run(db) {
+    db.exec('DELETE FROM entity; DELETE FROM last_known; CREATE TABLE half (done TEXT) STRICT');
+    throw new Error('the step has met\nwhat it does not know');
+  },
+};
+
+test('A failed step puts the copy back and ends the start with one plain line; steps before it stay', (context) => {
+  const folder = folderFor(context);
+  const path = old(folder);
+  const db = openFile(path);
+  const again = () => migrate(db, { file: path, path, newId: randomUUID, nowMs: NOW_MS, steps: [...STEPS, failing] });
+  const kept = join(folder, 'data.dat.v2.20261121T030452Z.bak');
+  assert.throws(again, (error) => {
+    assert.ok(error instanceof StartupError);
+    assert.equal(
+      error.message,
+      `Cannot use the database ${path}: the migration to version 3 has failed: the step has met what it does not know; it was put back as it was, and ${kept} is a copy`,
+    );
+    return true;
+  });
+  assert.deepEqual(digest(path), digest(kept));
+  const store = new SqliteStore(path, randomUUID);
+  assert.equal(store.load().entities.length, WRITTEN.entities.length);
+  assert.equal(store.load().rows.length, ROWS.length);
+  store.close();
+});
+
+test('A step whose outcome is damaged counts as failed', (context) => {
+  const path = old(folderFor(context));
+  const db = openFile(path);
+  const damaging: Step = {
+    version: 3,
+    name: 'Damage an index',
+    run(db) {
+      db.unsafeMode(true);
+      db.pragma('writable_schema = ON');
+      db.exec(
+        "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'meta') WHERE name = 'setting'",
+      );
+      db.pragma('writable_schema = RESET');
+    },
+  };
+  const steps = [...STEPS, damaging];
+  assert.throws(
+    () => migrate(db, { file: path, path, newId: randomUUID, nowMs: NOW_MS, steps }),
+    /migration to version 3 has failed: .*damaged/,
+  );
+  new SqliteStore(path, randomUUID).close();
+});
+
+test('Nothing is migrated where no copy can be made', (context) => {
+  const folder = folderFor(context);
+  const path = old(folder);
+  const before = digest(path);
+  // The folder of the copy is missing.
+  const file = join(folder, 'none', 'data.dat');
+  const db = openFile(path);
+  assert.throws(
+    () => migrate(db, { file, path, newId: randomUUID, nowMs: NOW_MS }),
+    /version 1 cannot be copied to .*none.*, so it is left as it is: /,
+  );
+  assert.deepEqual(digest(path), before);
+});
+
+test('Steps are told of, in order and up to the whole', async (context) => {
+  const stages: Stage[] = [];
+  const store = await openStore(
+    { path: old(folderFor(context)), startedMs: NOW_MS },
+    { stage: (stage) => stages.push(stage) },
+  );
+  await store.close();
+  assert.match(stages[0]?.text ?? '', /^Copying version 1 to .*\.bak$/);
+  assert.ok(stages.some(({ text }) => text === `Migrating to version 2: ${STEPS[1]?.name}`));
+  const parts = stages.map(({ part }) => part);
+  assert.deepEqual(parts, parts.toSorted());
+  assert.equal(parts.at(-1), 1);
+});
+
+test('The steps are numbered without a gap, and all of them make a new file', (context) => {
+  assert.deepEqual(
+    STEPS.map(({ version }) => version),
+    STEPS.map((_, index) => index + 1),
+  );
+  const folder = folderFor(context);
+  const stages: Stage[] = [];
+  const path = join(folder, 'data.dat');
+  const store = new SqliteStore(path, () => 'made', { nowMs: NOW_MS, stage: (stage) => stages.push(stage) });
+  assert.deepEqual(store.load(), { entities: [], rows: [], hubId: 'made' });
+  store.close();
+  // There is nothing to copy.
+  assert.deepEqual([stages, readdirSync(folder).sort()], [[], ['data.dat', 'data.dat.lock']]);
+});
+
+test('A copy that was not finished is no backup, and is replaced by the next', (context) => {
+  const folder = folderFor(context);
+  const path = old(folder);
+  copyFileSync(path, join(folder, `${BACKUP}.tmp`));
+  new SqliteStore(path, randomUUID, { nowMs: NOW_MS }).close();
+  assert.ok(existsSync(join(folder, BACKUP)));
+  assert.ok(!existsSync(join(folder, `${BACKUP}.tmp`)));
+});
+
+test('readKept reads a new file', (context) => {
+  const db = new Database(fresh(folderFor(context)), { readonly: true });
+  context.after(() => db.close());
+  assert.deepEqual(readKept(db), { entities: [], rows: [] });
+});
+
+function fresh(folder: string): string {
+  const path = join(folder, 'data.dat');
+  new SqliteStore(path, randomUUID).close();
+  return path;
+}
+
+function schemaOf(path: string): unknown {
+  const db = new Database(path, { readonly: true });
+  try {
+    const made = db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all() as {
+      sql: string | null;
+    }[];
+    const spaced = made.map((each) => ({ ...each, sql: each.sql?.replaceAll(/\s+/g, ' ') }));
+    return [db.pragma('user_version'), spaced];
+  } finally {
+    db.close();
+  }
+}
+
+function digest(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { RowQueue } from '../../src/store/row_queue.ts';
+import { row } from './rows.ts';
+
+type Step = { readonly do: 'put'; readonly number: number } | { readonly do: 'take' | 'kept' | 'failed' };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('put' as const), number: fc.integer({ min: 0, max: 9 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('take' as const, 'kept' as const, 'failed' as const) }) },
+);
+
+test('RowQueue ends with the newest row of each object, whatever is taken, kept and refused meanwhile', () => {
+  const steps = fc.array(step, { maxLength: 120 });
+  fc.assert(
+    fc.property(steps, fc.constantFrom(1, 1000, Infinity), (history, bytesMax) => {
+      const queue = new RowQueue({ bytesMax });
+      const newest = new Map<string, number>();
+      const stored = new Map<string, number>();
+      let flight: ReturnType<RowQueue['take']> | undefined;
+      const keep = (): void => {
+        for (const { id, ...own } of flight ?? []) stored.set(id, 'receivedMs' in own ? own.receivedMs : 0);
+        flight = undefined;
+        queue.kept();
+      };
+      for (const [at, each] of history.entries()) {
+        if (each.do === 'put') {
+          queue.put([row(each.number, { atMs: at })]);
+          newest.set(`tag-${each.number}`, at + each.number);
+        } else if (each.do === 'take') {
+          if (flight === undefined) flight = queue.take();
+        } else if (flight !== undefined && each.do === 'kept') keep();
+        else if (flight !== undefined) {
+          queue.failed(new Error('not now'));
+          flight = undefined;
+        }
+        assert.ok(queue.size <= 2 * newest.size, 'an object has two places at most');
+      }
+      if (flight !== undefined) keep();
+      while (queue.size > 0) {
+        flight = queue.take();
+        if (bytesMax < 1000) assert.equal(flight.length, 1);
+        keep();
+      }
+      assert.deepEqual(stored, newest);
+    }),
+    { seed: 7, numRuns: 400 },
+  );
+});
+
+test('RowQueue takes about as many bytes as it may, in the order of arrival', () => {
+  const [first] = [row(1)];
+  const bytes = 'location' in first! ? first.location.length : 0;
+  const queue = new RowQueue({ bytesMax: 3 * bytes + 60 });
+  queue.put(Array.from({ length: 8 }, (_, number) => row(number + 1)));
+  const taken: string[][] = [];
+  while (queue.size > 0) {
+    taken.push(queue.take().map(({ id }) => id));
+    queue.kept();
+  }
+  assert.deepEqual(taken, [
+    ['tag-1', 'tag-2', 'tag-3'],
+    ['tag-4', 'tag-5', 'tag-6'],
+    ['tag-7', 'tag-8'],
+  ]);
+});

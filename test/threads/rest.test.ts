@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { metres, provider, RunningShards } from './running_shards.ts';
+
+const running = new RunningShards({ shards: 1 });
+// A question for a thread's memory does not keep the process.
+const awake = setInterval(() => undefined, 1000);
+after(() => {
+  clearInterval(awake);
+  return running.close();
+});
+
+test('A worker that has nothing to do after much work gives memory back, and knows all that it knew', async () => {
+  const [lane] = running.shards.lanes;
+  running.tell(...Array.from({ length: 100 }, (_, index) => provider(`tag ${index}`)));
+  for (let round = 0; round < 200; round++) {
+    running.second++;
+    for (let index = 0; index < 100; index++) running.location(`tag ${index}`, metres(round, index));
+    await running.shards.settled();
+  }
+  await running.shards.kept();
+  const before = await lane?.memory();
+  for (let flushes = 0; flushes < 10; flushes++) lane?.flush();
+  await running.shards.settled();
+  const [location] = (await running.read({ ask: 'provider_location', id: 'tag 7' })) ?? [];
+  assert.deepEqual((location as { position: object }).position, { type: 'Point', coordinates: [...metres(199, 7)] });
+  const tidied = await lane?.memory();
+  assert.ok(tidied && before && tidied.heapUsedBytes < before.heapUsedBytes, `${before?.heapUsedBytes} bytes before`);
+});

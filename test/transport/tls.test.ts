@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { connect as connectPlain } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe as group, type TestContext, test } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
+import { WebSocket } from 'ws';
+import { makeCertificate, type TestCertificate, writeCertificate } from '../support/certificates.ts';
+import { echo, freePort, raw, SOCKET_PATH, serve } from './harness.ts';
+
+const MODES = [
+  { only: true, name: 'HTTPS alone' },
+  { only: false, name: 'HTTPS beside HTTP' },
+] as const;
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-tls-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+interface Asked {
+  readonly made: TestCertificate;
+  readonly agent?: Agent;
+  readonly path?: string;
+  readonly body?: string | Uint8Array;
+  readonly method?: string;
+}
+
+/** One HTTPS request, which trusts one certificate only. */
+async function ask(port: number, { made, agent, path = '/', body, method = 'GET' }: Asked) {
+  const trust = { ca: made.certificate, ...(agent === undefined ? { agent: false } : { agent }) };
+  const sent = request({ host: '127.0.0.1', port, path, method, ...trust });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  const protocol = response.socket.getProtocol();
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return { status: response.statusCode, text: Buffer.concat(chunks).toString(), protocol };
+}
+
+async function socketOf(port: number, made: TestCertificate): Promise<WebSocket> {
+  const socket = new WebSocket(`wss://127.0.0.1:${port}${SOCKET_PATH}`, { ca: made.certificate });
+  await once(socket, 'open');
+  return socket;
+}
+
+async function echoed(socket: WebSocket, text: string): Promise<string> {
+  socket.send(text);
+  const [data] = await once(socket, 'message');
+  return String(data);
+}
+
+async function serveTls(t: TestContext, only: boolean, options: Parameters<typeof serve>[1] = {}) {
+  const folder = folderOf(t);
+  const made = makeCertificate();
+  const tls = { ...writeCertificate(folder, made), keyPassword: undefined, dhParamsPath: undefined, only };
+  return { folder, made, ...(await serve(t, { tls, handlePeer: echo, ...options })) };
+}
+
+for (const { only, name } of MODES) {
+  group(`listen with ${name}`, () => {
+    test('serves requests and WebSockets to clients that verify its certificate', async (t) => {
+      const { port, made } = await serveTls(t, only);
+      const { status, text, protocol } = await ask(port, { made, path: '/v2/zones?crs=local' });
+      assert.deepEqual([status, protocol], [200, 'TLSv1.3']);
+      assert.deepEqual(JSON.parse(text), { method: 'GET', path: '/v2/zones', query: 'crs=local', bytes: 0 });
+      const socket = await socketOf(port, made);
+      assert.equal(await echoed(socket, 'größer 🦊'), 'größer 🦊');
+      await assert.rejects(ask(port, { made: makeCertificate() }), /self-signed|unable to verify|signature/);
+    });
+
+    test('carries long bodies both ways, whole and in order', async (t) => {
+      const { port, made } = await serveTls(t, only, {
+        bodyMaxBytes: 5_000_000,
+        handleHttp: ({ body }) => ({ status: 200, body }),
+      });
+      const body = Buffer.from(Uint32Array.from({ length: 1_000_000 }, (_, i) => i).buffer).toString('latin1');
+      const { text } = await ask(port, { made, method: 'PUT', body: Buffer.from(body.slice(0, 2_000_000), 'latin1') });
+      assert.equal(Buffer.byteLength(text) > 1_900_000, true);
+      const socket = await socketOf(port, made);
+      const sent = Array.from({ length: 400 }, (_, i) => `${i} ${'x'.repeat(i * 20)}`);
+      const got: string[] = [];
+      const all = new Promise<void>((resolve) => {
+        socket.on('message', (data) => got.push(String(data)) === sent.length && resolve());
+      });
+      for (const frame of sent) socket.send(frame);
+      await all;
+      assert.deepEqual(got, sent);
+    });
+
+    test('serves a changed certificate to new connections, and goes on with the open ones', async (t) => {
+      const { server, port, made, folder } = await serveTls(t, only);
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      t.after(() => agent.destroy());
+      assert.equal((await ask(port, { made, agent })).status, 200);
+      const socket = await socketOf(port, made);
+      assert.equal(await server.renewCertificate(), false);
+
+      for (const renewed of [makeCertificate(), makeCertificate()]) {
+        writeCertificate(folder, renewed);
+        assert.equal(await server.renewCertificate(), true);
+        assert.equal((await ask(port, { made: renewed })).status, 200);
+        await assert.rejects(ask(port, { made }), /self-signed|unable to verify|signature/);
+        assert.equal(await echoed(await socketOf(port, renewed), 'new'), 'new');
+        // These connections were opened under the first certificate.
+        assert.equal(await echoed(socket, 'old'), 'old');
+        assert.equal((await ask(port, { made, agent })).status, 200);
+      }
+    });
+
+    test('keeps its certificate when the new one is of no use', async (t) => {
+      const { server, port, made, folder } = await serveTls(t, only);
+      const other = makeCertificate();
+      writeCertificate(folder, { ...other, key: made.key });
+      await assert.rejects(server.renewCertificate(), /^UnusableCertificate: private_key_path: is not the key of/);
+      assert.equal((await ask(port, { made })).status, 200);
+      writeCertificate(folder, other);
+      assert.equal(await server.renewCertificate(), true);
+      assert.equal((await ask(port, { made: other })).status, 200);
+    });
+
+    test('opens an encrypted key', async (t) => {
+      const made = makeCertificate();
+      const files = writeCertificate(folderOf(t), made, 'a secret');
+      const tls = { ...files, keyPassword: 'a secret', dhParamsPath: undefined, only };
+      const { port } = await serve(t, { tls });
+      assert.equal((await ask(port, { made })).status, 200);
+    });
+
+    test('takes no TLS before 1.2', async (t) => {
+      const { port } = await serveTls(t, only);
+      const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const;
+      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...old });
+      const [error] = await once(socket, 'error');
+      assert.match(String(error), /protocol version|unsupported protocol|ECONNRESET|disconnected/);
+    });
+
+    test('closes its sockets with 1001, ends, and frees the port', async (t) => {
+      const port = await freePort();
+      const { server, made, folder } = await serveTls(t, only, { port });
+      const sockets = [await socketOf(port, made)];
+      writeCertificate(folder, makeCertificate());
+      await server.renewCertificate();
+      const codes = Promise.all(sockets.map((socket) => once(socket, 'close')));
+      await server.close();
+      assert.deepEqual(
+        (await codes).map(([code]) => code),
+        [1001],
+      );
+      await serve(t, { port });
+    });
+
+    test('refuses connections beyond the bound', async (t) => {
+      const { port, made } = await serveTls(t, only, { connectionsMax: 2 });
+      const kept = [await socketOf(port, made), await socketOf(port, made)];
+      await assert.rejects(socketOf(port, made));
+      kept[0]?.terminate();
+      await once(kept[0] as WebSocket, 'close');
+      // The server hears of the end a little later than the client.
+      for (let left = 200; left > 0; left--) {
+        try {
+          await socketOf(port, made);
+          return;
+        } catch {
+          await new Promise(setImmediate);
+        }
+      }
+      assert.fail('no connection was taken in place of the one that has ended');
+    });
+  });
+}
+
+const GET = 'GET /plain HTTP/1.1\r\nHost: h\r\n\r\n';
+
+test('HTTP is told that there is HTTPS only, and reaches nothing', async (t) => {
+  let handled = 0;
+  const { port } = await serveTls(t, true, { handleHttp: () => ({ status: 200, body: String(handled++) }) });
+  const answer = await raw(port, [GET, GET], /never/);
+  assert.match(answer, /^HTTP\/1\.1 426 Upgrade Required\r\n/);
+  assert.match(answer, /"message":"Cannot answer over HTTP: this hub serves HTTPS only"\}$/);
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${SOCKET_PATH}`);
+  const [error] = await once(socket, 'error');
+  assert.match(String(error), /426/);
+  assert.equal(handled, 0);
+});
+
+test('HTTP is answered on the port of HTTPS unless force_https is set, and so are its WebSockets', async (t) => {
+  const { port } = await serveTls(t, false);
+  assert.match(await raw(port, [GET], /"\/plain"/), /^HTTP\/1\.1 200 OK/);
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${SOCKET_PATH}`);
+  await once(socket, 'open');
+  assert.equal(await echoed(socket, 'plain'), 'plain');
+});
+
+test('a client that sends a PROXY header is cut off, however it is cut into pieces', async (t) => {
+  let handled = 0;
+  const { port } = await serveTls(t, false, {
+    handleHttp() {
+      handled++;
+      return { status: 200, body: 'done' };
+    },
+  });
+  const header = '\r\n\r\n\0\r\nQUIT\n!\x11\0\x0c\x01\x02\x03\x04\x01\x02\x03\x04\0\0\0\0';
+  for (const at of [1, 5, 11, header.length]) {
+    const parts = [GET, header.slice(0, at), header.slice(at) + GET];
+    assert.match(await raw(port, parts, /never/).catch(() => ''), /^(HTTP\/1\.1 200 OK|$)/);
+  }
+  assert.ok(handled <= 4, `${handled} requests were handled`);
+});
+
+test('connections that break off in every phase are no fault', async (t) => {
+  const { port, made, reported } = await serveTls(t, false);
+  const bytes = ['\x16', '\x16\x03\x01\x02', '\x16\x03\x01\xff\xffgarbage', 'G', 'GET / HTTP', '\0\0\0'];
+  for (const text of bytes) {
+    const socket = connectPlain(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(Buffer.from(text, 'latin1'));
+    socket.resetAndDestroy();
+  }
+  const tls: TLSSocket = connect({ host: '127.0.0.1', port, ca: made.certificate });
+  await once(tls, 'secureConnect');
+  tls.destroy();
+  assert.equal((await ask(port, { made })).status, 200);
+  assert.deepEqual(reported, []);
+});

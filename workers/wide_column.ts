@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { risingClock } from '../src/clock.ts';
+import { StartupError } from '../src/errors.ts';
+import type { WideColumnSettings } from '../src/store/widecolumn/settings.ts';
+import { WideColumnStore } from '../src/store/widecolumn/wide_column_store.ts';
+import { packKept, type StoreReply, type StoreRequest, unpackBatch } from './store_protocol.ts';
+
+/** The thread that talks to a wide-column database: packing and unpacking its frames is work of its own. */
+const surroundings = { now: risingClock(), wait: (ms: number) => wait(ms), random: Math.random, newId: randomUUID };
+const opening = WideColumnStore.open(workerData as WideColumnSettings, surroundings);
+
+void answer(async () => {
+  await opening;
+  return { say: 'ready' };
+});
+
+// The store serves in order, and each answer waits for it alone, so answers are in order, too.
+parentPort?.on('message', (request: StoreRequest) => void answer(async () => serve(await opening, request)));
+
+async function serve(store: WideColumnStore, request: StoreRequest): Promise<StoreReply> {
+  switch (request.ask) {
+    case 'load':
+      return { say: 'loaded', bytes: packKept(await store.load()) };
+    case 'commit':
+      await store.commit(unpackBatch(request.bytes));
+      return { say: 'done', failures: [...store.takeFailures()] };
+    case 'close':
+      await store.close();
+      return { say: 'done' };
+  }
+}
+
+async function answer(work: () => Promise<StoreReply>): Promise<void> {
+  let reply: StoreReply;
+  try {
+    reply = await work();
+  } catch (error) {
+    const { message } = error as Error;
+    const store = await opening.catch(() => undefined);
+    const failures = [...(store?.takeFailures() ?? [])];
+    reply = { say: 'failed', startup: error instanceof StartupError, message, failures };
+  }
+  const bytes = reply.say === 'loaded' ? [reply.bytes.buffer as ArrayBuffer] : [];
+  parentPort?.postMessage(reply satisfies StoreReply, bytes);
+}
