@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { coloursAt, openPage, openUiHub, type PageOptions, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
@@ -228,6 +231,52 @@ test('A cluster that is clicked opens', { skip }, async (t) => {
   await page.waitForURL((url) => Number(url.searchParams.get('z')) === 17.5);
   await counts(page, '4 trackables');
   assert.equal(new URL(page.url()).searchParams.get('sel'), null);
+});
+
+test('Trackables that collide have a ring, until they part', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await hub.post('/trackables', { type: 'omlox', name: 'Cart', location_providers: ['tag-2'], radius: 1 });
+  const page = await lookAt(t, hub, [60, 20], '&layers=trackables');
+  await move(hub, 'tag-1', [60, 20]);
+  await counts(page, '1 trackable');
+  const [x, y] = await middle(page);
+  const isRed = async (): Promise<boolean> =>
+    (await coloursAt(page, [x, y - 13])).some(([r, g, b]) => r > 170 && g < 90 && b < 90);
+  assert.equal(await isRed(), false);
+  await move(hub, 'tag-2', [60.5, 20]);
+  await untilHolds(page, isRed);
+  await move(hub, 'tag-2', [80, 20]);
+  await untilHolds(page, async () => !(await isRed()));
+});
+
+test('What has not been heard of for a while is counted as silent', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const longAgo = new Date(Date.now() - 20_000).toISOString();
+  await move(hub, 'tag-1', [20, 20], { timestamp_generated: longAgo });
+  const page = await lookAt(t, hub, [20, 20]);
+  await counts(page, '1 trackable, 1 silent');
+  await move(hub, 'tag-1', [21, 20]);
+  await page.locator('.map-counts', { hasText: /^1 trackable$/ }).waitFor();
+});
+
+test('Map tiles come from where the configuration says, with their attribution', { skip }, async (t) => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.setHeader('Content-Type', 'image/svg+xml');
+    response.end('<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256"><rect width="9" height="9"/></svg>');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const map_tile_url = `http://127.0.0.1:${port}/{z}/{x}/{y}.svg`;
+  const hub = await openUiHub(t, { map_tile_url, map_tile_attribution: 'Tiles by somebody' });
+  const page = await openPage(t, `${hub.origin}/hub-ui/?at=0.001,0.001&z=3`);
+  await page.getByText('Tiles by somebody').waitFor();
+  await untilHolds(page, async () => asked.includes('/3/4/3.svg'));
 });
 
 test('A trackable that is deleted leaves the map', { skip }, async (t) => {
