@@ -212,6 +212,31 @@ test('a client that sends a PROXY header is cut off, however it is cut into piec
   assert.ok(handled <= 4, `${handled} requests were handled`);
 });
 
+test('requests are counted by the address of the client, also behind the front', async (t) => {
+  const { port, made } = await serveTls(t, false, { requestsPerSecond: 1 });
+  const statuses: (number | undefined)[] = [];
+  for (let i = 0; i < 30; i++) statuses.push((await ask(port, { made })).status);
+  assert.equal(statuses[0], 200);
+  assert.ok(statuses.includes(429));
+  assert.match(await raw(port, [GET], /\}$/), /^HTTP\/1\.1 429 /);
+});
+
+group('a server with TLS lets go of', { concurrency: true }, () => {
+  for (const [name, first] of [
+    ['a client that says nothing', ''],
+    ['a handshake that does not go on', '\x16\x03\x01\x02\0\x01'],
+  ] as const) {
+    test(name, { timeout: 60_000 }, async (t) => {
+      const { port } = await serveTls(t, true);
+      const socket = connectPlain(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.resume();
+      if (first !== '') socket.write(Buffer.from(first, 'latin1'));
+      await new Promise((resolve) => socket.on('close', resolve));
+    });
+  }
+});
+
 test('connections that break off in every phase are no fault', async (t) => {
   const { port, made, reported } = await serveTls(t, false);
   const bytes = ['\x16', '\x16\x03\x01\x02', '\x16\x03\x01\xff\xffgarbage', 'G', 'GET / HTTP', '\0\0\0'];
