@@ -28,12 +28,14 @@ interface Asked {
   readonly path?: string;
   readonly body?: string | Uint8Array;
   readonly method?: string;
+  /** That the client sends from. */
+  readonly localAddress?: string;
 }
 
 /** One HTTPS request, which trusts one certificate only. */
-async function ask(port: number, { made, agent, path = '/', body, method = 'GET' }: Asked) {
+async function ask(port: number, { made, agent, path = '/', body, method = 'GET', localAddress = '127.0.0.1' }: Asked) {
   const trust = { ca: made.certificate, ...(agent === undefined ? { agent: false } : { agent }) };
-  const sent = request({ host: '127.0.0.1', port, path, method, ...trust });
+  const sent = request({ host: '127.0.0.1', port, path, method, localAddress, ...trust });
   sent.end(body);
   const [response] = await once(sent, 'response');
   const protocol = response.socket.getProtocol();
@@ -212,13 +214,14 @@ test('a client that sends a PROXY header is cut off, however it is cut into piec
   assert.ok(handled <= 4, `${handled} requests were handled`);
 });
 
-test('requests are counted by the address of the client, also behind the front', async (t) => {
+const skip = process.platform !== 'linux' && 'Other systems have one loopback address of IPv4 only';
+test('requests are counted by the address of the client, also behind the front', { skip }, async (t) => {
   const { port, made } = await serveTls(t, false, { requestsPerSecond: 1 });
   const statuses: (number | undefined)[] = [];
-  for (let i = 0; i < 30; i++) statuses.push((await ask(port, { made })).status);
+  for (let i = 0; i < 30; i++) statuses.push((await ask(port, { made, localAddress: '127.0.0.2' })).status);
   assert.equal(statuses[0], 200);
   assert.ok(statuses.includes(429));
-  assert.match(await raw(port, [GET], /\}$/), /^HTTP\/1\.1 429 /);
+  assert.equal((await ask(port, { made })).status, 200);
 });
 
 group('a server with TLS lets go of', { concurrency: true }, () => {
