@@ -64,7 +64,7 @@ function rulesIn(role: string, items: readonly Pair[], reading: Reading): PathRu
       return [];
     }
     // With or without a slash at its end it is the same path.
-    once(earlier, { key: withoutSlashes(path), what, place }, reading);
+    once(earlier, { key: path.replace(/(?<!\/)\/+$/, ''), what, place }, reading);
     return [{ path, place, reach: reachOf(value, { what, place }, reading) }];
   });
 }
@@ -114,13 +114,6 @@ function reachOf(
     reach.set(operation, wide);
   }
   return reach;
-}
-
-/** No regular expression: that would begin anew at each of many slashes. */
-function withoutSlashes(path: string): string {
-  let end = path.length;
-  while (path[end - 1] === '/') end--;
-  return path.slice(0, end);
 }
 
 function textOf(node: unknown): string {
