@@ -1,0 +1,19 @@
+import { signal } from '@preact/signals';
+
+/** What the hub tells the page before anything else. */
+export interface Settings {
+  readonly hub_version: string;
+  readonly map_tiles: { readonly url: string; readonly attribution: string } | null;
+}
+
+export const settings = signal<Settings>({ hub_version: '', map_tiles: null });
+
+/** Asks for the settings; the page does without them when they cannot be had. */
+export async function loadSettings(): Promise<void> {
+  try {
+    const response = await fetch(`${import.meta.env.BASE_URL}settings.json`);
+    if (response.ok) settings.value = (await response.json()) as Settings;
+  } catch {
+    // The connection's state says that the hub cannot be reached.
+  }
+}

@@ -1,0 +1,9 @@
+import { Empty, Page } from '../parts/page.tsx';
+
+export function RulesPage() {
+  return (
+    <Page title="Rules">
+      <Empty icon="rule" title="Nothing here yet" />
+    </Page>
+  );
+}
