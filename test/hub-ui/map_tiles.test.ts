@@ -15,10 +15,11 @@ test('Map tiles come from where the configuration says, with their attribution',
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
   const map_tile_url = `http://127.0.0.1:${port}/{z}/{x}/{y}.svg`;
   const hub = await openUiHub(t, { map_tile_url, map_tile_attribution: 'Tiles by somebody' });
+  // After the page, which would complain of tiles that it cannot have.
+  t.after(() => server.close());
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=0.001,0.001&z=3`);
   await page.getByText('Tiles by somebody').waitFor();
   await untilHolds(page, async () => asked.includes('/3/4/3.svg'));
