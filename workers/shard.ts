@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { move, workerData } from 'piscina';
 import { openShard } from '../src/core/shard.ts';
-import { garbageCollector } from '../src/lane/garbage.ts';
 import { blocksOf } from '../src/model/event_block.ts';
 import { openFenceIndex } from '../wasm/fence_index.ts';
+import { garbageCollector } from './garbage.ts';
 import { pack, type ShardReply, type ShardSettings, unpackBatch } from './protocol.ts';
 
 /** One shard of the hub: unpacks a batch, steps, and packs the outcome. No bytes at all: it may rest. */

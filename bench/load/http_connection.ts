@@ -5,32 +5,59 @@ import { type Connection, type Fate, openSocket } from './connection.ts';
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 const READ_BYTES = 16_384;
+/** A server closes connections that are idle for long, this one after ten seconds: before that, take a new one. */
+const IDLE_MAX_MS = 5000;
 
 /** An HTTP connection that sends requests as they are given and reads of each answer little more than its status. */
 export class HttpConnection implements Connection {
+  readonly #port: number;
   #socket: Socket | undefined;
+  #usedMs = 0;
   #done: ((fate: Fate) => void) | undefined;
   #held = '';
   retryAfterMissing = 0;
 
+  private constructor(port: number) {
+    this.#port = port;
+  }
+
   static async open(port: number): Promise<HttpConnection> {
-    const connection = new HttpConnection();
-    const onRead = (bytes: Buffer): void => connection.#read(bytes);
-    const socket = await openSocket(port, { bufferBytes: READ_BYTES, onRead });
-    socket.on('error', () => connection.#settle('failed'));
-    socket.on('close', () => connection.#settle('failed'));
-    connection.#socket = socket;
+    const connection = new HttpConnection(port);
+    await connection.#connect();
     return connection;
   }
 
   send(bytes: Buffer, done: (fate: Fate) => void): void {
     this.#done = done;
-    this.#socket?.write(bytes);
+    if (this.#socket !== undefined && performance.now() - this.#usedMs < IDLE_MAX_MS) {
+      this.#socket.write(bytes);
+      return;
+    }
+    this.#connect().then(
+      () => this.#socket?.write(bytes),
+      () => this.#settle('failed'),
+    );
   }
 
   close(): void {
     this.#done = undefined;
     this.#socket?.destroy();
+  }
+
+  async #connect(): Promise<void> {
+    const stale = this.#socket;
+    this.#socket = undefined;
+    stale?.destroy();
+    const onRead = (bytes: Buffer): void => this.#read(bytes);
+    const socket = await openSocket(this.#port, { bufferBytes: READ_BYTES, onRead });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      if (this.#socket !== socket) return;
+      this.#socket = undefined;
+      this.#settle('failed');
+    });
+    this.#socket = socket;
+    this.#usedMs = performance.now();
   }
 
   #read(bytes: Buffer): void {
@@ -53,6 +80,7 @@ export class HttpConnection implements Connection {
   }
 
   #settle(fate: Fate): void {
+    this.#usedMs = performance.now();
     const done = this.#done;
     this.#done = undefined;
     done?.(fate);

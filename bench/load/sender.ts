@@ -12,6 +12,8 @@ export interface Interval {
   readonly seconds: number;
   /** Whether what an open loop has not managed to send by the end is left. */
   readonly abandon?: boolean;
+  /** The first so many connections; all when left out. */
+  readonly connections?: number;
 }
 
 /** Locations by what has become of them. */
@@ -35,6 +37,8 @@ export interface Sent {
 }
 
 const WAKE_MS = 1;
+const PRIMING_CONNECTIONS = 10;
+const PRIMING_PAUSE_MS = 50;
 
 /** Sends a feed over connections. One run at a time. */
 export class Sender {
@@ -103,28 +107,35 @@ export class Sender {
     return this.#connections.reduce((sum, connection) => sum + connection.retryAfterMissing, 0);
   }
 
-  /** Sends each message of the feed once, again where it was refused: so that the hub knows every provider. */
+  /**
+   * Sends each message of the feed once, again where it was refused: so that the hub knows every provider. On few
+   * connections at a time, since it is the creating of providers that takes long.
+   */
   async prime(): Promise<Tally> {
     const total = newTally();
     const each = Math.ceil(this.#feed.messagesPerRound / this.#connections.length);
-    const stamp = new Stamp();
-    await Promise.all(
-      this.#connections.map(async (connection, index) => {
-        for (let turn = 0; turn < each; turn++) {
-          stamp.set(this.#nowUs());
-          const { bytes, locations } = this.#feed.next(index, stamp);
-          let fate: Fate = 'refused';
-          while (fate === 'refused') {
-            fate = await new Promise<Fate>((resolve) => connection.send(bytes, resolve));
-            total.offered += locations;
-            total[fate] += locations;
-            if (fate === 'failed') throw new Error('A message was neither accepted nor refused');
-            if (fate === 'refused') await new Promise((resolve) => setTimeout(resolve, 20));
-          }
-        }
-      }),
-    );
+    const waiting = this.#connections.keys();
+    const worker = async (): Promise<void> => {
+      for (const connection of waiting) {
+        for (let turn = 0; turn < each; turn++) await this.#sendUntilAccepted(connection, total);
+      }
+    };
+    await Promise.all(Array.from({ length: PRIMING_CONNECTIONS }, worker));
     return total;
+  }
+
+  async #sendUntilAccepted(connection: number, total: Tally): Promise<void> {
+    const stamp = new Stamp();
+    stamp.set(this.#nowUs());
+    const { bytes, locations } = this.#feed.next(connection, stamp);
+    for (;;) {
+      const fate = await new Promise<Fate>((resolve) => this.#connections[connection]!.send(bytes, resolve));
+      total.offered += locations;
+      total[fate] += locations;
+      if (fate === 'accepted') return;
+      if (fate === 'failed') throw new Error('A message was neither accepted nor refused');
+      await new Promise((resolve) => setTimeout(resolve, PRIMING_PAUSE_MS));
+    }
   }
 }
 

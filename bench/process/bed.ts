@@ -95,6 +95,11 @@ export class Bed {
     return bed;
   }
 
+  /** Connections of the load generator. */
+  get connections(): number {
+    return this.#plan.connections;
+  }
+
   /** Locations a second of a server that only parses them, on as many connections. */
   async bare({ warmupSeconds, seconds }: { warmupSeconds: number; seconds: number }): Promise<number> {
     const server = new Remote<BareCommands>(BARE);

@@ -6,13 +6,17 @@ import { polygonFences, SITE_FENCES, sideFor } from './site.ts';
 const PROVIDERS = 10_000;
 const STEP_METRES = 1.4;
 
-/** 10,000 people on smooth walks among 1,000 fences of 16 corners, with a subscriber of locations and one of fences. */
-export function crowdedSite(
-  name: string,
-  sent: { way: Way; connections: number; perMessage: number },
-  asked: Asked,
-): LoadRun {
-  const providers = Math.ceil(PROVIDERS * asked.scale);
+interface Sent {
+  readonly way: Way;
+  readonly connections: number;
+  readonly perMessage: number;
+  /** 10,000 when left out. */
+  readonly providers?: number;
+}
+
+/** People on smooth walks among 1,000 fences of 16 corners, with a subscriber of locations and one of fences. */
+export function crowdedSite(name: string, sent: Sent, asked: Asked): LoadRun {
+  const providers = Math.ceil((sent.providers ?? PROVIDERS) * asked.scale);
   const fences = Math.ceil(SITE_FENCES * asked.scale);
   const sideMetres = sideFor(fences);
   // A provider belongs to one connection.

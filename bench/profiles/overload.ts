@@ -8,12 +8,15 @@ import type { Asked, Profile } from './profile.ts';
 import { fifth, mean } from './statistics.ts';
 
 const SECONDS = 10;
-/**
- * So many senders that more than the lanes hold may be under way, though each waits for its answer: a sender who waits
- * offers no more than he is let.
- */
+/** What waits for a thread at most, by default. */
 const LANE_CAPACITY = 100_000;
+/**
+ * A sender who waits for his answer offers no more than he is let. So many of them have twice under way what the lanes
+ * hold.
+ */
 const SENDERS = { way: 'put-many', connections: 800, perMessage: 250, providers: 200_000 } as const;
+/** Connections that find the maximum. */
+const FEW = 10;
 const SAMPLE_MS = 100;
 /** How long after the load's end latencies must be as before. */
 const RECOVERY_SECONDS = 2;
@@ -32,7 +35,7 @@ export const OVERLOAD: Profile = {
     try {
       const load = new Load(bed, seconds);
       asked.progress('measuring the maximum');
-      const most = sustained(await bed.measure({ perSecond: undefined, warmupSeconds: Math.min(3, seconds), seconds }));
+      const most = await load.most();
       asked.progress('measuring normal load');
       const before = await load.at(NORMAL_SHARE * most, Math.min(2, seconds));
       asked.progress(`offering ${Math.round(2 * most)}/s`);
@@ -88,6 +91,14 @@ class Load {
   constructor(bed: Bed, seconds: number) {
     this.#bed = bed;
     this.#seconds = seconds;
+  }
+
+  /** The most that goes through, of senders who are too few to overload the hub. */
+  async most(): Promise<number> {
+    const few = { perSecond: undefined, connections: Math.min(FEW, this.#bed.connections) };
+    return sustained(
+      await this.#bed.measure({ ...few, warmupSeconds: Math.min(3, this.#seconds), seconds: this.#seconds }),
+    );
   }
 
   at(rate: number, warmupSeconds: number): Promise<Measured> {

@@ -9,7 +9,7 @@ export interface BodyLimits {
 }
 
 /** The value of a JSON body, whatever its Content-Type says. Throws HUB_BAD_REQUEST. */
-export function parseBody(bytes: Uint8Array, { depthMax }: BodyLimits): unknown {
+export function parseBody(bytes: Uint8Array, { depthMax }: BodyLimits = {}): unknown {
   // hot: once per PUT of locations
   if (bytes.length === 0) throw new HubError('HUB_BAD_REQUEST', 'body: must be JSON, found nothing');
   try {

@@ -64,7 +64,7 @@ function rulesIn(role: string, items: readonly Pair[], reading: Reading): PathRu
       return [];
     }
     // With or without a slash at its end it is the same path.
-    once(earlier, { key: path.replace(/\/+$/, ''), what, place }, reading);
+    once(earlier, { key: path.replace(/(?<!\/)\/+$/, ''), what, place }, reading);
     return [{ path, place, reach: reachOf(value, { what, place }, reading) }];
   });
 }

@@ -18,8 +18,9 @@ import {
   type WireError,
 } from './wire.ts';
 
-/** Close code of a connection that asks too much for now. */
+/** Close codes: of a connection that asks too much for now, and of one that met a defect. */
 const TRY_AGAIN_LATER = 1013;
+const INTERNAL_ERROR = 1011;
 
 /** What one connection has subscribed to. */
 export interface Held {
@@ -156,12 +157,7 @@ export class Session implements PeerEvents {
       const access = await admitted;
       if (!this.#closed) command.handle(this, frame, access);
     } catch (error) {
-      try {
-        this.#refuse(error);
-      } catch (defect) {
-        this.deps.report?.(defect);
-        this.#peer.close(1011, 'An internal error occurred');
-      }
+      this.#refuse(error);
     }
   }
 
@@ -173,14 +169,17 @@ export class Session implements PeerEvents {
     return authorize({ use, path: this.path, topic, token: tokenOf(params) ?? this.#token });
   }
 
-  /** Answers what a frame was refused with. Throws what is a defect. */
+  /** Answers what a frame was refused with. A defect is told to the log, and ends the connection. */
   #refuse(error: unknown): void {
     if (error instanceof CommandError) this.fail(error.reason, error.message);
     else if (error instanceof HubError && error.code === 'HUB_NOT_AUTHORIZED')
       this.fail('notAuthorized', error.message);
     // Nobody is authenticated either while the identity server is away.
     else if (error instanceof HubError) this.fail('notAuthenticated', error.message);
-    else throw error;
+    else {
+      this.deps.report?.(error);
+      this.#peer.close(INTERNAL_ERROR, 'An internal error occurred');
+    }
   }
 
   /** Ends subscriptions whose token has expired. Their ids are gone, so the client may subscribe anew. */

@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { StartupError } from '../errors.ts';
 
 /** A certificate that cannot be served, with what is wrong in which setting. */
@@ -31,8 +32,8 @@ export interface Certificate {
 }
 
 /**
- * Reads a certificate and its key. Throws an UnusableCertificate naming the setting and its file when they cannot be read or do
- * not belong to each other.
+ * Reads a certificate and its key. Throws an UnusableCertificate naming the setting and its file when they cannot
+ * be read or do not belong to each other.
  */
 export function readCertificate(files: CertificateFiles): Certificate {
   const certificate = readPem('public_key_path', files.certificatePath);
@@ -41,6 +42,13 @@ export function readCertificate(files: CertificateFiles): Certificate {
   const parsed = parse(certificate, files);
   if (!parsed.checkPrivateKey(openKey(key, files))) {
     throw new UnusableCertificate(`private_key_path: is not the key of the certificate in ${files.certificatePath}`);
+  }
+  checkServed({ cert: certificate, key, passphrase: files.keyPassword }, files.certificatePath);
+  // Node takes whatever it is given here, and serves without.
+  if (dhParams?.includes('-----BEGIN DH PARAMETERS-----') === false) {
+    throw new UnusableCertificate(
+      `dh_params_path: must name a file with such parameters, found none in ${files.dhParamsPath}`,
+    );
   }
   const digest = createHash('sha256').update(certificate).update('\0').update(key).update('\0');
   return {
@@ -75,6 +83,15 @@ function parse(pem: Buffer, { certificatePath }: CertificateFiles): X509Certific
         cause,
       },
     );
+  }
+}
+
+/** Whatever else TLS may not like, found before a connection is made. */
+function checkServed(options: SecureContextOptions, path: string): void {
+  try {
+    createSecureContext(options);
+  } catch (cause) {
+    throw new UnusableCertificate(`public_key_path: cannot use ${path}: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -1,6 +1,8 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import type { TestCertificate } from '../support/certificates.ts';
 
 /** A key of the issuer with its public half as the issuer shows it. */
 export interface IssuerKey {
@@ -45,16 +47,20 @@ export class Issuer {
     this.#close = close;
   }
 
-  static async open(keys?: readonly IssuerKey[]): Promise<Issuer> {
-    const server = createServer((request, response) => {
+  /** With a certificate it is served over HTTPS. */
+  static async open(keys?: readonly IssuerKey[], tls?: TestCertificate): Promise<Issuer> {
+    const answer = (request: IncomingMessage, response: ServerResponse): void => {
       issuer.asked.push(request.url ?? '');
       const { status, body } = issuer.#answer(request.url ?? '');
       response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' }).end(body);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    };
+    const server =
+      tls === undefined ? createServer(answer) : createTlsServer({ key: tls.key, cert: tls.certificate }, answer);
+    await new Promise<void>((resolve) => server.listen(0, tls === undefined ? '127.0.0.1' : 'localhost', resolve));
     const { port } = server.address() as AddressInfo;
     const close = () => new Promise<void>((resolve) => void server.close(() => resolve()));
-    const issuer = new Issuer(`http://127.0.0.1:${port}/realms/test`, keys ?? [await newKey()], close);
+    const origin = tls === undefined ? 'http://127.0.0.1' : 'https://localhost';
+    const issuer = new Issuer(`${origin}:${port}/realms/test`, keys ?? [await newKey()], close);
     return issuer;
   }
 

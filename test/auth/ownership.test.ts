@@ -146,7 +146,7 @@ const REFUSED: readonly [method: string, path: string, body?: unknown][] = [
   ['PUT', '/providers/locations', [{ ...at('mine', 1), provider_id: ['mine'] }]],
   ['POST', '/providers', { id: 'theirs-new', type: 'uwb' }],
   ['POST', '/providers', { type: 'uwb' }],
-  ['POST', '/providers', '{"type":"uwb","id":"theirs-new","__proto__":{"id":"mine"}}'],
+  ['POST', '/providers', '{"type":"uwb","id":"theirs-new","prototype":{"id":"mine"}}'],
   ['POST', '/providers', []],
   ['DELETE', '/providers'],
   ['DELETE', '/providers/theirs'],

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Fetch } from '../../src/auth/fetch_json.ts';
 import { StartupError } from '../../src/errors.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { openTestHub, type TestSettings } from '../support/running_hub.ts';
-import { type AuthorizedHub, openAuthorizedHub } from './authorized_hub.ts';
+import { type AuthorizedHub, openAuthorizedHub, withToken } from './authorized_hub.ts';
 import { Issuer } from './issuer.ts';
 
 const PERMISSIONS = `
@@ -193,32 +193,35 @@ test('A hub starts without its identity server, answers 503, and lets tokens in 
   assert.ok(hub.logged.some(({ message }) => message === 'The identity server answers again'));
 });
 
-test('A hub reaches its identity server as the settings of its certificate say', async (t) => {
-  const issuer = await Issuer.open();
-  const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
-  t.after(async () => {
-    await issuer.close();
-    await rm(folder, { recursive: true, force: true });
+const CERTIFICATES: readonly [name: string, settings: TestSettings, status: number][] = [
+  ['that the system does not know', {}, 503],
+  ['that it is told to trust', { authserver_public_key_path: 'certificate.pem' }, 200],
+  ['that it is told to trust, and of another server', { authserver_public_key_path: 'another.pem' }, 503],
+  ['that it is told not to verify', { verify_authserver: false }, 200],
+];
+
+for (const [name, settings, status] of CERTIFICATES) {
+  test(`A hub answers ${status} over an identity server with a certificate ${name}`, async (t) => {
+    const certificate = makeCertificate();
+    const issuer = await Issuer.open(undefined, certificate);
+    const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+    await writeFile(join(folder, 'permissions.yaml'), PERMISSIONS);
+    await writeFile(join(folder, 'certificate.pem'), certificate.certificate);
+    await writeFile(join(folder, 'another.pem'), makeCertificate().certificate);
+    const hub = await openTestHub({ ...issuer.settings, ...settings }, { folder });
+    t.after(async () => {
+      await hub.close();
+      await issuer.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+    const token = await issuer.token({ roles: ['sender'] });
+    assert.equal((await withToken(hub, token).get('/providers')).status, status);
+    const warned = hub.logged.some(({ message }) =>
+      message.includes('certificate of the identity server is not verified'),
+    );
+    assert.equal(warned, settings['verify_authserver'] === false);
   });
-  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
-  await writeFile(join(folder, 'permissions.yaml'), PERMISSIONS);
-  await writeFile(join(folder, 'identity.pem'), pem);
-  const asked: object[] = [];
-  const outgoing = (tls: object) => {
-    asked.push(tls);
-    return fetch as Fetch;
-  };
-  const usual = await openTestHub(issuer.settings, { folder, outgoing });
-  await usual.close();
-  const special = { authserver_public_key_path: 'identity.pem', verify_authserver: false };
-  const hub = await openTestHub({ ...issuer.settings, ...special }, { folder, outgoing });
-  await hub.close();
-  assert.deepEqual(asked, [
-    { trusted: undefined, verify: true },
-    { trusted: pem, verify: false },
-  ]);
-  assert.ok(hub.logged.some(({ message }) => message.includes('is not verified')));
-});
+}
 
 const STARTS: readonly [name: string, settings: TestSettings, file: string | undefined, problem: RegExp][] = [
   [

@@ -44,7 +44,8 @@ async function requestToken(url: string, form: Readonly<Record<string, string>>)
   assert.equal(response.status, 200, text);
   const token = JSON.parse(text) as Token;
   assert.equal(token.token_type.toLowerCase(), 'bearer');
-  assert.equal(token.expires_in, 900);
+  // A busy server has counted some of its 900 seconds away when it answers.
+  assert.ok(token.expires_in > 800 && token.expires_in <= 900, `${token.expires_in} s`);
   return token;
 }
 

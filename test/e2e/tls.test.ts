@@ -138,6 +138,11 @@ describe('a hub does not start', () => {
       /^dh_params_path: must name a PEM file, found none in/,
     ],
     [
+      'with parameters that are none',
+      { ...FILES, dh_params_path: 'certificate.pem' },
+      /^dh_params_path: must name a file with such parameters, found none in \/.*certificate\.pem$/,
+    ],
+    [
       'with the key of another certificate',
       { ...FILES, private_key_path: 'other.pem' },
       /^private_key_path: is not the key of the certificate in/,

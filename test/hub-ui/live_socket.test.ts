@@ -71,7 +71,9 @@ function watched(t: TestContext, port: number) {
   return { socket, clock, states, messages, taken, refusals, until, beats: () => beats };
 }
 
-test('LiveSocket delivers what it subscribed to, and subscribes again after the connection was lost', async (t) => {
+test('LiveSocket delivers what it subscribed to, and subscribes again after the connection was lost', {
+  timeout: 60_000,
+}, async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   const line = await openLine(t, hub.hub.port);
@@ -92,7 +94,7 @@ test('LiveSocket delivers what it subscribed to, and subscribes again after the 
   assert.deepEqual(taken, [7, 7]);
 });
 
-test('LiveSocket is stale when nothing comes back, and gives such a connection up', async (t) => {
+test('LiveSocket is stale when nothing comes back, and gives such a connection up', { timeout: 60_000 }, async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   const line = await openLine(t, hub.hub.port);
@@ -112,7 +114,9 @@ test('LiveSocket is stale when nothing comes back, and gives such a connection u
   await until(() => states.at(-1) === 'connected');
 });
 
-test('LiveSocket tells why the hub has refused a subscription, and keeps the others', async (t) => {
+test('LiveSocket tells why the hub has refused a subscription, and keeps the others', {
+  timeout: 60_000,
+}, async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   const { socket, refusals, taken, until } = watched(t, hub.hub.port);
@@ -124,7 +128,7 @@ test('LiveSocket tells why the hub has refused a subscription, and keeps the oth
   assert.match(refusals[0] ?? '', /no_such_topic/);
 });
 
-test('LiveSocket ends a subscription that was given up before the hub had taken it', async (t) => {
+test('LiveSocket ends a subscription that was given up before the hub had taken it', { timeout: 60_000 }, async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   const { socket, messages, taken, until } = watched(t, hub.hub.port);

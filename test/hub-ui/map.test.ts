@@ -156,6 +156,9 @@ test('The local view shows a zone in its own metres', { skip }, async (t) => {
     const [x = 0, y = 0] = (url.searchParams.get('at') ?? '').split(',').map(Number);
     return Math.abs(x - 20) < 6 && Math.abs(y - 20) < 6;
   });
+  while (page.url().includes('zone=')) await page.goBack();
+  const [longitude] = earth(50, 30);
+  await page.waitForURL((url) => Math.abs(Number.parseFloat(url.searchParams.get('at') ?? '') - longitude) < 1e-6);
 });
 
 test('A measured line has its length on the earth', { skip }, async (t) => {
@@ -228,6 +231,34 @@ test('A cluster that is clicked opens', { skip }, async (t) => {
   await page.waitForURL((url) => Number(url.searchParams.get('z')) === 17.5);
   await counts(page, '4 trackables');
   assert.equal(new URL(page.url()).searchParams.get('sel'), null);
+});
+
+test('Trackables that collide have a ring, until they part', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await hub.post('/trackables', { type: 'omlox', name: 'Cart', location_providers: ['tag-2'], radius: 1 });
+  const page = await lookAt(t, hub, [60, 20], '&layers=trackables');
+  await move(hub, 'tag-1', [60, 20]);
+  await counts(page, '1 trackable');
+  const [x, y] = await middle(page);
+  const isRed = async (): Promise<boolean> =>
+    (await coloursAt(page, [x, y - 13])).some(([r, g, b]) => r > 170 && g < 90 && b < 90);
+  assert.equal(await isRed(), false);
+  await move(hub, 'tag-2', [60.5, 20]);
+  await untilHolds(page, isRed);
+  await move(hub, 'tag-2', [80, 20]);
+  await untilHolds(page, async () => !(await isRed()));
+});
+
+test('What has not been heard of for a while is counted as silent', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const longAgo = new Date(Date.now() - 20_000).toISOString();
+  await move(hub, 'tag-1', [20, 20], { timestamp_generated: longAgo });
+  const page = await lookAt(t, hub, [20, 20]);
+  await counts(page, '1 trackable, 1 silent');
+  await move(hub, 'tag-1', [21, 20]);
+  await page.locator('.map-counts', { hasText: /^1 trackable$/ }).waitFor();
 });
 
 test('A trackable that is deleted leaves the map', { skip }, async (t) => {

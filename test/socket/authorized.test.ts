@@ -136,6 +136,27 @@ test('A defect of the authorization closes the connection, and is told to the lo
   assert.deepEqual(reported, [defect]);
 });
 
+test('A defect among frames that have waited closes the connection, too', async (t) => {
+  const { authorize, next } = questions();
+  const defect = new Error('secret');
+  let asked = 0;
+  const { connect, reported, published } = await serveSocket(t, {
+    authorize(question) {
+      asked++;
+      if (asked === 2) throw defect;
+      return authorize(question);
+    },
+  });
+  const client = await connect();
+  const closed = client.closed();
+  client.send({ event: 'subscribe', topic: 'fence_events' });
+  client.send(location(1));
+  client.send(location(2));
+  (await next()).resolve(FULL_ACCESS);
+  assert.deepEqual(await closed, [1011, 'An internal error occurred']);
+  assert.deepEqual([reported, published], [[defect], []]);
+});
+
 test('A topic or an event that does not exist is answered as such, whatever the token', async (t) => {
   const asked: Asked[] = [];
   const { connect } = await serveSocket(t, {

@@ -72,6 +72,7 @@ export const AREAS: readonly Area[] = [
   { path: 'bench/process', mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts'] },
   { path: 'bench/kernel', mayImport: ['src', 'workers', 'wasm', 'bench/load', 'bench/profiles/site.ts'] },
   { path: 'bench/report', mayImport: ['bench/targets.ts'] },
+  { path: 'bench/soak', mayImport: ['bench/process', 'bench/profiles', 'src/store/backup.ts'] },
   { path: 'bench', mayImport: [] },
   { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench'] },
 ];

@@ -28,12 +28,14 @@ interface Asked {
   readonly path?: string;
   readonly body?: string | Uint8Array;
   readonly method?: string;
+  /** That the client sends from. */
+  readonly localAddress?: string;
 }
 
 /** One HTTPS request, which trusts one certificate only. */
-async function ask(port: number, { made, agent, path = '/', body, method = 'GET' }: Asked) {
+async function ask(port: number, { made, agent, path = '/', body, method = 'GET', localAddress = '127.0.0.1' }: Asked) {
   const trust = { ca: made.certificate, ...(agent === undefined ? { agent: false } : { agent }) };
-  const sent = request({ host: '127.0.0.1', port, path, method, ...trust });
+  const sent = request({ host: '127.0.0.1', port, path, method, localAddress, ...trust });
   sent.end(body);
   const [response] = await once(sent, 'response');
   const protocol = response.socket.getProtocol();
@@ -210,6 +212,32 @@ test('a client that sends a PROXY header is cut off, however it is cut into piec
     assert.match(await raw(port, parts, /never/).catch(() => ''), /^(HTTP\/1\.1 200 OK|$)/);
   }
   assert.ok(handled <= 4, `${handled} requests were handled`);
+});
+
+const skip = process.platform !== 'linux' && 'Other systems have one loopback address of IPv4 only';
+test('requests are counted by the address of the client, also behind the front', { skip }, async (t) => {
+  const { port, made } = await serveTls(t, false, { requestsPerSecond: 1 });
+  const statuses: (number | undefined)[] = [];
+  for (let i = 0; i < 30; i++) statuses.push((await ask(port, { made, localAddress: '127.0.0.2' })).status);
+  assert.equal(statuses[0], 200);
+  assert.ok(statuses.includes(429));
+  assert.equal((await ask(port, { made })).status, 200);
+});
+
+group('a server with TLS lets go of', { concurrency: true }, () => {
+  for (const [name, first] of [
+    ['a client that says nothing', ''],
+    ['a handshake that does not go on', '\x16\x03\x01\x02\0\x01'],
+  ] as const) {
+    test(name, { timeout: 60_000 }, async (t) => {
+      const { port } = await serveTls(t, true);
+      const socket = connectPlain(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.resume();
+      if (first !== '') socket.write(Buffer.from(first, 'latin1'));
+      await new Promise((resolve) => socket.on('close', resolve));
+    });
+  }
 });
 
 test('connections that break off in every phase are no fault', async (t) => {

@@ -19,9 +19,6 @@ export const connection = signal<Connection>({ state: 'connecting', sinceMs: Dat
 export const traffic = signal<readonly Traffic[]>([]);
 const TRAFFIC_MAX = 600;
 
-/** How often the connection was made, so that whatever asked for a state before can ask again. */
-export const connects = signal(0);
-
 export interface Subscriber {
   /** The hub has taken the subscription, for the first time or again. */
   subscribed?(): void;
@@ -149,7 +146,6 @@ function changeState(state: SocketState, retryInMs: number | undefined): void {
   const nowMs = Date.now();
   const retryAtMs = retryInMs === undefined ? undefined : nowMs + retryInMs;
   const { state: before, sinceMs } = connection.peek();
-  if (state === 'connected' && before !== 'stale') connects.value++;
   if (state !== 'connected') for (const group of byKey.values()) if (state !== 'stale') group.isTaken = false;
   connection.value = { state, sinceMs: state === before ? sinceMs : nowMs, retryAtMs };
 }

@@ -15,7 +15,7 @@ export function BaseLayer() {
   useEffect(() => {
     const layer =
       tiles !== null && plane.kind === 'earth'
-        ? new TileLayer({ source: new XYZ({ url: tiles.url, attributions: tiles.attribution }), zIndex: 0 })
+        ? new TileLayer({ source: new XYZ({ url: tiles.url }), zIndex: 0 })
         : new CanvasLayer((frame) => drawGrid(frame, plane, colours), 0);
     map.addLayer(layer);
     return () => {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { settings } from '../hub/settings.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { gridStep } from './grid_layer.tsx';
 import { useMap } from './map_view.tsx';
@@ -52,11 +53,12 @@ export function FloorSwitch({
   );
 }
 
-/** A bar of a round number of metres, and where the pointer is. */
+/** A bar of a round number of metres, where the pointer is, and whose tiles these are. */
 export function ScaleBar({ children }: { readonly children?: preact.ComponentChildren }) {
   const { map, plane } = useMap();
   const [bar, setBar] = useState({ metres: 1, pixels: 0 });
   const [pointer, setPointer] = useState<string>();
+  const attribution = settings.value.map_tiles?.attribution;
   useEffect(() => {
     const measure = (): void => {
       const view = map.getView();
@@ -83,6 +85,7 @@ export function ScaleBar({ children }: { readonly children?: preact.ComponentChi
       <span>{lengthText(bar.metres)}</span>
       {pointer !== undefined && <span class="map-pointer">{pointer}</span>}
       {children}
+      {plane.kind === 'earth' && attribution && <span class="faint">{attribution}</span>}
     </div>
   );
 }

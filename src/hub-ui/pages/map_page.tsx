@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useRef } from 'preact/hooks';
+import { useCallback, useMemo } from 'preact/hooks';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { FirstRun } from '../map/first_run.tsx';
 import { floorFromUrl, layersFromUrl, lookFromUrl, lookToUrl, select, selectionFromUrl } from '../map/map_url.ts';
@@ -19,9 +19,9 @@ export function MapPage() {
   const plane = useMemo(() => (zone === undefined ? EARTH : planeOfZone(zone)), [zone]);
   // Until the zone is known, nobody can say what its metres are.
   const isWaiting = zoneId !== undefined && storeOf('zones').state.value === 'waiting';
-  const look = useRef(lookFromUrl());
+  // Read once for each plane: when one goes back to another, the address says where one looked there.
+  const look = useMemo(() => ({ at: lookFromUrl(), on: plane.id }), [plane.id]);
   const changePlane = useCallback((id: string | undefined) => {
-    look.current = undefined;
     setUrlParams({ zone: id, at: undefined, z: undefined, floor: undefined }, { replace: false });
   }, []);
   const hasTrackables = trackables.size > 0 || storeOf('trackables').state.value === 'waiting';
@@ -29,14 +29,14 @@ export function MapPage() {
   return (
     <div class="page-full">
       <h1 class="hidden-text">Live map</h1>
-      <MapView plane={plane} look={look.current} onLook={lookToUrl} label="Live map">
+      <MapView plane={plane} look={look.at} onLook={lookToUrl} label="Live map">
         <Site
           plane={plane}
           floor={floorFromUrl()}
           layers={layersFromUrl(hasTrackables)}
           selection={selectionFromUrl()}
           isFollowing={urlParam('follow') !== undefined}
-          hasLook={look.current !== undefined}
+          hasLook={look.at !== undefined}
           onPlane={changePlane}
           onSelect={select}
         />

@@ -1,13 +1,12 @@
 import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Location } from '../../model/location.ts';
+import type { Fence } from '../../model/fence.ts';
 import { labelOf } from '../hub/kinds.ts';
-import { entityPath, get } from '../hub/rest.ts';
 import { useEntities } from '../hub/stores.ts';
 import { clusterAt } from '../map/clusters.ts';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
 import { fitEverything } from '../map/first_look.ts';
-import { type Movers, useFirstLook, useGoTo, useRoomForPanel } from '../map/go_to.ts';
+import { type Movers, useFirstLook, useGoTo, useGoWhereItIs, useRoomForPanel } from '../map/go_to.ts';
 import { BaseLayer } from '../map/grid_layer.tsx';
 import { useColliding, useGlows } from '../map/happenings.ts';
 import { LayerMenu } from '../map/layer_menu.tsx';
@@ -17,7 +16,7 @@ import { useMap } from '../map/map_view.tsx';
 import { Measure } from '../map/measure.tsx';
 import { type Moving, MovingLayer, objectAt, useSeen } from '../map/moving_layer.tsx';
 import { PlanLayer } from '../map/plan_layer.tsx';
-import { type Plane, toMap, viewParams } from '../map/plane.ts';
+import type { Plane } from '../map/plane.ts';
 import { SearchBox } from '../map/search_box.tsx';
 import { SelectionPanel } from '../map/selection_panel.tsx';
 import { drawnBy } from '../map/shapes.ts';
@@ -43,7 +42,8 @@ export function Site(props: SiteProps) {
   const { plane, floor, layers, selection, isFollowing, onPlane, onSelect } = props;
   const { map } = useMap();
   const allZones = useEntities('zones');
-  const allFences = useFencesInPlane(plane);
+  const shownFences = useFencesInPlane(plane);
+  const allFences = shownFences ?? NO_FENCES;
   const zones = useMemo(() => [...allZones.values()].filter((zone) => isOn(floor, zone.floor ?? 0)), [allZones, floor]);
   const fences = useMemo(() => allFences.filter((fence) => isOn(floor, fence.floor)), [allFences, floor]);
   const trackables = useRef<Moving>();
@@ -61,19 +61,13 @@ export function Site(props: SiteProps) {
   );
   useRoomForPanel(selection !== undefined);
   const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones });
-  const firstFit = useFirstLook(props.hasLook, () => (selection !== undefined && goTo(selection)) || fit());
+  const firstFit = useFirstLook(
+    props.hasLook,
+    () => shownFences !== undefined && ((selection !== undefined && goTo(selection)) || fit()),
+  );
   useClicks(!isMeasuring, { trackables, providers, onSelect });
 
-  /** For what is not on the map: on another floor, or in a layer that is hidden. */
-  const goWhereItIs = async ({ kind, id }: Selection): Promise<void> => {
-    try {
-      const { position } = await get<Location>(`${entityPath(kind, id)}/location`, viewParams(plane));
-      map.getView().animate({ center: toMap(plane, position.coordinates), duration: 250 });
-      setUrlParams({ floor: undefined });
-    } catch {
-      toast('The hub knows no position of it here', 'danger');
-    }
-  };
+  const goWhereItIs = useGoWhereItIs();
   const isSelected = (kind: Selection['kind']): string | undefined =>
     selection?.kind === kind ? selection.id : undefined;
   const moved = (kind: 'trackables' | 'providers', { objects }: Moving): void => {
@@ -171,6 +165,7 @@ export function Site(props: SiteProps) {
 }
 
 const NONE: ReadonlySet<string> = new Set();
+const NO_FENCES: readonly Fence[] = [];
 
 function refused(description: string): void {
   toast(description, 'danger');

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { test } from 'node:test';
+import type { Fate } from '../../bench/load/connection.ts';
+import { HttpConnection } from '../../bench/load/http_connection.ts';
+
+const REQUEST = Buffer.from('PUT / HTTP/1.1\r\nContent-Length: 0\r\n\r\n');
+const REFUSED = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 5\r\n\r\n{"a"}';
+
+/** How a connection takes an answer that comes in the given pieces, each in a packet of its own. */
+async function fateOf(pieces: readonly string[]): Promise<{ fate: Fate; retryAfterMissing: number }> {
+  const server = createServer((socket) => {
+    socket.setNoDelay(true);
+    socket.once('data', async () => {
+      for (const piece of pieces) {
+        socket.write(piece);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      if (pieces.length === 0) socket.destroy();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const connection = await HttpConnection.open((server.address() as AddressInfo).port);
+  const fate = await new Promise<Fate>((resolve) => connection.send(REQUEST, resolve));
+  connection.close();
+  server.close();
+  return { fate, retryAfterMissing: connection.retryAfterMissing };
+}
+
+test('HttpConnection tells accepted, refused and failed, however the answer is cut', async () => {
+  const accepted = 'HTTP/1.1 204 No Content\r\nuWebSockets: 20\r\n\r\n';
+  const cases: [pieces: string[], fate: Fate, retryAfterMissing: number][] = [
+    [[accepted], 'accepted', 0],
+    [[accepted.slice(0, 5), accepted.slice(5)], 'accepted', 0],
+    [[...REFUSED], 'refused', 0],
+    [[REFUSED.replace('Retry-After: 1\r\n', '')], 'refused', 1],
+    [['HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'], 'failed', 0],
+    [[], 'failed', 0],
+  ];
+  for (const [pieces, fate, retryAfterMissing] of cases) {
+    assert.deepEqual(await fateOf(pieces), { fate, retryAfterMissing }, pieces.join('|'));
+  }
+});
+
+async function untilNoneOf(server: Server): Promise<void> {
+  while ((await new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))) > 0) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('HttpConnection connects again when the server has closed it meanwhile', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('data', () => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const connection = await HttpConnection.open((server.address() as AddressInfo).port);
+  for (let turn = 0; turn < 3; turn++) {
+    assert.equal(await new Promise<Fate>((resolve) => connection.send(REQUEST, resolve)), 'accepted');
+    // The end of the connection comes behind the answer.
+    await untilNoneOf(server);
+  }
+  connection.close();
+});
