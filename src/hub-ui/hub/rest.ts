@@ -82,6 +82,33 @@ export async function replaceEntity<K extends Kind>(kind: K, entity: Entities[K]
   await request('PUT', entityPath(kind, entity.id), { body: entity });
 }
 
+/**
+ * Changes the members in which an entity differs from what it was, and leaves all others as they are in the hub: also
+ * those that replies show in another form than they are kept in, such as a region in the metres of a zone.
+ */
+export async function patchEntity<K extends Kind>(
+  kind: K,
+  id: string,
+  { before, after }: { readonly before: Draft<K>; readonly after: Draft<K> },
+): Promise<void> {
+  const [old, next] = [before, after] as readonly [
+    Readonly<Record<string, unknown>>,
+    Readonly<Record<string, unknown>>,
+  ];
+  const names = new Set([...Object.keys(old), ...Object.keys(next)]);
+  const operations = [...names].flatMap((name): readonly object[] => {
+    const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (JSON.stringify(old[name]) === JSON.stringify(next[name])) return [];
+    if (next[name] !== undefined) return [{ op: 'add', path, value: next[name] }];
+    // What is shown may not be kept, and only what is there can be removed.
+    return [
+      { op: 'add', path, value: null },
+      { op: 'remove', path },
+    ];
+  });
+  if (operations.length > 0) await request('PATCH', entityPath(kind, id), { body: operations });
+}
+
 export async function deleteEntity(kind: Kind, id: string): Promise<void> {
   await request('DELETE', entityPath(kind, id));
 }

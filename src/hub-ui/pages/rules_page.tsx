@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import '../setup/setup.css';
 import type { LocatingRule } from '../../model/rule.ts';
 import { can } from '../hub/access.ts';
-import { connects } from '../hub/live.ts';
+import { connection } from '../hub/live.ts';
 import { get, request } from '../hub/rest.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { Card, Notice, Page, Spinner } from '../parts/page.tsx';
@@ -23,6 +23,7 @@ export function RulesPage() {
   const [error, setError] = useState<unknown>();
   const rules = steps[at];
   const isChanged = !equal(rules, kept);
+  const isConnected = connection.value.state === 'connected';
   useEffect(() => {
     if (isChanged && kept !== undefined) return;
     get<Rules>(PATH).then((found) => {
@@ -31,7 +32,7 @@ export function RulesPage() {
       setAt(0);
       setError(undefined);
     }, setError);
-  }, [connects.value]);
+  }, [isConnected]);
   const change = (next: Rules, step?: string): void => {
     setError(undefined);
     const continues = step !== undefined && step === lastStep && at > 0;

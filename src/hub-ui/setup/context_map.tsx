@@ -13,6 +13,8 @@ import { PlanLayer } from '../map/plan_layer.tsx';
 import { type Plane, toMap } from '../map/plane.ts';
 import { FenceLayer, ZoneLayer } from '../map/site_layers.tsx';
 
+const NONE: readonly Fence[] = [];
+
 /** Levels of zoom by which one looks at more than what is edited: where it is can be seen by what is around it. */
 const ROOM_AROUND = 0.5;
 
@@ -41,7 +43,7 @@ export function ContextMap({ plane, label, children, ...rest }: ContextMapProps)
 function Surroundings({ plane, zone, fence, floor, selected }: Omit<ContextMapProps, 'label'>) {
   const { map } = useMap();
   const allZones = useEntities('zones');
-  const allFences = useFencesInPlane(plane);
+  const allFences = useFencesInPlane(plane) ?? NONE;
   const zones = useMemo(() => {
     const others = [...allZones.values()].filter((other) => other.id !== zone?.id && isOn(floor, other.floor ?? 0));
     return zone === undefined ? others : [...others, zone];

@@ -1,7 +1,6 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Entities, Kind } from '../hub/kinds.ts';
-import { createEntity, type Draft, replaceEntity } from '../hub/rest.ts';
-import { storeOf } from '../hub/stores.ts';
+import { createEntity, type Draft, patchEntity } from '../hub/rest.ts';
 
 /** Steps back that are kept. */
 const PAST_MAX = 200;
@@ -20,8 +19,7 @@ export interface AnyDraft {
 }
 
 /**
- * An entity while it is being edited, with all steps that lead back. What has no control on the page stays in it as it
- * is: an entity is always sent as a whole.
+ * An entity while it is being edited, with all steps that lead back. What is not changed here stays as it is in the hub.
  */
 export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly kind: K;
@@ -36,6 +34,8 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly kept: Signal<Entities[K] | undefined>;
   /** The last version of the hub's that was taken over here, or that was replaced knowingly. */
   seen: Entities[K] | undefined;
+  /** The newest version of the hub's. */
+  latest: Entities[K] | undefined;
   readonly #first: Signal<Draft<K>>;
   readonly #past = signal<readonly Draft<K>[]>([]);
   readonly #future = signal<readonly Draft<K>[]>([]);
@@ -46,6 +46,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     const begin = kept === undefined ? (first ?? ({} as Draft<K>)) : withoutShown(kept);
     this.kept = signal(kept);
     this.seen = kept;
+    this.latest = kept;
     this.value = signal(begin);
     this.#first = signal(begin);
     this.canUndo = computed(() => this.#past.value.length > 0);
@@ -106,18 +107,17 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.problems.value = new Map();
   }
 
-  /** Creates or replaces the entity; returns its id, or undefined where the hub refused it: `error` says why. */
+  /** Creates the entity, or changes what was changed here; returns its id, or undefined where the hub refused it: `error` says why. */
   async save(): Promise<string | undefined> {
     const sent = this.value.peek();
     const kept = this.kept.peek();
     this.isSaving.value = true;
-    this.seen = kept && storeOf(this.kind).items.peek().get(kept.id);
+    this.seen = this.latest;
     try {
       if (kept === undefined) this.kept.value = await createEntity(this.kind, sent);
       else {
-        const entity = { ...sent, id: kept.id } as Entities[K];
-        await replaceEntity(this.kind, entity);
-        this.kept.value = entity;
+        await patchEntity(this.kind, kept.id, { before: this.#first.peek(), after: sent });
+        this.kept.value = { ...sent, id: kept.id } as Entities[K];
       }
       this.#first.value = sent;
       this.error.value = undefined;

@@ -8,12 +8,15 @@ import Fill from 'ol/style/Fill.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style from 'ol/style/Style.js';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Fence } from '../../model/fence.ts';
 import { useEntities } from '../hub/stores.ts';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
 import { useMap } from '../map/map_view.tsx';
 import { palette } from '../map/palette.ts';
 import type { MapPoint } from '../map/plane.ts';
 import { fenceFeature, zoneFeature } from '../map/shapes.ts';
+
+const NONE: readonly Fence[] = [];
 
 /** What the user draws with the next clicks. */
 export type DrawnShape =
@@ -74,7 +77,7 @@ export function SnapToSite({
 }) {
   const { map, plane } = useMap();
   const zones = useEntities('zones');
-  const fences = useFencesInPlane(plane);
+  const fences = useFencesInPlane(plane) ?? NONE;
   const source = useMemo(() => new VectorSource(), []);
   useEffect(() => {
     source.clear(true);

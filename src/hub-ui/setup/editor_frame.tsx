@@ -48,7 +48,10 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
         <OtherError error={draft.error.value} fields={fields} />
         {isOvertaken && stored !== undefined && (
           <Notice tone="warn">
-            <p>Somebody else has changed this {SINGULAR[kind]} meanwhile. Saving replaces what they did.</p>
+            <p>
+              Somebody else has changed this {SINGULAR[kind]} meanwhile. Saving changes what you have changed, and
+              nothing else.
+            </p>
             <Button onClick={() => draft.follow(stored)}>Take theirs</Button>
           </Notice>
         )}

@@ -8,7 +8,7 @@ import { DraftNumber, DraftProperties, DraftSelect, DraftText } from './draft_fi
 import { DrawArea, type DrawnShape, SnapToSite } from './draw_area.tsx';
 import { EditorFrame, NoEditor } from './editor_frame.tsx';
 import { FenceLive } from './fence_live.tsx';
-import { drawableFence, usePlaneOf } from './fence_plane.ts';
+import { drawableFence, useFenceAsKept, usePlaneOf } from './fence_plane.ts';
 import { FenceShape } from './fence_shape.tsx';
 import type { FenceTools } from './fence_tools.ts';
 import { replacing } from './heights.ts';
@@ -26,7 +26,7 @@ const FIELDS = [...FENCE_TIMING, 'name', 'foreign_id', 'floor', 'region', 'radiu
 
 /** Creates and edits a fence. */
 export function FenceEditor({ id }: { readonly id: string | undefined }) {
-  const editor = useEditor('fences', id, FIRST);
+  const editor = useEditor('fences', { id, stored: useFenceAsKept(id), first: FIRST });
   const [tool, setTool] = useState<FenceTools['tool']>(id === undefined ? 'polygon' : 'edit');
   const [chosen, setChosen] = useState<readonly [number, number]>();
   const [isSnapping, setSnapping] = useState(true);

@@ -51,8 +51,9 @@ function FromZone({ draft, onTool }: FenceTools) {
   const take = async (id: string): Promise<void> => {
     if (id === '') return;
     try {
-      const { region, radius, crs, zone_id, floor } = await get<Fence>(`${entityPath('zones', id)}/createfence`);
-      draft.change({ region, radius, crs, zone_id, floor: draft.value.peek().floor ?? floor });
+      const { region, radius, floor } = await get<Fence>(`${entityPath('zones', id)}/createfence`);
+      const onEarth = { crs: undefined, zone_id: undefined };
+      draft.change({ region, radius, ...onEarth, floor: draft.value.peek().floor ?? floor });
       onTool('edit');
     } catch (error) {
       toastError(error);

@@ -7,7 +7,7 @@ import { Card } from '../parts/page.tsx';
 import { DraftProperties, DraftSelect, DraftText } from './draft_fields.tsx';
 import { EditorFrame, NoEditor } from './editor_frame.tsx';
 import { OBJECT_TIMING, TimingSection } from './timing_section.tsx';
-import { editorPath, useEditor } from './use_editor.ts';
+import { editorPath, useEditor, useStored } from './use_editor.ts';
 
 const FIRST: Draft<'providers'> = { type: 'uwb' };
 
@@ -27,7 +27,7 @@ export const PROVIDER_TYPES: readonly { readonly value: LocationProvider['type']
 
 /** Creates and edits a location provider. */
 export function ProviderEditor({ id }: { readonly id: string | undefined }) {
-  const editor = useEditor('providers', id, FIRST);
+  const editor = useEditor('providers', { id, stored: useStored('providers', id), first: FIRST });
   const trackables = useEntities('trackables');
   if (typeof editor === 'string') return <NoEditor kind="providers" state={editor} />;
   const { draft, stored } = editor;

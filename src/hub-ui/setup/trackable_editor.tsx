@@ -10,7 +10,7 @@ import { ProviderChips } from './provider_chips.tsx';
 import { RuleList } from './rule_list.tsx';
 import { OBJECT_TIMING, TimingSection } from './timing_section.tsx';
 import { TrackableShape } from './trackable_shape.tsx';
-import { useEditor } from './use_editor.ts';
+import { useEditor, useStored } from './use_editor.ts';
 
 const FIRST: Draft<'trackables'> = { type: 'omlox' };
 
@@ -23,7 +23,7 @@ const FIELDS = [...OBJECT_TIMING, 'name', 'type', 'location_providers', 'geometr
 
 /** Creates and edits a trackable. */
 export function TrackableEditor({ id }: { readonly id: string | undefined }) {
-  const editor = useEditor('trackables', id, FIRST);
+  const editor = useEditor('trackables', { id, stored: useStored('trackables', id), first: FIRST });
   const others = useEntities('trackables');
   if (typeof editor === 'string') return <NoEditor kind="trackables" state={editor} />;
   const { draft, stored } = editor;

@@ -34,17 +34,24 @@ export interface Editor<K extends Kind> {
   readonly isOvertaken: boolean;
 }
 
+/** The entity as the hub has it now; undefined when it has none, or has not said yet. */
+export function useStored<K extends Kind>(kind: K, id: string | undefined): Entities[K] | undefined {
+  return useEntities(kind).get(id ?? '');
+}
+
 /**
- * The draft of an entity, or of a new one where `id` is undefined. Returns `waiting` until the entities are known and
- * `missing` where there is none of the id.
+ * The draft of an entity, or of a new one where `id` is undefined. `stored` is the entity as the hub has it now. Returns
+ * `waiting` until the entities are known and `missing` where there is none of the id.
  */
 export function useEditor<K extends Kind>(
   kind: K,
-  id: string | undefined,
-  first: Draft<K>,
+  {
+    id,
+    stored,
+    first,
+  }: { readonly id: string | undefined; readonly stored: Entities[K] | undefined; readonly first: Draft<K> },
 ): Editor<K> | 'waiting' | 'missing' {
-  const stored = useEntities(kind).get(id ?? '');
-  const { state } = storeOf(kind);
+  const { state, items } = storeOf(kind);
   const key = `${kind} ${id ?? ''}`;
   const isKnown = id === undefined || stored !== undefined || drafts.has(key);
   const draft = useMemo(() => {
@@ -61,6 +68,7 @@ export function useEditor<K extends Kind>(
     };
   }, [key, draft]);
   // What others change is taken over, unless it would undo what is being done here.
+  if (draft !== undefined && stored !== undefined) draft.latest = stored;
   const isChanged = draft?.isChanged.value === true;
   const isSaving = draft?.isSaving.value === true;
   const isNewer = draft !== undefined && stored !== undefined && !isSaving && stored !== draft.seen;
@@ -68,7 +76,8 @@ export function useEditor<K extends Kind>(
     if (isNewer && !isChanged) draft.follow(stored);
   }, [isNewer, isChanged, stored, draft]);
   useUnsavedWarning(isChanged);
-  if (draft === undefined) return state.value === 'waiting' ? 'waiting' : 'missing';
+  const isThere = items.value.has(id ?? '');
+  if (draft === undefined) return state.value === 'waiting' || isThere ? 'waiting' : 'missing';
   return { draft, stored, isOvertaken: isNewer && isChanged && !equal(stored, draft.kept.value) };
 }
 

@@ -14,7 +14,7 @@ import { pairsOf, pairsOfArea, rowsOf } from './pairs.ts';
 import { usePlanImage } from './plan_image.ts';
 import { PlanSection, withPlanPairs } from './plan_section.tsx';
 import { PointsLayer } from './points_layer.tsx';
-import { useEditor } from './use_editor.ts';
+import { useEditor, useStored } from './use_editor.ts';
 import { PlaceSection, positionAt } from './zone_place_section.tsx';
 import { drawable, placingOf, ZONE_TYPES } from './zone_placing.ts';
 import type { ZoneTool, ZoneTools } from './zone_tools.ts';
@@ -28,7 +28,7 @@ const FIELDS = ['name', 'foreign_id', 'type', 'floor', 'description', 'building'
 
 /** Creates and edits a zone. */
 export function ZoneEditor({ id }: { readonly id: string | undefined }) {
-  const editor = useEditor('zones', id, FIRST);
+  const editor = useEditor('zones', { id, stored: useStored('zones', id), first: FIRST });
   const [tool, setTool] = useState<ZoneTool>('look');
   const [selected, setSelected] = useState<number>();
   if (typeof editor === 'string') return <NoEditor kind="zones" state={editor} />;

@@ -17,17 +17,6 @@ export interface Permitted {
 
 export type Permits = (operation: Operation, path: string) => boolean;
 
-/** Asks the hub what a token permits; undefined when it does not say. */
-export async function loadPermits(token: string | undefined): Promise<Permits | undefined> {
-  try {
-    const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-    const response = await fetch(`${import.meta.env.BASE_URL}permitted.json`, { headers });
-    return response.ok ? permitsOf((await response.json()) as Permitted) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Whether an operation on a path below the version is permitted. */
 export function permitsOf({ permissions, owned }: Permitted): Permits {
   const known = permissions.map(({ path, ...rest }) => ({ ...rest, pattern: path.split('/').slice(1) }));

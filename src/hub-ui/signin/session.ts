@@ -11,7 +11,7 @@ import {
   refresh,
   type Tokens,
 } from './openid.ts';
-import { loadPermits } from './permits.ts';
+import { type Permitted, permitsOf } from './permits.ts';
 
 /**
  * The session of this tab. Its tokens are kept by the browser until the tab is closed, so that loading the page again
@@ -43,7 +43,7 @@ export async function startSession(given: SignInSettings): Promise<void> {
   if (kept !== undefined) {
     tokens = kept;
     if (kept.expiresAtMs > Date.now() + 5_000) return await enter(kept);
-    if (await renew()) return await loadPermitsOr();
+    if (await renew()) return await loadPermits();
     leave();
     return;
   }
@@ -68,13 +68,18 @@ async function comeBack({ verifier, back, isSilent }: Attempt, query: URLSearchP
 async function enter(next: Tokens): Promise<void> {
   take(next);
   localStorage.setItem(WAS_IN, '1');
-  await loadPermitsOr();
+  await loadPermits();
 }
 
-/** Without knowing what is permitted everything is offered, and the hub refuses what it must. */
-async function loadPermitsOr(): Promise<void> {
-  const found = await loadPermits(tokens?.access);
-  if (found !== undefined) permits.value = found;
+/** Asks the hub what is permitted. Without an answer everything is offered, and the hub refuses what it must. */
+async function loadPermits(): Promise<void> {
+  try {
+    const headers = { Authorization: `Bearer ${accessToken.peek()}` };
+    const response = await fetch(`${import.meta.env.BASE_URL}permitted.json`, { headers });
+    if (response.ok) permits.value = permitsOf((await response.json()) as Permitted);
+  } catch {
+    // The state of the connection says why.
+  }
 }
 
 function take(next: Tokens): void {
