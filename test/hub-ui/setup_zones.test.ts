@@ -94,7 +94,7 @@ test('A proximity zone is placed by a click, and an unfinished one shows what it
   await page.getByLabel('Type').selectOption('rfid');
   await page.getByText('Click where it is').waitFor();
   await page.getByRole('button', { name: 'Create zone' }).click();
-  await page.getByText('is required for a proximity zone, found undefined').waitFor();
+  await page.getByText('is required for a proximity zone, found nothing').waitFor();
   const map = new TestMap(page, 'Map of the zone');
   await map.click(earth(50, 30));
   await page.getByLabel('Radius').fill('4');

@@ -5,6 +5,7 @@ import { ScaleBar, ZoomButtons } from '../map/map_tools.tsx';
 import { MapView, useMap } from '../map/map_view.tsx';
 import { PlanLayer } from '../map/plan_layer.tsx';
 import { EARTH, fromMap, type MapPoint, type Plane, type Position, planeOfZone, toMap } from '../map/plane.ts';
+import { ZoneLayer } from '../map/site_layers.tsx';
 import { ContextMap } from './context_map.tsx';
 import { ImageLayer, type PlanImage, useFitExtent } from './image_layer.tsx';
 import { movedTo, type Pair } from './pairs.ts';
@@ -118,11 +119,13 @@ function OwnMap({
     () => (image === undefined ? planeOfZone(zone) : { kind: 'zone', id: `${zone.id} plan`, zone }),
     [zone.id, image === undefined],
   );
+  const zones = useMemo(() => [zone], [zone]);
   const label = image === undefined ? "The zone's own metres" : 'Plan';
   return (
     <MapView plane={plane} label={label}>
       {image === undefined ? <BaseLayer /> : <ImageLayer image={image} />}
-      {image === undefined && <PlanLayer zones={[zone]} opacity={0.75} />}
+      {image === undefined && <PlanLayer zones={zones} opacity={0.75} />}
+      {image === undefined && <ZoneLayer zones={zones} labels={false} />}
       <Fit extent={image === undefined ? extentOf(pairs) : [0, -image.height, image.width, 0]} />
       {image === undefined && <ScaleBar />}
       {children}

@@ -12,6 +12,15 @@ import { editorPath } from './use_editor.ts';
 
 const SHOWN_STEP = 100;
 
+/** What one does first, where there is none. */
+const FIRST: Readonly<Record<Kind, string>> = {
+  zones: 'Begin with the area of one locating system: draw it, or place points that you know in both planes.',
+  fences: 'Draw a region, and the hub tells when something enters or leaves it.',
+  trackables: 'Make one for each thing that you want to find, and give it the tags that it carries.',
+  providers: 'They come by themselves with their first position. One can also be made beforehand.',
+  anchors: 'Anchors that are known in both planes help to place their zone.',
+};
+
 interface SiteIndexProps<K extends Kind> {
   readonly kind: K;
   readonly title: string;
@@ -80,7 +89,7 @@ function IndexList<K extends Kind>({ kind, title, icon, lead, about, onHover }: 
         {problem.value !== undefined && <Notice tone="danger">{problem.value}</Notice>}
         {state.value === 'ready' && items.size === 0 && (
           <Empty icon={icon} title={`No ${kind} yet`}>
-            <p>{lead}</p>
+            <p>{can('CREATE', `/${kind}`) ? FIRST[kind] : 'Whoever may, will add them.'}</p>
           </Empty>
         )}
         {items.size > 0 && found.length === 0 && <p class="faint">Nothing has “{text}” in it</p>}
