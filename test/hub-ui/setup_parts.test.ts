@@ -147,14 +147,6 @@ test('residualsOf is nothing where the points fit, and shows the one that does n
   assert.equal(residualsOf(pairs.slice(0, 1)), undefined);
 });
 
-test('residualsOf counts the rows of an image downwards, so that two points place it', () => {
-  const pairs = [
-    { earth: earth(0, 60), own: [0, 0] },
-    { earth: earth(0, 0), own: [0, 600] },
-  ];
-  for (const metres of residualsOf(pairs, { isImage: true }) ?? assert.fail()) assert.ok(metres < 1e-6);
-});
-
 test('pairsOfArea measures an area from its first corner along its first edge', () => {
   const corners = [earth(20, 20), earth(60, 20), earth(60, 40), earth(20, 40)].map((place) => toMap(EARTH, place));
   const own = pairsOfArea(corners).map(({ own }) => own);

@@ -26,14 +26,14 @@ export function problemOf(draft: AnyDraft, field: string): string | undefined {
 export function DraftText({
   draft,
   field,
-  placeholder,
+  example,
   isRequired = false,
   ...rest
-}: DraftFieldProps & { readonly placeholder?: string; readonly isRequired?: boolean }) {
+}: DraftFieldProps & { readonly example?: string; readonly isRequired?: boolean }) {
   return (
     <TextField
       {...rest}
-      {...(placeholder !== undefined && { placeholder })}
+      placeholder={example ?? ''}
       error={problemOf(draft, field)}
       value={memberOf(draft, field) ?? ''}
       onInput={(text) => draft.change({ [field]: text === '' && !isRequired ? undefined : text }, field)}
@@ -44,16 +44,18 @@ export function DraftText({
 export function DraftNumber({
   draft,
   field,
+  example,
   ...rest
 }: DraftFieldProps & {
   readonly unit?: string;
   readonly min?: number;
   readonly step?: string;
-  readonly placeholder?: string;
+  readonly example?: string;
 }) {
   return (
     <NumberField
       {...rest}
+      placeholder={example ?? ''}
       error={problemOf(draft, field)}
       value={memberOf(draft, field)}
       onInput={(value) => draft.change({ [field]: value }, field)}

@@ -46,9 +46,9 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
       {stored !== undefined && <FenceLive id={stored.id} />}
       <Card title="General">
         <div class="stack">
-          <DraftText draft={draft} field="name" label="Name" placeholder="For example Dock A" />
+          <DraftText draft={draft} field="name" label="Name" example="For example Dock A" />
           <div class="fields">
-            <DraftNumber draft={draft} field="floor" label="Floor" step="1" placeholder="all floors" />
+            <DraftNumber draft={draft} field="floor" label="Floor" step="1" example="all floors" />
             <DraftText draft={draft} field="foreign_id" label="Foreign id" />
           </div>
         </div>

@@ -7,7 +7,6 @@ import { meanResidual, movedTo, type Pair, residualsOf, residualText } from './p
 export function PairTable({
   pairs,
   columns,
-  isImage = false,
   selected,
   problemAt,
   onSelect,
@@ -16,14 +15,13 @@ export function PairTable({
   readonly pairs: readonly Pair[];
   /** What the two numbers of the other plane are called. */
   readonly columns: readonly [string, string];
-  readonly isImage?: boolean;
   readonly selected: number | undefined;
   /** What the hub says of a row of the API's list. */
   readonly problemAt?: (row: number) => string | undefined;
   readonly onSelect: (index: number | undefined) => void;
   readonly onChange: (pairs: readonly Pair[], step?: string) => void;
 }) {
-  const residuals = residualsOf(pairs, { isImage });
+  const residuals = residualsOf(pairs);
   const setAt = (index: number, pair: Pair, step: string): void => onChange(pairs.with(index, pair), step);
   const remove = (index: number): void => {
     onChange(pairs.filter((_, i) => i !== index));

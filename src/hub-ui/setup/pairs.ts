@@ -26,16 +26,12 @@ export function movedTo(position: Position, [x, y]: readonly [number, number]): 
 
 /**
  * How far each point is from where the best fit of all of them puts it, in metres on the earth; undefined when they do
- * not decide a fit. `isImage` for rows that are counted downwards.
+ * not decide a fit. Rows of an image go down where y goes up, which changes nothing of how well points fit.
  */
-export function residualsOf(
-  pairs: readonly Pair[],
-  { isImage = false }: { readonly isImage?: boolean } = {},
-): readonly number[] | undefined {
-  const upright = pairs.map(({ earth, own: [x = 0, y = 0] }) => ({ earth, own: [x, isImage ? -y : y] }));
-  const fit = placeOnEarth(rowsOf(upright));
+export function residualsOf(pairs: readonly Pair[]): readonly number[] | undefined {
+  const fit = placeOnEarth(rowsOf(pairs));
   if (fit === undefined) return undefined;
-  return upright.map(({ earth: [longitude = 0, latitude = 0], own }) => {
+  return pairs.map(({ earth: [longitude = 0, latitude = 0], own }) => {
     const [x, y] = [mapX(longitude), mapY(latitude)];
     const [fittedX, fittedY] = fit.toMap(own);
     return Math.hypot(fittedX - x, fittedY - y) / unitsPerMetre(EARTH, [x, y]);

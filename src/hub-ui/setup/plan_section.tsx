@@ -82,7 +82,6 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
           <PairTable
             pairs={pairsOf(plan.ground_control_points)}
             columns={['column', 'row']}
-            isImage
             selected={selected}
             onSelect={onSelect}
             onChange={(next, step) => draft.change(withPlanPairs(value, next), step)}

@@ -103,7 +103,7 @@ export function TimingSection({ draft, of }: { readonly draft: AnyDraft; readonl
     return unit === 's' ? (
       <DraftDuration key={name} {...common} />
     ) : (
-      <DraftNumber key={name} {...common} unit="m" min={0} placeholder="not set" />
+      <DraftNumber key={name} {...common} unit="m" min={0} example="not set" />
     );
   };
   return (

@@ -38,7 +38,7 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
         }
       >
         <div class="stack">
-          <DraftText draft={draft} field="name" label="Name" placeholder="For example Forklift 7" />
+          <DraftText draft={draft} field="name" label="Name" example="For example Forklift 7" />
           <div class="fields">
             <DraftSelect
               draft={draft}

@@ -42,7 +42,7 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
     <EditorFrame kind="zones" editor={editor} fields={FIELDS} map={<ZoneMap {...tools} />}>
       <Card title="General">
         <div class="stack">
-          <DraftText draft={draft} field="name" label="Name" placeholder="For example Hall 3" />
+          <DraftText draft={draft} field="name" label="Name" example="For example Hall 3" />
           <div class="fields">
             <DraftSelect draft={draft} field="type" label="Type" options={ZONE_TYPES} />
             <DraftNumber draft={draft} field="floor" label="Floor" step="1" />

@@ -129,7 +129,7 @@ function BenchmarkPlace({ draft }: ZoneTools) {
           draft={draft}
           field="surface_projection"
           label="Plane"
-          placeholder="EPSG:32632"
+          example="EPSG:32632"
           help="A UTM or UPS code."
         />
         <DraftNumber draft={draft} field="easting_angle" label="Easting angle" unit="°" />
