@@ -2,23 +2,13 @@ import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { freePort } from '../support/free_port.ts';
 
 const DEV_AUTH = new URL('dev/dev_auth.ts', import.meta.url).pathname;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(typeof address === 'object' && address !== null);
-  server.close();
-  await once(server, 'close');
-  return address.port;
-}
 
 const curl = spawnSync('curl', ['--version']).status === 0;
 

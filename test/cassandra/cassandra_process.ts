@@ -1,8 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../support/free_port.ts';
 import { configurationOf, JAVA_FLAGS, LOGGING } from './configuration.ts';
 
 const START_MS = 240_000;
@@ -140,14 +140,4 @@ function makeCertificate(folder: string): void {
   const file = join(folder, 'certificate.pem');
   execFileSync('keytool', ['-exportcert', '-rfc', '-file', file, ...store], { stdio: 'pipe' });
   if (!readFileSync(file, 'utf8').includes('BEGIN CERTIFICATE')) throw new Error('keytool has made no certificate');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port is free');
-  return address.port;
 }

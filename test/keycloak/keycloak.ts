@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../support/free_port.ts';
 
 const VERSION = '26.7.5';
 const OUTPUT = join(import.meta.dirname, '../../test-output');
@@ -110,14 +110,4 @@ function end({ pid }: ChildProcess): void {
 
 function runs(command: string, args: readonly string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore', timeout: 60_000 }).status === 0;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address === 'object' && address !== null) return address.port;
-  throw new Error('There is no free port');
 }

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { HttpRequest, Peer, PeerEvents } from '../../src/exchange.ts';
 import { type ListenOptions, listen } from '../../src/transport/server.ts';
@@ -63,14 +62,4 @@ export function raw(port: number, parts: readonly string[], until: RegExp): Prom
     });
     socket.on('close', () => resolve(answer));
   });
-}
-
-/** A port that nobody listens on. Only one asked for by number can be had again at once after a close. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { HubError, StartupError } from '../../src/errors.ts';
 import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
-import { describe, freePort, raw, SOCKET_PATH, serve } from './harness.ts';
+import { freePort } from '../support/free_port.ts';
+import { describe, raw, SOCKET_PATH, serve } from './harness.ts';
 
 test('every method and path reaches the handler as it was sent', async (t) => {
   const { url } = await serve(t);

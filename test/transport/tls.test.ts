@@ -9,7 +9,8 @@ import { describe as group, type TestContext, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import { makeCertificate, type TestCertificate, writeCertificate } from '../support/certificates.ts';
-import { echo, freePort, raw, SOCKET_PATH, serve } from './harness.ts';
+import { freePort } from '../support/free_port.ts';
+import { echo, raw, SOCKET_PATH, serve } from './harness.ts';
 
 const MODES = [
   { only: true, name: 'HTTPS alone' },

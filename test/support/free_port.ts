@@ -1,0 +1,22 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** Below what systems hand out by themselves, to outgoing connections too, so that a port stays free until it is used. */
+const FIRST = 10_000;
+const COUNT = 20_000;
+
+/** A port of 127.0.0.1 that nobody listens on, for a program that takes it a while later. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * COUNT);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}
