@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Authorization } from './api/route.ts';
 import { ROUTES } from './api/routes/routes.ts';
 import { RouteTargets } from './api/targets.ts';
-import { Authorizer } from './auth/authorizer.ts';
+import { Authorizer, bearerToken, type Permitted } from './auth/authorizer.ts';
 import type { Fetch } from './auth/fetch_json.ts';
 import { IdentityServer } from './auth/identity_server.ts';
 import { Policy } from './auth/policy.ts';
@@ -12,7 +12,7 @@ import { readPermissions } from './config/permissions_file.ts';
 import type { Config } from './config/schema.ts';
 import { StartupError } from './errors.ts';
 import type { Log } from './log.ts';
-import type { RoleRules } from './model/permission.ts';
+import { RESOURCES, type RoleRules } from './model/permission.ts';
 import type { SocketDeps } from './socket/socket.ts';
 import { TopicTargets } from './socket/targets.ts';
 
@@ -20,6 +20,14 @@ import { TopicTargets } from './socket/targets.ts';
 export interface HubAuthorization {
   readonly api: Authorization;
   readonly socket: NonNullable<SocketDeps['authorize']>;
+  /**
+   * What the token of an Authorization header permits, as JSON: `permissions`, each an operation on a path of the API,
+   * and the ids in `owned` by their names in paths, to which those that reach `OWN` are limited. Rejects with
+   * HUB_NOT_AUTHENTICATED for a bad token.
+   */
+  permitted(header: string | undefined): Promise<string>;
+  /** Where people sign in to the web UI. */
+  readonly signIn: { readonly config_url: string; readonly client_id: string };
   /** Signatures that were looked at since the start: one for each token. */
   verifications(): number;
   close(): void;
@@ -77,24 +85,38 @@ export function openAuthorization(config: Config, { log, outgoing, now }: Given)
       if (target !== undefined) return authorizer.admit(target, token);
       throw new Error(`Cannot authorize to ${use} ${topic}: no permission means it`);
     },
+    async permitted(header) {
+      return permittedText(await authorizer.permitted(routes.all, bearerToken(header)));
+    },
+    signIn: {
+      config_url: config.openid_browser_config_url ?? configUrl,
+      client_id: config.openid_browser_client_name ?? client,
+    },
     verifications: () => tokens.verifications,
     close: () => identityServer.close(),
   };
 }
 
-function required({ openid_config_url, openid_client_name }: Config): { configUrl: string; client: string } {
+function permittedText({ reaches, owned }: Permitted): string {
+  const permissions = reaches.flatMap(([{ operations, paths }, reach]) =>
+    operations.map((operation) => ({ operation, path: paths[0], reach })),
+  );
+  const ids = RESOURCES.map((resource) => [resource, owned?.all(resource) ?? []] as const);
+  return JSON.stringify({ permissions, owned: Object.fromEntries(ids) });
+}
+
+function required(config: Config): { configUrl: string; client: string } {
+  const { openid_config_url: configUrl, openid_client_name: client } = config;
   const problems: string[] = [];
-  if (openid_client_name === null)
-    problems.push('openid_client_name: is required with require_authorization, found nothing');
-  if (openid_config_url === null)
-    problems.push('openid_config_url: is required with require_authorization, found nothing');
-  else if (!/^https?:$/.test(URL.parse(openid_config_url)?.protocol ?? '')) {
-    problems.push(`openid_config_url: must be an http or https address, found ${JSON.stringify(openid_config_url)}`);
+  if (client === null) problems.push('openid_client_name: is required with require_authorization, found nothing');
+  if (configUrl === null) problems.push('openid_config_url: is required with require_authorization, found nothing');
+  for (const name of ['openid_config_url', 'openid_browser_config_url'] as const) {
+    const url = config[name];
+    if (url === null || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) continue;
+    problems.push(`${name}: must be an http or https address, found ${JSON.stringify(url)}`);
   }
-  if (openid_config_url === null || openid_client_name === null || problems.length > 0) {
-    throw new StartupError(problems.sort().join('\n'));
-  }
-  return { configUrl: openid_config_url, client: openid_client_name };
+  if (configUrl === null || client === null || problems.length > 0) throw new StartupError(problems.sort().join('\n'));
+  return { configUrl, client };
 }
 
 function permissionsIn(folder: string): readonly RoleRules[] {

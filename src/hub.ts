@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { openRegionCheck } from '../wasm/region_check.ts';
 import type { Sources } from './adapters/sources.ts';
 import { createApi } from './api/api.ts';
@@ -21,6 +22,8 @@ import { type Operation, openOperation } from './operation/operation.ts';
 import { outgoingFetch } from './outgoing_fetch.ts';
 import { type Parts, wire } from './parts.ts';
 import type { Shards } from './shards/shards.ts';
+import { type SiteSettings, withSite } from './site/site.ts';
+import { readSiteFiles } from './site/site_files.ts';
 import { createSocket } from './socket/socket.ts';
 import { keptByKind, keptSetting } from './store/entity_text.ts';
 import { openStore } from './store/open.ts';
@@ -30,6 +33,8 @@ import { type Listening, listen } from './transport/server.ts';
 export const VERSION_INFO = { hub_version: '0.1.0', vendor: 'omlox location hub', api_version: '2.0.0' };
 
 const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1/ws/socket`, `${prefix}/v2/ws/socket`]);
+/** Where src/build_ui.mjs puts the web UI. */
+const SITE_FOLDER = fileURLToPath(new URL('../.hub-ui', import.meta.url));
 const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
 
 /** What a hub finds around it. */
@@ -152,12 +157,19 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
   const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation, authorization } = parts;
   const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
+  const createSite: typeof createApi = (deps) =>
+    withSite(createApi(deps), {
+      files: readSiteFiles(SITE_FOLDER),
+      settings: siteSettings(config, authorization),
+      ...(authorization && { permitted: authorization.permitted }),
+      refuse: (error) => replies.error(error),
+    });
   return listen({
     ...listenSettings(config),
     socketPaths: SOCKET_PATHS,
     refuse: (error) => replies.error(error),
     report,
-    handleHttp: createApi({
+    handleHttp: createSite({
       entities,
       read: (query) => shards.ask(query),
       acceptLocations: (values, incoming) => ingest.locations(values, incoming),
@@ -194,6 +206,15 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
       report,
     }),
   });
+}
+
+function siteSettings(config: Config, authorization: HubAuthorization | undefined): SiteSettings {
+  const { map_tile_url: url, map_tile_attribution: attribution } = config;
+  return {
+    hub_version: VERSION_INFO.hub_version,
+    map_tiles: url === null ? null : { url, attribution },
+    sign_in: authorization?.signIn ?? null,
+  };
 }
 
 /** Finishes what was accepted, in the order of its way: shards, collisions, store. */

@@ -76,6 +76,18 @@ function install() {
   markInstalled(ROOT);
 }
 
+/** What serves or tests the web UI. */
+const NEED_UI = ['src/main.ts', 'ok'];
+
+/** Another file does it, and finds out by itself whether anything is to be done. */
+function buildUi() {
+  const build = join(ROOT, 'src', 'build_ui.mjs');
+  const node = findNode(ROOT);
+  if (node === undefined || !existsSync(build)) return;
+  const { status } = spawnSync(node, [build], { stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
 /** npm must not run on the Node below node_modules: it is about to remove it. */
 function pathWithoutModules() {
   const folders = (process.env.PATH ?? '').split(delimiter);
@@ -98,6 +110,7 @@ function run(command, args, options) {
 function main(args) {
   if (args.length === 0) fail('Usage: node src/launch.mjs <file> | --run <script> [arguments]');
   if (!isInstalled(ROOT)) install();
+  if (NEED_UI.includes(args[0] === '--run' ? args[1] : args[0])) buildUi();
   if (args[0] === '--run') {
     const bin = join(ROOT, 'node_modules', '.bin');
     const env = { ...process.env, PATH: bin + delimiter + pathWithoutModules() };

@@ -38,6 +38,7 @@ async function main(): Promise<void> {
   API        ${http}://${address}/hub/v2
   WebSocket  ${ws}://${address}/hub/v2/ws/socket
   Docs       ${http}://${address}/hub/docs
+  Web UI     ${http}://${address}/hub-ui
 Press Ctrl-C to stop.
 `,
   );

@@ -1,4 +1,5 @@
 import { HubError } from '../errors.ts';
+import type { Reach } from '../model/permission.ts';
 import type { Owned } from './owned.ts';
 import type { Policy, Target } from './policy.ts';
 import type { Tokens } from './tokens.ts';
@@ -13,6 +14,13 @@ export interface Access {
 }
 
 export const FULL_ACCESS: Access = { owned: undefined, expiresMs: Number.POSITIVE_INFINITY };
+
+/** What a token permits, of some targets. */
+export interface Permitted {
+  readonly reaches: readonly (readonly [Target, Reach])[];
+  /** What its holder owns; undefined without a token. */
+  readonly owned: Owned | undefined;
+}
 
 /** Decides whether a token, or the lack of one, permits something. */
 export class Authorizer {
@@ -37,6 +45,16 @@ export class Authorizer {
     const verified = this.#tokens.verified(token);
     if (!(verified instanceof Promise)) return this.#accessOf(verified, target);
     return verified.then((found) => this.#accessOf(found, target));
+  }
+
+  /** Which of the targets a token, or the lack of one, permits. Rejects as `admit` does for a bad token. */
+  async permitted(targets: readonly Target[], token: string | undefined): Promise<Permitted> {
+    const verified = token === undefined ? undefined : await this.#tokens.verified(token);
+    const reaches = targets.flatMap((target) => {
+      const reach = this.#policy.reach(verified?.roles ?? [], target);
+      return reach === undefined ? [] : [[target, reach] as const];
+    });
+    return { reaches, owned: verified?.owned };
   }
 
   #accessOf({ roles, owned, expiresMs }: VerifiedToken, target: Target): Access {

@@ -21,6 +21,12 @@ export const AuthorizationProperties = {
     secret: true,
     description: 'Secret of that client. Taken for compatibility: tokens are verified by public keys.',
   }),
+  openid_browser_client_name: Text({
+    description: 'Public client by which people sign in to the web UI; openid_client_name when it is null.',
+  }),
+  openid_browser_config_url: Text({
+    description: 'Address of the OpenID configuration as browsers reach it; openid_config_url when it is null.',
+  }),
   openid_skip_issuer_verification: Type.Boolean({
     default: false,
     description: 'Whether tokens of any issuer are taken if a key of the identity server fits. For tests.',

@@ -156,6 +156,14 @@ export const ConfigSchema = Type.Object({
     default: 64,
     description: 'What may wait for a slow WebSocket client before it is disconnected, in MiB.',
   }),
+  map_tile_url: Type.Union([Type.String({ pattern: '^(https?://|/)[^\\s;,]+$' }), Type.Null()], {
+    default: null,
+    description: 'Map tiles behind the map of the web UI: an address with {z}, {x} and {y}. null is a plain grid.',
+  }),
+  map_tile_attribution: Type.String({
+    default: '',
+    description: 'What the map says of the origin of its tiles.',
+  }),
   iso_24730_connections: Type.Array(Iso24730Connection, {
     default: [],
     description: 'ISO/IEC 24730-1 servers to read from: a list of {host, port, type, zone_id or foreign_id}.',

@@ -20,6 +20,8 @@ export interface IdentityProviderOptions {
   readonly clients: Readonly<Record<string, Known>>;
   /** Addresses that a browser may come back to after its login. */
   readonly redirectUris?: readonly string[];
+  /** How long an access token is good. */
+  readonly tokenSeconds?: number;
 }
 
 export interface IdentityProvider {
@@ -39,7 +41,6 @@ const RESOURCE_INFO = {
   scope: 'openid',
   audience: CLIENT,
   accessTokenFormat: 'jwt' as const,
-  accessTokenTTL: TOKEN_SECONDS,
   jwt: { sign: { alg: 'RS256' as const } },
 };
 
@@ -78,7 +79,8 @@ export async function openIdentityProvider(options: IdentityProviderOptions): Pr
 }
 
 async function providerFor(issuer: string, options: IdentityProviderOptions): Promise<Provider> {
-  const { people, clients, redirectUris = [] } = options;
+  const { people, clients, redirectUris = [], tokenSeconds = TOKEN_SECONDS } = options;
+  const resource = { ...RESOURCE_INFO, accessTokenTTL: tokenSeconds };
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key = { ...(await exportJWK(privateKey)), kid: 'signing', alg: 'RS256', use: 'sig' };
   const configuration: Configuration = {
@@ -86,7 +88,9 @@ async function providerFor(issuer: string, options: IdentityProviderOptions): Pr
     cookies: { keys: [randomBytes(16).toString('hex')] },
     pkce: { required: () => true },
     clientBasedCORS: () => true,
-    ttl: { AccessToken: TOKEN_SECONDS, ClientCredentials: TOKEN_SECONDS, Grant: 86_400, Session: 86_400, IdToken: 900 },
+    // As Keycloak does, whose clients need not ask for offline access.
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    ttl: { AccessToken: tokenSeconds, ClientCredentials: tokenSeconds, Grant: 86_400, Session: 86_400, IdToken: 900 },
     routes: {
       authorization: '/protocol/openid-connect/auth',
       token: '/protocol/openid-connect/token',
@@ -120,7 +124,7 @@ async function providerFor(issuer: string, options: IdentityProviderOptions): Pr
         enabled: true,
         defaultResource: () => RESOURCE,
         useGrantedResource: () => true,
-        getResourceServerInfo: () => RESOURCE_INFO,
+        getResourceServerInfo: () => resource,
       },
     },
     findAccount(_ctx, name) {

@@ -17,6 +17,7 @@ const CLOCKS = [
   'src/clock.ts',
   'src/main.ts',
   'src/cli',
+  'src/hub-ui',
   'src/transport',
   'src/lane',
   'workers/wide_column.ts',
@@ -24,7 +25,7 @@ const CLOCKS = [
   'test',
 ];
 const SILENT = ['src/model', 'src/core', 'wasm'];
-const ENTRIES = ['src/main.ts', 'src/cli/cli.ts', 'src/launch.mjs'];
+const ENTRIES = ['src/main.ts', 'src/cli/cli.ts', 'src/launch.mjs', 'src/build_ui.mjs', 'src/hub-ui/main.tsx'];
 
 export const RULES: readonly Rule[] = [
   {
@@ -146,7 +147,7 @@ export const RULES: readonly Rule[] = [
           (line) => `line ${line}: a test that does not run, or alone`,
         );
       }
-      const mark = /\b(TODO|FIXME|XXX|HACK)\b|\bnot implemented\b|\bplaceholder\b|\bstub\b/i;
+      const mark = /\b(TODO|FIXME|XXX|HACK)\b|\bnot implemented\b|\bplaceholder\b(?!=)|\bstub\b/i;
       return linesWith(text, mark).map((line) => `line ${line}: finish it`);
     },
     broken: sourceFile('src/api/a.ts', '// TODO: the rest\n'),

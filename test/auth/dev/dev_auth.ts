@@ -32,6 +32,7 @@ async function main(): Promise<void> {
     HUB_REQUIRE_AUTHORIZATION: 'true',
     HUB_OPENID_CONFIG_URL: provider.configUrl,
     HUB_OPENID_CLIENT_NAME: CLIENT,
+    HUB_OPENID_BROWSER_CLIENT_NAME: BROWSER_CLIENT,
   };
   const config = loadConfig({ env, cwd: process.cwd(), cores: availableParallelism(), readFile: readConfigFile });
   const hub = await openHub(config, openLog(config.severity_level));

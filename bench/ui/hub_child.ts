@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+// The builder is plain JavaScript: its type is stated here.
+const builder = (await import(new URL('../../src/build_ui.mjs', import.meta.url).href)) as { ensureBuilt(): void };
+
+/** Builds the web UI if need be. */
+export const ensureBuilt = builder.ensureBuilt;
+
+/** A hub in a process of its own, on a free port. */
+export class HubChild {
+  readonly #child: ChildProcess;
+  /** `http://127.0.0.1:port/hub/v2` */
+  readonly base: string;
+
+  private constructor(child: ChildProcess, base: string) {
+    this.#child = child;
+    this.base = base;
+  }
+
+  static async start(folder: string): Promise<HubChild> {
+    const env = { ...process.env, HUB_CONFIG_PATH: folder, HUB_PORT: '0' };
+    const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    return new Promise((resolve, reject) => {
+      child.stdout.on('data', (chunk) => {
+        said += String(chunk);
+        const found = /API +(http:\S+)/.exec(said);
+        if (found !== null) resolve(new HubChild(child, found[1] ?? ''));
+      });
+      child.on('exit', (code) => reject(new Error(`Cannot start the hub: it has ended with code ${code}`)));
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM');
+    await once(this.#child, 'exit');
+  }
+}

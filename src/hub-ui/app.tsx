@@ -1,0 +1,52 @@
+import { Link, Route, Router, Switch } from 'wouter-preact';
+import { session } from './hub/access.ts';
+import { Empty, Page } from './parts/page.tsx';
+import { Layout } from './shell/layout.tsx';
+import { lazyPage } from './shell/lazy.tsx';
+import { Account, SessionEnded, SignIn } from './signin/account.tsx';
+
+const MapPage = lazyPage(async () => (await import('./pages/map_page.tsx')).MapPage);
+const ZonesPage = lazyPage(async () => (await import('./pages/zones_page.tsx')).ZonesPage);
+const FencesPage = lazyPage(async () => (await import('./pages/fences_page.tsx')).FencesPage);
+const TrackablesPage = lazyPage(async () => (await import('./pages/trackables_page.tsx')).TrackablesPage);
+const ProvidersPage = lazyPage(async () => (await import('./pages/providers_page.tsx')).ProvidersPage);
+const RulesPage = lazyPage(async () => (await import('./pages/rules_page.tsx')).RulesPage);
+const ListsPage = lazyPage(async () => (await import('./pages/lists_page.tsx')).ListsPage);
+const EventsPage = lazyPage(async () => (await import('./pages/events_page.tsx')).EventsPage);
+const OperationsPage = lazyPage(async () => (await import('./pages/operations_page.tsx')).OperationsPage);
+
+/** All pages by their addresses below /hub-ui. `/zones/*?` is the page and everything below it. */
+export function App() {
+  if (session.value?.state === 'out') return <SignIn session={session.value} />;
+  return (
+    <Router base="/hub-ui">
+      <SessionEnded />
+      <Layout account={session.value && <Account session={session.value} />}>
+        <Switch>
+          <Route path="/" component={MapPage} />
+          <Route path="/zones/*?" component={ZonesPage} />
+          <Route path="/fences/*?" component={FencesPage} />
+          <Route path="/trackables/*?" component={TrackablesPage} />
+          <Route path="/providers/*?" component={ProvidersPage} />
+          <Route path="/rules/*?" component={RulesPage} />
+          <Route path="/lists/*?" component={ListsPage} />
+          <Route path="/events/*?" component={EventsPage} />
+          <Route path="/operations/*?" component={OperationsPage} />
+          <Route component={NoSuchPage} />
+        </Switch>
+      </Layout>
+    </Router>
+  );
+}
+
+function NoSuchPage() {
+  return (
+    <Page title="Nothing here">
+      <Empty icon="map" title="There is no such page">
+        <p>
+          <Link href="/">Go to the map</Link>
+        </p>
+      </Empty>
+    </Page>
+  );
+}

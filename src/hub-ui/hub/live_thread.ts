@@ -1,0 +1,179 @@
+/**
+ * Holds the WebSocket in a thread of its own: thousands of positions a second are read here, and the page gets one packed
+ * batch when it is ready to draw one.
+ */
+import { API_PATH } from './api_path.ts';
+import type { FromThread, ToThread } from './live_protocol.ts';
+import { LiveSocket } from './live_socket.ts';
+import { Moves } from './moves.ts';
+
+/** Batches a second at most: positions do not look smoother than this. */
+const BATCH_MS = 50;
+/** How often a feed of one floor looks for what has left it. */
+const RELIST_MS = 5_000;
+
+interface Feed {
+  readonly moves: Moves;
+  readonly from: string;
+  readonly floor: number | undefined;
+  /** Whether the page waits for a batch. */
+  isWanted: boolean;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  lastMs: number;
+}
+
+const feeds = new Map<number, Feed>();
+let socket: LiveSocket | undefined;
+let origin = '';
+let token: string | undefined;
+let bytes = 0;
+let elements = 0;
+let roundTripMs: number | undefined;
+
+function say(told: FromThread, transfer: Transferable[] = []): void {
+  postMessage(told, { transfer });
+}
+
+addEventListener('message', ({ data }: MessageEvent<ToThread>) => {
+  switch (data.do) {
+    case 'open':
+      origin = data.origin;
+      token = data.token;
+      open();
+      break;
+    case 'token':
+      token = data.token;
+      if (socket !== undefined) socket.token = token;
+      break;
+    case 'retry':
+      socket?.retryNow();
+      break;
+    case 'subscribe':
+      if (data.movesFrom !== undefined) openFeed(data.key, data.movesFrom, data.params['floor']);
+      socket?.subscribe(data.key, data.topic, data.params);
+      break;
+    case 'unsubscribe':
+      clearTimeout(feeds.get(data.key)?.timer);
+      feeds.delete(data.key);
+      socket?.unsubscribe(data.key);
+      break;
+    case 'taken':
+      want(data.key);
+      break;
+  }
+});
+
+function open(): void {
+  const around = {
+    now: () => performance.now(),
+    random: Math.random,
+    after(milliseconds: number, run: () => void) {
+      const timer = setTimeout(run, milliseconds);
+      return () => clearTimeout(timer);
+    },
+  };
+  const url = `${origin.replace(/^http/, 'ws')}${API_PATH}/ws/socket`;
+  socket = new LiveSocket(
+    url,
+    {
+      state: (state, { retryInMs }) => say({ say: 'state', state, retryInMs }),
+      subscribed(key) {
+        say({ say: 'subscribed', key });
+        void startFeed(key);
+      },
+      refused: (key, description) => say({ say: 'refused', key, description }),
+      message(key, payload) {
+        const feed = feeds.get(key);
+        if (feed === undefined) {
+          say({ say: 'events', key, payload });
+          return;
+        }
+        feed.moves.add(payload);
+        offer(key, feed);
+      },
+      beat(milliseconds) {
+        roundTripMs = milliseconds;
+      },
+      received(size, count) {
+        bytes += size;
+        elements += count;
+      },
+    },
+    around,
+  );
+  socket.open(token);
+  setInterval(() => {
+    for (const [key, feed] of feeds) if (feed.floor !== undefined) void list(key, feed).then(() => offer(key, feed));
+  }, RELIST_MS);
+  setInterval(() => {
+    say({ say: 'traffic', traffic: { atMs: Date.now(), bytes, elements, roundTripMs } });
+    bytes = 0;
+    elements = 0;
+  }, 1_000);
+}
+
+function openFeed(key: number, from: string, floor: unknown): void {
+  const known = typeof floor === 'number' ? floor : undefined;
+  feeds.set(key, { moves: new Moves(), from, floor: known, isWanted: true, timer: undefined, lastMs: 0 });
+}
+
+/** Events come from now on; what was true before has to be asked for. */
+async function startFeed(key: number): Promise<void> {
+  const feed = feeds.get(key);
+  if (feed === undefined) return;
+  feed.moves.restart();
+  await list(key, feed);
+  offer(key, feed);
+}
+
+/**
+ * Adds what is there now. What has left the feed's floor is among it: the hub tells of what is on the floor, and says
+ * nothing of what is there no more.
+ */
+async function list(key: number, feed: Feed): Promise<void> {
+  const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  try {
+    const response = await fetch(`${origin}${API_PATH}${feed.from}`, { headers });
+    if (!response.ok || feeds.get(key) !== feed) return;
+    const { floor, moves } = feed;
+    const items = (await response.json()) as readonly Listed[];
+    const wanted = items.filter((item) => {
+      const { floor: its, provider_id: providerId } = item.location ?? item;
+      return floor === undefined || its === floor || moves.knows(item.id ?? providerId ?? '');
+    });
+    moves.add(wanted, { isList: true });
+  } catch {
+    // The connection is gone, too: whatever is missing is asked for with the next one.
+  }
+}
+
+interface Listed {
+  readonly id?: string;
+  readonly floor?: number;
+  readonly provider_id?: string;
+  readonly location?: { readonly floor?: number; readonly provider_id?: string };
+}
+
+function want(key: number): void {
+  const feed = feeds.get(key);
+  if (feed === undefined) return;
+  feed.isWanted = true;
+  offer(key, feed);
+}
+
+/** Sends a batch when there is something to send, the page waits, and the last one is long enough ago. */
+function offer(key: number, feed: Feed): void {
+  if (!feed.isWanted || feed.moves.isEmpty || feed.timer !== undefined) return;
+  const waitMs = feed.lastMs + BATCH_MS - performance.now();
+  if (waitMs > 0) {
+    feed.timer = setTimeout(() => {
+      feed.timer = undefined;
+      offer(key, feed);
+    }, waitMs);
+    return;
+  }
+  feed.isWanted = false;
+  feed.lastMs = performance.now();
+  const batch = feed.moves.take();
+  say({ say: 'moves', key, batch }, [batch.rows.buffer, batch.outlines.buffer] as ArrayBuffer[]);
+}

@@ -1,0 +1,106 @@
+import type { TrackableMotion } from '../../model/events.ts';
+import type { Location } from '../../model/location.ts';
+
+/** Numbers of a row: index, x, y, heading, accuracy, floor, time in milliseconds. Absent ones are NaN. */
+export const ROW = 7;
+
+/** What has moved since the last batch, each object once, packed so that it crosses to the page without a copy. */
+export interface MoveBatch {
+  /** Objects that were not in any batch before, in the order of their indices. */
+  readonly fresh: readonly FreshObject[];
+  readonly rows: Float64Array;
+  /** Outlines of the objects in `rows` that have one: index, number of points, x, y, x, y … */
+  readonly outlines: Float64Array;
+  /** Everything known was forgotten before this batch: the feed starts anew. */
+  readonly isFirst: boolean;
+}
+
+export interface FreshObject {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string | undefined;
+  /** Of the provider that was heard first. */
+  readonly providerType: string;
+  readonly source: string | undefined;
+}
+
+/** Collects locations or motions, and keeps the newest of each object until somebody takes them. */
+export class Moves {
+  readonly #indices = new Map<string, number>();
+  readonly #times: number[] = [];
+  #dirty = new Map<number, Location | TrackableMotion>();
+  #fresh: FreshObject[] = [];
+  #isFirst = true;
+
+  get isEmpty(): boolean {
+    return this.#dirty.size === 0 && !this.#isFirst;
+  }
+
+  knows(id: string): boolean {
+    return this.#indices.has(id);
+  }
+
+  /** `isList`: what was asked for, not told: only what is newer than what is known counts. hot: once per update. */
+  add(items: readonly unknown[], { isList = false }: { readonly isList?: boolean } = {}): void {
+    for (const item of items as readonly (Location | TrackableMotion)[]) {
+      const isMotion = 'location' in item;
+      const location = isMotion ? item.location : item;
+      const id = isMotion ? item.id : location.provider_id;
+      if (id == null) continue;
+      const index = this.#indices.get(id) ?? this.#meet(id, isMotion ? item.name : undefined, location);
+      const timeMs = Date.parse(location.timestamp_generated ?? '');
+      const knownMs = this.#times[index];
+      if (isList && knownMs !== undefined && timeMs <= knownMs) continue;
+      this.#times[index] = timeMs;
+      this.#dirty.set(index, item);
+    }
+  }
+
+  /** Starts anew, as after a reconnect: what is gone must not stay. */
+  restart(): void {
+    this.#indices.clear();
+    this.#times.length = 0;
+    this.#dirty = new Map();
+    this.#fresh = [];
+    this.#isFirst = true;
+  }
+
+  take(): MoveBatch {
+    const rows = new Float64Array(this.#dirty.size * ROW);
+    const outlines: number[] = [];
+    let at = 0;
+    for (const [index, item] of this.#dirty) {
+      const location = 'location' in item ? item.location : item;
+      const [x = 0, y = 0] = location.position.coordinates;
+      rows[at] = index;
+      rows[at + 1] = x;
+      rows[at + 2] = y;
+      rows[at + 3] = location.true_heading ?? location.course ?? Number.NaN;
+      rows[at + 4] = location.accuracy ?? Number.NaN;
+      rows[at + 5] = location.floor ?? Number.NaN;
+      rows[at + 6] = this.#times[index] ?? Number.NaN;
+      at += ROW;
+      if ('location' in item) addOutline(outlines, index, item);
+    }
+    const batch = { fresh: this.#fresh, rows, outlines: Float64Array.from(outlines), isFirst: this.#isFirst };
+    this.#dirty = new Map();
+    this.#fresh = [];
+    this.#isFirst = false;
+    return batch;
+  }
+
+  #meet(id: string, name: string | null | undefined, location: Location): number {
+    const index = this.#indices.size;
+    this.#indices.set(id, index);
+    const { provider_type: providerType, source } = location;
+    this.#fresh.push({ index, id, name: name ?? undefined, providerType, source: source ?? undefined });
+    return index;
+  }
+}
+
+function addOutline(outlines: number[], index: number, { geometry }: TrackableMotion): void {
+  if (geometry?.type !== 'Polygon') return;
+  const [ring = []] = geometry.coordinates;
+  outlines.push(index, ring.length);
+  for (const [x = 0, y = 0] of ring) outlines.push(x, y);
+}

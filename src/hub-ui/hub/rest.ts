@@ -1,0 +1,135 @@
+import { accessToken, renewAccess } from './access.ts';
+import { API_PATH } from './api_path.ts';
+import type { Entities, Kind } from './kinds.ts';
+
+/** A request that the hub refused, or that did not reach it. */
+export class RequestError extends Error {
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  /** The field that the message names, such as `region.coordinates[0]`. */
+  readonly field: string | undefined;
+  /** The message without the field. */
+  readonly reason: string;
+
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RequestError';
+    this.status = status;
+    const named = /^([A-Za-z_][\w.[\]-]*): (.+)$/s.exec(message);
+    this.field = named?.[1];
+    this.reason = named?.[2] ?? message;
+  }
+}
+
+/** The message for a field, or for one inside it: `region` gets that of `region.coordinates[0]`, too. */
+export function errorAt(error: unknown, field: string): string | undefined {
+  if (!(error instanceof RequestError) || error.field === undefined) return undefined;
+  if (error.field === field) return error.reason;
+  return error.field.startsWith(`${field}.`) || error.field.startsWith(`${field}[`) ? error.message : undefined;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/**
+ * One request to the API. Paths are below the version, with ids already encoded. Returns the body of the answer, or
+ * undefined when there is none. Throws a RequestError.
+ */
+export async function request<T>(
+  method: Method,
+  path: string,
+  { body, query, signal }: { readonly body?: unknown; readonly query?: Query; readonly signal?: AbortSignal } = {},
+): Promise<T> {
+  const url = `${API_PATH}${path}${queryText(query)}`;
+  const send = async (): Promise<Response> => {
+    const headers: Record<string, string> = {};
+    if (accessToken.peek() !== undefined) headers['Authorization'] = `Bearer ${accessToken.peek()}`;
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    try {
+      const sent = body === undefined ? null : JSON.stringify(body);
+      return await fetch(url, { method, headers, body: sent, signal: signal ?? null });
+    } catch (cause) {
+      if (signal?.aborted) throw cause;
+      throw new RequestError(0, 'The hub cannot be reached', { cause });
+    }
+  };
+  let response = await send();
+  if (response.status === 401 && (await renewAccess())) response = await send();
+  const text = await response.text();
+  if (!response.ok) throw refusal(response, text);
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+export function get<T>(path: string, query?: Query): Promise<T> {
+  return request<T>('GET', path, query === undefined ? {} : { query });
+}
+
+/** A draft of an entity: without id the hub makes one. */
+export type Draft<K extends Kind> = Partial<Entities[K]>;
+
+/** All entities of a kind. */
+export function listEntities<K extends Kind>(kind: K): Promise<readonly Entities[K][]> {
+  return get(`/${kind}/summary`);
+}
+
+/** Creates an entity; returns it as it is kept. */
+export function createEntity<K extends Kind>(kind: K, draft: Draft<K>): Promise<Entities[K]> {
+  return request('POST', `/${kind}`, { body: draft });
+}
+
+/** Replaces an entity as a whole: members that are left out are gone. */
+export async function replaceEntity<K extends Kind>(kind: K, entity: Entities[K]): Promise<void> {
+  await request('PUT', entityPath(kind, entity.id), { body: entity });
+}
+
+/**
+ * Changes the members in which an entity differs from what it was, and leaves all others as they are in the hub: also
+ * those that replies show in another form than they are kept in, such as a region in the metres of a zone.
+ */
+export async function patchEntity<K extends Kind>(
+  kind: K,
+  id: string,
+  { before, after }: { readonly before: Draft<K>; readonly after: Draft<K> },
+): Promise<void> {
+  const [old, next] = [before, after] as readonly [
+    Readonly<Record<string, unknown>>,
+    Readonly<Record<string, unknown>>,
+  ];
+  const names = new Set([...Object.keys(old), ...Object.keys(next)]);
+  const operations = [...names].flatMap((name): readonly object[] => {
+    const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (JSON.stringify(old[name]) === JSON.stringify(next[name])) return [];
+    if (next[name] !== undefined) return [{ op: 'add', path, value: next[name] }];
+    // What is shown may not be kept, and only what is there can be removed.
+    return [
+      { op: 'add', path, value: null },
+      { op: 'remove', path },
+    ];
+  });
+  if (operations.length > 0) await request('PATCH', entityPath(kind, id), { body: operations });
+}
+
+export async function deleteEntity(kind: Kind, id: string): Promise<void> {
+  await request('DELETE', entityPath(kind, id));
+}
+
+/** Path of an entity below the version. */
+export function entityPath(kind: Kind, id: string): string {
+  return `/${kind}/${encodeURIComponent(id)}`;
+}
+
+function queryText(query: Query | undefined): string {
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return '';
+  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}
+
+function refusal({ status, statusText }: Response, text: string): RequestError {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    if (typeof message === 'string') return new RequestError(status, message);
+  } catch {
+    // Not from the hub itself, but from a proxy before it.
+  }
+  return new RequestError(status, `The hub answered ${status} ${statusText}`.trim());
+}

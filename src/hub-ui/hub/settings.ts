@@ -1,0 +1,27 @@
+import { signal } from '@preact/signals';
+
+/** What the hub tells the page before anything else. */
+export interface Settings {
+  readonly hub_version: string;
+  readonly map_tiles: { readonly url: string; readonly attribution: string } | null;
+  /** Where people sign in; null where nobody has to. */
+  readonly sign_in: SignInSettings | null;
+}
+
+export interface SignInSettings {
+  /** Address of the OpenID configuration of the identity server. */
+  readonly config_url: string;
+  readonly client_id: string;
+}
+
+export const settings = signal<Settings>({ hub_version: '', map_tiles: null, sign_in: null });
+
+/** Asks for the settings; the page does without them when they cannot be had. */
+export async function loadSettings(): Promise<void> {
+  try {
+    const response = await fetch(`${import.meta.env.BASE_URL}settings.json`);
+    if (response.ok) settings.value = (await response.json()) as Settings;
+  } catch {
+    // The connection's state says that the hub cannot be reached.
+  }
+}

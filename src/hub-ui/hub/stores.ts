@@ -1,0 +1,94 @@
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { ChangeEvent } from '../../model/events.ts';
+import { type Entities, type Kind, SINGULAR } from './kinds.ts';
+import { subscribe } from './live.ts';
+import { listEntities } from './rest.ts';
+
+export type Items<K extends Kind> = ReadonlyMap<string, Entities[K]>;
+
+/** All entities of a kind as they are in the hub, kept so by its change events. */
+export interface EntityStore<K extends Kind> {
+  readonly kind: K;
+  readonly items: ReadonlySignal<Items<K>>;
+  /** `waiting` until the first list is there. */
+  readonly state: ReadonlySignal<'waiting' | 'ready' | 'failed'>;
+  /** Why the last list could not be had. */
+  readonly problem: ReadonlySignal<string | undefined>;
+  /** Starts to follow the hub; returns what ends it. The items stay, and are renewed with the next start. */
+  follow(): () => void;
+  reload(): Promise<void>;
+}
+
+const made = new Map<Kind, EntityStore<Kind>>();
+
+/** The store of a kind; the same for everybody. */
+export function storeOf<K extends Kind>(kind: K): EntityStore<K> {
+  const store = made.get(kind) ?? (makeStore(kind) as unknown as EntityStore<Kind>);
+  made.set(kind, store);
+  return store as unknown as EntityStore<K>;
+}
+
+/** The entities of a kind, while the component is there: it is drawn again when one of them changes. */
+export function useEntities<K extends Kind>(kind: K): Items<K> {
+  const store = storeOf(kind);
+  useEffect(() => store.follow(), [store]);
+  return store.items.value;
+}
+
+function makeStore<K extends Kind>(kind: K): EntityStore<K> {
+  const items: Signal<Items<K>> = signal(new Map());
+  const state = signal<'waiting' | 'ready' | 'failed'>('waiting');
+  const problem = signal<string | undefined>(undefined);
+  /** Changes that arrive while a list is under way, which may or may not have them in it. */
+  let since: ChangeEvent[] | undefined;
+  let loads = 0;
+
+  const apply = (changes: readonly ChangeEvent[], to: Items<K>): Items<K> => {
+    const next = new Map(to);
+    for (const { event_type: type, id, object } of changes) {
+      if (type === 'delete') next.delete(id);
+      else next.set(id, object as Entities[K]);
+    }
+    return next;
+  };
+  const reload = async (): Promise<void> => {
+    loads++;
+    const load = loads;
+    since = [];
+    try {
+      const listed = await listEntities(kind);
+      if (load !== loads) return;
+      items.value = apply(since, new Map(listed.map((entity) => [entity.id, entity])));
+      state.value = 'ready';
+      problem.value = undefined;
+    } catch (error) {
+      if (load !== loads) return;
+      problem.value = error instanceof Error ? error.message : String(error);
+      if (state.value === 'waiting') state.value = 'failed';
+    }
+    since = undefined;
+  };
+  const subscriber = {
+    subscribed: () => void reload(),
+    events(changes: readonly ChangeEvent[]) {
+      since?.push(...changes);
+      items.value = apply(changes, items.value);
+    },
+    // Whoever may not follow the changes may still see the list.
+    refused: () => void reload(),
+  };
+  let followers = 0;
+  let end: (() => void) | undefined;
+  const follow = (): (() => void) => {
+    followers++;
+    end ??= subscribe(`${SINGULAR[kind]}_changes`, {}, subscriber);
+    return () => {
+      followers--;
+      if (followers > 0) return;
+      end?.();
+      end = undefined;
+    };
+  };
+  return { kind, items, state, problem, follow, reload };
+}

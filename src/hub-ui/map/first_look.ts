@@ -1,0 +1,45 @@
+import { createEmpty, extend, isEmpty } from 'ol/extent.js';
+import type OlMap from 'ol/Map.js';
+import type { Fence } from '../../model/fence.ts';
+import type { Zone } from '../../model/zone.ts';
+import type { MovingObjects } from './moving_objects.ts';
+import type { Plane } from './plane.ts';
+import { fenceFeature, zoneFeature } from './shapes.ts';
+
+/** What there is to see on a plane. */
+export interface Sights {
+  readonly zones: readonly Zone[];
+  readonly fences: readonly Fence[];
+  readonly objects: readonly (MovingObjects | undefined)[];
+}
+
+/** Shows everything that has a place; returns false when nothing has. */
+export function fitEverything(map: OlMap, plane: Plane, { zones, fences, objects }: Sights): boolean {
+  const extent = createEmpty();
+  const features = [
+    ...zones.flatMap((zone) => zoneFeature(zone, plane) ?? []),
+    ...fences.flatMap((fence) => fenceFeature(fence, plane) ?? []),
+  ];
+  for (const feature of features) extend(extent, feature.getGeometry()?.getExtent() ?? []);
+  if (features.length === 0) {
+    for (const moving of objects) {
+      for (let i = 0; moving !== undefined && i < moving.count; i++) {
+        const [x = 0, y = 0] = [moving.x[i], moving.y[i]];
+        extend(extent, [x, y, x, y]);
+      }
+    }
+  }
+  return fitExtent(map, extent);
+}
+
+/** Shows an extent with some room around it; returns false when there is none, or the map has no size yet. */
+export function fitExtent(map: OlMap, extent: number[]): boolean {
+  const [left = 0, , right = 0] = extent;
+  if (isEmpty(extent) && !(Number.isFinite(left) && left === right)) return false;
+  const size = map.getSize();
+  if (size === undefined) return false;
+  const isNarrow = (size[0] ?? 0) < 720;
+  const padding = isNarrow ? [72, 64, 64, 24] : [72, 72, 56, 40];
+  map.getView().fit(extent, { size, padding, maxZoom: 22, minResolution: 0.02 });
+  return true;
+}

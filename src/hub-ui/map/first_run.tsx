@@ -1,0 +1,37 @@
+import { Link } from 'wouter-preact';
+import { storeOf } from '../hub/stores.ts';
+import { Mark } from '../parts/icons.tsx';
+
+/** What to do with a hub that knows nothing yet. Nothing is shown once it does. */
+export function FirstRun() {
+  const stores = [storeOf('zones'), storeOf('fences'), storeOf('trackables'), storeOf('providers')];
+  const isEmpty = stores.every(({ state, items }) => state.value === 'ready' && items.value.size === 0);
+  if (!isEmpty) return null;
+  return (
+    <section class="first-run" aria-label="First steps">
+      <Mark />
+      <h1>Nothing here yet</h1>
+      <p class="soft">This map shows what moves, as soon as the hub hears of it.</p>
+      <ol>
+        <li>
+          <h2>See the demo site</h2>
+          <p class="soft">A simulated warehouse with 40 tags and 12 fences. In a terminal beside the hub's:</p>
+          <code class="command">npm run demo</code>
+        </li>
+        <li>
+          <h2>Or set up your own</h2>
+          <p class="soft">
+            Begin with a <Link href="/zones">zone</Link>: where a locating system measures. Then draw{' '}
+            <Link href="/fences">fences</Link>, and give <Link href="/trackables">trackables</Link> their providers.
+          </p>
+        </li>
+        <li>
+          <h2>Or send a position</h2>
+          <p class="soft">
+            Every provider is created with its first one: see the <a href="/hub/docs">API pages</a>.
+          </p>
+        </li>
+      </ol>
+    </section>
+  );
+}

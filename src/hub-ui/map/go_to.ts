@@ -1,0 +1,106 @@
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Fence } from '../../model/fence.ts';
+import type { Location } from '../../model/location.ts';
+import type { Zone } from '../../model/zone.ts';
+import { entityPath, get } from '../hub/rest.ts';
+import { toast } from '../parts/toasts.tsx';
+import { setUrlParams } from '../shell/url_state.ts';
+import { fitExtent } from './first_look.ts';
+import type { Selection } from './map_url.ts';
+import { useMap } from './map_view.tsx';
+import type { Moving } from './moving_layer.tsx';
+import { toMap, viewParams } from './plane.ts';
+import { fenceFeature, zoneFeature } from './shapes.ts';
+
+/** The layers of moving objects. */
+export interface Movers {
+  readonly trackables: { readonly current: Moving | undefined };
+  readonly providers: { readonly current: Moving | undefined };
+}
+
+interface Known extends Movers {
+  /** In the coordinates of the plane. */
+  readonly fences: readonly Fence[];
+  readonly zones: ReadonlyMap<string, Zone>;
+}
+
+/** Units of the map per pixel at which one object is looked at. */
+const NEAR = 0.15;
+
+/**
+ * Moves the map to an entity with the next frame, when a panel that opens with it has made room; returns false for one
+ * that is not on it.
+ */
+export function useGoTo({ trackables, providers, fences, zones }: Known): (selection: Selection) => boolean {
+  const { map, plane } = useMap();
+  return ({ kind, id }) => {
+    if (kind === 'trackables' || kind === 'providers') {
+      const objects = (kind === 'trackables' ? trackables : providers).current?.objects;
+      const index = objects?.indexOf(id);
+      if (objects === undefined || index === undefined) return false;
+      const view = map.getView();
+      const resolution = Math.min(view.getResolution() ?? 1, NEAR);
+      const center = [objects.x[index] ?? 0, objects.y[index] ?? 0];
+      requestAnimationFrame(() => view.animate({ center, resolution, duration: 250 }));
+      return true;
+    }
+    const zone = zones.get(id);
+    const fence = fences.find((each) => each.id === id);
+    const feature =
+      kind === 'zones' ? zone && zoneFeature(zone, plane) : kind === 'fences' && fence && fenceFeature(fence, plane);
+    const extent = feature ? feature.getGeometry()?.getExtent() : undefined;
+    if (extent === undefined) return false;
+    requestAnimationFrame(() => fitExtent(map, extent));
+    return true;
+  };
+}
+
+/** Asks the hub where something is that is not on the map: on another floor, in a hidden layer, or not there yet. */
+export function useGoWhereItIs(): (selection: Selection) => Promise<void> {
+  const { map, plane } = useMap();
+  return async ({ kind, id }) => {
+    try {
+      if (kind === 'fences') {
+        const fence = await get<Fence>(entityPath(kind, id), viewParams(plane));
+        fitExtent(map, fenceFeature(fence, plane)?.getGeometry()?.getExtent() ?? []);
+      } else {
+        const { position } = await get<Location>(`${entityPath(kind, id)}/location`, viewParams(plane));
+        map.getView().animate({ center: toMap(plane, position.coordinates), duration: 250 });
+      }
+      setUrlParams({ floor: undefined });
+    } catch {
+      toast('The hub knows no place of it here', 'danger');
+    }
+  };
+}
+
+/**
+ * Looks at something once, as soon as there is something to look at, unless the address has said where. Call what it
+ * returns when there is more to see.
+ */
+export function useFirstLook(hasLook: boolean, lookAt: () => boolean): () => void {
+  const { map, plane } = useMap();
+  const looked = useRef(hasLook ? plane.id : undefined);
+  const first = (): void => {
+    if (looked.current !== plane.id && map.getSize() !== undefined && lookAt()) looked.current = plane.id;
+  };
+  useEffect(() => {
+    first();
+    map.on('change:size', first);
+    return () => {
+      map.un('change:size', first);
+    };
+  });
+  return first;
+}
+
+/** On a narrow screen the lower half belongs to the panel: what one goes to is in the middle of the rest. */
+export function useRoomForPanel(isOpen: boolean): void {
+  const { map } = useMap();
+  useLayoutEffect(() => {
+    const [width = 0, height = 0] = map.getSize() ?? [];
+    const view = map.getView();
+    if (isOpen && width < 720) view.padding = [90, 0, height / 2, 0];
+    else if (view.padding !== undefined) view.padding = [0, 0, 0, 0];
+  }, [map, isOpen]);
+}

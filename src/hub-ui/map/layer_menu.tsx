@@ -1,0 +1,75 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { IconButton } from '../parts/button.tsx';
+import { Check } from '../parts/field.tsx';
+import type { LayerName } from './map_url.ts';
+
+const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string])[]])[] = [
+  [
+    'Show',
+    [
+      ['trackables', 'Trackables'],
+      ['providers', 'Location providers'],
+      ['fences', 'Fences'],
+      ['zones', 'Zones'],
+      ['plans', 'Floor plans'],
+    ],
+  ],
+  [
+    'Details',
+    [
+      ['labels', 'Names'],
+      ['tails', 'Tails'],
+      ['accuracy', 'Accuracy'],
+      ['clusters', 'Clusters when far away'],
+    ],
+  ],
+];
+
+/** What is shown on the map. */
+export function LayerMenu({
+  layers,
+  onChange,
+}: {
+  readonly layers: ReadonlySet<LayerName>;
+  readonly onChange: (layers: ReadonlySet<LayerName>) => void;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    const close = (event: Event): void => {
+      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !box.current?.contains(event.target as Node)) {
+        setOpen(false);
+      }
+    };
+    addEventListener('pointerdown', close);
+    addEventListener('keydown', close);
+    return () => {
+      removeEventListener('pointerdown', close);
+      removeEventListener('keydown', close);
+    };
+  }, [isOpen]);
+  const set = (name: LayerName, isOn: boolean): void => {
+    const next = new Set(layers);
+    if (isOn) next.add(name);
+    else next.delete(name);
+    onChange(next);
+  };
+  return (
+    <div class="popover-box" ref={box}>
+      <IconButton icon="layers" label="Layers" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
+      {isOpen && (
+        <div class="popover">
+          {LABELS.map(([title, rows]) => (
+            <fieldset key={title}>
+              <legend class="rail-title">{title}</legend>
+              {rows.map(([name, label]) => (
+                <Check key={name} label={label} checked={layers.has(name)} onChange={(isOn) => set(name, isOn)} />
+              ))}
+            </fieldset>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import { useEffect, useState } from 'preact/hooks';
+import { settings } from '../hub/settings.ts';
+import { Button, IconButton } from '../parts/button.tsx';
+import { gridStep } from './grid_layer.tsx';
+import { useMap } from './map_view.tsx';
+import { fromMap, unitsPerMetre } from './plane.ts';
+
+/** Buttons to come nearer, to go away, and to see everything. */
+export function ZoomButtons({ onFit }: { readonly onFit: () => void }) {
+  const { map } = useMap();
+  const zoom = (by: number): void => {
+    const view = map.getView();
+    view.animate({ zoom: (view.getZoom() ?? 0) + by, duration: 150 });
+  };
+  return (
+    <div class="map-buttons">
+      <IconButton icon="plus" label="Zoom in" onClick={() => zoom(1)} />
+      <IconButton icon="minus" label="Zoom out" onClick={() => zoom(-1)} />
+      <IconButton icon="frame" label="Show everything" onClick={onFit} />
+    </div>
+  );
+}
+
+/** Floors, the highest on top; `undefined` is all of them. */
+export function FloorSwitch({
+  floors,
+  floor,
+  onChange,
+}: {
+  readonly floors: readonly number[];
+  readonly floor: number | undefined;
+  readonly onChange: (floor: number | undefined) => void;
+}) {
+  if (floors.length < 2 && floor === undefined) return null;
+  const sorted = [...new Set([...floors, ...(floor === undefined ? [] : [floor])])].sort((a, b) => b - a);
+  return (
+    <fieldset class="map-buttons map-floors" aria-label="Floor">
+      {sorted.map((each) => (
+        <Button
+          key={each}
+          kind="quiet"
+          aria-pressed={each === floor}
+          aria-label={`Floor ${each}`}
+          onClick={() => onChange(each)}
+        >
+          {each < 0 ? `−${-each}` : each}
+        </Button>
+      ))}
+      <Button kind="quiet" aria-pressed={floor === undefined} onClick={() => onChange(undefined)}>
+        All
+      </Button>
+    </fieldset>
+  );
+}
+
+/** A bar of a round number of metres, where the pointer is, and whose tiles these are. */
+export function ScaleBar({ children }: { readonly children?: preact.ComponentChildren }) {
+  const { map, plane } = useMap();
+  const [bar, setBar] = useState({ metres: 1, pixels: 0 });
+  const [pointer, setPointer] = useState<string>();
+  const attribution = settings.value.map_tiles?.attribution;
+  useEffect(() => {
+    const measure = (): void => {
+      const view = map.getView();
+      const metresPerPixel = (view.getResolution() ?? 1) / unitsPerMetre(plane, view.getCenter() ?? [0, 0]);
+      const metres = gridStep(metresPerPixel, 60);
+      setBar({ metres, pixels: metres / metresPerPixel });
+    };
+    const move = ({ coordinate }: { readonly coordinate: readonly number[] }): void => {
+      const [x, y] = fromMap(plane, coordinate);
+      const [digits, unit] = plane.kind === 'earth' ? [6, '°'] : [2, ' m'];
+      setPointer(`${x.toFixed(digits)}${unit}, ${y.toFixed(digits)}${unit}`);
+    };
+    measure();
+    map.on('moveend', measure);
+    map.on('pointermove', move);
+    return () => {
+      map.un('moveend', measure);
+      map.un('pointermove', move);
+    };
+  }, [map, plane]);
+  return (
+    <div class="map-foot">
+      <span class="scale-bar" style={{ width: `${bar.pixels}px` }} />
+      <span>{lengthText(bar.metres)}</span>
+      {pointer !== undefined && <span class="map-pointer">{pointer}</span>}
+      {children}
+      {plane.kind === 'earth' && attribution && <span class="faint">{attribution}</span>}
+    </div>
+  );
+}
+
+/** A length in the unit that people would say it in. */
+export function lengthText(metres: number): string {
+  if (metres >= 1_000) return `${trim(metres / 1_000)} km`;
+  if (metres >= 1) return `${trim(metres)} m`;
+  return `${trim(metres * 100)} cm`;
+}
+
+function trim(value: number): string {
+  return String(Number(value.toPrecision(value >= 100 ? Math.ceil(Math.log10(value)) + 1 : 3)));
+}

@@ -1,0 +1,78 @@
+import type { Kind } from '../hub/kinds.ts';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import type { Look } from './map_view.tsx';
+
+/**
+ * The state of the map in its address: `at` (x,y of the plane), `z`, `floor`, `zone` (whose metres are shown), `sel`
+ * (kind:id), `follow`, `layers`.
+ */
+export interface Selection {
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+export const LAYERS = [
+  'trackables',
+  'providers',
+  'zones',
+  'fences',
+  'plans',
+  'labels',
+  'tails',
+  'accuracy',
+  'clusters',
+] as const;
+export type LayerName = (typeof LAYERS)[number];
+
+const USUAL: readonly LayerName[] = ['trackables', 'zones', 'fences', 'plans', 'labels', 'tails', 'clusters'];
+
+/** Where to look, if the address says so. */
+export function lookFromUrl(): Look | undefined {
+  const [x, y] = (urlParam('at') ?? '').split(',').map(Number);
+  const zoom = Number(urlParam('z') ?? Number.NaN);
+  if (x === undefined || y === undefined || ![x, y, zoom].every(Number.isFinite)) return undefined;
+  return { centre: [x, y], zoom };
+}
+
+export function lookToUrl({ centre: [x = 0, y = 0], zoom }: Look): void {
+  const digits = Math.abs(x) > 180 || Math.abs(y) > 180 ? 2 : 7;
+  setUrlParams({ at: `${round(x, digits)},${round(y, digits)}`, z: round(zoom, 2) });
+}
+
+/** The floor to show; undefined: all. */
+export function floorFromUrl(): number | undefined {
+  const floor = urlParam('floor');
+  return floor === undefined || !Number.isFinite(Number(floor)) ? undefined : Number(floor);
+}
+
+export function selectionFromUrl(): Selection | undefined {
+  const [kind = '', ...id] = (urlParam('sel') ?? '').split(':');
+  const known: readonly Kind[] = ['zones', 'fences', 'trackables', 'providers'];
+  const found = known.find((name) => name === kind);
+  return found === undefined || id.length === 0 ? undefined : { kind: found, id: id.join(':') };
+}
+
+export function select(selection: Selection | undefined): void {
+  setUrlParams({ sel: selection && `${selection.kind}:${selection.id}`, follow: undefined }, { replace: false });
+}
+
+/** Layers that are shown. Providers are, unless asked, where there are no trackables to show in their place. */
+export function layersFromUrl(hasTrackables: boolean): ReadonlySet<LayerName> {
+  const asked = urlParam('layers');
+  if (asked === undefined) return new Set(hasTrackables ? USUAL : [...USUAL, 'providers']);
+  const names = asked.split(',');
+  return new Set(LAYERS.filter((name) => names.includes(name)));
+}
+
+/** The layer that shows an entity. */
+export function layerOf({ kind }: Selection): LayerName {
+  return kind === 'anchors' ? 'zones' : kind;
+}
+
+export function layersToUrl(layers: ReadonlySet<LayerName>): void {
+  setUrlParams({ layers: LAYERS.filter((name) => layers.has(name)).join(',') || 'none' });
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

@@ -1,0 +1,63 @@
+import type LineString from 'ol/geom/LineString.js';
+import Draw from 'ol/interaction/Draw.js';
+import VectorLayer from 'ol/layer/Vector.js';
+import VectorSource from 'ol/source/Vector.js';
+import { getLength } from 'ol/sphere.js';
+import CircleStyle from 'ol/style/Circle.js';
+import Fill from 'ol/style/Fill.js';
+import Stroke from 'ol/style/Stroke.js';
+import Style from 'ol/style/Style.js';
+import { useEffect, useState } from 'preact/hooks';
+import { IconButton } from '../parts/button.tsx';
+import { lengthText } from './map_tools.tsx';
+import { useMap } from './map_view.tsx';
+import { palette } from './palette.ts';
+import type { Plane } from './plane.ts';
+import { Z } from './vector_layer.ts';
+
+/** Measures along clicked points, geodesic on the earth. Double click ends a line, Escape ends the tool. */
+export function Measure({ onClose }: { readonly onClose: () => void }) {
+  const { map, plane } = useMap();
+  const [metres, setMetres] = useState<number>();
+  const { selected, halo } = palette();
+  useEffect(() => {
+    const source = new VectorSource();
+    const style = [
+      new Style({ stroke: new Stroke({ color: halo, width: 6 }) }),
+      new Style({
+        stroke: new Stroke({ color: selected, width: 2.5 }),
+        image: new CircleStyle({ radius: 5, fill: new Fill({ color: selected }) }),
+      }),
+    ];
+    const layer = new VectorLayer({ source, style, zIndex: Z.edit });
+    const draw = new Draw({ source, type: 'LineString', style });
+    draw.on('drawstart', ({ feature }) => {
+      source.clear();
+      const line = feature.getGeometry() as LineString;
+      line.on('change', () => setMetres(lengthOf(line, plane)));
+    });
+    const keys = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') onClose();
+    };
+    map.addLayer(layer);
+    map.addInteraction(draw);
+    addEventListener('keydown', keys);
+    return () => {
+      removeEventListener('keydown', keys);
+      map.removeInteraction(draw);
+      map.removeLayer(layer);
+    };
+  }, [map, plane, selected, halo, onClose]);
+  return (
+    <div class="map-measure" role="status">
+      <span>
+        {metres === undefined ? 'Click points to measure between them' : <strong>{lengthText(metres)}</strong>}
+      </span>
+      <IconButton icon="close" label="Stop measuring" onClick={onClose} />
+    </div>
+  );
+}
+
+function lengthOf(line: LineString, plane: Plane): number {
+  return plane.kind === 'zone' ? line.getLength() : getLength(line);
+}

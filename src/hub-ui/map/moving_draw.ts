@@ -1,0 +1,281 @@
+import type { Frame } from './canvas_layer.ts';
+import { type Cluster, clusterObjects, drawClusters } from './clusters.ts';
+import { Crowd } from './crowd.ts';
+import { type MovingObjects, TAIL } from './moving_objects.ts';
+import type { Palette } from './palette.ts';
+import { unitsPerMetre } from './plane.ts';
+import { type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
+
+/** How moving objects are shown. */
+export interface MovingLook {
+  readonly symbol: SymbolName;
+  readonly palette: Palette;
+  readonly labels: boolean;
+  readonly tails: boolean;
+  readonly accuracy: boolean;
+  readonly clusters: boolean;
+  readonly selectedId: string | undefined;
+  /** Objects that collide with another. */
+  readonly colliding: ReadonlySet<string>;
+  /** Floor to show; undefined: all. */
+  readonly floor: number | undefined;
+}
+
+/** Where objects are on the screen: what was drawn, for whoever points at it. */
+export interface OnScreen {
+  x: Float32Array;
+  y: Float32Array;
+  /** Indices of the objects that are drawn one by one, as many as `drawn`; the others are in clusters. */
+  indices: Uint32Array;
+  drawn: number;
+  clusters: readonly Cluster[];
+  /** All that are within the screen, and those among them that have fallen silent. */
+  seen: number;
+  stale: number;
+  readonly crowd: Crowd;
+}
+
+export function newScreen(): OnScreen {
+  return { ...columns(256), drawn: 0, clusters: [], seen: 0, stale: 0, crowd: new Crowd() };
+}
+
+function columns(length: number): Pick<OnScreen, 'x' | 'y' | 'indices'> {
+  return { x: new Float32Array(length), y: new Float32Array(length), indices: new Uint32Array(length) };
+}
+
+const STALE_MS = 15_000;
+const LOST_MS = 60_000;
+/** As many symbols are a crowd. */
+const CROWD = 1_500;
+const MARGIN = 20;
+/** Beyond these counts the details would hide each other, and cost time. */
+const TAILS_MAX = 800;
+const LABELS_MAX = 250;
+const ACCURACY_MAX = 300;
+
+/** Draws all objects of a layer. hot: once per frame, see bench/ui. */
+export function drawMoving(
+  frame: Frame,
+  objects: MovingObjects,
+  look: MovingLook,
+  screen: OnScreen,
+  nowMs: number,
+): void {
+  place(frame, objects, look, screen, nowMs);
+  const pixelsPerMetre = unitsPerMetre(objects.plane, frame.centre) / frame.resolution;
+  if (look.clusters && screen.seen > 1 && pixelsPerMetre < 1.2) {
+    screen.clusters = clusterObjects(screen);
+    drawClusters(frame, screen.clusters, look.palette);
+  } else {
+    screen.clusters = [];
+  }
+  if (look.tails && screen.drawn <= TAILS_MAX) drawTails(frame, objects, look, screen);
+  drawOutlines(frame, objects, look, screen);
+  if (look.accuracy && screen.drawn <= ACCURACY_MAX) drawAccuracy(frame, objects, { look, screen, pixelsPerMetre });
+  drawSymbols(frame, objects, { look, screen, nowMs });
+  drawRings(frame, objects, look, screen);
+  if (look.labels && screen.drawn <= LABELS_MAX) drawLabels(frame, objects, look, screen);
+}
+
+/** Finds out which objects are on the screen, and where. */
+function place(frame: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen, nowMs: number): void {
+  const { toPixel, width, height } = frame;
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+  const { count, x, y, gone, floor, heardMs } = objects;
+  if (screen.x.length < count) {
+    Object.assign(screen, columns(x.length));
+  }
+  let seen = 0;
+  let stale = 0;
+  for (let i = 0; i < count; i++) {
+    if (gone[i] === 1) continue;
+    if (look.floor !== undefined && floor[i] !== look.floor) continue;
+    const px = a * x[i]! + c * y[i]! + e;
+    const py = b * x[i]! + d * y[i]! + f;
+    if (px < -MARGIN || py < -MARGIN || px > width + MARGIN || py > height + MARGIN) continue;
+    screen.x[i] = px;
+    screen.y[i] = py;
+    screen.indices[seen++] = i;
+    if (nowMs - heardMs[i]! > STALE_MS) stale++;
+  }
+  screen.drawn = seen;
+  screen.seen = seen;
+  screen.stale = stale;
+}
+
+function drawTails(frame: Frame, objects: MovingObjects, { palette, symbol }: MovingLook, screen: OnScreen): void {
+  const { context, toPixel } = frame;
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+  const { tails, tailAt, tailLength } = objects;
+  context.strokeStyle = palette[symbol];
+  context.lineWidth = 2;
+  context.lineJoin = 'round';
+  // The older half is fainter. Each half of all tails is one path: a stroke per object would take most of the frame.
+  for (const [from, to, alpha] of [[0, 0.5, 0.18] as const, [0.5, 1, 0.42] as const]) {
+    context.globalAlpha = alpha;
+    context.beginPath();
+    for (let s = 0; s < screen.drawn; s++) {
+      const i = screen.indices[s]!;
+      const length = tailLength[i]!;
+      const first = Math.floor(length * from);
+      const last = Math.floor(length * to);
+      for (let k = first; k < Math.min(length, last + 1); k++) {
+        const at = (i * TAIL + ((tailAt[i]! + TAIL - length + k) % TAIL)) * 2;
+        const px = a * tails[at]! + c * tails[at + 1]! + e;
+        const py = b * tails[at]! + d * tails[at + 1]! + f;
+        if (k === first) context.moveTo(px, py);
+        else context.lineTo(px, py);
+      }
+    }
+    context.stroke();
+  }
+  context.globalAlpha = 1;
+}
+
+/** The shapes of trackables that have one, where they are larger than the symbol. */
+function drawOutlines(frame: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
+  const { context, toPixel, resolution } = frame;
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+  context.beginPath();
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    const ring = objects.outlines[i];
+    if (ring === undefined || ring.length < 6) continue;
+    const half = ring.length >> 2;
+    const across = Math.hypot(ring[0]! - ring[half * 2]!, ring[1]! - ring[half * 2 + 1]!) / resolution;
+    if (across < 12) continue;
+    // A circle of 64 edges looks round with fewer of them where it is small.
+    const step = across < 40 && ring.length > 60 ? 8 : 2;
+    context.moveTo(a * ring[0]! + c * ring[1]! + e, b * ring[0]! + d * ring[1]! + f);
+    for (let k = step; k < ring.length; k += step) {
+      context.lineTo(a * ring[k]! + c * ring[k + 1]! + e, b * ring[k]! + d * ring[k + 1]! + f);
+    }
+    context.closePath();
+  }
+  context.fillStyle = look.palette[look.symbol];
+  context.strokeStyle = look.palette[look.symbol];
+  context.lineWidth = 1.25;
+  context.globalAlpha = 0.16;
+  context.fill();
+  context.globalAlpha = 0.75;
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+interface Accuracy {
+  readonly look: MovingLook;
+  readonly screen: OnScreen;
+  readonly pixelsPerMetre: number;
+}
+
+function drawAccuracy({ context }: Frame, objects: MovingObjects, { look, screen, pixelsPerMetre }: Accuracy): void {
+  context.strokeStyle = look.palette[look.symbol];
+  context.setLineDash([2, 3]);
+  context.lineWidth = 1;
+  context.globalAlpha = 0.7;
+  context.beginPath();
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    const radius = objects.accuracy[i]! * pixelsPerMetre;
+    if (!(radius > 8 && radius < 2_000)) continue;
+    context.moveTo(screen.x[i]! + radius, screen.y[i]!);
+    context.arc(screen.x[i]!, screen.y[i]!, radius, 0, 2 * Math.PI);
+  }
+  context.stroke();
+  context.setLineDash([]);
+  context.globalAlpha = 1;
+}
+
+interface Symbols {
+  readonly look: MovingLook;
+  readonly screen: OnScreen;
+  readonly nowMs: number;
+}
+
+/** The symbols; what has been silent is fainter. Very many of them are drawn by other means, to the same effect. */
+function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs }: Symbols): void {
+  const { context, rotation, width, height } = frame;
+  const { symbol, palette } = look;
+  const isCrowd = screen.drawn > CROWD;
+  const pixelRatio = isCrowd ? 1 : frame.pixelRatio;
+  const sprites = spritesOf(symbol, { colour: palette[symbol], halo: palette.halo, pixelRatio });
+  const { image, size } = sprites;
+  const side = size * pixelRatio;
+  const turned = objects.north + (rotation * 180) / Math.PI;
+  if (isCrowd) screen.crowd.begin(Math.round(width), Math.round(height));
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    const x = screen.x[i]!;
+    const y = screen.y[i]!;
+    const alpha = alphaOf(nowMs - objects.heardMs[i]!);
+    const column = spriteColumn(objects.heading[i]! + turned);
+    if (isCrowd) {
+      screen.crowd.add(sprites, column, [x, y], alpha);
+      continue;
+    }
+    if (context.globalAlpha !== alpha) context.globalAlpha = alpha;
+    context.drawImage(image, column * side, 0, side, side, x - size / 2, y - size / 2, size, size);
+  }
+  context.globalAlpha = 1;
+  if (isCrowd) screen.crowd.end(context);
+}
+
+function alphaOf(silentMs: number): number {
+  if (silentMs > LOST_MS) return 0.35;
+  return silentMs > STALE_MS ? 0.6 : 1;
+}
+
+function drawRings({ context }: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
+  const ring = (id: string, colour: string, radius: number): void => {
+    const i = objects.indexOf(id);
+    if (i === undefined || objects.gone[i] === 1 || !screen.indices.subarray(0, screen.drawn).includes(i)) return;
+    context.beginPath();
+    context.arc(screen.x[i]!, screen.y[i]!, radius, 0, 2 * Math.PI);
+    context.strokeStyle = look.palette.halo;
+    context.lineWidth = 5;
+    context.stroke();
+    context.strokeStyle = colour;
+    context.lineWidth = 2.5;
+    context.stroke();
+  };
+  for (const id of look.colliding) ring(id, look.palette.danger, 13);
+  if (look.selectedId !== undefined) ring(look.selectedId, look.palette.selected, 11);
+}
+
+/** Names beside their objects; one that would cover another is left out. */
+function drawLabels({ context }: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
+  context.font = '500 11.5px Inter, system-ui, sans-serif';
+  context.textBaseline = 'middle';
+  context.lineJoin = 'round';
+  context.lineWidth = 3.5;
+  context.strokeStyle = look.palette.halo;
+  context.fillStyle = look.palette.ink;
+  const taken = new Set<number>();
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    const facts = objects.facts[i];
+    if (facts === undefined) continue;
+    const text = shorten(facts.name || facts.id);
+    const x = screen.x[i]! + 10;
+    const y = screen.y[i]!;
+    const cells = cellsOf(x, y, text.length * 6.2);
+    if (facts.id !== look.selectedId && cells.some((cell) => taken.has(cell))) continue;
+    for (const cell of cells) taken.add(cell);
+    context.strokeText(text, x, y);
+    context.fillText(text, x, y);
+  }
+}
+
+/** The cells of the screen that a text covers: of both rows that it touches. */
+function cellsOf(x: number, y: number, width: number): number[] {
+  const cells: number[] = [];
+  for (const row of new Set([Math.floor((y - 6) / 13), Math.floor((y + 6) / 13)])) {
+    for (let column = Math.floor(x / 20); column * 20 < x + width; column++)
+      cells.push((row + 10) * 10_000 + column + 10);
+  }
+  return cells;
+}
+
+function shorten(text: string): string {
+  return text.length > 22 ? `${text.slice(0, 21)}…` : text;
+}

@@ -1,0 +1,146 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
+import type { ChangeEvent } from '../../model/events.ts';
+import { subscribe, subscribeMoves } from '../hub/live.ts';
+import { CanvasLayer } from './canvas_layer.ts';
+import { useMap } from './map_view.tsx';
+import { drawMoving, type MovingLook, newScreen, type OnScreen } from './moving_draw.ts';
+import { MovingObjects } from './moving_objects.ts';
+import { palette } from './palette.ts';
+import { viewParams } from './plane.ts';
+import { Z } from './vector_layer.ts';
+
+/** What a layer of moving objects comes from. */
+interface Feed {
+  readonly topic: string;
+  readonly list: string;
+  readonly changes: string;
+}
+
+const FEEDS: Readonly<Record<MovingLook['symbol'], Feed>> = {
+  trackable: { topic: 'trackable_motions', list: '/trackables/motions', changes: 'trackable_changes' },
+  provider: { topic: 'location_updates', list: '/providers/locations', changes: 'provider_changes' },
+};
+
+/** A layer of moving objects, for whoever wants to find them on the screen or to follow them. */
+export interface Moving {
+  readonly objects: MovingObjects;
+  readonly screen: OnScreen;
+}
+
+/** How many are seen, for people who cannot see them. */
+export interface Seen {
+  readonly seen: number;
+  readonly stale: number;
+}
+
+type Options = Omit<MovingLook, 'palette'> & {
+  /** Told after every batch. */
+  readonly onMoved?: (moving: Moving) => void;
+  readonly onRefused?: (description: string) => void;
+  readonly holder: { current: Moving | undefined };
+  readonly seen: Signal<Seen>;
+};
+
+/**
+ * Trackables or providers as they move. The hub sends only those of the floor; everything that comes between two frames
+ * is drawn once.
+ */
+export function MovingLayer({ onMoved, onRefused, holder, seen, ...given }: Options) {
+  const { map, plane } = useMap();
+  const look = useRef<MovingLook>({ ...given, palette: palette() });
+  look.current = { ...given, palette: palette() };
+  const told = useRef({ onMoved, onRefused });
+  told.current = { onMoved, onRefused };
+  const { symbol, floor } = given;
+  const moving = useMemo<Moving>(() => ({ objects: new MovingObjects(plane), screen: newScreen() }), [plane]);
+  holder.current = moving;
+  const layer = useMemo(
+    () =>
+      new CanvasLayer(
+        (frame) => drawMoving(frame, moving.objects, look.current, moving.screen, Date.now()),
+        Z.objects + (symbol === 'trackable' ? 1 : 0),
+      ),
+    [moving, symbol],
+  );
+  const count = useCallback(() => {
+    const { seen: now, stale } = moving.screen;
+    const before = seen.peek();
+    if (before.seen !== now || before.stale !== stale) seen.value = { seen: now, stale };
+  }, [moving, seen]);
+  useEffect(() => {
+    map.addLayer(layer);
+    // What is not heard of fades without being told to.
+    const tick = setInterval(() => {
+      layer.redraw();
+      count();
+    }, 1_000);
+    return () => {
+      clearInterval(tick);
+      map.removeLayer(layer);
+      seen.value = { seen: 0, stale: 0 };
+    };
+  }, [map, layer, seen, count]);
+  useEffect(() => {
+    const { topic, list, changes } = FEEDS[symbol];
+    const view = viewParams(plane);
+    const params = { ...view, ...(floor === undefined ? {} : { floor }) };
+    const from = `${list}?${new URLSearchParams(view)}`;
+    let frame = 0;
+    const end = subscribeMoves(
+      { topic, params, from },
+      (batch, next) => {
+        moving.objects.take(batch, Date.now());
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(() => {
+          layer.redraw();
+          told.current.onMoved?.(moving);
+          count();
+          next();
+        });
+      },
+      (description) => told.current.onRefused?.(description),
+    );
+    const endChanges = subscribe(
+      changes,
+      {},
+      {
+        events(payload: readonly ChangeEvent[]) {
+          for (const { event_type: type, id } of payload) if (type === 'delete') moving.objects.remove(id);
+        },
+      },
+    );
+    return () => {
+      cancelAnimationFrame(frame);
+      end();
+      endChanges();
+    };
+  }, [plane, symbol, floor, moving, layer, count]);
+  // Everything but the feed is only drawn differently.
+  useEffect(() => layer.redraw());
+  return null;
+}
+
+/** A place for the counts of a layer. */
+export function useSeen(): Signal<Seen> {
+  return useSignal<Seen>({ seen: 0, stale: 0 });
+}
+
+/** The object that is nearest to a pixel of the screen, within a finger's width. */
+export function objectAt(
+  { objects, screen }: Moving,
+  [px = 0, py = 0]: readonly number[],
+  within = 16,
+): string | undefined {
+  let nearest: number | undefined;
+  let best = within * within;
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    const distance = (screen.x[i]! - px) ** 2 + (screen.y[i]! - py) ** 2;
+    if (distance < best) {
+      best = distance;
+      nearest = i;
+    }
+  }
+  return nearest === undefined ? undefined : objects.facts[nearest]?.id;
+}

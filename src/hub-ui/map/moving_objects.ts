@@ -1,0 +1,144 @@
+import { type MoveBatch, ROW } from '../hub/moves.ts';
+import { northOf } from './placement.ts';
+import { mapX, mapY, type Plane } from './plane.ts';
+
+/** Positions of a tail. */
+export const TAIL = 32;
+/** A tail gets a new position when the object has moved this far, in metres: standing objects have none. */
+const TAIL_STEP_METRES = 0.15;
+
+/** What is known of one moving object beside its numbers. */
+export interface ObjectFacts {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly providerType: string;
+}
+
+/**
+ * Objects that move on one plane, as columns: thousands of them are read at each frame. An index belongs to an object
+ * until everything is forgotten.
+ */
+export class MovingObjects {
+  readonly plane: Plane;
+  /** Where north is on the plane, in degrees clockwise from up. */
+  readonly north: number;
+  count = 0;
+  x = new Float64Array(256);
+  y = new Float64Array(256);
+  /** Degrees clockwise from north; NaN where unknown. */
+  heading = new Float32Array(256);
+  /** Metres; NaN where unknown. */
+  accuracy = new Float32Array(256);
+  floor = new Float32Array(256);
+  /** When it was last heard of, in milliseconds. */
+  heardMs = new Float64Array(256);
+  /** 1 for objects that were deleted. */
+  gone = new Uint8Array(256);
+  /** The last positions, x and y in turn, as rings of TAIL. */
+  tails = new Float64Array(256 * TAIL * 2);
+  tailAt = new Uint8Array(256);
+  tailLength = new Uint8Array(256);
+  facts: ObjectFacts[] = [];
+  /** Outlines on the map, x and y in turn. */
+  outlines: (Float64Array | undefined)[] = [];
+  readonly #indices = new Map<string, number>();
+
+  constructor(plane: Plane) {
+    this.plane = plane;
+    this.north = northOf(plane);
+  }
+
+  indexOf(id: string): number | undefined {
+    return this.#indices.get(id);
+  }
+
+  /** Marks an object that is no more. It comes back with its next position. */
+  remove(id: string): void {
+    const index = this.#indices.get(id);
+    if (index !== undefined) this.gone[index] = 1;
+  }
+
+  /** Takes a batch. hot */
+  take({ fresh, rows, outlines, isFirst }: MoveBatch, nowMs: number): void {
+    if (isFirst) this.#forget();
+    for (const { index, id, name, providerType } of fresh) {
+      this.#reserve(index + 1);
+      this.facts[index] = { id, name, providerType };
+      this.#indices.set(id, index);
+      this.count = Math.max(this.count, index + 1);
+    }
+    const isEarth = this.plane.kind === 'earth';
+    const unit = isEarth ? TAIL_STEP_METRES * 1.5 : TAIL_STEP_METRES;
+    for (let at = 0; at < rows.length; at += ROW) {
+      const index = rows[at]!;
+      const x = isEarth ? mapX(rows[at + 1]!) : rows[at + 1]!;
+      const y = isEarth ? mapY(rows[at + 2]!) : rows[at + 2]!;
+      if (Math.abs(x - this.x[index]!) + Math.abs(y - this.y[index]!) > unit) this.#lengthenTail(index, x, y);
+      this.x[index] = x;
+      this.y[index] = y;
+      this.heading[index] = rows[at + 3]!;
+      this.accuracy[index] = rows[at + 4]!;
+      this.floor[index] = rows[at + 5]!;
+      // Clocks differ. What comes now is fresh; of what was there before only its own time tells.
+      this.heardMs[index] = isFirst ? Math.min(nowMs, rows[at + 6]!) : nowMs;
+      this.gone[index] = 0;
+      this.outlines[index] = undefined;
+    }
+    this.#takeOutlines(outlines, isEarth);
+  }
+
+  #takeOutlines(outlines: Float64Array, isEarth: boolean): void {
+    let at = 0;
+    while (at < outlines.length) {
+      const index = outlines[at]!;
+      const points = outlines[at + 1]!;
+      const ring = outlines.slice(at + 2, at + 2 + points * 2);
+      if (isEarth) {
+        for (let i = 0; i < ring.length; i += 2) {
+          ring[i] = mapX(ring[i]!);
+          ring[i + 1] = mapY(ring[i + 1]!);
+        }
+      }
+      this.outlines[index] = ring;
+      at += 2 + points * 2;
+    }
+  }
+
+  #lengthenTail(index: number, x: number, y: number): void {
+    const at = this.tailAt[index]!;
+    const place = (index * TAIL + at) * 2;
+    this.tails[place] = x;
+    this.tails[place + 1] = y;
+    this.tailAt[index] = (at + 1) % TAIL;
+    this.tailLength[index] = Math.min(TAIL, this.tailLength[index]! + 1);
+  }
+
+  #forget(): void {
+    this.count = 0;
+    this.facts = [];
+    this.outlines = [];
+    this.#indices.clear();
+    this.tailAt.fill(0);
+    this.tailLength.fill(0);
+  }
+
+  #reserve(size: number): void {
+    if (size <= this.x.length) return;
+    const length = Math.max(size, this.x.length * 2);
+    this.x = grown(this.x, new Float64Array(length));
+    this.y = grown(this.y, new Float64Array(length));
+    this.heading = grown(this.heading, new Float32Array(length));
+    this.accuracy = grown(this.accuracy, new Float32Array(length));
+    this.floor = grown(this.floor, new Float32Array(length));
+    this.heardMs = grown(this.heardMs, new Float64Array(length));
+    this.gone = grown(this.gone, new Uint8Array(length));
+    this.tails = grown(this.tails, new Float64Array(length * TAIL * 2));
+    this.tailAt = grown(this.tailAt, new Uint8Array(length));
+    this.tailLength = grown(this.tailLength, new Uint8Array(length));
+  }
+}
+
+function grown<T extends Float64Array | Float32Array | Uint8Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}

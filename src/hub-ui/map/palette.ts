@@ -1,0 +1,73 @@
+import { isDark } from '../shell/theme.ts';
+
+/** Colours of what is drawn on the map, where style sheets do not reach. */
+export interface Palette {
+  readonly ground: string;
+  readonly grid: string;
+  readonly gridStrong: string;
+  readonly ink: string;
+  readonly halo: string;
+  readonly trackable: string;
+  readonly provider: string;
+  readonly zone: string;
+  readonly zoneFill: string;
+  readonly proximity: string;
+  readonly proximityFill: string;
+  readonly fence: string;
+  readonly fenceFill: string;
+  readonly entry: string;
+  readonly exit: string;
+  readonly danger: string;
+  readonly selected: string;
+  readonly cluster: string;
+  readonly clusterInk: string;
+}
+
+const LIGHT: Palette = {
+  ground: '#f2f4f5',
+  grid: 'rgb(18 24 30 / 0.045)',
+  gridStrong: 'rgb(18 24 30 / 0.09)',
+  ink: '#12181e',
+  halo: 'rgb(255 255 255 / 0.9)',
+  trackable: '#0b6e66',
+  provider: '#5d6974',
+  zone: '#5d6974',
+  zoneFill: 'rgb(93 105 116 / 0.07)',
+  proximity: '#8a5200',
+  proximityFill: 'rgb(138 82 0 / 0.08)',
+  fence: '#1c5fb8',
+  fenceFill: 'rgb(28 95 184 / 0.09)',
+  entry: '#0f8f5a',
+  exit: '#b36b00',
+  danger: '#c8281e',
+  selected: '#c2185b',
+  cluster: '#0b6e66',
+  clusterInk: '#ffffff',
+};
+
+const DARK: Palette = {
+  ground: '#0f1317',
+  grid: 'rgb(233 237 240 / 0.035)',
+  gridStrong: 'rgb(233 237 240 / 0.075)',
+  ink: '#e9edf0',
+  halo: 'rgb(15 19 23 / 0.9)',
+  trackable: '#3bd0bd',
+  provider: '#a2adb8',
+  zone: '#8a96a1',
+  zoneFill: 'rgb(138 150 161 / 0.07)',
+  proximity: '#f2b65c',
+  proximityFill: 'rgb(242 182 92 / 0.09)',
+  fence: '#79b1ff',
+  fenceFill: 'rgb(121 177 255 / 0.10)',
+  entry: '#4cd68f',
+  exit: '#ffb454',
+  danger: '#ff6b60',
+  selected: '#ff7ab0',
+  cluster: '#3bd0bd',
+  clusterInk: '#04231f',
+};
+
+/** The palette of the theme that is seen now; reads a signal. */
+export function palette(): Palette {
+  return isDark() ? DARK : LIGHT;
+}

@@ -1,0 +1,107 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { labelOf } from '../hub/kinds.ts';
+import { useEntities } from '../hub/stores.ts';
+import { Icon, type IconName } from '../parts/icons.tsx';
+import type { Selection } from './map_url.ts';
+import { searchEntities } from './search.ts';
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  zones: 'zone',
+  fences: 'fence',
+  trackables: 'trackable',
+  providers: 'provider',
+};
+
+/** Finds whatever has a text in its id, its name or its properties, while it is typed. Slash goes there. */
+export function SearchBox({ onFound }: { readonly onFound: (selection: Selection) => void }) {
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const [isOpen, setOpen] = useState(false);
+  useSlash('map-search');
+  const found = useFound(text);
+  const take = (selection: Selection | undefined): void => {
+    if (selection === undefined) return;
+    setOpen(false);
+    onFound(selection);
+  };
+  const keys = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowDown') setAt(Math.min(found.length - 1, at + 1));
+    else if (event.key === 'ArrowUp') setAt(Math.max(0, at - 1));
+    else if (event.key === 'Enter') take(found[at]);
+    else if (event.key === 'Escape') setOpen(false);
+    else return;
+    event.preventDefault();
+  };
+  const isShown = isOpen && text.trim() !== '';
+  return (
+    <div class="map-search">
+      <Icon name="search" />
+      <input
+        id="map-search"
+        class="input"
+        type="search"
+        role="combobox"
+        placeholder="Search name, id, properties"
+        aria-label="Search the site"
+        aria-expanded={isShown}
+        aria-controls="map-found"
+        aria-activedescendant={isShown && found.length > 0 ? `map-found-${at}` : undefined}
+        autocomplete="off"
+        value={text}
+        onFocus={() => setOpen(true)}
+        onBlur={() => setOpen(false)}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+          setOpen(true);
+        }}
+        onKeyDown={keys}
+      />
+      {isShown && (
+        <div class="popover" id="map-found" role="listbox" aria-label="Found">
+          {found.map(({ kind, id, label }, index) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the input has the focus and the keys
+            <div
+              key={`${kind} ${id}`}
+              id={`map-found-${index}`}
+              role="option"
+              class="map-found"
+              aria-selected={index === at}
+              onPointerDown={(event) => event.preventDefault()}
+              onClick={() => take({ kind, id })}
+            >
+              <Icon name={ICONS[kind] ?? 'list'} />
+              <span class="cut">{label}</span>
+              <span class="faint">{kind.slice(0, -1)}</span>
+            </div>
+          ))}
+          {found.length === 0 && <p class="map-found faint">Nothing has “{text}” in it</p>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function useFound(text: string): readonly (Selection & { readonly label: string })[] {
+  const zones = useEntities('zones');
+  const fences = useEntities('fences');
+  const trackables = useEntities('trackables');
+  const providers = useEntities('providers');
+  return useMemo(() => {
+    const all = { trackables, fences, zones, providers };
+    return searchEntities(all, text, 12).map(({ kind, entity }) => ({ kind, id: entity.id, label: labelOf(entity) }));
+  }, [text, zones, fences, trackables, providers]);
+}
+
+function useSlash(id: string): void {
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      const isTyping = (event.target as HTMLElement).closest('input, textarea, select, dialog') !== null;
+      if (event.key !== '/' || isTyping) return;
+      event.preventDefault();
+      document.getElementById(id)?.focus();
+    };
+    addEventListener('keydown', focus);
+    return () => removeEventListener('keydown', focus);
+  }, [id]);
+}

@@ -1,0 +1,76 @@
+/** Symbols of moving objects, drawn once: the one without a heading, then one for each direction. */
+export interface Sprites {
+  readonly image: HTMLCanvasElement;
+  /** Side of one symbol, in pixels of the screen. */
+  readonly size: number;
+  readonly pixelRatio: number;
+  readonly key: string;
+}
+
+export type SymbolName = 'trackable' | 'provider';
+
+const DIRECTIONS = 36;
+const SIZE = 26;
+const made = new Map<string, Sprites>();
+
+/** Column of the symbol for a heading in degrees; NaN is the first. */
+export function spriteColumn(heading: number): number {
+  if (Number.isNaN(heading)) return 0;
+  const turned = Math.round((((heading % 360) + 360) % 360) / (360 / DIRECTIONS));
+  return 1 + (turned % DIRECTIONS);
+}
+
+/** The symbols in a colour, for a screen of so many pixels per pixel. */
+export function spritesOf(
+  symbol: SymbolName,
+  { colour, halo, pixelRatio }: { readonly colour: string; readonly halo: string; readonly pixelRatio: number },
+): Sprites {
+  const key = `${symbol} ${colour} ${halo} ${pixelRatio}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const image = document.createElement('canvas');
+  image.width = SIZE * (DIRECTIONS + 1) * pixelRatio;
+  image.height = SIZE * pixelRatio;
+  const context = image.getContext('2d');
+  for (let column = 0; context !== null && column <= DIRECTIONS; column++) {
+    context.setTransform(pixelRatio, 0, 0, pixelRatio, (column + 0.5) * SIZE * pixelRatio, (SIZE / 2) * pixelRatio);
+    if (column > 0) context.rotate(((column - 1) * 2 * Math.PI) / DIRECTIONS);
+    drawSymbol(context, symbol, { colour, halo, hasHeading: column > 0 });
+  }
+  const sprites = { image, size: SIZE, pixelRatio, key };
+  made.set(key, sprites);
+  return sprites;
+}
+
+function drawSymbol(
+  context: CanvasRenderingContext2D,
+  symbol: SymbolName,
+  { colour, halo, hasHeading }: { readonly colour: string; readonly halo: string; readonly hasHeading: boolean },
+): void {
+  const radius = symbol === 'trackable' ? 5.5 : 3.5;
+  context.beginPath();
+  if (hasHeading) {
+    // A drop whose tip shows where it goes.
+    const tip = radius + (symbol === 'trackable' ? 6 : 5);
+    const from = -Math.PI / 2 + 0.62;
+    context.arc(0, 0, radius, from, from + 2 * Math.PI - 1.24);
+    context.lineTo(0, -tip);
+    context.closePath();
+  } else {
+    context.arc(0, 0, radius, 0, 2 * Math.PI);
+  }
+  context.lineJoin = 'round';
+  context.lineWidth = 3;
+  context.strokeStyle = halo;
+  context.stroke();
+  if (symbol === 'trackable') {
+    context.fillStyle = colour;
+    context.fill();
+    return;
+  }
+  context.fillStyle = halo;
+  context.fill();
+  context.lineWidth = 1.75;
+  context.strokeStyle = colour;
+  context.stroke();
+}

@@ -1,0 +1,28 @@
+import type Feature from 'ol/Feature.js';
+import VectorLayer from 'ol/layer/Vector.js';
+import VectorSource from 'ol/source/Vector.js';
+import type { StyleFunction } from 'ol/style/Style.js';
+import { useEffect, useMemo } from 'preact/hooks';
+import { useMap } from './map_view.tsx';
+
+/** Order of the layers, from below. */
+export const Z = { base: 0, plans: 1, zones: 2, fences: 3, tails: 4, objects: 5, edit: 8 } as const;
+
+/** A layer of features that is on the map as long as its component. Features and style may change at any time. */
+export function useVectorLayer(features: readonly Feature[], style: StyleFunction, zIndex: number): VectorSource {
+  const { map } = useMap();
+  const source = useMemo(() => new VectorSource({ wrapX: false }), []);
+  const layer = useMemo(() => new VectorLayer({ source, zIndex, updateWhileInteracting: true }), [source, zIndex]);
+  useEffect(() => {
+    map.addLayer(layer);
+    return () => {
+      map.removeLayer(layer);
+    };
+  }, [map, layer]);
+  useEffect(() => layer.setStyle(style), [layer, style]);
+  useEffect(() => {
+    source.clear(true);
+    source.addFeatures([...features]);
+  }, [source, features]);
+  return source;
+}

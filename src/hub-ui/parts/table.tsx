@@ -1,0 +1,81 @@
+import type { ComponentChildren } from 'preact';
+import { Icon } from './icons.tsx';
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  readonly isNumber?: boolean;
+  /** Whether its title is a button that sorts. */
+  readonly sorts?: boolean;
+}
+
+export interface Sorting {
+  readonly key: string;
+  readonly descending: boolean;
+}
+
+/** A table. Sorting and paging are the caller's: the table shows the rows in the order given. */
+export function Table<Row>(props: {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  readonly sorting?: Sorting | undefined;
+  readonly onSort?: (sorting: Sorting) => void;
+  readonly isSelected?: (row: Row) => boolean;
+}) {
+  const { columns, rows, keyOf, sorting, onSort, isSelected } = props;
+  return (
+    // Focusable, so that a keyboard can scroll it where it is wider than the screen.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable
+    <section class="table-box" aria-label={props.label} tabIndex={0}>
+      <table class="table">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Heading key={column.key} column={column} sorting={sorting} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} aria-selected={isSelected?.(row)}>
+              {columns.map(({ key, cell, isNumber }) => (
+                <td key={key} class={isNumber ? 'number' : undefined}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Heading<Row>({
+  column,
+  sorting,
+  onSort,
+}: {
+  readonly column: Column<Row>;
+  readonly sorting: Sorting | undefined;
+  readonly onSort: ((sorting: Sorting) => void) | undefined;
+}) {
+  const { key, title, isNumber, sorts } = column;
+  const isSorted = sorting?.key === key;
+  const order = isSorted ? (sorting.descending ? 'descending' : 'ascending') : undefined;
+  return (
+    <th scope="col" class={isNumber ? 'number' : undefined} aria-sort={order}>
+      {sorts && onSort ? (
+        <button type="button" onClick={() => onSort({ key, descending: isSorted && !sorting.descending })}>
+          {title}
+          {isSorted && <Icon name={sorting.descending ? 'down' : 'up'} width={12} height={12} />}
+        </button>
+      ) : (
+        title
+      )}
+    </th>
+  );
+}

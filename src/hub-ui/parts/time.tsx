@@ -1,0 +1,28 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** The time now, as often as asked: a component that uses it is drawn again each time. */
+export function useNow(everyMs: number): number {
+  const [nowMs, setNowMs] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return nowMs;
+}
+
+/** How long ago, in words. */
+export function ago(milliseconds: number): string {
+  if (!Number.isFinite(milliseconds)) return 'at an unknown time';
+  if (milliseconds < 2_000) return 'just now';
+  return `${durationText(milliseconds)} ago`;
+}
+
+/** A duration in its largest unit. */
+export function durationText(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1_000);
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}

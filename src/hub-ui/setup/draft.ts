@@ -1,0 +1,160 @@
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { Entities, Kind } from '../hub/kinds.ts';
+import { createEntity, type Draft, patchEntity } from '../hub/rest.ts';
+
+/** Steps back that are kept. */
+const PAST_MAX = 200;
+
+/** Members to be changed; undefined takes one away. */
+export type Patch<K extends Kind> = { readonly [F in keyof Draft<K>]?: Draft<K>[F] | undefined };
+
+/** What is seen of a draft by whatever edits one of its members. */
+export interface AnyDraft {
+  readonly value: ReadonlySignal<object>;
+  /** Why the hub did not take it. */
+  readonly error: ReadonlySignal<unknown>;
+  change(patch: object, step?: string): void;
+  /** Says what is wrong with a text that cannot even be sent; undefined when it is right again. */
+  blame(field: string, problem: string | undefined): void;
+}
+
+/**
+ * An entity while it is being edited, with all steps that lead back. What is not changed here stays as it is in the hub.
+ */
+export class EntityDraft<K extends Kind> implements AnyDraft {
+  readonly kind: K;
+  readonly value: Signal<Draft<K>>;
+  readonly error = signal<unknown>(undefined);
+  readonly isSaving = signal(false);
+  readonly canUndo: ReadonlySignal<boolean>;
+  readonly canRedo: ReadonlySignal<boolean>;
+  readonly isChanged: ReadonlySignal<boolean>;
+  readonly problems = signal<ReadonlyMap<string, string>>(new Map());
+  /** What the hub has; undefined for what is not created yet. */
+  readonly kept: Signal<Entities[K] | undefined>;
+  /** The last version of the hub's that was taken over here, or that was replaced knowingly. */
+  seen: Entities[K] | undefined;
+  /** The newest version of the hub's. */
+  latest: Entities[K] | undefined;
+  readonly #first: Signal<Draft<K>>;
+  readonly #past = signal<readonly Draft<K>[]>([]);
+  readonly #future = signal<readonly Draft<K>[]>([]);
+  #lastStep: string | undefined;
+
+  constructor(kind: K, { kept, first }: { readonly kept?: Entities[K] | undefined; readonly first?: Draft<K> }) {
+    this.kind = kind;
+    const begin = kept === undefined ? (first ?? ({} as Draft<K>)) : withoutShown(kept);
+    this.kept = signal(kept);
+    this.seen = kept;
+    this.latest = kept;
+    this.value = signal(begin);
+    this.#first = signal(begin);
+    this.canUndo = computed(() => this.#past.value.length > 0);
+    this.canRedo = computed(() => this.#future.value.length > 0);
+    this.isChanged = computed(() => !equal(this.value.value, this.#first.value));
+  }
+
+  /**
+   * Changes members; undefined takes one away. Changes that follow each other with the same `step`, such as the letters
+   * of a word, are taken back together.
+   */
+  change(patch: Patch<K>, step?: string): void {
+    const next: Record<string, unknown> = { ...this.value.peek() };
+    for (const [name, value] of Object.entries(patch)) {
+      if (value === undefined) delete next[name];
+      else next[name] = value;
+    }
+    if (equal(next, this.value.peek())) return;
+    const continues = step !== undefined && step === this.#lastStep && this.#past.peek().length > 0;
+    if (!continues) this.#past.value = [...this.#past.peek().slice(-PAST_MAX), this.value.peek()];
+    this.#lastStep = step;
+    this.#future.value = [];
+    this.value.value = next as Draft<K>;
+    this.#forgive(Object.keys(patch));
+  }
+
+  undo(): void {
+    const before = this.#past.peek().at(-1);
+    if (before === undefined) return;
+    this.#past.value = this.#past.peek().slice(0, -1);
+    this.#future.value = [...this.#future.peek(), this.value.peek()];
+    this.#go(before);
+  }
+
+  redo(): void {
+    const after = this.#future.peek().at(-1);
+    if (after === undefined) return;
+    this.#future.value = this.#future.peek().slice(0, -1);
+    this.#past.value = [...this.#past.peek(), this.value.peek()];
+    this.#go(after);
+  }
+
+  blame(field: string, problem: string | undefined): void {
+    if (this.problems.peek().get(field) === problem) return;
+    const next = new Map(this.problems.peek());
+    if (problem === undefined) next.delete(field);
+    else next.set(field, problem);
+    this.problems.value = next;
+  }
+
+  /** Takes over what the hub has now. The way back stays open. */
+  follow(kept: Entities[K]): void {
+    this.kept.value = kept;
+    this.seen = kept;
+    const next = withoutShown(kept);
+    this.#first.value = next;
+    if (!equal(next, this.value.peek())) this.#go(next);
+    this.problems.value = new Map();
+  }
+
+  /** Creates the entity, or changes what was changed here; returns its id, or undefined where the hub refused it: `error` says why. */
+  async save(): Promise<string | undefined> {
+    const sent = this.value.peek();
+    const kept = this.kept.peek();
+    this.isSaving.value = true;
+    this.seen = this.latest;
+    try {
+      if (kept === undefined) this.kept.value = await createEntity(this.kind, sent);
+      else {
+        await patchEntity(this.kind, kept.id, { before: this.#first.peek(), after: sent });
+        this.kept.value = { ...sent, id: kept.id } as Entities[K];
+      }
+      this.#first.value = sent;
+      this.error.value = undefined;
+      return this.kept.peek()?.id;
+    } catch (error) {
+      this.error.value = error;
+      return undefined;
+    } finally {
+      this.isSaving.value = false;
+    }
+  }
+
+  #go(to: Draft<K>): void {
+    this.#lastStep = undefined;
+    this.value.value = to;
+    this.error.value = undefined;
+  }
+
+  /** A message about a member goes when the member is changed. */
+  #forgive(names: readonly string[]): void {
+    const { field } = (this.error.peek() ?? {}) as { readonly field?: string };
+    if (field === undefined || names.some((name) => field === name || /^[.[]/.test(field.slice(name.length)))) {
+      this.error.value = undefined;
+    }
+  }
+}
+
+/** Members that replies have and that cannot be set. */
+function withoutShown<T extends object>(entity: T): T {
+  const { children: _, ...rest } = entity as T & { readonly children?: unknown };
+  return rest as unknown as T;
+}
+
+export function equal(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  const [keys, others] = [Object.keys(a), Object.keys(b)];
+  if (keys.length !== others.length || Array.isArray(a) !== Array.isArray(b)) return false;
+  return keys.every((key) => Object.hasOwn(b, key) && equal(a[key as never], b[key as never]));
+}

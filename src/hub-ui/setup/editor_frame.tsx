@@ -1,0 +1,194 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { can } from '../hub/access.ts';
+import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { deleteEntity, entityPath, errorAt } from '../hub/rest.ts';
+import { Button, IconButton } from '../parts/button.tsx';
+import { confirm } from '../parts/dialog.tsx';
+import { Empty, Notice, Page, Spinner, useTitle } from '../parts/page.tsx';
+import { toast, toastError } from '../parts/toasts.tsx';
+import { type Editor, editorPath, forgetDraft, moveDraft } from './use_editor.ts';
+
+interface EditorFrameProps<K extends Kind> {
+  readonly kind: K;
+  readonly editor: Editor<K>;
+  /** Fields with a place for their message; a message about any other stands at the top. */
+  readonly fields: readonly string[];
+  /** Beside the form; nothing for an entity without a place. */
+  readonly map?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** The editor of an entity: what it is called, the ways back, the form, and what saves it. */
+export function EditorFrame<K extends Kind>({ kind, editor, fields, map, children }: EditorFrameProps<K>) {
+  const { draft, isOvertaken, stored } = editor;
+  const kept = draft.kept.value;
+  const value = draft.value.value as { readonly name?: string | null };
+  const isNew = kept === undefined;
+  const name = value.name || (kept === undefined ? `New ${SINGULAR[kind]}` : labelOf(kept));
+  useTitle(name);
+  useShortcuts(editor);
+  const form = (
+    <>
+      <header class="setup-head">
+        <Link href={`/${kind}`} className="setup-back">
+          {`All ${kind}`}
+        </Link>
+        <div class="setup-title">
+          <h1 class="cut">{name}</h1>
+          <span class="setup-state" role="status">
+            {draft.isChanged.value ? 'Not saved' : ''}
+          </span>
+          <IconButton icon="undo" label="Undo" disabled={!draft.canUndo.value} onClick={() => draft.undo()} />
+          <IconButton icon="redo" label="Redo" disabled={!draft.canRedo.value} onClick={() => draft.redo()} />
+        </div>
+      </header>
+      <div class="setup-form">
+        <OtherError error={draft.error.value} fields={fields} />
+        {isOvertaken && stored !== undefined && (
+          <Notice tone="warn">
+            <p>
+              Somebody else has changed this {SINGULAR[kind]} meanwhile. Saving changes what you have changed, and
+              nothing else.
+            </p>
+            <Button onClick={() => draft.follow(stored)}>Take theirs</Button>
+          </Notice>
+        )}
+        {!isNew && stored === undefined && (
+          <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It cannot be saved any more.</Notice>
+        )}
+        {children}
+      </div>
+      <EditorFoot kind={kind} editor={editor} name={name} />
+    </>
+  );
+  if (map === undefined) {
+    return <div class="setup-page">{form}</div>;
+  }
+  return (
+    <div class="page-full setup">
+      <div class="setup-map">{map}</div>
+      <section class="setup-panel" aria-label={name}>
+        {form}
+      </section>
+    </div>
+  );
+}
+
+/** A message that no field shows. */
+function OtherError({ error, fields }: { readonly error: unknown; readonly fields: readonly string[] }) {
+  if (error === undefined || fields.some((field) => errorAt(error, field) !== undefined)) return null;
+  return <Notice tone="danger">{error instanceof Error ? error.message : String(error)}</Notice>;
+}
+
+function EditorFoot<K extends Kind>({
+  kind,
+  editor,
+  name,
+}: Pick<EditorFrameProps<K>, 'kind' | 'editor'> & { readonly name: string }) {
+  const { draft, stored } = editor;
+  const [, go] = useLocation();
+  const kept = draft.kept.value;
+  const path = kept === undefined ? `/${kind}` : entityPath(kind, kept.id);
+  const maySave = can(kept === undefined ? 'CREATE' : 'UPDATE', path);
+  const save = async (): Promise<void> => {
+    const id = await draft.save();
+    if (id === undefined) {
+      focusProblem();
+      return;
+    }
+    toast(`${name} is saved`);
+    if (kept !== undefined) return;
+    moveDraft(kind, id);
+    go(`${editorPath(kind, id)}${location.search}`, { replace: true });
+  };
+  const remove = async (): Promise<void> => {
+    if (kept === undefined) return;
+    const text = `${name} is deleted for good, and everybody who listens is told.`;
+    if (!(await confirm({ title: `Delete this ${SINGULAR[kind]}?`, text, action: 'Delete' }))) return;
+    try {
+      await deleteEntity(kind, kept.id);
+      forgetDraft(kind, kept.id);
+      toast(`${name} is deleted`);
+      go(`/${kind}`);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const isBlocked = draft.problems.value.size > 0 || (kept !== undefined && stored === undefined);
+  const isDone = kept !== undefined && !draft.isChanged.value;
+  return (
+    <footer class="setup-foot">
+      {kept !== undefined && can('DELETE', path) && (
+        <Button kind="quiet" icon="trash" onClick={() => void remove()}>
+          Delete
+        </Button>
+      )}
+      <span class="setup-fill" />
+      {!maySave && <span class="faint">You may look, but not change it</span>}
+      {maySave && (
+        <Button
+          kind="main"
+          data-save
+          disabled={draft.isSaving.value || isBlocked || isDone}
+          onClick={() => void save()}
+        >
+          {kept === undefined ? `Create ${SINGULAR[kind]}` : 'Save'}
+        </Button>
+      )}
+    </footer>
+  );
+}
+
+/** Brings the field that the hub complained of into sight. */
+function focusProblem(): void {
+  requestAnimationFrame(() => {
+    const field = document.querySelector<HTMLElement>('.setup-form [aria-invalid="true"]');
+    const shown = field ?? document.querySelector<HTMLElement>('.setup-form [role="alert"]');
+    field?.focus({ preventScroll: true });
+    shown?.scrollIntoView({ block: 'center' });
+  });
+}
+
+/** Undo and redo wherever no text is being written, and saving from everywhere. */
+function useShortcuts<K extends Kind>({ draft }: Editor<K>): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+      const key = event.key.toLowerCase();
+      if (key === 's') {
+        event.preventDefault();
+        document.querySelector<HTMLButtonElement>('[data-save]')?.click();
+        return;
+      }
+      const target = event.target as HTMLElement;
+      if (target.matches('textarea, input:not([type=checkbox], [type=range])')) return;
+      if (key !== 'z' && key !== 'y') return;
+      event.preventDefault();
+      if (key === 'y' || event.shiftKey) draft.redo();
+      else draft.undo();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [draft]);
+}
+
+/** What stands where there is no draft to be edited. */
+export function NoEditor({ kind, state }: { readonly kind: Kind; readonly state: 'waiting' | 'missing' }) {
+  if (state === 'waiting') {
+    return (
+      <div class="page">
+        <Spinner />
+      </div>
+    );
+  }
+  return (
+    <Page title={`No such ${SINGULAR[kind]}`}>
+      <Empty icon="search" title={`There is no such ${SINGULAR[kind]}`}>
+        <p>It may have been deleted.</p>
+        <Link href={`/${kind}`}>{`All ${kind}`}</Link>
+      </Empty>
+    </Page>
+  );
+}

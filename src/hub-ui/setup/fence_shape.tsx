@@ -1,0 +1,187 @@
+import type { Fence } from '../../model/fence.ts';
+import { labelOf } from '../hub/kinds.ts';
+import { entityPath, get, RequestError } from '../hub/rest.ts';
+import { useEntities } from '../hub/stores.ts';
+import { Button, IconButton } from '../parts/button.tsx';
+import { Check, SelectField } from '../parts/field.tsx';
+import { Card } from '../parts/page.tsx';
+import { toastError } from '../parts/toasts.tsx';
+import { DraftNumber, DraftText, problemOf } from './draft_fields.tsx';
+import type { FenceTools } from './fence_tools.ts';
+import { PositionCells } from './pair_table.tsx';
+import { openRing, withCorner, withoutCorner } from './region_layer.tsx';
+
+/** The shape of a fence: how it is drawn, in which plane, and its corners as numbers. */
+export function FenceShape(tools: FenceTools) {
+  const { draft, tool, onTool, isSnapping, onSnapping } = tools;
+  const { region } = draft.value.value;
+  const problem = problemOf(draft, 'region');
+  const toggle = (next: 'polygon' | 'circle'): void => onTool(tool === next ? 'edit' : next);
+  return (
+    <Card title="Shape">
+      <div class="stack">
+        <div class="row">
+          <Button icon="fence" aria-pressed={tool === 'polygon'} onClick={() => toggle('polygon')}>
+            Draw a polygon
+          </Button>
+          <Button icon="target" aria-pressed={tool === 'circle'} onClick={() => toggle('circle')}>
+            Draw a circle
+          </Button>
+        </div>
+        <FromZone {...tools} />
+        <Check label="Catch on other fences and zones" checked={isSnapping} onChange={onSnapping} />
+        {problem !== undefined && (
+          <p class="field-error" role="alert">
+            {problem}
+          </p>
+        )}
+        {region === undefined && <p class="faint">Nothing is drawn yet</p>}
+        {region?.type === 'Point' && <DraftNumber draft={draft} field="radius" label="Radius" unit="m" min={0} />}
+        {region !== undefined && <Corners {...tools} region={region} />}
+        <PlaneFields {...tools} />
+      </div>
+    </Card>
+  );
+}
+
+/** Takes the outline of a zone. */
+function FromZone({ draft, onTool }: FenceTools) {
+  const zones = [...useEntities('zones').values()];
+  if (zones.length === 0) return null;
+  const take = async (id: string): Promise<void> => {
+    if (id === '') return;
+    try {
+      const { region, radius, floor } = await get<Fence>(`${entityPath('zones', id)}/createfence`);
+      const onEarth = { crs: undefined, zone_id: undefined };
+      draft.change({ region, radius, ...onEarth, floor: draft.value.peek().floor ?? floor });
+      onTool('edit');
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return (
+    <SelectField
+      label="Take the outline of a zone"
+      value=""
+      options={[
+        { value: '', label: 'Choose a zone' },
+        ...zones.map((zone) => ({ value: zone.id, label: labelOf(zone) })),
+      ]}
+      onChange={(id) => void take(id)}
+    />
+  );
+}
+
+/** The positions of the region as numbers, heights included. */
+function Corners({ draft, region, chosen, onChoose }: FenceTools & { readonly region: Fence['region'] }) {
+  const rings = region.type === 'Point' ? [[region.coordinates]] : region.coordinates.map(openRing);
+  const isLocal = draft.value.value.crs != null && draft.value.value.crs !== 'EPSG:4326';
+  const [xName, yName] = isLocal ? ['x', 'y'] : ['Longitude', 'Latitude'];
+  const set = (corner: readonly [number, number], to: readonly number[]): void => {
+    draft.change({ region: withCorner(region, corner, to) }, `corner ${corner}`);
+  };
+  const field = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
+  return (
+    <details class="setup-more" open={field?.startsWith('region')}>
+      <summary>{region.type === 'Point' ? 'Middle' : `${rings.flat().length} corners`} as numbers</summary>
+      <section class="table-box" aria-label="Corners">
+        <table class="table setup-points">
+          <thead>
+            <tr>
+              <th scope="col">#</th>
+              <th scope="col">{xName}</th>
+              <th scope="col">{yName}</th>
+              <th scope="col">Height</th>
+              <th />
+            </tr>
+          </thead>
+          <tbody>
+            {rings.flatMap((ring, r) =>
+              ring.map((position, i) => {
+                const place = region.type === 'Point' ? 'region.coordinates' : `region.coordinates[${r}][${i}]`;
+                const name = r === 0 ? `corner ${i + 1}` : `corner ${i + 1} of hole ${r}`;
+                return (
+                  <tr
+                    key={place}
+                    aria-selected={chosen?.[0] === r && chosen[1] === i}
+                    onFocusIn={() => onChoose([r, i])}
+                  >
+                    <th scope="row">{r === 0 ? i + 1 : `${r}·${i + 1}`}</th>
+                    <PositionCells
+                      position={position}
+                      labels={[`${xName} of ${name}`, `${yName} of ${name}`]}
+                      isWrong={field === place}
+                      onChange={(to) => set([r, i], to)}
+                    />
+                    <td>
+                      <input
+                        class="input cell"
+                        type="number"
+                        step="any"
+                        aria-label={`Height of ${name}`}
+                        value={position[2] ?? ''}
+                        onInput={({ currentTarget: { value, valueAsNumber } }) =>
+                          set([r, i], [...position.slice(0, 2), ...(value === '' ? [] : [valueAsNumber])])
+                        }
+                      />
+                    </td>
+                    <td>
+                      {ring.length > 3 && (
+                        <IconButton
+                          icon="trash"
+                          label={`Remove ${name}`}
+                          onClick={() => {
+                            onChoose(undefined);
+                            draft.change({ region: withoutCorner(region, [r, i]) });
+                          }}
+                        />
+                      )}
+                    </td>
+                  </tr>
+                );
+              }),
+            )}
+          </tbody>
+        </table>
+      </section>
+    </details>
+  );
+}
+
+/** The plane that the region is given in. Another plane means other numbers: only a region that is drawn anew changes it. */
+function PlaneFields({ draft, onTool }: FenceTools) {
+  const zones = [...useEntities('zones').values()].filter((zone) => zone.ground_control_points != null);
+  const { crs, zone_id: zoneId, region } = draft.value.value;
+  const isKnown = crs == null || crs === 'EPSG:4326' || crs === 'local';
+  const chosen = crs === 'local' ? (zoneId ?? '') : '';
+  const change = (next: string): void => {
+    if (next === '') draft.change({ crs: undefined, zone_id: undefined, region: undefined });
+    else draft.change({ crs: 'local', zone_id: next, region: undefined });
+    onTool(region?.type === 'Point' ? 'circle' : 'polygon');
+  };
+  if (!isKnown) {
+    return (
+      <div class="fields">
+        <DraftText draft={draft} field="crs" label="Plane" />
+        <DraftText draft={draft} field="zone_id" label="Zone" />
+      </div>
+    );
+  }
+  const named = zones.some((zone) => zone.id === chosen) ? [] : zones.filter((zone) => zone.foreign_id === chosen);
+  return (
+    <SelectField
+      label="Given in"
+      help="In the metres of a zone, the fence goes with the zone when that is placed anew. Changing it means drawing anew."
+      error={problemOf(draft, 'crs') ?? problemOf(draft, 'zone_id')}
+      value={chosen}
+      options={[
+        { value: '', label: 'Longitude and latitude' },
+        ...zones.map((zone) => ({
+          value: named.includes(zone) ? chosen : zone.id,
+          label: `Metres of ${labelOf(zone)}`,
+        })),
+      ]}
+      onChange={change}
+    />
+  );
+}

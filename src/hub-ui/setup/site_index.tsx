@@ -1,0 +1,151 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { can } from '../hub/access.ts';
+import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { storeOf, useEntities } from '../hub/stores.ts';
+import { isMatch, wordsOf } from '../map/search.ts';
+import { Icon, type IconName } from '../parts/icons.tsx';
+import { Empty, Notice, Spinner, useTitle } from '../parts/page.tsx';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { editorPath } from './use_editor.ts';
+
+const SHOWN_STEP = 100;
+
+/** What one does first, where there is none. */
+const FIRST: Readonly<Record<Kind, string>> = {
+  zones: 'Begin with the area of one locating system: draw it, or place points that you know in both planes.',
+  fences: 'Draw a region, and the hub tells when something enters or leaves it.',
+  trackables: 'Make one for each thing that you want to find, and give it the tags that it carries.',
+  providers: 'They come by themselves with their first position. One can also be made beforehand.',
+  anchors: 'Anchors that are known in both planes help to place their zone.',
+};
+
+interface SiteIndexProps<K extends Kind> {
+  readonly kind: K;
+  readonly title: string;
+  readonly icon: IconName;
+  /** What one of them is for, in a sentence. */
+  readonly lead: string;
+  /** What stands below the name. */
+  readonly about: (entity: Entities[K]) => ComponentChildren;
+  readonly onHover?: (id: string | undefined) => void;
+  /** Beside the list; nothing for what has no place of its own. */
+  readonly map?: ComponentChildren;
+}
+
+/** All entities of a kind, with a search, and the way to make a new one. */
+export function SiteIndex<K extends Kind>(props: SiteIndexProps<K>) {
+  const { kind, title, map } = props;
+  useTitle(title);
+  const list = <IndexList {...props} />;
+  if (map === undefined) return <div class="setup-page">{list}</div>;
+  return (
+    <div class="page-full setup">
+      <div class="setup-map">{map}</div>
+      <section class="setup-panel" aria-label={`All ${kind}`}>
+        {list}
+      </section>
+    </div>
+  );
+}
+
+function IndexList<K extends Kind>({ kind, title, icon, lead, about, onHover }: SiteIndexProps<K>) {
+  const items = useEntities(kind);
+  const { state, problem } = storeOf(kind);
+  const text = urlParam('q') ?? '';
+  const [most, setMost] = useState(SHOWN_STEP);
+  const found = useMemo(() => {
+    const words = wordsOf(text);
+    const matching = [...items.values()].filter((entity) => isMatch(entity, words));
+    return matching.sort((a, b) => labelOf(a).localeCompare(labelOf(b), undefined, { numeric: true }));
+  }, [items, text]);
+  return (
+    <>
+      <header class="setup-head">
+        <div class="setup-title">
+          <h1>{title}</h1>
+          {can('CREATE', `/${kind}`) && (
+            <Link href={`/${kind}/new`} className="button" data-kind="main">
+              <Icon name="plus" />
+              {`New ${SINGULAR[kind]}`}
+            </Link>
+          )}
+        </div>
+        <p class="page-lead">{lead}</p>
+        {items.size > 0 && (
+          <input
+            class="input"
+            type="search"
+            aria-label={`Search ${kind}`}
+            placeholder="Search name, id and properties"
+            value={text}
+            onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
+          />
+        )}
+      </header>
+      <div class="setup-form">
+        {state.value === 'waiting' && <Spinner />}
+        {problem.value !== undefined && <Notice tone="danger">{problem.value}</Notice>}
+        {state.value === 'ready' && items.size === 0 && (
+          <Empty icon={icon} title={`No ${kind} yet`}>
+            <p>{can('CREATE', `/${kind}`) ? FIRST[kind] : 'Whoever may, will add them.'}</p>
+          </Empty>
+        )}
+        {items.size > 0 && found.length === 0 && <p class="faint">Nothing has “{text}” in it</p>}
+        <ul class="setup-list">
+          {found.slice(0, most).map((entity) => (
+            <IndexRow key={entity.id} {...{ kind, icon, onHover }} entity={entity} about={about(entity)} />
+          ))}
+        </ul>
+        {found.length > most && (
+          <button type="button" class="button" onClick={() => setMost(most + SHOWN_STEP)}>
+            Show more, {found.length - most} are left
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+function IndexRow({
+  kind,
+  icon,
+  entity,
+  about,
+  onHover,
+}: {
+  readonly kind: Kind;
+  readonly icon: IconName;
+  readonly entity: Entities[Kind];
+  readonly about: ComponentChildren;
+  readonly onHover: ((id: string | undefined) => void) | undefined;
+}) {
+  const [, go] = useLocation();
+  const path = editorPath(kind, entity.id);
+  const hover = (id: string | undefined) => () => onHover?.(id);
+  return (
+    <li>
+      <a
+        class="setup-item"
+        href={`/hub-ui${path}`}
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          go(path);
+        }}
+        onMouseEnter={hover(entity.id)}
+        onMouseLeave={hover(undefined)}
+        onFocus={hover(entity.id)}
+        onBlur={hover(undefined)}
+      >
+        <Icon name={icon} />
+        <span class="setup-item-text">
+          <span class="cut">{labelOf(entity)}</span>
+          <span class="faint cut">{about}</span>
+        </span>
+        <Icon name="right" />
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,122 @@
+import { useState } from 'preact/hooks';
+import { Card } from '../parts/page.tsx';
+import type { AnyDraft } from './draft.ts';
+import { DraftDuration, DraftNumber, memberOf } from './draft_fields.tsx';
+import { type TimingPart, TimingPicture } from './timing_picture.tsx';
+
+interface TimingField {
+  readonly name: string;
+  readonly part: TimingPart;
+  readonly label: string;
+  readonly unit: 'm' | 's';
+  /** What it does, for the picture's caption. */
+  readonly text: string;
+}
+
+const ENTRY: readonly TimingField[] = [
+  {
+    name: 'entry_tolerance',
+    part: 'entryTolerance',
+    label: 'Entry tolerance',
+    unit: 'm',
+    text: 'A band inside the edge. Whoever is in it has not entered yet: a wavering position does not enter and leave.',
+  },
+  {
+    name: 'entry_tolerance_timeout',
+    part: 'entryToleranceTimeout',
+    label: 'Entry tolerance timeout',
+    unit: 's',
+    text: 'How long somebody may be in the band of the entry tolerance until it counts as an entry all the same.',
+  },
+  {
+    name: 'entry_delay',
+    part: 'entryDelay',
+    label: 'Entry delay',
+    unit: 's',
+    text: 'How long somebody has to stay inside until the entry is told. Who leaves before was never inside.',
+  },
+];
+
+const EXIT: readonly TimingField[] = [
+  {
+    name: 'exit_tolerance',
+    part: 'exitTolerance',
+    label: 'Exit tolerance',
+    unit: 'm',
+    text: 'A band outside the edge. Whoever was inside and is in it now has not left yet.',
+  },
+  {
+    name: 'tolerance_timeout',
+    part: 'toleranceTimeout',
+    label: 'Exit tolerance timeout',
+    unit: 's',
+    text: 'How long somebody may be in the band of the exit tolerance until it counts as an exit all the same.',
+  },
+  {
+    name: 'exit_delay',
+    part: 'exitDelay',
+    label: 'Exit delay',
+    unit: 's',
+    text: 'How long somebody has to stay outside until the exit is told. Who comes back before has never left.',
+  },
+];
+
+const SILENCE: TimingField = {
+  name: 'timeout',
+  part: 'silence',
+  label: 'Timeout without positions',
+  unit: 's',
+  text: 'How long nothing may be heard of somebody inside until that counts as an exit. Empty or 0: for ever.',
+};
+
+/** The members of a fence that this section shows. */
+export const FENCE_TIMING: readonly string[] = [...ENTRY, ...EXIT, SILENCE].map(({ name }) => name);
+
+/** Those of trackables and providers, which have no entry tolerance of their own. */
+export const OBJECT_TIMING: readonly string[] = [
+  'fence_timeout',
+  ...FENCE_TIMING.filter((name) => name !== 'entry_tolerance'),
+];
+
+const OVERRIDES = {
+  fence: 'A trackable or provider that sets one of these overrides it for itself.',
+  trackable: 'What is set here counts instead of what the fences say.',
+  provider: 'What is set here counts instead of what the trackable and the fences say.',
+} as const;
+
+/** When somebody counts as inside: tolerances and timeouts, with a picture of what they mean. */
+export function TimingSection({ draft, of }: { readonly draft: AnyDraft; readonly of: keyof typeof OVERRIDES }) {
+  const [part, setPart] = useState<TimingPart>();
+  // Of the two names of the timeout of an object, the newer one counts where both are set.
+  const isOld =
+    of === 'fence' || (memberOf(draft, 'fence_timeout') === undefined && memberOf(draft, 'timeout') !== undefined);
+  const silence = isOld ? SILENCE : { ...SILENCE, name: 'fence_timeout' };
+  const entry = of === 'fence' ? ENTRY : ENTRY.slice(1);
+  const all = [...entry, ...EXIT, silence];
+  const shown = all.find((field) => field.part === part);
+  const valueAt = (wanted: TimingPart): number | undefined => {
+    const field = all.find((each) => each.part === wanted);
+    return field && memberOf<number>(draft, field.name);
+  };
+  const input = ({ name, label, unit, part: own }: TimingField) => {
+    const common = { draft, field: name, label, onFocus: () => setPart(own) };
+    return unit === 's' ? (
+      <DraftDuration key={name} {...common} />
+    ) : (
+      <DraftNumber key={name} {...common} unit="m" min={0} example="not set" />
+    );
+  };
+  return (
+    <Card title={of === 'fence' ? 'Entering and leaving' : 'Entering and leaving fences'}>
+      <div class="stack">
+        <figure class="timing-figure">
+          <TimingPicture part={part} valueAt={valueAt} />
+          <figcaption aria-live="polite">{shown?.text ?? OVERRIDES[of]}</figcaption>
+        </figure>
+        <div class="fields">{entry.map(input)}</div>
+        <div class="fields">{EXIT.map(input)}</div>
+        {input(silence)}
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,155 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link, useLocation } from 'wouter-preact';
+import { Choice } from '../parts/button.tsx';
+import { Dialog, Questions } from '../parts/dialog.tsx';
+import { Icon, Mark } from '../parts/icons.tsx';
+import { Toasts } from '../parts/toasts.tsx';
+import { isAt, PLACES, type Place, TAB_PATHS } from './places.ts';
+import { Status } from './status.tsx';
+import { type Theme, theme } from './theme.ts';
+
+/** The frame around every page: navigation at the side, or at the bottom of a narrow screen. */
+export function Layout({
+  children,
+  account,
+}: {
+  readonly children: ComponentChildren;
+  /** Who is signed in; nothing where nobody has to. */
+  readonly account?: ComponentChildren;
+}) {
+  const [address] = useLocation();
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header class="topbar">
+        <Brand />
+        <Status />
+      </header>
+      <nav class="rail" aria-label="Main">
+        <Brand />
+        {PLACES.map(({ title, places }) => (
+          <div class="rail-group" key={title}>
+            <div class="rail-title">{title}</div>
+            {places.map((place) => (
+              <PlaceLink key={place.path} place={place} address={address} />
+            ))}
+          </div>
+        ))}
+        <div class="rail-foot">
+          {account}
+          <ThemeButton />
+          <Status />
+        </div>
+      </nav>
+      <main class="main" id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <TabBar address={address} account={account} />
+      <Questions />
+      <Toasts />
+    </div>
+  );
+}
+
+function Brand() {
+  return (
+    <Link href="/" className="brand" aria-label="Location hub">
+      <Mark />
+      <span>Location hub</span>
+    </Link>
+  );
+}
+
+function PlaceLink({
+  place,
+  address,
+  onClick,
+}: {
+  readonly place: Place;
+  readonly address: string;
+  readonly onClick?: () => void;
+}) {
+  return (
+    <Link
+      href={place.path}
+      className="rail-link"
+      title={place.label}
+      aria-current={isAt(address, place) ? 'page' : undefined}
+      {...(onClick && { onClick })}
+    >
+      <Icon name={place.icon} />
+      <span>{place.label}</span>
+    </Link>
+  );
+}
+
+const THEMES: readonly { value: Theme; label: string }[] = [
+  { value: 'system', label: 'System' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+];
+
+function ThemeButton() {
+  const at = THEMES.findIndex(({ value }) => value === theme.value);
+  const { label } = THEMES[at] ?? { label: 'System' };
+  const next = THEMES[(at + 1) % THEMES.length];
+  const icon = theme.value === 'system' ? 'system' : theme.value === 'dark' ? 'moon' : 'sun';
+  return (
+    <button
+      type="button"
+      class="rail-link rail-button"
+      title={`Theme: ${label}`}
+      onClick={() => {
+        if (next !== undefined) theme.value = next.value;
+      }}
+    >
+      <Icon name={icon} />
+      <span>
+        <span class="hidden-text">Theme: </span>
+        {theme.value === 'system' ? 'System theme' : `${label} theme`}
+      </span>
+    </button>
+  );
+}
+
+function TabBar({ address, account }: { readonly address: string; readonly account: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  const all = PLACES.flatMap(({ places }) => places);
+  const tabs = all.filter(({ path }) => TAB_PATHS.includes(path));
+  const others = all.filter(({ path }) => !TAB_PATHS.includes(path));
+  return (
+    <nav class="tabbar" aria-label="Main">
+      {tabs.map((place) => (
+        <Link key={place.path} href={place.path} aria-current={isAt(address, place) ? 'page' : undefined}>
+          <Icon name={place.icon} />
+          {place.label}
+        </Link>
+      ))}
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        aria-current={others.some((place) => isAt(address, place)) ? 'page' : undefined}
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="more" />
+        More
+      </button>
+      {isOpen && (
+        <Dialog title="More" onClose={() => setOpen(false)}>
+          <div class="rail-group more-places">
+            {others.map((place) => (
+              <PlaceLink key={place.path} place={place} address={address} onClick={() => setOpen(false)} />
+            ))}
+          </div>
+          <div class="stack">
+            <Choice label="Theme" value={theme.value} options={THEMES} onChange={(value) => (theme.value = value)} />
+            {account}
+          </div>
+        </Dialog>
+      )}
+    </nav>
+  );
+}

@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'preact/hooks';
+import { connection, reconnect } from '../hub/live.ts';
+import type { SocketState } from '../hub/live_socket.ts';
+import type { Tone } from '../parts/page.tsx';
+
+/** What the states of the connection are called, and how they look. */
+export const STATES: Readonly<Record<SocketState, { readonly label: string; readonly tone: Tone }>> = {
+  connecting: { label: 'Connecting', tone: 'neutral' },
+  connected: { label: 'Connected', tone: 'ok' },
+  stale: { label: 'Stale', tone: 'warn' },
+  reconnecting: { label: 'Reconnecting', tone: 'danger' },
+};
+
+/** The state of the connection, which tries again at once when it is pressed. */
+export function Status() {
+  const { state, retryAtMs } = connection.value;
+  const { label, tone } = STATES[state];
+  const seconds = useCountdown(retryAtMs);
+  const text = state === 'reconnecting' && seconds > 0 ? `${label} in ${seconds} s` : label;
+  return (
+    <button
+      type="button"
+      class="status"
+      data-tone={tone}
+      data-state={state}
+      title={state === 'connected' ? 'The hub answers' : 'Try again now'}
+      disabled={state === 'connected'}
+      onClick={reconnect}
+    >
+      <span class="dot" />
+      <span class="status-text" aria-live="polite">
+        {text}
+      </span>
+      <span class="hidden-text">{text}</span>
+    </button>
+  );
+}
+
+function useCountdown(untilMs: number | undefined): number {
+  const [nowMs, setNowMs] = useState(Date.now());
+  useEffect(() => {
+    if (untilMs === undefined) return;
+    setNowMs(Date.now());
+    const timer = setInterval(() => setNowMs(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [untilMs]);
+  return untilMs === undefined ? 0 : Math.max(0, Math.ceil((untilMs - nowMs) / 1000));
+}

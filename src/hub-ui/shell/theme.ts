@@ -1,0 +1,31 @@
+import { effect, signal } from '@preact/signals';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const KEY = 'hub-theme';
+const darkScheme = matchMedia('(prefers-color-scheme: dark)');
+const systemIsDark = signal(darkScheme.matches);
+darkScheme.addEventListener('change', ({ matches }) => {
+  systemIsDark.value = matches;
+});
+
+/** What the user has chosen. */
+export const theme = signal<Theme>(stored());
+
+/** What is seen: for whatever cannot be told by style sheets, such as a canvas. */
+export function isDark(): boolean {
+  return theme.value === 'system' ? systemIsDark.value : theme.value === 'dark';
+}
+
+/** Applies the theme to the page, now and whenever it changes. */
+export function applyTheme(): void {
+  effect(() => {
+    document.documentElement.dataset['theme'] = theme.value;
+    localStorage.setItem(KEY, theme.value);
+  });
+}
+
+function stored(): Theme {
+  const found = localStorage.getItem(KEY);
+  return found === 'light' || found === 'dark' ? found : 'system';
+}

@@ -1,0 +1,40 @@
+import type { Operation } from '../hub/access.ts';
+
+/** An operation on a path of the API, as the hub lists those that a token permits. */
+export interface Permission {
+  readonly operation: Operation;
+  /** With the version, and with names for ids: `/v2/zones/:zone_id`. */
+  readonly path: string;
+  /** Everything, or what the holder of the token owns. */
+  readonly reach: 'ANY' | 'OWN';
+}
+
+export interface Permitted {
+  readonly permissions: readonly Permission[];
+  /** Ids by their names in paths. */
+  readonly owned: Readonly<Record<string, readonly string[]>>;
+}
+
+export type Permits = (operation: Operation, path: string) => boolean;
+
+/** Whether an operation on a path below the version is permitted. */
+export function permitsOf({ permissions, owned }: Permitted): Permits {
+  const known = permissions.map(({ path, ...rest }) => ({ ...rest, pattern: path.split('/').slice(1) }));
+  return (operation, path) => {
+    const segments = ['v2', ...path.split('/').slice(1)];
+    return known.some(({ operation: other, pattern, reach }) => {
+      if (other !== operation || pattern.length !== segments.length) return false;
+      return pattern.every((name, i) => {
+        const segment = segments[i] ?? '';
+        if (!name.startsWith(':')) return name === segment;
+        return reach === 'ANY' || isOwned(owned[name.slice(1)], segment);
+      });
+    });
+  };
+}
+
+/** The hub lists UUIDs in lower case. */
+function isOwned(ids: readonly string[] = [], segment: string): boolean {
+  const id = decodeURIComponent(segment);
+  return ids.includes(id) || ids.includes(id.toLowerCase());
+}

@@ -1,0 +1,178 @@
+import { accessToken, permits, renewWith, type Session, session } from '../hub/access.ts';
+import type { SignInSettings } from '../hub/settings.ts';
+import {
+  type Attempt,
+  attempt,
+  discover,
+  endAddress,
+  nameIn,
+  Refused,
+  redeem,
+  refresh,
+  type Tokens,
+} from './openid.ts';
+import { type Permitted, permitsOf } from './permits.ts';
+
+/**
+ * The session of this tab. Its tokens are kept by the browser until the tab is closed, so that loading the page again
+ * asks nobody. A new tab asks the identity server without asking the user, if they have signed in here before.
+ */
+
+const TOKENS = 'hub-session';
+const ATTEMPT = 'hub-sign-in';
+const WAS_IN = 'hub-was-signed-in';
+
+/** How long before its end a token is renewed, and when another attempt is made. */
+const AHEAD_MS = 60_000;
+const RETRY_MS = 10_000;
+
+let settings: SignInSettings;
+let tokens: Tokens | undefined;
+let renewing: Promise<boolean> | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Finds out who uses the page; `session` says what came of it. Does not resolve when the page is about to be left. */
+export async function startSession(given: SignInSettings): Promise<void> {
+  settings = given;
+  renewWith(renew);
+  change('out');
+  const left = takeAttempt();
+  const query = new URLSearchParams(location.search);
+  if (left !== undefined && query.get('state') === left.state) return await comeBack(left, query);
+  const kept = stored<Tokens>(sessionStorage, TOKENS);
+  if (kept !== undefined) {
+    tokens = kept;
+    if (kept.expiresAtMs > Date.now() + 5_000) return await enter(kept);
+    if (await renew()) return await loadPermits();
+    leave();
+    return;
+  }
+  if (localStorage.getItem(WAS_IN) !== null) await begin({ isSilent: true });
+}
+
+async function comeBack({ verifier, back, isSilent }: Attempt, query: URLSearchParams): Promise<void> {
+  history.replaceState(null, '', back);
+  const code = query.get('code');
+  if (code === null) {
+    localStorage.removeItem(WAS_IN);
+    if (!isSilent) change('out', query.get('error_description') ?? query.get('error') ?? 'Signing in has failed');
+    return;
+  }
+  try {
+    await enter(await redeem(await discover(settings), settings, code, verifier));
+  } catch (error) {
+    change('out', messageOf(error));
+  }
+}
+
+async function enter(next: Tokens): Promise<void> {
+  take(next);
+  localStorage.setItem(WAS_IN, '1');
+  await loadPermits();
+}
+
+/** Asks the hub what is permitted. Without an answer everything is offered, and the hub refuses what it must. */
+async function loadPermits(): Promise<void> {
+  try {
+    const headers = { Authorization: `Bearer ${accessToken.peek()}` };
+    const response = await fetch(`${import.meta.env.BASE_URL}permitted.json`, { headers });
+    if (response.ok) permits.value = permitsOf((await response.json()) as Permitted);
+  } catch {
+    // The state of the connection says why.
+  }
+}
+
+function take(next: Tokens): void {
+  tokens = next;
+  accessToken.value = next.access;
+  sessionStorage.setItem(TOKENS, JSON.stringify(next));
+  change('in');
+  const leftMs = next.expiresAtMs - Date.now();
+  renewIn(Math.max(leftMs / 2, leftMs - AHEAD_MS));
+}
+
+function renewIn(ms: number): void {
+  clearTimeout(timer);
+  // A timer cannot be set for longer than 24 days.
+  timer = setTimeout(() => void renew(), Math.min(ms, 2 ** 31 - 1));
+}
+
+/** Gets new tokens by the refresh token; once for all who want them at the same time. */
+function renew(): Promise<boolean> {
+  renewing ??= renewNow().finally(() => {
+    renewing = undefined;
+  });
+  return renewing;
+}
+
+async function renewNow(): Promise<boolean> {
+  if (tokens === undefined) return false;
+  try {
+    take(await refresh(await discover(settings), settings, tokens));
+    return true;
+  } catch (error) {
+    if (error instanceof Refused) change('ended', error.message);
+    else renewIn(RETRY_MS);
+    return false;
+  }
+}
+
+/** Leaves for the identity server. */
+async function begin({ isSilent }: { readonly isSilent: boolean }): Promise<void> {
+  try {
+    const back = location.pathname + location.search;
+    const begun = await attempt(await discover(settings), settings, { back, isSilent });
+    sessionStorage.setItem(ATTEMPT, JSON.stringify(begun.attempt));
+    location.assign(begun.url);
+    await new Promise(() => undefined);
+  } catch (error) {
+    change('out', messageOf(error));
+  }
+}
+
+function leave(): void {
+  clearTimeout(timer);
+  tokens = undefined;
+  accessToken.value = undefined;
+  sessionStorage.removeItem(TOKENS);
+  localStorage.removeItem(WAS_IN);
+  change('out');
+}
+
+async function signOut(): Promise<void> {
+  const idToken = tokens?.id;
+  leave();
+  const end = await discover(settings).then(
+    (provider) => endAddress(provider, settings, idToken),
+    () => undefined,
+  );
+  location.assign(end ?? import.meta.env.BASE_URL);
+}
+
+function change(state: Session['state'], problem?: string): void {
+  session.value = {
+    state,
+    name: tokens === undefined ? '' : nameIn(tokens),
+    problem,
+    signIn: () => void begin({ isSilent: false }),
+    signOut: () => void signOut(),
+  };
+}
+
+function takeAttempt(): Attempt | undefined {
+  const left = stored<Attempt>(sessionStorage, ATTEMPT);
+  sessionStorage.removeItem(ATTEMPT);
+  return left;
+}
+
+function stored<T>(storage: Storage, key: string): T | undefined {
+  try {
+    return (JSON.parse(storage.getItem(key) ?? 'null') as T | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { defineConfig, type Plugin } from 'vite';
+
+/** Packs every file of the page once, when it is built, so that the hub never has to. */
+function packed(): Plugin {
+  return {
+    name: 'packed',
+    apply: 'build',
+    // Not earlier: other plugins still change the files of a bundle that is about to be written.
+    writeBundle({ dir = '' }, bundle) {
+      for (const name of Object.keys(bundle).filter((name) => /\.(js|css|html|svg|json)$/.test(name))) {
+        const bytes = readFileSync(join(dir, name));
+        const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
+        writeFileSync(join(dir, `${name}.br`), brotliCompressSync(bytes, { params }));
+        writeFileSync(join(dir, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/hub-ui/',
+  plugins: [packed()],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  resolve: { alias: { 'react/jsx-runtime': 'preact/jsx-runtime', react: 'preact/compat' } },
+  worker: { format: 'es' },
+  build: {
+    // The folder is made anew under another name by src/build_ui.mjs, which then puts it in place.
+    outDir: process.env['HUB_UI_OUT'] ?? '../../.hub-ui',
+    emptyOutDir: true,
+    target: 'es2022',
+    // The themes are told apart by light-dark(), which these know.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1000,
+  },
+  // `npm run dev:ui` works on the page with a hub that runs beside it.
+  server: {
+    host: '127.0.0.1',
+    proxy: {
+      '/hub/': { target: 'http://127.0.0.1:8081', ws: true },
+      '/hub-ui/settings.json': 'http://127.0.0.1:8081',
+      '/hub-ui/permitted.json': 'http://127.0.0.1:8081',
+    },
+  },
+});

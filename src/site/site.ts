@@ -1,0 +1,147 @@
+import { HubError } from '../errors.ts';
+import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
+import type { SiteFile, SiteFiles } from './site_files.ts';
+
+/** Where the web UI is. */
+const PLACE = '/hub-ui';
+/** Where older releases had it. */
+const OLD_PLACES = ['/v1/web', '/hub/v1/web', '/deephub-ui'];
+
+/** What the page has to know before it can ask anything. */
+export interface SiteSettings {
+  readonly hub_version: string;
+  /** Address of map tiles with {x}, {y} and {z}; null for a plain grid. */
+  readonly map_tiles: { readonly url: string; readonly attribution: string } | null;
+  /** The identity server and the client by which people sign in; null where nobody has to. */
+  readonly sign_in: { readonly config_url: string; readonly client_id: string } | null;
+}
+
+export interface SiteOptions {
+  readonly files: SiteFiles;
+  readonly settings: SiteSettings;
+  /** What the token of an Authorization header permits, as JSON; left out where everything is permitted. */
+  readonly permitted?: (header: string | undefined) => Promise<string>;
+  /** Makes the answer to a request that could not be handled. */
+  readonly refuse: (error: HubError) => HttpReply;
+}
+
+/**
+ * Serves the web UI from memory, and hands every other request on. A path that is no file is a view of the page, which
+ * knows what to show there.
+ */
+export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
+  const headers = headersOf(options);
+  const settings: HttpReply = {
+    status: 200,
+    headers: { ...headers, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+    body: JSON.stringify(options.settings),
+  };
+  return (request) => {
+    const { path } = request;
+    if (OLD_PLACES.some((old) => isBelow(path, old)) || path === '/') return movedTo(`${PLACE}/`);
+    if (!isBelow(path, PLACE)) return next(request);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      const what = `Cannot ${request.method} ${path}: the path allows GET, HEAD`;
+      const reply = options.refuse(new HubError('HUB_METHOD_NOT_ALLOWED', what));
+      return { ...reply, headers: { ...reply.headers, Allow: 'GET, HEAD' } };
+    }
+    if (path === PLACE) return movedTo(`${PLACE}/`);
+    const name = path.slice(PLACE.length + 1);
+    if (name === 'settings.json') return settings;
+    if (name === 'permitted.json' && options.permitted !== undefined) {
+      return permittedReply(options.permitted(request.header('authorization')), options, headers);
+    }
+    const file = options.files.get(name);
+    if (file !== undefined) return send(file, request, headers);
+    if (name.startsWith('assets/')) {
+      return options.refuse(new HubError('HUB_NOT_FOUND', `Cannot get ${path}: there is no such file`));
+    }
+    const page = options.files.get('index.html');
+    return page === undefined ? notBuilt(headers) : send(page, request, headers);
+  };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+function permittedReply(text: Promise<string>, { refuse }: SiteOptions, common: Headers): Promise<HttpReply> {
+  const headers = { ...common, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  return text.then(
+    (body) => ({ status: 200, headers, body }),
+    (error: unknown) => {
+      if (error instanceof HubError) return refuse(error);
+      throw error;
+    },
+  );
+}
+
+function send(file: SiteFile, request: HttpRequest, common: Headers): HttpReply {
+  const { mediaType, etag, isLasting, plain } = file;
+  const headers: Headers = {
+    ...common,
+    'Content-Type': mediaType,
+    ETag: etag,
+    Vary: 'Accept-Encoding',
+    'Cache-Control': isLasting ? 'public, max-age=31536000, immutable' : 'no-cache',
+  };
+  const known = request.header('if-none-match');
+  if (known?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)) return { status: 304, headers };
+  for (const encoding of ['br', 'gzip'] as const) {
+    const body = file[encoding];
+    if (body === undefined || !accepts(request, encoding)) continue;
+    return { status: 200, headers: { ...headers, 'Content-Encoding': encoding }, body };
+  }
+  return { status: 200, headers, body: plain };
+}
+
+function accepts(request: HttpRequest, encoding: string): boolean {
+  const offers = (request.header('accept-encoding') ?? '').split(',').map((offer) => offer.replaceAll(' ', ''));
+  return offers.some(
+    (offer) => offer === encoding || (offer.startsWith(`${encoding};`) && !/;q=0(\.0*)?$/.test(offer)),
+  );
+}
+
+/** The page may run nothing but its own files, and talk to nobody but this hub and what its settings name. */
+function headersOf({ settings }: SiteOptions): Headers {
+  const connectTo = settings.sign_in === null ? [] : [new URL(settings.sign_in.config_url).origin];
+  const tiles = settings.map_tiles === null ? [] : [originOf(settings.map_tiles.url)];
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "worker-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    ["img-src 'self' data: blob:", ...tiles].join(' '),
+    ["connect-src 'self'", ...connectTo].join(' '),
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+  };
+}
+
+function originOf(tileUrl: string): string {
+  // A template such as https://{a-c}.tiles.example/{z}/{x}/{y}.png stands for any host of that name.
+  return tileUrl.replace(/^([a-z]+:\/\/)(?:\{[^}/]*\}\.)?([^/{]+).*$/i, (whole, scheme: string, host: string) =>
+    whole.includes(`${scheme}{`) ? `${scheme}*.${host}` : `${scheme}${host}`,
+  );
+}
+
+function notBuilt(common: Headers): HttpReply {
+  return {
+    status: 503,
+    headers: { ...common, 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
+    body: 'The web UI has not been built. Start the hub with npm start, or run npm run build:ui and start it again.\n',
+  };
+}
+
+function movedTo(place: string): HttpReply {
+  return { status: 302, headers: { Location: place } };
+}
+
+function isBelow(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`);
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+
+/** A file of the web UI, in the forms that clients may ask for. */
+export interface SiteFile {
+  readonly mediaType: string;
+  /** Quoted, as it stands in the header; of the plain bytes. */
+  readonly etag: string;
+  /** Whether the name has a hash of the content in it, so that nobody ever has to ask again. */
+  readonly isLasting: boolean;
+  readonly plain: Uint8Array;
+  readonly br: Uint8Array | undefined;
+  readonly gzip: Uint8Array | undefined;
+}
+
+export type SiteFiles = ReadonlyMap<string, SiteFile>;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+  '.woff2': 'font/woff2',
+  '.png': 'image/png',
+};
+
+/** Reads the built web UI into memory, by names such as `assets/main-4f1d.js`; none when the folder is missing. */
+export function readSiteFiles(folder: string): SiteFiles {
+  const files = new Map<string, SiteFile>();
+  if (!existsSync(folder)) return files;
+  for (const found of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const mediaType = MEDIA_TYPES[extname(found)];
+    if (mediaType === undefined) continue;
+    const plain = readFileSync(join(folder, found));
+    const name = found.replaceAll('\\', '/');
+    files.set(name, {
+      mediaType,
+      etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+      isLasting: name.startsWith('assets/'),
+      plain,
+      br: packed(join(folder, `${found}.br`)),
+      gzip: packed(join(folder, `${found}.gz`)),
+    });
+  }
+  return files;
+}
+
+function packed(path: string): Uint8Array | undefined {
+  return existsSync(path) ? readFileSync(path) : undefined;
+}

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { coloursAt, openPage, openUiHub, type PageOptions, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import type { TestHub } from '../support/running_hub.ts';
+import { createSite, DOCK, earth, FORKLIFT, HALL, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+/** A page that looks at a place in the hall, which then is in the middle of the map. */
+async function lookAt(t: TestContext, hub: TestHub, place: [number, number], more = '', options: PageOptions = {}) {
+  const [longitude, latitude] = earth(...place);
+  const page = await openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=20${more}`, options);
+  await page.locator('.map-layer canvas').first().waitFor();
+  return page;
+}
+
+async function middle(page: Page): Promise<[number, number]> {
+  const box = await page.locator('.map-surface').boundingBox();
+  assert.ok(box !== null);
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}
+
+function counts(page: Page, text: string): Promise<void> {
+  return page.locator('.map-counts', { hasText: text }).waitFor();
+}
+
+function panel(page: Page) {
+  return page.getByRole('complementary', { name: 'Selected trackable' });
+}
+
+test('An empty hub leads to the demo site, until something is there', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/`);
+  const guide = page.getByRole('region', { name: 'First steps' });
+  await guide.getByText('npm run demo').waitFor();
+  await hub.post('/zones', HALL);
+  await guide.waitFor({ state: 'hidden' });
+  assert.equal(await page.title(), 'Map · Location hub');
+});
+
+test('A trackable that is clicked tells where it is, and in which fence', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20]);
+  const page = await lookAt(t, hub, [20, 20]);
+  await counts(page, '1 trackable');
+  await page.mouse.click(...(await middle(page)));
+  await panel(page).getByRole('heading', { name: 'Forklift 7' }).waitFor();
+  await panel(page).getByText('Dock A').waitFor();
+  await panel(page).getByText('Hall', { exact: true }).waitFor();
+  assert.match(page.url(), new RegExp(`sel=trackables:${FORKLIFT.id}`));
+
+  await move(hub, 'tag-1', [50, 20], { floor: 0, accuracy: 0.25 });
+  await panel(page).getByText('none').waitFor();
+  await panel(page).getByText('0.25 m').waitFor();
+});
+
+test('A fence that is clicked names what is in it, and glows when something enters', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await lookAt(t, hub, [20, 20]);
+  const [x, y] = await middle(page);
+  await page.mouse.click(x + 40, y);
+  const fence = page.getByRole('complementary', { name: 'Selected fence' });
+  await fence.getByRole('heading', { name: 'Dock A' }).waitFor();
+  await fence.getByText('nothing').waitFor();
+  await fence.getByRole('button', { name: 'Close' }).click();
+  // The fence is up to 10 m away from its middle, and 10 m are some 100 pixels.
+  const inside: [number, number] = [x + 40, y + 40];
+  const look = async (): Promise<string> => JSON.stringify(await coloursAt(page, inside));
+  const calm = await look();
+  await move(hub, 'tag-1', [20, 20]);
+  await untilHolds(page, async () => (await look()) !== calm);
+  await untilHolds(page, async () => (await look()) === calm);
+});
+
+test('The search finds names, ids and properties, and goes there', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [90, 50]);
+  const page = await openPage(t, `${hub.origin}/hub-ui/`);
+  await counts(page, '1 trackable');
+  await page.keyboard.press('/');
+  const search = page.getByRole('combobox', { name: 'Search the site' });
+  await search.fill('kim');
+  await page.getByRole('option', { name: /Forklift 7/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await panel(page).getByRole('heading', { name: 'Forklift 7' }).waitFor();
+  const [longitude, latitude] = earth(90, 50);
+  await page.waitForURL((url) => {
+    const [lon = 0, lat = 0] = (url.searchParams.get('at') ?? '').split(',').map(Number);
+    return Math.abs(lon - longitude) < 1e-5 && Math.abs(lat - latitude) < 1e-5;
+  });
+
+  await search.fill('9d2c4f7e-52b6-4c0b-8a0e-3a1f6a1de002');
+  await page.getByRole('option', { name: /Cellar/ }).click();
+  await page.getByRole('complementary', { name: 'Selected fence' }).getByText('-2').waitFor();
+  await search.fill('no such thing');
+  await page.getByText('Nothing has “no such thing” in it').waitFor();
+});
+
+test('A floor shows what is on it alone, negative ones too, and the address brings it back', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20]);
+  await hub.post('/trackables', { type: 'virtual', name: 'Cart', location_providers: ['tag-2'] });
+  await move(hub, 'tag-2', [22, 22], { floor: -2 });
+  const page = await lookAt(t, hub, [20, 20]);
+  await counts(page, '2 trackables');
+  await page.getByRole('button', { name: 'Floor -2' }).click();
+  await counts(page, '1 trackable');
+  assert.match(page.url(), /floor=-2/);
+  await move(hub, 'tag-1', [21, 21], { floor: -2 });
+  await counts(page, '2 trackables');
+
+  await page.reload();
+  await counts(page, '2 trackables');
+  assert.equal(await page.getByRole('button', { name: 'Floor -2' }).getAttribute('aria-pressed'), 'true');
+  // The hub says nothing more of what has left the floor. The page finds out.
+  await move(hub, 'tag-1', [21, 21], { floor: 0 });
+  await counts(page, '1 trackable');
+  await page.getByRole('button', { name: 'All' }).click();
+  await counts(page, '2 trackables');
+});
+
+test('Following a trackable keeps it in the middle', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20]);
+  const page = await lookAt(t, hub, [20, 20], `&sel=trackables:${FORKLIFT.id}`);
+  await counts(page, '1 trackable');
+  await panel(page).getByRole('button', { name: 'Follow' }).click();
+  await move(hub, 'tag-1', [70, 40]);
+  const [longitude] = earth(70, 40);
+  await page.waitForURL((url) => Math.abs(Number.parseFloat(url.searchParams.get('at') ?? '') - longitude) < 1e-6);
+  await counts(page, '1 trackable');
+});
+
+test('The local view shows a zone in its own metres', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20]);
+  const page = await lookAt(t, hub, [50, 30]);
+  await page.getByLabel('View', { exact: true }).selectOption('Hall, in metres');
+  await page.waitForURL(/zone=/);
+  await counts(page, '1 trackable');
+  // The hall is 100 m wide and 60 m deep: its middle is the middle of the view.
+  await page.waitForURL((url) => {
+    const [x = 0, y = 0] = (url.searchParams.get('at') ?? '').split(',').map(Number);
+    return Math.abs(x - 50) < 6 && Math.abs(y - 30) < 6;
+  });
+  await page.getByRole('combobox', { name: 'Search the site' }).fill('dock');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => {
+    const [x = 0, y = 0] = (url.searchParams.get('at') ?? '').split(',').map(Number);
+    return Math.abs(x - 20) < 6 && Math.abs(y - 20) < 6;
+  });
+  while (page.url().includes('zone=')) await page.goBack();
+  const [longitude] = earth(50, 30);
+  await page.waitForURL((url) => Math.abs(Number.parseFloat(url.searchParams.get('at') ?? '') - longitude) < 1e-6);
+});
+
+test('A measured line has its length on the earth', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await lookAt(t, hub, [50, 30]);
+  const [x, y] = await middle(page);
+  await page.getByRole('button', { name: 'Measure' }).click();
+  await page.mouse.click(x - 200, y);
+  await page.mouse.move(x, y);
+  await page.mouse.click(x + 200, y);
+  // At zoom 20 a pixel is 156543 m / 2^20 times the cosine of the latitude.
+  const metres = 400 * (156_543.034 / 2 ** 20) * Math.cos((50.11045 * Math.PI) / 180);
+  const text = await page.locator('.map-measure strong').innerText();
+  assert.ok(Math.abs(Number.parseFloat(text) - metres) < 0.2, `${text}, expected ${metres} m`);
+  await page.keyboard.press('Escape');
+  await page.locator('.map-measure').waitFor({ state: 'hidden' });
+});
+
+/** A plan of four colours: red at its top left, green beside it, blue and white below. */
+const PLAN =
+  'data:image/svg+xml;base64,' +
+  Buffer.from(
+    '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="120"><rect width="100" height="60" fill="#f00"/>' +
+      '<rect x="100" width="100" height="60" fill="#0f0"/><rect y="60" width="100" height="60" fill="#00f"/></svg>',
+  ).toString('base64');
+
+test('A floor plan lies where its ground control points place it, turned as they are', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  // The plan's left edge is the hall's x axis, which goes north; its upper edge is at the hall's far end.
+  const points = [earth(0, 60), [0, 0], earth(0, 0), [0, 120], earth(100, 60), [200, 0]];
+  await hub.post('/zones', { ...HALL, properties: { floor_plan: { image: PLAN, ground_control_points: points } } });
+  const page = await lookAt(t, hub, [25, 45], '&layers=plans');
+  await untilColour(page, [255, 0, 0]);
+  const right = await lookAt(t, hub, [75, 45], '&layers=plans');
+  await untilColour(right, [0, 255, 0]);
+  const below = await lookAt(t, hub, [25, 15], '&layers=plans');
+  await untilColour(below, [0, 0, 255]);
+  const local = await openPage(t, `${hub.origin}/hub-ui/?zone=${HALL.id}&at=75,45&z=14&layers=plans`);
+  await local.locator('.map-layer canvas').first().waitFor();
+  await untilColour(local, [0, 255, 0]);
+});
+
+test('Layers that are turned off stay off with the address', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20]);
+  const page = await lookAt(t, hub, [20, 20]);
+  await counts(page, '1 trackable');
+  await page.getByRole('button', { name: 'Layers' }).click();
+  await page.getByLabel('Location providers').check();
+  await counts(page, '1 provider');
+  await page.getByLabel('Trackables', { exact: true }).uncheck();
+  await counts(page, '0 trackables');
+  await page.reload();
+  await counts(page, '0 trackables · 1 provider');
+});
+
+test('A cluster that is clicked opens', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  for (const n of [1, 2, 3, 4]) {
+    await hub.post('/trackables', { type: 'virtual', name: `Cart ${n}`, location_providers: [`cart-${n}`] });
+    await move(hub, `cart-${n}`, [20 + n, 20]);
+  }
+  const [longitude, latitude] = earth(22, 20);
+  const page = await openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=15.5`);
+  await counts(page, '4 trackables');
+  await page.mouse.click(...(await middle(page)));
+  await page.waitForURL((url) => Number(url.searchParams.get('z')) === 17.5);
+  await counts(page, '4 trackables');
+  assert.equal(new URL(page.url()).searchParams.get('sel'), null);
+});
+
+test('Trackables that collide have a ring, until they part', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await hub.post('/trackables', { type: 'omlox', name: 'Cart', location_providers: ['tag-2'], radius: 1 });
+  const page = await lookAt(t, hub, [60, 20], '&layers=trackables');
+  await move(hub, 'tag-1', [60, 20]);
+  await counts(page, '1 trackable');
+  const [x, y] = await middle(page);
+  const isRed = async (): Promise<boolean> =>
+    (await coloursAt(page, [x, y - 13])).some(([r, g, b]) => r > 170 && g < 90 && b < 90);
+  assert.equal(await isRed(), false);
+  await move(hub, 'tag-2', [60.5, 20]);
+  await untilHolds(page, isRed);
+  await move(hub, 'tag-2', [80, 20]);
+  await untilHolds(page, async () => !(await isRed()));
+});
+
+test('What has not been heard of for a while is counted as silent', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const longAgo = new Date(Date.now() - 20_000).toISOString();
+  await move(hub, 'tag-1', [20, 20], { timestamp_generated: longAgo });
+  const page = await lookAt(t, hub, [20, 20]);
+  await counts(page, '1 trackable, 1 silent');
+  await move(hub, 'tag-1', [21, 20]);
+  await page.locator('.map-counts', { hasText: /^1 trackable$/ }).waitFor();
+});
+
+test('A trackable that is deleted leaves the map', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20]);
+  const page = await lookAt(t, hub, [20, 20]);
+  await counts(page, '1 trackable');
+  await hub.delete(`/trackables/${FORKLIFT.id}`);
+  await counts(page, '0 trackables');
+  await hub.delete(`/fences/${DOCK.id}`);
+});
+
+/** Resolves when one of the layers has a colour there, more or less: plans are a little transparent. */
+async function untilColour(page: Page, [r, g, b]: readonly [number, number, number]): Promise<void> {
+  const point = await middle(page);
+  const isNear = (one: number, other: number): boolean => Math.abs(one - other) < 40;
+  await untilHolds(page, async () =>
+    (await coloursAt(page, point)).some(([R, G, B]) => isNear(R, r) && isNear(G, g) && isNear(B, b)),
+  );
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
+import { TestMap } from './setup_map.ts';
+import { createSite, DOCK, earth, HALL, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+test('A fence that is drawn on the map tells of the entry into it', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const events = await hub.subscribe('fence_events', { event_type: 'region_entry' });
+  const page = await openPage(t, `${hub.origin}/hub-ui/fences`);
+  await page.getByRole('link', { name: 'New fence' }).click();
+  const map = new TestMap(page, 'Map of the fence');
+  await map.goTo(earth(60, 20));
+  await map.draw([earth(50, 12), earth(70, 12), earth(70, 28), earth(50, 28)]);
+  await page.getByText('4 corners as numbers').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Nothing is drawn yet').waitFor();
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await page.getByText('4 corners as numbers').waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('Crossing');
+  await page.getByRole('button', { name: 'Create fence' }).click();
+  await page.getByText('Crossing is saved').waitFor();
+  const kept = (await hub.get('/fences/summary')).body.find(({ name }: { name: string }) => name === 'Crossing');
+  assert.equal(page.url(), `${hub.origin}/hub-ui/fences/${kept.id}`);
+
+  await move(hub, 'tag-1', [40, 20]);
+  await move(hub, 'tag-1', [60, 20]);
+  const now = page.getByRole('list', { name: 'Entries and exits' });
+  await now.getByText('Entry').first().waitFor();
+  await now.getByText('Forklift 7').waitFor();
+  await hub.settle();
+  assert.equal(events.events.filter(({ fence_id }) => fence_id === kept.id).length, 2, 'the tag, and its trackable');
+});
+
+test('A corner that is dragged moves alone, and no height is lost', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/zones', HALL);
+  const places = [earth(20, 20), earth(20, 40), earth(50, 40), earth(50, 20), earth(20, 20)];
+  const ring = places.map(([x, y], i) => [x, y, [1.25, 2.5, 3.75, 5, 1.25][i]]);
+  const { body: fence } = await hub.post('/fences', { name: 'Ramp', region: { type: 'Polygon', coordinates: [ring] } });
+  const before = fence.region.coordinates[0] as number[][];
+  const page = await openPage(t, `${hub.origin}/hub-ui/fences/${fence.id}`);
+  const map = new TestMap(page, 'Map of the fence');
+  await page.getByText('Drag corners').waitFor();
+  await map.drag(earth(50, 40), earth(55, 45));
+  await page.getByText('Not saved').waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Ramp is saved').waitFor();
+  const after = (await hub.get(`/fences/${fence.id}`)).body.region.coordinates[0] as number[][];
+  assert.equal(after.length, before.length);
+  const moved = after.filter((position, i) => JSON.stringify(position) !== JSON.stringify(before[i]));
+  assert.equal(moved.length, 1, JSON.stringify(after));
+  const [[x = 0, y = 0, z] = []] = moved;
+  const [wantedX, wantedY] = earth(55, 45);
+  assert.ok(Math.abs(x - wantedX) < 2e-5 && Math.abs(y - wantedY) < 2e-5, `${x} ${y}`);
+  assert.equal(z, 3.75);
+
+  await map.drag(earth(35, 20), earth(35, 10));
+  await page.getByText('5 corners as numbers').waitFor();
+  await page.keyboard.press('Control+z');
+  await page.getByText('4 corners as numbers').waitFor();
+});
+
+test('What the hub has against a fence stands beside the field', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`, { mayFail: true });
+  await page.getByLabel('Exit delay', { exact: true }).fill('-3');
+  await page.getByRole('button', { name: 'Save' }).click();
+  const field = page.getByRole('spinbutton', { name: 'Exit delay' });
+  const { message } = (await hub.put(`/fences/${DOCK.id}`, { ...DOCK, exit_delay: -3000 })).body;
+  await page.getByText(message.replace('exit_delay: ', ''), { exact: true }).waitFor();
+  assert.equal(await field.getAttribute('aria-invalid'), 'true');
+  await field.fill('3');
+  assert.equal(await field.getAttribute('aria-invalid'), 'false');
+  await page.getByRole('button', { name: 'Exit delay: for ever' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Dock A is saved').waitFor();
+  assert.equal((await hub.get(`/fences/${DOCK.id}`)).body.exit_delay, -1);
+  // The fence was given in the metres of its zone, and still goes where that goes.
+  await hub.put(`/zones/${HALL.id}`, { ...HALL, ground_control_points: [...earthPair(0, 0), ...earthPair(50, 0)] });
+  const moved = (await hub.get(`/fences/${DOCK.id}?crs=local&zone_id=hall`)).body;
+  assert.deepEqual(moved.region, DOCK.region);
+});
+
+test('A fence in the metres of a zone is edited in these', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);
+  const map = new TestMap(page, 'Map of the fence');
+  await page.getByText('Drag corners').waitFor();
+  await map.drag([30, 30], [35, 40]);
+  await page.getByText('4 corners as numbers').click();
+  assert.equal(await page.getByLabel('x of corner 1', { exact: true }).inputValue(), '10');
+  await page.getByLabel('y of corner 1', { exact: true }).fill('5');
+  await page.getByLabel('Height of corner 1', { exact: true }).fill('2');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Dock A is saved').waitFor();
+  const [ring] = (await hub.get(`/fences/${DOCK.id}?crs=local&zone_id=hall`)).body.region.coordinates;
+  assert.deepEqual(
+    [ring[0], ring[1], ring[3], ring[4]],
+    [
+      [10, 5, 2],
+      [30, 10],
+      [10, 30],
+      [10, 5, 2],
+    ],
+  );
+  assert.ok(Math.hypot(ring[2][0] - 35, ring[2][1] - 40) < 0.5, `${ring[2]}`);
+});
+
+test('A fence takes the outline of a zone, and a circle is drawn from its middle', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/zones', HALL);
+  const page = await openPage(t, `${hub.origin}/hub-ui/fences/new`, { theme: 'dark' });
+  await page.getByLabel('Take the outline of a zone').selectOption('Hall');
+  await page.getByText('4 corners as numbers').waitFor();
+  const map = new TestMap(page, 'Map of the fence');
+  await page.getByRole('button', { name: 'Draw a circle' }).click();
+  await map.goTo(earth(60, 20));
+  await map.click(earth(60, 20));
+  await map.click(earth(70, 20));
+  await page.getByText('Middle as numbers').waitFor();
+  const radius = Number(await page.getByLabel('Radius').inputValue());
+  assert.ok(Math.abs(radius - 10) < 0.5, `${radius}`);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('4 corners as numbers').waitFor();
+});
+
+test('A change of somebody else is shown, and not undone unasked', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);
+  const name = page.getByLabel('Name', { exact: true });
+  await page.getByRole('heading', { name: 'Dock A' }).waitFor();
+  await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name: 'Dock B' });
+  await page.getByRole('heading', { name: 'Dock B' }).waitFor();
+  assert.equal(await name.inputValue(), 'Dock B');
+  await name.fill('Dock C');
+  await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name: 'Dock D' });
+  await page.getByText('Somebody else has changed this fence').waitFor();
+  assert.equal(await name.inputValue(), 'Dock C');
+  await page.getByRole('button', { name: 'Take theirs' }).click();
+  await page.getByRole('heading', { name: 'Dock D' }).waitFor();
+});
+
+function earthPair(x: number, y: number): number[][] {
+  return [earth(x + 5, y + 5), [x, y]];
+}

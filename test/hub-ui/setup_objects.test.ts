@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
+import { createSite, FORKLIFT, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+test('A trackable is created with providers, a shape and a rule that is checked while it is written', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/providers', { id: 'tag-9', type: 'uwb' });
+  const page = await openPage(t, `${hub.origin}/hub-ui/trackables/new`, { mayFail: true });
+  await page.getByLabel('Name', { exact: true }).fill('Cart');
+  await page.getByLabel('Add a provider').fill('tag-9');
+  await page.keyboard.press('Enter');
+  await page.getByRole('list', { name: 'Providers' }).getByRole('link', { name: 'tag-9' }).waitFor();
+  await page.getByRole('button', { name: 'Rectangle' }).click();
+  await page.getByLabel('Length').fill('3');
+  await page.getByLabel('Width').fill('1');
+  await page.getByRole('button', { name: 'Add rule' }).click();
+  const rule = page.getByLabel('Rule 1', { exact: true });
+  await rule.fill('type = ');
+  await page.getByText(/^expected .* at column 8/).waitFor();
+  await rule.fill("type = 'uwb'");
+  await page.getByText('Valid', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Create trackable' }).click();
+  await page.getByText('Cart is saved').waitFor();
+  const [kept] = (await hub.get('/trackables/summary')).body;
+  assert.deepEqual(kept.location_providers, ['tag-9']);
+  assert.deepEqual(kept.locating_rules, [{ expression: "type = 'uwb'", priority: 0 }]);
+  assert.deepEqual(kept.geometry.coordinates[0].slice(0, 3), [
+    [-0.5, -1.5],
+    [0.5, -1.5],
+    [0.5, 1.5],
+  ]);
+});
+
+test('A trackable keeps what has no control on the page, and says which rule is wrong', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const properties = { driver: 'Kim', deep: { list: [1, null] } };
+  await hub.post('/trackables', { ...FORKLIFT, properties, radius: 1.5 });
+  const page = await openPage(t, `${hub.origin}/hub-ui/trackables/${FORKLIFT.id}`, { mayFail: true });
+  await page.getByLabel('Timeout without positions', { exact: true }).fill('2.5');
+  await page.getByRole('button', { name: 'Add rule' }).click();
+  await page.getByLabel('Rule 1', { exact: true }).fill('nonsense >');
+  await page.getByRole('button', { name: 'Save' }).click();
+  const field = page.getByLabel('Rule 1', { exact: true });
+  await page.locator('.setup-rule [role=alert]').waitFor();
+  assert.equal(await field.getAttribute('aria-invalid'), 'true');
+  await page.getByRole('button', { name: 'Remove rule 1' }).click();
+  await page.getByLabel('Properties').fill('{');
+  await page.getByText('must be a JSON object').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Save' }).isDisabled(), true);
+  await page.getByLabel('Properties').fill('{"driver": "Lee"}');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Forklift 7 is saved').waitFor();
+  const kept = (await hub.get(`/trackables/${FORKLIFT.id}`)).body;
+  assert.equal(kept.fence_timeout, 2500);
+  assert.equal(kept.radius, 1.5);
+  assert.deepEqual(kept.properties, { driver: 'Lee' });
+});
+
+test('A provider is named, and deleted after a question', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20]);
+  const page = await openPage(t, `${hub.origin}/hub-ui/providers`);
+  await page.getByRole('link', { name: /tag-1/ }).click();
+  await page.getByRole('link', { name: 'Forklift 7' }).waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('Tag of the forklift');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Tag of the forklift is saved').waitFor();
+  assert.equal((await hub.get('/providers/tag-1')).body.name, 'Tag of the forklift');
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No providers yet').waitFor();
+  assert.equal((await hub.get('/providers/tag-1')).status, 404);
+});
+
+test('The rules of the hub are written, taken back and saved', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/rules`, { mayFail: true });
+  await page.getByRole('button', { name: 'Add rule' }).click();
+  await page.getByLabel('Rule 1', { exact: true }).fill('accuracy < 1');
+  await page.getByText('Valid', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Add rule' }).click();
+  await page.getByLabel('Rule 2', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByLabel('Rule 2', { exact: true }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The rules are saved').waitFor();
+  const kept = (await hub.get('/trackables/rules/locating')).body;
+  assert.deepEqual(kept, [{ expression: 'accuracy < 1', priority: 0 }]);
+});

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { EARTH, type MapPoint, type Plane, toMap } from '../../src/hub-ui/map/plane.ts';
+import { carried, replacing } from '../../src/hub-ui/setup/heights.ts';
+import { pairsOf, pairsOfArea, residualsOf, residualText, rowsOf } from '../../src/hub-ui/setup/pairs.ts';
+import { permitsOf } from '../../src/hub-ui/signin/permits.ts';
+import type { Zone } from '../../src/model/zone.ts';
+import { uniform } from '../support/uniform.ts';
+import { earth, HALL } from './ui_site.ts';
+
+const METRES: Plane = { kind: 'zone', id: 'hall', zone: HALL as unknown as Zone };
+const SQUARE = [
+  [0, 0, 1],
+  [10, 0, 2],
+  [10, 10, 3],
+  [0, 10, 4],
+  [0, 0, 1],
+];
+
+function drawn(ring: readonly (readonly number[])[], plane = METRES): MapPoint[] {
+  return ring.map((position) => toMap(plane, position));
+}
+
+test('carried leaves a ring that was not changed as it is, to the last digit', () => {
+  const position = fc.tuple(uniform(-180, 180), uniform(-80, 80), uniform(-5, 50));
+  fc.assert(
+    fc.property(fc.array(position, { minLength: 3, maxLength: 12 }), (ring) => {
+      const apart = new Set(drawn(ring, EARTH).map(([x, y]) => `${Math.round(x)} ${Math.round(y)}`));
+      fc.pre(apart.size === ring.length);
+      assert.deepEqual(carried(ring, drawn(ring, EARTH), EARTH), ring);
+    }),
+    { seed: 7 },
+  );
+});
+
+const CHANGES: readonly { name: string; ring: number[][]; heights: number[] }[] = [
+  {
+    name: 'a corner that is dragged keeps its height',
+    ring: [
+      [0, 0],
+      [12, 1],
+      [10, 10],
+      [0, 10],
+      [0, 0],
+    ],
+    heights: [1, 2, 3, 4, 1],
+  },
+  {
+    name: 'a corner that is dragged onto another keeps its own height',
+    ring: [
+      [0, 0],
+      [10, 10],
+      [10, 10],
+      [0, 10],
+      [0, 0],
+    ],
+    heights: [1, 2, 3, 4, 1],
+  },
+  {
+    name: 'both ends of a ring go together',
+    ring: [
+      [-1, -1],
+      [10, 0],
+      [10, 10],
+      [0, 10],
+      [-1, -1],
+    ],
+    heights: [1, 2, 3, 4, 1],
+  },
+  {
+    name: 'a corner that is pulled out of an edge gets a height between its neighbours',
+    ring: [
+      [0, 0],
+      [10, 0],
+      [10, 5],
+      [10, 10],
+      [0, 10],
+      [0, 0],
+    ],
+    heights: [1, 2, 2.5, 3, 4, 1],
+  },
+  {
+    name: 'a corner that is taken away leaves the others alone',
+    ring: [
+      [0, 0],
+      [10, 0],
+      [0, 10],
+      [0, 0],
+    ],
+    heights: [1, 2, 4, 1],
+  },
+  {
+    name: 'the first corner can be taken away',
+    ring: [
+      [10, 0],
+      [10, 10],
+      [0, 10],
+      [10, 0],
+    ],
+    heights: [2, 3, 4, 2],
+  },
+];
+
+for (const { name, ring, heights } of CHANGES) {
+  test(`carried: ${name}`, () => {
+    const found = carried(SQUARE, drawn(ring), METRES);
+    assert.deepEqual(
+      found,
+      ring.map((position, i) => [...position, heights[i]]),
+    );
+  });
+}
+
+test('carried gives no heights to a flat ring', () => {
+  const flat = SQUARE.map(([x = 0, y = 0]) => [x, y]);
+  assert.deepEqual(carried(flat, [[0, 0], [5, -1], ...drawn(flat).slice(1)], METRES)[1], [5, -1]);
+});
+
+test('replacing gives the corners of a new shape the heights of the nearest old ones', () => {
+  assert.deepEqual(
+    replacing(
+      SQUARE,
+      [
+        [1, 1],
+        [9, 9],
+        [1, 20],
+      ],
+      METRES,
+    ),
+    [
+      [1, 1, 1],
+      [9, 9, 3],
+      [1, 20, 4],
+    ],
+  );
+  assert.deepEqual(replacing([], [[1, 1]], METRES), [[1, 1]]);
+});
+
+test('residualsOf is nothing where the points fit, and shows the one that does not', () => {
+  const pairs = pairsOf(HALL.ground_control_points);
+  assert.deepEqual(rowsOf(pairs), HALL.ground_control_points);
+  for (const metres of residualsOf(pairs) ?? assert.fail()) assert.ok(metres < 0.01, `${metres}`);
+  const wrong = pairs.with(2, { earth: earth(104, 60), own: [100, 60] });
+  // Four corners share an error of 4 m along one axis evenly.
+  for (const metres of residualsOf(wrong) ?? assert.fail()) assert.ok(Math.abs(metres - 1) < 0.02, `${metres}`);
+  assert.equal(residualsOf(pairs.slice(0, 1)), undefined);
+});
+
+test('pairsOfArea measures an area from its first corner along its first edge', () => {
+  const corners = [earth(20, 20), earth(60, 20), earth(60, 40), earth(20, 40)].map((place) => toMap(EARTH, place));
+  const own = pairsOfArea(corners).map(({ own }) => own);
+  const wanted = [
+    [0, 0],
+    [40, 0],
+    [40, 20],
+    [0, 20],
+  ];
+  for (const [i, [x = 0, y = 0]] of own.entries()) {
+    assert.ok(Math.hypot(x - (wanted[i]?.[0] ?? 0), y - (wanted[i]?.[1] ?? 0)) < 0.2, `${own[i]}`);
+  }
+  assert.deepEqual(own[0], [0, 0]);
+  for (const metres of residualsOf(pairsOfArea(corners)) ?? assert.fail()) assert.ok(metres < 0.02, `${metres}`);
+});
+
+for (const [metres, text] of [
+  [0, '0 mm'],
+  [0.004, '0.4 cm'],
+  [0.31, '31 cm'],
+  [1.234, '1.23 m'],
+  [31.7, '32 m'],
+] as const) {
+  test(`residualText says ${text}`, () => assert.equal(residualText(metres), text));
+}
+
+const PERMITS = permitsOf({
+  permissions: [
+    { operation: 'READ', path: '/v2/zones', reach: 'ANY' },
+    { operation: 'UPDATE', path: '/v2/zones/:zone_id', reach: 'ANY' },
+    { operation: 'UPDATE', path: '/v2/providers/:provider_id', reach: 'OWN' },
+    { operation: 'CREATE', path: '/v2/fences', reach: 'OWN' },
+  ],
+  owned: { provider_id: ['tag/1', '0b680db2-b39b-45be-be77-40d7d2296cb4'] },
+});
+
+for (const [operation, path, is] of [
+  ['READ', '/zones', true],
+  ['CREATE', '/zones', false],
+  ['UPDATE', '/zones/any', true],
+  ['UPDATE', '/zones', false],
+  ['UPDATE', '/providers/tag%2F1', true],
+  ['UPDATE', '/providers/0B680DB2-b39b-45be-be77-40d7d2296cb4', true],
+  ['UPDATE', '/providers/tag-2', false],
+  ['CREATE', '/fences', true],
+] as const) {
+  test(`permitsOf ${is ? 'permits' : 'does not permit'} ${operation} ${path}`, () => {
+    assert.equal(PERMITS(operation, path), is);
+  });
+}

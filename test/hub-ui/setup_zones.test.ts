@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { TestMap } from './setup_map.ts';
+import { earth, HALL } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+/** A red square of 2 by 2 pixels. */
+const RED = 'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP8z8DAwMDAAAAHFAECrr4l3wAAAABJRU5ErkJggg==';
+
+test('Ground control points are placed by pairs of clicks, dragged, and say how well they fit', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/zones', { ...HALL, ground_control_points: HALL.ground_control_points.slice(0, 6) });
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/${HALL.id}`);
+  await page.getByRole('button', { name: 'Click pairs' }).click();
+  await page.getByText('Fits to 0 mm on average').waitFor();
+  const world = new TestMap(page, 'Map: points on the earth');
+  const own = new TestMap(page, "The zone's own metres");
+
+  await own.click([10, 50]);
+  await page.getByText('Now click the same point here').waitFor();
+  await world.click(earth(10, 50));
+  const residuals = page.locator('[data-residual]');
+  await untilHolds(page, async () => (await residuals.count()) === 4);
+  const value = async (label: string): Promise<number> => Number(await page.getByLabel(label).inputValue());
+  assert.ok(Math.abs((await value('x of point 4')) - 10) < 0.6);
+  assert.ok(Math.abs((await value('Latitude of point 4')) - earth(10, 50)[1]) < 1e-5);
+
+  await world.drag(earth(0, 0), earth(-8, 0));
+  await untilHolds(page, async () => /^\d\.\d+ m$/.test((await residuals.nth(0).textContent()) ?? ''));
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByLabel('x of point 4').fill('10');
+  await page.getByLabel('y of point 4').fill('50');
+  await page.getByRole('button', { name: 'Remove point 3' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Hall is saved').waitFor();
+  const rows = (await hub.get(`/zones/${HALL.id}`)).body.ground_control_points;
+  assert.equal(rows.length, 6);
+  assert.deepEqual(
+    rows.slice(0, 4),
+    HALL.ground_control_points.slice(0, 4),
+    'those that were not touched are as they were',
+  );
+  assert.deepEqual(rows[5], [10, 50]);
+});
+
+test('A zone is drawn on the map, and placed by its extent', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones`);
+  await page.getByText('No zones yet').waitFor();
+  await page.getByRole('link', { name: 'New zone' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Hall 3');
+  await page.getByRole('button', { name: 'Draw the area' }).click();
+  const map = new TestMap(page, 'Map of the zone');
+  await map.goTo(earth(20, 20));
+  await map.draw([earth(10, 10), earth(30, 10), earth(30, 25)]);
+  await untilHolds(page, async () => (await page.locator('[data-residual]').count()) === 3);
+  await page.getByRole('button', { name: 'Create zone' }).click();
+  await page.getByText('Hall 3 is saved').waitFor();
+  const [drawn] = (await hub.get('/zones/summary')).body;
+  assert.deepEqual(drawn.ground_control_points[1], [0, 0]);
+  const [length, across] = drawn.ground_control_points[3];
+  assert.ok(Math.abs(length - 20) < 0.6 && across === 0, `${length} ${across}`);
+
+  const extent = page.locator('details', { hasText: 'By extent or corners' });
+  await extent.locator('summary').click();
+  await extent.getByLabel('Width').fill('40');
+  await extent.getByLabel('Depth').fill('25');
+  await extent.getByLabel('Longitude').fill('8.68');
+  await extent.getByLabel('Latitude').fill('50.11');
+  await extent.getByRole('button', { name: 'Place the corners' }).click();
+  await untilHolds(page, async () => (await page.locator('[data-residual]').count()) === 4);
+  await page.keyboard.press('Control+s');
+  await untilHolds(page, async () => (await hub.get('/zones/summary')).body[0].ground_control_points.length === 8);
+  const [{ ground_control_points: rows }] = (await hub.get('/zones/summary')).body;
+  assert.deepEqual(
+    [rows[1], rows[3], rows[5], rows[7]],
+    [
+      [0, 0],
+      [40, 0],
+      [40, 25],
+      [0, 25],
+    ],
+  );
+  assert.deepEqual(rows[0], [8.68, 50.11]);
+});
+
+test('A proximity zone is placed by a click, and an unfinished one shows what it lacks', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/zones', HALL);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { mayFail: true });
+  await page.getByLabel('Name', { exact: true }).fill('Gate');
+  await page.getByLabel('Type').selectOption('rfid');
+  await page.getByText('Click where it is').waitFor();
+  await page.getByRole('button', { name: 'Create zone' }).click();
+  await page.getByText('is required for a proximity zone, found nothing').waitFor();
+  const map = new TestMap(page, 'Map of the zone');
+  await map.click(earth(50, 30));
+  await page.getByLabel('Radius').fill('4');
+  await page.getByRole('button', { name: 'Create zone' }).click();
+  await page.getByText('Gate is saved').waitFor();
+  const gate = (await hub.get('/zones/summary')).body.find(({ name }: { name: string }) => name === 'Gate');
+  const [x, y] = gate.position.coordinates;
+  assert.ok(Math.abs(x - earth(50, 30)[0]) < 2e-5 && Math.abs(y - earth(50, 30)[1]) < 2e-5, `${x} ${y}`);
+  assert.equal(gate.radius, 4);
+});
+
+test('A floor plan is chosen, fills its zone at first, and is kept with it', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await hub.post('/zones', HALL);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/${HALL.id}`);
+  const file = { name: 'plan.png', mimeType: 'image/png', buffer: Buffer.from(RED, 'base64') };
+  await page.getByLabel('Image of the floor plan').setInputFiles(file);
+  await page.getByRole('region', { name: 'Plan', exact: true }).waitFor();
+  const plan = page.getByRole('region', { name: 'Floor plan' });
+  await plan.getByText(/Fits to \d+ mm on average/).waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Hall is saved').waitFor();
+  const { floor_plan: kept } = (await hub.get(`/zones/${HALL.id}`)).body.properties;
+  assert.match(kept.image, /^data:image\/png;base64,/);
+  assert.equal(kept.ground_control_points.length, 8);
+  assert.deepEqual(kept.ground_control_points[5], [2, 2]);
+});

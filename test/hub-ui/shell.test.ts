@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openLine } from '../support/line.ts';
+import { openTestHub } from '../support/running_hub.ts';
+import { createSite, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+const FIRST_VIEW_MAX_BYTES = 300_000;
+
+test('The first view, map included, needs less than 300 KB', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, 'about:blank');
+  const files: string[] = [];
+  let bytes = 0;
+  page.on('requestfinished', async (request) => {
+    const { responseBodySize } = await request.sizes();
+    files.push(`${responseBodySize} ${new URL(request.url()).pathname}`);
+    bytes += responseBodySize;
+  });
+  await page.goto(`${hub.origin}/hub-ui/`);
+  await page.getByRole('region', { name: 'First steps' }).waitFor();
+  await page.getByRole('button', { name: 'Connected' }).first().waitFor();
+  t.diagnostic(`${bytes} bytes in ${files.length} files`);
+  assert.ok(bytes > 100_000, `it measures what is loaded, found ${bytes} bytes`);
+  assert.ok(bytes < FIRST_VIEW_MAX_BYTES, files.join('\n'));
+});
+
+test('Every place of the navigation has an address, and the way back leads back', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/`);
+  const rail = page.getByRole('navigation', { name: 'Main' }).first();
+  for (const name of ['Events', 'Operations', 'Zones', 'Fences', 'Trackables', 'Providers', 'Rules', 'Lists']) {
+    await rail.getByRole('link', { name }).click();
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    assert.equal(new URL(page.url()).pathname, `/hub-ui/${name.toLowerCase()}`);
+    assert.equal(await rail.getByRole('link', { name }).getAttribute('aria-current'), 'page');
+  }
+  await page.goBack();
+  await page.waitForURL('**/hub-ui/rules');
+  await page.goto(`${hub.origin}/hub-ui/nowhere`);
+  await page.getByText('There is no such page').waitFor();
+});
+
+test('On a narrow screen everything can be reached from the bottom', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/`, { width: 390, theme: 'dark' });
+  const bar = page.locator('.tabbar');
+  await bar.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('dialog', { name: 'More' }).getByRole('link', { name: 'Fences' }).click();
+  await page.waitForURL('**/hub-ui/fences');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  assert.equal(overflow, 0);
+});
+
+test('A theme that was chosen stays', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/rules`, { theme: 'dark' });
+  const ground = (): Promise<string> => page.evaluate('getComputedStyle(document.body).backgroundColor');
+  const dark = await ground();
+  await page.getByRole('button', { name: 'Theme: System' }).click();
+  await page.getByRole('button', { name: 'Theme: Light' }).waitFor();
+  assert.notEqual(await ground(), dark);
+  await page.reload();
+  await page.getByRole('button', { name: 'Theme: Light' }).waitFor();
+  assert.notEqual(await ground(), dark);
+});
+
+test('The page says that the connection is lost, comes back by itself, and shows what is then', { skip }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await openUiHub(t);
+  const first = await openTestHub({}, { folder });
+  await createSite(first);
+  await move(first, 'tag-1', [20, 20]);
+  const line = await openLine(t, first.hub.port);
+  const page = await openPage(t, `http://127.0.0.1:${line.port}/hub-ui/`, { mayFail: true });
+  await page.locator('.map-counts', { hasText: '1 trackable' }).waitFor();
+  await page.getByRole('button', { name: 'Connected' }).first().waitFor();
+
+  line.target = undefined;
+  line.drop();
+  await first.close();
+  await page
+    .getByRole('button', { name: /Reconnecting/ })
+    .first()
+    .waitFor();
+  await page.locator('.map-counts', { hasText: '1 trackable' }).waitFor();
+  const second = await openTestHub({}, { folder });
+  t.after(second.close);
+  line.target = second.hub.port;
+  await second.post('/trackables', { type: 'virtual', name: 'Cart', location_providers: ['tag-2'] });
+  await move(second, 'tag-2', [30, 20]);
+  await page
+    .getByRole('button', { name: /Reconnecting/ })
+    .first()
+    .click();
+  await page.getByRole('button', { name: 'Connected' }).first().waitFor();
+  await page.locator('.map-counts', { hasText: '2 trackables' }).waitFor();
+  await page.getByRole('combobox', { name: 'Search the site' }).fill('cart');
+  await page.getByRole('option', { name: /Cart/ }).waitFor();
+  await page.close();
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { after, type TestContext } from 'node:test';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { openTestHub, type TestHub, type TestSettings } from './running_hub.ts';
+
+const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
+
+/** Why tests with a browser do not run here; undefined where they do. */
+export const WITHOUT_BROWSER = existsSync(CHROMIUM) ? undefined : `needs a browser at ${CHROMIUM}, and there is none`;
+
+// The builder is plain JavaScript: its type is stated here.
+const { ensureBuilt } = (await import(new URL('../../src/build_ui.mjs', import.meta.url).href)) as {
+  ensureBuilt(): void;
+};
+
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** For what a page does by itself; a busy machine takes a multiple of what it usually needs. */
+const PATIENCE_MS = 30_000;
+
+let browser: Promise<Browser> | undefined;
+
+/** What a test has opened: pages end before their hub does, or they would complain. */
+const contexts = new WeakMap<TestContext, BrowserContext[]>();
+
+// Here, and not where it is opened: there it would be closed after the test that opened it.
+after(async () => (await browser)?.close());
+
+/** The browser of a test file, closed when its tests are done. */
+export function openBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  return browser;
+}
+
+/** A hub with the web UI in it, as its sources are now. */
+export async function openUiHub(
+  t: TestContext,
+  settings?: TestSettings,
+  options?: { readonly folder: string },
+): Promise<TestHub> {
+  ensureBuilt();
+  const hub = await openTestHub(settings, options);
+  t.after(async () => {
+    await Promise.all((contexts.get(t) ?? []).map((context) => context.close()));
+    await hub.close();
+  });
+  return hub;
+}
+
+export interface PageOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly theme?: 'light' | 'dark';
+  /** Whether errors on the console are a part of what is tested. */
+  readonly mayFail?: boolean;
+}
+
+/**
+ * A page of its own, with nothing kept from others. At the end of the test it must have thrown nothing and complained of
+ * nothing, as it would of whatever the hub's policy forbids.
+ */
+export async function openPage(t: TestContext, url: string, options: PageOptions = {}): Promise<Page> {
+  const { width = 1280, height = width < 500 ? 844 : 800, theme = 'light', mayFail = false } = options;
+  const context = await (await openBrowser()).newContext({ viewport: { width, height }, colorScheme: theme });
+  contexts.set(t, [...(contexts.get(t) ?? []), context]);
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.stack ?? error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  t.after(async () => {
+    await context.close();
+    if (!mayFail) assert.deepEqual(problems, []);
+  });
+  await page.goto(url);
+  return page;
+}
+
+/** Resolves when something holds, looked at once per frame of the page. */
+export async function untilHolds(page: Page, holds: () => Promise<boolean>): Promise<void> {
+  // waitForFunction would need the page to evaluate texts, which its policy forbids.
+  const giveUpMs = Date.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    assert.ok(Date.now() < giveUpMs, `it does not hold within ${PATIENCE_MS} ms: ${holds}`);
+    await page.evaluate('new Promise(requestAnimationFrame)');
+  }
+}
+
+/** Colour of a point: red, green, blue and how opaque it is, each up to 255. */
+export type Colour = readonly [number, number, number, number];
+
+/** The colours that the layers of a map have at a point of the page, from below; those without any are left out. */
+export async function coloursAt(page: Page, [x, y]: readonly [number, number]): Promise<readonly Colour[]> {
+  // A text, since it runs where there is a document.
+  return page.evaluate(`[...document.querySelectorAll('.map canvas')].map((canvas) => {
+    const { left, top, width } = canvas.getBoundingClientRect();
+    const scale = canvas.width / width;
+    return [...canvas.getContext('2d').getImageData((${x} - left) * scale, (${y} - top) * scale, 1, 1).data];
+  }).filter((colour) => colour[3] > 0)`);
+}
