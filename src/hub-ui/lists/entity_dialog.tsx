@@ -8,6 +8,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { AreaField } from '../parts/field.tsx';
 import { toast } from '../parts/toasts.tsx';
 import { type CurlVerb, curlOf } from './curl.ts';
+import { Json } from './json.tsx';
 import { readKept } from './kept.ts';
 
 type View = 'json' | 'curl';
@@ -150,33 +151,4 @@ function useKept<K extends Kind>(kind: K, entity: Entities[K]): Entities[K] {
     };
   }, [kind, entity]);
   return kept ?? entity;
-}
-
-const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
-/** Beyond this, colours would only make the page slow. */
-const COLOURED_MAX = 60_000;
-
-/** JSON with its names, texts and numbers told apart. */
-export function Json({ text }: { readonly text: string }) {
-  if (text.length > COLOURED_MAX) return <>{text}</>;
-  const parts = [];
-  let end = 0;
-  for (const found of text.matchAll(TOKEN)) {
-    const [whole, string, colon] = found;
-    parts.push(text.slice(end, found.index));
-    const kind = colon !== undefined ? 'name' : string !== undefined ? 'text' : 'value';
-    parts.push(
-      <span class={`json-${kind}`} key={found.index}>
-        {kind === 'name' ? string : whole}
-      </span>,
-      colon ?? '',
-    );
-    end = found.index + whole.length;
-  }
-  return (
-    <>
-      {parts}
-      {text.slice(end)}
-    </>
-  );
 }
