@@ -37,13 +37,9 @@ export function passagesOf(
     if (id == null) continue;
     const passages = byFence.get(event.fence_id) ?? [];
     byFence.set(event.fence_id, passages);
-    passages.push({ key, atMs, id, isEntry: is(happening) });
+    passages.push({ key, atMs, id, isEntry: happening.is === 'entry' });
   }
   return byFence;
-}
-
-function is({ is: what }: Happening): boolean {
-  return what === 'entry';
 }
 
 /**

@@ -90,7 +90,8 @@ function merged(change: Extract<Heard, { kind: Kind }>): boolean {
 }
 
 function show(): void {
-  timer ??= setTimeout(() => {
+  if (timer !== undefined) return;
+  timer = setTimeout(() => {
     timer = undefined;
     if (log.length > KEPT_MAX) {
       log = log.slice(-KEPT_MAX);
