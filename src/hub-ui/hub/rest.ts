@@ -38,9 +38,22 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 export async function request<T>(
   method: Method,
   path: string,
-  { body, query, signal }: { readonly body?: unknown; readonly query?: Query; readonly signal?: AbortSignal } = {},
+  { query, ...options }: { readonly body?: unknown; readonly query?: Query; readonly signal?: AbortSignal } = {},
 ): Promise<T> {
-  const url = `${API_PATH}${path}${queryText(query)}`;
+  const text = await textOf(method, `${API_PATH}${path}${queryText(query)}`, options);
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+/** The body of an answer as it is, from a path below the hub's origin. Throws a RequestError. */
+export function getText(path: string): Promise<string> {
+  return textOf('GET', path, {});
+}
+
+async function textOf(
+  method: Method,
+  url: string,
+  { body, signal }: { readonly body?: unknown; readonly signal?: AbortSignal },
+): Promise<string> {
   const send = async (): Promise<Response> => {
     const headers: Record<string, string> = {};
     if (accessToken.peek() !== undefined) headers['Authorization'] = `Bearer ${accessToken.peek()}`;
@@ -57,7 +70,7 @@ export async function request<T>(
   if (response.status === 401 && (await renewAccess())) response = await send();
   const text = await response.text();
   if (!response.ok) throw refusal(response, text);
-  return (text === '' ? undefined : JSON.parse(text)) as T;
+  return text;
 }
 
 export function get<T>(path: string, query?: Query): Promise<T> {

@@ -1,9 +1,30 @@
-import { Empty, Page } from '../parts/page.tsx';
+import '../events/events.css';
+import { useLocation, useRoute } from 'wouter-preact';
+import { LogView } from '../events/log_view.tsx';
+import { OccupancyView } from '../events/occupancy_view.tsx';
+import { Page, Tabs } from '../parts/page.tsx';
 
+type View = 'log' | 'occupancy';
+
+const VIEWS: readonly { value: View; label: string }[] = [
+  { value: 'log', label: 'Log' },
+  { value: 'occupancy', label: 'Occupancy' },
+];
+
+/** What happens at the site, and how full its fences are. */
 export function EventsPage() {
+  const [isOccupancy] = useRoute('/events/occupancy');
+  const [, navigate] = useLocation();
+  const view: View = isOccupancy ? 'occupancy' : 'log';
   return (
-    <Page title="Events">
-      <Empty icon="event" title="Nothing here yet" />
+    <Page title="Events" lead="Entries, exits, collisions and changes, as they happen.">
+      <Tabs
+        label="Views"
+        value={view}
+        options={VIEWS}
+        onChange={(next) => navigate(next === 'log' ? '/events' : '/events/occupancy')}
+      />
+      {view === 'log' ? <LogView /> : <OccupancyView />}
     </Page>
   );
 }

@@ -1,9 +1,172 @@
-import { Empty, Page } from '../parts/page.tsx';
+import '../lists/lists.css';
+import { useMemo, useState } from 'preact/hooks';
+import { Link, useLocation, useRoute } from 'wouter-preact';
+import { can } from '../hub/access.ts';
+import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
+import { storeOf, useEntities } from '../hub/stores.ts';
+import { NewEntityDialog } from '../lists/entity_dialog.tsx';
+import { EntityList } from '../lists/entity_list.tsx';
+import { ExportDialog } from '../lists/export_dialog.tsx';
+import { ImportDialog } from '../lists/import_dialog.tsx';
+import { isMatch, wordsOf } from '../map/search.ts';
+import { Button } from '../parts/button.tsx';
+import { Icon, type IconName } from '../parts/icons.tsx';
+import { Card, Empty, Notice, Page, Spinner, Tabs } from '../parts/page.tsx';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
 
+/** In the order in which they are asked for most. */
+const SHOWN: readonly Kind[] = ['trackables', 'providers', 'fences', 'zones', 'anchors'];
+
+type Found = { readonly [K in Kind]: readonly Entities[K][] };
+
+/** Every entity that the hub keeps: kind by kind, searched, sorted and paged. */
 export function ListsPage() {
+  const [, params] = useRoute('/lists/:kind');
+  const [, navigate] = useLocation();
+  const kind = SHOWN.find((each) => each === params?.kind) ?? 'trackables';
+  const [dialog, setDialog] = useState<'import' | 'export' | 'new'>();
+  const found = useFound(urlParam('q') ?? '');
+  const close = (): void => setDialog(undefined);
+  const go = (next: Kind): void => {
+    const q = urlParam('q');
+    navigate(`/lists/${next}${q === undefined ? '' : `?${new URLSearchParams({ q })}`}`);
+  };
   return (
-    <Page title="Lists">
-      <Empty icon="list" title="Nothing here yet" />
+    <Page
+      title="Lists"
+      lead="Everything that the hub keeps."
+      actions={
+        <>
+          {can('CREATE', `/${kind}`) && (
+            <Button icon="upload" onClick={() => setDialog('import')}>
+              Import
+            </Button>
+          )}
+          <Button icon="download" onClick={() => setDialog('export')}>
+            Export
+          </Button>
+        </>
+      }
+    >
+      <input
+        class="input list-search"
+        type="search"
+        aria-label="Search all lists"
+        placeholder="Search names, ids and properties"
+        value={urlParam('q') ?? ''}
+        onInput={(event) => setUrlParams({ q: event.currentTarget.value, page: undefined })}
+      />
+      <Card flush>
+        <Tabs
+          label="Kinds"
+          value={kind}
+          onChange={go}
+          options={SHOWN.map((each) => ({ value: each, label: <TabLabel kind={each} count={found[each].length} /> }))}
+        />
+        <Body key={kind} kind={kind} found={found[kind]} onNew={() => setDialog('new')} />
+      </Card>
+      {dialog === 'import' && <ImportDialog onClose={close} />}
+      {dialog === 'export' && <ExportDialog onClose={close} />}
+      {dialog === 'new' && <NewEntityDialog kind={kind} onClose={close} />}
     </Page>
   );
+}
+
+function Body<K extends Kind>({
+  kind,
+  found,
+  onNew,
+}: {
+  readonly kind: K;
+  readonly found: readonly Entities[K][];
+  readonly onNew: () => void;
+}) {
+  const { state, problem, items } = storeOf(kind);
+  if (state.value === 'waiting') {
+    return (
+      <div class="list-pad">
+        <Spinner />
+      </div>
+    );
+  }
+  if (problem.value !== undefined && items.value.size === 0) {
+    return (
+      <div class="list-pad">
+        <Notice tone="danger">{problem.value}</Notice>
+      </div>
+    );
+  }
+  if (items.value.size === 0) return <Nothing kind={kind} onNew={onNew} />;
+  if (found.length === 0) {
+    return (
+      <Empty icon="search" title={`None of the ${kind} matches`}>
+        <p>Ids, names, foreign ids and properties are searched for every word.</p>
+        <Button onClick={() => setUrlParams({ q: undefined })}>Clear the search</Button>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {kind === 'anchors' && can('CREATE', '/anchors') && (
+        <div class="list-chosen">
+          <Button icon="plus" onClick={onNew}>
+            New anchor
+          </Button>
+        </div>
+      )}
+      <EntityList kind={kind} found={found} />
+    </>
+  );
+}
+
+const ABOUT: Readonly<Record<Kind, string>> = {
+  zones: 'A zone is where a locating system measures: it places its metres on the earth.',
+  fences: 'A fence is an area that tells of whatever enters or leaves it.',
+  trackables: 'A trackable is a thing that is located through its providers.',
+  providers: 'A provider is a source of positions, such as a tag. The hub creates it with its first position.',
+  anchors: 'An anchor is a fixed device by which a locating system measures.',
+};
+
+function Nothing({ kind, onNew }: { readonly kind: Kind; readonly onNew: () => void }) {
+  return (
+    <Empty icon={SINGULAR[kind] as IconName} title={`No ${kind} yet`}>
+      <p>{ABOUT[kind]}</p>
+      {can('CREATE', `/${kind}`) &&
+        (kind === 'anchors' ? (
+          <Button kind="main" icon="plus" onClick={onNew}>
+            New anchor
+          </Button>
+        ) : (
+          <Link href={`/${kind}/new`} className="button" data-kind="main">
+            <Icon name="plus" />
+            {`New ${SINGULAR[kind]}`}
+          </Link>
+        ))}
+    </Empty>
+  );
+}
+
+function TabLabel({ kind, count }: { readonly kind: Kind; readonly count: number }) {
+  return (
+    <>
+      <span class="list-kind">{kind}</span> <span class="list-tab-count">{count}</span>
+    </>
+  );
+}
+
+/** What matches the search, of all kinds, so that the headings can say where there is something. */
+function useFound(text: string): Found {
+  const words = useMemo(() => wordsOf(text), [text]);
+  return {
+    zones: useMatching('zones', words),
+    fences: useMatching('fences', words),
+    trackables: useMatching('trackables', words),
+    providers: useMatching('providers', words),
+    anchors: useMatching('anchors', words),
+  };
+}
+
+function useMatching<K extends Kind>(kind: K, words: readonly string[]): readonly Entities[K][] {
+  const items = useEntities(kind);
+  return useMemo(() => [...items.values()].filter((entity) => isMatch(entity, words)), [items, words]);
 }

@@ -4,6 +4,10 @@ import { Icon } from './icons.tsx';
 export interface Column<Row> {
   readonly key: string;
   readonly title: string;
+  /** What stands in the heading in place of the title, which then is its name. */
+  readonly head?: ComponentChildren;
+  /** For style sheets: `wide-only` is left out on a narrow screen. */
+  readonly class?: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
   /** Whether its title is a button that sorts. */
@@ -41,8 +45,8 @@ export function Table<Row>(props: {
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} aria-selected={isSelected?.(row)}>
-              {columns.map(({ key, cell, isNumber }) => (
-                <td key={key} class={isNumber ? 'number' : undefined}>
+              {columns.map(({ key, cell, ...column }) => (
+                <td key={key} class={classOf(column)}>
                   {cell(row)}
                 </td>
               ))}
@@ -63,19 +67,23 @@ function Heading<Row>({
   readonly sorting: Sorting | undefined;
   readonly onSort: ((sorting: Sorting) => void) | undefined;
 }) {
-  const { key, title, isNumber, sorts } = column;
+  const { key, title, head, sorts } = column;
   const isSorted = sorting?.key === key;
   const order = isSorted ? (sorting.descending ? 'descending' : 'ascending') : undefined;
   return (
-    <th scope="col" class={isNumber ? 'number' : undefined} aria-sort={order}>
+    <th scope="col" class={classOf(column)} aria-sort={order}>
       {sorts && onSort ? (
         <button type="button" onClick={() => onSort({ key, descending: isSorted && !sorting.descending })}>
           {title}
           {isSorted && <Icon name={sorting.descending ? 'down' : 'up'} width={12} height={12} />}
         </button>
       ) : (
-        title
+        (head ?? title)
       )}
     </th>
   );
+}
+
+function classOf({ isNumber, class: own }: Pick<Column<never>, 'isNumber' | 'class'>): string | undefined {
+  return [isNumber && 'number', own].filter(Boolean).join(' ') || undefined;
 }

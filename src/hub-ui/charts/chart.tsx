@@ -1,0 +1,131 @@
+import 'uplot/dist/uPlot.min.css';
+import './charts.css';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import UPlot from 'uplot';
+import { frameColours, lineColour } from './colours.ts';
+
+export interface Line {
+  readonly label: string;
+  /** One for each time; null where it is not known, which leaves a gap. */
+  readonly values: readonly (number | null)[];
+  /** Holds each value until the next, instead of a slope between the two. */
+  readonly isStepped?: boolean;
+}
+
+interface ChartProps {
+  /** What is shown; the name of the chart for people who do not see it. */
+  readonly label: string;
+  /** Seconds since 1970, rising. */
+  readonly times: readonly number[];
+  readonly lines: readonly Line[];
+  /** How a value is written, with its unit. */
+  readonly format: (value: number) => string;
+  /** Seconds; undefined: as far as there are values. */
+  readonly range?: readonly [number, number];
+  readonly height?: number;
+}
+
+const AXIS_FONT = '11px Inter, system-ui, sans-serif';
+
+/** Lines over time, with a legend that shows the value at the pointer, else the last one. */
+export function Chart({ label, times, lines, format, range, height = 150 }: ChartProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot | null>(null);
+  const [at, setAt] = useState<number>();
+  const shape = lines.map((line) => `${line.label}${line.isStepped === true}`).join();
+  const colours = lines.map((_, index) => lineColour(index));
+  const frame = frameColours();
+  // What the drawing asks for while it is drawn.
+  const now = useRef({ range, format });
+  now.current = { range, format };
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const made = new UPlot(
+      {
+        width: element.clientWidth,
+        height,
+        legend: { show: false },
+        padding: [8, 4, 0, 0],
+        cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
+        hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? undefined)] },
+        scales: {
+          x: { range: (_plot, min, max) => (now.current.range as [number, number] | undefined) ?? [min, max] },
+          y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, 1e-9) || 1] },
+        },
+        axes: [
+          {
+            stroke: frame.ink,
+            font: AXIS_FONT,
+            grid: { show: false },
+            ticks: { show: false },
+            size: 26,
+            values: clockTexts,
+          },
+          {
+            stroke: frame.ink,
+            font: AXIS_FONT,
+            size: 58,
+            ticks: { show: false },
+            grid: { stroke: frame.grid, width: 1 },
+            values: (_plot, values) => values.map((value) => now.current.format(value)),
+          },
+        ],
+        series: [
+          {},
+          ...lines.map((line, index) => ({
+            label: line.label,
+            stroke: colours[index] ?? '',
+            width: 1.75,
+            points: { show: false },
+            ...(lines.length === 1 && { fill: `${colours[index]}1f` }),
+            ...(line.isStepped && { paths: UPlot.paths.stepped?.({ align: 1 }) ?? null }),
+          })),
+        ],
+      } as UPlot.Options,
+      dataOf(times, lines),
+      element,
+    );
+    plot.current = made;
+    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [shape, frame.ink, height]);
+  useEffect(() => plot.current?.setData(dataOf(times, lines)), [times, lines]);
+  const index = at !== undefined && at < times.length ? at : undefined;
+  const shown = lines.map(({ values }) => (index === undefined ? lastOf(values) : values[index]));
+  return (
+    <figure class="chart" aria-label={label}>
+      <figcaption class="chart-legend">
+        {lines.map((line, i) => (
+          <span key={line.label}>
+            <span class="chart-swatch" style={{ background: colours[i] }} />
+            {line.label} <strong>{shown[i] == null ? '–' : format(shown[i])}</strong>
+          </span>
+        ))}
+        {index !== undefined && <span class="faint">{new Date((times[index] ?? 0) * 1_000).toLocaleTimeString()}</span>}
+      </figcaption>
+      <div ref={box} class="chart-plot" style={{ height }} aria-hidden="true" />
+    </figure>
+  );
+}
+
+function dataOf(times: readonly number[], lines: readonly Line[]): UPlot.AlignedData {
+  return [times, ...lines.map(({ values }) => values)] as unknown as UPlot.AlignedData;
+}
+
+function lastOf(values: readonly (number | null)[]): number | null {
+  return values.at(-1) ?? null;
+}
+
+function clockTexts(_plot: unknown, seconds: readonly number[]): string[] {
+  const isFine = (seconds[1] ?? 60) - (seconds[0] ?? 0) < 60;
+  return seconds.map((second) => {
+    const text = new Date(second * 1_000).toTimeString();
+    return isFine ? text.slice(0, 8) : text.slice(0, 5);
+  });
+}

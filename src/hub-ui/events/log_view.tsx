@@ -1,0 +1,230 @@
+import { useMemo, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
+import { connection } from '../hub/live.ts';
+import { useEntities } from '../hub/stores.ts';
+import { Json } from '../lists/json.tsx';
+import { wordsOf } from '../map/search.ts';
+import { Button } from '../parts/button.tsx';
+import { Icon, type IconName } from '../parts/icons.tsx';
+import { Badge, Card, Empty, Notice, type Tone } from '../parts/page.tsx';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { hasPlace, placeOf, type Subject, searchedIn, wordsOfHappening } from './words.ts';
+
+const GROUPS = ['entries', 'exits', 'collisions', 'changes'] as const;
+type Group = (typeof GROUPS)[number];
+
+const LOOKS: Readonly<Record<Happening['is'], { label: string; tone: Tone; group: Group; icon: IconName }>> = {
+  entry: { label: 'Entry', tone: 'ok', group: 'entries', icon: 'right' },
+  exit: { label: 'Exit', tone: 'warn', group: 'exits', icon: 'left' },
+  collision_start: { label: 'Collision', tone: 'danger', group: 'collisions', icon: 'warning' },
+  collision_end: { label: 'Apart', tone: 'neutral', group: 'collisions', icon: 'check' },
+  create: { label: 'New', tone: 'info', group: 'changes', icon: 'plus' },
+  update: { label: 'Changed', tone: 'info', group: 'changes', icon: 'edit' },
+  delete: { label: 'Deleted', tone: 'neutral', group: 'changes', icon: 'trash' },
+};
+
+const SHOWN_STEP = 100;
+
+/** What happens, the newest first. */
+export function LogView() {
+  // Names are those of now: whatever is renamed is so in the log as well.
+  const names = [useEntities('trackables'), useEntities('providers'), useEntities('fences'), useEntities('zones')];
+  const [paused, setPaused] = useState<readonly Happening[]>();
+  const [most, setMost] = useState(SHOWN_STEP);
+  const text = urlParam('q') ?? '';
+  const shown = urlParam('show');
+  const groups = useMemo(() => new Set(GROUPS.filter((group) => shown?.split(',').includes(group) ?? true)), [shown]);
+  const all = paused ?? happenings.value;
+  const found = useMemo(() => filtered(all, { text, groups, most }), [all, text, groups, most, ...names]);
+  const missed = paused === undefined ? 0 : newerThan(paused.at(-1)?.key ?? 0);
+  const toggle = (group: Group): void => {
+    const next = GROUPS.filter((each) => groups.has(each) !== (each === group));
+    setUrlParams({ show: next.length === GROUPS.length ? undefined : next.join(',') || 'none' });
+  };
+  return (
+    <>
+      <div class="row">
+        <input
+          class="input log-search"
+          type="search"
+          aria-label="Search events"
+          placeholder="Search names and ids"
+          value={text}
+          onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
+        />
+        <fieldset class="row log-groups" aria-label="Shown events">
+          {GROUPS.map((group) => (
+            <Button key={group} aria-pressed={groups.has(group)} onClick={() => toggle(group)}>
+              {`${group.charAt(0).toUpperCase()}${group.slice(1)}`}
+            </Button>
+          ))}
+        </fieldset>
+        <span class="list-space" />
+        <Button
+          icon={paused === undefined ? 'pause' : 'play'}
+          aria-pressed={paused !== undefined}
+          onClick={() => setPaused(paused === undefined ? happenings.peek() : undefined)}
+        >
+          {paused === undefined ? 'Pause' : missed > 0 ? `Go on, ${missed} new` : 'Go on'}
+        </Button>
+        <Button kind="quiet" disabled={all.length === 0} onClick={() => clear(() => setPaused(undefined))}>
+          Clear
+        </Button>
+      </div>
+      {refusals.value.length > 0 && (
+        <Notice tone="warn">{`You may not follow ${refusals.value.join(', ').replaceAll('_', ' ')}.`}</Notice>
+      )}
+      <Card flush>
+        {found.length === 0 ? <Nothing hasAny={all.length > 0} /> : <Rows rows={found} />}
+        {found.length >= most && (
+          <div class="log-more">
+            <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
+              Show older
+            </Button>
+          </div>
+        )}
+      </Card>
+    </>
+  );
+}
+
+function clear(then: () => void): void {
+  clearEvents();
+  then();
+}
+
+function newerThan(key: number): number {
+  const now = happenings.value;
+  return now.length - (now.findLastIndex((each) => each.key <= key) + 1);
+}
+
+/** The newest that match, newest first. */
+function filtered(
+  all: readonly Happening[],
+  { text, groups, most }: { readonly text: string; readonly groups: ReadonlySet<Group>; readonly most: number },
+): readonly Happening[] {
+  const words = wordsOf(text);
+  const found: Happening[] = [];
+  for (let i = all.length - 1; i >= 0 && found.length < most; i--) {
+    const happening = all[i];
+    if (happening === undefined || !groups.has(LOOKS[happening.is].group)) continue;
+    const searched = words.length === 0 ? '' : searchedIn(happening);
+    if (words.every((word) => searched.includes(word))) found.push(happening);
+  }
+  return found;
+}
+
+function Nothing({ hasAny }: { readonly hasAny: boolean }) {
+  if (hasAny) {
+    return (
+      <Empty icon="filter" title="No event matches">
+        <Button onClick={() => setUrlParams({ q: undefined, show: undefined })}>Show all events</Button>
+      </Empty>
+    );
+  }
+  const isConnected = connection.value.state === 'connected';
+  return (
+    <Empty icon="event" title={isConnected ? 'Nothing has happened yet' : 'Not connected'}>
+      <p>
+        Entries and exits, collisions and changes appear here as they happen, from the moment on at which this page was
+        opened.
+      </p>
+      {isConnected && (
+        <p>
+          Whatever moves into a <Link href="/fences">fence</Link> makes an entry.
+        </p>
+      )}
+    </Empty>
+  );
+}
+
+function Rows({ rows }: { readonly rows: readonly Happening[] }) {
+  const [openKey, setOpenKey] = useState<number>();
+  return (
+    <ol class="log" aria-label="Events">
+      {rows.map((happening) => (
+        <Row
+          key={happening.key}
+          happening={happening}
+          isOpen={happening.key === openKey}
+          onToggle={() => setOpenKey(happening.key === openKey ? undefined : happening.key)}
+        />
+      ))}
+    </ol>
+  );
+}
+
+function Row({
+  happening,
+  isOpen,
+  onToggle,
+}: {
+  readonly happening: Happening;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}) {
+  const { label, tone, icon } = LOOKS[happening.is];
+  const at = new Date(happening.atMs);
+  return (
+    <li>
+      <div class="log-row">
+        <time class="log-time" dateTime={at.toISOString()} title={at.toLocaleString()}>
+          {at.toTimeString().slice(0, 8)}
+        </time>
+        <span class="log-kind">
+          <Badge tone={tone}>
+            <Icon name={icon} width={12} height={12} />
+            {label}
+          </Badge>
+        </span>
+        <span class="log-text">
+          {wordsOfHappening(happening).map((part) => {
+            return typeof part === 'string' ? part : <SubjectLink key={part.kind + part.id} subject={part} />;
+          })}
+        </span>
+        {hasPlace(happening) ? (
+          <Link
+            href={placeOf(happening)}
+            className="button"
+            data-kind="quiet"
+            data-icon-only
+            title="Show on the map"
+            aria-label="Show on the map"
+          >
+            <Icon name="map" />
+          </Link>
+        ) : (
+          <span />
+        )}
+        <button
+          type="button"
+          class="button"
+          data-kind="quiet"
+          data-icon-only
+          aria-expanded={isOpen}
+          aria-label="JSON of the event"
+          title="JSON of the event"
+          onClick={onToggle}
+        >
+          <Icon name="code" />
+        </button>
+      </div>
+      {isOpen && (
+        <pre class="list-json log-json">
+          <Json text={JSON.stringify(happening.event, undefined, 2)} />
+        </pre>
+      )}
+    </li>
+  );
+}
+
+function SubjectLink({ subject: { kind, id, label } }: { readonly subject: Subject }) {
+  const href =
+    kind === 'anchors' ? `/lists/anchors?json=${encodeURIComponent(id)}` : `/${kind}/${encodeURIComponent(id)}`;
+  return (
+    <Link href={kind === 'trackables' || kind === 'providers' ? `/?sel=${kind}:${encodeURIComponent(id)}` : href}>
+      {label}
+    </Link>
+  );
+}

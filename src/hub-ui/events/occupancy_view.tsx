@@ -1,0 +1,219 @@
+import { useMemo, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { Fence } from '../../model/fence.ts';
+import { Chart, type Line } from '../charts/chart.tsx';
+import { Sparkline } from '../charts/sparkline.tsx';
+import { happenings, heardSinceMs } from '../hub/event_log.ts';
+import { labelOf } from '../hub/kinds.ts';
+import { storeOf, useEntities } from '../hub/stores.ts';
+import { sortedBy } from '../lists/order.ts';
+import { isMatch, wordsOf } from '../map/search.ts';
+import { Button, Choice } from '../parts/button.tsx';
+import { Icon } from '../parts/icons.tsx';
+import { Card, Empty, Spinner } from '../parts/page.tsx';
+import { useNow } from '../parts/time.tsx';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { type Counted, countAt, passagesOf, type Step, stepsOf } from './occupancy.ts';
+import { useContentsOf } from './use_contents.ts';
+
+const SHOWN_STEP = 24;
+/** More lines in one chart cannot be told apart. */
+const CHARTED_MAX = 8;
+const CHARTED_FIRST = 4;
+
+const WINDOWS = [
+  { value: '5', label: '5 min' },
+  { value: '15', label: '15 min' },
+  { value: '60', label: '1 h' },
+] as const;
+const COUNTED: readonly { value: Counted; label: string }[] = [
+  { value: 'trackables', label: 'Trackables' },
+  { value: 'providers', label: 'Providers' },
+];
+
+/** How many are in each fence, now and since the page was opened. */
+export function OccupancyView() {
+  const fences = useEntities('fences');
+  const trackables = useEntities('trackables');
+  const text = urlParam('q') ?? '';
+  const [most, setMost] = useState(SHOWN_STEP);
+  const counted =
+    COUNTED.find(({ value }) => value === urlParam('of'))?.value ?? (trackables.size > 0 ? 'trackables' : 'providers');
+  const minutes = WINDOWS.find(({ value }) => value === urlParam('window'))?.value ?? '5';
+  const found = useMemo(() => {
+    const words = wordsOf(text);
+    return sortedBy(
+      [...fences.values()].filter((fence) => isMatch(fence, words)),
+      labelOf,
+      false,
+    );
+  }, [fences, text]);
+  const shown = useMemo(() => found.slice(0, most), [found, most]);
+  const charted = useCharted();
+  const ids = useMemo(() => [...new Set([...shown.map(({ id }) => id), ...(charted ?? [])])], [shown, charted]);
+  const contents = useContentsOf(ids, counted);
+  const nowMs = useNow(1_000);
+  const passages = useMemo(() => passagesOf(happenings.value, counted), [happenings.value, counted]);
+  const sinceMs = heardSinceMs.value;
+  const steps = useMemo(() => {
+    return new Map(
+      [...contents].map(([id, each]) => [id, stepsOf(each, passages.get(id) ?? [], { sinceMs })] as const),
+    );
+  }, [contents, passages, sinceMs]);
+  if (storeOf('fences').state.value === 'waiting') return <Spinner />;
+  if (fences.size === 0) return <Nothing />;
+  const range = [nowMs - Number(minutes) * 60_000, nowMs] as const;
+  const fullest = (): string[] => {
+    const known = sortedBy([...contents], ([, { ids: inside }]) => inside.length, true);
+    return known.slice(0, CHARTED_FIRST).map(([id]) => id);
+  };
+  const inChart = (charted ?? fullest()).filter((id) => fences.has(id));
+  const toggle = (id: string): void => {
+    const next = inChart.includes(id) ? inChart.filter((each) => each !== id) : [...inChart, id].slice(-CHARTED_MAX);
+    setUrlParams({ fences: next.join(',') || 'none' });
+  };
+  return (
+    <>
+      <div class="row">
+        <input
+          class="input log-search"
+          type="search"
+          aria-label="Search fences"
+          placeholder="Search fences"
+          value={text}
+          onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
+        />
+        <span class="list-space" />
+        <Choice label="Counted" value={counted} options={COUNTED} onChange={(of) => setUrlParams({ of })} />
+        <Choice label="Time" value={minutes} options={WINDOWS} onChange={(window) => setUrlParams({ window })} />
+      </div>
+      <Card title="Inside, over time">
+        <OccupancyChart
+          lines={inChart.map((id) => ({ label: nameOf(fences.get(id), id), steps: steps.get(id) ?? [] }))}
+          range={range}
+          firstMs={sinceMs}
+        />
+      </Card>
+      <ul class="fence-tiles">
+        {shown.map((fence) => (
+          <Tile
+            key={fence.id}
+            fence={fence}
+            steps={steps.get(fence.id)}
+            range={range}
+            isCharted={inChart.includes(fence.id)}
+            onToggle={() => toggle(fence.id)}
+          />
+        ))}
+      </ul>
+      {found.length === 0 && <Empty icon="search" title="No fence matches" />}
+      {found.length > most && (
+        <div class="log-more">
+          <Button
+            kind="quiet"
+            onClick={() => setMost(most + SHOWN_STEP)}
+          >{`Show more of ${found.length} fences`}</Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Fences that were chosen for the chart; undefined before anybody has chosen. */
+function useCharted(): readonly string[] | undefined {
+  const text = urlParam('fences');
+  return useMemo(() => (text === undefined ? undefined : text.split(',').filter((id) => id !== 'none')), [text]);
+}
+
+function nameOf(fence: Fence | undefined, id: string): string {
+  return fence === undefined ? id : labelOf(fence);
+}
+
+function OccupancyChart({
+  lines,
+  range,
+  firstMs,
+}: {
+  readonly lines: readonly { readonly label: string; readonly steps: readonly Step[] }[];
+  readonly range: readonly [number, number];
+  readonly firstMs: number;
+}) {
+  const [fromMs, toMs] = range;
+  if (lines.length === 0) return <p class="soft">Choose fences below to see them here.</p>;
+  const within = lines.flatMap(({ steps }) => steps.map(({ atMs }) => atMs)).filter((ms) => ms > fromMs && ms < toMs);
+  const times = [...new Set([Math.max(fromMs, firstMs), ...within, toMs])].sort((a, b) => a - b);
+  const drawn: Line[] = lines.map(({ label, steps }) => {
+    return { label, isStepped: true, values: times.map((ms) => countAt(steps, ms)) };
+  });
+  return (
+    <Chart
+      label="Inside fences over time"
+      height={220}
+      times={times.map((ms) => ms / 1_000)}
+      lines={drawn}
+      range={[fromMs / 1_000, toMs / 1_000]}
+      format={(count) => (Number.isInteger(count) ? String(count) : '')}
+    />
+  );
+}
+
+function Tile({
+  fence,
+  steps,
+  range,
+  isCharted,
+  onToggle,
+}: {
+  readonly fence: Fence;
+  readonly steps: readonly Step[] | undefined;
+  readonly range: readonly [number, number];
+  readonly isCharted: boolean;
+  readonly onToggle: () => void;
+}) {
+  const label = labelOf(fence);
+  const peak = Math.max(0, ...(steps ?? []).map(({ count }) => count));
+  return (
+    <li class="fence-tile" data-charted={isCharted || undefined}>
+      <div class="fence-tile-head">
+        <button
+          type="button"
+          class="fence-tile-name"
+          aria-pressed={isCharted}
+          title={isCharted ? 'Take out of the chart' : 'Show in the chart'}
+          onClick={onToggle}
+        >
+          {label}
+        </button>
+        <Link
+          href={`/?sel=fences:${encodeURIComponent(fence.id)}`}
+          className="button"
+          data-kind="quiet"
+          data-icon-only
+          title="Show on the map"
+          aria-label={`Show ${label} on the map`}
+        >
+          <Icon name="map" />
+        </Link>
+      </div>
+      <div class="fence-tile-body">
+        <span class="fence-tile-count">
+          <strong>{steps?.at(-1)?.count ?? '–'}</strong> <span class="faint">inside</span>
+        </span>
+        <span class="faint">{`most ${peak}`}</span>
+      </div>
+      <Sparkline steps={steps ?? []} range={range} />
+    </li>
+  );
+}
+
+function Nothing() {
+  return (
+    <Empty icon="fence" title="No fences yet">
+      <p>Once there are fences, this page shows how many are inside each, and how that changes.</p>
+      <Link href="/fences/new" className="button" data-kind="main">
+        <Icon name="plus" />
+        New fence
+      </Link>
+    </Empty>
+  );
+}

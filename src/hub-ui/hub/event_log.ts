@@ -1,0 +1,115 @@
+import { signal } from '@preact/signals';
+import type { ChangeEvent, CollisionEvent, FenceEvent } from '../../model/events.ts';
+import { KINDS, type Kind, SINGULAR } from './kinds.ts';
+import { subscribe } from './live.ts';
+
+/** Something that the hub has told of since the page was opened. */
+export type Happening = { readonly key: number; readonly atMs: number } & (
+  | { readonly is: 'entry' | 'exit'; readonly event: FenceEvent }
+  | { readonly is: 'collision_start' | 'collision_end'; readonly event: CollisionEvent }
+  | {
+      readonly is: 'create' | 'update' | 'delete';
+      readonly kind: Kind;
+      readonly event: ChangeEvent;
+      /** Updates of one entity in quick succession are one happening. */
+      readonly times: number;
+    }
+);
+
+type Heard = Happening extends infer H ? (H extends Happening ? Omit<H, 'key'> : never) : never;
+
+/** Everything kept, the oldest first. */
+export const happenings = signal<readonly Happening[]>([]);
+/** Since when every fence event is known, as far as those that are kept go back. */
+export const heardSinceMs = signal(Date.now());
+/** What the hub does not let the user follow. */
+export const refusals = signal<readonly string[]>([]);
+
+const KEPT_MAX = 10_000;
+/** The page is drawn anew so often at most, however much happens. */
+const SHOW_MS = 200;
+const TOGETHER_MS = 5_000;
+
+let log: Happening[] = [];
+let lastKey = 0;
+let timer: ReturnType<typeof setTimeout> | undefined;
+/** The last update of each entity, by its place in the order of keys. */
+const updates = new Map<string, number>();
+
+/** Listens from now on, whatever page is shown: what happened before one looks is what one wants to know. */
+export function recordEvents(): void {
+  follow('fence_events', {}, (event: FenceEvent) => {
+    const isEntry = event.event_type === 'region_entry';
+    add({ is: isEntry ? 'entry' : 'exit', atMs: timeOf(isEntry ? event.entry_time : event.exit_time), event });
+  });
+  for (const is of ['collision_start', 'collision_end'] as const) {
+    follow('collision_events', { collision_type: is }, (event: CollisionEvent) => {
+      add({ is, atMs: timeOf(is === 'collision_start' ? event.start_time : event.end_time), event });
+    });
+  }
+  for (const kind of KINDS) {
+    follow(`${SINGULAR[kind]}_changes`, {}, (event: ChangeEvent) => {
+      const change = { is: event.event_type, atMs: timeOf(event.timestamp), kind, event, times: 1 };
+      if (change.is !== 'update' || !merged(change)) add(change);
+    });
+  }
+}
+
+function follow<E>(topic: string, params: Readonly<Record<string, unknown>>, take: (event: E) => void): void {
+  subscribe(topic, params, {
+    subscribed() {
+      // What happened while the connection was down is not told of.
+      if (topic === 'fence_events') heardSinceMs.value = Date.now();
+      refusals.value = refusals.value.filter((refused) => refused !== topic);
+    },
+    refused() {
+      if (!refusals.value.includes(topic)) refusals.value = [...refusals.value, topic];
+    },
+    events(payload: readonly E[]) {
+      for (const event of payload) take(event);
+    },
+  });
+}
+
+function add(heard: Heard): void {
+  lastKey++;
+  log.push({ ...heard, key: lastKey });
+  if ('kind' in heard && heard.is === 'update') updates.set(`${heard.kind} ${heard.event.id}`, lastKey);
+  show();
+}
+
+/** Whether an update went into one of the same entity that is not long ago. */
+function merged(change: Extract<Heard, { kind: Kind }>): boolean {
+  const first = log[0]?.key ?? 0;
+  const index = (updates.get(`${change.kind} ${change.event.id}`) ?? -1) - first;
+  const before = log[index];
+  if (before === undefined || !('times' in before) || change.atMs - before.atMs > TOGETHER_MS) return false;
+  log[index] = { ...before, event: change.event, times: before.times + 1 };
+  show();
+  return true;
+}
+
+function show(): void {
+  if (timer !== undefined) return;
+  timer = setTimeout(() => {
+    timer = undefined;
+    if (log.length > KEPT_MAX) {
+      log = log.slice(-KEPT_MAX);
+      heardSinceMs.value = Math.max(heardSinceMs.value, log[0]?.atMs ?? 0);
+    }
+    if (updates.size > KEPT_MAX) updates.clear();
+    happenings.value = [...log];
+  }, SHOW_MS);
+}
+
+/** Forgets what was heard up to now. */
+export function clearEvents(): void {
+  log = [];
+  happenings.value = [];
+  heardSinceMs.value = Date.now();
+}
+
+function timeOf(text: string | null | undefined): number {
+  const atMs = Date.parse(text ?? '');
+  return Number.isFinite(atMs) ? atMs : Date.now();
+}

@@ -1,0 +1,22 @@
+import { accessToken } from '../hub/access.ts';
+import { API_PATH } from '../hub/api_path.ts';
+import type { Entities, Kind } from '../hub/kinds.ts';
+import { entityPath } from '../hub/rest.ts';
+
+export type CurlVerb = 'GET' | 'PUT' | 'DELETE';
+
+/** A command for a terminal that does the same. The token is left to the shell: what is copied may be pasted anywhere. */
+export function curlOf(verb: CurlVerb, kind: Kind, entity: Entities[Kind]): string {
+  const parts = ['curl', ...(verb === 'GET' ? [] : ['-X', verb])];
+  parts.push(quoted(`${location.origin}${API_PATH}${entityPath(kind, entity.id)}`));
+  if (accessToken.peek() !== undefined) parts.push('\\\n  -H "Authorization: Bearer $TOKEN"');
+  if (verb === 'PUT') {
+    parts.push(`\\\n  -H 'Content-Type: application/json'`);
+    parts.push(`\\\n  -d ${quoted(JSON.stringify(entity))}`);
+  }
+  return parts.join(' ');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'preact/hooks';
+import { type Kind, SINGULAR } from '../hub/kinds.ts';
+import { deleteEntity } from '../hub/rest.ts';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { toast } from '../parts/toasts.tsx';
+import { Failures, Progress, useCount } from './progress.tsx';
+import { type Failure, runAll } from './run_all.ts';
+
+/** Deletes entities, shows how far it is, and what could not be deleted. */
+export function DeleteDialog({
+  kind,
+  ids,
+  onClose,
+}: {
+  readonly kind: Kind;
+  readonly ids: readonly string[];
+  readonly onClose: () => void;
+}) {
+  const { count, add } = useCount();
+  const [failures, setFailures] = useState<readonly Failure<string>[]>();
+  const [stop] = useState(() => new AbortController());
+  useEffect(() => {
+    void runAll(ids, (id) => deleteEntity(kind, id), { signal: stop.signal, onDone: add }).then((failed) => {
+      setFailures(failed);
+      if (failed.length > 0) return;
+      if (!stop.signal.aborted) toast(`${ids.length} ${ids.length === 1 ? SINGULAR[kind] : kind} deleted`);
+      onClose();
+    });
+    return () => stop.abort();
+  }, []);
+  return (
+    <Dialog
+      title={`Deleting ${kind}`}
+      onClose={onClose}
+      foot={<Button onClick={onClose}>{failures === undefined ? 'Stop' : 'Close'}</Button>}
+    >
+      <div class="stack">
+        {failures === undefined && <Progress label={`Deleting ${kind}`} done={count} total={ids.length} />}
+        <Failures
+          title={`${failures?.length} of ${ids.length} could not be deleted`}
+          rows={(failures ?? []).map(({ item, reason }) => [item, reason])}
+        />
+      </div>
+    </Dialog>
+  );
+}

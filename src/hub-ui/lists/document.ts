@@ -1,0 +1,71 @@
+import type { LocatingRule } from '../../model/rule.ts';
+import type { Entities, Kind } from '../hub/kinds.ts';
+
+/** Everything in one file, as the commands `hub export` and `hub import` have it, too. */
+const FORMAT = 'location-hub-entities';
+const VERSION = 1;
+
+/** The order in which entities need each other: a zone may follow a trackable, a fence may name a zone. */
+export const NEEDED_ORDER: readonly Kind[] = ['anchors', 'trackables', 'zones', 'providers', 'fences'];
+
+type Any = Entities[Kind];
+
+/** What a file says. A list that is missing says nothing. */
+export interface EntityDocument {
+  readonly lists: ReadonlyMap<Kind, readonly Any[]>;
+  readonly rules: readonly LocatingRule[] | undefined;
+}
+
+/** The file, an entity a line. */
+export function documentText({ lists, rules }: EntityDocument, exportedAt: string): string {
+  const head = JSON.stringify({ format: FORMAT, version: VERSION, exported_at: exportedAt }).slice(0, -1);
+  const parts = NEEDED_ORDER.flatMap((kind) => {
+    const list = lists.get(kind);
+    if (list === undefined) return [];
+    const lines = list.map((entity) => JSON.stringify(entity)).join(',\n');
+    return [`"${kind}": [${lines === '' ? '' : `\n${lines}`}]`];
+  });
+  if (rules !== undefined) parts.push(`"locating_rules": ${JSON.stringify(rules)}`);
+  return `${[head, ...parts].join(',\n')}}\n`;
+}
+
+/** Reads a file. What its entities hold is the hub's to check. Throws an Error that names what is wrong. */
+export function readDocument(text: string): EntityDocument {
+  const value = parsed(text);
+  if (value['format'] !== FORMAT) throw new Error(`format: must be "${FORMAT}", found ${shown(value['format'])}`);
+  if (value['version'] !== VERSION) throw new Error(`version: must be ${VERSION}, found ${shown(value['version'])}`);
+  const lists = new Map(NEEDED_ORDER.flatMap((kind) => listOf(kind, value[kind])));
+  const rules = value['locating_rules'];
+  if (rules !== undefined && !Array.isArray(rules)) {
+    throw new Error(`locating_rules: must be a list, found ${shown(rules)}`);
+  }
+  return { lists, rules };
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`The file is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new Error(`The file must be one JSON object, found ${shown(value)}`);
+}
+
+function listOf(kind: Kind, list: unknown): [Kind, readonly Any[]][] {
+  if (list === undefined) return [];
+  if (!Array.isArray(list)) throw new Error(`${kind}: must be a list, found ${shown(list)}`);
+  for (const [index, entity] of list.entries()) {
+    const id: unknown = (entity as { readonly id?: unknown } | null)?.id;
+    // Without an id, the same import again would make everything twice.
+    if (typeof id !== 'string' || id === '')
+      throw new Error(`${kind}[${index}].id: must be a text, found ${shown(id)}`);
+  }
+  return [[kind, list as readonly Any[]]];
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}

@@ -1,0 +1,154 @@
+import { useEffect, useState } from 'preact/hooks';
+import { can } from '../hub/access.ts';
+import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
+import { createEntity, entityPath, replaceEntity } from '../hub/rest.ts';
+import { Button, Choice } from '../parts/button.tsx';
+import { copyText } from '../parts/clipboard.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { AreaField } from '../parts/field.tsx';
+import { toast } from '../parts/toasts.tsx';
+import { type CurlVerb, curlOf } from './curl.ts';
+import { Json } from './json.tsx';
+import { readKept } from './kept.ts';
+
+type View = 'json' | 'curl';
+
+const VIEWS: readonly { value: View; label: string }[] = [
+  { value: 'json', label: 'JSON' },
+  { value: 'curl', label: 'curl' },
+];
+const VERBS: readonly { value: CurlVerb; label: string }[] = [
+  { value: 'GET', label: 'Read' },
+  { value: 'PUT', label: 'Replace' },
+  { value: 'DELETE', label: 'Delete' },
+];
+
+/** An entity as the API has it: to read, to copy, and to change. */
+export function EntityDialog<K extends Kind>({
+  kind,
+  entity,
+  onClose,
+}: {
+  readonly kind: K;
+  readonly entity: Entities[K];
+  readonly onClose: () => void;
+}) {
+  const [view, setView] = useState<View>('json');
+  const [verb, setVerb] = useState<CurlVerb>('GET');
+  const [draft, setDraft] = useState<string>();
+  const kept = useKept(kind, entity);
+  const text = view === 'json' ? JSON.stringify(kept, undefined, 2) : curlOf(verb, kind, kept);
+  if (draft !== undefined) {
+    const save = (next: Entities[K]): Promise<void> => replaceEntity(kind, { ...next, id: entity.id });
+    const title = `Edit ${labelOf(entity)}`;
+    return (
+      <JsonEditor title={title} text={draft} onSave={save} onClose={onClose} onCancel={() => setDraft(undefined)} />
+    );
+  }
+  return (
+    <Dialog
+      wide
+      title={labelOf(entity)}
+      onClose={onClose}
+      foot={
+        <>
+          {can('UPDATE', entityPath(kind, entity.id)) && (
+            <Button icon="edit" onClick={() => setDraft(JSON.stringify(kept, undefined, 2))}>
+              Edit as JSON
+            </Button>
+          )}
+          <Button kind="main" icon="copy" onClick={() => void copyText(text, view === 'json' ? 'JSON' : 'Command')}>
+            {view === 'json' ? 'Copy JSON' : 'Copy as curl'}
+          </Button>
+        </>
+      }
+    >
+      <div class="stack">
+        <div class="row">
+          <Choice label="Show as" value={view} options={VIEWS} onChange={setView} />
+          {view === 'curl' && <Choice label="What the command does" value={verb} options={VERBS} onChange={setVerb} />}
+        </div>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+        <pre class="list-json" tabIndex={0}>
+          {view === 'json' ? <Json text={text} /> : text}
+        </pre>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Makes an entity from JSON: the way for kinds that have no editor of their own. */
+export function NewEntityDialog({ kind, onClose }: { readonly kind: Kind; readonly onClose: () => void }) {
+  const save = async (next: Entities[Kind]): Promise<void> => void (await createEntity(kind, next));
+  return (
+    <JsonEditor
+      title={`New ${SINGULAR[kind]}`}
+      text={JSON.stringify({ id: '', name: '' }, undefined, 2)}
+      onSave={save}
+      onClose={onClose}
+      onCancel={onClose}
+    />
+  );
+}
+
+function JsonEditor<E>({
+  title,
+  text,
+  onSave,
+  onClose,
+  onCancel,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly onSave: (entity: E) => Promise<void>;
+  readonly onClose: () => void;
+  readonly onCancel: () => void;
+}) {
+  const [draft, setDraft] = useState(text);
+  const [problem, setProblem] = useState<string>();
+  const save = async (): Promise<void> => {
+    try {
+      await onSave(JSON.parse(draft) as E);
+      toast('Saved');
+      onClose();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <Dialog
+      wide
+      title={title}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onCancel}>Cancel</Button>
+          <Button kind="main" onClick={() => void save()}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <AreaField label="JSON" mono rows={18} value={draft} onInput={setDraft} error={problem} />
+    </Dialog>
+  );
+}
+
+/** The entity as it can be sent back; as it is shown until that is known. */
+function useKept<K extends Kind>(kind: K, entity: Entities[K]): Entities[K] {
+  const [kept, setKept] = useState<Entities[K]>();
+  useEffect(() => {
+    let isOver = false;
+    setKept(undefined);
+    readKept(kind, entity).then(
+      (found) => {
+        if (!isOver) setKept(found);
+      },
+      () => undefined,
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [kind, entity]);
+  return kept ?? entity;
+}

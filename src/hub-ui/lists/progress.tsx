@@ -1,0 +1,74 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Notice } from '../parts/page.tsx';
+
+/** How far something is, in words and as a bar. */
+export function Progress({
+  label,
+  done,
+  total,
+}: {
+  readonly label: string;
+  readonly done: number;
+  readonly total: number;
+}) {
+  return (
+    <div class="list-progress">
+      <div class="row">
+        <span class="list-progress-label">{label}</span>
+        <span class="soft" aria-live="polite">
+          {done} of {total}
+        </span>
+      </div>
+      <progress aria-label={label} value={done} max={Math.max(total, 1)} />
+    </div>
+  );
+}
+
+/** What could not be done, the first of it, and why. */
+export function Failures({
+  title,
+  rows,
+}: {
+  readonly title: string;
+  readonly rows: readonly (readonly [string, ComponentChildren])[];
+}) {
+  if (rows.length === 0) return null;
+  return (
+    <Notice tone="danger">
+      <p>
+        <strong>{title}</strong>
+      </p>
+      <ul class="list-failures">
+        {rows.slice(0, 50).map(([name, reason], index) => (
+          <li key={index}>
+            <strong>{name}</strong> {reason}
+          </li>
+        ))}
+      </ul>
+      {rows.length > 50 && <p>… and {rows.length - 50} more</p>}
+    </Notice>
+  );
+}
+
+/** A count that is shown a few times a second, however fast it rises; and what ends the work when the dialog is gone. */
+export function useCount(): { readonly count: number; readonly add: () => void; readonly reset: () => void } {
+  const [count, setCount] = useState(0);
+  const [counter] = useState(() => ({ count: 0, timer: undefined as ReturnType<typeof setTimeout> | undefined }));
+  useEffect(() => () => clearTimeout(counter.timer), [counter]);
+  const show = (): void => {
+    counter.timer = undefined;
+    setCount(counter.count);
+  };
+  return {
+    count,
+    add() {
+      counter.count++;
+      counter.timer ??= setTimeout(show, 100);
+    },
+    reset() {
+      counter.count = 0;
+      show();
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { getText } from '../hub/rest.ts';
+
+/** All metrics at one time: values by name and labels, as `hub_events_total{type="colliding"}`. */
+export interface Sample {
+  readonly atMs: number;
+  readonly values: ReadonlyMap<string, number>;
+}
+
+/** The last minutes, the newest last. */
+export const samples = signal<readonly Sample[]>([]);
+/** Why the last metrics could not be had. */
+export const metricsProblem = signal<string | undefined>(undefined);
+
+const EVERY_MS = 2_000;
+const KEPT_MS = 15 * 60_000;
+/** Samples that are further apart have a gap between them. */
+const GAP_MS = 10_000;
+
+/** Reads the metrics while the component is there. */
+export function useMetrics(): void {
+  useEffect(() => {
+    let isOver = false;
+    let timer: ReturnType<typeof setTimeout>;
+    const look = async (): Promise<void> => {
+      try {
+        const values = readMetrics(await getText('/hub/metrics'));
+        const atMs = Date.now();
+        samples.value = [...samples.peek().filter((sample) => sample.atMs > atMs - KEPT_MS), { atMs, values }];
+        metricsProblem.value = undefined;
+      } catch (error) {
+        metricsProblem.value = error instanceof Error ? error.message : String(error);
+      }
+      if (!isOver) timer = setTimeout(look, EVERY_MS);
+    };
+    void look();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, []);
+}
+
+/** Reads the text format of Prometheus; lines that are no sample are left out. */
+export function readMetrics(text: string): ReadonlyMap<string, number> {
+  const values = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    const found = /^([A-Za-z_:][\w:]*(?:\{.*\})?) (\S+)/.exec(line);
+    if (found?.[1] !== undefined && found[2] !== undefined) values.set(found[1], Number(found[2]));
+  }
+  return values;
+}
+
+/** By how much a counter has risen per second, at each sample but the first; null over a gap and over a restart. */
+export function rates(all: readonly Sample[], name: string): (number | null)[] {
+  return all.slice(1).map(({ atMs, values }, index) => {
+    const before = all[index];
+    const [from, to] = [before?.values.get(name), values.get(name)];
+    if (before === undefined || from === undefined || to === undefined) return null;
+    if (atMs - before.atMs > GAP_MS || to < from) return null;
+    return ((to - from) * 1_000) / (atMs - before.atMs);
+  });
+}
+
+/** A value at each sample but the first; null where there is none. */
+export function levels(all: readonly Sample[], name: string, scale = 1): (number | null)[] {
+  return all.slice(1).map(({ values }) => {
+    const value = values.get(name);
+    return value === undefined ? null : value * scale;
+  });
+}
+
+/** The sum of several lines. */
+export function sums(lines: readonly (readonly (number | null)[])[]): (number | null)[] {
+  const [first = []] = lines;
+  return first.map((_, index) => {
+    const values = lines.map((line) => line[index] ?? null);
+    return values.includes(null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+  });
+}
+
+/** Names of a family's samples that there are, with the value of one label. */
+export function labelled(
+  sample: Sample | undefined,
+  family: string,
+  label: string,
+): readonly (readonly [string, string])[] {
+  const names = [...(sample?.values.keys() ?? [])].filter((name) => name.startsWith(`${family}{`));
+  return names.flatMap((name) => {
+    const value = new RegExp(`${label}="([^"]*)"`).exec(name)?.[1];
+    return value === undefined ? [] : [[value, name] as const];
+  });
+}

@@ -1,0 +1,151 @@
+import type { SystemHealth } from '../../model/health.ts';
+import { connection, reconnect, traffic } from '../hub/live.ts';
+import { settings } from '../hub/settings.ts';
+import { Button } from '../parts/button.tsx';
+import { copyText } from '../parts/clipboard.ts';
+import { Badge, Card, Facts, type Tone } from '../parts/page.tsx';
+import { durationText, useNow } from '../parts/time.tsx';
+import { STATES } from '../shell/status.tsx';
+import { millisecondsText } from './numbers.ts';
+import { type Polled, usePolled } from './polled.ts';
+import { RateCharts } from './rate_charts.tsx';
+
+interface Version {
+  readonly hub_version: string;
+  readonly vendor: string;
+  readonly api_version: string;
+}
+
+/** How the hub is, and how fast. */
+export function Overview() {
+  const system = usePolled<SystemHealth>('/health/system', 5_000);
+  return (
+    <>
+      <div class="grid-cards">
+        <ConnectionCard />
+        <HubCard system={system} />
+        <DatabaseCard system={system} />
+      </div>
+      <RateCharts />
+      {system.value !== undefined && <Configuration text={system.value.config} />}
+    </>
+  );
+}
+
+const MEANINGS = {
+  connecting: 'The page is connecting to the hub for the first time.',
+  connected: 'The hub answers. What the page shows is what is there now.',
+  stale: 'The hub has not answered for some seconds. What the page shows may be out of date.',
+  reconnecting: 'The connection is lost. What the page shows is out of date.',
+} as const;
+
+function ConnectionCard() {
+  const { state, sinceMs, retryAtMs } = connection.value;
+  const nowMs = useNow(500);
+  const { label, tone } = STATES[state];
+  const roundTripMs = state === 'connected' ? traffic.value.at(-1)?.roundTripMs : undefined;
+  return (
+    <Card title="Connection">
+      <Headline tone={tone} label={label} />
+      <p class="soft op-meaning">{MEANINGS[state]}</p>
+      <Facts
+        rows={[
+          ['Since', durationText(Math.max(0, nowMs - sinceMs))],
+          ['Round trip', roundTripMs === undefined ? undefined : millisecondsText(roundTripMs)],
+          ['Next attempt', retryAtMs === undefined ? undefined : nextText(retryAtMs - nowMs)],
+        ]}
+      />
+      {state !== 'connected' && (
+        <div class="row op-action">
+          <Button kind="main" onClick={reconnect}>
+            Connect now
+          </Button>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function nextText(milliseconds: number): string {
+  return milliseconds <= 0 ? 'now' : `in ${Math.ceil(milliseconds / 1_000)} s`;
+}
+
+function HubCard({ system: { value: system, problem } }: { readonly system: Polled<SystemHealth> }) {
+  const version = usePolled<Version>('/version', 60_000).value;
+  const isUp = system !== undefined && problem === undefined;
+  return (
+    <Card title="Hub">
+      <Headline
+        tone={isUp ? 'ok' : problem === undefined ? 'neutral' : 'danger'}
+        label={isUp ? 'Running' : problem === undefined ? 'Asking' : 'No answer'}
+      />
+      <p class="soft op-meaning">{problem ?? 'The hub takes requests.'}</p>
+      <Facts
+        rows={[
+          ['Up for', system && isUp ? durationText(system.uptime * 1_000) : undefined],
+          ['Version', version?.hub_version ?? settings.value.hub_version],
+          ['omlox API', version?.api_version],
+          [
+            'Streams',
+            system && system.iso_24730_connections > 0 ? `${system.iso_24730_connections} ISO 24730` : undefined,
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function DatabaseCard({ system: { value: system, problem } }: { readonly system: Polled<SystemHealth> }) {
+  const database = system?.database;
+  const isKnown = database !== undefined && problem === undefined;
+  const isFailing = database?.state === 'failing';
+  return (
+    <Card title="Database">
+      <Headline
+        tone={!isKnown ? 'neutral' : isFailing ? 'danger' : 'ok'}
+        label={!isKnown ? 'Unknown' : isFailing ? 'Failing' : 'Writing'}
+      />
+      <p class="soft op-meaning">
+        {isFailing ? 'What the hub is told may be lost with a restart.' : 'What the hub is told reaches its database.'}
+      </p>
+      <Facts
+        rows={[
+          ['Rows to write', isKnown ? database.pending_rows : undefined],
+          ['Failing since', database?.failing_since && new Date(database.failing_since).toLocaleString()],
+          ['Why', database?.error],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Headline({ tone, label }: { readonly tone: Tone; readonly label: string }) {
+  return (
+    <p class="op-headline">
+      <Badge tone={tone} dot>
+        {label}
+      </Badge>
+    </p>
+  );
+}
+
+function Configuration({ text }: { readonly text: string }) {
+  return (
+    <Card
+      title="Configuration"
+      actions={
+        <Button icon="copy" onClick={() => void copyText(text, 'Configuration')}>
+          Copy
+        </Button>
+      }
+    >
+      <details>
+        <summary>What the hub runs with, without secrets</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+        <pre class="list-json" tabIndex={0}>
+          {text}
+        </pre>
+      </details>
+    </Card>
+  );
+}

@@ -1,0 +1,135 @@
+import { useMemo } from 'preact/hooks';
+import { Chart, type Line } from '../charts/chart.tsx';
+import { traffic } from '../hub/live.ts';
+import { Choice } from '../parts/button.tsx';
+import { Card } from '../parts/page.tsx';
+import { useNow } from '../parts/time.tsx';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { labelled, levels, metricsProblem, rates, samples, sums, useMetrics } from './metrics.ts';
+import { bytesText, millisecondsText, percentText, rateText } from './numbers.ts';
+import { Problem } from './problem.tsx';
+
+const WINDOWS = [
+  { value: '1', label: '1 min' },
+  { value: '5', label: '5 min' },
+  { value: '15', label: '15 min' },
+] as const;
+
+/** Rates and latencies since the page was opened, and up to the last minutes. */
+export function RateCharts() {
+  useMetrics();
+  const nowMs = useNow(1_000);
+  const minutes = WINDOWS.find(({ value }) => value === urlParam('window'))?.value ?? '5';
+  const range = [nowMs / 1_000 - Number(minutes) * 60, nowMs / 1_000] as const;
+  return (
+    <section class="stack" aria-label="Rates and latencies">
+      <div class="row">
+        <h2 class="op-title">Rates and latencies</h2>
+        <Choice label="Time" value={minutes} options={WINDOWS} onChange={(window) => setUrlParams({ window })} />
+      </div>
+      <Problem text={metricsProblem.value} />
+      <div class="op-charts">
+        <MetricCharts range={range} />
+        <PageCharts range={range} />
+      </div>
+    </section>
+  );
+}
+
+interface Ranged {
+  readonly range: readonly [number, number];
+}
+
+function MetricCharts({ range }: Ranged) {
+  const all = samples.value;
+  const times = useMemo(() => all.slice(1).map(({ atMs }) => atMs / 1_000), [all]);
+  const charts = useMemo(() => {
+    const rate = (label: string, name: string): Line => ({ label, values: rates(all, name) });
+    const event = (label: string, type: string): Line => rate(label, `hub_events_total{type="${type}"}`);
+    const delay = (label: string, quantile: string): Line => {
+      return { label, values: levels(all, `hub_event_loop_delay_seconds{quantile="${quantile}"}`, 1_000) };
+    };
+    const sumOf = (family: string, label: string, of: typeof rates): (number | null)[] => {
+      return sums(labelled(all.at(-1), family, label).map(([, name]) => of(all, name)));
+    };
+    return {
+      locations: [
+        rate('Received', 'hub_locations_received_total'),
+        rate('Processed', 'hub_locations_processed_total'),
+        { label: 'Rejected', values: sumOf('hub_locations_rejected_total', 'reason', rates) },
+      ],
+      events: [event('Entries', 'region_entry'), event('Exits', 'region_exit'), event('Collisions', 'collision_start')],
+      sent: [
+        event('Motions', 'trackable_motion'),
+        { label: 'Sent to clients', values: sumOf('hub_fanout_delivered_total', 'topic', rates) },
+      ],
+      delay: [delay('Median', '0.5'), delay('99 of 100', '0.99')],
+      waiting: [{ label: 'Items', values: sumOf('hub_lane_pending', 'lane', levels) }],
+      busy: [
+        { label: 'Main thread', values: levels(all, 'hub_event_loop_busy_ratio', 100) },
+        { label: 'All threads', values: rates(all, 'process_cpu_seconds_total').map((each) => each && each * 100) },
+      ],
+      memory: [{ label: 'Whole process', values: levels(all, 'process_resident_memory_bytes') }],
+    } satisfies Record<string, Line[]>;
+  }, [all]);
+  const shared = { times, range };
+  return (
+    <>
+      <ChartCard title="Locations" {...shared} lines={charts.locations} format={rateText} />
+      <ChartCard title="Events" {...shared} lines={charts.events} format={rateText} />
+      <ChartCard title="Motions and what is sent" {...shared} lines={charts.sent} format={rateText} />
+      <ChartCard title="Delay of the hub" {...shared} lines={charts.delay} format={millisecondsText} />
+      <ChartCard
+        title="Waiting for a thread"
+        {...shared}
+        lines={charts.waiting}
+        format={(each) => String(Math.round(each))}
+      />
+      <ChartCard title="Processor" {...shared} lines={charts.busy} format={percentText} />
+      <ChartCard title="Memory" {...shared} lines={charts.memory} format={bytesText} />
+    </>
+  );
+}
+
+/** What this page itself gets. */
+function PageCharts({ range }: Ranged) {
+  const all = traffic.value;
+  const { times, trip, bytes } = useMemo(
+    () => ({
+      times: all.map(({ atMs }) => atMs / 1_000),
+      trip: [{ label: 'Round trip', values: all.map(({ roundTripMs }) => roundTripMs ?? null) }],
+      bytes: [{ label: 'Received', values: all.map((each) => each.bytes) }],
+    }),
+    [all],
+  );
+  const perSecond = (value: number): string => `${bytesText(value)}/s`;
+  return (
+    <>
+      <ChartCard
+        title="From this page to the hub and back"
+        times={times}
+        range={range}
+        lines={trip}
+        format={millisecondsText}
+      />
+      <ChartCard title="What this page receives" times={times} range={range} lines={bytes} format={perSecond} />
+    </>
+  );
+}
+
+function ChartCard({
+  title,
+  ...chart
+}: {
+  readonly title: string;
+  readonly times: readonly number[];
+  readonly range: readonly [number, number];
+  readonly lines: readonly Line[];
+  readonly format: (value: number) => string;
+}) {
+  return (
+    <Card title={title}>
+      <Chart label={title} {...chart} />
+    </Card>
+  );
+}

@@ -1,0 +1,184 @@
+import type { ComponentChildren } from 'preact';
+import { Link } from 'wouter-preact';
+import type { HealthSource } from '../../model/health.ts';
+import { labelOf } from '../hub/kinds.ts';
+import { useEntities } from '../hub/stores.ts';
+import { sortedBy } from '../lists/order.ts';
+import { Badge, Card, Empty, Spinner, type Tone } from '../parts/page.tsx';
+import { type Column, type Sorting, Table } from '../parts/table.tsx';
+import { ago, useNow } from '../parts/time.tsx';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { countText, rateText } from './numbers.ts';
+import { type Polled, usePolled } from './polled.ts';
+import { Problem } from './problem.tsx';
+
+const EVERY_MS = 3_000;
+/** What has been silent for longer is worth a look. */
+const QUIET_MS = 60_000;
+
+interface Row extends HealthSource {
+  readonly label: string;
+  readonly href: string | undefined;
+  readonly perSecond: number | undefined;
+  readonly agoMs: number;
+}
+
+/** Zones, and what else locations come from: what has been heard of each, and when. */
+export function Sources() {
+  const zones = useEntities('zones');
+  const ofZones = usePolled<readonly HealthSource[]>('/health/zones/summary', EVERY_MS);
+  const ofOthers = usePolled<readonly HealthSource[]>('/health/sources/summary', EVERY_MS);
+  const nowMs = useNow(1_000);
+  const zoneRows = rowsOf(ofZones, nowMs).map((row) => {
+    const zone = zones.get(row.id);
+    return { ...row, label: zone === undefined ? row.id : labelOf(zone), href: `/zones/${encodeURIComponent(row.id)}` };
+  });
+  return (
+    <>
+      <Problem text={ofZones.problem ?? ofOthers.problem} />
+      <SourceTable title="Zones" param="zonesort" rows={zoneRows} isKnown={ofZones.value !== undefined}>
+        Create a <Link href="/zones">zone</Link> to see here what comes from it.
+      </SourceTable>
+      <SourceTable
+        title="Other sources"
+        param="sort"
+        rows={rowsOf(ofOthers, nowMs)}
+        isKnown={ofOthers.value !== undefined}
+      >
+        Everything that comes in names a zone, or nothing has come in since the hub was started.
+      </SourceTable>
+    </>
+  );
+}
+
+function rowsOf({ value = [], atMs, before }: Polled<readonly HealthSource[]>, nowMs: number): Row[] {
+  const earlier = new Map(before?.value.map((source) => [source.id, source.number_of_updates]));
+  return value.map((source) => {
+    const risen = source.number_of_updates - (earlier.get(source.id) ?? 0);
+    const seconds = (atMs - (before?.atMs ?? atMs)) / 1_000;
+    const last = source.last_update_received;
+    return {
+      ...source,
+      label: source.id,
+      href: undefined,
+      perSecond: seconds > 0 && risen >= 0 ? risen / seconds : undefined,
+      agoMs: last === undefined ? Number.POSITIVE_INFINITY : Math.max(0, nowMs - Date.parse(last)),
+    };
+  });
+}
+
+function stateOf({ agoMs, reconnects, connection_established: established }: Row): { label: string; tone: Tone } {
+  // Only streams have a connection of their own that can be down.
+  if (reconnects !== undefined && established === undefined) return { label: 'Disconnected', tone: 'danger' };
+  if (agoMs === Number.POSITIVE_INFINITY) return { label: 'Never heard', tone: 'neutral' };
+  return agoMs > QUIET_MS ? { label: 'Quiet', tone: 'warn' } : { label: 'Hearing', tone: 'ok' };
+}
+
+const VALUES: Readonly<Record<string, (row: Row) => string | number | undefined>> = {
+  name: ({ label }) => label,
+  state: (row) => stateOf(row).label,
+  type: ({ type }) => type,
+  updates: ({ number_of_updates: updates }) => updates,
+  rate: ({ perSecond }) => perSecond,
+  last: ({ agoMs }) => agoMs,
+};
+
+const COLUMNS: readonly Column<Row>[] = [
+  { key: 'name', title: 'Name', sorts: true, cell: (row) => <Name row={row} /> },
+  {
+    key: 'state',
+    title: 'State',
+    sorts: true,
+    cell: (row) => (
+      <Badge tone={stateOf(row).tone} dot>
+        {stateOf(row).label}
+      </Badge>
+    ),
+  },
+  { key: 'type', title: 'Type', sorts: true, class: 'wide-only', cell: ({ type }) => type },
+  {
+    key: 'rate',
+    title: 'Rate',
+    sorts: true,
+    isNumber: true,
+    cell: ({ perSecond }) => (perSecond === undefined ? '–' : rateText(perSecond)),
+  },
+  {
+    key: 'updates',
+    title: 'Updates',
+    sorts: true,
+    isNumber: true,
+    class: 'wide-only',
+    cell: ({ number_of_updates: updates }) => countText(updates),
+  },
+  {
+    key: 'last',
+    title: 'Last',
+    sorts: true,
+    class: 'wide-only',
+    cell: ({ agoMs }) => (Number.isFinite(agoMs) ? ago(agoMs) : <span class="faint">never</span>),
+  },
+  {
+    key: 'way',
+    title: 'By',
+    class: 'wide-only',
+    cell: ({ last_update_type: way }) => way ?? <span class="faint">–</span>,
+  },
+  {
+    key: 'connection',
+    title: 'Connection',
+    class: 'wide-only',
+    cell: (row) => connectionText(row) ?? <span class="faint">–</span>,
+  },
+];
+
+function Name({ row: { label, href } }: { readonly row: Row }) {
+  return href === undefined ? <span class="cut">{label}</span> : <Link href={href}>{label}</Link>;
+}
+
+function connectionText({ reconnects, uptime }: Row): string | undefined {
+  if (reconnects === undefined) return undefined;
+  const again = reconnects === 1 ? '1 reconnect' : `${reconnects} reconnects`;
+  return uptime === undefined ? again : `up ${Math.round(uptime)} s, ${again}`;
+}
+
+function SourceTable({
+  title,
+  param,
+  rows,
+  isKnown,
+  children,
+}: {
+  readonly title: string;
+  /** Where the address has its order. */
+  readonly param: string;
+  readonly rows: readonly Row[];
+  readonly isKnown: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const text = urlParam(param) ?? 'name';
+  const sorting: Sorting = { key: text.replace(/^-/, ''), descending: text.startsWith('-') };
+  const value = VALUES[sorting.key] ?? (({ label }: Row) => label);
+  return (
+    <Card title={title} flush>
+      {!isKnown ? (
+        <div class="list-pad">
+          <Spinner />
+        </div>
+      ) : rows.length === 0 ? (
+        <Empty icon="provider" title="Nothing here">
+          <p>{children}</p>
+        </Empty>
+      ) : (
+        <Table
+          label={title}
+          columns={COLUMNS}
+          rows={sortedBy(rows, value, sorting.descending)}
+          keyOf={({ id }) => id}
+          sorting={sorting}
+          onSort={({ key, descending }) => setUrlParams({ [param]: descending ? `-${key}` : key })}
+        />
+      )}
+    </Card>
+  );
+}

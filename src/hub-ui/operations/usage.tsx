@@ -1,0 +1,145 @@
+import type { Consumption, UsageStatistics } from '../../model/usage.ts';
+import { Button } from '../parts/button.tsx';
+import { copyText } from '../parts/clipboard.ts';
+import { Card, Facts, Spinner } from '../parts/page.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { durationText } from '../parts/time.tsx';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { countText } from './numbers.ts';
+import { usePolled } from './polled.ts';
+import { Problem } from './problem.tsx';
+
+const COUNTED: readonly (readonly [string, string])[] = [
+  ['Locations', 'locationupdates'],
+  ['Proximities', 'proximityupdates'],
+  ['Motions of trackables', 'trackablemotions'],
+  ['Entries', 'fenceevents_entry'],
+  ['Exits', 'fenceevents_exit'],
+  ['Collisions begun', 'collisions_start'],
+  ['Collisions going on', 'collisions_colliding'],
+  ['Collisions ended', 'collisions_end'],
+];
+
+/** What was used, month by month. */
+export function Usage() {
+  const { value: months, problem } = usePolled<readonly Consumption[]>('/stats/consumption/summary', 10_000);
+  if (months === undefined) return problem === undefined ? <Spinner /> : <Problem text={problem} />;
+  const month = months.find((each) => nameOf(each) === urlParam('month')) ?? months.at(-1);
+  if (month === undefined) return null;
+  return (
+    <>
+      <Problem text={problem} />
+      <Months months={months} chosen={month} />
+      <MonthCards month={month} />
+    </>
+  );
+}
+
+/** Locations of each month as bars, to choose one. */
+function Months({ months, chosen }: { readonly months: readonly Consumption[]; readonly chosen: Consumption }) {
+  const most = Math.max(1, ...months.map(({ statistics }) => statistics.locationupdates_processed));
+  return (
+    <Card title="Locations by month">
+      <div class="op-months">
+        {months.map((month) => {
+          const count = month.statistics.locationupdates_processed;
+          return (
+            <button
+              type="button"
+              key={nameOf(month)}
+              class="op-month"
+              aria-pressed={month === chosen}
+              onClick={() => setUrlParams({ month: nameOf(month) })}
+            >
+              <span class="op-month-count">{countText(count)}</span>
+              <span class="op-bar" style={{ height: `${Math.max(2, (count / most) * 72)}px` }} />
+              <span>{titleOf(month)}</span>
+            </button>
+          );
+        })}
+      </div>
+    </Card>
+  );
+}
+
+function MonthCards({ month }: { readonly month: Consumption }) {
+  const { config, statistics } = month;
+  return (
+    <div class="op-usage">
+      <Card
+        title={`Counted in ${titleOf(month)}`}
+        flush
+        actions={
+          <Button icon="copy" onClick={() => void copyText(JSON.stringify(month, undefined, 2), 'JSON')}>
+            Copy as JSON
+          </Button>
+        }
+      >
+        <Table
+          label="Counted"
+          columns={COLUMNS}
+          rows={COUNTED.map((row) => rowOf(row, statistics))}
+          keyOf={({ name }) => name}
+        />
+      </Card>
+      <Card title="Configured">
+        <Facts
+          rows={[
+            ['Zones', countText(config.zones.length)],
+            ['Area of zones', areaText(config.zones.reduce((sum, { sqm }) => sum + Math.abs(sqm), 0))],
+            ['Fences', countText(config.fences.length)],
+            ['Trackables', `${countText(config.trackables_no)}, ${countText(config.trackables_no_active)} active`],
+            [
+              'Providers',
+              `${countText(config.locationproviders_no)}, ${countText(config.locationproviders_no_active)} active`,
+            ],
+            ['Hub has run', durationText(statistics.uptime * 1_000)],
+            ['Hub id', <code key="id">{statistics.instance_id}</code>],
+          ]}
+        />
+      </Card>
+    </div>
+  );
+}
+
+interface Row {
+  readonly name: string;
+  readonly processed: number | undefined;
+  readonly sent: number | undefined;
+  readonly geojson: number | undefined;
+}
+
+function rowOf([name, counter]: readonly [string, string], statistics: UsageStatistics): Row {
+  const counts = statistics as unknown as Readonly<Record<string, number | undefined>>;
+  return {
+    name,
+    processed: counts[`${counter}_processed`],
+    sent: counts[`${counter}_sent`],
+    geojson: counts[`${counter}_geojson_sent`],
+  };
+}
+
+const shown = (value: number | undefined) => (value === undefined ? <span class="faint">–</span> : countText(value));
+
+const COLUMNS: readonly Column<Row>[] = [
+  { key: 'name', title: 'What', cell: ({ name }) => name },
+  { key: 'processed', title: 'There were', isNumber: true, cell: ({ processed }) => shown(processed) },
+  { key: 'sent', title: 'Sent', isNumber: true, cell: ({ sent }) => shown(sent) },
+  { key: 'geojson', title: 'As GeoJSON', isNumber: true, cell: ({ geojson }) => shown(geojson) },
+];
+
+function nameOf({ year, month }: Consumption): string {
+  return `${year}-${String(month).padStart(2, '0')}`;
+}
+
+function titleOf({ year, month }: Consumption): string {
+  return new Date(Date.UTC(year, month - 1, 15)).toLocaleDateString('en', {
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+}
+
+function areaText(squareMetres: number): string {
+  return `${countText(Math.round(squareMetres))} m²`;
+}
