@@ -29,7 +29,12 @@ const VIEWS: Readonly<Record<string, string>> = {
   'map-trackable': `?sel=trackables:${FORKLIFT}&follow=1&layers=trackables,zones,fences,labels,tails,accuracy`,
   'map-far': '?at=8.6007,50.0503&z=16.2',
   events: 'events',
+  'events-occupancy': 'events/occupancy',
   operations: 'operations',
+  'operations-sources': 'operations/sources',
+  'operations-sessions': 'operations/sessions',
+  'operations-usage': 'operations/usage',
+  'operations-licence': 'operations/licence',
   zones: 'zones',
   'zones-one': `zones/${ZONE}`,
   fences: 'fences',
@@ -40,6 +45,9 @@ const VIEWS: Readonly<Record<string, string>> = {
   'providers-one': 'providers/demo-tag-29',
   rules: 'rules',
   lists: 'lists',
+  'lists-fences': 'lists/fences?q=dock&sort=-floor',
+  'lists-json': `lists?json=${FORKLIFT}`,
+  'lists-none': 'lists/anchors',
   nowhere: 'no-such-page',
 };
 
