@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { openRegionCheck } from '../wasm/region_check.ts';
+import { garbageCollector } from '../workers/garbage.ts';
 import type { Sources } from './adapters/sources.ts';
 import { createApi } from './api/api.ts';
 import { Replies } from './api/replies.ts';
@@ -16,6 +17,7 @@ import type { HubCounts } from './counts.ts';
 import { RULES_SETTING } from './entities/locating_rules.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
 import type { Fanout } from './fanout/fanout.ts';
+
 import type { Log } from './log.ts';
 import { connectionsOf } from './operation/connections.ts';
 import { type Operation, openOperation } from './operation/operation.ts';
@@ -94,6 +96,8 @@ async function openOn(
   const { shards, collisions, ticker, fanout, entities, sources } = parts;
   try {
     await fill(parts, kept, config);
+    // What the start has left behind would stay until the engine needs the room.
+    garbageCollector()();
     const connections = () => connectionsOf(sources.status(), entities);
     const operation = await openOperation(parts, { config, log, kept, schedule, connections });
     const listening = await serve({ ...parts, operation, authorization }, config, log);
@@ -146,7 +150,8 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
   if (config.persist_locations) shards.restore(kept.rows.filter(isWanted), config.restart_event_delay);
   // A worker takes some 400 ms to start. The first location should not wait for that.
-  for (const { lane } of [...shards.lanes, collisions]) lane.wake();
+  for (const { lane } of shards.lanes) lane.wake();
+  if (entities.count('trackable') > 0) collisions.lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);
 }
 

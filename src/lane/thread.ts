@@ -32,6 +32,12 @@ export interface ThreadMemory {
  */
 const YOUNG_GENERATION_MB = 192;
 
+export interface ThreadOptions {
+  readonly workerData?: unknown;
+  /** Whether the worker starts at once; otherwise `restart` does it. */
+  readonly isNeeded?: boolean;
+}
+
 type Pool = Piscina<Uint8Array, Uint8Array>;
 
 /**
@@ -39,7 +45,7 @@ type Pool = Piscina<Uint8Array, Uint8Array>;
  * block the others, and its queue reorders tasks. A worker that has died takes its Piscina along: one that outlives
  * its first worker queues runs for the next, and keeps them for ever should that one die before it is ready.
  */
-export function openThread(file: URL, workerData?: unknown): Thread {
+export function openThread(file: URL, { workerData, isNeeded = true }: ThreadOptions = {}): Thread {
   let pool: Pool | undefined;
   let isClosed = false;
 
@@ -62,7 +68,7 @@ export function openThread(file: URL, workerData?: unknown): Thread {
     for (const worker of started.threads) worker.once('exit', () => void drop(started));
     pool = started;
   };
-  start();
+  if (isNeeded) start();
   return {
     async run(bytes) {
       if (pool === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');

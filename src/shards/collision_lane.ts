@@ -31,15 +31,17 @@ export class CollisionLane {
   readonly #thread: Thread;
   readonly #zones = new Map<string, Zone>();
   #variants: readonly Variant[] = [];
-  /** The worker has failed: it is not known what it knows. */
-  #broken = false;
+  /** Nothing has moved yet: a hub without trackables needs no worker, and saves its memory. */
+  #isNeeded = false;
+  /** There is no worker yet, or it has failed and nobody knows what it knows. */
+  #broken = true;
   #closed = false;
   #waiting = 0;
   #waitingBytes = 0;
 
   constructor(options: CollisionLaneOptions) {
     this.#options = options;
-    this.#thread = openThread(COLLISION_WORKER);
+    this.#thread = openThread(COLLISION_WORKER, { isNeeded: false });
     const driver = {
       run: (tellings: readonly Telling[]) => this.#run(tellings),
       outcome: (reply: CollisionReply) => this.#take(reply),
@@ -59,6 +61,7 @@ export class CollisionLane {
   /** Takes what a shard has moved, and goes on with what has waited for that shard. */
   shardDone(packed: Uint8Array | undefined): void {
     if (packed !== undefined) {
+      this.#isNeeded = true;
       this.#waitingBytes += packed.byteLength;
       this.lane.push({ kind: 'motions', packed });
     } else if (this.#waiting > 0) this.lane.wake();
@@ -66,13 +69,13 @@ export class CollisionLane {
 
   variants(variants: readonly Variant[]): void {
     this.#variants = variants;
-    this.lane.push({ kind: 'variants', variants });
+    if (this.#isNeeded) this.lane.push({ kind: 'variants', variants });
   }
 
   zone(id: string, zone: Zone | undefined): void {
     if (zone === undefined) this.#zones.delete(id);
     else this.#zones.set(id, zone);
-    this.lane.push({ kind: 'zone', id, zone });
+    if (this.#isNeeded) this.lane.push({ kind: 'zone', id, zone });
   }
 
   /** Motions that wait to be taken, in bytes as they are packed. */

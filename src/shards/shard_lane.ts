@@ -78,7 +78,7 @@ export class ShardLane {
   constructor(options: ShardLaneOptions) {
     this.#options = options;
     this.#keeping = new Keeping(options.shareOfStore, () => options.isStoreBehind());
-    this.#thread = openThread(SHARD_WORKER, options.settings satisfies ShardSettings);
+    this.#thread = openThread(SHARD_WORKER, { workerData: options.settings satisfies ShardSettings });
     const driver: LaneDriver<LaneItem, ShardReply | undefined> = {
       run: (items) => this.#run(items),
       outcome: (reply, items) => {
