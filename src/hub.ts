@@ -96,8 +96,6 @@ async function openOn(
   const { shards, collisions, ticker, fanout, entities, sources } = parts;
   try {
     await fill(parts, kept, config);
-    // What the start has left behind would stay until the engine needs the room.
-    garbageCollector()();
     const connections = () => connectionsOf(sources.status(), entities);
     const operation = await openOperation(parts, { config, log, kept, schedule, connections });
     const listening = await serve({ ...parts, operation, authorization }, config, log);
@@ -148,6 +146,8 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   const isWanted = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
   const unwanted = kept.rows.filter((row) => !isWanted(row));
   if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
+  // What the start has left behind would stay until the engine needs the room. From the next line on time counts.
+  garbageCollector()();
   if (config.persist_locations) shards.restore(kept.rows.filter(isWanted), config.restart_event_delay);
   // A worker takes some 400 ms to start. The first location should not wait for that.
   for (const { lane } of shards.lanes) lane.wake();
