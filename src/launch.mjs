@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url';
 const SELF = fileURLToPath(import.meta.url);
 const ROOT = dirname(dirname(SELF));
 const WINDOWS = process.platform === 'win32';
+const PARENT = process.ppid;
 
 /** Identifies what should be installed: the lock file's content and the platform, whose binaries are installed. */
 export function stampOf(lockText, platform = `${process.platform}-${process.arch}`) {
@@ -76,16 +77,18 @@ function install() {
   markInstalled(ROOT);
 }
 
-/** What serves or tests the web UI. */
-const NEED_UI = ['src/main.ts', 'ok'];
+/** What serves the web UI, and what tests it. */
+const [HUB, CHECKS] = ['src/main.ts', 'ok'];
 
-/** Another file does it, and finds out by itself whether anything is to be done. */
-function buildUi() {
+/** Another file does it, and finds out by itself whether anything is to be done. A hub does its work without a page. */
+function buildUi(forWhat) {
   const build = join(ROOT, 'src', 'build_ui.mjs');
   const node = findNode(ROOT);
   if (node === undefined || !existsSync(build)) return;
-  const { status } = spawnSync(node, [build], { stdio: ['ignore', 'inherit', 'inherit'] });
-  if (status !== 0) process.exit(status ?? 1);
+  const { status, signal } = spawnSync(node, [build], { stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status === 0) return;
+  if (forWhat === CHECKS || signal !== null) process.exit(status ?? 1);
+  console.error('The hub starts without its web UI');
 }
 
 /** npm must not run on the Node below node_modules: it is about to remove it. */
@@ -96,6 +99,7 @@ function pathWithoutModules() {
 
 function run(command, args, options) {
   const child = spawn(command, args, { stdio: 'inherit', ...options });
+  endWithShell(child);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
       // A terminal sends Ctrl-C to the child itself too. Twice would read as "at once".
@@ -107,10 +111,24 @@ function run(command, args, options) {
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 }
 
+/**
+ * Ends the child when the shell of npm is gone. npm hands a signal to the shell that it runs a script in, and most
+ * shells end of it without a word to the script, which would go on and keep its port.
+ */
+function endWithShell(child) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const timer = setInterval(() => {
+    if (process.ppid === PARENT) return;
+    clearInterval(timer);
+    child.kill('SIGTERM');
+  }, 100);
+}
+
 function main(args) {
   if (args.length === 0) fail('Usage: node src/launch.mjs <file> | --run <script> [arguments]');
   if (!isInstalled(ROOT)) install();
-  if (NEED_UI.includes(args[0] === '--run' ? args[1] : args[0])) buildUi();
+  const what = args[0] === '--run' ? args[1] : args[0];
+  if (what === HUB || what === CHECKS) buildUi(what);
   if (args[0] === '--run') {
     const bin = join(ROOT, 'node_modules', '.bin');
     const env = { ...process.env, PATH: bin + delimiter + pathWithoutModules() };

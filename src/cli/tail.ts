@@ -11,20 +11,20 @@ export function tailCommand(): Command {
   return new Command('tail')
     .description("print a topic's events, one JSON a line (use npm run --silent to get nothing else)")
     .argument('<topic>', `${Object.keys(TOPICS).join(', ')}; the first three also with :geojson`)
-    .option('--param <key=value>', 'filter or transformation, repeatable; a key given twice matches either', param, {})
+    .option('--param <key=value>', 'filter or transformation, repeatable; a key given twice matches either', param)
     .addOption(hubOption())
     .action(tail);
 }
 
 /** Adds `key=value` to the parameters. Values of a repeated key become a list. */
-export function param(text: string, earlier: Params): Params {
+export function param(text: string, earlier: Params = {}): Params {
   const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (key === '') throw new InvalidArgumentError('It must look like fence_id=9d2c.');
   const before = earlier[key];
   return { ...earlier, [key]: before === undefined ? value : [before, value].flat() };
 }
 
-async function tail(topic: string, { hub, param: params }: { hub: string; param: Params }): Promise<void> {
+async function tail(topic: string, { hub, param: params = {} }: { hub: string; param?: Params }): Promise<void> {
   const signal = interruption();
   const onEvents = (_: string, payload: readonly unknown[]) => {
     process.stdout.write(payload.map((event) => `${JSON.stringify(event)}\n`).join(''));

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
 const LAUNCH = new URL('../../src/launch.mjs', import.meta.url);
@@ -142,4 +142,40 @@ test('launch.mjs hands a signal to the script and waits for its end', async (con
   await once(child.stdout, 'data');
   child.kill('SIGTERM');
   assert.equal((await finish(child)).code, 7);
+});
+
+test('launch.mjs ends the script when npm is stopped, whatever the shell between them does', async (context) => {
+  const root = project(context);
+  record(root, {});
+  const manifest = {
+    name: 'launched',
+    version: '1.0.0',
+    type: 'module',
+    scripts: { start: 'node src/launch.mjs s.ts' },
+  };
+  writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(
+    join(root, 's.ts'),
+    "process.on('SIGTERM', () => { console.log('in order'); process.exit() }); console.log('ready'); setTimeout(() => {}, 20_000)",
+  );
+
+  const env = { ...process.env, PATH: dirname(process.execPath) + delimiter + process.env.PATH };
+  const npm = spawn('npm', ['start', '--silent'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  assert.ok(npm.stdout);
+  await once(npm.stdout, 'data');
+  npm.kill('SIGTERM');
+  // The output is closed when the script, the last that has it, is gone.
+  assert.equal((await finish(npm)).out, 'in order\n');
+});
+
+test('launch.mjs starts the hub without its page when that cannot be built, and no checks', async (context) => {
+  const root = project(context);
+  record(root, {});
+  writeFileSync(join(root, 'src', 'build_ui.mjs'), "console.error('no page'); process.exit(1)");
+  writeFileSync(join(root, 'src', 'main.ts'), "console.log('hub')");
+
+  const hub = await finish(launch(root, 'src/main.ts'));
+  assert.deepEqual(hub, { code: 0, out: 'hub\n', err: 'no page\nThe hub starts without its web UI\n' });
+  const checks = await finish(launch(root, '--run', 'ok'));
+  assert.deepEqual(checks, { code: 1, out: '', err: 'no page\n' });
 });

@@ -72,6 +72,7 @@ test('whatever happens, nothing is left when everything is deleted', async () =>
       const end = endOf(timed) + LATER + 1;
       for (const id of PROVIDERS) bench.tell(end, deleted('provider', id));
       for (const id of TRACKABLES) bench.tell(end, deleted('trackable', id));
+      for (const { occupants } of bench.shard.state.fences.values()) assert.equal(occupants.size, 0);
       for (const id of FENCES) bench.tell(end, deleted('fence', id));
       bench.tell(end, deleted('zone', HALL.id), { kind: 'rules', rules: [] });
       assert.deepEqual(leftovers(bench.shard.state), []);

@@ -16,6 +16,7 @@ const CLOCKS = [
   'src/parts.ts',
   'src/clock.ts',
   'src/main.ts',
+  'src/launch.mjs',
   'src/cli',
   'src/hub-ui',
   'src/transport',

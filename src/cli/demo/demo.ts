@@ -43,16 +43,18 @@ export async function demo({ hub, seed, seconds = Number.POSITIVE_INFINITY }: Op
     stream = await countEvents(events, { hub, status, signal });
     status.print(`Feeding ${crew.length} tags into ${hub}. Stop with Ctrl-C`);
     const feedMs = performance.now();
-    let nextMs = feedMs;
-    while (nextMs - feedMs < seconds * 1000) {
+    // Counted from the first tick, in whole ticks as long as nothing is late: sums of clock readings would be rounded,
+    // and a last tick at 499.999999 ms would be one too many.
+    let nextMs = 0;
+    while (nextMs < seconds * 1000) {
       crew = crew.map((member) => ({ ...member, mover: move(member.mover, TICK_MS / 1000) }));
       await send(client, { crew, sent });
       sent.ticks += 1;
       const nowMs = performance.now();
       status.show(nowMs, () => describe({ sent, events, seconds: (nowMs - startMs) / 1000 }));
       // Due times do not add up delays. After a slow reply the next tick is late, and no others hurry after it.
-      nextMs = Math.max(nextMs + TICK_MS, nowMs);
-      await delay(nextMs - nowMs, undefined, { signal });
+      nextMs = Math.max(nextMs + TICK_MS, nowMs - feedMs);
+      await delay(feedMs + nextMs - nowMs, undefined, { signal });
     }
   } catch (error) {
     if (!signal.aborted) throw error;
