@@ -92,6 +92,10 @@ test('Somebody signs in, comes back to where they wanted to go, stays signed in,
 
   await page.getByRole('button', { name: 'Sign out' }).first().click();
   await page.waitForURL((url) => url.origin !== hub.origin);
+  await page.getByRole('button', { name: 'Yes, sign me out' }).click();
+  await page.waitForURL(`${hub.origin}/hub-ui/**`);
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  assert.equal(await page.evaluate('sessionStorage.length + Object.keys(localStorage).join()'), '0hub-theme');
 });
 
 test('Who may only look is offered nothing that changes anything', { skip }, async (t) => {
@@ -104,6 +108,40 @@ test('Who may only look is offered nothing that changes anything', { skip }, asy
   await page.getByText('You may look, but not change it').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Delete' }).count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0);
+  for (const name of ['Name', 'Exit delay']) {
+    assert.equal(await page.getByLabel(name, { exact: true }).isDisabled(), true, name);
+  }
+  assert.equal(await page.getByRole('button', { name: 'Draw a polygon' }).isDisabled(), true);
+  await page.getByText('Drag corners').waitFor({ state: 'detached' });
+  await page.goto(`${hub.origin}/hub-ui/fences/new`);
+  await page.getByText('You may not create a fence').waitFor();
+  await page.getByRole('link', { name: 'Rules' }).click();
+  await page.getByText('You may look, but not change them').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Add rule' }).isDisabled(), true);
+});
+
+test('Who may see some things is led to these, and to nothing else', { skip }, async (t) => {
+  const hub = await openSite(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
+  await signIn(page, 'tag-owner');
+  const links = page.locator('.rail-group').getByRole('link');
+  const seen = ['Map', 'Events', 'Operations', 'Fences', 'Trackables', 'Providers', 'Lists'];
+  assert.deepEqual(await links.allTextContents(), seen);
+  // Of the site, the fence that they own.
+  await page.getByRole('combobox', { name: 'Search the site' }).fill('a');
+  await page.getByRole('option').first().waitFor();
+  assert.deepEqual(
+    await page
+      .getByRole('option')
+      .getByText(/Dock|Hall/)
+      .allTextContents(),
+    ['Dock A'],
+  );
+  assert.equal(await page.getByRole('region', { name: 'First steps' }).count(), 0);
+  assert.equal(await page.locator('.toast').count(), 0);
+  await page.goto(`${hub.origin}/hub-ui/zones`);
+  await page.getByText('You may not see this').waitFor();
 });
 
 test('A token is renewed before it ends, without a question', { skip }, async (t) => {
@@ -118,6 +156,23 @@ test('A token is renewed before it ends, without a question', { skip }, async (t
   await page.getByRole('link', { name: 'Rules' }).click();
   await used;
   await page.getByText('No rules').waitFor();
+});
+
+test('A session that cannot be renewed is said to have ended, and begins again where it was', { skip }, async (t) => {
+  const hub = await openSite(t, 10);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones?q=hall`, { mayFail: true });
+  await signIn(page, 'hub-admin');
+  await page.route('**/token', (route) => {
+    const headers = { 'Access-Control-Allow-Origin': '*' };
+    return route.fulfill({ status: 400, headers, json: { error: 'invalid_grant' } });
+  });
+  await page.getByRole('alert').getByText('Your sign-in has ended').waitFor();
+  await page.getByRole('link', { name: /Hall/ }).waitFor();
+  await page.unroute('**/token');
+  await page.getByRole('button', { name: 'Sign in again' }).click();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Connected' }).first().waitFor();
+  assert.equal(page.url(), `${hub.origin}/hub-ui/zones?q=hall`);
 });
 
 test('A refusal of the identity server is told, and a hub without authorization asks nobody', { skip }, async (t) => {

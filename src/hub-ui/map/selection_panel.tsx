@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { Link } from 'wouter-preact';
 import type { Zone } from '../../model/zone.ts';
+import { can } from '../hub/access.ts';
 import { labelOf, SINGULAR } from '../hub/kinds.ts';
+import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icons.tsx';
@@ -22,6 +24,7 @@ interface PanelProps {
 export function SelectionPanel(props: PanelProps) {
   const { kind, id } = props.selection;
   const entity = storeOf(kind).items.value.get(id);
+  const mayChange = can('UPDATE', entityPath(kind, id));
   const isMoving = kind === 'trackables' || kind === 'providers';
   return (
     <aside class="map-panel" aria-label={`Selected ${SINGULAR[kind]}`}>
@@ -50,8 +53,8 @@ export function SelectionPanel(props: PanelProps) {
             </Button>
           )}
           <Link class="button" href={`/${kind}/${encodeURIComponent(id)}`}>
-            <Icon name="edit" />
-            Edit
+            <Icon name={mayChange ? 'edit' : 'info'} />
+            {mayChange ? 'Edit' : 'Details'}
           </Link>
         </div>
       </div>

@@ -8,7 +8,7 @@ import { Button, IconButton } from '../parts/button.tsx';
 import { confirm } from '../parts/dialog.tsx';
 import { Empty, Notice, Page, Spinner, useTitle } from '../parts/page.tsx';
 import { toast, toastError } from '../parts/toasts.tsx';
-import { type Editor, editorPath, forgetDraft, moveDraft } from './use_editor.ts';
+import { type Editor, editorPath, forgetDraft, moveDraft, type NoEditorState } from './use_editor.ts';
 
 interface EditorFrameProps<K extends Kind> {
   readonly kind: K;
@@ -22,7 +22,7 @@ interface EditorFrameProps<K extends Kind> {
 
 /** The editor of an entity: what it is called, the ways back, the form, and what saves it. */
 export function EditorFrame<K extends Kind>({ kind, editor, fields, map, children }: EditorFrameProps<K>) {
-  const { draft, isOvertaken, stored } = editor;
+  const { draft, isOvertaken, stored, mayChange } = editor;
   const kept = draft.kept.value;
   const value = draft.value.value as { readonly name?: string | null };
   const isNew = kept === undefined;
@@ -40,8 +40,12 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
           <span class="setup-state" role="status">
             {draft.isChanged.value ? 'Not saved' : ''}
           </span>
-          <IconButton icon="undo" label="Undo" disabled={!draft.canUndo.value} onClick={() => draft.undo()} />
-          <IconButton icon="redo" label="Redo" disabled={!draft.canRedo.value} onClick={() => draft.redo()} />
+          {mayChange && (
+            <>
+              <IconButton icon="undo" label="Undo" disabled={!draft.canUndo.value} onClick={() => draft.undo()} />
+              <IconButton icon="redo" label="Redo" disabled={!draft.canRedo.value} onClick={() => draft.redo()} />
+            </>
+          )}
         </div>
       </header>
       <div class="setup-form">
@@ -58,7 +62,9 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
         {!isNew && stored === undefined && (
           <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It cannot be saved any more.</Notice>
         )}
-        {children}
+        <fieldset class="setup-fieldset" disabled={!mayChange}>
+          {children}
+        </fieldset>
       </div>
       <EditorFoot kind={kind} editor={editor} name={name} />
     </>
@@ -87,11 +93,10 @@ function EditorFoot<K extends Kind>({
   editor,
   name,
 }: Pick<EditorFrameProps<K>, 'kind' | 'editor'> & { readonly name: string }) {
-  const { draft, stored } = editor;
+  const { draft, stored, mayChange } = editor;
   const [, go] = useLocation();
   const kept = draft.kept.value;
   const path = kept === undefined ? `/${kind}` : entityPath(kind, kept.id);
-  const maySave = can(kept === undefined ? 'CREATE' : 'UPDATE', path);
   const save = async (): Promise<void> => {
     const id = await draft.save();
     if (id === undefined) {
@@ -126,8 +131,8 @@ function EditorFoot<K extends Kind>({
         </Button>
       )}
       <span class="setup-fill" />
-      {!maySave && <span class="faint">You may look, but not change it</span>}
-      {maySave && (
+      {!mayChange && <span class="faint">You may look, but not change it</span>}
+      {mayChange && (
         <Button
           kind="main"
           data-save
@@ -175,12 +180,21 @@ function useShortcuts<K extends Kind>({ draft }: Editor<K>): void {
 }
 
 /** What stands where there is no draft to be edited. */
-export function NoEditor({ kind, state }: { readonly kind: Kind; readonly state: 'waiting' | 'missing' }) {
+export function NoEditor({ kind, state }: { readonly kind: Kind; readonly state: NoEditorState }) {
   if (state === 'waiting') {
     return (
       <div class="page">
         <Spinner />
       </div>
+    );
+  }
+  if (state === 'forbidden') {
+    return (
+      <Page title={`New ${SINGULAR[kind]}`}>
+        <Empty icon="lock" title={`You may not create a ${SINGULAR[kind]}`}>
+          <Link href={`/${kind}`}>{`All ${kind}`}</Link>
+        </Empty>
+      </Page>
     );
   }
   return (
