@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { can } from '../hub/access.ts';
 import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
-import { deleteEntity, entityPath, errorAt } from '../hub/rest.ts';
+import { deleteEntity, entityPath, errorAt, OtherPlaneError } from '../hub/rest.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { confirm } from '../parts/dialog.tsx';
 import { Empty, Notice, Page, Spinner, useTitle } from '../parts/page.tsx';
@@ -96,9 +96,14 @@ function EditorFoot<K extends Kind>({
   const { draft, stored, mayChange } = editor;
   const [, go] = useLocation();
   const kept = draft.kept.value;
+  const value = draft.value.value as { readonly crs?: string | null };
   const path = kept === undefined ? `/${kind}` : entityPath(kind, kept.id);
   const save = async (): Promise<void> => {
-    const id = await draft.save();
+    let id = await draft.save();
+    const problem = draft.error.peek();
+    if (problem instanceof OtherPlaneError && (await mayChangePlane(kind, problem.kept, value.crs))) {
+      id = await draft.save({ alsoPlane: true });
+    }
     if (id === undefined) {
       focusProblem();
       return;
@@ -144,6 +149,17 @@ function EditorFoot<K extends Kind>({
       )}
     </footer>
   );
+}
+
+/** Nobody sees in which plane a region is kept until it is to be changed. */
+function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined): Promise<boolean> {
+  const drawn = crs === 'local' ? 'the metres of its zone' : 'longitude and latitude';
+  return confirm({
+    title: 'Keep it in another plane?',
+    text: `This ${SINGULAR[kind]} was given in ${kept === 'local' ? 'the metres of a zone' : kept}, and has been drawn in ${drawn}. Saved so, it stays in ${drawn}.`,
+    action: 'Save it so',
+    kind: 'main',
+  });
 }
 
 /** Brings the field that the hub complained of into sight. */
