@@ -6,10 +6,10 @@ import { Button, IconButton } from '../parts/button.tsx';
 import { Check, SelectField } from '../parts/field.tsx';
 import { Card } from '../parts/page.tsx';
 import { toastError } from '../parts/toasts.tsx';
+import { openRing, withCorner, withoutCorner } from './corners.ts';
 import { DraftNumber, DraftText, problemOf } from './draft_fields.tsx';
 import type { FenceTools } from './fence_tools.ts';
 import { PositionCells } from './pair_table.tsx';
-import { openRing, withCorner, withoutCorner } from './region_layer.tsx';
 
 /** The shape of a fence: how it is drawn, in which plane, and its corners as numbers. */
 export function FenceShape(tools: FenceTools) {
