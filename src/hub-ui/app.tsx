@@ -9,6 +9,7 @@ import { Account, SessionEnded, SignIn } from './signin/account.tsx';
 
 const MapPage = lazyPage(async () => (await import('./pages/map_page.tsx')).MapPage);
 const ZonesPage = lazyPage(async () => (await import('./pages/zones_page.tsx')).ZonesPage);
+const AnchorsPage = lazyPage(async () => (await import('./pages/anchors_page.tsx')).AnchorsPage);
 const FencesPage = lazyPage(async () => (await import('./pages/fences_page.tsx')).FencesPage);
 const TrackablesPage = lazyPage(async () => (await import('./pages/trackables_page.tsx')).TrackablesPage);
 const ProvidersPage = lazyPage(async () => (await import('./pages/providers_page.tsx')).ProvidersPage);
@@ -28,6 +29,7 @@ export function App() {
           <Switch>
             <Route path="/" component={MapPage} />
             <Route path="/zones/*?" component={ZonesPage} />
+            <Route path="/anchors/*?" component={AnchorsPage} />
             <Route path="/fences/*?" component={FencesPage} />
             <Route path="/trackables/*?" component={TrackablesPage} />
             <Route path="/providers/*?" component={ProvidersPage} />

@@ -29,7 +29,7 @@ export function SelectionPanel(props: PanelProps) {
   return (
     <aside class="map-panel" aria-label={`Selected ${SINGULAR[kind]}`}>
       <header class="map-panel-head">
-        <Icon name={SINGULAR[kind] as 'zone' | 'fence' | 'trackable' | 'provider'} />
+        <Icon name={SINGULAR[kind] as 'zone' | 'fence' | 'anchor' | 'trackable' | 'provider'} />
         <div>
           <h2 class="cut">{entity === undefined ? id : labelOf(entity)}</h2>
           <span class="faint">{kindText(kind, entity)}</span>
@@ -112,6 +112,7 @@ function FenceBadges({ fences }: { readonly fences: readonly { readonly id: stri
 
 function AreaFacts({ selection: { kind, id } }: PanelProps) {
   if (kind === 'zones') return <ZoneFacts id={id} />;
+  if (kind === 'anchors') return <AnchorFacts id={id} />;
   return <FenceFacts id={id} />;
 }
 
@@ -137,6 +138,30 @@ function ZoneFacts({ id }: { readonly id: string }) {
         ]}
       />
       <Properties properties={zone.properties} />
+    </>
+  );
+}
+
+function AnchorFacts({ id }: { readonly id: string }) {
+  const anchor = storeOf('anchors').items.value.get(id);
+  if (anchor === undefined) return <Gone />;
+  const { zone_id: zoneId, local_position: local, georeferenced_position: earth } = anchor;
+  return (
+    <>
+      <Facts
+        rows={[
+          [
+            'Id',
+            <span key="id" class="mono">
+              {id}
+            </span>,
+          ],
+          ['Zone', sourceName(zoneId)],
+          ['In its metres', local?.coordinates.join(', ')],
+          ['On the earth', earth?.coordinates.join(', ')],
+        ]}
+      />
+      <Properties properties={anchor.properties} />
     </>
   );
 }

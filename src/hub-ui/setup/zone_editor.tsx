@@ -23,7 +23,15 @@ const FIRST: Draft<'zones'> = { type: 'uwb', floor: 0 };
 
 const FIELDS = ['name', 'foreign_id', 'type', 'floor', 'description', 'building', 'site', 'address', 'position'].concat(
   ['radius', 'ground_control_points', 'transformation_type', 'surface_projection', 'easting_angle', 'properties'],
-  ['meridian_convergence', 'scale_factor', 'exit_delay', 'wgs84_height', 'parent', 'incomplete_configuration'],
+  [
+    'anchor_ids',
+    'meridian_convergence',
+    'scale_factor',
+    'exit_delay',
+    'wgs84_height',
+    'parent',
+    'incomplete_configuration',
+  ],
 );
 
 /** Creates and edits a zone. */

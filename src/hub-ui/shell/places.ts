@@ -29,6 +29,7 @@ export const PLACES: readonly PlaceGroup[] = [
     title: 'Set-up',
     places: [
       { path: '/zones', label: 'Zones', icon: 'zone', reads: ['/zones/summary'] },
+      { path: '/anchors', label: 'Anchors', icon: 'anchor', reads: ['/anchors/summary'] },
       { path: '/fences', label: 'Fences', icon: 'fence', reads: ['/fences/summary'] },
       { path: '/trackables', label: 'Trackables', icon: 'trackable', reads: ['/trackables/summary'] },
       { path: '/providers', label: 'Providers', icon: 'provider', reads: ['/providers/summary'] },
