@@ -83,11 +83,11 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
         <div class="stack">
           {zone !== undefined && <Choice label="Shown on the map" value={side} options={SIDES} onChange={setSide} />}
           <fieldset class="setup-group">
-            <legend class="rail-title">On the earth</legend>
+            <legend class="legend">On the earth</legend>
             <PointFields draft={draft} field="georeferenced_position" plane="earth" isRemovable />
           </fieldset>
           <fieldset class="setup-group">
-            <legend class="rail-title">In the metres of its zone</legend>
+            <legend class="legend">In the metres of its zone</legend>
             <PointFields draft={draft} field="local_position" plane="zone" isRemovable />
           </fieldset>
           <p class="field-help">

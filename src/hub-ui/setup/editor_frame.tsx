@@ -24,9 +24,9 @@ interface EditorFrameProps<K extends Kind> {
 export function EditorFrame<K extends Kind>({ kind, editor, fields, map, children }: EditorFrameProps<K>) {
   const { draft, isOvertaken, stored, mayChange } = editor;
   const kept = draft.kept.value;
-  const value = draft.value.value as { readonly name?: string | null };
+  const value = draft.value.value;
   const isNew = kept === undefined;
-  const name = value.name || (kept === undefined ? `New ${SINGULAR[kind]}` : labelOf(kept));
+  const name = nameOf(value) || (kept === undefined ? `New ${SINGULAR[kind]}` : labelOf(kept));
   useTitle(name);
   useShortcuts(editor);
   const form = (
@@ -82,6 +82,10 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
   );
 }
 
+function nameOf(value: object): string | null {
+  return (value as { readonly name?: string | null }).name ?? null;
+}
+
 /** A message that no field shows. */
 function OtherError({ error, fields }: { readonly error: unknown; readonly fields: readonly string[] }) {
   if (error === undefined || fields.some((field) => errorAt(error, field) !== undefined)) return null;
@@ -108,7 +112,7 @@ function EditorFoot<K extends Kind>({
       focusProblem();
       return;
     }
-    toast(`${name} is saved`);
+    toast(`${labelOf({ id, name: nameOf(draft.value.peek()) })} is saved`);
     if (kept !== undefined) return;
     moveDraft(kind, id);
     go(`${editorPath(kind, id)}${location.search}`, { replace: true });

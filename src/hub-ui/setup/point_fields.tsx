@@ -6,7 +6,7 @@ import { memberOf, problemOf } from './draft_fields.tsx';
 
 /** What the numbers of a position are called. */
 const NAMES = {
-  earth: { x: 'Longitude', y: 'Latitude', z: 'Height', unit: '°' },
+  earth: { x: 'Longitude', y: 'Latitude', z: 'Height', unit: undefined },
   zone: { x: 'x', y: 'y', z: 'z', unit: 'm' },
 } as const;
 
@@ -23,6 +23,7 @@ export function PointFields({
   readonly isRemovable?: boolean;
 }) {
   const { x: xName, y: yName, z: zName, unit } = NAMES[plane];
+  const units = unit === undefined ? {} : { unit };
   const position = memberOf<Point>(draft, field);
   const [x, y, z] = position?.coordinates ?? [];
   const set = (index: number, value: number | undefined): void => {
@@ -33,15 +34,15 @@ export function PointFields({
   };
   return (
     <div class="row setup-position">
-      <div class="fields setup-three">
+      <div class="fields setup-three" data-plane={plane}>
         <NumberField
           label={xName}
-          unit={unit}
+          {...units}
           value={x}
           error={problemOf(draft, field)}
           onInput={(value) => set(0, value)}
         />
-        <NumberField label={yName} unit={unit} value={y} onInput={(value) => set(1, value)} />
+        <NumberField label={yName} {...units} value={y} onInput={(value) => set(1, value)} />
         <NumberField label={zName} unit="m" value={z} onInput={(value) => set(2, value)} />
       </div>
       {isRemovable && position !== undefined && (
