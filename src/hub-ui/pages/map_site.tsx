@@ -77,7 +77,9 @@ export function Site(props: SiteProps) {
     firstFit();
     const id = isSelected(kind);
     const index = isFollowing && id !== undefined ? objects.indexOf(id) : undefined;
-    if (index !== undefined) map.getView().setCenter([objects.x[index] ?? 0, objects.y[index] ?? 0]);
+    // It would end a zoom that is under way.
+    if (index === undefined || map.getView().getAnimating()) return;
+    map.getView().setCenter([objects.x[index] ?? 0, objects.y[index] ?? 0]);
   };
   const look = {
     labels: layers.has('labels'),
