@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EARTH, type MapPoint, type Plane, toMap } from '../../src/hub-ui/map/plane.ts';
-import { withCorner, withoutCorner } from '../../src/hub-ui/setup/corners.ts';
+import { withCorner, withCornerAfter, withoutCorner } from '../../src/hub-ui/setup/corners.ts';
 import { carried, replacing } from '../../src/hub-ui/setup/heights.ts';
 import { pairsOf, pairsOfArea, residualsOf, residualText, rowsOf } from '../../src/hub-ui/setup/pairs.ts';
 import { permitsOf } from '../../src/hub-ui/signin/permits.ts';
@@ -176,6 +176,11 @@ test('Corners that are changed in the table leave every other position as it is,
       assert.deepEqual([moved.coordinates[0], left.coordinates[0]], [SQUARE, SQUARE]);
       const wanted = open.with(i, to as [number, number, number]);
       assert.deepEqual(moved.coordinates[1], [...wanted, ...wanted.slice(0, 1)]);
+      const more = withCornerAfter(region, [1, i]);
+      assert.ok(more.type === 'Polygon');
+      assert.deepEqual(more.coordinates[1]?.toSpliced(i + 1, 1), region.coordinates[1]);
+      const [z0 = 0, z1 = 0] = [open[i]?.[2], open[(i + 1) % open.length]?.[2]];
+      assert.ok(Math.abs((more.coordinates[1]?.[i + 1]?.[2] ?? Number.NaN) - (z0 + z1) / 2) < 1e-6);
       const rest = open.toSpliced(i, 1);
       assert.deepEqual(left.coordinates[1], [...rest, ...rest.slice(0, 1)]);
     }),

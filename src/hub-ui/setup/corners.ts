@@ -15,6 +15,34 @@ export function withCorner(region: Region, [ring, index]: readonly [number, numb
   return { type: 'Polygon', coordinates };
 }
 
+/** A polygon with a new corner half way to the next one, also in height. */
+export function withCornerAfter(region: Region, [ring, index]: readonly [number, number]): Region {
+  if (region.type === 'Point') return region;
+  const coordinates = region.coordinates.map((positions, i) => {
+    if (i !== ring) return positions;
+    const open = openRing(positions);
+    const [from, to] = [open[index] ?? [], open[(index + 1) % open.length] ?? []];
+    const between = from.map((value, axis) => rounded((value + (to[axis] ?? value)) / 2));
+    const next = open.toSpliced(index + 1, 0, between);
+    return [...next, ...next.slice(0, 1)];
+  });
+  return { type: 'Polygon', coordinates };
+}
+
+/** A square around a position of a plane, for whoever writes corners instead of drawing them. */
+export function squareAround([x = 0, y = 0]: readonly number[], [halfX, halfY]: readonly [number, number]): Region {
+  const corner = (east: number, north: number): number[] => [rounded(x + east * halfX), rounded(y + north * halfY)];
+  return {
+    type: 'Polygon',
+    coordinates: [[corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1), corner(-1, -1)]],
+  };
+}
+
+/** A tenth of a millimetre, in degrees as well as in metres. */
+function rounded(value: number): number {
+  return Number(value.toFixed(9));
+}
+
 /** A region without one of its corners, which stays closed. */
 export function withoutCorner(region: Region, [ring, index]: readonly [number, number]): Region {
   if (region.type === 'Point') return region;
