@@ -1,8 +1,15 @@
-import type { MapPoint, Position } from './plane.ts';
+import type { Position } from './plane.ts';
 
 /** How far below the upper edge a label stands at best, and by how much it goes down where it has no room. */
 const FIRST_ROW_PIXELS = 13;
 const ROWS = 8;
+
+/** A line from left to right, in units of the map. */
+export interface Row {
+  readonly left: number;
+  readonly right: number;
+  readonly y: number;
+}
 
 /**
  * Where the name of an area is written: inside it, as near to its upper edge as it has room for. In the middle it would
@@ -11,7 +18,7 @@ const ROWS = 8;
 export function labelPlace(
   rings: readonly (readonly Position[])[],
   { widthPixels, resolution }: { readonly widthPixels: number; readonly resolution: number },
-): MapPoint | undefined {
+): Row | undefined {
   const ys = (rings[0] ?? []).map(([, y = 0]) => y);
   const [top, bottom] = [Math.max(...ys), Math.min(...ys)];
   const first = top - FIRST_ROW_PIXELS * resolution;
@@ -20,7 +27,9 @@ export function labelPlace(
   for (let row = 0; row <= ROWS; row++) {
     const y = first + ((middle - first) * row) / ROWS;
     const span = widestAt(rings, y);
-    if (span !== undefined && span[1] - span[0] >= widthPixels * resolution) return [(span[0] + span[1]) / 2, y];
+    if (span !== undefined && span[1] - span[0] >= widthPixels * resolution) {
+      return { left: span[0], right: span[1], y };
+    }
   }
   return undefined;
 }

@@ -22,6 +22,7 @@ const FONT = '12px Inter, system-ui, sans-serif';
 const LABEL_MIN_PIXELS = 46;
 /** What a letter needs on average. */
 const LETTER_PIXELS = 6.5;
+const MARGIN_PIXELS = 6;
 
 /** Zones: the outline of their ground control points; proximity zones are circles of another colour. */
 export function ZoneLayer({
@@ -46,7 +47,7 @@ export function ZoneLayer({
         stroke: new Stroke({ color: colour, width: isSelected ? 2.5 : 1.25, lineDash: isProximity ? [2, 4] : [7, 4] }),
         fill: new Fill({ color: isProximity ? colours.proximityFill : colours.zoneFill }),
       });
-      const label = { text: labelOf(zone), colour, colours, feature, resolution, isBold: !isProximity };
+      const label = { text: labelOf(zone), colour, colours, feature, resolution, isZone: true };
       return [area, ...labelOn(labels, label)];
     },
     [colours, selectedId, labels],
@@ -83,7 +84,7 @@ export function FenceLayer({
         fill: new Fill({ color: glow === undefined ? colours.fenceFill : faint(colour) }),
         zIndex: glow === undefined ? 0 : 1,
       });
-      const label = { text: labelOf(fence), colour: base, colours, feature, resolution, isBold: false };
+      const label = { text: labelOf(fence), colour: base, colours, feature, resolution, isZone: false };
       return [area, ...labelOn(labels, label)];
     },
     [colours, selectedId, glows, labels],
@@ -98,26 +99,30 @@ interface Label {
   readonly colours: Palette;
   readonly feature: Parameters<StyleFunction>[0];
   readonly resolution: number;
-  readonly isBold: boolean;
+  readonly isZone: boolean;
 }
 
 /** The style of a name, or none where there is no room for it. */
-function labelOn(isOn: boolean, { text, colour, colours, feature, resolution, isBold }: Label): Style[] {
+function labelOn(isOn: boolean, { text, colour, colours, feature, resolution, isZone }: Label): Style[] {
   const geometry = feature.getGeometry();
   if (!isOn || !(geometry instanceof Polygon)) return [];
   const [left = 0, , right = 0] = geometry.getExtent();
   const width = (right - left) / resolution;
   if (width < LABEL_MIN_PIXELS) return [];
   const shown = shortened(text, width);
-  const at =
-    labelPlace(geometry.getCoordinates(), { widthPixels: shown.length * LETTER_PIXELS, resolution }) ??
-    geometry.getInteriorPoint().getCoordinates();
+  const widthPixels = shown.length * LETTER_PIXELS + 2 * MARGIN_PIXELS;
+  const row = labelPlace(geometry.getCoordinates(), { widthPixels, resolution });
+  // Zones in the middle and fences at the left: many a fence has the outline of its zone.
+  const isLeft = row !== undefined && !isZone;
+  const x = row && (isLeft ? row.left + MARGIN_PIXELS * resolution : (row.left + row.right) / 2);
+  const at = row === undefined ? geometry.getInteriorPoint().getCoordinates() : [x ?? 0, row.y];
   return [
     new Style({
       geometry: new Point(at),
       text: new Text({
         text: shown,
-        font: `${isBold ? 600 : 500} ${FONT}`,
+        textAlign: isLeft ? 'left' : 'center',
+        font: `${isZone ? 600 : 500} ${FONT}`,
         fill: new Fill({ color: colour }),
         stroke: new Stroke({ color: colours.halo, width: 3 }),
       }),
