@@ -89,7 +89,7 @@ export function RulesPage() {
           }
         >
           <fieldset class="setup-fieldset" disabled={!mayChange}>
-            <RuleList rules={rules} root="rules" error={error} onChange={change} />
+            <RuleList rules={rules} root="rules" error={error} showsHelp onChange={change} />
           </fieldset>
         </Card>
       )}

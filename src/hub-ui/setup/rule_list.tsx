@@ -21,12 +21,15 @@ export function RuleList({
   rules,
   root,
   error,
+  showsHelp = false,
   onChange,
 }: {
   readonly rules: readonly LocatingRule[];
   /** What messages of the hub call the list. */
   readonly root: string;
   readonly error: unknown;
+  /** Whether what can stand in a rule is seen without asking. */
+  readonly showsHelp?: boolean;
   readonly onChange: (rules: readonly LocatingRule[], step?: string) => void;
 }) {
   const highest = Math.max(-1, ...rules.map(({ priority }) => priority));
@@ -51,7 +54,7 @@ export function RuleList({
         <Button icon="plus" onClick={() => onChange([...rules, { expression: '', priority: highest + 1 }])}>
           Add rule
         </Button>
-        <RuleHelp />
+        <RuleHelp isOpen={showsHelp} />
       </div>
     </div>
   );
@@ -133,9 +136,9 @@ function useValidity(expression: string): Validity {
   return expression.trim() === '' ? UNKNOWN : { isValid: false, problem: found?.problem };
 }
 
-function RuleHelp() {
+function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
   return (
-    <details class="setup-more">
+    <details class="setup-more" open={isOpen}>
       <summary>What can stand in a rule</summary>
       <div class="stack soft">
         <p>
