@@ -80,7 +80,8 @@ export function useEditor<K extends Kind>(
   const isSaving = draft?.isSaving.value === true;
   const isNewer = draft !== undefined && stored !== undefined && !isSaving && stored !== draft.seen;
   useEffect(() => {
-    if (isNewer && !isChanged) draft.follow(stored);
+    // Asked anew: somebody may have begun to write since this was drawn.
+    if (isNewer && !draft.isChanged.peek()) draft.follow(stored);
   }, [isNewer, isChanged, stored, draft]);
   useUnsavedWarning(isChanged);
   const isNew = draft?.kept.value === undefined;
