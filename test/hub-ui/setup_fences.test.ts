@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
 import { TestMap } from './setup_map.ts';
-import { createSite, DOCK, earth, HALL, move } from './ui_site.ts';
+import { CELLAR, createSite, DOCK, earth, HALL, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
@@ -166,6 +166,22 @@ test('A fence takes the outline of a zone, and a circle is drawn from its middle
   assert.ok(Math.abs(radius - 10) < 0.5, `${radius}`);
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('4 corners as numbers').waitFor();
+});
+
+test('What is written while the page still loads is kept', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, 'about:blank');
+  // A slow machine has a second list under way when the first can be seen already.
+  const tools = await page.context().newCDPSession(page);
+  await tools.send('Emulation.setCPUThrottlingRate', { rate: 8 });
+  for (const path of [DOCK.id, CELLAR.id]) {
+    await page.goto(`${hub.origin}/hub-ui/fences/${path}`);
+    await page.getByLabel('Exit delay', { exact: true }).fill('7');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('is saved').waitFor();
+    assert.equal((await hub.get(`/fences/${path}`)).body.exit_delay, 7000);
+  }
 });
 
 test('A change of somebody else is shown, and not undone unasked', { skip }, async (t) => {
