@@ -21,7 +21,7 @@ export interface HubAuthorization {
   readonly api: Authorization;
   readonly socket: NonNullable<SocketDeps['authorize']>;
   /**
-   * What the token of an Authorization header permits, as JSON: `permissions`, each an operation on a path of the API,
+   * What the token of an Authorization header permits, as JSON: `permissions`, each an operation on a path of the API or a topic,
    * and the ids in `owned` by their names in paths, to which those that reach `OWN` are limited. Rejects with
    * HUB_NOT_AUTHENTICATED for a bad token.
    */
@@ -86,7 +86,7 @@ export function openAuthorization(config: Config, { log, outgoing, now }: Given)
       throw new Error(`Cannot authorize to ${use} ${topic}: no permission means it`);
     },
     async permitted(header) {
-      return permittedText(await authorizer.permitted(routes.all, bearerToken(header)));
+      return permittedText(await authorizer.permitted([...routes.all, ...topics.all], bearerToken(header)));
     },
     signIn: {
       config_url: config.openid_browser_config_url ?? configUrl,

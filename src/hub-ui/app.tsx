@@ -1,12 +1,15 @@
-import { Link, Route, Router, Switch } from 'wouter-preact';
+import type { ComponentChildren } from 'preact';
+import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
 import { session } from './hub/access.ts';
 import { Empty, Page } from './parts/page.tsx';
 import { Layout } from './shell/layout.tsx';
 import { lazyPage } from './shell/lazy.tsx';
+import { mayOpen, placeAt } from './shell/places.ts';
 import { Account, SessionEnded, SignIn } from './signin/account.tsx';
 
 const MapPage = lazyPage(async () => (await import('./pages/map_page.tsx')).MapPage);
 const ZonesPage = lazyPage(async () => (await import('./pages/zones_page.tsx')).ZonesPage);
+const AnchorsPage = lazyPage(async () => (await import('./pages/anchors_page.tsx')).AnchorsPage);
 const FencesPage = lazyPage(async () => (await import('./pages/fences_page.tsx')).FencesPage);
 const TrackablesPage = lazyPage(async () => (await import('./pages/trackables_page.tsx')).TrackablesPage);
 const ProvidersPage = lazyPage(async () => (await import('./pages/providers_page.tsx')).ProvidersPage);
@@ -22,20 +25,37 @@ export function App() {
     <Router base="/hub-ui">
       <SessionEnded />
       <Layout account={session.value && <Account session={session.value} />}>
-        <Switch>
-          <Route path="/" component={MapPage} />
-          <Route path="/zones/*?" component={ZonesPage} />
-          <Route path="/fences/*?" component={FencesPage} />
-          <Route path="/trackables/*?" component={TrackablesPage} />
-          <Route path="/providers/*?" component={ProvidersPage} />
-          <Route path="/rules/*?" component={RulesPage} />
-          <Route path="/lists/*?" component={ListsPage} />
-          <Route path="/events/*?" component={EventsPage} />
-          <Route path="/operations/*?" component={OperationsPage} />
-          <Route component={NoSuchPage} />
-        </Switch>
+        <Permitted>
+          <Switch>
+            <Route path="/" component={MapPage} />
+            <Route path="/zones/*?" component={ZonesPage} />
+            <Route path="/anchors/*?" component={AnchorsPage} />
+            <Route path="/fences/*?" component={FencesPage} />
+            <Route path="/trackables/*?" component={TrackablesPage} />
+            <Route path="/providers/*?" component={ProvidersPage} />
+            <Route path="/rules/*?" component={RulesPage} />
+            <Route path="/lists/*?" component={ListsPage} />
+            <Route path="/events/*?" component={EventsPage} />
+            <Route path="/operations/*?" component={OperationsPage} />
+            <Route component={NoSuchPage} />
+          </Switch>
+        </Permitted>
       </Layout>
     </Router>
+  );
+}
+
+/** A page, or that the user may see nothing of it. */
+function Permitted({ children }: { readonly children: ComponentChildren }) {
+  const [address] = useLocation();
+  const place = placeAt(address);
+  if (place === undefined || mayOpen(place)) return <>{children}</>;
+  return (
+    <Page title={place.label}>
+      <Empty icon="lock" title="You may not see this">
+        <p>What is permitted depends on your roles: whoever looks after the hub can change it.</p>
+      </Empty>
+    </Page>
   );
 }
 

@@ -137,6 +137,19 @@ test('Following a trackable keeps it in the middle', { skip }, async (t) => {
   await counts(page, '1 trackable');
 });
 
+test('A link to what is on the move goes near it, and stays with it', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await move(hub, 'tag-1', [20, 20]);
+  const page = await openPage(t, `${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}&follow=1`);
+  let x = 20;
+  await untilHolds(page, async () => {
+    x += 0.05;
+    await move(hub, 'tag-1', [x, 20]);
+    return Number(new URL(page.url()).searchParams.get('z')) > 18;
+  });
+});
+
 test('The local view shows a zone in its own metres', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitBefore } from '../../src/hub-ui/hub/backoff.ts';
 import { Moves, ROW } from '../../src/hub-ui/hub/moves.ts';
+import { labelPlace } from '../../src/hub-ui/map/label_place.ts';
 import { MovingObjects } from '../../src/hub-ui/map/moving_objects.ts';
 import { northOf, placeOnEarth, placeZone, zoneOutline } from '../../src/hub-ui/map/placement.ts';
 import { EARTH, fromMap, mapX, mapY, planeOfZone, toMap, unitsPerMetre } from '../../src/hub-ui/map/plane.ts';
@@ -203,3 +204,39 @@ test('waitBefore doubles up to a limit, and is never the same for everybody', ()
     1_000,
   );
 });
+
+const WIDE = [
+  [0, 0],
+  [100, 0],
+  [100, 50],
+  [0, 50],
+];
+const DIAMOND = [
+  [0, -50],
+  [50, 0],
+  [0, 50],
+  [-50, 0],
+];
+const HOLE = [
+  [20, 30],
+  [90, 30],
+  [90, 49],
+  [20, 49],
+];
+
+for (const [name, rings, widthPixels, wanted] of [
+  ['below the upper edge', [WIDE], 60, [50, 37]],
+  ['lower, where a tip has no room', [DIAMOND], 40, [0, 27.75]],
+  ['beside a hole', [WIDE, HOLE], 15, [10, 37]],
+  ['below a hole that leaves no room', [WIDE, HOLE], 60, [50, 29.5]],
+  ['nowhere in what is too narrow', [WIDE], 120, undefined],
+  ['nowhere in nothing', [[]], 10, undefined],
+] as const) {
+  test(`labelPlace writes a name ${name}`, () => {
+    const found = labelPlace(rings, { widthPixels, resolution: 1 });
+    if (wanted === undefined) return assert.equal(found, undefined);
+    const { left, right, y } = found ?? assert.fail('it is nowhere');
+    const x = (left + right) / 2;
+    assert.ok(Math.abs(x - wanted[0]) < 0.01 && Math.abs(y - wanted[1]) <= 3, `${x},${y}`);
+  });
+}

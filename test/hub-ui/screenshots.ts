@@ -37,6 +37,8 @@ const VIEWS: Readonly<Record<string, string>> = {
   'operations-licence': 'operations/licence',
   zones: 'zones',
   'zones-one': `zones/${ZONE}`,
+  anchors: 'anchors',
+  'anchors-new': 'anchors/new',
   fences: 'fences',
   'fences-one': 'fences/5170a000-0000-4000-8002-000000000003',
   trackables: 'trackables',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EARTH, type MapPoint, type Plane, toMap } from '../../src/hub-ui/map/plane.ts';
+import { withCorner, withCornerAfter, withoutCorner } from '../../src/hub-ui/setup/corners.ts';
 import { carried, replacing } from '../../src/hub-ui/setup/heights.ts';
 import { pairsOf, pairsOfArea, residualsOf, residualText, rowsOf } from '../../src/hub-ui/setup/pairs.ts';
 import { permitsOf } from '../../src/hub-ui/signin/permits.ts';
@@ -110,6 +111,85 @@ for (const { name, ring, heights } of CHANGES) {
       ring.map((position, i) => [...position, heights[i]]),
     );
   });
+}
+
+/** A way to change a drawn ring: [kind, which vertex, east, north]. */
+const EDIT = fc.tuple(
+  fc.constantFrom('move', 'insert', 'remove'),
+  fc.nat(),
+  fc.integer({ min: -30, max: 30 }),
+  fc.integer({ min: -30, max: 30 }),
+);
+
+/** What Modify makes of a closed ring; both ends are one vertex. */
+function edited(ring: readonly MapPoint[], [kind, which, east, north]: [string, number, number, number]): MapPoint[] {
+  const open = ring.slice(0, -1);
+  const i = which % open.length;
+  const [x, y] = open[i] ?? [0, 0];
+  const to: MapPoint = [x + east + 0.5, y + north + 0.5];
+  if (kind === 'move') open[i] = to;
+  else if (kind === 'insert') open.splice(i + 1, 0, to);
+  else if (open.length > 3) open.splice(i, 1);
+  return [...open, ...open.slice(0, 1)];
+}
+
+test('No height is lost, and none is invented, whatever is done to the corners one after the other', () => {
+  const corner = fc.tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 50 }), uniform(-20, 90));
+  const corners = fc.uniqueArray(corner, { minLength: 3, maxLength: 9, selector: ([x, y]) => `${x} ${y}` });
+  fc.assert(
+    fc.property(corners, fc.array(EDIT, { maxLength: 12 }), fc.boolean(), (open, edits, onEarth) => {
+      const plane = onEarth ? EARTH : METRES;
+      const placed = open.map(([x, y, z]) => [...(onEarth ? earth(x, y) : [x, y]), z]);
+      const heights = open.map(([, , z]) => z);
+      let ring: number[][] = [...placed, ...placed.slice(0, 1)];
+      for (const edit of edits) {
+        const before = ring;
+        const shape = edited(drawn(before, plane), edit);
+        ring = carried(before, shape, plane);
+        assert.deepEqual(ring.at(-1), ring[0], 'it stays closed');
+        // All that Modify has not touched is as it was, height included.
+        const untouched = before.filter((position) => drawn([position], plane).every((at) => shape.some(same(at))));
+        for (const position of untouched) {
+          assert.ok(
+            ring.some((found) => found[0] === position[0] && found[1] === position[1]),
+            `${position}`,
+          );
+        }
+      }
+      const [least, most] = [Math.min(...heights), Math.max(...heights)];
+      for (const [, , z] of ring) assert.ok(z !== undefined && z >= least - 0.001 && z <= most + 0.001, `${z}`);
+    }),
+    { seed: 11, numRuns: 300 },
+  );
+});
+
+test('Corners that are changed in the table leave every other position as it is, heights included', () => {
+  const corner = fc.tuple(uniform(-50, 50), uniform(-50, 50), uniform(-20, 90));
+  fc.assert(
+    fc.property(fc.array(corner, { minLength: 4, maxLength: 9 }), fc.nat(), (open, which) => {
+      const region = { type: 'Polygon' as const, coordinates: [SQUARE, [...open, ...open.slice(0, 1)]] };
+      const i = which % open.length;
+      const to = [1, 2, 3];
+      const moved = withCorner(region, [1, i], to);
+      const left = withoutCorner(region, [1, i]);
+      assert.ok(moved.type === 'Polygon' && left.type === 'Polygon');
+      assert.deepEqual([moved.coordinates[0], left.coordinates[0]], [SQUARE, SQUARE]);
+      const wanted = open.with(i, to as [number, number, number]);
+      assert.deepEqual(moved.coordinates[1], [...wanted, ...wanted.slice(0, 1)]);
+      const more = withCornerAfter(region, [1, i]);
+      assert.ok(more.type === 'Polygon');
+      assert.deepEqual(more.coordinates[1]?.toSpliced(i + 1, 1), region.coordinates[1]);
+      const [z0 = 0, z1 = 0] = [open[i]?.[2], open[(i + 1) % open.length]?.[2]];
+      assert.ok(Math.abs((more.coordinates[1]?.[i + 1]?.[2] ?? Number.NaN) - (z0 + z1) / 2) < 1e-6);
+      const rest = open.toSpliced(i, 1);
+      assert.deepEqual(left.coordinates[1], [...rest, ...rest.slice(0, 1)]);
+    }),
+    { seed: 12 },
+  );
+});
+
+function same([x, y]: MapPoint): (other: MapPoint) => boolean {
+  return ([otherX, otherY]) => Math.hypot(x - otherX, y - otherY) < 1e-5;
 }
 
 test('carried gives no heights to a flat ring', () => {

@@ -84,6 +84,25 @@ test('A zone is drawn on the map, and placed by its extent', { skip }, async (t)
     ],
   );
   assert.deepEqual(rows[0], [8.68, 50.11]);
+
+  await extent.getByText('Corners', { exact: true }).click();
+  await extent.getByLabel('Corners').fill('0, 0, 1\n20, 0, 2\n20, 10, 3');
+  await extent.getByLabel('Rotation').fill('90');
+  await extent.getByRole('button', { name: 'Place the corners' }).click();
+  await untilHolds(page, async () => (await page.locator('[data-residual]').count()) === 3);
+  await page.keyboard.press('Control+s');
+  await untilHolds(page, async () => (await hub.get('/zones/summary')).body[0].ground_control_points.length === 6);
+  const [{ ground_control_points: turned }] = (await hub.get('/zones/summary')).body;
+  assert.deepEqual(
+    [turned[1], turned[3], turned[5]].map(([x, y]) => [x, y]),
+    [
+      [0, 0],
+      [20, 0],
+      [20, 10],
+    ],
+  );
+  // The y axis goes east, so the x axis goes south.
+  assert.ok(turned[2][1] < 50.11 && Math.abs(turned[2][0] - 8.68) < 1e-6, `${turned[2]}`);
 });
 
 test('A proximity zone is placed by a click, and an unfinished one shows what it lacks', { skip }, async (t) => {

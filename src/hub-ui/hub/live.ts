@@ -31,6 +31,8 @@ interface Shared {
   readonly key: number;
   readonly subscribers: Set<Subscriber>;
   isTaken: boolean;
+  /** Why the hub did not take it. */
+  refusal: string | undefined;
   ending: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -88,12 +90,15 @@ function join(
   let group = shared.get(identity);
   if (group === undefined) {
     lastKey++;
-    group = { key: lastKey, subscribers: new Set(), isTaken: false, ending: undefined };
+    group = { key: lastKey, subscribers: new Set(), isTaken: false, refusal: undefined, ending: undefined };
     shared.set(identity, group);
     byKey.set(group.key, group);
     tell({ do: 'subscribe', key: group.key, topic, params, movesFrom: from });
   } else if (group.isTaken) {
     queueMicrotask(() => subscriber.subscribed?.());
+  } else if (group.refusal !== undefined) {
+    const { refusal } = group;
+    queueMicrotask(() => subscriber.refused?.(refusal));
   }
   clearTimeout(group.ending);
   group.subscribers.add(subscriber);
@@ -126,13 +131,16 @@ function receive(told: FromThread): void {
       break;
     case 'subscribed': {
       const group = byKey.get(told.key);
-      if (group !== undefined) group.isTaken = true;
+      if (group !== undefined) Object.assign(group, { isTaken: true, refusal: undefined });
       for (const subscriber of group?.subscribers ?? []) subscriber.subscribed?.();
       break;
     }
-    case 'refused':
-      for (const { refused } of byKey.get(told.key)?.subscribers ?? []) refused?.(told.description);
+    case 'refused': {
+      const group = byKey.get(told.key);
+      if (group !== undefined) Object.assign(group, { isTaken: false, refusal: told.description });
+      for (const { refused } of group?.subscribers ?? []) refused?.(told.description);
       break;
+    }
     case 'events':
       for (const { events } of byKey.get(told.key)?.subscribers ?? []) events?.(told.payload as readonly never[]);
       break;
@@ -146,6 +154,8 @@ function changeState(state: SocketState, retryInMs: number | undefined): void {
   const nowMs = Date.now();
   const retryAtMs = retryInMs === undefined ? undefined : nowMs + retryInMs;
   const { state: before, sinceMs } = connection.peek();
-  if (state !== 'connected') for (const group of byKey.values()) if (state !== 'stale') group.isTaken = false;
+  if (state !== 'connected' && state !== 'stale') {
+    for (const group of byKey.values()) Object.assign(group, { isTaken: false, refusal: undefined });
+  }
   connection.value = { state, sinceMs: state === before ? sinceMs : nowMs, retryAtMs };
 }

@@ -21,6 +21,18 @@ export class RequestError extends Error {
   }
 }
 
+/** A region was to be changed in another plane than it is kept in: there its numbers would mean other places. */
+export class OtherPlaneError extends Error {
+  /** The plane that it is kept in. */
+  readonly kept: string;
+
+  constructor(kept: string, options?: ErrorOptions) {
+    super(`It is kept in ${kept}`, options);
+    this.name = 'OtherPlaneError';
+    this.kept = kept;
+  }
+}
+
 /** The message for a field, or for one inside it: `region` gets that of `region.coordinates[0]`, too. */
 export function errorAt(error: unknown, field: string): string | undefined {
   if (!(error instanceof RequestError) || error.field === undefined) return undefined;
@@ -97,21 +109,28 @@ export async function replaceEntity<K extends Kind>(kind: K, entity: Entities[K]
 
 /**
  * Changes the members in which an entity differs from what it was, and leaves all others as they are in the hub: also
- * those that replies show in another form than they are kept in, such as a region in the metres of a zone.
+ * those that replies show in another form than they are kept in, such as a region in the metres of a zone. A region is
+ * changed in the plane that it is kept in, or an OtherPlaneError is thrown; `alsoPlane` changes the plane with it.
  */
 export async function patchEntity<K extends Kind>(
   kind: K,
   id: string,
-  { before, after }: { readonly before: Draft<K>; readonly after: Draft<K> },
+  {
+    before,
+    after,
+    alsoPlane = false,
+  }: { readonly before: Draft<K>; readonly after: Draft<K>; readonly alsoPlane?: boolean },
 ): Promise<void> {
   const [old, next] = [before, after] as readonly [
     Readonly<Record<string, unknown>>,
     Readonly<Record<string, unknown>>,
   ];
+  const isSame = (name: string): boolean => JSON.stringify(old[name]) === JSON.stringify(next[name]);
   const names = new Set([...Object.keys(old), ...Object.keys(next)]);
   const operations = [...names].flatMap((name): readonly object[] => {
     const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    if (JSON.stringify(old[name]) === JSON.stringify(next[name])) return [];
+    const isSent = alsoPlane && name === 'crs';
+    if (!isSent && isSame(name)) return [];
     if (next[name] !== undefined) return [{ op: 'add', path, value: next[name] }];
     // What is shown may not be kept, and only what is there can be removed.
     return [
@@ -119,7 +138,17 @@ export async function patchEntity<K extends Kind>(
       { op: 'remove', path },
     ];
   });
-  if (operations.length > 0) await request('PATCH', entityPath(kind, id), { body: operations });
+  const isGuarded = !alsoPlane && !isSame('region') && isSame('crs') && old['crs'] !== undefined;
+  if (isGuarded) operations.unshift({ op: 'test', path: '/crs', value: old['crs'] });
+  if (operations.length === 0) return;
+  try {
+    await request('PATCH', entityPath(kind, id), { body: operations });
+  } catch (error) {
+    if (isGuarded && error instanceof RequestError && error.field?.startsWith('patch[0].')) {
+      throw new OtherPlaneError(/found "([^"]+)"$/.exec(error.message)?.[1] ?? 'another plane', { cause: error });
+    }
+    throw error;
+  }
 }
 
 export async function deleteEntity(kind: Kind, id: string): Promise<void> {

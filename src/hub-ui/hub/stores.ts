@@ -1,6 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ChangeEvent } from '../../model/events.ts';
+import { can } from './access.ts';
 import { type Entities, type Kind, SINGULAR } from './kinds.ts';
 import { subscribe } from './live.ts';
 import { listEntities } from './rest.ts';
@@ -53,6 +54,11 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
     return next;
   };
   const reload = async (): Promise<void> => {
+    if (!can('READ', `/${kind}/summary`)) {
+      // For this user there is none.
+      state.value = 'ready';
+      return;
+    }
     loads++;
     const load = loads;
     since = [];

@@ -1,10 +1,13 @@
 import { Link } from 'wouter-preact';
+import { can } from '../hub/access.ts';
 import { storeOf } from '../hub/stores.ts';
 import { Mark } from '../parts/icons.tsx';
 
 /** What to do with a hub that knows nothing yet. Nothing is shown once it does. */
 export function FirstRun() {
   const stores = [storeOf('zones'), storeOf('fences'), storeOf('trackables'), storeOf('providers')];
+  // Who may not set up anything has no first steps to take.
+  if (!can('CREATE', '/zones')) return null;
   const isEmpty = stores.every(({ state, items }) => state.value === 'ready' && items.value.size === 0);
   if (!isEmpty) return null;
   return (

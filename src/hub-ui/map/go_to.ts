@@ -1,10 +1,12 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Location } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
 import { entityPath, get } from '../hub/rest.ts';
 import { toast } from '../parts/toasts.tsx';
 import { setUrlParams } from '../shell/url_state.ts';
+import { anchorPlace } from './anchors.ts';
 import { fitExtent } from './first_look.ts';
 import type { Selection } from './map_url.ts';
 import { useMap } from './map_view.tsx';
@@ -22,6 +24,8 @@ interface Known extends Movers {
   /** In the coordinates of the plane. */
   readonly fences: readonly Fence[];
   readonly zones: ReadonlyMap<string, Zone>;
+  readonly anchors: readonly Anchor[];
+  readonly zoneOf: (anchor: Anchor) => Zone | undefined;
 }
 
 /** Units of the map per pixel at which one object is looked at. */
@@ -31,18 +35,26 @@ const NEAR = 0.15;
  * Moves the map to an entity with the next frame, when a panel that opens with it has made room; returns false for one
  * that is not on it.
  */
-export function useGoTo({ trackables, providers, fences, zones }: Known): (selection: Selection) => boolean {
+export function useGoTo(known: Known): (selection: Selection) => boolean {
   const { map, plane } = useMap();
+  const { trackables, providers, fences, zones } = known;
+  const near = (center: number[]): true => {
+    const view = map.getView();
+    const resolution = Math.min(view.getResolution() ?? 1, NEAR);
+    requestAnimationFrame(() => view.animate({ center, resolution, duration: 250 }));
+    return true;
+  };
   return ({ kind, id }) => {
     if (kind === 'trackables' || kind === 'providers') {
       const objects = (kind === 'trackables' ? trackables : providers).current?.objects;
       const index = objects?.indexOf(id);
       if (objects === undefined || index === undefined) return false;
-      const view = map.getView();
-      const resolution = Math.min(view.getResolution() ?? 1, NEAR);
-      const center = [objects.x[index] ?? 0, objects.y[index] ?? 0];
-      requestAnimationFrame(() => view.animate({ center, resolution, duration: 250 }));
-      return true;
+      return near([objects.x[index] ?? 0, objects.y[index] ?? 0]);
+    }
+    if (kind === 'anchors') {
+      const anchor = known.anchors.find((each) => each.id === id);
+      const at = anchor && anchorPlace(anchor, known.zoneOf(anchor), plane);
+      return at !== undefined && near(at);
     }
     const zone = zones.get(id);
     const fence = fences.find((each) => each.id === id);

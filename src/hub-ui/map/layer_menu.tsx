@@ -11,6 +11,7 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
       ['providers', 'Location providers'],
       ['fences', 'Fences'],
       ['zones', 'Zones'],
+      ['anchors', 'Anchors'],
       ['plans', 'Floor plans'],
     ],
   ],

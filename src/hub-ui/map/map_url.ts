@@ -16,6 +16,7 @@ export const LAYERS = [
   'providers',
   'zones',
   'fences',
+  'anchors',
   'plans',
   'labels',
   'tails',
@@ -24,7 +25,16 @@ export const LAYERS = [
 ] as const;
 export type LayerName = (typeof LAYERS)[number];
 
-const USUAL: readonly LayerName[] = ['trackables', 'zones', 'fences', 'plans', 'labels', 'tails', 'clusters'];
+const USUAL: readonly LayerName[] = [
+  'trackables',
+  'zones',
+  'fences',
+  'anchors',
+  'plans',
+  'labels',
+  'tails',
+  'clusters',
+];
 
 /** Where to look, if the address says so. */
 export function lookFromUrl(): Look | undefined {
@@ -47,7 +57,7 @@ export function floorFromUrl(): number | undefined {
 
 export function selectionFromUrl(): Selection | undefined {
   const [kind = '', ...id] = (urlParam('sel') ?? '').split(':');
-  const known: readonly Kind[] = ['zones', 'fences', 'trackables', 'providers'];
+  const known: readonly Kind[] = ['zones', 'fences', 'anchors', 'trackables', 'providers'];
   const found = known.find((name) => name === kind);
   return found === undefined || id.length === 0 ? undefined : { kind: found, id: id.join(':') };
 }
@@ -66,7 +76,7 @@ export function layersFromUrl(hasTrackables: boolean): ReadonlySet<LayerName> {
 
 /** The layer that shows an entity. */
 export function layerOf({ kind }: Selection): LayerName {
-  return kind === 'anchors' ? 'zones' : kind;
+  return kind;
 }
 
 export function layersToUrl(layers: ReadonlySet<LayerName>): void {

@@ -8,6 +8,7 @@ import { searchEntities } from './search.ts';
 const ICONS: Readonly<Record<string, IconName>> = {
   zones: 'zone',
   fences: 'fence',
+  anchors: 'anchor',
   trackables: 'trackable',
   providers: 'provider',
 };
@@ -85,12 +86,13 @@ export function SearchBox({ onFound }: { readonly onFound: (selection: Selection
 function useFound(text: string): readonly (Selection & { readonly label: string })[] {
   const zones = useEntities('zones');
   const fences = useEntities('fences');
+  const anchors = useEntities('anchors');
   const trackables = useEntities('trackables');
   const providers = useEntities('providers');
   return useMemo(() => {
-    const all = { trackables, fences, zones, providers };
+    const all = { trackables, fences, zones, providers, anchors };
     return searchEntities(all, text, 12).map(({ kind, entity }) => ({ kind, id: entity.id, label: labelOf(entity) }));
-  }, [text, zones, fences, trackables, providers]);
+  }, [text, zones, fences, trackables, providers, anchors]);
 }
 
 function useSlash(id: string): void {

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { Link } from 'wouter-preact';
 import type { Zone } from '../../model/zone.ts';
+import { can } from '../hub/access.ts';
 import { labelOf, SINGULAR } from '../hub/kinds.ts';
+import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icons.tsx';
@@ -22,11 +24,12 @@ interface PanelProps {
 export function SelectionPanel(props: PanelProps) {
   const { kind, id } = props.selection;
   const entity = storeOf(kind).items.value.get(id);
+  const mayChange = can('UPDATE', entityPath(kind, id));
   const isMoving = kind === 'trackables' || kind === 'providers';
   return (
     <aside class="map-panel" aria-label={`Selected ${SINGULAR[kind]}`}>
       <header class="map-panel-head">
-        <Icon name={SINGULAR[kind] as 'zone' | 'fence' | 'trackable' | 'provider'} />
+        <Icon name={SINGULAR[kind] as 'zone' | 'fence' | 'anchor' | 'trackable' | 'provider'} />
         <div>
           <h2 class="cut">{entity === undefined ? id : labelOf(entity)}</h2>
           <span class="faint">{kindText(kind, entity)}</span>
@@ -50,8 +53,8 @@ export function SelectionPanel(props: PanelProps) {
             </Button>
           )}
           <Link class="button" href={`/${kind}/${encodeURIComponent(id)}`}>
-            <Icon name="edit" />
-            Edit
+            <Icon name={mayChange ? 'edit' : 'info'} />
+            {mayChange ? 'Edit' : 'Details'}
           </Link>
         </div>
       </div>
@@ -109,6 +112,7 @@ function FenceBadges({ fences }: { readonly fences: readonly { readonly id: stri
 
 function AreaFacts({ selection: { kind, id } }: PanelProps) {
   if (kind === 'zones') return <ZoneFacts id={id} />;
+  if (kind === 'anchors') return <AnchorFacts id={id} />;
   return <FenceFacts id={id} />;
 }
 
@@ -134,6 +138,30 @@ function ZoneFacts({ id }: { readonly id: string }) {
         ]}
       />
       <Properties properties={zone.properties} />
+    </>
+  );
+}
+
+function AnchorFacts({ id }: { readonly id: string }) {
+  const anchor = storeOf('anchors').items.value.get(id);
+  if (anchor === undefined) return <Gone />;
+  const { zone_id: zoneId, local_position: local, georeferenced_position: earth } = anchor;
+  return (
+    <>
+      <Facts
+        rows={[
+          [
+            'Id',
+            <span key="id" class="mono">
+              {id}
+            </span>,
+          ],
+          ['Zone', sourceName(zoneId)],
+          ['In its metres', local?.coordinates.join(', ')],
+          ['On the earth', earth?.coordinates.join(', ')],
+        ]}
+      />
+      <Properties properties={anchor.properties} />
     </>
   );
 }

@@ -8,7 +8,7 @@ import { type Plane, type Position, toMap } from './plane.ts';
 
 /** A feature of the map that stands for an entity. */
 export interface Drawn {
-  readonly kind: 'zones' | 'fences';
+  readonly kind: 'zones' | 'fences' | 'anchors';
   readonly id: string;
 }
 

@@ -1,3 +1,5 @@
+import Point from 'ol/geom/Point.js';
+import Polygon from 'ol/geom/Polygon.js';
 import Fill from 'ol/style/Fill.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style, { type StyleFunction } from 'ol/style/Style.js';
@@ -6,6 +8,7 @@ import { useMemo } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import { labelOf } from '../hub/kinds.ts';
+import { labelPlace } from './label_place.ts';
 import { useMap } from './map_view.tsx';
 import { type Palette, palette } from './palette.ts';
 import { fenceFeature, zoneFeature } from './shapes.ts';
@@ -17,6 +20,9 @@ export type FenceGlow = 'entry' | 'exit';
 const FONT = '12px Inter, system-ui, sans-serif';
 /** Labels of areas that are smaller than this on the screen would only be in the way. */
 const LABEL_MIN_PIXELS = 46;
+/** What a letter needs on average. */
+const LETTER_PIXELS = 6.5;
+const MARGIN_PIXELS = 6;
 
 /** Zones: the outline of their ground control points; proximity zones are circles of another colour. */
 export function ZoneLayer({
@@ -37,11 +43,12 @@ export function ZoneLayer({
       const isProximity = zone.ground_control_points == null;
       const isSelected = zone.id === selectedId;
       const colour = isSelected ? colours.selected : isProximity ? colours.proximity : colours.zone;
-      return new Style({
+      const area = new Style({
         stroke: new Stroke({ color: colour, width: isSelected ? 2.5 : 1.25, lineDash: isProximity ? [2, 4] : [7, 4] }),
         fill: new Fill({ color: isProximity ? colours.proximityFill : colours.zoneFill }),
-        ...textOf(labels, { text: labelOf(zone), colour, colours, feature, resolution, atTop: !isProximity }),
       });
+      const label = { text: labelOf(zone), colour, colours, feature, resolution, isZone: true };
+      return [area, ...labelOn(labels, label)];
     },
     [colours, selectedId, labels],
   );
@@ -72,12 +79,13 @@ export function FenceLayer({
       const isSelected = fence.id === selectedId;
       const base = isSelected ? colours.selected : colours.fence;
       const colour = glow === undefined ? base : colours[glow];
-      return new Style({
+      const area = new Style({
         stroke: new Stroke({ color: colour, width: glow !== undefined || isSelected ? 3 : 1.5 }),
         fill: new Fill({ color: glow === undefined ? colours.fenceFill : faint(colour) }),
-        ...textOf(labels, { text: labelOf(fence), colour: base, colours, feature, resolution, atTop: false }),
         zIndex: glow === undefined ? 0 : 1,
       });
+      const label = { text: labelOf(fence), colour: base, colours, feature, resolution, isZone: false };
+      return [area, ...labelOn(labels, label)];
     },
     [colours, selectedId, glows, labels],
   );
@@ -91,30 +99,39 @@ interface Label {
   readonly colours: Palette;
   readonly feature: Parameters<StyleFunction>[0];
   readonly resolution: number;
-  readonly atTop: boolean;
+  readonly isZone: boolean;
 }
 
-function textOf(isOn: boolean, { text, colour, colours, feature, resolution, atTop }: Label): { text?: Text } {
-  const extent = feature.getGeometry()?.getExtent();
-  if (!isOn || extent === undefined) return {};
-  const [left = 0, bottom = 0, right = 0, top = 0] = extent;
+/** The style of a name, or none where there is no room for it. */
+function labelOn(isOn: boolean, { text, colour, colours, feature, resolution, isZone }: Label): Style[] {
+  const geometry = feature.getGeometry();
+  if (!isOn || !(geometry instanceof Polygon)) return [];
+  const [left = 0, , right = 0] = geometry.getExtent();
   const width = (right - left) / resolution;
-  if (width < LABEL_MIN_PIXELS) return {};
-  return {
-    text: new Text({
-      text: shortened(text, width),
-      font: `${atTop ? 600 : 500} ${FONT}`,
-      fill: new Fill({ color: colour }),
-      stroke: new Stroke({ color: colours.halo, width: 3 }),
-      overflow: true,
-      // The name of a zone stands below its upper edge: in the middle it would be among what it is about.
-      ...(atTop ? { offsetY: -((top - bottom) / resolution / 2) + 12 } : {}),
+  if (width < LABEL_MIN_PIXELS) return [];
+  const shown = shortened(text, width);
+  const widthPixels = shown.length * LETTER_PIXELS + 2 * MARGIN_PIXELS;
+  const row = labelPlace(geometry.getCoordinates(), { widthPixels, resolution });
+  // Zones in the middle and fences at the left: many a fence has the outline of its zone.
+  const isLeft = row !== undefined && !isZone;
+  const x = row && (isLeft ? row.left + MARGIN_PIXELS * resolution : (row.left + row.right) / 2);
+  const at = row === undefined ? geometry.getInteriorPoint().getCoordinates() : [x ?? 0, row.y];
+  return [
+    new Style({
+      geometry: new Point(at),
+      text: new Text({
+        text: shown,
+        textAlign: isLeft ? 'left' : 'center',
+        font: `${isZone ? 600 : 500} ${FONT}`,
+        fill: new Fill({ color: colour }),
+        stroke: new Stroke({ color: colours.halo, width: 3 }),
+      }),
     }),
-  };
+  ];
 }
 
 function shortened(text: string, widthPixels: number): string {
-  const most = Math.max(4, Math.floor(widthPixels / 6.5));
+  const most = Math.max(4, Math.floor(widthPixels / LETTER_PIXELS));
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 

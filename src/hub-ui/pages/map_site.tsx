@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Fence } from '../../model/fence.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
+import { AnchorLayer } from '../map/anchor_layer.tsx';
 import { clusterAt } from '../map/clusters.ts';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
 import { fitEverything } from '../map/first_look.ts';
@@ -21,6 +22,7 @@ import { SearchBox } from '../map/search_box.tsx';
 import { SelectionPanel } from '../map/selection_panel.tsx';
 import { drawnBy } from '../map/shapes.ts';
 import { FenceLayer, ZoneLayer } from '../map/site_layers.tsx';
+import { useAnchors } from '../map/use_anchors.ts';
 import { IconButton } from '../parts/button.tsx';
 import { toast } from '../parts/toasts.tsx';
 import { setUrlParams } from '../shell/url_state.ts';
@@ -46,6 +48,7 @@ export function Site(props: SiteProps) {
   const allFences = shownFences ?? NO_FENCES;
   const zones = useMemo(() => [...allZones.values()].filter((zone) => isOn(floor, zone.floor ?? 0)), [allZones, floor]);
   const fences = useMemo(() => allFences.filter((fence) => isOn(floor, fence.floor)), [allFences, floor]);
+  const { anchors, zoneOf } = useAnchors(floor);
   const trackables = useRef<Moving>();
   const providers = useRef<Moving>();
   const trackablesSeen = useSeen();
@@ -60,7 +63,7 @@ export function Site(props: SiteProps) {
     [map, plane, zones, fences],
   );
   useRoomForPanel(selection !== undefined);
-  const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones });
+  const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones, anchors, zoneOf });
   const firstFit = useFirstLook(
     props.hasLook,
     () => shownFences !== undefined && ((selection !== undefined && goTo(selection)) || fit()),
@@ -74,7 +77,9 @@ export function Site(props: SiteProps) {
     firstFit();
     const id = isSelected(kind);
     const index = isFollowing && id !== undefined ? objects.indexOf(id) : undefined;
-    if (index !== undefined) map.getView().setCenter([objects.x[index] ?? 0, objects.y[index] ?? 0]);
+    // It would end a zoom that is under way.
+    if (index === undefined || map.getView().getAnimating()) return;
+    map.getView().setCenter([objects.x[index] ?? 0, objects.y[index] ?? 0]);
   };
   const look = {
     labels: layers.has('labels'),
@@ -90,6 +95,9 @@ export function Site(props: SiteProps) {
       {layers.has('zones') && <ZoneLayer zones={zones} selectedId={isSelected('zones')} labels={look.labels} />}
       {layers.has('fences') && (
         <FenceLayer fences={fences} selectedId={isSelected('fences')} glows={glows} labels={look.labels} />
+      )}
+      {layers.has('anchors') && (
+        <AnchorLayer anchors={anchors} zoneOf={zoneOf} selectedId={isSelected('anchors')} labels={look.labels} />
       )}
       {layers.has('providers') && (
         <MovingLayer

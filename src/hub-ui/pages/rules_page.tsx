@@ -22,6 +22,7 @@ export function RulesPage() {
   const [lastStep, setLastStep] = useState<string>();
   const [error, setError] = useState<unknown>();
   const rules = steps[at];
+  const mayChange = can('UPDATE', PATH);
   const isChanged = !equal(rules, kept);
   const isConnected = connection.value.state === 'connected';
   useEffect(() => {
@@ -74,18 +75,22 @@ export function RulesPage() {
             rules.length === 0 ? 'No rules: the newest location counts' : 'The match of the highest priority counts'
           }
           actions={
-            <>
-              <IconButton icon="undo" label="Undo" disabled={at === 0} onClick={() => go(at - 1)} />
-              <IconButton icon="redo" label="Redo" disabled={at === steps.length - 1} onClick={() => go(at + 1)} />
-              {can('UPDATE', PATH) && (
+            mayChange ? (
+              <>
+                <IconButton icon="undo" label="Undo" disabled={at === 0} onClick={() => go(at - 1)} />
+                <IconButton icon="redo" label="Redo" disabled={at === steps.length - 1} onClick={() => go(at + 1)} />
                 <Button kind="main" disabled={!isChanged} onClick={() => void save()}>
                   Save
                 </Button>
-              )}
-            </>
+              </>
+            ) : (
+              <span class="faint">You may look, but not change them</span>
+            )
           }
         >
-          <RuleList rules={rules} root="rules" error={error} onChange={change} />
+          <fieldset class="setup-fieldset" disabled={!mayChange}>
+            <RuleList rules={rules} root="rules" error={error} showsHelp onChange={change} />
+          </fieldset>
         </Card>
       )}
     </Page>

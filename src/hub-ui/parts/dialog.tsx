@@ -22,8 +22,11 @@ export function Dialog({
   const titleId = useId();
   useEffect(() => {
     const before = document.activeElement;
-    element.current?.showModal();
+    const dialog = element.current;
+    dialog?.showModal();
     return () => {
+      // As long as it is open, nothing behind it can have the focus.
+      dialog?.close();
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import { useEntities } from '../hub/stores.ts';
+import { AnchorLayer } from '../map/anchor_layer.tsx';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
 import { fitEverything } from '../map/first_look.ts';
 import { useFirstLook } from '../map/go_to.ts';
@@ -12,6 +13,7 @@ import { MapView, useMap } from '../map/map_view.tsx';
 import { PlanLayer } from '../map/plan_layer.tsx';
 import { type Plane, toMap } from '../map/plane.ts';
 import { FenceLayer, ZoneLayer } from '../map/site_layers.tsx';
+import { useAnchors } from '../map/use_anchors.ts';
 
 const NONE: readonly Fence[] = [];
 
@@ -26,7 +28,11 @@ interface ContextMapProps {
   readonly fence?: Fence | undefined;
   /** What is on other floors is left out; everything is shown when undefined. */
   readonly floor?: number | undefined;
-  readonly selected?: { readonly zones?: string | undefined; readonly fences?: string | undefined };
+  readonly selected?: {
+    readonly zones?: string | undefined;
+    readonly fences?: string | undefined;
+    readonly anchors?: string | undefined;
+  };
   readonly children?: ComponentChildren;
 }
 
@@ -52,6 +58,7 @@ function Surroundings({ plane, zone, fence, floor, selected }: Omit<ContextMapPr
     () => allFences.filter((other) => other.id !== fence?.id && isOn(floor, other.floor)),
     [allFences, fence?.id, floor],
   );
+  const { anchors, zoneOf } = useAnchors(floor);
   const fit = (): boolean => {
     const own = { zones: zone === undefined ? [] : [zone], fences: fence === undefined ? [] : [fence], objects: [] };
     if (!fitEverything(map, plane, own)) return fitEverything(map, plane, { zones, fences, objects: [] });
@@ -66,6 +73,7 @@ function Surroundings({ plane, zone, fence, floor, selected }: Omit<ContextMapPr
       <PlanLayer zones={zones} opacity={0.75} />
       <ZoneLayer zones={zones} selectedId={selected?.zones ?? zone?.id} />
       <FenceLayer fences={fences} selectedId={selected?.fences} />
+      <AnchorLayer anchors={anchors} zoneOf={zoneOf} selectedId={selected?.anchors} />
       <div class="map-side">
         <ZoomButtons onFit={fit} />
       </div>

@@ -107,8 +107,11 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.problems.value = new Map();
   }
 
-  /** Creates the entity, or changes what was changed here; returns its id, or undefined where the hub refused it: `error` says why. */
-  async save(): Promise<string | undefined> {
+  /**
+   * Creates the entity, or changes what was changed here; returns its id, or undefined where the hub refused it: `error`
+   * says why. `alsoPlane` keeps a region in the plane of the draft, where it was kept in another.
+   */
+  async save({ alsoPlane = false } = {}): Promise<string | undefined> {
     const sent = this.value.peek();
     const kept = this.kept.peek();
     this.isSaving.value = true;
@@ -116,7 +119,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     try {
       if (kept === undefined) this.kept.value = await createEntity(this.kind, sent);
       else {
-        await patchEntity(this.kind, kept.id, { before: this.#first.peek(), after: sent });
+        await patchEntity(this.kind, kept.id, { before: this.#first.peek(), after: sent, alsoPlane });
         this.kept.value = { ...sent, id: kept.id } as Entities[K];
       }
       this.#first.value = sent;

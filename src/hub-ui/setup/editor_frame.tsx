@@ -3,12 +3,12 @@ import { useEffect } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { can } from '../hub/access.ts';
 import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
-import { deleteEntity, entityPath, errorAt } from '../hub/rest.ts';
+import { deleteEntity, entityPath, errorAt, OtherPlaneError } from '../hub/rest.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { confirm } from '../parts/dialog.tsx';
 import { Empty, Notice, Page, Spinner, useTitle } from '../parts/page.tsx';
 import { toast, toastError } from '../parts/toasts.tsx';
-import { type Editor, editorPath, forgetDraft, moveDraft } from './use_editor.ts';
+import { type Editor, editorPath, forgetDraft, moveDraft, type NoEditorState } from './use_editor.ts';
 
 interface EditorFrameProps<K extends Kind> {
   readonly kind: K;
@@ -22,11 +22,11 @@ interface EditorFrameProps<K extends Kind> {
 
 /** The editor of an entity: what it is called, the ways back, the form, and what saves it. */
 export function EditorFrame<K extends Kind>({ kind, editor, fields, map, children }: EditorFrameProps<K>) {
-  const { draft, isOvertaken, stored } = editor;
+  const { draft, isOvertaken, stored, mayChange } = editor;
   const kept = draft.kept.value;
-  const value = draft.value.value as { readonly name?: string | null };
+  const value = draft.value.value;
   const isNew = kept === undefined;
-  const name = value.name || (kept === undefined ? `New ${SINGULAR[kind]}` : labelOf(kept));
+  const name = nameOf(value) || (kept === undefined ? `New ${SINGULAR[kind]}` : labelOf(kept));
   useTitle(name);
   useShortcuts(editor);
   const form = (
@@ -40,8 +40,12 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
           <span class="setup-state" role="status">
             {draft.isChanged.value ? 'Not saved' : ''}
           </span>
-          <IconButton icon="undo" label="Undo" disabled={!draft.canUndo.value} onClick={() => draft.undo()} />
-          <IconButton icon="redo" label="Redo" disabled={!draft.canRedo.value} onClick={() => draft.redo()} />
+          {mayChange && (
+            <>
+              <IconButton icon="undo" label="Undo" disabled={!draft.canUndo.value} onClick={() => draft.undo()} />
+              <IconButton icon="redo" label="Redo" disabled={!draft.canRedo.value} onClick={() => draft.redo()} />
+            </>
+          )}
         </div>
       </header>
       <div class="setup-form">
@@ -58,7 +62,9 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
         {!isNew && stored === undefined && (
           <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It cannot be saved any more.</Notice>
         )}
-        {children}
+        <fieldset class="setup-fieldset" disabled={!mayChange}>
+          {children}
+        </fieldset>
       </div>
       <EditorFoot kind={kind} editor={editor} name={name} />
     </>
@@ -76,6 +82,10 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
   );
 }
 
+function nameOf(value: object): string | null {
+  return (value as { readonly name?: string | null }).name ?? null;
+}
+
 /** A message that no field shows. */
 function OtherError({ error, fields }: { readonly error: unknown; readonly fields: readonly string[] }) {
   if (error === undefined || fields.some((field) => errorAt(error, field) !== undefined)) return null;
@@ -87,18 +97,22 @@ function EditorFoot<K extends Kind>({
   editor,
   name,
 }: Pick<EditorFrameProps<K>, 'kind' | 'editor'> & { readonly name: string }) {
-  const { draft, stored } = editor;
+  const { draft, stored, mayChange } = editor;
   const [, go] = useLocation();
   const kept = draft.kept.value;
+  const value = draft.value.value as { readonly crs?: string | null };
   const path = kept === undefined ? `/${kind}` : entityPath(kind, kept.id);
-  const maySave = can(kept === undefined ? 'CREATE' : 'UPDATE', path);
   const save = async (): Promise<void> => {
-    const id = await draft.save();
+    let id = await draft.save();
+    const problem = draft.error.peek();
+    if (problem instanceof OtherPlaneError && (await mayChangePlane(kind, problem.kept, value.crs))) {
+      id = await draft.save({ alsoPlane: true });
+    }
     if (id === undefined) {
       focusProblem();
       return;
     }
-    toast(`${name} is saved`);
+    toast(`${labelOf({ id, name: nameOf(draft.value.peek()) })} is saved`);
     if (kept !== undefined) return;
     moveDraft(kind, id);
     go(`${editorPath(kind, id)}${location.search}`, { replace: true });
@@ -126,8 +140,8 @@ function EditorFoot<K extends Kind>({
         </Button>
       )}
       <span class="setup-fill" />
-      {!maySave && <span class="faint">You may look, but not change it</span>}
-      {maySave && (
+      {!mayChange && <span class="faint">You may look, but not change it</span>}
+      {mayChange && (
         <Button
           kind="main"
           data-save
@@ -139,6 +153,17 @@ function EditorFoot<K extends Kind>({
       )}
     </footer>
   );
+}
+
+/** Nobody sees in which plane a region is kept until it is to be changed. */
+function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined): Promise<boolean> {
+  const drawn = crs === 'local' ? 'the metres of its zone' : 'longitude and latitude';
+  return confirm({
+    title: 'Keep it in another plane?',
+    text: `This ${SINGULAR[kind]} was given in ${kept === 'local' ? 'the metres of a zone' : kept}, and has been drawn in ${drawn}. Saved so, it stays in ${drawn}.`,
+    action: 'Save it so',
+    kind: 'main',
+  });
 }
 
 /** Brings the field that the hub complained of into sight. */
@@ -175,12 +200,21 @@ function useShortcuts<K extends Kind>({ draft }: Editor<K>): void {
 }
 
 /** What stands where there is no draft to be edited. */
-export function NoEditor({ kind, state }: { readonly kind: Kind; readonly state: 'waiting' | 'missing' }) {
+export function NoEditor({ kind, state }: { readonly kind: Kind; readonly state: NoEditorState }) {
   if (state === 'waiting') {
     return (
       <div class="page">
         <Spinner />
       </div>
+    );
+  }
+  if (state === 'forbidden') {
+    return (
+      <Page title={`New ${SINGULAR[kind]}`}>
+        <Empty icon="lock" title={`You may not create a ${SINGULAR[kind]}`}>
+          <Link href={`/${kind}`}>{`All ${kind}`}</Link>
+        </Empty>
+      </Page>
     );
   }
   return (

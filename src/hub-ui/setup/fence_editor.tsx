@@ -31,7 +31,7 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
   const [chosen, setChosen] = useState<readonly [number, number]>();
   const [isSnapping, setSnapping] = useState(true);
   if (typeof editor === 'string') return <NoEditor kind="fences" state={editor} />;
-  const { draft, stored } = editor;
+  const { draft, stored, mayChange } = editor;
   const tools: FenceTools = {
     draft,
     tool,
@@ -42,7 +42,7 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
     onSnapping: setSnapping,
   };
   return (
-    <EditorFrame kind="fences" editor={editor} fields={FIELDS} map={<FenceMap {...tools} />}>
+    <EditorFrame kind="fences" editor={editor} fields={FIELDS} map={<FenceMap {...tools} mayChange={mayChange} />}>
       {stored !== undefined && <FenceLive id={stored.id} />}
       <Card title="General">
         <div class="stack">
@@ -77,8 +77,8 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
   );
 }
 
-function FenceMap(tools: FenceTools) {
-  const { draft, tool, onTool, chosen, isSnapping } = tools;
+function FenceMap(props: FenceTools & { readonly mayChange: boolean }) {
+  const { draft, tool, onTool, chosen, isSnapping, mayChange } = props;
   const value = draft.value.value;
   const plane = usePlaneOf(value);
   const fence = useMemo(() => drawableFence(value), [value]);
@@ -93,15 +93,17 @@ function FenceMap(tools: FenceTools) {
         <RegionLayer
           fence={fence}
           chosen={chosen}
-          isEditable={tool === 'edit'}
+          isEditable={tool === 'edit' && mayChange}
           onChange={(change) => draft.change(change)}
         />
       )}
       {tool !== 'edit' && <DrawArea kind={tool} onDrawn={drawn} />}
-      {isSnapping && <SnapToSite {...(value.id !== undefined && { exceptFence: value.id })} />}
-      <p class="map-hint" role="status">
-        {HINTS[tool === 'edit' ? (fence?.region.type ?? 'none') : tool]}
-      </p>
+      {mayChange && isSnapping && <SnapToSite {...(value.id !== undefined && { exceptFence: value.id })} />}
+      {mayChange && (
+        <p class="map-hint" role="status">
+          {HINTS[tool === 'edit' ? (fence?.region.type ?? 'none') : tool]}
+        </p>
+      )}
     </ContextMap>
   );
 }

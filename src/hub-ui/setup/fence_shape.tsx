@@ -1,21 +1,32 @@
 import type { Fence } from '../../model/fence.ts';
+import type { Zone } from '../../model/zone.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { entityPath, get, RequestError } from '../hub/rest.ts';
 import { useEntities } from '../hub/stores.ts';
+import { zoneOutline } from '../map/placement.ts';
+import { fromMap, type MapPoint, type Plane, unitsPerMetre } from '../map/plane.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { Check, SelectField } from '../parts/field.tsx';
 import { Card } from '../parts/page.tsx';
 import { toastError } from '../parts/toasts.tsx';
+import { openRing, squareAround, withCorner, withCornerAfter, withoutCorner } from './corners.ts';
 import { DraftNumber, DraftText, problemOf } from './draft_fields.tsx';
+import { usePlaneOf } from './fence_plane.ts';
 import type { FenceTools } from './fence_tools.ts';
 import { PositionCells } from './pair_table.tsx';
-import { openRing, withCorner, withoutCorner } from './region_layer.tsx';
 
 /** The shape of a fence: how it is drawn, in which plane, and its corners as numbers. */
 export function FenceShape(tools: FenceTools) {
   const { draft, tool, onTool, isSnapping, onSnapping } = tools;
   const { region } = draft.value.value;
   const problem = problemOf(draft, 'region');
+  const zones = useEntities('zones');
+  const plane = usePlaneOf(draft.value.value);
+  const write = (): void => {
+    if (plane === undefined) return;
+    draft.change({ region: squareIn(plane, zones.values()) });
+    onTool('edit');
+  };
   const toggle = (next: 'polygon' | 'circle'): void => onTool(tool === next ? 'edit' : next);
   return (
     <Card title="Shape">
@@ -27,6 +38,11 @@ export function FenceShape(tools: FenceTools) {
           <Button icon="target" aria-pressed={tool === 'circle'} onClick={() => toggle('circle')}>
             Draw a circle
           </Button>
+          {region === undefined && plane !== undefined && (
+            <Button icon="edit" onClick={write}>
+              Write corners
+            </Button>
+          )}
         </div>
         <FromZone {...tools} />
         <Check label="Catch on other fences and zones" checked={isSnapping} onChange={onSnapping} />
@@ -79,6 +95,11 @@ function Corners({ draft, region, chosen, onChoose }: FenceTools & { readonly re
   const [xName, yName] = isLocal ? ['x', 'y'] : ['Longitude', 'Latitude'];
   const set = (corner: readonly [number, number], to: readonly number[]): void => {
     draft.change({ region: withCorner(region, corner, to) }, `corner ${corner}`);
+  };
+  const addCorner = (): void => {
+    const after = chosen ?? ([0, (rings[0]?.length ?? 1) - 1] as const);
+    draft.change({ region: withCornerAfter(region, after) });
+    onChoose([after[0], after[1] + 1]);
   };
   const field = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
   return (
@@ -144,8 +165,32 @@ function Corners({ draft, region, chosen, onChoose }: FenceTools & { readonly re
           </tbody>
         </table>
       </section>
+      {region.type === 'Polygon' && (
+        <Button icon="plus" onClick={addCorner}>
+          {chosen === undefined ? 'Add corner' : `Add corner after ${chosen[1] + 1}`}
+        </Button>
+      )}
     </details>
   );
+}
+
+/** Ten metres by ten, in the middle of the first zone that the plane shows. */
+function squareIn(plane: Plane, zones: Iterable<Zone>): Fence['region'] {
+  let middle: MapPoint = [0, 0];
+  for (const zone of zones) {
+    const outline = zoneOutline(zone, plane);
+    if (outline === undefined) continue;
+    middle = [meanOf(outline.map(([x]) => x)), meanOf(outline.map(([, y]) => y))];
+    break;
+  }
+  const half = 5 * unitsPerMetre(plane, middle);
+  const [x, y] = fromMap(plane, middle);
+  const [right, top] = fromMap(plane, [middle[0] + half, middle[1] + half]);
+  return squareAround([x, y], [right - x, top - y]);
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
 /** The plane that the region is given in. Another plane means other numbers: only a region that is drawn anew changes it. */

@@ -92,15 +92,14 @@ export function FromLocal({ onPlaced }: { readonly onPlaced: (rows: number[][]) 
             onInput={setText}
           />
         )}
-        <div class="fields setup-three">
+        <div class="fields setup-three" data-plane="earth">
           <NumberField
             label="Longitude"
-            unit="°"
             value={reference.longitude}
             error={errorAt(error, 'global_reference')}
             onInput={(longitude) => set({ longitude })}
           />
-          <NumberField label="Latitude" unit="°" value={reference.latitude} onInput={(latitude) => set({ latitude })} />
+          <NumberField label="Latitude" value={reference.latitude} onInput={(latitude) => set({ latitude })} />
           <NumberField
             label="Rotation"
             unit="°"

@@ -2,11 +2,11 @@ import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useMap } from '../map/map_view.tsx';
-import { drawnBy } from '../map/shapes.ts';
+import { type Drawn, drawnBy } from '../map/shapes.ts';
 import { editorPath } from './use_editor.ts';
 
 /** A click on an entity of the kind opens its editor. */
-export function OpenOnClick({ kind }: { readonly kind: 'zones' | 'fences' }) {
+export function OpenOnClick({ kind }: Pick<Drawn, 'kind'>) {
   const { map } = useMap();
   const [, go] = useLocation();
   useEffect(() => {

@@ -29,12 +29,15 @@ export function PointsLayer({
   onMove,
   onSelect,
   onPlace,
+  isFixed = false,
 }: {
   readonly points: readonly PlacedPoint[];
   readonly selected?: number | undefined;
   readonly onMove: (index: number, to: MapPoint) => void;
   readonly onSelect?: ((index: number) => void) | undefined;
   readonly onPlace?: ((at: MapPoint) => void) | undefined;
+  /** Only to be looked at. */
+  readonly isFixed?: boolean;
 }) {
   const { map } = useMap();
   const colours = palette();
@@ -68,6 +71,7 @@ export function PointsLayer({
   const told = useRef({ onMove, onSelect, onPlace });
   told.current = { onMove, onSelect, onPlace };
   useEffect(() => {
+    if (isFixed) return;
     const isOurs = (feature: unknown): boolean => source.getFeatures().includes(feature as Feature);
     const translate = new Translate({ filter: isOurs, hitTolerance: HIT_PIXELS });
     translate.on('translateend', ({ features: moved }) => {
@@ -87,6 +91,6 @@ export function PointsLayer({
       map.removeInteraction(translate);
       map.un('click', click);
     };
-  }, [map, source]);
+  }, [map, source, isFixed]);
   return null;
 }

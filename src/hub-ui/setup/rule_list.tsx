@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { LocatingRule } from '../../model/rule.ts';
+import { can } from '../hub/access.ts';
 import { errorAt, RequestError, request } from '../hub/rest.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { NumberField, TextField } from '../parts/field.tsx';
@@ -12,6 +13,7 @@ const EXAMPLES = [
   'speed IS NOT NULL',
 ];
 
+const VALIDATOR = '/validator/rules/locating';
 const PATIENCE_MS = 250;
 
 /** Locating rules, each checked by the hub while it is written. */
@@ -19,12 +21,15 @@ export function RuleList({
   rules,
   root,
   error,
+  showsHelp = false,
   onChange,
 }: {
   readonly rules: readonly LocatingRule[];
   /** What messages of the hub call the list. */
   readonly root: string;
   readonly error: unknown;
+  /** Whether what can stand in a rule is seen without asking. */
+  readonly showsHelp?: boolean;
   readonly onChange: (rules: readonly LocatingRule[], step?: string) => void;
 }) {
   const highest = Math.max(-1, ...rules.map(({ priority }) => priority));
@@ -49,7 +54,7 @@ export function RuleList({
         <Button icon="plus" onClick={() => onChange([...rules, { expression: '', priority: highest + 1 }])}>
           Add rule
         </Button>
-        <RuleHelp />
+        <RuleHelp isOpen={showsHelp} />
       </div>
     </div>
   );
@@ -107,13 +112,13 @@ const UNKNOWN: Validity = { isValid: false, problem: undefined };
 function useValidity(expression: string): Validity {
   const [found, setFound] = useState<Validity & { readonly of: string }>();
   useEffect(() => {
-    if (expression.trim() === '') return;
+    if (expression.trim() === '' || !can('CREATE', VALIDATOR)) return;
     const asking = new AbortController();
     const say = (problem: string | undefined): void => {
       if (!asking.signal.aborted) setFound({ of: expression, isValid: problem === undefined, problem });
     };
     const timer = setTimeout(() => {
-      request('POST', '/validator/rules/locating', { body: { expression }, signal: asking.signal }).then(
+      request('POST', VALIDATOR, { body: { expression }, signal: asking.signal }).then(
         () => say(undefined),
         (error: unknown) => {
           // Whether it is valid is not known where the hub cannot be asked.
@@ -131,9 +136,9 @@ function useValidity(expression: string): Validity {
   return expression.trim() === '' ? UNKNOWN : { isValid: false, problem: found?.problem };
 }
 
-function RuleHelp() {
+function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
   return (
-    <details class="setup-more">
+    <details class="setup-more" open={isOpen}>
       <summary>What can stand in a rule</summary>
       <div class="stack soft">
         <p>

@@ -6,7 +6,7 @@ import { SelectField } from '../parts/field.tsx';
 import { Card } from '../parts/page.tsx';
 import { DraftProperties, DraftSelect, DraftText } from './draft_fields.tsx';
 import { EditorFrame, NoEditor } from './editor_frame.tsx';
-import { ProviderChips } from './provider_chips.tsx';
+import { IdChips } from './id_chips.tsx';
 import { RuleList } from './rule_list.tsx';
 import { OBJECT_TIMING, TimingSection } from './timing_section.tsx';
 import { TrackableShape } from './trackable_shape.tsx';
@@ -72,7 +72,13 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
         </div>
       </Card>
       <Card title="Providers">
-        <ProviderChips draft={draft} />
+        <IdChips
+          draft={draft}
+          field="location_providers"
+          kind="providers"
+          icon="provider"
+          help="The id that a tag, phone or reader reports. Unknown ones wait for their first position."
+        />
       </Card>
       <TrackableShape draft={draft} />
       <Card title="Which location counts">

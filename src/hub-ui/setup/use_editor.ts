@@ -1,7 +1,8 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { useRoute } from 'wouter-preact';
+import { can } from '../hub/access.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
-import type { Draft } from '../hub/rest.ts';
+import { type Draft, entityPath } from '../hub/rest.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { EntityDraft, equal } from './draft.ts';
 
@@ -26,12 +27,17 @@ export function editorPath(kind: Kind, id: string): string {
   return `/${kind}/${encodeURIComponent(id)}`;
 }
 
+/** Why there is no draft to be edited. */
+export type NoEditorState = 'waiting' | 'missing' | 'forbidden';
+
 export interface Editor<K extends Kind> {
   readonly draft: EntityDraft<K>;
   /** What the hub has now; undefined for what is new. */
   readonly stored: Entities[K] | undefined;
   /** Whether somebody else has changed or deleted it since the draft began. */
   readonly isOvertaken: boolean;
+  /** Whether the user may create it, or change it. */
+  readonly mayChange: boolean;
 }
 
 /** The entity as the hub has it now; undefined when it has none, or has not said yet. */
@@ -41,7 +47,8 @@ export function useStored<K extends Kind>(kind: K, id: string | undefined): Enti
 
 /**
  * The draft of an entity, or of a new one where `id` is undefined. `stored` is the entity as the hub has it now. Returns
- * `waiting` until the entities are known and `missing` where there is none of the id.
+ * `waiting` until the entities are known, `missing` where there is none of the id, and `forbidden` where the user may
+ * not create one.
  */
 export function useEditor<K extends Kind>(
   kind: K,
@@ -50,7 +57,7 @@ export function useEditor<K extends Kind>(
     stored,
     first,
   }: { readonly id: string | undefined; readonly stored: Entities[K] | undefined; readonly first: Draft<K> },
-): Editor<K> | 'waiting' | 'missing' {
+): Editor<K> | NoEditorState {
   const { state, items } = storeOf(kind);
   const key = `${kind} ${id ?? ''}`;
   const isKnown = id === undefined || stored !== undefined || drafts.has(key);
@@ -73,12 +80,16 @@ export function useEditor<K extends Kind>(
   const isSaving = draft?.isSaving.value === true;
   const isNewer = draft !== undefined && stored !== undefined && !isSaving && stored !== draft.seen;
   useEffect(() => {
-    if (isNewer && !isChanged) draft.follow(stored);
+    // Asked anew: somebody may have begun to write since this was drawn.
+    if (isNewer && !draft.isChanged.peek()) draft.follow(stored);
   }, [isNewer, isChanged, stored, draft]);
   useUnsavedWarning(isChanged);
+  const isNew = draft?.kept.value === undefined;
+  const mayChange = isNew ? can('CREATE', `/${kind}`) : can('UPDATE', entityPath(kind, id ?? ''));
   const isThere = items.value.has(id ?? '');
   if (draft === undefined) return state.value === 'waiting' || isThere ? 'waiting' : 'missing';
-  return { draft, stored, isOvertaken: isNewer && isChanged && !equal(stored, draft.kept.value) };
+  if (isNew && !mayChange) return 'forbidden';
+  return { draft, stored, isOvertaken: isNewer && isChanged && !equal(stored, draft.kept.value), mayChange };
 }
 
 /** Forgets the draft of what is deleted. */

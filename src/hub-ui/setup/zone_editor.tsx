@@ -23,7 +23,15 @@ const FIRST: Draft<'zones'> = { type: 'uwb', floor: 0 };
 
 const FIELDS = ['name', 'foreign_id', 'type', 'floor', 'description', 'building', 'site', 'address', 'position'].concat(
   ['radius', 'ground_control_points', 'transformation_type', 'surface_projection', 'easting_angle', 'properties'],
-  ['meridian_convergence', 'scale_factor', 'exit_delay', 'wgs84_height', 'parent', 'incomplete_configuration'],
+  [
+    'anchor_ids',
+    'meridian_convergence',
+    'scale_factor',
+    'exit_delay',
+    'wgs84_height',
+    'parent',
+    'incomplete_configuration',
+  ],
 );
 
 /** Creates and edits a zone. */
@@ -32,14 +40,14 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
   const [tool, setTool] = useState<ZoneTool>('look');
   const [selected, setSelected] = useState<number>();
   if (typeof editor === 'string') return <NoEditor kind="zones" state={editor} />;
-  const { draft } = editor;
+  const { draft, mayChange } = editor;
   const pick = (next: ZoneTool): void => {
     setSelected(undefined);
     setTool(next);
   };
   const tools = { draft, tool, onTool: pick, selected, onSelect: setSelected };
   return (
-    <EditorFrame kind="zones" editor={editor} fields={FIELDS} map={<ZoneMap {...tools} />}>
+    <EditorFrame kind="zones" editor={editor} fields={FIELDS} map={<ZoneMap {...tools} mayChange={mayChange} />}>
       <Card title="General">
         <div class="stack">
           <DraftText draft={draft} field="name" label="Name" example="For example Hall 3" />
@@ -75,7 +83,7 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
 }
 
 /** The map of a zone: what can be done on it depends on the tool. */
-function ZoneMap({ draft, tool, onTool, selected, onSelect }: ZoneTools) {
+function ZoneMap({ draft, tool, onTool, selected, onSelect, mayChange }: ZoneTools & { readonly mayChange: boolean }) {
   const value = draft.value.value;
   const zone = useMemo(() => drawable(value), [value]);
   const plan = floorPlanOf(zone);
@@ -121,7 +129,7 @@ function ZoneMap({ draft, tool, onTool, selected, onSelect }: ZoneTools) {
           </p>
         </>
       )}
-      {(placing === 'proximity' || placing === 'benchmark') && <PositionPoint draft={draft} zone={zone} />}
+      {mayChange && (placing === 'proximity' || placing === 'benchmark') && <PositionPoint draft={draft} zone={zone} />}
     </ContextMap>
   );
 }

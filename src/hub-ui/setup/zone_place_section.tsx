@@ -4,12 +4,14 @@ import { type Draft, RequestError } from '../hub/rest.ts';
 import { useEntities } from '../hub/stores.ts';
 import { EARTH, fromMap, type MapPoint, toMap } from '../map/plane.ts';
 import { Button, Choice } from '../parts/button.tsx';
-import { Check, NumberField } from '../parts/field.tsx';
+import { Check } from '../parts/field.tsx';
 import { Card } from '../parts/page.tsx';
 import { DraftNumber, DraftSelect, DraftText, problemOf } from './draft_fields.tsx';
 import { FromLocal } from './from_local.tsx';
+import { IdChips } from './id_chips.tsx';
 import { PairTable } from './pair_table.tsx';
 import { movedTo, pairsOf, rowsOf } from './pairs.ts';
+import { PointFields } from './point_fields.tsx';
 import type { PlacedPoint } from './points_layer.tsx';
 import { PLACINGS, type Placing, placingOf } from './zone_placing.ts';
 import type { ZoneTools } from './zone_tools.ts';
@@ -86,6 +88,13 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
         onSelect={(index) => tool === 'points' && onSelect(index)}
         onChange={(next, step) => change(rowsOf(next), step)}
       />
+      <IdChips
+        draft={draft}
+        field="anchor_ids"
+        kind="anchors"
+        icon="anchor"
+        help="Anchors that are known in both planes place the zone instead of its points."
+      />
     </>
   );
 }
@@ -107,7 +116,7 @@ function ProximityPlace({ draft }: ZoneTools) {
   ];
   return (
     <>
-      <PositionFields draft={draft} />
+      <PointFields draft={draft} field="position" plane="earth" />
       <DraftNumber draft={draft} field="radius" label="Radius" unit="m" min={0} help="How far it reaches." />
       <DraftSelect
         draft={draft}
@@ -123,7 +132,7 @@ function ProximityPlace({ draft }: ZoneTools) {
 function BenchmarkPlace({ draft }: ZoneTools) {
   return (
     <>
-      <PositionFields draft={draft} />
+      <PointFields draft={draft} field="position" plane="earth" />
       <div class="fields">
         <DraftText
           draft={draft}
@@ -137,30 +146,5 @@ function BenchmarkPlace({ draft }: ZoneTools) {
         <DraftNumber draft={draft} field="scale_factor" label="Scale factor" min={0} />
       </div>
     </>
-  );
-}
-
-/** Longitude, latitude and height of the one position. */
-function PositionFields({ draft }: Pick<ZoneTools, 'draft'>) {
-  const coordinates = draft.value.value.position?.coordinates ?? [];
-  const [longitude, latitude, height] = coordinates;
-  const set = (index: number, value: number | undefined): void => {
-    const next = [longitude ?? 0, latitude ?? 0, ...(height === undefined ? [] : [height])];
-    if (value !== undefined) next[index] = value;
-    else if (index === 2) next.pop();
-    draft.change({ position: { type: 'Point', coordinates: next } }, `position ${index}`);
-  };
-  return (
-    <div class="fields setup-three">
-      <NumberField
-        label="Longitude"
-        unit="°"
-        value={longitude}
-        error={problemOf(draft, 'position')}
-        onInput={(value) => set(0, value)}
-      />
-      <NumberField label="Latitude" unit="°" value={latitude} onInput={(value) => set(1, value)} />
-      <NumberField label="Height" unit="m" value={height} onInput={(value) => set(2, value)} />
-    </div>
   );
 }

@@ -5,7 +5,7 @@ import { Choice } from '../parts/button.tsx';
 import { Dialog, Questions } from '../parts/dialog.tsx';
 import { Icon, Mark } from '../parts/icons.tsx';
 import { Toasts } from '../parts/toasts.tsx';
-import { isAt, PLACES, type Place, TAB_PATHS } from './places.ts';
+import { isAt, mayOpen, PLACES, type Place, type PlaceGroup, TAB_PATHS } from './places.ts';
 import { Status } from './status.tsx';
 import { type Theme, theme } from './theme.ts';
 
@@ -30,7 +30,7 @@ export function Layout({
       </header>
       <nav class="rail" aria-label="Main">
         <Brand />
-        {PLACES.map(({ title, places }) => (
+        {openPlaces().map(({ title, places }) => (
           <div class="rail-group" key={title}>
             <div class="rail-title">{title}</div>
             {places.map((place) => (
@@ -52,6 +52,12 @@ export function Layout({
       <Toasts />
     </div>
   );
+}
+
+/** The navigation of whoever is signed in. */
+function openPlaces(): readonly PlaceGroup[] {
+  const groups = PLACES.map(({ title, places }) => ({ title, places: places.filter(mayOpen) }));
+  return groups.filter(({ places }) => places.length > 0);
 }
 
 function Brand() {
@@ -117,7 +123,7 @@ function ThemeButton() {
 
 function TabBar({ address, account }: { readonly address: string; readonly account: ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
-  const all = PLACES.flatMap(({ places }) => places);
+  const all = openPlaces().flatMap(({ places }) => places);
   const tabs = all.filter(({ path }) => TAB_PATHS.includes(path));
   const others = all.filter(({ path }) => !TAB_PATHS.includes(path));
   return (

@@ -1,3 +1,5 @@
+import { can } from '../hub/access.ts';
+import { KINDS } from '../hub/kinds.ts';
 import type { IconName } from '../parts/icons.tsx';
 
 /** A place in the navigation. */
@@ -5,6 +7,8 @@ export interface Place {
   readonly path: string;
   readonly label: string;
   readonly icon: IconName;
+  /** Paths of the API that it shows: it is there for whoever may read one of them, or for everybody without any. */
+  readonly reads?: readonly string[];
 }
 
 export interface PlaceGroup {
@@ -17,27 +21,46 @@ export const PLACES: readonly PlaceGroup[] = [
     title: 'Live',
     places: [
       { path: '/', label: 'Map', icon: 'map' },
-      { path: '/events', label: 'Events', icon: 'event' },
+      { path: '/events', label: 'Events', icon: 'event', reads: topics('fence_events', 'collision_events') },
       { path: '/operations', label: 'Operations', icon: 'operation' },
     ],
   },
   {
     title: 'Set-up',
     places: [
-      { path: '/zones', label: 'Zones', icon: 'zone' },
-      { path: '/fences', label: 'Fences', icon: 'fence' },
-      { path: '/trackables', label: 'Trackables', icon: 'trackable' },
-      { path: '/providers', label: 'Providers', icon: 'provider' },
-      { path: '/rules', label: 'Rules', icon: 'rule' },
+      { path: '/zones', label: 'Zones', icon: 'zone', reads: ['/zones/summary'] },
+      { path: '/anchors', label: 'Anchors', icon: 'anchor', reads: ['/anchors/summary'] },
+      { path: '/fences', label: 'Fences', icon: 'fence', reads: ['/fences/summary'] },
+      { path: '/trackables', label: 'Trackables', icon: 'trackable', reads: ['/trackables/summary'] },
+      { path: '/providers', label: 'Providers', icon: 'provider', reads: ['/providers/summary'] },
+      { path: '/rules', label: 'Rules', icon: 'rule', reads: ['/trackables/rules/locating'] },
     ],
   },
-  { title: 'Data', places: [{ path: '/lists', label: 'Lists', icon: 'list' }] },
+  {
+    title: 'Data',
+    places: [{ path: '/lists', label: 'Lists', icon: 'list', reads: KINDS.map((kind) => `/${kind}/summary`) }],
+  },
 ];
 
 /** Those that a narrow screen has room for; the others are behind "More". */
 export const TAB_PATHS: readonly string[] = ['/', '/events', '/operations', '/lists'];
 
+/** Whether there is something at a place that the user may see. */
+export function mayOpen({ reads }: Place): boolean {
+  return reads === undefined || reads.some((path) => can('READ', path));
+}
+
+/** The place that an address belongs to. */
+export function placeAt(address: string): Place | undefined {
+  return PLACES.flatMap(({ places }) => places).find((place) => isAt(address, place));
+}
+
 /** Whether an address belongs to a place. */
 export function isAt(address: string, { path }: Place): boolean {
   return path === '/' ? address === '/' : address === path || address.startsWith(`${path}/`);
+}
+
+/** Paths of topics of the WebSocket API, as permissions have them. */
+function topics(...names: readonly string[]): readonly string[] {
+  return names.map((name) => `/ws/socket/${name}`);
 }

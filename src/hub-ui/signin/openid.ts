@@ -148,7 +148,7 @@ function base64Url(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
-    .replace(/=+$/, '');
+    .replaceAll('=', '');
 }
 
 function claimsOf(token: string | undefined): Readonly<Record<string, unknown>> {

@@ -1,9 +1,9 @@
 import type { Operation } from '../hub/access.ts';
 
-/** An operation on a path of the API, as the hub lists those that a token permits. */
+/** An operation on a path of the API or on a topic of the WebSocket, as the hub lists those that a token permits. */
 export interface Permission {
   readonly operation: Operation;
-  /** With the version, and with names for ids: `/v2/zones/:zone_id`. */
+  /** With the version, and with names for ids: `/v2/zones/:zone_id`, `/v2/ws/socket/fence_events`. */
   readonly path: string;
   /** Everything, or what the holder of the token owns. */
   readonly reach: 'ANY' | 'OWN';

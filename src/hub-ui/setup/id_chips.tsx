@@ -1,39 +1,48 @@
 import { useId, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { labelOf } from '../hub/kinds.ts';
-import { errorAt } from '../hub/rest.ts';
+import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
-import { Icon } from '../parts/icons.tsx';
-import type { EntityDraft } from './draft.ts';
+import { Icon, type IconName } from '../parts/icons.tsx';
+import type { AnyDraft } from './draft.ts';
+import { memberOf, problemOf } from './draft_fields.tsx';
 import { editorPath } from './use_editor.ts';
 
 const OFFERED_MAX = 200;
 
-/** The providers of a trackable: those that the hub knows are offered, others may be written. */
-export function ProviderChips({ draft }: { readonly draft: EntityDraft<'trackables'> }) {
-  const known = useEntities('providers');
+interface IdChipsProps {
+  readonly draft: AnyDraft;
+  /** Name of the member: a list of ids. */
+  readonly field: string;
+  readonly kind: Kind;
+  readonly icon: IconName;
+  readonly help: string;
+}
+
+/** A list of ids of other entities: those that the hub knows are offered, others may be written. */
+export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
+  const known: ReadonlyMap<string, Entities[Kind]> = useEntities(kind);
   const [text, setText] = useState('');
   const listId = useId();
-  const ids = draft.value.value.location_providers ?? [];
+  const ids = memberOf<readonly string[]>(draft, field) ?? [];
   const add = (): void => {
     const id = text.trim();
     if (id === '') return;
     setText('');
-    draft.change({ location_providers: [...ids, id] });
+    draft.change({ [field]: [...ids, id] });
   };
   const remove = (index: number): void => {
     const left = ids.filter((_, i) => i !== index);
-    draft.change({ location_providers: left.length === 0 ? undefined : left });
+    draft.change({ [field]: left.length === 0 ? undefined : left });
   };
   const offered = [...known.values()].filter(({ id }) => !ids.includes(id)).slice(0, OFFERED_MAX);
   return (
     <div class="stack">
       <Field
-        label="Add a provider"
-        help="The id that a tag, phone or reader reports. Unknown ones wait for their first position."
-        error={errorAt(draft.error.value, 'location_providers')}
+        label={`Add ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${SINGULAR[kind]}`}
+        help={help}
+        error={problemOf(draft, field)}
       >
         {(attributes) => (
           <form
@@ -51,9 +60,9 @@ export function ProviderChips({ draft }: { readonly draft: EntityDraft<'trackabl
               onInput={(event) => setText(event.currentTarget.value)}
             />
             <datalist id={listId}>
-              {offered.map((provider) => (
-                <option key={provider.id} value={provider.id}>
-                  {labelOf(provider)}
+              {offered.map((entity) => (
+                <option key={entity.id} value={entity.id}>
+                  {labelOf(entity)}
                 </option>
               ))}
             </datalist>
@@ -64,11 +73,11 @@ export function ProviderChips({ draft }: { readonly draft: EntityDraft<'trackabl
         )}
       </Field>
       {ids.length > 0 && (
-        <ul class="setup-chips" aria-label="Providers">
+        <ul class="setup-chips" aria-label={`${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`}>
           {ids.map((id, i) => (
             <li key={`${id} ${ids.indexOf(id) === i}`} class="setup-chip">
-              <Icon name="provider" width={14} height={14} />
-              {known.has(id) ? <Link href={editorPath('providers', id)}>{id}</Link> : <span>{id}</span>}
+              <Icon name={icon} width={14} height={14} />
+              {known.has(id) ? <Link href={editorPath(kind, id)}>{id}</Link> : <span>{id}</span>}
               {!known.has(id) && <span class="faint">not heard of</span>}
               <button type="button" aria-label={`Remove ${id}`} onClick={() => remove(i)}>
                 <Icon name="close" width={12} height={12} />

@@ -1,0 +1,54 @@
+import type { Position } from './plane.ts';
+
+/** How far below the upper edge a label stands at best, and by how much it goes down where it has no room. */
+const FIRST_ROW_PIXELS = 13;
+const ROWS = 8;
+
+/** A line from left to right, in units of the map. */
+export interface Row {
+  readonly left: number;
+  readonly right: number;
+  readonly y: number;
+}
+
+/**
+ * Where the name of an area is written: inside it, as near to its upper edge as it has room for. In the middle it would
+ * cover what the area is about. Undefined where it has room nowhere.
+ */
+export function labelPlace(
+  rings: readonly (readonly Position[])[],
+  { widthPixels, resolution }: { readonly widthPixels: number; readonly resolution: number },
+): Row | undefined {
+  const ys = (rings[0] ?? []).map(([, y = 0]) => y);
+  const [top, bottom] = [Math.max(...ys), Math.min(...ys)];
+  const first = top - FIRST_ROW_PIXELS * resolution;
+  const middle = (top + bottom) / 2;
+  if (!(first >= middle)) return undefined;
+  for (let row = 0; row <= ROWS; row++) {
+    const y = first + ((middle - first) * row) / ROWS;
+    const span = widestAt(rings, y);
+    if (span !== undefined && span[1] - span[0] >= widthPixels * resolution) {
+      return { left: span[0], right: span[1], y };
+    }
+  }
+  return undefined;
+}
+
+/** The widest part of a line from left to right that is in an area; holes are not. */
+function widestAt(rings: readonly (readonly Position[])[], y: number): readonly [number, number] | undefined {
+  const crossings: number[] = [];
+  for (const ring of rings) {
+    for (let i = 0; i < ring.length; i++) {
+      const [x0 = 0, y0 = 0] = ring[i] ?? [];
+      const [x1 = 0, y1 = 0] = ring[(i + 1) % ring.length] ?? [];
+      if (y0 > y !== y1 > y) crossings.push(x0 + ((y - y0) / (y1 - y0)) * (x1 - x0));
+    }
+  }
+  crossings.sort((a, b) => a - b);
+  let widest: readonly [number, number] | undefined;
+  for (let i = 0; i + 1 < crossings.length; i += 2) {
+    const span = [crossings[i] ?? 0, crossings[i + 1] ?? 0] as const;
+    if (widest === undefined || span[1] - span[0] > widest[1] - widest[0]) widest = span;
+  }
+  return widest;
+}

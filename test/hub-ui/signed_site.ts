@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { DEV } from '../auth/dev/people.ts';
+import { BROWSER_CLIENT, openIdentityProvider } from '../auth/identity_provider.ts';
+import { CLIENT } from '../auth/issuer.ts';
+import { openUiHub } from '../support/browser.ts';
+import type { TestHub } from '../support/running_hub.ts';
+import { DOCK, HALL } from './ui_site.ts';
+
+/** A hub that wants to know who somebody is, with the identity server of the development set-up. */
+export async function openSignedSite(t: TestContext, tokenSeconds?: number): Promise<TestHub> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'hub-signin-'));
+  await copyFile(new URL('../auth/dev/permissions.yaml', import.meta.url), join(folder, 'permissions.yaml'));
+  const provider = await openIdentityProvider({
+    port: 0,
+    ...DEV,
+    redirectUris: [`http://127.0.0.1:${port}/hub-ui/`],
+    ...(tokenSeconds !== undefined && { tokenSeconds }),
+  });
+  const settings = {
+    port,
+    require_authorization: true,
+    openid_config_url: provider.configUrl,
+    openid_client_name: CLIENT,
+    openid_browser_client_name: BROWSER_CLIENT,
+    openid_clock_tolerance: 0,
+  };
+  // Hooks run in the order in which they are made: the page goes first, then the hub, then what it needs.
+  const hub = await openUiHub(t, settings, { folder });
+  t.after(async () => {
+    await provider.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const { password: client_secret } = DEV.clients['hub-release-client'];
+  const form = { grant_type: 'client_credentials', client_id: 'hub-release-client', client_secret, scope: 'openid' };
+  const answer = await fetch(provider.tokenUrl, { method: 'POST', body: new URLSearchParams(form) });
+  const { access_token: token } = (await answer.json()) as { readonly access_token: string };
+  for (const [path, body] of [
+    ['/zones', HALL],
+    ['/fences', DOCK],
+  ] as const) {
+    const { status, text } = await hub.request('POST', path, body, { Authorization: `Bearer ${token}` });
+    assert.equal(status, 201, text);
+  }
+  return hub;
+}
+
+/** Signs in as one of the people of the development set-up. */
+export async function signIn(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('input[name=login]').fill(name);
+  await page.locator('input[name=password]').fill(name);
+  await page.locator('button[type=submit]').click();
+  await page.locator('.rail .account-name', { hasText: name }).waitFor();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
