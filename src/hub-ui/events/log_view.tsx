@@ -3,7 +3,7 @@ import { Link } from 'wouter-preact';
 import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
-import { Json } from '../lists/json.tsx';
+import { Json, jsonText } from '../lists/json.tsx';
 import { wordsOf } from '../map/search.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon, type IconName } from '../parts/icons.tsx';
@@ -240,7 +240,7 @@ function Row({
       </div>
       {isOpen && (
         <pre class="list-json log-json">
-          <Json text={JSON.stringify(happening.event, undefined, 2)} />
+          <Json text={jsonText(happening.event)} />
         </pre>
       )}
     </li>

@@ -33,18 +33,18 @@ export function Sources() {
     const zone = zones.get(row.id);
     return { ...row, label: zone === undefined ? row.id : labelOf(zone), href: `/zones/${encodeURIComponent(row.id)}` };
   });
+  // Senders name what they like, and many name a zone by its id.
+  const otherRows = rowsOf(ofOthers, nowMs).map((row) => {
+    const zone = zones.get(row.id);
+    return zone === undefined ? row : { ...row, label: labelOf(zone) };
+  });
   return (
     <>
       <Problem text={ofZones.problem ?? ofOthers.problem} />
       <SourceTable title="Zones" param="zonesort" rows={zoneRows} isKnown={ofZones.value !== undefined}>
         Create a <Link href="/zones">zone</Link> to see here what comes from it.
       </SourceTable>
-      <SourceTable
-        title="Other sources"
-        param="sort"
-        rows={rowsOf(ofOthers, nowMs)}
-        isKnown={ofOthers.value !== undefined}
-      >
+      <SourceTable title="Other sources" param="sort" rows={otherRows} isKnown={ofOthers.value !== undefined}>
         Everything that comes in names a zone, or nothing has come in since the hub was started.
       </SourceTable>
     </>
