@@ -61,7 +61,7 @@ test('Operations show rates, sources, sessions, usage, the licence and the way t
   const zone = page.getByRole('region', { name: 'Zones' }).getByRole('row', { name: /Hall/ });
   await zone.getByText('Hearing').waitFor();
   await zone.getByText('rest').waitFor();
-  await page.getByRole('region', { name: 'Other sources' }).getByRole('row', { name: /hall/ }).waitFor();
+  await page.getByRole('region', { name: 'Sources', exact: true }).getByRole('row', { name: /hall/ }).waitFor();
 
   await tab('Sessions').click();
   const clients = page.locator('.facts', { hasText: 'Clients' });

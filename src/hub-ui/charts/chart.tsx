@@ -55,7 +55,7 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
         width: element.clientWidth,
         height,
         legend: { show: false },
-        padding: [8, 4, 0, 0],
+        padding: [8, 26, 0, 0],
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
         hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? undefined)] },
         scales: {

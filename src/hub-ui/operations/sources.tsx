@@ -23,7 +23,7 @@ interface Row extends HealthSource {
   readonly agoMs: number;
 }
 
-/** Zones, and what else locations come from: what has been heard of each, and when. */
+/** Zones, and what locations name as their source: what has been heard of each, and when. */
 export function Sources() {
   const zones = useEntities('zones');
   const ofZones = usePolled<readonly HealthSource[]>('/health/zones/summary', EVERY_MS);
@@ -44,8 +44,8 @@ export function Sources() {
       <SourceTable title="Zones" param="zonesort" rows={zoneRows} isKnown={ofZones.value !== undefined}>
         Create a <Link href="/zones">zone</Link> to see here what comes from it.
       </SourceTable>
-      <SourceTable title="Other sources" param="sort" rows={otherRows} isKnown={ofOthers.value !== undefined}>
-        Everything that comes in names a zone, or nothing has come in since the hub was started.
+      <SourceTable title="Sources" param="sort" rows={otherRows} isKnown={ofOthers.value !== undefined}>
+        Locations name what they come from. None has come in since the hub was started.
       </SourceTable>
     </>
   );
