@@ -12,7 +12,7 @@ export interface HttpRequest {
   readonly query: string;
   /** Value of a header, by its lower-case name. */
   header(name: string): string | undefined;
-  /** Empty when there is none. */
+  /** Empty when there is none. To be read anew after each await: the bytes may have moved meanwhile. */
   readonly body: Uint8Array;
 }
 

@@ -102,7 +102,7 @@ async function openOn(
     warnOfExposure(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
-    const flushTimer = setInterval(() => parts.flusher.flush(), config.db_flush_interval);
+    const flushTimer = setInterval(() => parts.shards.handOut(), config.db_flush_interval);
     return {
       port: listening.port,
       isSecure: listening.certificate !== undefined,

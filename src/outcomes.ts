@@ -36,8 +36,8 @@ export class Outcomes {
   }
 
   /**
-   * Stores rows and publishes events: after the rows are kept, or at once where the database fails, since a subscriber
-   * must not miss what has happened. Returns what is being stored.
+   * Stores rows and publishes events: after the rows that they wait for are kept, or at once where the database fails,
+   * since a subscriber must not miss what has happened. Returns what is being stored.
    */
   ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
     const { counts } = this.#to;
@@ -47,9 +47,11 @@ export class Outcomes {
     this.#to.wakeAt(shard, outcome.nextDeadlineMs);
     this.#to.motions(motions);
     if (outcome.zoneMoves.length > 0) this.#to.moveZones(outcome.zoneMoves);
-    const stored = outcome.rows.length === 0 ? undefined : this.#to.keep(outcome.rows);
+    const { rows, laterRows } = outcome;
+    const stored = rows.length === 0 ? undefined : this.#to.keep(rows);
     this.#inTurn[shard]?.publish(events, stored);
-    return stored;
+    // What is written later includes what was handed out before.
+    return laterRows.length === 0 ? stored : this.#to.keep(laterRows);
   }
 
   ofCollisions(reply: CollisionReply): void {

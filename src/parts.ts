@@ -21,7 +21,6 @@ import { Arrivals } from './operation/arrivals.ts';
 import { DatabaseState } from './operation/database_state.ts';
 import { Outcomes } from './outcomes.ts';
 import { CollisionLane } from './shards/collision_lane.ts';
-import { Flusher } from './shards/flusher.ts';
 import { Shards } from './shards/shards.ts';
 import { tellingsOf } from './shards/tellings.ts';
 import { Ticker } from './shards/ticker.ts';
@@ -33,6 +32,8 @@ import { StoreWriter } from './store/writer.ts';
 const STORE_RETRY_MS = [100, 500, 2000];
 /** Events that may wait for the store before the hub takes no more locations. */
 const HELD_MAX = 500_000;
+/** Rows that wait for the store, beyond which the shards hand out none but those that events wait for. */
+const BEHIND_ROWS = 500;
 
 /** Everything between the transport and the store. */
 export interface Parts {
@@ -45,7 +46,6 @@ export interface Parts {
   readonly shards: Shards;
   readonly collisions: CollisionLane;
   readonly ticker: Ticker<number | 'collisions'>;
-  readonly flusher: Flusher;
   readonly entities: Entities;
   readonly rules: LocatingRules;
   readonly ingest: Ingest;
@@ -96,10 +96,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     shards: config.num_threads,
     counts,
     publish: (events) => fanout.publish(events),
-    keep(rows) {
-      flusher.brought(rows.length);
-      return rowWriter.writeRows(rows, { orFail: true });
-    },
+    keep: (rows) => rowWriter.writeRows(rows, { orFail: true }),
     motions: (packed) => collisions.shardDone(packed),
     moveZones: (moves) => zoneMoves.take(moves),
     wakeAt: (who, atMs) => ticker.set(who, atMs),
@@ -115,6 +112,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
       await rowWriter.drain();
       return rowWriter.latest((await rowStore.load()).rows);
     },
+    isStoreBehind: () => rowWriter.pendingRows > BEHIND_ROWS,
     outcome: (shard, reply) => outcomes.ofShard(shard, reply),
     lost(item, error) {
       if (item.kind === 'location') counts.rejected++;
@@ -128,7 +126,6 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     outcome: (reply) => outcomes.ofCollisions(reply),
     restarted,
   });
-  const flusher = new Flusher(shards, { now, pendingRows: () => rowWriter.pendingRows });
   const tell = (changes: readonly Change[]): void => {
     const placed = placedChanges(changes, entities);
     for (const { id, after } of placed.filter(({ kind }) => kind === 'zone')) {
@@ -188,7 +185,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   });
   const streams = config.iso_24730_connections;
   const sources = openSources({ streams, ingest, log, now, schedule, random: Math.random });
-  const lanes = { shards, collisions, ticker, flusher };
+  const lanes = { shards, collisions, ticker };
   return {
     now,
     counts,

@@ -1,11 +1,13 @@
 import { Packr } from 'msgpackr';
 import type { CollisionOutcome } from '../src/core/collision/stage.ts';
+import type { Item } from '../src/core/item.ts';
 import type { Motion } from '../src/core/motion/motion.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import type { Batch } from '../src/core/shard.ts';
 import type { EventBlock } from '../src/model/event_block.ts';
 import type { Variant } from '../src/model/topics.ts';
 import type { Zone } from '../src/model/zone.ts';
+import { type LaneItem, packedRuns, unpackedRuns } from './location_protocol.ts';
 
 /**
  * What crosses between the front thread and its workers: one msgpack text each way per batch. Motions stay packed on
@@ -17,6 +19,9 @@ export interface ShardSettings {
   readonly collisionsByDefault: boolean;
   readonly providerInTrackableEvents: boolean;
 }
+
+/** A batch on its way to a shard: items as they wait in its lane, or plain ones. */
+export type LaneBatch = Omit<Batch, 'items'> & { readonly items: readonly (Item | LaneItem)[] };
 
 /** A shard's answer to a batch: its outcome, with events as bytes and the motions packed by themselves. */
 export interface ShardReply {
@@ -49,12 +54,18 @@ export type CollisionReply = Omit<CollisionOutcome, 'events'> & {
 const packr = new Packr({ moreTypes: true, useToJSON: false });
 
 /** Packs a value into bytes that own their memory, so that they can be handed to another thread without a copy. */
-export function pack(value: Batch | ShardReply | CollisionBatch | CollisionReply | readonly Motion[]): Uint8Array {
+export function pack(value: ShardReply | CollisionBatch | CollisionReply | readonly Motion[]): Uint8Array {
   return new Uint8Array(packr.pack(value));
 }
 
+/** Packs a batch for a shard, as pack does. */
+export function packBatch({ nowMs, rowsMax, items }: LaneBatch): Uint8Array {
+  return new Uint8Array(packr.pack({ nowMs, rowsMax, items: packedRuns(items) }));
+}
+
 export function unpackBatch(bytes: Uint8Array): Batch {
-  return packr.unpack(bytes) as Batch;
+  const { nowMs, rowsMax, items } = packr.unpack(bytes);
+  return { nowMs, rowsMax, items: unpackedRuns(items) };
 }
 
 export function unpackShardReply(bytes: Uint8Array): ShardReply {

@@ -1,10 +1,12 @@
 import { parseBody } from '../../src/api/body.ts';
 import { UNSET } from '../../src/core/fence/timing.ts';
+import type { Item } from '../../src/core/item.ts';
 import { locate } from '../../src/core/location/locate.ts';
 import { locationText } from '../../src/core/location/text.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
 import { Homes } from '../../src/shards/homes.ts';
-import { pack, unpackBatch } from '../../workers/protocol.ts';
+import { type LaneItem, LocationPacker } from '../../workers/location_protocol.ts';
+import { packBatch, unpackBatch } from '../../workers/protocol.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';
 import { inBatches, type Kernel, repeated } from './kernel.ts';
 
@@ -55,10 +57,11 @@ export const WAY_IN: readonly Kernel[] = [
     summary: 'a batch of 100 for a shard, per location',
     prepare() {
       const bodies = new Bodies(SITE);
+      const packer = new LocationPacker();
       return inBatches(
         BODY_LOCATIONS,
         () => bodies.items(),
-        (items) => pack({ nowMs: bodies.nowMs, items, rows: 'urgent' }),
+        (items) => packBatch({ nowMs: bodies.nowMs, rowsMax: 0, items: packedBy(packer, items) }),
       );
     },
   },
@@ -67,9 +70,10 @@ export const WAY_IN: readonly Kernel[] = [
     summary: 'the same in the shard',
     prepare() {
       const bodies = new Bodies(SITE);
+      const packer = new LocationPacker();
       return inBatches(
         BODY_LOCATIONS,
-        () => pack({ nowMs: bodies.nowMs, items: bodies.items(), rows: 'urgent' }),
+        () => packBatch({ nowMs: bodies.nowMs, rowsMax: 0, items: packedBy(packer, bodies.items()) }),
         unpackBatch,
       );
     },
@@ -93,3 +97,10 @@ export const WAY_IN: readonly Kernel[] = [
     },
   },
 ];
+
+/** What waits in a lane in the place of items. */
+function packedBy(packer: LocationPacker, items: readonly Item[]): LaneItem[] {
+  const packed = items.map((item) => (item.kind === 'location' ? packer.pack(item.location, item.seq, item) : item));
+  packer.done(packed);
+  return packed;
+}

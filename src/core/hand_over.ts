@@ -17,8 +17,8 @@ import type { Place, ProviderState, ShardState, TrackableState } from './state.t
  * running, so nobody can tell from the events that they have moved.
  */
 
-/** Each shard has its own zones, and its own texts. */
-type PlaceOnTheWay = Omit<Place, 'zone' | 'text'>;
+/** Each shard has its own zones. */
+type PlaceOnTheWay = Omit<Place, 'zone'>;
 
 interface ObjectOnTheWay {
   readonly id: string;
@@ -96,7 +96,7 @@ function packed(context: ShardContext, object: ProviderState | TrackableState): 
 
 /** The position as sent goes along while its zone is still the same. */
 function packedPlace({ zones }: ShardContext, place: Place): PlaceOnTheWay {
-  const { zone, text: _, ...rest } = place;
+  const { zone, ...rest } = place;
   return { ...rest, local: zones(place.location.source) === zone ? place.local : undefined };
 }
 
@@ -123,5 +123,5 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
 }
 
 function unpackPlace(state: ShardState, from: PlaceOnTheWay | undefined): Place | undefined {
-  return from && { ...from, zone: state.zones.find(from.location.source), text: undefined };
+  return from && { ...from, zone: state.zones.find(from.location.source) };
 }

@@ -18,20 +18,30 @@ import type { Place, ProviderState, ShardState, TrackableState } from './state.t
  */
 
 /**
- * Rows of objects that have changed since they were last asked for: all of them, or only those whose memberships have
- * changed. These are kept at once, so that a restart repeats no entry.
+ * Rows of the objects whose memberships have changed, and of those that are gone. They are kept before their events are
+ * published, so that a restart repeats no entry.
  */
-export function takeRows(state: ShardState, which: 'all' | 'urgent'): LastKnownRow[] {
+export function takeUrgentRows(state: ShardState): LastKnownRow[] {
   const rows: LastKnownRow[] = [];
   for (const [kind, id] of state.gone.values()) rows.push({ kind, id, gone: true });
   state.gone.clear();
-  const changed = which === 'all' ? state.dirty : state.urgent;
-  for (const object of changed) {
+  for (const object of state.urgent) {
+    state.dirty.delete(object);
     if (object.place !== undefined) rows.push(rowOf(object, object.place));
   }
-  if (which === 'all') state.dirty.clear();
-  else for (const object of state.urgent) state.dirty.delete(object);
   state.urgent.clear();
+  return rows;
+}
+
+/** Rows of other objects that have changed since their last row was taken: those that have waited longest, `max` at most. */
+export function takeRows(state: ShardState, max: number): LastKnownRow[] {
+  const rows: LastKnownRow[] = [];
+  let left = max;
+  for (const object of state.dirty) {
+    if (left-- <= 0) break;
+    state.dirty.delete(object);
+    if (object.place !== undefined) rows.push(rowOf(object, object.place));
+  }
   return rows;
 }
 
@@ -87,7 +97,7 @@ function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place
   const value = JSON.parse(row.location) as Location & { provider_id: string; source: string; crs: string };
   const { provider_id: providerId, source, crs, trackables, speed, course } = value;
   const [lon, lat, z] = value.position.coordinates as [number, number, number?];
-  const { receivedMs, keyMs, location: text } = row;
+  const { receivedMs, keyMs } = row;
   return {
     seq: 0,
     lon,
@@ -103,6 +113,5 @@ function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place
     course: course ?? undefined,
     trackables: trackables ?? [],
     local: undefined,
-    text,
   };
 }

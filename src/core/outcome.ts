@@ -3,12 +3,16 @@ import type { Answer, HandedOver, LastKnownRow } from './item.ts';
 import type { Motion } from './motion/motion.ts';
 import type { ZoneMove } from './zone/take_along.ts';
 
-/** What a step wants done. The caller stores `rows`, publishes `events`, and hands `motions` to the collision stage. */
+/** What a step wants done. The caller stores the rows, publishes `events`, and hands `motions` to the collision stage. */
 export interface Outcome {
   /** In order. Fence events wait for `rows` where a membership must not be announced before it is kept. */
   readonly events: readonly EventText[];
-  /** Objects whose membership has changed, or all changed objects when they were asked for. */
+  /** Of objects whose membership has changed, or that are gone. */
   readonly rows: readonly LastKnownRow[];
+  /** Of other objects that have changed, as many as were asked for. Nothing waits for them. */
+  readonly laterRows: readonly LastKnownRow[];
+  /** How many objects have changed whose rows nobody has asked for yet. */
+  readonly unkept: number;
   readonly motions: readonly Motion[];
   /** Zones that follow something that has moved, each once: it is for the caller to change them. */
   readonly zoneMoves: readonly ZoneMove[];

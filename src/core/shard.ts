@@ -6,7 +6,7 @@ import { onZone } from './change/on_zone.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
 import { onAdopt, onRelease } from './hand_over.ts';
 import type { Item } from './item.ts';
-import { onRestore, takeRows } from './last_known.ts';
+import { onRestore, takeRows, takeUrgentRows } from './last_known.ts';
 import { onLocation } from './location/on_location.ts';
 import { advance } from './on_deadline.ts';
 import type { Outcome } from './outcome.ts';
@@ -29,8 +29,8 @@ export interface Shard {
 export interface Batch {
   readonly nowMs: number;
   readonly items: readonly Item[];
-  /** Which rows are wanted: all that have changed, or only those that must be kept before their events are published. */
-  readonly rows: 'all' | 'urgent';
+  /** How many rows are wanted at most, besides those that must be kept before their events are published. */
+  readonly rowsMax: number;
 }
 
 /** Opens an empty shard. */
@@ -48,7 +48,7 @@ export function openShard(options: ShardOptions): Shard {
   return { state, step: (batch) => step(context, batch) };
 }
 
-function step(context: ShardContext, { nowMs, items, rows }: Batch): Outcome {
+function step(context: ShardContext, { nowMs, items, rowsMax }: Batch): Outcome {
   context.draft = emptyDraft();
   for (const item of items) {
     advance(context, item.receivedMs);
@@ -61,7 +61,9 @@ function step(context: ShardContext, { nowMs, items, rows }: Batch): Outcome {
   return {
     ...draft,
     zoneMoves: [...zoneMoves.values()],
-    rows: [...parting, ...takeRows(state, rows)],
+    rows: [...parting, ...takeUrgentRows(state)],
+    laterRows: takeRows(state, rowsMax),
+    unkept: state.dirty.size,
     nextDeadlineMs: state.deadlines.nextMs,
   };
 }

@@ -70,8 +70,6 @@ export interface Place {
   readonly trackables: readonly string[];
   /** The position as sent, where that was in the zone's own coordinates. */
   readonly local: readonly number[] | undefined;
-  /** JSON text of the location in EPSG:4326, made at first use. */
-  text: string | undefined;
 }
 
 /** What providers and trackables have in common: they are in fences. */

@@ -3,25 +3,51 @@ import type { Item, LastKnownRow } from '../core/item.ts';
 
 type LocationItem = Item & { kind: 'location' };
 
+/** Room that is kept, however little of it was used. */
+const ROOM_MIN_BYTES = 1 << 20;
+/** Room of which less than an eighth was used so many times in a row is let go. */
+const SMALL_MAX = 100;
+
 /**
- * The last location of each provider that a shard has finished since it handed out its rows: what a worker takes along
- * when it dies, and what the next one is shown again.
+ * The last location of each provider that a shard has finished and may not have handed out a row of: what a worker takes
+ * along when it dies, and what the next one is shown again.
  *
- * Workers rarely die. So batches are kept as the bytes that they were sent as, which cost no garbage collection, and
- * are looked into only then.
+ * Workers rarely die. So batches are kept as the bytes that they were sent as, and are looked into only then. They lie
+ * in rooms that are used again: memory that comes and goes at this rate would have all of the front thread's heap
+ * searched for garbage, twice a second.
  */
 export class Recent {
-  #batches: Uint8Array[] = [];
+  /** Batches from before the mark, and those since. */
+  #older = new Room();
+  #room = new Room();
   readonly #locations = new Map<string, LocationItem>();
 
-  /** Takes note of a finished batch, as it was packed. hot */
-  note(batch: Uint8Array): void {
-    this.#batches.push(batch);
+  /** Copies a batch that is about to run; one that was held before and has not become a finished one is forgotten. hot */
+  hold(batch: Uint8Array): void {
+    this.#room.hold(batch);
+  }
+
+  /** The batch that is held is finished. hot */
+  note(): void {
+    this.#room.keep();
+  }
+
+  /** From here on, rows of all objects are handed out that have changed so far. */
+  mark(): void {
+    // What an unfinished round has left waits for the next one.
+    if (!this.#older.isEmpty) return;
+    [this.#older, this.#room] = [this.#room, this.#older];
+  }
+
+  /** Those rows are all handed out. */
+  dropMarked(): void {
+    this.#older.clear();
   }
 
   /** All rows are handed out. */
   clear(): void {
-    this.#batches = [];
+    this.#older.clear();
+    this.#room.clear();
     this.#locations.clear();
   }
 
@@ -43,7 +69,8 @@ export class Recent {
   }
 
   #look(): void {
-    for (const batch of this.#batches.splice(0)) {
+    this.#locations.clear();
+    for (const batch of [...this.#older.batches(), ...this.#room.batches()]) {
       for (const item of unpackBatch(batch).items) {
         if (item.kind === 'location') this.#noteLocation(item);
         else this.#drop(item);
@@ -74,6 +101,44 @@ export class Recent {
         for (const { id } of item.state.providers as readonly { id: string }[]) this.#locations.delete(id);
         return;
     }
+  }
+}
+
+/** Batches one after the other in memory that is kept. */
+class Room {
+  #bytes = Buffer.alloc(0);
+  #ends: number[] = [];
+  #heldTo = 0;
+  #small = 0;
+
+  get isEmpty(): boolean {
+    return this.#ends.length === 0;
+  }
+
+  hold(batch: Uint8Array): void {
+    const start = this.#ends.at(-1) ?? 0;
+    this.#heldTo = start + batch.length;
+    if (this.#heldTo > this.#bytes.length) {
+      const bytes = Buffer.allocUnsafeSlow(Math.max(2 * this.#heldTo, ROOM_MIN_BYTES));
+      this.#bytes.copy(bytes, 0, 0, start);
+      this.#bytes = bytes;
+    }
+    this.#bytes.set(batch, start);
+  }
+
+  keep(): void {
+    this.#ends.push(this.#heldTo);
+  }
+
+  batches(): Uint8Array[] {
+    return this.#ends.map((end, index) => this.#bytes.subarray(this.#ends[index - 1] ?? 0, end));
+  }
+
+  clear(): void {
+    const isSmall = (this.#ends.at(-1) ?? 0) < this.#bytes.length / 8 && this.#bytes.length > ROOM_MIN_BYTES;
+    this.#small = isSmall ? this.#small + 1 : 0;
+    if (this.#small > SMALL_MAX) this.#bytes = Buffer.alloc(0);
+    this.#ends = [];
   }
 }
 

@@ -1,9 +1,17 @@
-import { pack, type ShardReply, type ShardSettings, unpackShardReply } from '../../workers/protocol.ts';
+import { type LaneItem, LocationPacker, type Times } from '../../workers/location_protocol.ts';
+import {
+  type LaneBatch,
+  packBatch,
+  type ShardReply,
+  type ShardSettings,
+  unpackShardReply,
+} from '../../workers/protocol.ts';
 import type { Item, LastKnownRow } from '../core/item.ts';
+import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { HubError } from '../errors.ts';
 import { Lane, type LaneDriver } from '../lane/lane.ts';
 import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
-import { Recent } from './recent.ts';
+import { Keeping } from './keeping.ts';
 import { Told } from './told.ts';
 
 const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
@@ -13,7 +21,7 @@ const REVIVALS_MAX = 10;
 const DEATHS_MAX = 3;
 
 /** How long a worker must have had nothing to do, and what it must have done before, for it to tidy up. */
-const REST_AFTER_FLUSHES = 10;
+const REST_AFTER_ROUNDS = 10;
 const REST_AFTER_ITEMS = 10_000;
 
 /** What a shard lane needs of the hub. */
@@ -25,12 +33,16 @@ export interface ShardLaneOptions {
   now(): number;
   /** Time of receipt of the earliest item that will be pushed, where that is in the past. */
   heldSinceMs?(): number | undefined;
+  /** What part of all rows that the store takes may come from this shard. */
+  readonly shareOfStore: number;
+  /** Whether the store has much to write. */
+  isStoreBehind(): boolean;
   /** The newest of all rows that were handed out, for a worker that starts anew. */
   rows(): Promise<readonly LastKnownRow[]>;
   /** Takes what a batch has brought. The promise is what `settled` waits for besides. */
   outcome(reply: ShardReply): Promise<void> | undefined;
   /** An item that makes the worker fail again and again was given up. */
-  lost(item: Item, error: unknown): void;
+  lost(item: LaneItem, error: unknown): void;
   /** The worker has failed and is started anew. */
   restarted(error: unknown): void;
 }
@@ -44,22 +56,19 @@ export interface ShardLaneOptions {
  * makes it fail stands alone, and that is given up.
  */
 export class ShardLane {
-  readonly lane: Lane<Item, ShardReply | undefined>;
+  readonly lane: Lane<LaneItem, ShardReply | undefined>;
   readonly #options: ShardLaneOptions;
   readonly #told = new Told();
-  readonly #recent = new Recent();
+  readonly #packer = new LocationPacker();
+  readonly #keeping: Keeping;
   readonly #thread: Thread;
   /** The worker has failed: its state is not to be trusted. */
   #broken = false;
   #closed = false;
-  /** Whether something was done since all rows were handed out. */
-  #changed = false;
-  /** The number of the item up to which all rows are asked for; 0: what is done already. */
-  #flushTo: number | undefined;
   /** The number of the last item that is done. */
   #doneTo = 0;
-  /** Calls of flush that found nothing changed, one after the other. */
-  #idleFlushes = 0;
+  /** Calls of handOut that found nothing changed, one after the other. */
+  #idleRounds = 0;
   /** The number of the last item that was done when the worker tidied up. */
   #restedAt = 0;
   #restDue = false;
@@ -68,30 +77,46 @@ export class ShardLane {
 
   constructor(options: ShardLaneOptions) {
     this.#options = options;
+    this.#keeping = new Keeping(options.shareOfStore, () => options.isStoreBehind());
     this.#thread = openThread(SHARD_WORKER, options.settings satisfies ShardSettings);
-    const driver: LaneDriver<Item, ShardReply | undefined> = {
+    const driver: LaneDriver<LaneItem, ShardReply | undefined> = {
       run: (items) => this.#run(items),
-      outcome: (reply) => this.#take(reply),
+      outcome: (reply, items) => {
+        this.#packer.done(items);
+        return this.#take(reply);
+      },
       failure: (error) => this.#fail(error),
     };
     this.lane = new Lane(driver, { pendingMax: options.capacity, batchMax: options.batchMax });
   }
 
+  /** Takes a location. hot */
+  location(location: AcceptedLocation, seq: number, times: Times): void {
+    this.lane.push(this.#packer.pack(location, seq, times));
+  }
+
   /** Asks for the rows of all objects that have changed until now, as soon as that is done. */
   flush(): void {
     const { last } = this.lane;
-    if (!this.#changed && last === undefined) {
+    if (!this.#keeping.isChanged && last === undefined) return;
+    this.#keeping.flush(last?.seq ?? 0);
+    this.lane.wake();
+  }
+
+  /** Asks for the rows of all objects that have changed until now, little by little. To be called from time to time. */
+  handOut(): void {
+    if (!this.#keeping.isChanged && this.lane.last === undefined) {
       this.#rest();
       return;
     }
-    this.#idleFlushes = 0;
-    this.#flushTo = last?.seq ?? 0;
+    this.#idleRounds = 0;
+    this.#keeping.beginRound();
     this.lane.wake();
   }
 
   /** A worker that has nothing to do after much work tidies up. */
   #rest(): void {
-    if (++this.#idleFlushes < REST_AFTER_FLUSHES || this.#doneTo - this.#restedAt < REST_AFTER_ITEMS) return;
+    if (++this.#idleRounds < REST_AFTER_ROUNDS || this.#doneTo - this.#restedAt < REST_AFTER_ITEMS) return;
     this.#restedAt = this.#doneTo;
     this.#restDue = true;
     this.lane.wake();
@@ -112,7 +137,7 @@ export class ShardLane {
   }
 
   /** Undefined when the batch has failed and what could be done of it is handed out already. */
-  async #run(items: readonly Item[]): Promise<ShardReply | undefined> {
+  async #run(items: readonly LaneItem[]): Promise<ShardReply | undefined> {
     try {
       if (this.#restDue && !this.#broken && items.length === 0) await this.#thread.run(new Uint8Array(0));
       this.#restDue = false;
@@ -132,7 +157,7 @@ export class ShardLane {
    * Runs the parts of a batch that has failed, and halves those that fail. An item alone is given up when the worker
    * throws over it, or has died over it several times.
    */
-  async #runInParts(batch: readonly (readonly Item[])[]): Promise<void> {
+  async #runInParts(batch: readonly (readonly LaneItem[])[]): Promise<void> {
     await this.#revive(batch.flat());
     const parts = batch.toReversed();
     let deaths = 0;
@@ -158,41 +183,36 @@ export class ShardLane {
   }
 
   /** One batch. `next` is the item after it: no deadline may fire before its time of receipt, it may be postponed. */
-  async #step(items: readonly Item[], next: Item | undefined): Promise<ShardReply> {
-    const all = this.#flushTo !== undefined;
+  async #step(items: readonly LaneItem[], next: LaneItem | undefined): Promise<ShardReply> {
+    const askedMs = this.#options.now();
+    const rowsMax = this.#keeping.rowsMax(askedMs);
     const nowMs = Math.min(
-      this.#options.now(),
+      askedMs,
       next?.receivedMs ?? Number.POSITIVE_INFINITY,
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
-    const batch = pack({ nowMs, items, rows: all ? 'all' : 'urgent' });
+    const batch = packBatch({ nowMs, items, rowsMax });
     // The thread takes the bytes along.
-    const copy = batch.slice();
+    this.#keeping.recent.hold(batch);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#told.note(items);
-    this.#recent.note(copy);
     this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
-    this.#changed ||= items.length > 0;
-    if (all) this.#flushed();
+    this.#keeping.note(reply.outcome, this.#doneTo);
     return reply;
   }
 
-  /** All rows of what is done are handed out. */
-  #flushed(): void {
-    this.#recent.clear();
-    this.#changed = false;
-    if (this.#flushTo !== undefined && this.#flushTo <= this.#doneTo) this.#flushTo = undefined;
-  }
-
   /** Replaces the worker. Throws when that fails again and again; then the items are lost. */
-  async #revive(items: readonly Item[]): Promise<void> {
+  async #revive(items: readonly LaneItem[]): Promise<void> {
     let isPoisoned = false;
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#thread.restart();
+        this.#keeping.endRound();
         // Rows that make the worker fail must not keep it from working for ever.
-        const batch = isPoisoned ? this.#knowledge([], []) : this.#knowledge(await this.#rows(), this.#recent.items());
-        const reply = unpackShardReply(await this.#thread.run(pack(batch)));
+        const batch = isPoisoned
+          ? this.#knowledge([], [])
+          : this.#knowledge(await this.#rows(), this.#keeping.recent.items());
+        const reply = unpackShardReply(await this.#thread.run(packBatch(batch)));
         this.#broken = false;
         const quiet = { ...reply.outcome, answers: [], zoneMoves: [], counts: NOTHING };
         if (quiet.rows.length > 0)
@@ -217,11 +237,11 @@ export class ShardLane {
       this.#noteFailure(error);
     }
     const own = rows.filter(({ kind, id }) => this.#told.has(kind, id));
-    return this.#recent.heardOf(own, (trackable) => this.#told.providersOf(trackable));
+    return this.#keeping.recent.heardOf(own, (trackable) => this.#told.providersOf(trackable));
   }
 
   /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
-  #knowledge(rows: readonly LastKnownRow[], recent: readonly Item[]): { nowMs: number; items: Item[]; rows: 'urgent' } {
+  #knowledge(rows: readonly LastKnownRow[], recent: readonly Item[]): LaneBatch {
     const again = { seq: 0, receivedMs: 0 };
     const { rules, variants, holdMs } = this.#told;
     const items: Item[] = [
@@ -232,7 +252,7 @@ export class ShardLane {
       // Last, so that nothing is rendered until here.
       { ...again, kind: 'variants', variants },
     ];
-    return { nowMs: 0, items, rows: 'urgent' };
+    return { nowMs: 0, items, rowsMax: 0 };
   }
 
   #take(reply: ShardReply | undefined): Promise<void> | undefined {
@@ -248,7 +268,7 @@ export class ShardLane {
     this.#works.push(work);
   }
 
-  #giveUp(items: readonly Item[], error: unknown): void {
+  #giveUp(items: readonly LaneItem[], error: unknown): void {
     for (const item of items) {
       // Its objects are on their way, whatever has become of their state.
       if (item.kind === 'release') this.#told.note([item]);
@@ -265,7 +285,7 @@ export class ShardLane {
   }
 }
 
-function halvesOf(items: readonly Item[]): (readonly Item[])[] {
+function halvesOf(items: readonly LaneItem[]): (readonly LaneItem[])[] {
   const middle = items.length >> 1;
   return [items.slice(0, middle), items.slice(middle)];
 }

@@ -1,3 +1,4 @@
+import type { LaneItem, Times } from '../../workers/location_protocol.ts';
 import type { ShardReply } from '../../workers/protocol.ts';
 import type { Answer, HandedOver, Item, Query } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
@@ -13,7 +14,7 @@ type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
 export type Telling = Unnumbered<Item>;
 export type EntityTelling = Extract<Telling, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
 
-export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs'> {
+export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore'> {
   readonly count: number;
   outcome(shard: number, reply: ShardReply): Promise<void> | undefined;
 }
@@ -51,6 +52,7 @@ export class Shards {
       const outcome = (reply: ShardReply) => this.#take(shard, reply);
       return new ShardLane({
         ...options,
+        shareOfStore: 1 / options.count,
         outcome,
         heldSinceMs: () => this.#moving?.sinceMs,
         lost: (item, error) => this.#lose(item, error),
@@ -89,15 +91,13 @@ export class Shards {
   }
 
   /** Hands a checked location to its shard. hot */
-  location(location: AcceptedLocation, times: { readonly generatedMs: number; readonly receivedMs: number }): void {
-    const { generatedMs, receivedMs } = times;
+  location(location: AcceptedLocation, times: Times): void {
     if (this.#moving !== undefined) {
-      this.#moving.line.push({ receivedMs, tell: () => this.location(location, times) });
+      this.#moving.line.push({ receivedMs: times.receivedMs, tell: () => this.location(location, times) });
       return;
     }
     this.#lastSeq++;
-    const item: Item = { seq: this.#lastSeq, receivedMs, kind: 'location', generatedMs, location };
-    this.#lanes[this.#homes.ofProvider(location.provider_id)]?.lane.push(item);
+    this.#lanes[this.#homes.ofProvider(location.provider_id)]?.location(location, this.#lastSeq, times);
   }
 
   /** The provider's location is deleted. */
@@ -170,6 +170,11 @@ export class Shards {
     await this.settled();
   }
 
+  /** Lets the shards hand out rows of what has changed, little by little. To be called from time to time. */
+  handOut(): void {
+    for (const lane of this.#lanes) lane.handOut();
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
@@ -186,7 +191,7 @@ export class Shards {
 
   #push(shard: number, receivedMs: number, telling: Telling): void {
     this.#lastSeq++;
-    this.#lanes[shard]?.lane.push({ ...telling, seq: this.#lastSeq, receivedMs } as Item);
+    this.#lanes[shard]?.lane.push({ ...telling, seq: this.#lastSeq, receivedMs } as LaneItem);
   }
 
   #toAll(telling: Telling): void {
@@ -277,7 +282,7 @@ export class Shards {
   }
 
   /** An item was given up: whoever waits for it must not wait for ever. */
-  #lose(item: Item, error: unknown): void {
+  #lose(item: LaneItem, error: unknown): void {
     if (item.kind === 'read' || item.kind === 'release') {
       const question = this.#questions.get(item.id);
       this.#questions.delete(item.id);

@@ -1,3 +1,4 @@
+import type { LaneItem } from '../../workers/location_protocol.ts';
 import type { Item } from '../core/item.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
@@ -23,7 +24,7 @@ export class Told {
   #holdMs = 0;
 
   /** Takes note of the items of a finished batch. hot */
-  note(items: readonly Item[]): void {
+  note(items: readonly LaneItem[]): void {
     for (const item of items) this.#noteOne(item);
   }
 
@@ -56,10 +57,10 @@ export class Told {
     return this.#entities.trackable.get(trackable)?.entity?.location_providers ?? [];
   }
 
-  #noteOne(item: Item): void {
+  #noteOne(item: LaneItem): void {
     switch (item.kind) {
       case 'location':
-        this.#noteProvider(item.location.provider_id);
+        this.#noteProvider(item.providerId);
         return;
       case 'zone':
       case 'fence':

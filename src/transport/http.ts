@@ -57,7 +57,8 @@ export class HttpSide {
     response.onData((chunk, isLast) => {
       // What still comes after a refusal is read and thrown away, so that the client gets to read the answer.
       if (exchange.answered) return;
-      exchange.append(chunk);
+      if (isLast && exchange.bodyBytes === 0) exchange.borrow(chunk);
+      else exchange.append(chunk);
       if (exchange.bodyBytes > this.#options.bodyMaxBytes) {
         this.#refuse(exchange, this.#tooLarge(exchange.bodyBytes));
       } else if (isLast) {
@@ -89,6 +90,7 @@ export class HttpSide {
         this.#answer(exchange, reply);
         return;
       }
+      exchange.keepBody();
       reply.then(
         (settled) => this.#answer(exchange, settled),
         (error: unknown) => this.#fail(exchange, error),
@@ -153,6 +155,7 @@ class Exchange implements HttpRequest, Incoming {
   /** Names and values in turn: cheaper to fill than an object, and requests have few headers. */
   readonly #headers: string[] = [];
   #chunks: Uint8Array[] | undefined;
+  #isBorrowed = false;
 
   constructor(response: NativeResponse, native: NativeRequest) {
     this.response = response;
@@ -179,11 +182,24 @@ class Exchange implements HttpRequest, Incoming {
     return undefined;
   }
 
-  /** Copies a chunk, which is detached soon. Most bodies are one chunk, so most are copied once. */
+  /** Takes a body that is one chunk, as most are. The chunk is detached when the native server's call returns. */
+  borrow(chunk: ArrayBuffer): void {
+    this.bodyBytes = chunk.byteLength;
+    this.body = new Uint8Array(chunk);
+    this.#isBorrowed = true;
+  }
+
+  /** Copies what is borrowed: somebody may read it after the native server's call. */
+  keepBody(): void {
+    if (this.#isBorrowed) this.body = this.body.slice();
+    this.#isBorrowed = false;
+  }
+
+  /** Copies a chunk, which is detached soon. */
   append(chunk: ArrayBuffer): void {
     if (chunk.byteLength === 0) return;
     this.bodyBytes += chunk.byteLength;
-    const copy = Buffer.from(Buffer.from(chunk));
+    const copy = new Uint8Array(chunk.slice(0));
     if (this.body === NO_BYTES) this.body = copy;
     else if (this.#chunks === undefined) this.#chunks = [this.body, copy];
     else this.#chunks.push(copy);

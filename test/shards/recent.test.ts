@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Item, LastKnownRow } from '../../src/core/item.ts';
 import { Recent } from '../../src/shards/recent.ts';
-import { pack } from '../../workers/protocol.ts';
+import { packBatch } from '../../workers/protocol.ts';
 import { locationAt, T0 } from '../support/shard_bench.ts';
 
 /** A location of a provider that is received at a second and was generated then or at another. */
@@ -12,12 +12,13 @@ function location(provider: string, second: number, generated = second): Item {
 }
 
 function batchOf(items: readonly Item[]): Uint8Array {
-  return pack({ nowMs: T0, items, rows: 'urgent' });
+  return packBatch({ nowMs: T0, items, rowsMax: 0 });
 }
 
 function noted(...items: readonly Item[]): string[] {
   const recent = new Recent();
-  recent.note(batchOf(items));
+  recent.hold(batchOf(items));
+  recent.note();
   return recent.items().map(({ location: { provider_id: id }, seq }) => `${id} ${seq}`);
 }
 
@@ -61,7 +62,8 @@ test('Recent keeps a location over a change of its provider', () => {
 
 test('heardOf gives rows the time at which their object was heard of last', () => {
   const recent = new Recent();
-  recent.note(batchOf([location('a', 7), location('b', 8)]));
+  recent.hold(batchOf([location('a', 7), location('b', 8)]));
+  recent.note();
   const row = (kind: 'provider' | 'trackable', id: string): LastKnownRow => {
     return { kind, id, receivedMs: T0 + 2000, keyMs: T0, location: '{}', memberships: [] };
   };
@@ -70,5 +72,37 @@ test('heardOf gives rows the time at which their object was heard of last', () =
   assert.deepEqual(
     heard.map((of) => of.gone !== true && (of.receivedMs - T0) / 1000),
     [7, 2, 8, 2],
+  );
+});
+
+test('Recent drops what came before the mark when its rows are handed out, and nothing sooner', () => {
+  const recent = new Recent();
+  const note = (...items: readonly Item[]): void => {
+    recent.hold(batchOf(items));
+    recent.note();
+  };
+  const found = (): string[] => recent.items().map(({ location: { provider_id: id }, seq }) => `${id} ${seq}`);
+  note(location('a', 1), location('b', 2));
+  recent.mark();
+  note(location('a', 3));
+  assert.deepEqual(found(), ['b 2', 'a 3']);
+  recent.mark();
+  note(location('c', 4));
+  assert.deepEqual(found(), ['b 2', 'a 3', 'c 4'], 'the first round is not over');
+  recent.dropMarked();
+  assert.deepEqual(found(), ['a 3', 'c 4']);
+  recent.mark();
+  recent.dropMarked();
+  assert.deepEqual(found(), []);
+});
+
+test('Recent forgets a batch that was held and has not finished', () => {
+  const recent = new Recent();
+  recent.hold(batchOf([location('a', 1)]));
+  recent.hold(batchOf([location('b', 2)]));
+  recent.note();
+  assert.deepEqual(
+    recent.items().map(({ seq }) => seq),
+    [2],
   );
 });

@@ -80,7 +80,8 @@ export class ShardBench {
 
   /** One step. */
   step(second: number, items: readonly Item[] = []): Outcome {
-    const outcome = this.shard.step({ nowMs: T0 + second * 1000, items, rows: this.rows });
+    const all = this.shard.step({ nowMs: T0 + second * 1000, items, rowsMax: this.rows === 'all' ? Infinity : 0 });
+    const outcome = { ...all, rows: [...all.rows, ...all.laterRows] };
     this.outcomes.push(outcome);
     this.events.push(...outcome.events);
     for (const { variant, text } of outcome.events) {

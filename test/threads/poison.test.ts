@@ -6,11 +6,16 @@ import { fenceAround, type LocationOptions, metres, provider, RunningShards, tra
 const running = new RunningShards({ shards: 1 });
 after(() => running.close());
 
-/** A value that passed no check: whatever reads it throws. */
-const POISON = { position: { type: 'Point' } } as unknown as LocationOptions;
+/** A zone that passed no check: whoever looks for a place in it throws. */
+const ZONE = {
+  kind: 'zone',
+  id: 'bad zone',
+  entity: { id: 'bad zone', type: 'uwb', ground_control_points: [null, null, null, null] },
+} as never;
+const POISON = { source: 'bad zone', crs: 'local' } as unknown as LocationOptions;
 
 test('A location that makes its worker throw is given up alone, counted, and fails who waits for it', async () => {
-  running.tell(fenceAround('fence', [0, 0], 20), provider('tag 1'), trackable('cart', ['tag 1']));
+  running.tell(ZONE, fenceAround('fence', [0, 0], 20), provider('tag 1'), trackable('cart', ['tag 1']));
   for (let index = 0; index < 6; index++) {
     running.second++;
     if (index === 3) running.location('bad', metres(0, 0), POISON);
@@ -19,7 +24,7 @@ test('A location that makes its worker throw is given up alone, counted, and fai
   }
   await assert.rejects(running.shards.settled(), { code: 'HUB_INTERNAL' });
   assert.deepEqual(
-    running.lost.map((item) => item.kind === 'location' && item.location.provider_id),
+    running.lost.map((item) => item.kind === 'location' && item.providerId),
     ['bad'],
   );
   const { processed, rejected } = running.counts;

@@ -1,4 +1,4 @@
-import type { Item, LastKnownRow, Query } from '../../src/core/item.ts';
+import type { LastKnownRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { ZoneMove } from '../../src/core/zone/take_along.ts';
 import { newCounts } from '../../src/counts.ts';
@@ -11,6 +11,7 @@ import { CollisionLane } from '../../src/shards/collision_lane.ts';
 import { type EntityTelling, Shards } from '../../src/shards/shards.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
+import type { LaneItem } from '../../workers/location_protocol.ts';
 import { T0, VARIANTS } from '../support/shard_bench.ts';
 
 /** An event as a test looks at it. */
@@ -35,7 +36,7 @@ export class RunningShards {
   readonly counts = newCounts();
   readonly events: Told[] = [];
   readonly zoneMoves: ZoneMove[] = [];
-  readonly lost: Item[] = [];
+  readonly lost: LaneItem[] = [];
   /** Locations sent. */
   sent = 0;
   /** Seconds since T0. */
@@ -75,6 +76,7 @@ export class RunningShards {
         await writer.drain();
         return writer.latest((await store.load()).rows);
       },
+      isStoreBehind: () => writer.pendingRows > 500,
       outcome: (shard, reply) => outcomes.ofShard(shard, reply),
       lost: (item) => {
         if (item.kind === 'location') this.counts.rejected++;
@@ -102,7 +104,8 @@ export class RunningShards {
       ...own,
     };
     const generatedMs = T0 + generated * 1000;
-    const location = accept(value, { providerId: provider, source: provider, crs: 'EPSG:4326', generatedMs });
+    const { source = provider, crs = 'EPSG:4326' } = value as { source?: string; crs?: string };
+    const location = accept(value, { providerId: provider, source, crs, generatedMs });
     this.sent++;
     this.shards.location(location, { generatedMs, receivedMs: T0 + this.second * 1000 });
   }

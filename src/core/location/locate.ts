@@ -71,7 +71,6 @@ export function locate(received: Received, { zone, trackables, timing, previous 
     course,
     trackables,
     local: crs === 'local' ? coordinates : undefined,
-    text: undefined,
   };
 }
 

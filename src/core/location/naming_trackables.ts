@@ -13,5 +13,5 @@ export function namingTrackables(state: ShardState, place: Place, at?: Trackable
   const named = place.trackables;
   if (named === ids) return place;
   if (named.length === ids.length && named.every((id, i) => id === ids[i])) return place;
-  return { ...place, trackables: ids, text: undefined };
+  return { ...place, trackables: ids };
 }

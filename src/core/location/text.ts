@@ -16,11 +16,10 @@ export function planeOf(place: Place, view: View, zones: ZoneLookup): PlaneTrans
   return viewTransform(view, view.crs === 'local' ? zones(place.location.source) : undefined, zones);
 }
 
-/** JSON text of the location in EPSG:4326; made once per place. */
+/** JSON text of the location in EPSG:4326. Not kept: it is longer than everything that it is made of. */
 // hot
 export function locationText(place: Place): string {
-  place.text ??= `{"position":${pointText(place.lon, place.lat, place.z)},${membersText(place)},"crs":"EPSG:4326"}`;
-  return place.text;
+  return `{"position":${pointText(place.lon, place.lat, place.z)},${membersText(place)},"crs":"EPSG:4326"}`;
 }
 
 /** JSON text of the location in a view, a GeoJSON Feature where the view says so; undefined if it cannot be shown. */

@@ -1,0 +1,71 @@
+import type { LastKnownRow } from '../core/item.ts';
+import { HandOut } from './hand_out.ts';
+import { Recent } from './recent.ts';
+
+/** What a batch has done about rows. */
+export interface RowsBrought {
+  readonly laterRows: readonly LastKnownRow[];
+  readonly unkept: number;
+}
+
+/** When a shard hands out the rows of what has changed, and what is not in its rows yet. */
+export class Keeping {
+  readonly recent = new Recent();
+  readonly #handOut: HandOut;
+  readonly #isStoreBehind: () => boolean;
+  /** Whether something was done since all rows were handed out. */
+  #changed = false;
+  /** The number of the item up to which all rows are asked for; 0: what is done already. */
+  #flushTo: number | undefined;
+  #roundDue = false;
+  #askedMs = 0;
+
+  /** `share`: the part of what the store takes that is for this shard. */
+  constructor(share: number, isStoreBehind: () => boolean) {
+    this.#handOut = new HandOut(share);
+    this.#isStoreBehind = isStoreBehind;
+  }
+
+  get isChanged(): boolean {
+    return this.#changed;
+  }
+
+  /** All rows are wanted as soon as the item of that number is done. */
+  flush(to: number): void {
+    this.#flushTo = to;
+  }
+
+  /** All rows are wanted, little by little. */
+  beginRound(): void {
+    this.#roundDue = !this.#handOut.isRunning;
+  }
+
+  /** A batch is about to be made: how many rows it may bring. */
+  rowsMax(nowMs: number): number {
+    this.#askedMs = nowMs;
+    if (this.#roundDue) {
+      this.#roundDue = false;
+      this.#handOut.begin(nowMs);
+      this.recent.mark();
+    }
+    return this.#flushTo === undefined ? this.#handOut.rowsMax(nowMs, this.#isStoreBehind()) : Infinity;
+  }
+
+  /** That batch is finished, with everything up to the item of that number. */
+  note({ laterRows, unkept }: RowsBrought, doneTo: number): void {
+    this.#changed = true;
+    this.recent.note();
+    const wasRunning = this.#handOut.isRunning;
+    this.#handOut.brought({ rows: laterRows.length, unkept, askedMs: this.#askedMs });
+    if (wasRunning && !this.#handOut.isRunning) this.recent.dropMarked();
+    if (unkept > 0) return;
+    this.recent.clear();
+    this.#changed = false;
+    if (this.#flushTo !== undefined && this.#flushTo <= doneTo) this.#flushTo = undefined;
+  }
+
+  /** The worker has died, and a new one knows what the last one knew. */
+  endRound(): void {
+    this.#handOut.end();
+  }
+}

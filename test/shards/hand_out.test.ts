@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HandOut } from '../../src/shards/hand_out.ts';
+
+/** Plays a round with a batch every `everyMs` that finds so many changed objects at first; tells rows by batch. */
+function round({ changed, everyMs, share = 1 }: { changed: number; everyMs: number; share?: number }): number[] {
+  const handOut = new HandOut(share);
+  const brought: number[] = [];
+  let [left, nowMs] = [changed, 1_000_000];
+  handOut.begin(nowMs);
+  while (handOut.isRunning) {
+    const rows = Math.min(left, handOut.rowsMax(nowMs, false));
+    left -= rows;
+    brought.push(rows);
+    handOut.brought({ rows, unkept: left, askedMs: nowMs });
+    nowMs += everyMs;
+  }
+  return brought;
+}
+
+const total = (rows: readonly number[]): number => rows.reduce((sum, some) => sum + some, 0);
+
+test('A round of few rows is over with its first batch', () => {
+  assert.deepEqual(round({ changed: 200, everyMs: 10 }), [200]);
+});
+
+test('A round hands out twenty rows a millisecond, and its part of that where there are several shards', () => {
+  assert.deepEqual(round({ changed: 1000, everyMs: 10 }), [200, 200, 200, 200, 200]);
+  assert.deepEqual(round({ changed: 250, everyMs: 10, share: 1 / 4 }), [50, 50, 50, 50, 50]);
+});
+
+test('A round of many rows takes about a second', () => {
+  const brought = round({ changed: 100_000, everyMs: 10 });
+  assert.equal(total(brought), 100_000);
+  assert.ok(brought.length <= 102, `${brought.length} batches`);
+});
+
+test('A round leaves the store alone while that is behind, for two seconds at most', () => {
+  const handOut = new HandOut(1);
+  handOut.begin(0);
+  assert.deepEqual([handOut.rowsMax(0, true), handOut.rowsMax(1999, true)], [0, 0]);
+  assert.ok(handOut.rowsMax(2000, true) > 0);
+  assert.ok(handOut.rowsMax(0, false) > 0);
+});
+
+test('A round is over when as many rows came as objects had changed, or none are left', () => {
+  const handOut = new HandOut(1);
+  handOut.begin(0);
+  handOut.brought({ rows: 200, unkept: 300, askedMs: 0 });
+  handOut.brought({ rows: 200, unkept: 5000, askedMs: 10 });
+  assert.equal(handOut.isRunning, true);
+  handOut.brought({ rows: 100, unkept: 5000, askedMs: 20 });
+  assert.equal(handOut.isRunning, false);
+  handOut.begin(30);
+  handOut.brought({ rows: 3, unkept: 500, askedMs: 30 });
+  handOut.brought({ rows: 0, unkept: 0, askedMs: 40 });
+  assert.equal(handOut.isRunning, false);
+  assert.equal(handOut.rowsMax(10_000, false), 0);
+});

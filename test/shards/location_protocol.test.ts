@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Item } from '../../src/core/item.ts';
+import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
+import { PROVIDER_TYPES } from '../../src/model/location.ts';
+import { type LaneItem, LocationPacker } from '../../workers/location_protocol.ts';
+import { packBatch, unpackBatch } from '../../workers/protocol.ts';
+import { T0 } from '../support/shard_bench.ts';
+
+const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+const word = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 });
+
+const accepted: fc.Arbitrary<AcceptedLocation> = fc.record(
+  {
+    provider_id: word,
+    source: word,
+    provider_type: fc.constantFrom(...PROVIDER_TYPES),
+    crs: fc.constantFrom('EPSG:4326', 'local', 'EPSG:32632'),
+    coordinates: fc.oneof(fc.tuple(number, number), fc.tuple(number, number, number)),
+    associated: maybe(fc.boolean()),
+    accuracy: maybe(number),
+    floor: maybe(number),
+    elevation_ref: maybe(fc.constantFrom('floor', 'wgs84')),
+    speed: maybe(number),
+    course: maybe(number),
+    // Now and then one that needs a chunk of its own.
+    text: fc.oneof(
+      { weight: 20, arbitrary: fc.string({ unit: 'binary' }) },
+      { weight: 1, arbitrary: fc.constant('ü'.repeat(200_000)) },
+    ),
+  },
+  { noNullPrototype: true },
+);
+
+type Sent = { readonly location: AcceptedLocation } | { readonly forget: string };
+const sent: fc.Arbitrary<Sent> = fc.oneof(
+  { weight: 9, arbitrary: fc.record({ location: accepted }) },
+  { weight: 1, arbitrary: fc.record({ forget: word }) },
+);
+
+test('what waits in a lane comes to the shard as it was sent, in its order, however it is cut into batches', () => {
+  const packer = new LocationPacker();
+  fc.assert(
+    fc.property(fc.array(fc.array(sent, { maxLength: 30 }), { maxLength: 5 }), (batches) => {
+      let seq = 0;
+      const waiting: { items: Item[]; lane: LaneItem[] }[] = batches.map((batch) => {
+        const items = batch.map((of): Item => {
+          seq++;
+          const [receivedMs, generatedMs] = [T0 + seq, T0 - seq];
+          if ('forget' in of) return { kind: 'forget', id: of.forget, seq, receivedMs };
+          return { kind: 'location', location: of.location, seq, receivedMs, generatedMs };
+        });
+        const lane = items.map((item) =>
+          item.kind === 'location' ? packer.pack(item.location, item.seq, item) : item,
+        );
+        return { items, lane };
+      });
+      for (const { items, lane } of waiting) {
+        assert.deepEqual(unpackBatch(packBatch({ nowMs: T0, rowsMax: 7, items: lane })), {
+          nowMs: T0,
+          rowsMax: 7,
+          items,
+        });
+        packer.done(lane);
+      }
+    }),
+    { numRuns: 200, seed: 1 },
+  );
+});
+
+test('bytes of a location are not written over before it is done with', () => {
+  const packer = new LocationPacker();
+  const locationOf = (id: string): AcceptedLocation => ({
+    provider_id: id,
+    source: id,
+    provider_type: 'uwb',
+    crs: 'EPSG:4326',
+    coordinates: [8, 50],
+    associated: null,
+    accuracy: 0.3,
+    floor: 0,
+    elevation_ref: null,
+    speed: null,
+    course: null,
+    text: 'x'.repeat(1000),
+  });
+  const times = { receivedMs: T0, generatedMs: T0 };
+  const first = packer.pack(locationOf('first'), 1, times);
+  for (let round = 0; round < 3; round++) {
+    const others = Array.from({ length: 1000 }, (_, i) => packer.pack(locationOf(`tag ${i}`), i, times));
+    packer.done(others);
+  }
+  const [found] = unpackBatch(packBatch({ nowMs: T0, rowsMax: 0, items: [first] })).items;
+  assert.equal(found?.kind === 'location' && found.location.provider_id, 'first');
+  assert.equal(found?.kind === 'location' && found.location.source, 'first');
+});
