@@ -17,6 +17,8 @@ import { ensureBuilt, HubChild } from '../../bench/ui/hub_child.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = join(ROOT, 'test-output', 'screenshots');
 const SETTLE_MS = 2_500;
+/** Until there is something of a line to see. */
+const RATES_MS = 10_000;
 
 const ZONE = '5170a000-0000-4000-8001-000000000002';
 const FORKLIFT = '5170a000-0000-4000-8003-000000000029';
@@ -80,7 +82,7 @@ async function main(part = ''): Promise<void> {
         const page = await browser.newPage({ viewport, colorScheme: theme });
         for (const [name, path] of Object.entries(views).filter(([name]) => name.includes(part))) {
           await page.goto(`${origin}/hub-ui/${path}`);
-          await page.waitForTimeout(SETTLE_MS);
+          await page.waitForTimeout(name === 'operations' ? RATES_MS : SETTLE_MS);
           await page.screenshot({ path: join(FOLDER, `${name}-${theme}-${width}.png`) });
         }
         await page.close();

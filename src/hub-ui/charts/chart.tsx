@@ -25,6 +25,15 @@ interface ChartProps {
   readonly height?: number;
 }
 
+/** A page that was just opened shows its first minute in full width, and not a line at the end of an empty hour. */
+const SHORTEST_MS = 60_000;
+
+/** What a chart shows: the last minutes, as far as anything is known of them. */
+export function rangeOf(minutes: number, nowMs: number, firstMs: number): readonly [number, number] {
+  const fromMs = Math.min(Math.max(firstMs, nowMs - minutes * 60_000), nowMs - SHORTEST_MS);
+  return [fromMs, nowMs];
+}
+
 const AXIS_FONT = '11px Inter, system-ui, sans-serif';
 
 /** Lines over time, with a legend that shows the value at the pointer, else the last one. */
@@ -46,7 +55,7 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
         width: element.clientWidth,
         height,
         legend: { show: false },
-        padding: [8, 4, 0, 0],
+        padding: [8, 26, 0, 0],
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
         hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? undefined)] },
         scales: {

@@ -3,7 +3,7 @@ import { Link } from 'wouter-preact';
 import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
-import { Json } from '../lists/json.tsx';
+import { Json, jsonText } from '../lists/json.tsx';
 import { wordsOf } from '../map/search.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon, type IconName } from '../parts/icons.tsx';
@@ -29,14 +29,23 @@ const SHOWN_STEP = 100;
 /** What happens, the newest first. */
 export function LogView() {
   // Names are those of now: whatever is renamed is so in the log as well.
-  const names = [useEntities('trackables'), useEntities('providers'), useEntities('fences'), useEntities('zones')];
+  const trackables = useEntities('trackables');
+  const names = [trackables, useEntities('providers'), useEntities('fences'), useEntities('zones')];
   const [paused, setPaused] = useState<readonly Happening[]>();
   const [most, setMost] = useState(SHOWN_STEP);
   const text = urlParam('q') ?? '';
   const shown = urlParam('show');
   const groups = useMemo(() => new Set(GROUPS.filter((group) => shown?.split(',').includes(group) ?? true)), [shown]);
   const all = paused ?? happenings.value;
-  const found = useMemo(() => filtered(all, { text, groups, most }), [all, text, groups, most, ...names]);
+  const withCarried = urlParam('tags') !== undefined;
+  const carried = useMemo(() => {
+    const ids = withCarried ? [] : [...trackables.values()].flatMap(({ location_providers: its }) => its ?? []);
+    return new Set<string>(ids);
+  }, [trackables, withCarried]);
+  const found = useMemo(
+    () => filtered(all, { text, groups, most, carried }),
+    [all, text, groups, most, carried, ...names],
+  );
   const missed = paused === undefined ? 0 : newerThan(paused.at(-1)?.key ?? 0);
   const toggle = (group: Group): void => {
     const next = GROUPS.filter((each) => groups.has(each) !== (each === group));
@@ -59,6 +68,13 @@ export function LogView() {
               {`${group.charAt(0).toUpperCase()}${group.slice(1)}`}
             </Button>
           ))}
+          <Button
+            aria-pressed={withCarried}
+            title="Entries and exits of providers, also where those of their trackables say the same"
+            onClick={() => setUrlParams({ tags: withCarried ? undefined : 1 })}
+          >
+            Providers
+          </Button>
         </fieldset>
         <span class="list-space" />
         <Button
@@ -99,27 +115,39 @@ function newerThan(key: number): number {
   return now.length - (now.findLastIndex((each) => each.key <= key) + 1);
 }
 
+interface Filter {
+  readonly text: string;
+  readonly groups: ReadonlySet<Group>;
+  readonly most: number;
+  /** Providers whose entries and exits are left out, since their trackables have the same. */
+  readonly carried: ReadonlySet<string>;
+}
+
 /** The newest that match, newest first. */
-function filtered(
-  all: readonly Happening[],
-  { text, groups, most }: { readonly text: string; readonly groups: ReadonlySet<Group>; readonly most: number },
-): readonly Happening[] {
+function filtered(all: readonly Happening[], { text, groups, most, carried }: Filter): readonly Happening[] {
   const words = wordsOf(text);
   const found: Happening[] = [];
   for (let i = all.length - 1; i >= 0 && found.length < most; i--) {
     const happening = all[i];
     if (happening === undefined || !groups.has(LOOKS[happening.is].group)) continue;
+    if (isCarried(happening, carried)) continue;
     const searched = words.length === 0 ? '' : searchedIn(happening);
     if (words.every((word) => searched.includes(word))) found.push(happening);
   }
   return found;
 }
 
+function isCarried(happening: Happening, carried: ReadonlySet<string>): boolean {
+  if (happening.is !== 'entry' && happening.is !== 'exit') return false;
+  const { trackable_id: trackable, provider_id: provider } = happening.event;
+  return trackable == null && provider != null && carried.has(provider);
+}
+
 function Nothing({ hasAny }: { readonly hasAny: boolean }) {
   if (hasAny) {
     return (
       <Empty icon="filter" title="No event matches">
-        <Button onClick={() => setUrlParams({ q: undefined, show: undefined })}>Show all events</Button>
+        <Button onClick={() => setUrlParams({ q: undefined, show: undefined, tags: 1 })}>Show all events</Button>
       </Empty>
     );
   }
@@ -212,7 +240,7 @@ function Row({
       </div>
       {isOpen && (
         <pre class="list-json log-json">
-          <Json text={JSON.stringify(happening.event, undefined, 2)} />
+          <Json text={jsonText(happening.event)} />
         </pre>
       )}
     </li>

@@ -44,27 +44,28 @@ export function passagesOf(
 
 /**
  * How many were inside over time: back from what the hub has answered to when it was first listened to, and forward to
- * now. An event that the answer already knew of changes nothing, since it is a set that is counted.
+ * now. An event that the answer already knew of changes nothing, since it is a set that is counted. What is heard after
+ * the answer counts whatever its time says: clocks differ, and locations may come late.
  */
 export function stepsOf(
   contents: Contents,
   passages: readonly Passage[],
   { sinceMs }: { readonly sinceMs: number },
 ): readonly Step[] {
-  const heard = passages.filter(({ atMs }) => atMs >= sinceMs);
+  const isBefore = ({ key, atMs }: Passage): boolean => key <= contents.key && atMs >= sinceMs;
   const inside = new Set(contents.ids);
   const before: Step[] = [];
-  for (const { atMs, id, isEntry } of heard.filter(({ key }) => key <= contents.key).reverse()) {
+  for (const { atMs, id, isEntry } of passages.filter(isBefore).reverse()) {
     before.push({ atMs, count: inside.size });
     if (isEntry) inside.delete(id);
     else inside.add(id);
   }
   const steps: Step[] = [{ atMs: sinceMs, count: inside.size }, ...before.reverse()];
   const now = new Set(contents.ids);
-  for (const { atMs, id, isEntry } of heard.filter(({ key }) => key > contents.key)) {
+  for (const { atMs, id, isEntry } of passages.filter(({ key }) => key > contents.key)) {
     if (isEntry) now.add(id);
     else now.delete(id);
-    steps.push({ atMs, count: now.size });
+    steps.push({ atMs: Math.max(atMs, sinceMs), count: now.size });
   }
   // Each has the time of its location, and these may come in another order.
   return steps.sort((a, b) => a.atMs - b.atMs);

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Fence } from '../../model/fence.ts';
-import { Chart, type Line } from '../charts/chart.tsx';
+import { Chart, type Line, rangeOf } from '../charts/chart.tsx';
 import { Sparkline } from '../charts/sparkline.tsx';
 import { happenings, heardSinceMs } from '../hub/event_log.ts';
 import { labelOf } from '../hub/kinds.ts';
@@ -62,7 +62,7 @@ export function OccupancyView() {
   }, [contents, passages, sinceMs]);
   if (storeOf('fences').state.value === 'waiting') return <Spinner />;
   if (fences.size === 0) return <Nothing />;
-  const range = [nowMs - Number(minutes) * 60_000, nowMs] as const;
+  const range = rangeOf(Number(minutes), nowMs, sinceMs);
   const fullest = (): string[] => {
     const known = sortedBy([...contents], ([, { ids: inside }]) => inside.length, true);
     return known.slice(0, CHARTED_FIRST).map(([id]) => id);

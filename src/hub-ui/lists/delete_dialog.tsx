@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Kind, SINGULAR } from '../hub/kinds.ts';
-import { deleteEntity } from '../hub/rest.ts';
+import { deleteEntity, RequestError } from '../hub/rest.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { toast } from '../parts/toasts.tsx';
@@ -21,10 +21,11 @@ export function DeleteDialog({
   const [failures, setFailures] = useState<readonly Failure<string>[]>();
   const [stop] = useState(() => new AbortController());
   useEffect(() => {
-    void runAll(ids, (id) => deleteEntity(kind, id), { signal: stop.signal, onDone: add }).then((failed) => {
+    void runAll(ids, (id) => removed(kind, id), { signal: stop.signal, onDone: add }).then((failed) => {
+      if (stop.signal.aborted) return;
       setFailures(failed);
       if (failed.length > 0) return;
-      if (!stop.signal.aborted) toast(`${ids.length} ${ids.length === 1 ? SINGULAR[kind] : kind} deleted`);
+      toast(`${ids.length} ${ids.length === 1 ? SINGULAR[kind] : kind} deleted`);
       onClose();
     });
     return () => stop.abort();
@@ -44,4 +45,13 @@ export function DeleteDialog({
       </div>
     </Dialog>
   );
+}
+
+/** Deletes an entity; one that somebody else has deleted meanwhile is gone as well. */
+async function removed(kind: Kind, id: string): Promise<void> {
+  try {
+    await deleteEntity(kind, id);
+  } catch (error) {
+    if (!(error instanceof RequestError && error.status === 404)) throw error;
+  }
 }

@@ -8,7 +8,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { AreaField } from '../parts/field.tsx';
 import { toast } from '../parts/toasts.tsx';
 import { type CurlVerb, curlOf } from './curl.ts';
-import { Json } from './json.tsx';
+import { Json, jsonText } from './json.tsx';
 import { readKept } from './kept.ts';
 
 type View = 'json' | 'curl';
@@ -37,7 +37,7 @@ export function EntityDialog<K extends Kind>({
   const [verb, setVerb] = useState<CurlVerb>('GET');
   const [draft, setDraft] = useState<string>();
   const kept = useKept(kind, entity);
-  const text = view === 'json' ? JSON.stringify(kept, undefined, 2) : curlOf(verb, kind, kept);
+  const text = view === 'json' ? jsonText(kept) : curlOf(verb, kind, kept);
   if (draft !== undefined) {
     const save = (next: Entities[K]): Promise<void> => replaceEntity(kind, { ...next, id: entity.id });
     const title = `Edit ${labelOf(entity)}`;
@@ -53,7 +53,7 @@ export function EntityDialog<K extends Kind>({
       foot={
         <>
           {can('UPDATE', entityPath(kind, entity.id)) && (
-            <Button icon="edit" onClick={() => setDraft(JSON.stringify(kept, undefined, 2))}>
+            <Button icon="edit" onClick={() => setDraft(jsonText(kept))}>
               Edit as JSON
             </Button>
           )}

@@ -53,7 +53,7 @@ function placing({ ground_control_points: points, position, radius }: Entities['
 
 function shape({ region, radius }: Entities['fences']): string {
   if (region.type === 'Point') return `circle, ${radius} m`;
-  return `polygon, ${(region.coordinates[0]?.length ?? 1) - 1} corners`;
+  return `${(region.coordinates[0]?.length ?? 1) - 1} corners`;
 }
 
 function place(coordinates: readonly number[] | undefined): string | undefined {

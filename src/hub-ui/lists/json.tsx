@@ -4,6 +4,17 @@ const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*
 /** Beyond this, colours would only make the page slow. */
 const COLOURED_MAX = 60_000;
 
+/** JSON for people: a member a line, and the numbers of a position beside each other. */
+export function jsonText(value: unknown): string {
+  // Line ends are between values only, never within a text.
+  return JSON.stringify(value, undefined, 2).replace(
+    /\[\n\s+(-?\d[^\n]*(?:\n\s+-?\d[^\n]*)*)\n\s+\]/g,
+    (_, numbers: string) => {
+      return `[${numbers.replace(/\n\s+/g, ' ')}]`;
+    },
+  );
+}
+
 /** JSON with its names, texts and numbers told apart. */
 export function Json({ text }: { readonly text: string }) {
   if (text.length > COLOURED_MAX) return <>{text}</>;

@@ -29,7 +29,10 @@ export function planOf(file: EntityDocument, hub: EntityDocument): Plan {
     if (list === undefined) return [];
     const present = new Map((hub.lists.get(kind) ?? []).map((entity) => [entity.id, entity]));
     const ids = new Set(list.map(({ id }) => id));
-    const changed = list.filter((entity) => present.has(entity.id) && !isSame(entity, present.get(entity.id)));
+    const changed = list.filter((entity) => {
+      const its = present.get(entity.id);
+      return its !== undefined && !isSame(asWritten(entity), asWritten(its));
+    });
     const created = list.filter(({ id }) => !present.has(id));
     const missing = [...present.values()].filter(({ id }) => !ids.has(id));
     return [{ kind, created, changed, unchanged: list.length - created.length - changed.length, missing }];
@@ -81,7 +84,12 @@ export async function runSteps(
   return failures;
 }
 
-/** Whether two values say the same: absent, null and what is only read make no difference. */
+/** What is only read, and follows from other entities, is left out. */
+function asWritten(entity: Any): object {
+  return { ...entity, children: undefined };
+}
+
+/** Whether two values say the same: absent and null make no difference. */
 function isSame(a: unknown, b: unknown): boolean {
   if (a === b || (a == null && b == null)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -89,6 +97,5 @@ function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && a.length !== (b as readonly unknown[]).length) return false;
   const [one, other] = [a as Readonly<Record<string, unknown>>, b as Readonly<Record<string, unknown>>];
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  names.delete('children');
   return [...names].every((name) => isSame(one[name], other[name]));
 }

@@ -47,7 +47,9 @@ export function readMetrics(text: string): ReadonlyMap<string, number> {
   const values = new Map<string, number>();
   for (const line of text.split('\n')) {
     const found = /^([A-Za-z_:][\w:]*(?:\{.*\})?) (\S+)/.exec(line);
-    if (found?.[1] !== undefined && found[2] !== undefined) values.set(found[1], Number(found[2]));
+    // Infinite and unknown values cannot be drawn.
+    const value = Number(found?.[2]);
+    if (found?.[1] !== undefined && Number.isFinite(value)) values.set(found[1], value);
   }
   return values;
 }

@@ -106,7 +106,11 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
         label={!isKnown ? 'Unknown' : isFailing ? 'Failing' : 'Writing'}
       />
       <p class="soft op-meaning">
-        {isFailing ? 'What the hub is told may be lost with a restart.' : 'What the hub is told reaches its database.'}
+        {!isKnown
+          ? 'Only the hub can say how its database is.'
+          : isFailing
+            ? 'What the hub is told may be lost with a restart.'
+            : 'What the hub is told reaches its database.'}
       </p>
       <Facts
         rows={[

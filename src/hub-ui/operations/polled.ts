@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { get } from '../hub/rest.ts';
+import { request } from '../hub/rest.ts';
 
 /** An answer that is asked for again and again. */
 export interface Polled<T> {
@@ -10,6 +10,9 @@ export interface Polled<T> {
   readonly problem: string | undefined;
 }
 
+/** A hub that hangs is no hub that answers. */
+const PATIENCE_MS = 10_000;
+
 /** What the API answers on a path, as often as asked, while the component is there. */
 export function usePolled<T>(path: string, everyMs: number): Polled<T> {
   const [polled, setPolled] = useState<Polled<T>>({ value: undefined, atMs: 0, before: undefined, problem: undefined });
@@ -18,7 +21,7 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
     let timer: ReturnType<typeof setTimeout>;
     const ask = async (): Promise<void> => {
       try {
-        const value = await get<T>(path);
+        const value = await request<T>('GET', path, { signal: AbortSignal.timeout(PATIENCE_MS) });
         const atMs = Date.now();
         if (isOver) return;
         setPolled((last) => {
@@ -27,7 +30,8 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
         });
       } catch (error) {
         if (isOver) return;
-        setPolled((last) => ({ ...last, problem: error instanceof Error ? error.message : String(error) }));
+        const problem = problemOf(error);
+        setPolled((last) => ({ ...last, problem }));
       }
       timer = setTimeout(ask, everyMs);
     };
@@ -38,4 +42,9 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
     };
   }, [path, everyMs]);
   return polled;
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof DOMException && error.name === 'TimeoutError') return 'The hub does not answer';
+  return error instanceof Error ? error.message : String(error);
 }

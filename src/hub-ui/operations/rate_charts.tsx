@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { Chart, type Line } from '../charts/chart.tsx';
+import { Chart, type Line, rangeOf } from '../charts/chart.tsx';
 import { traffic } from '../hub/live.ts';
 import { Choice } from '../parts/button.tsx';
 import { Card } from '../parts/page.tsx';
@@ -20,7 +20,9 @@ export function RateCharts() {
   useMetrics();
   const nowMs = useNow(1_000);
   const minutes = WINDOWS.find(({ value }) => value === urlParam('window'))?.value ?? '5';
-  const range = [nowMs / 1_000 - Number(minutes) * 60, nowMs / 1_000] as const;
+  const firstMs = Math.min(samples.value[0]?.atMs ?? nowMs, traffic.value[0]?.atMs ?? nowMs);
+  const [fromMs, toMs] = rangeOf(Number(minutes), nowMs, firstMs);
+  const range = [fromMs / 1_000, toMs / 1_000] as const;
   return (
     <section class="stack" aria-label="Rates and latencies">
       <div class="row">

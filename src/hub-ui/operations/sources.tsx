@@ -23,7 +23,7 @@ interface Row extends HealthSource {
   readonly agoMs: number;
 }
 
-/** Zones, and what else locations come from: what has been heard of each, and when. */
+/** Zones, and what locations name as their source: what has been heard of each, and when. */
 export function Sources() {
   const zones = useEntities('zones');
   const ofZones = usePolled<readonly HealthSource[]>('/health/zones/summary', EVERY_MS);
@@ -33,19 +33,19 @@ export function Sources() {
     const zone = zones.get(row.id);
     return { ...row, label: zone === undefined ? row.id : labelOf(zone), href: `/zones/${encodeURIComponent(row.id)}` };
   });
+  // Senders name what they like, and many name a zone by its id.
+  const otherRows = rowsOf(ofOthers, nowMs).map((row) => {
+    const zone = zones.get(row.id);
+    return zone === undefined ? row : { ...row, label: labelOf(zone) };
+  });
   return (
     <>
       <Problem text={ofZones.problem ?? ofOthers.problem} />
       <SourceTable title="Zones" param="zonesort" rows={zoneRows} isKnown={ofZones.value !== undefined}>
         Create a <Link href="/zones">zone</Link> to see here what comes from it.
       </SourceTable>
-      <SourceTable
-        title="Other sources"
-        param="sort"
-        rows={rowsOf(ofOthers, nowMs)}
-        isKnown={ofOthers.value !== undefined}
-      >
-        Everything that comes in names a zone, or nothing has come in since the hub was started.
+      <SourceTable title="Sources" param="sort" rows={otherRows} isKnown={ofOthers.value !== undefined}>
+        Locations name what they come from. None has come in since the hub was started.
       </SourceTable>
     </>
   );

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from './icons.tsx';
 
 /** The frame of a page that is not a map: its title, a sentence, its actions, and what it shows. */
@@ -147,6 +147,12 @@ export function Tabs<T extends string>(props: {
   readonly onChange: (value: T) => void;
 }) {
   const { options, value, onChange } = props;
+  const list = useRef<HTMLDivElement>(null);
+  // On a narrow screen the chosen one may be beyond the edge.
+  useEffect(() => {
+    const chosen = list.current?.querySelector('[aria-selected=true]');
+    chosen?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [value]);
   const step = (event: KeyboardEvent): void => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (by === undefined) return;
@@ -158,7 +164,7 @@ export function Tabs<T extends string>(props: {
     tabs[(at + by + options.length) % options.length]?.focus();
   };
   return (
-    <div class="tabs" role="tablist" aria-label={props.label} onKeyDown={step}>
+    <div ref={list} class="tabs" role="tablist" aria-label={props.label} onKeyDown={step}>
       {options.map((option) => (
         <button
           type="button"

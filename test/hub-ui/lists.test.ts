@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import type { TestHub } from '../support/running_hub.ts';
+import { createSite, DOCK, FORKLIFT, HALL } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+/** A page at a list of the hub. */
+function openList(t: TestContext, hub: TestHub, path: string): Promise<Page> {
+  return openPage(t, `${hub.origin}/hub-ui/lists/${path}`);
+}
+
+/** Texts of the names that are shown, from above. */
+function names(page: Page): Promise<string[]> {
+  return page.locator('tbody .list-name').allInnerTexts();
+}
+
+async function untilNames(page: Page, expected: readonly string[]): Promise<void> {
+  await untilHolds(page, async () => JSON.stringify(await names(page)) === JSON.stringify(expected));
+}
+
+async function createCarts(hub: TestHub, count: number): Promise<void> {
+  const carts = Array.from({ length: count }, (_, i) => ({
+    id: `00000000-0000-4000-8000-${String(i + 1).padStart(12, '0')}`,
+    type: 'virtual',
+    name: `Cart ${i + 1}`,
+    properties: { crew: i % 2 === 0 ? 'Even' : 'Odd', rack: { row: i } },
+  }));
+  for (const cart of carts) assert.equal((await hub.post('/trackables', cart)).status, 201);
+}
+
+test('Search, order and pages go together, and the address brings them back', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await createCarts(hub, 60);
+  const page = await openList(t, hub, 'trackables');
+  await page.getByText('1 to 25 of 61').waitFor();
+  assert.deepEqual((await names(page)).slice(0, 3), ['Cart 1', 'Cart 2', 'Cart 3'], 'numbers count as numbers');
+  await page.getByRole('button', { name: 'Next page' }).click();
+  await page.getByText('26 to 50 of 61').waitFor();
+
+  const search = page.getByRole('searchbox', { name: 'Search all lists' });
+  await search.fill('even cart');
+  await page.getByText('1 to 25 of 30').waitFor();
+  await page.getByRole('button', { name: 'Name', exact: true }).click();
+  await untilHolds(page, async () => (await names(page))[0] === 'Cart 59');
+  await page.getByRole('button', { name: 'Next page' }).click();
+  await untilNames(page, ['Cart 9', 'Cart 7', 'Cart 5', 'Cart 3', 'Cart 1']);
+  await page.reload();
+  await untilNames(page, ['Cart 9', 'Cart 7', 'Cart 5', 'Cart 3', 'Cart 1']);
+
+  await search.fill('000000000042');
+  await untilNames(page, ['Cart 42']);
+  await search.fill('kim');
+  await untilNames(page, ['Forklift 7']);
+  await page.getByRole('tab', { name: /fences 0/ }).waitFor();
+  await search.fill('nothing has this');
+  await page.getByText('None of the trackables matches').waitFor();
+  await page.getByRole('button', { name: 'Clear the search' }).click();
+  await page.getByText('1 to 25 of 61').waitFor();
+});
+
+test('What is selected is deleted once it is confirmed, and nothing else', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createCarts(hub, 40);
+  await createSite(hub);
+  const page = await openList(t, hub, 'trackables?q=odd');
+  await page.getByText('1 to 20 of 20').waitFor();
+  await page.getByLabel('Select this page').check();
+  await page.getByText('20 selected').waitFor();
+  await page.getByLabel('Select Cart 2', { exact: true }).uncheck();
+  await page.getByText('19 selected').waitFor();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete these 19 trackables?' });
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  assert.equal((await hub.get('/trackables/summary')).body.length, 41);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await question.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('19 trackables deleted').waitFor();
+  await untilNames(page, ['Cart 2']);
+  const left = (await hub.get('/trackables/summary')).body.map(({ name }: { name: string }) => name);
+  assert.equal(left.length, 22);
+  assert.ok(left.includes('Cart 1') && left.includes('Cart 2') && left.includes('Forklift 7'));
+});
+
+test('The JSON of an entity can be read, changed, and copied as a command that works', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const name = `Kim's "dock" $HOME`;
+  await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name });
+  // A refusal is written to the console by the browser itself.
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { mayFail: true });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: `JSON of ${name}` }).click();
+  const dialog = page.getByRole('dialog', { name });
+  // It is shown as it was given: in the metres of its zone.
+  await dialog.getByText('"local"').waitFor();
+  await dialog.getByRole('button', { name: 'curl', exact: true }).click();
+  for (const verb of ['Replace', 'Read', 'Delete']) {
+    await dialog.getByRole('button', { name: verb, exact: true }).click();
+    await dialog.getByRole('button', { name: 'Copy as curl' }).click();
+    const command = await dialog.locator('pre').innerText();
+    assert.equal(await copied(page), command);
+    const before = (await hub.get(`/fences/${DOCK.id}?crs=local&zone_id=${HALL.id}`)).body;
+    const { stdout } = await promisify(execFile)('bash', ['-c', command.replace('curl', 'curl -sS -i')]);
+    assert.match(stdout, verb === 'Read' ? /^HTTP\/1.1 200/ : /^HTTP\/1.1 204/, stdout);
+    if (verb === 'Delete') assert.equal((await hub.get(`/fences/${DOCK.id}`)).status, 404);
+    else assert.deepEqual((await hub.get(`/fences/${DOCK.id}?crs=local&zone_id=${HALL.id}`)).body, before);
+  }
+
+  await page.goto(`${hub.origin}/hub-ui/lists/trackables?json=${FORKLIFT.id}`);
+  await page.getByRole('button', { name: 'Edit as JSON' }).click();
+  const editor = page.getByRole('dialog', { name: 'Edit Forklift 7' });
+  const text = await editor.getByLabel('JSON').inputValue();
+  await editor.getByLabel('JSON').fill(text.replace('1.5', '-2'));
+  await editor.getByRole('button', { name: 'Save' }).click();
+  await editor
+    .getByText(/radius/)
+    .last()
+    .waitFor();
+  await editor.getByLabel('JSON').fill(text.replace('1.5', '2.5'));
+  await editor.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved').waitFor();
+  assert.equal((await hub.get(`/trackables/${FORKLIFT.id}`)).body.radius, 2.5);
+});
+
+test('Everything goes into one file, and comes back from it the same', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  await createCarts(hub, 30);
+  await hub.post('/providers', { id: 'tag-1', type: 'uwb', name: 'Tag', properties: { children: 3 } });
+  await hub.post('/anchors', {
+    id: 'a1',
+    name: 'Post',
+    zone_id: HALL.id,
+    local_position: { type: 'Point', coordinates: [1, 2, 3] },
+  });
+  const before = await everything(hub);
+  // The anchor is refused until its zone is there, which the browser writes to the console.
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists`, { mayFail: true });
+  await page.getByRole('button', { name: 'Export' }).click();
+  const waiting = page.waitForEvent('download');
+  await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
+  const download = await waiting;
+  assert.match(download.suggestedFilename(), /^location-hub-[\dT-]+\.json$/);
+  const text = await readFile(await download.path(), 'utf8');
+  for (const [path, list] of Object.entries(before)) for (const { id } of list) await hub.delete(`/${path}/${id}`);
+
+  await page.getByRole('button', { name: 'Import' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Import from a file' });
+  await choose(page, text);
+  await dialog.getByRole('row', { name: /trackables 31 0 0 0/ }).waitFor();
+  assert.deepEqual((await hub.get('/trackables/summary')).body, [], 'a preview changes nothing');
+  await dialog.getByRole('button', { name: 'Make 36 changes' }).click();
+  await dialog.getByText('36 of 36 changes made').waitFor();
+  assert.deepEqual(await everything(hub), before);
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+
+  await hub.delete(`/trackables/${FORKLIFT.id}`);
+  await hub.post('/trackables', { type: 'virtual', name: 'Stranger' });
+  await hub.put('/providers/tag-1', { id: 'tag-1', type: 'uwb', name: 'Tag', properties: { children: 4 } });
+  await page.getByRole('button', { name: 'Import' }).click();
+  await choose(page, text);
+  await dialog.getByRole('row', { name: /trackables 1 0 30 1/ }).waitFor();
+  await dialog.getByRole('row', { name: /providers 0 1 0 0/ }).waitFor();
+  await dialog.getByLabel('Delete what is only in the hub: 1').check();
+  await dialog.getByRole('button', { name: 'Make 3 changes' }).click();
+  await dialog.getByText('3 of 3 changes made').waitFor();
+  assert.deepEqual(await everything(hub), before);
+});
+
+test('A file that is wrong says where, and what can be imported of it is', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  // Refusals are written to the console by the browser itself.
+  const page = await openPage(t, `${hub.origin}/hub-ui/lists`, { mayFail: true });
+  await page.getByRole('button', { name: 'Import' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Import from a file' });
+  await choose(page, '{"format": "shopping"}');
+  await dialog.getByText('format: must be "location-hub-entities", found "shopping"').waitFor();
+  const head = { format: 'location-hub-entities', version: 1 };
+  await choose(page, JSON.stringify({ ...head, trackables: [{ name: 'No id' }] }));
+  await dialog.getByText('trackables[0].id: must be a text, found nothing').waitFor();
+  const bad = { ...FORKLIFT, id: '11111111-0000-4000-8000-000000000001', radius: -1 };
+  const good = { ...FORKLIFT, id: '11111111-0000-4000-8000-000000000002', name: 'Good' };
+  await choose(page, JSON.stringify({ ...head, trackables: [bad, good] }));
+  await dialog.getByRole('button', { name: 'Make 2 changes' }).click();
+  await dialog.getByText('1 of 2 changes made').waitFor();
+  await dialog.getByText(`create trackable ${bad.id}:`).waitFor();
+  await dialog.getByText(/radius: /).waitFor();
+  assert.equal((await hub.get(`/trackables/${good.id}`)).body.name, 'Good');
+});
+
+/** All that the hub has, by the paths of the kinds. */
+async function everything(hub: TestHub): Promise<Record<string, readonly { readonly id: string }[]>> {
+  const kinds = ['zones', 'fences', 'trackables', 'providers', 'anchors'];
+  const lists = await Promise.all(kinds.map((kind) => hub.get(`/${kind}/summary`)));
+  return Object.fromEntries(
+    kinds.map((kind, i) => [kind, lists[i]?.body.sort((a: Named, b: Named) => (a.id < b.id ? -1 : 1))]),
+  );
+}
+
+type Named = { readonly id: string };
+
+async function choose(page: Page, text: string): Promise<void> {
+  const file = { name: 'site.json', mimeType: 'application/json', buffer: Buffer.from(text) };
+  await page.getByLabel('File to import').setInputFiles(file);
+}
+
+function copied(page: Page): Promise<string> {
+  return page.evaluate('navigator.clipboard.readText()');
+}

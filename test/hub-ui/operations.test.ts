@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openLine } from '../support/line.ts';
+import { createSite, move } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+test('Operations tell whether the hub answers: connected, stale, reconnecting, and back', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const line = await openLine(t, hub.hub.port);
+  const page = await openPage(t, `http://127.0.0.1:${line.port}/hub-ui/operations`, { mayFail: true });
+  const connection = page
+    .locator('.card')
+    .filter({ has: page.getByRole('heading', { name: 'Connection', exact: true }) });
+  const itself = page.locator('.card').filter({ has: page.getByRole('heading', { name: 'Hub', exact: true }) });
+  await connection.getByText('Connected').waitFor();
+  await itself.getByText('Running').waitFor();
+  await connection.getByText('Round trip').waitFor();
+
+  line.mute();
+  await connection.getByText('Stale').waitFor();
+  await page.getByRole('button', { name: 'Stale' }).first().waitFor();
+  await connection.getByText('may be out of date').waitFor();
+
+  line.target = undefined;
+  line.drop();
+  await connection.getByText('Reconnecting').waitFor();
+  await itself.getByText('No answer').waitFor();
+  await itself.getByText('The hub cannot be reached').waitFor();
+  line.target = hub.hub.port;
+  await connection.getByRole('button', { name: 'Connect now' }).click();
+  await connection.getByText('Connected').waitFor();
+  await itself.getByText('Running').waitFor();
+  await page.close();
+});
+
+test('Operations show rates, sources, sessions, usage, the licence and the way to the API', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const version = (await hub.get('/version')).body;
+  // The browser itself writes of the key that is refused.
+  const page = await openPage(t, `${hub.origin}/hub-ui/operations`, { mayFail: true });
+  await page.getByText('Up for').waitFor();
+  await page.getByText(version.hub_version, { exact: true }).waitFor();
+  const locations = page.getByRole('figure', { name: 'Locations' });
+  let x = 10;
+  await untilHolds(page, async () => {
+    await move(hub, 'tag-1', [x++ % 90, 20]);
+    return /Received (?!0\/s)[\d.]+\/s/.test(await locations.innerText());
+  });
+  await page
+    .getByRole('figure', { name: 'Delay of the hub' })
+    .getByText(/Median [\d.]+ ms/)
+    .waitFor();
+  await page.getByText('What the hub runs with, without secrets').click();
+  await page.locator('pre', { hasText: 'db_flush_interval' }).waitFor();
+
+  const tab = (name: string) => page.getByRole('tab', { name });
+  await tab('Sources').click();
+  const zone = page.getByRole('region', { name: 'Zones' }).getByRole('row', { name: /Hall/ });
+  await zone.getByText('Hearing').waitFor();
+  await zone.getByText('rest').waitFor();
+  await page.getByRole('region', { name: 'Sources', exact: true }).getByRole('row', { name: /hall/ }).waitFor();
+
+  await tab('Sessions').click();
+  const clients = page.locator('.facts', { hasText: 'Clients' });
+  await clients.getByText('1', { exact: true }).waitFor();
+  await hub.subscribe('fence_events');
+  await clients.getByText('2', { exact: true }).waitFor();
+  await page
+    .getByRole('region', { name: 'Topics' })
+    .getByRole('row', { name: /^fence_events 2/ })
+    .waitFor();
+
+  await tab('Usage').click();
+  const counted = page.getByRole('region', { name: 'Counted' }).getByRole('row', { name: /^Locations / });
+  await untilHolds(
+    page,
+    async () => Number((await counted.getByRole('cell').nth(1).innerText()).replaceAll(',', '')) > 1,
+  );
+
+  await tab('Licence').click();
+  await page.getByLabel('New key').fill('no-such-key');
+  await page.getByRole('button', { name: 'Set the key' }).click();
+  const { body } = await hub.put('/license/key', { license_key: 'no-such-key' });
+  const reason = body.message.replace(/^[a-z_]+: /, '');
+  await page.getByText(reason).waitFor();
+  assert.equal(await page.getByLabel('New key').inputValue(), 'no-such-key', 'what was typed stays');
+  await page.getByRole('button', { name: 'Start a trial' }).click();
+  await page.getByText('Trial started').waitFor();
+  await page.getByText('Grace until').waitFor();
+
+  for (const [name, path] of [
+    ['REST API', '/hub/docs'],
+    ['WebSocket API', '/hub/docs/socket'],
+    ['OpenAPI document', '/hub/v2/openapi.json'],
+    ['Metrics', '/hub/metrics'],
+  ] as const) {
+    assert.equal(await page.getByRole('link', { name }).getAttribute('href'), path);
+    assert.equal((await hub.get(hub.origin + path)).status, 200, path);
+  }
+});
