@@ -33,7 +33,10 @@ export interface Peer {
   readonly authorization: string | undefined;
   /** Query of the upgrade request, as received. */
   readonly query: string;
-  /** Sends one text frame, UTF-8 where it is bytes. Frames keep their order; what the network does not take yet is buffered. */
+  /**
+   * Sends one text frame, UTF-8 where it is bytes, which are read before this returns. Frames keep their order; what the
+   * network does not take yet is buffered.
+   */
   send(text: string | Uint8Array): void;
   /** Bytes sent but not yet taken by the network. */
   bufferedBytes(): number;

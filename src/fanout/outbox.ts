@@ -1,5 +1,5 @@
 import type { Peer } from '../exchange.ts';
-import { type Batch, PAYLOAD_MAX_BYTES } from './batch.ts';
+import { type Batch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES } from './batch.ts';
 import type { Subscriber } from './fanout.ts';
 
 /**
@@ -159,11 +159,14 @@ export class Outbox implements Subscriber {
   }
 }
 
-/** A frame: the prefix, the payloads joined by commas, and what closes it. hot */
+/** Where frames are put together: the peer has taken the bytes when it returns, and memory that comes and goes is dear. */
+const scratch = Buffer.allocUnsafeSlow(FRAME_MAX_BYTES);
+
+/** A frame, until the next one: the prefix, the payloads joined by commas, and what closes it. hot */
 function message(prefix: Uint8Array, payloads: readonly Uint8Array[]): Uint8Array {
   let length = prefix.byteLength + payloads.length - 1 + 2;
   for (const payload of payloads) length += payload.byteLength;
-  const frame = Buffer.allocUnsafe(length);
+  const frame = length > scratch.length ? Buffer.allocUnsafe(length) : scratch.subarray(0, length);
   frame.set(prefix);
   let at = prefix.byteLength;
   for (let i = 0; i < payloads.length; i++) {

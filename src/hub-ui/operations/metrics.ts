@@ -90,7 +90,7 @@ export function labelled(
 ): readonly (readonly [string, string])[] {
   const names = [...(sample?.values.keys() ?? [])].filter((name) => name.startsWith(`${family}{`));
   return names.flatMap((name) => {
-    const value = new RegExp(`${label}="([^"]*)"`).exec(name)?.[1];
+    const value = name.split(`${label}="`)[1]?.split('"')[0];
     return value === undefined ? [] : [[value, name] as const];
   });
 }
