@@ -58,6 +58,14 @@ export function pack(value: ShardReply | CollisionBatch | CollisionReply | reado
   return new Uint8Array(packr.pack(value));
 }
 
+/** Packs an answer into an area of shared memory, and returns its length; where it does not fit, into bytes of its own. */
+export function packInto(area: Uint8Array, reply: ShardReply): number | Uint8Array {
+  const packed = packr.pack(reply);
+  if (packed.length > area.length) return new Uint8Array(packed);
+  area.set(packed);
+  return packed.length;
+}
+
 /** Packs a batch for a shard, as pack does. */
 export function packBatch({ nowMs, rowsMax, items }: LaneBatch): Uint8Array {
   return new Uint8Array(packr.pack({ nowMs, rowsMax, items: packedRuns(items) }));

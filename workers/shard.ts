@@ -4,10 +4,10 @@ import { openShard } from '../src/core/shard.ts';
 import { blocksOf } from '../src/model/event_block.ts';
 import { openFenceIndex } from '../wasm/fence_index.ts';
 import { garbageCollector } from './garbage.ts';
-import { pack, type ShardReply, type ShardSettings, unpackBatch } from './protocol.ts';
+import { pack, packInto, type ShardSettings, unpackBatch } from './protocol.ts';
 
 /** One shard of the hub: unpacks a batch, steps, and packs the outcome. No bytes at all: it may rest. */
-const settings = workerData as ShardSettings;
+const { area, ...settings } = workerData as ShardSettings & { readonly area: Uint8Array };
 const shard = openShard({ ...settings, index: await openFenceIndex(), newId: randomUUID });
 const collectGarbage = garbageCollector();
 
@@ -18,5 +18,6 @@ export default function run(bytes: Uint8Array): unknown {
   }
   const { motions, events, ...outcome } = shard.step(unpackBatch(bytes));
   const packed = motions.length === 0 ? undefined : pack(motions);
-  return move(pack({ outcome, events: blocksOf(events), motions: packed } satisfies ShardReply));
+  const reply = packInto(area, { outcome, events: blocksOf(events), motions: packed });
+  return typeof reply === 'number' ? reply : move(reply);
 }

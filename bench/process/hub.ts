@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HUB_NODE_ARGS } from '../../src/launch.mjs';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const RUNNING = /API +http:\/\/\S+:(\d+)\/hub\/v2/;
@@ -24,7 +25,7 @@ export class BenchHub {
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'hub-bench-'));
     const env: Record<string, string> = { HUB_CONFIG_PATH: this.folder, HUB_PORT: '0', HUB_SEVERITY_LEVEL: 'Warning' };
     for (const [name, value] of Object.entries(settings ?? {})) env[`HUB_${name.toUpperCase()}`] = String(value);
-    this.#child = spawn(process.execPath, [...(nodeArgs ?? []), MAIN], {
+    this.#child = spawn(process.execPath, [...HUB_NODE_ARGS, ...(nodeArgs ?? []), MAIN], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

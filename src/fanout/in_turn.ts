@@ -29,7 +29,9 @@ export class InTurn {
       this.#publish(events);
       return;
     }
-    const held: Held = { events, done: after === undefined };
+    // The bytes lie where the next batch's will.
+    const kept = events.map((block) => ({ ...block, bytes: block.bytes.slice() }));
+    const held: Held = { events: kept, done: after === undefined };
     this.#held.push(held);
     this.#heldEvents += countOf(events);
     const done = (): void => {

@@ -4,7 +4,7 @@ import { Piscina } from 'piscina';
 export interface Thread {
   /**
    * Rejects with the worker's error, or when the worker has died, be it long before: who runs something must know that
-   * what the worker knew is lost.
+   * what the worker knew is lost. Where there is an area the bytes may lie in it, and are good until the next run.
    */
   run(bytes: Uint8Array): Promise<Uint8Array>;
   /** What its JavaScript holds, in bytes; undefined while there is no worker. */
@@ -33,27 +33,33 @@ export interface ThreadMemory {
 const YOUNG_GENERATION_MB = 192;
 
 export interface ThreadOptions {
-  readonly workerData?: unknown;
+  readonly workerData?: object;
+  /** Bytes of memory shared with the worker, which it is given as `workerData.area`: what it puts there need not cross. */
+  readonly areaBytes?: number;
   /** Whether the worker starts at once; otherwise `restart` does it. */
   readonly isNeeded?: boolean;
 }
 
-type Pool = Piscina<Uint8Array, Uint8Array>;
+/** A worker answers with bytes, or with the number of bytes that it has put into its area. */
+type Pool = Piscina<Uint8Array, Uint8Array | number>;
 
 /**
  * Starts a worker from a file of workers/. Each thread is a Piscina of its own: in a shared one a slow shard would
  * block the others, and its queue reorders tasks. A worker that has died takes its Piscina along: one that outlives
  * its first worker queues runs for the next, and keeps them for ever should that one die before it is ready.
  */
-export function openThread(file: URL, { workerData, isNeeded = true }: ThreadOptions = {}): Thread {
+export function openThread(file: URL, { workerData, areaBytes = 0, isNeeded = true }: ThreadOptions = {}): Thread {
   let pool: Pool | undefined;
   let isClosed = false;
+  let area: Uint8Array = new Uint8Array(0);
 
   const drop = async (dropped: Pool | undefined): Promise<void> => {
     if (pool === dropped) pool = undefined;
     await dropped?.destroy();
   };
   const start = (): void => {
+    // A worker that has died may still write.
+    area = new Uint8Array(new SharedArrayBuffer(areaBytes));
     const started: Pool = new Piscina({
       filename: file.href,
       minThreads: 1,
@@ -61,7 +67,7 @@ export function openThread(file: URL, { workerData, isNeeded = true }: ThreadOpt
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-      workerData,
+      workerData: { ...workerData, area },
     });
     // A worker that dies while it is idle is heard of by the next run.
     started.on('error', () => undefined);
@@ -72,7 +78,8 @@ export function openThread(file: URL, { workerData, isNeeded = true }: ThreadOpt
   return {
     async run(bytes) {
       if (pool === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
-      return pool.run(bytes, { transferList: [bytes.buffer as ArrayBuffer] });
+      const found = await pool.run(bytes, { transferList: [bytes.buffer as ArrayBuffer] });
+      return typeof found === 'number' ? area.subarray(0, found) : found;
     },
     async memory() {
       // A worker that has just ended rejects.

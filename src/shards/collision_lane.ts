@@ -63,7 +63,8 @@ export class CollisionLane {
     if (packed !== undefined) {
       this.#isNeeded = true;
       this.#waitingBytes += packed.byteLength;
-      this.lane.push({ kind: 'motions', packed });
+      // The bytes lie where those of the shard's next batch will.
+      this.lane.push({ kind: 'motions', packed: packed.slice() });
     } else if (this.#waiting > 0) this.lane.wake();
   }
 

@@ -20,6 +20,9 @@ const REVIVALS_MAX = 10;
 /** Whoever ends workers from outside hardly hits the same item as often as this. */
 const DEATHS_MAX = 3;
 
+/** An answer to a full batch takes less; a longer one crosses by itself. */
+const AREA_BYTES = 1 << 23;
+
 /** How long a worker must have had nothing to do, and what it must have done before, for it to tidy up. */
 const REST_AFTER_ROUNDS = 10;
 const REST_AFTER_ITEMS = 10_000;
@@ -78,7 +81,10 @@ export class ShardLane {
   constructor(options: ShardLaneOptions) {
     this.#options = options;
     this.#keeping = new Keeping(options.shareOfStore, () => options.isStoreBehind());
-    this.#thread = openThread(SHARD_WORKER, { workerData: options.settings satisfies ShardSettings });
+    this.#thread = openThread(SHARD_WORKER, {
+      workerData: options.settings satisfies ShardSettings,
+      areaBytes: AREA_BYTES,
+    });
     const driver: LaneDriver<LaneItem, ShardReply | undefined> = {
       run: (items) => this.#run(items),
       outcome: (reply, items) => {

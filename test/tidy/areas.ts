@@ -69,7 +69,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/hub.ts', mayImport: ['src', 'workers', 'wasm'] },
   { path: 'bench/load', mayImport: ['bench/listen', 'bench/process'] },
   { path: 'bench/listen', mayImport: ['bench/load', 'bench/process'] },
-  { path: 'bench/process', mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts'] },
+  { path: 'bench/process', mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts', 'src/launch.mjs'] },
   { path: 'bench/kernel', mayImport: ['src', 'workers', 'wasm', 'bench/load', 'bench/profiles/site.ts'] },
   { path: 'bench/report', mayImport: ['bench/targets.ts'] },
   { path: 'bench/soak', mayImport: ['bench/process', 'bench/profiles', 'src/store/backup.ts'] },

@@ -1,0 +1,2 @@
+/** Options of Node that the hub is started with. */
+export declare const HUB_NODE_ARGS: readonly string[];
