@@ -10,6 +10,8 @@ export interface Destinations {
   readonly shards: number;
   readonly counts: HubCounts;
   publish(events: readonly EventBlock[]): void;
+  /** Whether events of a variant tell of memberships, and are not to be published before these are kept. */
+  tellsOfMemberships(variant: number): boolean;
   /** Resolves once the rows are kept; rejects when the database does not take them now. */
   keep(rows: readonly LastKnownRow[]): Promise<void>;
   /** Hands packed motions of a shard to the collision stage. */
@@ -36,7 +38,7 @@ export class Outcomes {
   }
 
   /**
-   * Stores rows and publishes events: after the rows that they wait for are kept, or at once where the database fails,
+   * Stores rows and publishes events: those of memberships after these are kept, or at once where the database fails,
    * since a subscriber must not miss what has happened. Returns what is being stored.
    */
   ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
@@ -49,9 +51,20 @@ export class Outcomes {
     if (outcome.zoneMoves.length > 0) this.#to.moveZones(outcome.zoneMoves);
     const { rows, laterRows } = outcome;
     const stored = rows.length === 0 ? undefined : this.#to.keep(rows);
-    this.#inTurn[shard]?.publish(events, stored);
+    this.#publish(events, this.#inTurn[shard] as InTurn, stored);
     // What is written later includes what was handed out before.
     return laterRows.length === 0 ? stored : this.#to.keep(laterRows);
+  }
+
+  /** hot: most batches tell of no membership, and most of them find none that waits. */
+  #publish(events: readonly EventBlock[], inTurn: InTurn, stored: Promise<void> | undefined): void {
+    if (stored === undefined && inTurn.held === 0) {
+      this.#to.publish(events);
+      return;
+    }
+    this.#to.publish(events.filter(({ variant }) => !this.#to.tellsOfMemberships(variant)));
+    const waiting = events.filter(({ variant }) => this.#to.tellsOfMemberships(variant));
+    if (waiting.length > 0) inTurn.publish(waiting, stored);
   }
 
   ofCollisions(reply: CollisionReply): void {

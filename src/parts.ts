@@ -96,6 +96,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     shards: config.num_threads,
     counts,
     publish: (events) => fanout.publish(events),
+    tellsOfMemberships: (variant) => fanout.topicOf(variant) === 'fence_events',
     keep: (rows) => rowWriter.writeRows(rows, { orFail: true }),
     motions: (packed) => collisions.shardDone(packed),
     moveZones: (moves) => zoneMoves.take(moves),

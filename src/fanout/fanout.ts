@@ -105,6 +105,11 @@ export class Fanout {
     return (this.#channelsByTopic.get(topic)?.size ?? 0) > 0;
   }
 
+  /** The topic of a variant; undefined when nobody subscribes to it any more. */
+  topicOf(variant: number): Topic | undefined {
+    return this.#channels.get(variant)?.variant.topic;
+  }
+
   /** Hands on events that are rendered already. Those of a variant that has gone meanwhile are left out. hot */
   publish(blocks: readonly EventBlock[]): void {
     for (const { variant, bytes, ends, fields } of blocks) {

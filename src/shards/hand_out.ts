@@ -1,5 +1,5 @@
 /** Rows a millisecond that rounds hand out at least: what keeps the store a small part of the load. */
-const ROWS_PER_MS = 20;
+const ROWS_PER_MS = 8;
 /** A round of more rows is faster: it takes no longer than this, so that no row grows old. */
 const ROUND_MS = 1000;
 /** What a round begins with, as if it had begun so long ago: most rounds are over with that. */

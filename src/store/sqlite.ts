@@ -8,9 +8,9 @@ import { asStartupError } from './start_errors.ts';
 import type { Kept, StoreBatch } from './store.ts';
 import { takeOver } from './take_over.ts';
 
-/** Pages of the write-ahead log after which it is copied into the database: 16 MiB. */
-const CHECKPOINT_PAGES = 4096;
-/** Pages after which that waits for readers as well, and gives the space back: 64 MiB. */
+/** Pages of the write-ahead log after which it is copied into the database: 4 MiB, so that no commit waits for long. */
+const CHECKPOINT_PAGES = 1024;
+/** Pages after which that waits for readers as well, and gives the space back: 16 MiB. */
 const CHECKPOINT_PAGES_MAX = 4 * CHECKPOINT_PAGES;
 
 interface Statements {

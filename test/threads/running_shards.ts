@@ -57,6 +57,7 @@ export class RunningShards {
       shards: count,
       counts: this.counts,
       publish: (events) => this.#publish(events),
+      tellsOfMemberships: (variant) => VARIANTS.find(({ id }) => id === variant)?.topic === 'fence_events',
       keep: async (kept) => {
         await keeping(kept);
         await writer.writeRows(kept, { orFail: true });
