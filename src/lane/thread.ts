@@ -30,7 +30,7 @@ export interface ThreadMemory {
  * What a thread may fill between two collections of its short-lived values. A shard replaces the place of each object
  * with every location: where that is more than this, all of it is copied twice before it is garbage.
  */
-const YOUNG_GENERATION_MB = 192;
+const YOUNG_GENERATION_MB = 64;
 
 export interface ThreadOptions {
   readonly workerData?: object;
