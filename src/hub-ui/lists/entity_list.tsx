@@ -197,14 +197,6 @@ function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
 
 function Name({ kind, entity }: { readonly kind: Kind; readonly entity: Entities[Kind] }) {
   const label = labelOf(entity);
-  // Anchors have no editor but their JSON.
-  if (kind === 'anchors') {
-    return (
-      <button type="button" class="link-button" onClick={() => setUrlParams({ json: entity.id })}>
-        {label}
-      </button>
-    );
-  }
   return <Link href={`/${entityPath(kind, entity.id).slice(1)}`}>{label}</Link>;
 }
 
@@ -216,18 +208,16 @@ function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly 
   };
   return (
     <span class="list-buttons">
-      {kind !== 'anchors' && (
-        <Link
-          href={`/?sel=${kind}:${encodeURIComponent(entity.id)}`}
-          className="button"
-          data-kind="quiet"
-          data-icon-only
-          title="Show on the map"
-          aria-label={`Show ${label} on the map`}
-        >
-          <Icon name="map" />
-        </Link>
-      )}
+      <Link
+        href={`/?sel=${kind}:${encodeURIComponent(entity.id)}`}
+        className="button"
+        data-kind="quiet"
+        data-icon-only
+        title="Show on the map"
+        aria-label={`Show ${label} on the map`}
+      >
+        <Icon name="map" />
+      </Link>
       <IconButton icon="code" label={`JSON of ${label}`} onClick={() => setUrlParams({ json: entity.id })} />
       <IconButton class="wide-only" icon="copy" label={`Copy ${label} as curl`} onClick={() => void copy()} />
     </span>
