@@ -141,7 +141,9 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   rules.load(keptSetting(kept.entities, RULES_SETTING));
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
-  await shards.settled();
+  // Before time counts, since its worker takes as long to start as those of the shards.
+  if (entities.count('trackable') > 0) collisions.lane.wake();
+  await Promise.all([shards.settled(), collisions.lane.settled()]);
   // A crash may have left rows of what is deleted, or of a provider that was never kept.
   const isWanted = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
   const unwanted = kept.rows.filter((row) => !isWanted(row));
@@ -151,7 +153,6 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   if (config.persist_locations) shards.restore(kept.rows.filter(isWanted), config.restart_event_delay);
   // A worker takes some 400 ms to start. The first location should not wait for that.
   for (const { lane } of shards.lanes) lane.wake();
-  if (entities.count('trackable') > 0) collisions.lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);
 }
 

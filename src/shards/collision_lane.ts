@@ -31,7 +31,7 @@ export class CollisionLane {
   readonly #thread: Thread;
   readonly #zones = new Map<string, Zone>();
   #variants: readonly Variant[] = [];
-  /** Nothing has moved yet: a hub without trackables needs no worker, and saves its memory. */
+  /** There was something to run: a hub without trackables needs no worker, and saves its memory. */
   #isNeeded = false;
   /** There is no worker yet, or it has failed and nobody knows what it knows. */
   #broken = true;
@@ -61,7 +61,6 @@ export class CollisionLane {
   /** Takes what a shard has moved, and goes on with what has waited for that shard. */
   shardDone(packed: Uint8Array | undefined): void {
     if (packed !== undefined) {
-      this.#isNeeded = true;
       this.#waitingBytes += packed.byteLength;
       // The bytes lie where those of the shard's next batch will.
       this.lane.push({ kind: 'motions', packed: packed.slice() });
@@ -105,6 +104,7 @@ export class CollisionLane {
     } catch (error) {
       this.#noteFailure(error);
     }
+    this.#isNeeded = true;
     // A new worker knows no trackables: it finds collisions again as they move.
     await this.#thread.restart();
     const known = [...this.#zones].map(([id, zone]): Telling => ({ kind: 'zone', id, zone }));

@@ -2,8 +2,8 @@
 const ROWS_PER_MS = 8;
 /** A round of more rows is faster: it takes no longer than this, so that no row grows old. */
 const ROUND_MS = 1000;
-/** What a round begins with, as if it had begun so long ago: most rounds are over with that. */
-const AHEAD_MS = 10;
+/** Rows that are worth a commit: as many come with the first batch of a round, and with others no fewer, but the last. */
+const ROWS_MIN = 100;
 /** A round that the store holds up goes on after this time all the same: what it waits for takes memory. */
 const OVERDUE_MS = 2000;
 
@@ -36,13 +36,14 @@ export class HandOut {
     this.#left = Number.POSITIVE_INFINITY;
     this.#rowsPerMs = this.#rowsPerMsMin;
     this.#begunMs = nowMs;
-    this.#askedMs = nowMs - AHEAD_MS;
+    this.#askedMs = nowMs - ROWS_MIN / this.#rowsPerMs;
   }
 
   /** Rows that the next batch may bring; none while the store is behind, for two seconds at most. */
   rowsMax(nowMs: number, isStoreBehind: boolean): number {
     if (this.#left === undefined || (isStoreBehind && nowMs - this.#begunMs < OVERDUE_MS)) return 0;
-    return Math.ceil((nowMs - this.#askedMs) * this.#rowsPerMs);
+    const due = Math.ceil((nowMs - this.#askedMs) * this.#rowsPerMs);
+    return due < Math.min(ROWS_MIN, this.#left) ? 0 : due;
   }
 
   /** A batch that was asked for rows at that time has brought some, and left so many objects that have changed. */

@@ -21,12 +21,12 @@ function round({ changed, everyMs, share = 1 }: { changed: number; everyMs: numb
 const total = (rows: readonly number[]): number => rows.reduce((sum, some) => sum + some, 0);
 
 test('A round of few rows is over with its first batch', () => {
-  assert.deepEqual(round({ changed: 200, everyMs: 10 }), [200]);
+  assert.deepEqual(round({ changed: 100, everyMs: 10 }), [100]);
 });
 
-test('A round hands out twenty rows a millisecond, and its part of that where there are several shards', () => {
-  assert.deepEqual(round({ changed: 1000, everyMs: 10 }), [200, 200, 200, 200, 200]);
-  assert.deepEqual(round({ changed: 250, everyMs: 10, share: 1 / 4 }), [50, 50, 50, 50, 50]);
+test('A round hands out eight rows a millisecond, and its part of that where there are several shards', () => {
+  assert.deepEqual(round({ changed: 500, everyMs: 50 }), [100, 400]);
+  assert.deepEqual(round({ changed: 350, everyMs: 100, share: 1 / 8 }), [100, 100, 100, 50]);
 });
 
 test('A round of many rows takes about a second', () => {
