@@ -18,10 +18,12 @@ interface Report {
   readonly plots: readonly Plot[];
   /** Markdown that is kept by hand: what was tried, and lost. */
   readonly designs: string;
+  /** The same: what the targets that are missed consist of. */
+  readonly missed: string;
 }
 
 /** The text of RESULTS.md. */
-export function markdownOf({ results, machine, plots, designs }: Report): string {
+export function markdownOf({ results, machine, plots, designs, missed }: Report): string {
   const { cores, cpu, memoryGb, node, platform } = machine;
   return [
     '# Results of the benchmark',
@@ -31,6 +33,8 @@ export function markdownOf({ results, machine, plots, designs }: Report): string
     HOW,
     '## Targets',
     targetTable(results),
+    '## What is missed, and why',
+    missed.trim(),
     '## Plots',
     ...plots.map(({ file, title, commands }) => `![${title}](plots/${file})\n\n${commands.map(code).join(', ')}`),
     '## Numbers',

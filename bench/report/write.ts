@@ -30,8 +30,8 @@ export function writeReport(results: readonly Result[]): void {
     node: process.versions.node,
     platform: process.platform,
   };
-  const designs = readFileSync(new URL('designs.md', BENCH), 'utf8');
-  writeFileSync(new URL('RESULTS.md', BENCH), markdownOf({ results: kept, machine, plots, designs }));
+  const [designs = '', missed = ''] = ['designs.md', 'missed.md'].map((file) => readFileSync(new URL(file, BENCH), 'utf8'));
+  writeFileSync(new URL('RESULTS.md', BENCH), markdownOf({ results: kept, machine, plots, designs, missed }));
 }
 
 function thinned({ points, ...series }: Series): Series {
