@@ -45,6 +45,9 @@ export interface Surroundings {
   readonly outgoing?: (tls: OutgoingTls) => Fetch;
 }
 
+/** Entities and rows of a hub that will need the room of what its start has left behind. */
+const MANY = 10_000;
+
 const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
 
 /** A running hub. */
@@ -148,8 +151,9 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   const isWanted = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
   const unwanted = kept.rows.filter((row) => !isWanted(row));
   if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
-  // What the start has left behind would stay until the engine needs the room. From the next line on time counts.
-  garbageCollector()();
+  // What the start has left behind would stay until the engine needs the room: a hub with little to do may never.
+  if (kept.entities.length + kept.rows.length < MANY) garbageCollector()();
+  // From here on time counts.
   if (config.persist_locations) shards.restore(kept.rows.filter(isWanted), config.restart_event_delay);
   // A worker takes some 400 ms to start. The first location should not wait for that.
   for (const { lane } of shards.lanes) lane.wake();

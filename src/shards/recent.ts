@@ -1,7 +1,10 @@
+import type { LaneItem } from '../../workers/location_protocol.ts';
 import { unpackBatch } from '../../workers/protocol.ts';
 import type { Item, LastKnownRow } from '../core/item.ts';
 
 type LocationItem = Item & { kind: 'location' };
+
+const NOTHING = new Uint8Array(0);
 
 /** Room that is kept, however little of it was used. */
 const ROOM_MIN_BYTES = 1 << 20;
@@ -22,9 +25,12 @@ export class Recent {
   #room = new Room();
   readonly #locations = new Map<string, LocationItem>();
 
-  /** Copies a batch that is about to run; one that was held before and has not become a finished one is forgotten. hot */
-  hold(batch: Uint8Array): void {
-    this.#room.hold(batch);
+  /**
+   * Copies a batch of these items that is about to run, unless there is nothing in it to remember. One that was held
+   * before and has not become a finished one is forgotten. hot
+   */
+  hold(batch: Uint8Array, items: readonly (Item | LaneItem)[]): void {
+    this.#room.hold(items.some(matters) ? batch : NOTHING);
   }
 
   /** The batch that is held is finished. hot */
@@ -127,7 +133,7 @@ class Room {
   }
 
   keep(): void {
-    this.#ends.push(this.#heldTo);
+    if (this.#heldTo > (this.#ends.at(-1) ?? 0)) this.#ends.push(this.#heldTo);
   }
 
   batches(): Uint8Array[] {
@@ -139,6 +145,21 @@ class Room {
     this.#small = isSmall ? this.#small + 1 : 0;
     if (this.#small > SMALL_MAX) this.#bytes = Buffer.alloc(0);
     this.#ends = [];
+  }
+}
+
+/** Whether an item decides which locations are shown again. At a start there are many others, and large. */
+function matters(item: Item | LaneItem): boolean {
+  switch (item.kind) {
+    case 'location':
+    case 'forget':
+    case 'release':
+    case 'adopt':
+      return true;
+    case 'provider':
+      return item.entity === undefined;
+    default:
+      return false;
   }
 }
 

@@ -199,7 +199,7 @@ export class ShardLane {
     );
     const batch = packBatch({ nowMs, items, rowsMax });
     // The thread takes the bytes along.
-    this.#keeping.recent.hold(batch);
+    this.#keeping.recent.hold(batch, items);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#told.note(items);
     this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;

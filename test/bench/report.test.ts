@@ -76,7 +76,13 @@ test('The report has each number with its command, and the targets', () => {
     assert.match(svg, /^<svg xmlns/);
     assert.doesNotMatch(svg, /NaN|undefined|Infinity/);
   }
-  const text = markdownOf({ results, machine: MACHINE, plots, designs: 'One that lost.\n', missed: 'What it consists of.\n' });
+  const text = markdownOf({
+    results,
+    machine: MACHINE,
+    plots,
+    designs: 'One that lost.\n',
+    missed: 'What it consists of.\n',
+  });
   assert.match(text, /\| batch \| ratio_to_bare at least 0\.2 \| ratio_to_bare 0\.25 \| met \|/);
   assert.match(text, /through_per_s 99,999 \| \*\*missed\*\*/);
   assert.match(text, /### growth\n\n`npm run bench -- --profile growth`/);

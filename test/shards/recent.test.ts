@@ -17,7 +17,7 @@ function batchOf(items: readonly Item[]): Uint8Array {
 
 function noted(...items: readonly Item[]): string[] {
   const recent = new Recent();
-  recent.hold(batchOf(items));
+  recent.hold(batchOf(items), items);
   recent.note();
   return recent.items().map(({ location: { provider_id: id }, seq }) => `${id} ${seq}`);
 }
@@ -62,7 +62,8 @@ test('Recent keeps a location over a change of its provider', () => {
 
 test('heardOf gives rows the time at which their object was heard of last', () => {
   const recent = new Recent();
-  recent.hold(batchOf([location('a', 7), location('b', 8)]));
+  const two = [location('a', 7), location('b', 8)];
+  recent.hold(batchOf(two), two);
   recent.note();
   const row = (kind: 'provider' | 'trackable', id: string): LastKnownRow => {
     return { kind, id, receivedMs: T0 + 2000, keyMs: T0, location: '{}', memberships: [] };
@@ -78,7 +79,7 @@ test('heardOf gives rows the time at which their object was heard of last', () =
 test('Recent drops what came before the mark when its rows are handed out, and nothing sooner', () => {
   const recent = new Recent();
   const note = (...items: readonly Item[]): void => {
-    recent.hold(batchOf(items));
+    recent.hold(batchOf(items), items);
     recent.note();
   };
   const found = (): string[] => recent.items().map(({ location: { provider_id: id }, seq }) => `${id} ${seq}`);
@@ -98,8 +99,7 @@ test('Recent drops what came before the mark when its rows are handed out, and n
 
 test('Recent forgets a batch that was held and has not finished', () => {
   const recent = new Recent();
-  recent.hold(batchOf([location('a', 1)]));
-  recent.hold(batchOf([location('b', 2)]));
+  for (const item of [location('a', 1), location('b', 2)]) recent.hold(batchOf([item]), [item]);
   recent.note();
   assert.deepEqual(
     recent.items().map(({ seq }) => seq),
