@@ -47,6 +47,7 @@ export interface Surroundings {
 
 /** Entities and rows of a hub that will need the room of what its start has left behind. */
 const MANY = 10_000;
+const ROWS_AT_ONCE = 5000;
 
 const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
 
@@ -154,7 +155,12 @@ async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
   // What the start has left behind would stay until the engine needs the room: a hub with little to do may never.
   if (kept.entities.length + kept.rows.length < MANY) garbageCollector()();
   // From here on time counts.
-  if (config.persist_locations) shards.restore(kept.rows.filter(isWanted), config.restart_event_delay);
+  const wanted = config.persist_locations ? kept.rows.filter(isWanted) : [];
+  for (let row = 0; row < wanted.length; row += ROWS_AT_ONCE) {
+    shards.restore(wanted.slice(row, row + ROWS_AT_ONCE), config.restart_event_delay);
+    // All of them at once would be alive in the shard together, and copied by each collection of its garbage.
+    await shards.settled();
+  }
   // A worker takes some 400 ms to start. The first location should not wait for that.
   for (const { lane } of shards.lanes) lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);
