@@ -62,7 +62,7 @@ interface Chunk {
 
 const CHUNK_BYTES = 1 << 18;
 /** Chunks that are kept for use again. */
-const SPARE_MAX = 64;
+const SPARE_MAX = 16;
 const HEAD_BYTES = 98;
 /** UTF-8 needs at most three bytes for a UTF-16 unit. */
 const UTF8_MAX = 3;

@@ -6,10 +6,9 @@ type LocationItem = Item & { kind: 'location' };
 
 const NOTHING = new Uint8Array(0);
 
-/** Room that is kept, however little of it was used. */
 const ROOM_MIN_BYTES = 1 << 20;
-/** Room of which less than an eighth was used so many times in a row is let go. */
-const SMALL_MAX = 100;
+/** Room that is kept when there is nothing to remember any more: under load there always is. */
+const ROOM_KEPT_BYTES = 1 << 23;
 
 /**
  * The last location of each provider that a shard has finished and may not have handed out a row of: what a worker takes
@@ -52,8 +51,10 @@ export class Recent {
 
   /** All rows are handed out. */
   clear(): void {
-    this.#older.clear();
-    this.#room.clear();
+    for (const room of [this.#older, this.#room]) {
+      room.clear();
+      room.shrink();
+    }
     this.#locations.clear();
   }
 
@@ -115,7 +116,6 @@ class Room {
   #bytes = Buffer.alloc(0);
   #ends: number[] = [];
   #heldTo = 0;
-  #small = 0;
 
   get isEmpty(): boolean {
     return this.#ends.length === 0;
@@ -141,10 +141,12 @@ class Room {
   }
 
   clear(): void {
-    const isSmall = (this.#ends.at(-1) ?? 0) < this.#bytes.length / 8 && this.#bytes.length > ROOM_MIN_BYTES;
-    this.#small = isSmall ? this.#small + 1 : 0;
-    if (this.#small > SMALL_MAX) this.#bytes = Buffer.alloc(0);
     this.#ends = [];
+  }
+
+  /** Lets go of an empty room that is large. */
+  shrink(): void {
+    if (this.#bytes.length > ROOM_KEPT_BYTES) this.#bytes = Buffer.alloc(0);
   }
 }
 
