@@ -42,7 +42,7 @@ export function barChart(axes: Axes, labels: readonly string[], bars: readonly B
     }),
   );
   const names = labels.map((label, i) => below(MARGIN.left + (i + 0.5) * group, label));
-  return svg([...frame(axes, scale), ...shapes, ...names, ...legend(bars)]);
+  return svg(axes.title, [...frame(axes, scale), ...shapes, ...names, ...legend(bars)]);
 }
 
 /** Lines; the horizontal axis is logarithmic where it spans more than a factor of fifty. */
@@ -65,7 +65,12 @@ export function lineChart(axes: Axes, lines: readonly Line[]): string {
   });
   const all = [...new Set(xs)].sort((a, b) => a - b);
   const shown = isLogarithmic ? all : Array.from({ length: TICKS + 1 }, (_, i) => least + (span * i) / TICKS);
-  return svg([...frame(axes, scale), ...shapes, ...shown.map((x) => below(left(x), short(x))), ...legend(lines)]);
+  return svg(axes.title, [
+    ...frame(axes, scale),
+    ...shapes,
+    ...shown.map((x) => below(left(x), short(x))),
+    ...legend(lines),
+  ]);
 }
 
 interface Scale {
@@ -115,10 +120,11 @@ function below(x: number, text: string): string {
   return `<text x="${px(x)}" y="${HEIGHT - MARGIN.bottom + 18}" text-anchor="middle">${escaped(text)}</text>`;
 }
 
-function svg(shapes: readonly string[]): string {
+function svg(title: string, shapes: readonly string[]): string {
   const size = `width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"`;
   const open = `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="sans-serif" font-size="11" fill="#1f2733">`;
-  return `${[open, `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`, ...shapes, '</svg>'].join('\n')}\n`;
+  const named = `<title>${escaped(title)}</title>`;
+  return `${[open, named, `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`, ...shapes, '</svg>'].join('\n')}\n`;
 }
 
 function colour(kind: number): string {

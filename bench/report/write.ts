@@ -30,7 +30,9 @@ export function writeReport(results: readonly Result[]): void {
     node: process.versions.node,
     platform: process.platform,
   };
-  const [designs = '', missed = ''] = ['designs.md', 'missed.md'].map((file) => readFileSync(new URL(file, BENCH), 'utf8'));
+  const [designs = '', missed = ''] = ['designs.md', 'missed.md'].map((file) =>
+    readFileSync(new URL(file, BENCH), 'utf8'),
+  );
   writeFileSync(new URL('RESULTS.md', BENCH), markdownOf({ results: kept, machine, plots, designs, missed }));
 }
 
