@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LastKnownRow } from '../../src/core/item.ts';
+import { packInto, type ShardReply, unpackShardReply } from '../../workers/protocol.ts';
+
+const TEXTS = [
+  '',
+  'ü',
+  'ü'.repeat(20),
+  '日本'.repeat(40),
+  `${'a'.repeat(30)}é`,
+  '😀'.repeat(300),
+  `${'x'.repeat(70_000)}ß`,
+];
+
+function replyWith(text: string): ShardReply {
+  const location = JSON.stringify({ text });
+  const row: LastKnownRow = { kind: 'provider', id: text, receivedMs: 1, keyMs: 2, location, memberships: [[text, 3]] };
+  const counts = { processed: 1, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };
+  const answers = [[1, { texts: [text] }]] as const;
+  return {
+    outcome: { rows: [row], laterRows: [row], unkept: 0, answers, zoneMoves: [], counts, nextDeadlineMs: Infinity },
+    events: [{ variant: 1, bytes: Buffer.from(text), ends: new Uint32Array([3]), fields: [[text, undefined, 4]] }],
+    motions: undefined,
+  };
+}
+
+function plain({ outcome, events, motions }: ShardReply): unknown {
+  return {
+    outcome,
+    motions,
+    events: events.map((block) => ({ ...block, bytes: Buffer.from(block.bytes).toString() })),
+  };
+}
+
+for (const text of TEXTS) {
+  test(`an answer with a text of ${text.length} characters is read from shared memory, and keeps its texts`, () => {
+    const area = new Uint8Array(new SharedArrayBuffer(1 << 20));
+    const length = packInto(area, replyWith(text));
+    assert.equal(typeof length, 'number');
+    const reply = unpackShardReply(area.subarray(0, length as number));
+    assert.deepEqual(plain(reply), plain(replyWith(text)));
+    const { rows } = reply.outcome;
+    area.fill(0);
+    assert.deepEqual(rows, replyWith(text).outcome.rows, 'the next answer may lie in the same place');
+  });
+}
+
+test('an answer that does not fit into the area crosses by itself', () => {
+  const area = new Uint8Array(new SharedArrayBuffer(1000));
+  const bytes = packInto(area, replyWith('x'.repeat(2000)));
+  assert.ok(bytes instanceof Uint8Array);
+  assert.deepEqual(plain(unpackShardReply(bytes)), plain(replyWith('x'.repeat(2000))));
+});
