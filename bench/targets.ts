@@ -41,7 +41,7 @@ export const TARGETS: readonly Target[] = [
     read: (result) => named(result, ['per_subscriber_per_s', 'events_missing']),
     isMet: ({ per_subscriber_per_s: rate = 0, events_missing: missing = 1 }) => rate >= 99 && missing === 0,
   },
-  atMost('fanout', 'shards_cpu_ratio', 1.5, ': 1,000 subscribers by 10, so that they share renderings'),
+  atMost('fanout', 'shards_cpu_ratio', 1.5, ': 1,000 subscribers by 1, so that they share renderings'),
   atMost('growth', 'fences_ratio', 1.5, ': CPU per location at 100,000 fences by that at 100'),
   atMost('growth', 'providers_ratio', 1.2, ': CPU per location at 200,000 providers by that at 1,000'),
   atMost('restart', 'ready_s', 5),

@@ -52,8 +52,9 @@ export class Outcomes {
     const { rows, laterRows } = outcome;
     const stored = rows.length === 0 ? undefined : this.#to.keep(rows);
     this.#publish(events, this.#inTurn[shard] as InTurn, stored);
-    // What is written later includes what was handed out before.
-    return laterRows.length === 0 ? stored : this.#to.keep(laterRows);
+    if (laterRows.length === 0) return stored;
+    const later = this.#to.keep(laterRows);
+    return stored === undefined ? later : Promise.all([stored, later]).then(() => undefined);
   }
 
   /** hot: most batches tell of no membership, and most of them find none that waits. */

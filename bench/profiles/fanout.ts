@@ -48,9 +48,8 @@ export const FANOUT: Profile = {
       rss_mb: last.measured.residentMb,
       more: {
         events_missing: points.reduce((sum, { missing }) => sum + missing, 0),
-        // What renders texts is not the front thread: its CPU tells whether subscribers share them. One subscriber alone
-        // wants no projection: ten want the same two renderings as a thousand.
-        shards_cpu_ratio: shardsCpu(last) / shardsCpu(points[1] as Point),
+        // What renders texts is not the front thread: its CPU tells whether subscribers share them.
+        shards_cpu_ratio: shardsCpu(last) / shardsCpu(points[0] as Point),
         per_subscriber_per_s: last.perSubscriberPerSecond,
         ...Object.fromEntries([
           ...each('event_p99_ms', ({ measured }) => measured.latency[FANNED]?.p99 ?? 0),

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LastKnownRow } from '../../src/core/item.ts';
+import { newCounts } from '../../src/counts.ts';
+import { Outcomes } from '../../src/outcomes.ts';
+
+const row = (id: string): LastKnownRow => {
+  return { kind: 'provider', id, receivedMs: 1, keyMs: 1, location: '{}', memberships: [] };
+};
+
+test('whoever waits for a batch hears of it when one of its commits fails, and nobody else does', async () => {
+  for (const failing of ['urgent', 'later']) {
+    const outcomes = new Outcomes({
+      shards: 1,
+      counts: newCounts(),
+      publish: () => undefined,
+      tellsOfMemberships: () => true,
+      keep: ([kept]) => (kept?.id === failing ? Promise.reject(new Error('disk full')) : Promise.resolve()),
+      motions: () => undefined,
+      moveZones: () => undefined,
+      wakeAt: () => undefined,
+    });
+    const counts = { processed: 2, outdated: 0, rejected: 0, entries: 1, exits: 0, motions: 0 };
+    const changed = { rows: [row('urgent')], laterRows: [row('later')], unkept: 0 };
+    const outcome = { ...changed, answers: [], zoneMoves: [], counts, nextDeadlineMs: Infinity };
+    // A rejection that nobody takes would end the process.
+    await assert.rejects(
+      outcomes.ofShard(0, { outcome, events: [], motions: undefined }) as Promise<void>,
+      /disk full/,
+    );
+  }
+});
