@@ -13,6 +13,7 @@ const collectGarbage = garbageCollector();
 
 export default function run(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) {
+    shard.tidy();
     collectGarbage();
     return move(bytes);
   }

@@ -1,6 +1,8 @@
 import { parseBody } from '../../src/api/body.ts';
 import type { Item } from '../../src/core/item.ts';
 import { type Checked, checkLocation } from '../../src/ingest/check_location.ts';
+import { LocationPacker } from '../../workers/location_protocol.ts';
+import { packBatch, unpackBatch } from '../../workers/protocol.ts';
 import { MovingFeed } from '../load/feed.ts';
 import { Stamp } from '../load/slots.ts';
 
@@ -13,6 +15,7 @@ const END_OF_HEAD = '\r\n\r\n';
 export class Bodies {
   readonly #feed: MovingFeed;
   readonly #stamp = new Stamp();
+  readonly #packer = new LocationPacker();
   /** Time of the last body. */
   nowMs = START_MS;
 
@@ -34,12 +37,25 @@ export class Bodies {
     return parseBody(this.next(), {}) as readonly unknown[];
   }
 
-  /** The next body as a shard gets it. */
-  items(): Item[] {
-    return this.values().map((value) => {
-      const checked = this.check(value);
-      return { seq: 1, receivedMs: this.nowMs, kind: 'location', ...checked };
+  /** The next body as it is accepted. */
+  checked(): Checked[] {
+    return this.values().map((value) => this.check(value));
+  }
+
+  /** The next body as a batch for a shard. */
+  batch(): Uint8Array {
+    const { nowMs: receivedMs } = this;
+    const items = this.checked().map(({ location, generatedMs }) => {
+      return this.#packer.pack(location, 1, { generatedMs, receivedMs });
     });
+    const batch = packBatch({ nowMs: receivedMs, rowsMax: 0, items });
+    this.#packer.done(items);
+    return batch;
+  }
+
+  /** The next body as the shard reads it. */
+  items(): readonly Item[] {
+    return unpackBatch(this.batch()).items;
   }
 
   check(value: unknown): Checked {

@@ -1,11 +1,11 @@
 import { parseBody } from '../../src/api/body.ts';
 import { UNSET } from '../../src/core/fence/timing.ts';
-import type { Item } from '../../src/core/item.ts';
 import { locate } from '../../src/core/location/locate.ts';
+import { Places } from '../../src/core/location/places.ts';
 import { locationText } from '../../src/core/location/text.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
 import { Homes } from '../../src/shards/homes.ts';
-import { type LaneItem, LocationPacker } from '../../workers/location_protocol.ts';
+import { LocationPacker } from '../../workers/location_protocol.ts';
 import { packBatch, unpackBatch } from '../../workers/protocol.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';
 import { inBatches, type Kernel, repeated } from './kernel.ts';
@@ -60,8 +60,12 @@ export const WAY_IN: readonly Kernel[] = [
       const packer = new LocationPacker();
       return inBatches(
         BODY_LOCATIONS,
-        () => bodies.items(),
-        (items) => packBatch({ nowMs: bodies.nowMs, rowsMax: 0, items: packedBy(packer, items) }),
+        () => bodies.checked(),
+        (checked) => {
+          const items = checked.map((of) => packer.pack(of.location, 1, { ...of, receivedMs: bodies.nowMs }));
+          packBatch({ nowMs: bodies.nowMs, rowsMax: 0, items });
+          packer.done(items);
+        },
       );
     },
   },
@@ -70,12 +74,7 @@ export const WAY_IN: readonly Kernel[] = [
     summary: 'the same in the shard',
     prepare() {
       const bodies = new Bodies(SITE);
-      const packer = new LocationPacker();
-      return inBatches(
-        BODY_LOCATIONS,
-        () => packBatch({ nowMs: bodies.nowMs, rowsMax: 0, items: packedBy(packer, bodies.items()) }),
-        unpackBatch,
-      );
+      return inBatches(BODY_LOCATIONS, () => bodies.batch(), unpackBatch);
     },
   },
   {
@@ -83,24 +82,21 @@ export const WAY_IN: readonly Kernel[] = [
     summary: 'the text of a placed location',
     prepare() {
       const bodies = new Bodies(SITE);
+      const places = new Places();
+      const nobody = { zone: undefined, trackables: [], timing: UNSET, previous: undefined };
       return inBatches(
         BODY_LOCATIONS,
-        () =>
-          bodies.items().map((item) => {
+        () => {
+          places.endStep();
+          return bodies.items().map((item) => {
             if (item.kind !== 'location') throw new Error(`Expected a location, found ${item.kind}`);
-            return locate(item, { zone: undefined, trackables: [], timing: UNSET, previous: undefined });
-          }),
-        (places) => {
-          for (const place of places) if (place !== undefined) locationText(place);
+            return locate(item, places, { providerId: item.providerId, ...nobody });
+          });
+        },
+        (found) => {
+          for (const place of found) if (place !== undefined) locationText(place);
         },
       );
     },
   },
 ];
-
-/** What waits in a lane in the place of items. */
-function packedBy(packer: LocationPacker, items: readonly Item[]): LaneItem[] {
-  const packed = items.map((item) => (item.kind === 'location' ? packer.pack(item.location, item.seq, item) : item));
-  packer.done(packed);
-  return packed;
-}

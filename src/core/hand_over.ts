@@ -8,9 +8,10 @@ import { timingOfObject } from './fence/timing.ts';
 import type { Item } from './item.ts';
 import { rowOf } from './last_known.ts';
 import { providerState } from './location/on_location.ts';
+import type { Place, PlaceContext } from './location/place.ts';
 import { settle } from './motion/move.ts';
 import { schedule } from './schedule.ts';
-import type { Place, ProviderState, ShardState, TrackableState } from './state.ts';
+import type { ProviderState, ShardState, TrackableState } from './state.ts';
 
 /**
  * Objects move from shard to shard when their assignment changes. Their state goes along whole, with all timers
@@ -18,7 +19,7 @@ import type { Place, ProviderState, ShardState, TrackableState } from './state.t
  */
 
 /** Each shard has its own zones. */
-type PlaceOnTheWay = Omit<Place, 'zone'>;
+type PlaceOnTheWay = Omit<PlaceContext, 'zone'> & { readonly bytes: Uint8Array };
 
 interface ObjectOnTheWay {
   readonly id: string;
@@ -71,14 +72,14 @@ export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): 
     const provider = providerState(state, packedProvider.id);
     provider.entity ??= packedProvider.entity;
     provider.timing = timingOfObject(provider.entity);
-    provider.place = unpackPlace(state, packedProvider.place);
+    state.places.put(provider, unpackPlace(state, packedProvider.place));
     unpackInto(state, provider, packedProvider);
   }
   for (const packedTrackable of item.state.trackables as readonly TrackableOnTheWay[]) {
     // Its entity may be here already, in a newer version.
     const trackable = state.trackables.get(packedTrackable.id) ?? setTrackable(state, packedTrackable.entity);
     const place = unpackPlace(state, packedTrackable.place);
-    if (place !== undefined) settle(trackable, place);
+    if (place !== undefined) settle(state, trackable, place);
     trackable.colliding = packedTrackable.colliding;
     unpackInto(state, trackable, packedTrackable);
   }
@@ -96,14 +97,17 @@ function packed(context: ShardContext, object: ProviderState | TrackableState): 
 
 /** The position as sent goes along while its zone is still the same. */
 function packedPlace({ zones }: ShardContext, place: Place): PlaceOnTheWay {
-  const { zone, ...rest } = place;
-  return { ...rest, local: zones(place.location.source) === zone ? place.local : undefined };
+  const { providerId, source, zone, timing, trackables } = place;
+  const isLocal = place.isLocal && zones(source) === zone;
+  // The room of the place may be used again before this is packed.
+  return { providerId, source, timing, trackables, isLocal, bytes: Uint8Array.from(place.bytes) };
 }
 
 /** What must be kept before its events are published is kept by this shard, which publishes them. */
 function forget({ state, draft }: ShardContext, object: ProviderState | TrackableState): void {
   if (state.urgent.has(object) && object.place !== undefined) draft.rows.push(rowOf(object, object.place));
   for (const { fence } of object.members) fence.occupants.delete(object);
+  state.places.put(object, undefined);
   state.deadlines.remove(object);
   state.dirty.delete(object);
   state.urgent.delete(object);
@@ -123,5 +127,5 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
 }
 
 function unpackPlace(state: ShardState, from: PlaceOnTheWay | undefined): Place | undefined {
-  return from && { ...from, zone: state.zones.find(from.location.source) };
+  return from && state.places.takeOver(from.bytes, { ...from, zone: state.zones.find(from.source) });
 }

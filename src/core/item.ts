@@ -4,17 +4,15 @@ import type { LocatingRule } from '../model/rule.ts';
 import type { Variant, View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
-import type { AcceptedLocation } from './location/accepted.ts';
+import type { ReceivedLocation } from './location/received.ts';
 
 /**
  * What a shard is told, in one order: locations, changes of entities, reads, restored rows. Everything was checked
  * before it became an item. `seq` numbers all items of the hub; `receivedMs` is the time of receipt and never falls.
  */
-export type Item = { readonly seq: number; readonly receivedMs: number } & Told;
+export type Item = ReceivedLocation | ({ readonly seq: number; readonly receivedMs: number } & Told);
 
 type Told =
-  /** `generatedMs` is its timestamp_generated as a number. */
-  | { readonly kind: 'location'; readonly generatedMs: number; readonly location: AcceptedLocation }
   | { readonly kind: 'zone'; readonly id: string; readonly entity: Zone | undefined }
   | { readonly kind: 'fence'; readonly id: string; readonly entity: Fence | undefined }
   /** `force` re-evaluates the trackable's locations at once. */

@@ -7,10 +7,12 @@ import { UNSET } from './fence/timing.ts';
 import type { Item, LastKnownRow } from './item.ts';
 import { accept } from './location/accepted.ts';
 import { providerState } from './location/on_location.ts';
+import type { Place } from './location/place.ts';
+import { received } from './location/received.ts';
 import { locationText } from './location/text.ts';
 import { settle } from './motion/move.ts';
 import { schedule } from './schedule.ts';
-import type { Place, ProviderState, ShardState, TrackableState } from './state.ts';
+import type { ProviderState, ShardState, TrackableState } from './state.ts';
 
 /**
  * What survives a restart of an object: its last place and the fences that it is in. Tolerance, delay and entry timers
@@ -77,10 +79,10 @@ function revive(
   const { state } = context;
   const place = placeOf(state, row);
   if (object.kind === 'trackable') {
-    settle(object, place);
+    settle(state, object, place);
     // The collision stage may know it from before this worker: its end must reach it.
     object.colliding = true;
-  } else object.place = place;
+  } else state.places.put(object, place);
   object.holdMs = holdMs;
   const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(object);
   for (const [fenceId, entryMs] of row.memberships) {
@@ -96,22 +98,19 @@ function revive(
 function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place {
   const value = JSON.parse(row.location) as Location & { provider_id: string; source: string; crs: string };
   const { provider_id: providerId, source, crs, trackables, speed, course } = value;
-  const [lon, lat, z] = value.position.coordinates as [number, number, number?];
+  const [lon, lat] = value.position.coordinates as [number, number];
   const { receivedMs, keyMs } = row;
-  return {
-    seq: 0,
-    lon,
-    lat,
-    z,
-    floor: value.floor ?? 0,
-    zone: state.zones.find(source),
-    keyMs,
-    receivedMs,
-    timing: state.providers.get(providerId)?.timing ?? UNSET,
-    location: accept(value, { providerId, source, crs, generatedMs: keyMs }),
-    speed: speed ?? undefined,
-    course: course ?? undefined,
-    trackables: trackables ?? [],
-    local: undefined,
-  };
+  const accepted = accept(value, { providerId, source, crs, generatedMs: keyMs });
+  return state.places.take(
+    received(accepted, { seq: 0, receivedMs, generatedMs: keyMs }),
+    { lon, lat, floor: value.floor ?? 0, keyMs, speed: speed ?? undefined, course: course ?? undefined },
+    {
+      providerId,
+      source,
+      zone: state.zones.find(source),
+      timing: state.providers.get(providerId)?.timing ?? UNSET,
+      trackables: trackables ?? [],
+      isLocal: false,
+    },
+  );
 }

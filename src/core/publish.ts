@@ -4,9 +4,10 @@ import { assignedTo } from './assignments.ts';
 import type { ShardContext } from './context.ts';
 import { type FenceChange, fenceEventFields, fenceEventText, fenceFeature } from './fence/fence_event.ts';
 import type { Crossing } from './fence/observe_fences.ts';
+import type { Place } from './location/place.ts';
 import { featureCollection, locationIn } from './location/text.ts';
 import { motionIn } from './motion/text.ts';
-import type { Place, ProviderState, TrackableState } from './state.ts';
+import type { ProviderState, TrackableState } from './state.ts';
 
 const NOBODY: readonly Variant[] = [];
 
@@ -23,9 +24,8 @@ export function publishLocation(context: ShardContext, place: Place): void {
   }
 }
 
-function locationFields({ location, floor }: Place): FilterFields {
-  const { provider_id: id, source, provider_type: type, associated, accuracy } = location;
-  return [id, source, type, associated ?? undefined, accuracy ?? undefined, floor];
+function locationFields({ providerId, source, providerType, associated, accuracy, floor }: Place): FilterFields {
+  return [providerId, source, providerType, associated, accuracy, floor];
 }
 
 /** Publishes the motion of a trackable that has a place. */
@@ -42,8 +42,8 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
   }
 }
 
-function motionFields({ id, entity }: TrackableState, { location, floor }: Place): FilterFields {
-  return [id, location.provider_id, entity.name ?? undefined, location.accuracy ?? undefined, floor];
+function motionFields({ id, entity }: TrackableState, { providerId, accuracy, floor }: Place): FilterFields {
+  return [id, providerId, entity.name ?? undefined, accuracy, floor];
 }
 
 /** Publishes the crossings of a provider, which is assigned to the given trackables. */
@@ -66,7 +66,7 @@ export function publishTrackableCrossings(
   crossings: readonly Crossing[] | undefined,
 ): void {
   if (crossings === undefined) return;
-  const providerId = trackable.place?.location.provider_id;
+  const providerId = trackable.place?.providerId;
   publish(context, crossings, { trackableId: trackable.id, providerId, trackables: [trackable.id] });
   context.state.dirty.add(trackable);
   context.state.urgent.add(trackable);

@@ -4,10 +4,11 @@ import { providerSeen, trackableSeen } from './fence/seen.ts';
 import { fitsVertically } from './fence/vertical.ts';
 import type { Answer, Item, Query } from './item.ts';
 import { namingTrackables } from './location/naming_trackables.ts';
+import type { Place } from './location/place.ts';
 import { locationIn } from './location/text.ts';
 import { placesOf, significantPlace } from './motion/significant_place.ts';
 import { motionIn } from './motion/text.ts';
-import type { FenceState, Place, ProviderState, TrackableState } from './state.ts';
+import type { FenceState, ProviderState, TrackableState } from './state.ts';
 
 const ABSENT: Answer = { absent: true };
 
@@ -78,7 +79,7 @@ function locationNow(
 }
 
 function shown(text: string | undefined, place: Place): Answer {
-  return text === undefined ? { unplaced: place.location.source } : { texts: [text] };
+  return text === undefined ? { unplaced: place.source } : { texts: [text] };
 }
 
 function many<T>(list: readonly T[], text: (element: T) => string | undefined): Answer {

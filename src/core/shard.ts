@@ -12,7 +12,7 @@ import { advance } from './on_deadline.ts';
 import type { Outcome } from './outcome.ts';
 import { onRead } from './read.ts';
 import { compileRules } from './rules/evaluate.ts';
-import { emptyState, type ShardState } from './state.ts';
+import { emptyState, type ProviderState, type ShardState, type TrackableState } from './state.ts';
 
 /**
  * The heart of the hub: all providers and trackables of one shard, and all zones and fences.
@@ -24,6 +24,8 @@ import { emptyState, type ShardState } from './state.ts';
 export interface Shard {
   readonly state: ShardState;
   step(batch: Batch): Outcome;
+  /** Gives back memory that is not used any more. Between two steps. */
+  tidy(): void;
 }
 
 export interface Batch {
@@ -45,7 +47,11 @@ export function openShard(options: ShardOptions): Shard {
     variants: new Map(),
     draft: emptyDraft(),
   };
-  return { state, step: (batch) => step(context, batch) };
+  return {
+    state,
+    step: (batch) => step(context, batch),
+    tidy: () => state.places.tidy(objectsOf(state)),
+  };
 }
 
 function step(context: ShardContext, { nowMs, items, rowsMax }: Batch): Outcome {
@@ -58,7 +64,7 @@ function step(context: ShardContext, { nowMs, items, rowsMax }: Batch): Outcome 
   advance(context, nowMs);
   const { state } = context;
   const { rows: parting, zoneMoves, ...draft } = context.draft;
-  return {
+  const outcome = {
     ...draft,
     zoneMoves: [...zoneMoves.values()],
     rows: [...parting, ...takeUrgentRows(state)],
@@ -66,6 +72,8 @@ function step(context: ShardContext, { nowMs, items, rowsMax }: Batch): Outcome 
     unkept: state.dirty.size,
     nextDeadlineMs: state.deadlines.nextMs,
   };
+  state.places.endStep();
+  return outcome;
 }
 
 type Handlers = { readonly [K in Item['kind']]: (context: ShardContext, item: Item & { kind: K }) => void };
@@ -88,6 +96,11 @@ const HANDLERS: Handlers = {
     context.variants = byTopic(item.variants);
   },
 };
+
+function* objectsOf({ providers, trackables }: ShardState): Generator<ProviderState | TrackableState> {
+  yield* providers.values();
+  yield* trackables.values();
+}
 
 function byTopic(variants: readonly Variant[]): Map<Topic, readonly Variant[]> {
   const topics = Object.keys(TOPICS) as Topic[];

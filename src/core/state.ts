@@ -1,13 +1,13 @@
 import type { Fence } from '../model/fence.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
-import type { Zone } from '../model/zone.ts';
 import { DeadlineHeap } from './deadlines/heap.ts';
 import type { Footprint, Nearby, Region } from './fence/fence_index.ts';
 import type { Membership } from './fence/membership.ts';
 import type { OwnTiming, Timing } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
-import type { AcceptedLocation } from './location/accepted.ts';
+import type { Place } from './location/place.ts';
+import { Places } from './location/places.ts';
 import { type Ranking, UNRANKED } from './rules/evaluate.ts';
 import { Followers } from './zone/followers.ts';
 import { ZoneTable } from './zone/zone_table.ts';
@@ -30,6 +30,8 @@ export interface ShardState {
   readonly assigned: Map<string, Assigned>;
   /** The trackables that each trackable carries, in id order. */
   readonly carried: Map<string, readonly TrackableState[]>;
+  /** All places that an object is at: `places.put` alone puts it there. */
+  readonly places: Places;
   readonly deadlines: DeadlineHeap<Tracked>;
   /** Objects whose row in the store is out of date. */
   readonly dirty: Set<ProviderState | TrackableState>;
@@ -45,31 +47,6 @@ export interface ShardState {
 export interface Assigned {
   readonly trackables: readonly TrackableState[];
   readonly ids: string[];
-}
-
-/** Where an object was last. Immutable: the next location makes a new one. */
-export interface Place {
-  /** Number of the item that brought the location; 0 of a restored one. */
-  readonly seq: number;
-  readonly lon: number;
-  readonly lat: number;
-  readonly z: number | undefined;
-  /** Its floor, else its zone's, else 0. */
-  readonly floor: number;
-  readonly zone: Zone | undefined;
-  /** min(timestamp_generated, time of receipt): what locations are ordered by, and what events carry. */
-  readonly keyMs: number;
-  readonly receivedMs: number;
-  /** What its provider set when it came. It times whoever is at the place, also in another shard than the provider's. */
-  readonly timing: OwnTiming;
-  readonly location: AcceptedLocation;
-  /** Metres per second, and degrees clockwise from north: as sent, else from where the provider was before. */
-  readonly speed: number | undefined;
-  readonly course: number | undefined;
-  /** Ids of the trackables that the provider was assigned to. */
-  readonly trackables: readonly string[];
-  /** The position as sent, where that was in the zone's own coordinates. */
-  readonly local: readonly number[] | undefined;
 }
 
 /** What providers and trackables have in common: they are in fences. */
@@ -156,6 +133,7 @@ export function emptyState(): ShardState {
     trackables: new Map(),
     assigned: new Map(),
     carried: new Map(),
+    places: new Places(),
     deadlines: new DeadlineHeap(),
     dirty: new Set(),
     urgent: new Set(),

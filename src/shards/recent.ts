@@ -1,8 +1,7 @@
 import type { LaneItem } from '../../workers/location_protocol.ts';
 import { unpackBatch } from '../../workers/protocol.ts';
 import type { Item, LastKnownRow } from '../core/item.ts';
-
-type LocationItem = Item & { kind: 'location' };
+import type { ReceivedLocation } from '../core/location/received.ts';
 
 const NOTHING = new Uint8Array(0);
 
@@ -22,7 +21,7 @@ export class Recent {
   /** Batches from before the mark, and those since. */
   #older = new Room();
   #room = new Room();
-  readonly #locations = new Map<string, LocationItem>();
+  readonly #locations = new Map<string, ReceivedLocation>();
 
   /**
    * Copies a batch of these items that is about to run, unless there is nothing in it to remember. One that was held
@@ -59,7 +58,7 @@ export class Recent {
   }
 
   /** In the order in which they came. */
-  items(): LocationItem[] {
+  items(): ReceivedLocation[] {
     this.#look();
     return [...this.#locations.values()].sort((a, b) => a.seq - b.seq);
   }
@@ -85,8 +84,8 @@ export class Recent {
     }
   }
 
-  #noteLocation(item: LocationItem): void {
-    const { provider_id: id } = item.location;
+  #noteLocation(item: ReceivedLocation): void {
+    const { providerId: id } = item;
     const last = this.#locations.get(id);
     // An outdated one has had no effect.
     if (last === undefined || orderKeyMs(item) >= orderKeyMs(last)) this.#locations.set(id, item);
@@ -165,6 +164,6 @@ function matters(item: Item | LaneItem): boolean {
   }
 }
 
-function orderKeyMs({ generatedMs, receivedMs }: LocationItem): number {
+function orderKeyMs({ generatedMs, receivedMs }: ReceivedLocation): number {
   return Math.min(generatedMs, receivedMs);
 }

@@ -11,7 +11,7 @@ import { withoutReturns } from './tellings.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
 /** An item before it gets its number and time. */
-export type Telling = Unnumbered<Item>;
+export type Telling = Unnumbered<Exclude<Item, { kind: 'location' }>>;
 export type EntityTelling = Extract<Telling, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
 
 export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore'> {

@@ -47,7 +47,7 @@ export class Told {
   }
 
   /** All entities, in the order in which a new worker must hear of them. */
-  entities(): Item[] {
+  entities(): Of<EntityKind>[] {
     const { zone, fence, provider, trackable } = this.#entities;
     return [...zone.values(), ...fence.values(), ...provider.values(), ...trackable.values()];
   }

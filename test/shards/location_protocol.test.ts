@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Item } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
+import { type ReceivedLocation, received } from '../../src/core/location/received.ts';
 import { PROVIDER_TYPES } from '../../src/model/location.ts';
 import { type LaneItem, LocationPacker } from '../../workers/location_protocol.ts';
 import { packBatch, unpackBatch } from '../../workers/protocol.ts';
@@ -40,29 +41,63 @@ const sent: fc.Arbitrary<Sent> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ forget: word }) },
 );
 
+const orNull = (value: number) => (Number.isNaN(value) ? null : value);
+
+/** A location that has come, as it was accepted. */
+function acceptedOf(item: ReceivedLocation): AcceptedLocation {
+  const { sentX: x, sentY: y, sentZ: z } = item;
+  return {
+    provider_id: item.providerId,
+    source: item.source,
+    provider_type: item.providerType,
+    crs: item.crs,
+    coordinates: Number.isNaN(z) ? [x, y] : [x, y, z],
+    associated: item.associated ?? null,
+    accuracy: item.accuracy ?? null,
+    floor: orNull(item.sentFloor),
+    elevation_ref: item.sentElevationRef ?? null,
+    speed: orNull(item.sentSpeed),
+    course: orNull(item.sentCourse),
+    text: item.text,
+  };
+}
+
+/** Plain values of an item. */
+function shown(item: Item): unknown {
+  if (item.kind !== 'location') return item;
+  const { seq, receivedMs, generatedMs } = item;
+  return { location: acceptedOf(item), seq, receivedMs, generatedMs };
+}
+
 test('what waits in a lane comes to the shard as it was sent, in its order, however it is cut into batches', () => {
   const packer = new LocationPacker();
   fc.assert(
     fc.property(fc.array(fc.array(sent, { maxLength: 30 }), { maxLength: 5 }), (batches) => {
       let seq = 0;
-      const waiting: { items: Item[]; lane: LaneItem[] }[] = batches.map((batch) => {
-        const items = batch.map((of): Item => {
+      const waiting = batches.map((batch) => {
+        return batch.map((of): { item: unknown; lane: LaneItem; again: Item | LaneItem } => {
           seq++;
-          const [receivedMs, generatedMs] = [T0 + seq, T0 - seq];
-          if ('forget' in of) return { kind: 'forget', id: of.forget, seq, receivedMs };
-          return { kind: 'location', location: of.location, seq, receivedMs, generatedMs };
+          const stamp = { seq, receivedMs: T0 + seq, generatedMs: T0 - seq };
+          if ('forget' in of) {
+            const item: Item = { kind: 'forget', id: of.forget, seq, receivedMs: stamp.receivedMs };
+            return { item, lane: item, again: item };
+          }
+          const { location } = of;
+          return {
+            item: { location, ...stamp },
+            lane: packer.pack(location, seq, stamp),
+            again: received(location, stamp),
+          };
         });
-        const lane = items.map((item) =>
-          item.kind === 'location' ? packer.pack(item.location, item.seq, item) : item,
-        );
-        return { items, lane };
       });
-      for (const { items, lane } of waiting) {
-        assert.deepEqual(unpackBatch(packBatch({ nowMs: T0, rowsMax: 7, items: lane })), {
-          nowMs: T0,
-          rowsMax: 7,
-          items,
-        });
+      for (const batch of waiting) {
+        const items = batch.map(({ item }) => item);
+        const lane = batch.map((each) => each.lane);
+        const found = unpackBatch(packBatch({ nowMs: T0, rowsMax: 7, items: lane }));
+        assert.deepEqual([found.nowMs, found.rowsMax], [T0, 7]);
+        assert.deepEqual(found.items.map(shown), items);
+        const again = unpackBatch(packBatch({ nowMs: T0, rowsMax: 7, items: batch.map((each) => each.again) }));
+        assert.deepEqual(again.items.map(shown), items);
         packer.done(lane);
       }
     }),
@@ -93,6 +128,6 @@ test('bytes of a location are not written over before it is done with', () => {
     packer.done(others);
   }
   const [found] = unpackBatch(packBatch({ nowMs: T0, rowsMax: 0, items: [first] })).items;
-  assert.equal(found?.kind === 'location' && found.location.provider_id, 'first');
-  assert.equal(found?.kind === 'location' && found.location.source, 'first');
+  assert.equal(found?.kind === 'location' && found.providerId, 'first');
+  assert.equal(found?.kind === 'location' && found.source, 'first');
 });

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import type { Item, LastKnownRow } from '../../src/core/item.ts';
 import { Recent } from '../../src/shards/recent.ts';
 import { packBatch } from '../../workers/protocol.ts';
-import { locationAt, T0 } from '../support/shard_bench.ts';
+import { itemOf, locationAt, T0 } from '../support/shard_bench.ts';
 
 /** A location of a provider that is received at a second and was generated then or at another. */
 function location(provider: string, second: number, generated = second): Item {
   const telling = locationAt(generated, 9, 50, { provider_id: provider });
-  return { ...telling, seq: second, receivedMs: T0 + second * 1000 };
+  return itemOf(telling, second, T0 + second * 1000);
 }
 
 function batchOf(items: readonly Item[]): Uint8Array {
@@ -19,7 +19,7 @@ function noted(...items: readonly Item[]): string[] {
   const recent = new Recent();
   recent.hold(batchOf(items), items);
   recent.note();
-  return recent.items().map(({ location: { provider_id: id }, seq }) => `${id} ${seq}`);
+  return recent.items().map(({ providerId: id, seq }) => `${id} ${seq}`);
 }
 
 const LATER = { seq: 9, receivedMs: T0 + 9000 };
@@ -82,7 +82,7 @@ test('Recent drops what came before the mark when its rows are handed out, and n
     recent.hold(batchOf(items), items);
     recent.note();
   };
-  const found = (): string[] => recent.items().map(({ location: { provider_id: id }, seq }) => `${id} ${seq}`);
+  const found = (): string[] => recent.items().map(({ providerId: id, seq }) => `${id} ${seq}`);
   note(location('a', 1), location('b', 2));
   recent.mark();
   note(location('a', 3));

@@ -1,6 +1,7 @@
 import type { FenceIndex } from '../../src/core/fence/fence_index.ts';
 import type { Answer, HandedOver, Item, Query } from '../../src/core/item.ts';
-import { accept } from '../../src/core/location/accepted.ts';
+import { type AcceptedLocation, accept } from '../../src/core/location/accepted.ts';
+import { received } from '../../src/core/location/received.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { openShard, type Shard } from '../../src/core/shard.ts';
 import type { CollisionEvent, FenceEvent, TrackableMotion } from '../../src/model/events.ts';
@@ -10,7 +11,7 @@ import type { LocationProvider } from '../../src/model/provider.ts';
 import type { EventText, Variant } from '../../src/model/topics.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
-import type { Telling } from '../../src/shards/shards.ts';
+import type { Telling as OtherTelling } from '../../src/shards/shards.ts';
 import { openFenceIndex } from '../../wasm/fence_index.ts';
 import { HALL } from './hall.ts';
 
@@ -75,7 +76,7 @@ export class ShardBench {
 
   /** Numbers tellings that are received `second` seconds after T0. */
   items(second: number, ...tellings: readonly Telling[]): Item[] {
-    return tellings.map((telling) => ({ ...telling, seq: ++this.#seq, receivedMs: T0 + second * 1000 }) as Item);
+    return tellings.map((telling) => itemOf(telling, ++this.#seq, T0 + second * 1000));
   }
 
   /** One step. */
@@ -116,7 +117,21 @@ export class ShardBench {
   }
 }
 
-type LocationTelling = Telling & { kind: 'location' };
+/** A location as it comes from ingest. */
+export interface LocationTelling {
+  readonly kind: 'location';
+  readonly generatedMs: number;
+  readonly location: AcceptedLocation;
+}
+
+/** What a shard is told, before it has a number and a time. */
+export type Telling = OtherTelling | LocationTelling;
+
+/** What a shard is told, with its number and the time of receipt in milliseconds since 1970. */
+export function itemOf(telling: Telling, seq: number, receivedMs: number): Item {
+  if (telling.kind !== 'location') return { ...telling, seq, receivedMs } as Item;
+  return received(telling.location, { seq, receivedMs, generatedMs: telling.generatedMs });
+}
 
 /** A location in EPSG:4326 as it comes from ingest, generated at `second`. */
 export function locationAt(second: number, lon: number, lat: number, more: Partial<Location> = {}): LocationTelling {

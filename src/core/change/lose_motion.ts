@@ -8,7 +8,7 @@ import type { ProviderState, TrackableState } from '../state.ts';
 export function loseMotion(context: ShardContext, trackable: TrackableState, moment: Moment): void {
   publishTrackableCrossings(context, trackable, leaveAll(trackable, moment.nowMs));
   reportGone(context, trackable, moment);
-  trackable.place = undefined;
+  context.state.places.put(trackable, undefined);
   trackable.footprint = undefined;
   trackable.nearby = undefined;
   forgetRow(context, trackable);

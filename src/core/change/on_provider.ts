@@ -35,7 +35,7 @@ function dropPlace(context: ShardContext, provider: ProviderState, moment: Momen
   const { state } = context;
   if (provider.place === undefined) return;
   publishProviderCrossings(context, provider, leaveAll(provider, moment.nowMs));
-  provider.place = undefined;
+  state.places.put(provider, undefined);
   provider.nearby = undefined;
   forgetRow(context, provider);
   for (const trackable of assignedTo(state, provider.id).trackables) fallBack(context, trackable, provider.id, moment);
@@ -46,11 +46,11 @@ function dropPlace(context: ShardContext, provider: ProviderState, moment: Momen
  * parent are, or nowhere. So are those that it carries.
  */
 function fallBack(context: ShardContext, trackable: TrackableState, providerId: string, moment: Moment): void {
-  if (trackable.place?.location.provider_id !== providerId) return;
+  if (trackable.place?.providerId !== providerId) return;
   const next = significantPlace(context, trackable, moment.nowMs);
   if (next === undefined) loseMotion(context, trackable, moment);
   else {
-    settle(trackable, next);
+    settle(context.state, trackable, next);
     context.state.dirty.add(trackable);
   }
   for (const child of carriedBy(context.state, trackable.id)) fallBack(context, child, providerId, moment);

@@ -1,6 +1,7 @@
 import { assignedTo } from '../assignments.ts';
+import type { Place } from '../location/place.ts';
 import { footprintOf } from '../motion/footprint.ts';
-import type { Place, ProviderState, ShardState, TrackableState } from '../state.ts';
+import type { ProviderState, ShardState, TrackableState } from '../state.ts';
 import type { Seen, TimingChain } from './observe_fences.ts';
 import { UNSET } from './timing.ts';
 
@@ -18,7 +19,7 @@ export function providerSeen(
     footprint: footprintOf(POINT, place.lon, place.lat, undefined),
     floor: place.floor,
     z: place.z,
-    elevationRef: place.location.elevation_ref ?? 'floor',
+    elevationRef: place.elevationRef,
     nowMs,
     keyMs,
     timing: providerTiming(state, provider),
@@ -41,7 +42,7 @@ export function trackableSeen(trackable: TrackableState, keyMs: number, nowMs: n
     footprint,
     floor: place.floor,
     z: place.z,
-    elevationRef: place.location.elevation_ref ?? 'floor',
+    elevationRef: place.elevationRef,
     nowMs,
     keyMs,
     timing: trackableTiming(trackable),

@@ -1,24 +1,18 @@
 import type { Zone } from '../../model/zone.ts';
 import type { OwnTiming } from '../fence/timing.ts';
-import type { Place } from '../state.ts';
 import { projection } from '../zone/crs.ts';
 import { roundDegrees } from '../zone/round.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
-import type { AcceptedLocation } from './accepted.ts';
+import type { Place } from './place.ts';
+import type { Places } from './places.ts';
+import type { ReceivedLocation } from './received.ts';
 import { speedAndCourse } from './speed_and_course.ts';
 
 const scratch: [number, number] = [0, 0];
 
-/** A location as it is received. */
-export interface Received {
-  readonly seq: number;
-  readonly location: AcceptedLocation;
-  readonly generatedMs: number;
-  readonly receivedMs: number;
-}
-
 /** What a location is located with. */
 export interface Surroundings {
+  readonly providerId: string;
   /** The zone that the location's source names, if any. */
   readonly zone: Zone | undefined;
   /** Ids of the trackables that the provider is assigned to. */
@@ -35,10 +29,11 @@ export interface Surroundings {
  * lost its transform, or has moved away.
  */
 // hot
-export function locate(received: Received, { zone, trackables, timing, previous }: Surroundings): Place | undefined {
-  const { seq, location, generatedMs, receivedMs } = received;
-  const { coordinates, crs } = location;
-  let [lon, lat] = coordinates as [number, number];
+export function locate(location: ReceivedLocation, places: Places, surroundings: Surroundings): Place | undefined {
+  const { providerId, zone, trackables, timing, previous } = surroundings;
+  const { crs, sentFloor, sentSpeed, sentCourse } = location;
+  let lon = location.sentX;
+  let lat = location.sentY;
   if (crs !== 'EPSG:4326') {
     const plane = crs === 'local' ? zone && zoneTransform(zone) : projection(crs);
     if (plane === undefined) return undefined;
@@ -47,31 +42,27 @@ export function locate(received: Received, { zone, trackables, timing, previous 
     lon = roundDegrees(scratch[0]);
     lat = roundDegrees(scratch[1]);
   }
-  const keyMs = Math.min(generatedMs, receivedMs);
-  let speed = location.speed ?? undefined;
-  let course = location.course ?? undefined;
+  const keyMs = Math.min(location.generatedMs, location.receivedMs);
+  let speed = orUndefined(sentSpeed);
+  let course = orUndefined(sentCourse);
   if (previous !== undefined && (speed === undefined || course === undefined)) {
     const moved = speedAndCourse(previous, { lon, lat, keyMs });
     speed ??= rounded(moved.speed);
     // What rounds up to a full turn is north.
     if (course === undefined && moved.course !== undefined) course = round(moved.course) % 360;
   }
-  return {
-    seq,
-    lon,
-    lat,
-    z: coordinates[2],
-    floor: location.floor ?? zone?.floor ?? 0,
-    zone,
-    keyMs,
-    receivedMs,
-    timing,
+  const floor = Number.isNaN(sentFloor) ? (zone?.floor ?? 0) : sentFloor;
+  const { source } = location;
+  const isLocal = crs === 'local';
+  return places.take(
     location,
-    speed,
-    course,
-    trackables,
-    local: crs === 'local' ? coordinates : undefined,
-  };
+    { lon, lat, floor, keyMs, speed, course },
+    { providerId, source, zone, timing, trackables, isLocal },
+  );
+}
+
+function orUndefined(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
 }
 
 function rounded(value: number | undefined): number | undefined {

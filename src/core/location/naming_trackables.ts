@@ -1,5 +1,6 @@
 import { assignedTo } from '../assignments.ts';
-import type { Place, ShardState, TrackableState } from '../state.ts';
+import type { ShardState, TrackableState } from '../state.ts';
+import type { Place } from './place.ts';
 
 /**
  * The place as it is to be shown now. Its location was kept with the trackables that the provider was on at that time;
@@ -7,11 +8,10 @@ import type { Place, ShardState, TrackableState } from '../state.ts';
  * another shard's.
  */
 export function namingTrackables(state: ShardState, place: Place, at?: TrackableState): Place {
-  const { location } = place;
-  if (at !== undefined && at.entity.location_providers?.includes(location.provider_id) !== true) return place;
-  const { ids } = assignedTo(state, location.provider_id);
+  if (at !== undefined && at.entity.location_providers?.includes(place.providerId) !== true) return place;
+  const { ids } = assignedTo(state, place.providerId);
   const named = place.trackables;
   if (named === ids) return place;
   if (named.length === ids.length && named.every((id, i) => id === ids[i])) return place;
-  return { ...place, trackables: ids };
+  return state.places.renamed(place, ids);
 }

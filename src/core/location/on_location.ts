@@ -3,7 +3,6 @@ import type { Moment, ShardContext } from '../context.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { providerSeen } from '../fence/seen.ts';
 import { UNSET } from '../fence/timing.ts';
-import type { Item } from '../item.ts';
 import { follow } from '../motion/move.ts';
 import { fireHeld } from '../on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from '../publish.ts';
@@ -11,25 +10,27 @@ import { schedule } from '../schedule.ts';
 import type { ProviderState, ShardState } from '../state.ts';
 import { takeAlong } from '../zone/take_along.ts';
 import { locate } from './locate.ts';
+import type { ReceivedLocation } from './received.ts';
 
 /**
  * A location comes in. In this order: is it newer than the provider's last, where is it, who is interested, which
  * fences does the provider cross, and which trackables does it move.
  */
 // hot
-export function onLocation(context: ShardContext, item: Item & { kind: 'location' }): void {
+export function onLocation(context: ShardContext, location: ReceivedLocation): void {
   const { state } = context;
-  const { location, generatedMs, receivedMs, seq } = item;
+  const { receivedMs, seq } = location;
   const { counts } = context.draft;
-  const provider = providerState(state, location.provider_id);
+  const provider = providerState(state, location.providerId);
   const previous = provider.place;
-  if (previous !== undefined && Math.min(generatedMs, receivedMs) < previous.keyMs) {
+  if (previous !== undefined && Math.min(location.generatedMs, receivedMs) < previous.keyMs) {
     counts.outdated++;
     return;
   }
   const zone = state.zones.find(location.source);
   const assigned = assignedTo(state, provider.id);
-  const place = locate(item, { zone, trackables: assigned.ids, timing: provider.timing, previous });
+  const { id: providerId, timing } = provider;
+  const place = locate(location, state.places, { providerId, zone, trackables: assigned.ids, timing, previous });
   if (place === undefined) {
     counts.rejected++;
     return;
@@ -37,7 +38,7 @@ export function onLocation(context: ShardContext, item: Item & { kind: 'location
   counts.processed++;
   const moment: Moment = { nowMs: receivedMs, seq };
   fireHeld(context, provider, receivedMs);
-  provider.place = place;
+  state.places.put(provider, place);
   state.dirty.add(provider);
   publishLocation(context, place);
   const crossings = observeFences(context, provider, providerSeen(state, provider, place, moment.nowMs));

@@ -1,9 +1,9 @@
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
-import type { Place } from '../state.ts';
 import type { PlaneTransform } from '../zone/transform.ts';
 import { pointInPlane, viewTransform } from '../zone/view.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
+import type { Place } from './place.ts';
 
 /** Finds a zone by its id or foreign id. */
 export type ZoneLookup = (idOrForeignId: string) => Zone | undefined;
@@ -13,7 +13,7 @@ export type ZoneLookup = (idOrForeignId: string) => Zone | undefined;
  * the one that its source names now: it may have changed since, or be gone.
  */
 export function planeOf(place: Place, view: View, zones: ZoneLookup): PlaneTransform | 'wgs84' | undefined {
-  return viewTransform(view, view.crs === 'local' ? zones(place.location.source) : undefined, zones);
+  return viewTransform(view, view.crs === 'local' ? zones(place.source) : undefined, zones);
 }
 
 /** JSON text of the location in EPSG:4326. Not kept: it is longer than everything that it is made of. */
@@ -39,13 +39,18 @@ export function positionOf({ lon, lat, z }: Place): number[] {
 }
 
 /** What a location says beside its position and crs, without braces: what was sent, and what the hub has filled in. */
-function membersText({ location, floor, speed, course, trackables }: Place): string {
-  let { text } = location;
-  if (location.floor === null) text += `,"floor":${floor}`;
-  if (location.elevation_ref === null) text += ',"elevation_ref":"floor"';
-  if (location.speed === null && speed !== undefined) text += `,"speed":${speed}`;
-  if (location.course === null && course !== undefined) text += `,"course":${course}`;
+function membersText(place: Place): string {
+  const { sentFloor, sentSpeed, sentCourse, trackables } = place;
+  let { text } = place;
+  if (Number.isNaN(sentFloor)) text += `,"floor":${place.floor}`;
+  if (place.sentElevationRef === undefined) text += ',"elevation_ref":"floor"';
+  if (Number.isNaN(sentSpeed)) text += memberText('speed', place.speed);
+  if (Number.isNaN(sentCourse)) text += memberText('course', place.course);
   return `${text},"trackables":${trackables.length === 0 ? '[]' : JSON.stringify(trackables)}`;
+}
+
+function memberText(name: string, value: number | undefined): string {
+  return value === undefined ? '' : `,"${name}":${value}`;
 }
 
 function pointText(x: number, y: number, z: number | undefined): string {
@@ -55,9 +60,9 @@ function pointText(x: number, y: number, z: number | undefined): string {
 
 /** GeoJSON text of the place in a plane; as it was sent where that is the very plane it was sent in. */
 function textIn(place: Place, plane: PlaneTransform): string | undefined {
-  const { local, zone } = place;
-  if (local !== undefined && zone !== undefined && zoneTransform(zone) === plane) {
-    return pointText(local[0] as number, local[1] as number, local[2]);
+  const { zone } = place;
+  if (place.isLocal && zone !== undefined && zoneTransform(zone) === plane) {
+    return pointText(place.sentX, place.sentY, place.z);
   }
   const point = pointInPlane({ type: 'Point', coordinates: positionOf(place) }, plane);
   return point && JSON.stringify(point);

@@ -3,10 +3,11 @@ import type { Moment, ShardContext } from '../context.ts';
 import type { Footprint } from '../fence/fence_index.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { trackableSeen } from '../fence/seen.ts';
+import type { Place } from '../location/place.ts';
 import { fireHeld } from '../on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from '../publish.ts';
 import { schedule } from '../schedule.ts';
-import type { Place, TrackableState } from '../state.ts';
+import type { ShardState, TrackableState } from '../state.ts';
 import { takeAlong } from '../zone/take_along.ts';
 import { footprintOf } from './footprint.ts';
 import type { Motion } from './motion.ts';
@@ -29,7 +30,7 @@ export function follow(context: ShardContext, trackable: TrackableState, arrival
   const place = significantPlace(context, trackable, moment.nowMs, arrival.place);
   const at = trackable.place;
   if (place === undefined || (at !== undefined && isSame(place, at))) return;
-  if (place !== arrival.place && at?.location.provider_id === place.location.provider_id && place.keyMs <= at.keyMs) {
+  if (place !== arrival.place && at?.providerId === place.providerId && place.keyMs <= at.keyMs) {
     return;
   }
   fireHeld(context, trackable, moment.nowMs);
@@ -39,7 +40,7 @@ export function follow(context: ShardContext, trackable: TrackableState, arrival
 /** Whether two places are of one location: there are copies of places that were restored or handed over. */
 function isSame(a: Place, b: Place): boolean {
   if (a === b) return true;
-  return a.seq === b.seq && a.keyMs === b.keyMs && a.location.provider_id === b.location.provider_id;
+  return a.seq === b.seq && a.keyMs === b.keyMs && a.providerId === b.providerId;
 }
 
 /**
@@ -48,7 +49,7 @@ function isSame(a: Place, b: Place): boolean {
  */
 export function moveTrackable(context: ShardContext, trackable: TrackableState, arrival: Arrival): void {
   const { place, keyMs, moment } = arrival;
-  settle(trackable, place);
+  settle(context.state, trackable, place);
   context.state.dirty.add(trackable);
   context.draft.counts.motions++;
   publishMotion(context, trackable);
@@ -62,14 +63,14 @@ export function moveTrackable(context: ShardContext, trackable: TrackableState, 
 }
 
 /** Puts a trackable to a place without a word to anybody. */
-export function settle(trackable: TrackableState, place: Place): void {
-  trackable.place = place;
+export function settle(state: ShardState, trackable: TrackableState, place: Place): void {
+  state.places.put(trackable, place);
   trackable.footprint = extentAt(trackable, place);
 }
 
 /** The extent that the trackable has, or would have, at a place. */
-export function extentAt({ entity }: TrackableState, { lon, lat, course }: Place): Footprint {
-  return footprintOf(entity, lon, lat, course);
+export function extentAt({ entity }: TrackableState, place: Place): Footprint {
+  return footprintOf(entity, place.lon, place.lat, place.course);
 }
 
 /** Whether the trackable takes part in collisions. */
@@ -100,7 +101,7 @@ export function reportMotion(context: ShardContext, trackable: TrackableState, k
     lon: place.lon,
     lat: place.lat,
     z: place.z,
-    elevationRef: place.location.elevation_ref ?? 'floor',
+    elevationRef: place.elevationRef,
     floor: place.floor,
     extrusion: entity.extrusion ?? undefined,
     collides: true,

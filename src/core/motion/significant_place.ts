@@ -1,6 +1,7 @@
 import type { ShardContext } from '../context.ts';
+import type { Place } from '../location/place.ts';
 import { type Candidate, significant } from '../rules/significant.ts';
-import type { Place, ShardState, TrackableState } from '../state.ts';
+import type { ShardState, TrackableState } from '../state.ts';
 
 /**
  * The place of a trackable among the last places of its providers and the place of its parent: the one that its
@@ -21,7 +22,7 @@ export function significantPlace(
   const parent = parentId == null ? undefined : state.trackables.get(parentId);
   if (parent?.place !== undefined) places.push(parent.place);
   if (places.length < 2) return places[0];
-  const preferred = places.findIndex((place) => place.location.provider_id === arrived?.location.provider_id);
+  const preferred = places.findIndex((place) => place.providerId === arrived?.providerId);
   if (preferred >= 0) places.push(...places.splice(preferred, 1));
   const ranking = trackable.rules ?? state.rules;
   const candidates = places.map((place): Candidate<Place> => {
@@ -41,14 +42,14 @@ export function placesOf(state: ShardState, trackable: TrackableState): Place[] 
 }
 
 function factsOf(place: Place, nowMs: number): Candidate<Place>['facts'] {
-  const { accuracy, provider_id: providerId, provider_type: type, source } = place.location;
+  const { accuracy, providerId, providerType, source, floor, speed } = place;
   return {
     timestamp_diff: nowMs - place.keyMs,
-    accuracy: accuracy ?? undefined,
+    accuracy,
     provider_id: providerId,
-    type,
+    type: providerType,
     source,
-    floor: place.floor,
-    speed: place.speed,
+    floor,
+    speed,
   };
 }

@@ -1,6 +1,7 @@
 import type { ShardContext } from '../context.ts';
+import type { Place } from '../location/place.ts';
 import { positionOf } from '../location/text.ts';
-import type { Place, Tracked } from '../state.ts';
+import type { Tracked } from '../state.ts';
 
 /** A zone is to be where an object is that it follows, and on the same floor. */
 export interface ZoneMove {

@@ -1,8 +1,7 @@
-import type { HandedOver, Item } from '../../../src/core/item.ts';
+import type { HandedOver } from '../../../src/core/item.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { Homes, type Move } from '../../../src/shards/homes.ts';
-import type { Telling } from '../../../src/shards/shards.ts';
-import { type BenchOptions, ShardBench, T0 } from '../../support/shard_bench.ts';
+import { type BenchOptions, itemOf, ShardBench, T0, type Telling } from '../../support/shard_bench.ts';
 import { endOf, LATER, type Timed } from './tellings.ts';
 
 /** One shard that is told everything, one by one, and then waits. */
@@ -65,7 +64,7 @@ export class SharedSite {
 
   #tellOne(shard: number, second: number, telling: Telling): Outcome {
     this.#seq++;
-    const item = { ...telling, seq: this.#seq, receivedMs: T0 + second * 1000 } as Item;
+    const item = itemOf(telling, this.#seq, T0 + second * 1000);
     const outcome = (this.benches[shard] as ShardBench).step(second, [item]);
     this.outcomes.push(outcome);
     return outcome;

@@ -1,0 +1,147 @@
+import type { ElevationRef } from '../../model/location.ts';
+import type { Zone } from '../../model/zone.ts';
+import { type OwnTiming, UNSET } from '../fence/timing.ts';
+import type { ReceivedLocation } from './received.ts';
+import { LocationRecord, type RecordRoom } from './record.ts';
+
+/** In front of the record lies what was derived from it, as f64: NaN for a speed or course that nobody knows. */
+const [LON, LAT, FLOOR, KEY, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
+export const DERIVED_BYTES = 48;
+
+const NOBODY: readonly string[] = [];
+
+/** What numbers do not say of a place. */
+export interface PlaceContext {
+  readonly providerId: string;
+  readonly source: string;
+  readonly zone: Zone | undefined;
+  /** What its provider set when it came. It times whoever is at the place, also in another shard than the provider's. */
+  readonly timing: OwnTiming;
+  /** Ids of the trackables that the provider was assigned to. */
+  readonly trackables: readonly string[];
+  /** Whether its position was sent in the zone's own coordinates. */
+  readonly isLocal: boolean;
+}
+
+/** What is derived from a location. */
+export interface Derived {
+  readonly lon: number;
+  readonly lat: number;
+  /** Its floor, else its zone's, else 0. */
+  readonly floor: number;
+  /** min(timestamp_generated, time of receipt): what locations are ordered by, and what events carry. */
+  readonly keyMs: number;
+  /** Metres per second, and degrees clockwise from north: as sent, else from where the provider was before. */
+  readonly speed: number | undefined;
+  readonly course: number | undefined;
+}
+
+/**
+ * Where an object was last: the record of a location with what was derived from it, in room that is used again
+ * (places.ts). It does not change as long as an object is at it, or the step lasts in which the last one left.
+ */
+export class Place extends LocationRecord implements PlaceContext, Derived {
+  providerId = '';
+  source = '';
+  zone: Zone | undefined = undefined;
+  timing = UNSET;
+  trackables = NOBODY;
+  isLocal = false;
+  /** How many objects are at it. */
+  holders = 0;
+  /** Whether it is looked at when the step is over. */
+  isTouched = false;
+  /** Bytes of its room. */
+  readonly capacity: number;
+
+  constructor(room: RecordRoom, start: number, capacity: number) {
+    super(room, start + DERIVED_BYTES);
+    this.capacity = capacity;
+  }
+
+  get lon(): number {
+    return this.room.view.getFloat64(this.at + LON, true);
+  }
+
+  get lat(): number {
+    return this.room.view.getFloat64(this.at + LAT, true);
+  }
+
+  get z(): number | undefined {
+    return orUndefined(this.sentZ);
+  }
+
+  get floor(): number {
+    return this.room.view.getFloat64(this.at + FLOOR, true);
+  }
+
+  get keyMs(): number {
+    return this.room.view.getFloat64(this.at + KEY, true);
+  }
+
+  get speed(): number | undefined {
+    return orUndefined(this.room.view.getFloat64(this.at + SPEED, true));
+  }
+
+  get course(): number | undefined {
+    return orUndefined(this.room.view.getFloat64(this.at + COURSE, true));
+  }
+
+  get elevationRef(): ElevationRef {
+    return this.sentElevationRef ?? 'floor';
+  }
+
+  /** Becomes the place of a location. */
+  // hot
+  write(location: ReceivedLocation, derived: Derived, context: PlaceContext): void {
+    location.copyTo(this.room, this.at);
+    const { view } = this.room;
+    view.setFloat64(this.at + LON, derived.lon, true);
+    view.setFloat64(this.at + LAT, derived.lat, true);
+    view.setFloat64(this.at + FLOOR, derived.floor, true);
+    view.setFloat64(this.at + KEY, derived.keyMs, true);
+    view.setFloat64(this.at + SPEED, derived.speed ?? Number.NaN, true);
+    view.setFloat64(this.at + COURSE, derived.course ?? Number.NaN, true);
+    this.belong(context);
+  }
+
+  /** Takes over the bytes of another place. */
+  read(bytes: Uint8Array, context: PlaceContext): void {
+    this.room.bytes.set(bytes, this.at - DERIVED_BYTES);
+    this.belong(context);
+  }
+
+  /** What was derived, and the record, where they lie. */
+  get bytes(): Uint8Array {
+    return this.room.bytes.subarray(this.at - DERIVED_BYTES, this.at + this.recordBytes);
+  }
+
+  /** Lies in other room from now on. */
+  move(room: RecordRoom, start: number): void {
+    room.bytes.set(this.bytes, start);
+    this.room = room;
+    this.at = start + DERIVED_BYTES;
+  }
+
+  /** Forgets whose it was. */
+  clear(): void {
+    this.providerId = '';
+    this.zone = undefined;
+    this.timing = UNSET;
+    this.trackables = NOBODY;
+  }
+
+  // hot
+  protected belong({ providerId, source, zone, timing, trackables, isLocal }: PlaceContext): void {
+    this.providerId = providerId;
+    this.source = source;
+    this.zone = zone;
+    this.timing = timing;
+    this.trackables = trackables;
+    this.isLocal = isLocal;
+  }
+}
+
+function orUndefined(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
+}

@@ -1,0 +1,195 @@
+import { type ElevationRef, PROVIDER_TYPES, type ProviderType } from '../../model/location.ts';
+import type { AcceptedLocation } from './accepted.ts';
+
+/**
+ * A location as bytes: from where it comes in to where it is replaced by the next one, it is copied and never made anew.
+ *
+ * A record, little-endian, at any offset:
+ *
+ *     0  u32 bytes of the record       4  u32 bytes of the provider's id
+ *     8  u16 source and 10 u16 crs, as places in a list of names beside the record
+ *    12  u8  provider type, as its place in PROVIDER_TYPES
+ *    13  u8  flags
+ *    16  f64 seq, receivedMs, generatedMs, x, y, z, accuracy, floor, speed, course; NaN for what was not sent
+ *    96  the provider's id, then the text, in UTF-8
+ */
+const [SIZE, ID_SIZE, SOURCE, CRS, TYPE, FLAGS] = [0, 4, 8, 10, 12, 13] as const;
+const [SEQ, RECEIVED, GENERATED, X, Y, Z, ACCURACY, FLOOR, SPEED, COURSE] = [
+  16, 24, 32, 40, 48, 56, 64, 72, 80, 88,
+] as const;
+const HEAD_BYTES = 96;
+const [ASSOCIATED, NOT_ASSOCIATED, FROM_FLOOR, FROM_ELLIPSOID, ASCII_ID, ASCII_TEXT] = [1, 2, 4, 8, 16, 32] as const;
+/** UTF-8 needs at most three bytes for a UTF-16 unit. */
+const UTF8_MAX = 3;
+const TYPE_PLACES = new Map(PROVIDER_TYPES.map((type, place) => [type, place]));
+
+/** Memory that holds records. */
+export interface RecordRoom {
+  readonly bytes: Buffer;
+  /** Of the same bytes. */
+  readonly view: DataView;
+}
+
+/** What a record says besides the location. */
+export interface RecordStamp {
+  /** Number of its item. */
+  readonly seq: number;
+  /** Milliseconds since 1970. */
+  readonly receivedMs: number;
+  readonly generatedMs: number;
+  /** Places of its source and crs in the list of names. */
+  readonly source: number;
+  readonly crs: number;
+}
+
+/** Makes room of so many bytes. */
+export function newRecordRoom(length: number): RecordRoom {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  return { bytes, view: new DataView(bytes.buffer) };
+}
+
+/** How many bytes the record of a location has at most. */
+export function recordBytesMax({ provider_id: id, text }: AcceptedLocation): number {
+  return HEAD_BYTES + UTF8_MAX * (id.length + text.length);
+}
+
+/** Writes the record of a location, and returns where it ends. There must be room for recordBytesMax. */
+// hot
+export function writeRecord(room: RecordRoom, start: number, location: AcceptedLocation, stamp: RecordStamp): number {
+  const { bytes, view } = room;
+  const { provider_id: id, text, coordinates, associated, elevation_ref: ref } = location;
+  const idBytes = bytes.write(id, start + HEAD_BYTES);
+  const textBytes = bytes.write(text, start + HEAD_BYTES + idBytes);
+  const end = start + HEAD_BYTES + idBytes + textBytes;
+  let flags = associated === null ? 0 : associated ? ASSOCIATED : NOT_ASSOCIATED;
+  if (ref !== null) flags |= ref === 'floor' ? FROM_FLOOR : FROM_ELLIPSOID;
+  if (idBytes === id.length) flags |= ASCII_ID;
+  if (textBytes === text.length) flags |= ASCII_TEXT;
+  view.setUint32(start + SIZE, end - start, true);
+  view.setUint32(start + ID_SIZE, idBytes, true);
+  view.setUint16(start + SOURCE, stamp.source, true);
+  view.setUint16(start + CRS, stamp.crs, true);
+  view.setUint8(start + TYPE, TYPE_PLACES.get(location.provider_type) as number);
+  view.setUint8(start + FLAGS, flags);
+  view.setFloat64(start + SEQ, stamp.seq, true);
+  view.setFloat64(start + RECEIVED, stamp.receivedMs, true);
+  view.setFloat64(start + GENERATED, stamp.generatedMs, true);
+  view.setFloat64(start + X, coordinates[0] as number, true);
+  view.setFloat64(start + Y, coordinates[1] as number, true);
+  view.setFloat64(start + Z, coordinates[2] ?? Number.NaN, true);
+  view.setFloat64(start + ACCURACY, location.accuracy ?? Number.NaN, true);
+  view.setFloat64(start + FLOOR, location.floor ?? Number.NaN, true);
+  view.setFloat64(start + SPEED, location.speed ?? Number.NaN, true);
+  view.setFloat64(start + COURSE, location.course ?? Number.NaN, true);
+  return end;
+}
+
+/** A record where it lies. Numbers that were not sent are NaN, else what was not sent is undefined. */
+export class LocationRecord {
+  protected room: RecordRoom;
+  protected at: number;
+
+  constructor(room: RecordRoom, at: number) {
+    this.room = room;
+    this.at = at;
+  }
+
+  get recordBytes(): number {
+    return this.room.view.getUint32(this.at + SIZE, true);
+  }
+
+  get seq(): number {
+    return number(this.room, this.at + SEQ);
+  }
+
+  get receivedMs(): number {
+    return number(this.room, this.at + RECEIVED);
+  }
+
+  get generatedMs(): number {
+    return number(this.room, this.at + GENERATED);
+  }
+
+  /** The position as it was sent. */
+  get sentX(): number {
+    return number(this.room, this.at + X);
+  }
+
+  get sentY(): number {
+    return number(this.room, this.at + Y);
+  }
+
+  get sentZ(): number {
+    return number(this.room, this.at + Z);
+  }
+
+  get sentFloor(): number {
+    return number(this.room, this.at + FLOOR);
+  }
+
+  get sentSpeed(): number {
+    return number(this.room, this.at + SPEED);
+  }
+
+  get sentCourse(): number {
+    return number(this.room, this.at + COURSE);
+  }
+
+  get accuracy(): number | undefined {
+    const value = number(this.room, this.at + ACCURACY);
+    return Number.isNaN(value) ? undefined : value;
+  }
+
+  get associated(): boolean | undefined {
+    const flags = flagsOf(this.room, this.at);
+    if ((flags & ASSOCIATED) !== 0) return true;
+    return (flags & NOT_ASSOCIATED) !== 0 ? false : undefined;
+  }
+
+  get sentElevationRef(): ElevationRef | undefined {
+    const flags = flagsOf(this.room, this.at);
+    if ((flags & FROM_FLOOR) !== 0) return 'floor';
+    return (flags & FROM_ELLIPSOID) !== 0 ? 'wgs84' : undefined;
+  }
+
+  get providerType(): ProviderType {
+    return PROVIDER_TYPES[this.room.view.getUint8(this.at + TYPE)] as ProviderType;
+  }
+
+  /** Members of the location as JSON text: see AcceptedLocation. */
+  get text(): string {
+    const start = this.at + HEAD_BYTES + idBytesOf(this.room, this.at);
+    return decoded(this.room, (flagsOf(this.room, this.at) & ASCII_TEXT) !== 0, start, this.at + this.recordBytes);
+  }
+
+  protected get recordedId(): string {
+    const start = this.at + HEAD_BYTES;
+    const end = start + idBytesOf(this.room, this.at);
+    return decoded(this.room, (flagsOf(this.room, this.at) & ASCII_ID) !== 0, start, end);
+  }
+
+  /** Source and crs as places in the list of names. */
+  protected get sourcePlace(): number {
+    return this.room.view.getUint16(this.at + SOURCE, true);
+  }
+
+  protected get crsPlace(): number {
+    return this.room.view.getUint16(this.at + CRS, true);
+  }
+}
+
+function number({ view }: RecordRoom, at: number): number {
+  return view.getFloat64(at, true);
+}
+
+function flagsOf({ view }: RecordRoom, at: number): number {
+  return view.getUint8(at + FLAGS);
+}
+
+function idBytesOf({ view }: RecordRoom, at: number): number {
+  return view.getUint32(at + ID_SIZE, true);
+}
+
+function decoded({ bytes }: RecordRoom, isAscii: boolean, start: number, end: number): string {
+  return bytes.toString(isAscii ? 'latin1' : 'utf8', start, end);
+}
