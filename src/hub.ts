@@ -29,7 +29,8 @@ import { readSiteFiles } from './site/site_files.ts';
 import { createSocket } from './socket/socket.ts';
 import { keptByKind, keptSetting } from './store/entity_text.ts';
 import { openStore } from './store/open.ts';
-import type { Kept, Store } from './store/store.ts';
+import { beginReading, type Reading } from './store/reading.ts';
+import type { Store } from './store/store.ts';
 import { type Listening, listen } from './transport/server.ts';
 
 export const VERSION_INFO = { hub_version: '0.1.0', vendor: 'omlox location hub', api_version: '2.0.0' };
@@ -45,9 +46,8 @@ export interface Surroundings {
   readonly outgoing?: (tls: OutgoingTls) => Fetch;
 }
 
-/** Entities and rows of a hub that will need the room of what its start has left behind. */
+/** Entities of a hub that will need the room of what its start has left behind. */
 const MANY = 10_000;
-const ROWS_AT_ONCE = 5000;
 
 const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
 
@@ -94,12 +94,14 @@ async function openOn(
   log: Log,
   authorization: HubAuthorization | undefined,
 ): Promise<Hub> {
-  const kept = await store.load();
+  // Workers start meanwhile. A failure is heard of below, where there is something to close.
+  const reading = beginReading(store);
   const regionProblem = await openRegionCheck();
   const parts = wire({ store, config, log, regionProblem });
   const { shards, collisions, ticker, fanout, entities, sources } = parts;
   try {
-    await fill(parts, kept, config);
+    await fill(parts, reading, config);
+    const kept = await reading.all;
     const connections = () => connectionsOf(sources.status(), entities);
     const operation = await openOperation(parts, { config, log, kept, schedule, connections });
     const listening = await serve({ ...parts, operation, authorization }, config, log);
@@ -139,25 +141,25 @@ async function openOn(
 }
 
 /** Brings back what the store has kept. */
-async function fill(parts: Parts, kept: Kept, config: Config): Promise<void> {
+async function fill(parts: Parts, reading: Reading, config: Config): Promise<void> {
   const { entities, rules, shards, collisions, writer, tell } = parts;
-  entities.load(keptByKind(kept.entities));
-  rules.load(keptSetting(kept.entities, RULES_SETTING));
+  const kept = await reading.entities;
+  entities.load(keptByKind(kept));
+  rules.load(keptSetting(kept, RULES_SETTING));
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   // Before time counts, since its worker takes as long to start as those of the shards.
   if (entities.count('trackable') > 0) collisions.lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);
-  // A crash may have left rows of what is deleted, or of a provider that was never kept.
-  const isWanted = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
-  const unwanted = kept.rows.filter((row) => !isWanted(row));
-  if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
   // What the start has left behind would stay until the engine needs the room: a hub with little to do may never.
-  if (kept.entities.length + kept.rows.length < MANY) garbageCollector()();
+  if (kept.length < MANY) garbageCollector()();
   // From here on time counts.
-  const wanted = config.persist_locations ? kept.rows.filter(isWanted) : [];
-  for (let row = 0; row < wanted.length; row += ROWS_AT_ONCE) {
-    shards.restore(wanted.slice(row, row + ROWS_AT_ONCE), config.restart_event_delay);
+  const isWanted = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
+  for await (const rows of reading.rows) {
+    // A crash may have left rows of what is deleted, or of a provider that was never kept.
+    const unwanted = rows.filter((row) => !isWanted(row));
+    if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
+    shards.restore(rows.filter(isWanted), config.restart_event_delay);
     // All of them at once would be alive in the shard together, and copied by each collection of its garbage.
     await shards.settled();
   }

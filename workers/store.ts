@@ -3,14 +3,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { StartupError } from '../src/errors.ts';
 import type { Stage } from '../src/store/opening.ts';
 import { SqliteStore } from '../src/store/sqlite.ts';
-import { packKept, type StoreReply, type StoreRequest, type StoreSettings, unpackBatch } from './store_protocol.ts';
+import { packPart, type StoreReply, type StoreRequest, type StoreSettings, unpackBatch } from './store_protocol.ts';
 
 /** The thread that owns the database: the front thread never waits for the disk. */
 let store: SqliteStore | undefined;
 
 answer(() => {
   const { path, startedMs = 0 } = workerData as StoreSettings;
-  const stage = (stage: Stage) => parentPort?.postMessage({ say: 'stage', stage } satisfies StoreReply);
+  const stage = (stage: Stage) => tell({ say: 'stage', stage });
   store = new SqliteStore(path, randomUUID, { nowMs: startedMs, stage });
   return { say: 'ready' };
 });
@@ -24,7 +24,8 @@ parentPort?.on('message', (request: StoreRequest) => {
 function serve(request: StoreRequest): StoreReply {
   switch (request.ask) {
     case 'load':
-      return { say: 'loaded', bytes: packKept(opened().load()) };
+      for (const part of opened().parts()) tell({ say: 'part', bytes: packPart(part) });
+      return { say: 'loaded', hubId: opened().hubId };
     case 'commit':
       opened().commit(unpackBatch(request.bytes));
       return { say: 'done' };
@@ -43,10 +44,11 @@ function answer(work: () => StoreReply): void {
     const { message, code } = error as { message: string; code?: string };
     reply = { say: 'failed', startup: error instanceof StartupError, message, ...(code !== undefined && { code }) };
   }
-  parentPort?.postMessage(
-    reply satisfies StoreReply,
-    reply.say === 'loaded' ? [reply.bytes.buffer as ArrayBuffer] : [],
-  );
+  tell(reply);
+}
+
+function tell(reply: StoreReply): void {
+  parentPort?.postMessage(reply, reply.say === 'part' ? [reply.bytes.buffer as ArrayBuffer] : []);
 }
 
 function opened(): SqliteStore {

@@ -1,10 +1,11 @@
 import { Packr } from 'msgpackr';
 import type { Stage } from '../src/store/opening.ts';
-import type { Kept, StoreBatch } from '../src/store/store.ts';
+import type { KeptPart, StoreBatch } from '../src/store/store.ts';
 
 /**
  * What the front thread and the store worker say to each other: one reply to each request, in their order, and before
- * all others one that says whether the store is open. While it is being opened, stages tell how far that is.
+ * all others one that says whether the store is open. While it is being opened, stages tell how far that is. What is
+ * kept comes in parts before the reply.
  */
 
 /** What the store worker is started with. */
@@ -24,7 +25,8 @@ export type StoreReply = { readonly failures?: readonly (readonly [reason: strin
 
 type StoreAnswer =
   | { readonly say: 'ready' | 'done' }
-  | { readonly say: 'loaded'; readonly bytes: Uint8Array }
+  | { readonly say: 'part'; readonly bytes: Uint8Array }
+  | { readonly say: 'loaded'; readonly hubId: string }
   | { readonly say: 'stage'; readonly stage: Stage }
   | { readonly say: 'failed'; readonly startup: boolean; readonly message: string; readonly code?: string };
 
@@ -39,10 +41,10 @@ export function unpackBatch(bytes: Uint8Array): StoreBatch {
   return packr.unpack(bytes) as StoreBatch;
 }
 
-export function packKept(kept: Kept): Uint8Array {
-  return new Uint8Array(packr.pack(kept));
+export function packPart(part: KeptPart): Uint8Array {
+  return new Uint8Array(packr.pack(part));
 }
 
-export function unpackKept(bytes: Uint8Array): Kept {
-  return packr.unpack(bytes) as Kept;
+export function unpackPart(bytes: Uint8Array): KeptPart {
+  return packr.unpack(bytes) as KeptPart;
 }

@@ -5,7 +5,7 @@ import { risingClock } from '../src/clock.ts';
 import { StartupError } from '../src/errors.ts';
 import type { WideColumnSettings } from '../src/store/widecolumn/settings.ts';
 import { WideColumnStore } from '../src/store/widecolumn/wide_column_store.ts';
-import { packKept, type StoreReply, type StoreRequest, unpackBatch } from './store_protocol.ts';
+import { packPart, type StoreReply, type StoreRequest, unpackBatch } from './store_protocol.ts';
 
 /** The thread that talks to a wide-column database: packing and unpacking its frames is work of its own. */
 const surroundings = { now: risingClock(), wait: (ms: number) => wait(ms), random: Math.random, newId: randomUUID };
@@ -22,7 +22,7 @@ parentPort?.on('message', (request: StoreRequest) => void answer(async () => ser
 async function serve(store: WideColumnStore, request: StoreRequest): Promise<StoreReply> {
   switch (request.ask) {
     case 'load':
-      return { say: 'loaded', bytes: packKept(await store.load()) };
+      return await load(store);
     case 'commit':
       await store.commit(unpackBatch(request.bytes));
       return { say: 'done', failures: [...store.takeFailures()] };
@@ -30,6 +30,11 @@ async function serve(store: WideColumnStore, request: StoreRequest): Promise<Sto
       await store.close();
       return { say: 'done' };
   }
+}
+
+async function load(store: WideColumnStore): Promise<StoreReply> {
+  const { hubId } = await store.load((part) => tell({ say: 'part', bytes: packPart(part) }));
+  return { say: 'loaded', hubId };
 }
 
 async function answer(work: () => Promise<StoreReply>): Promise<void> {
@@ -42,6 +47,9 @@ async function answer(work: () => Promise<StoreReply>): Promise<void> {
     const failures = [...(store?.takeFailures() ?? [])];
     reply = { say: 'failed', startup: error instanceof StartupError, message, failures };
   }
-  const bytes = reply.say === 'loaded' ? [reply.bytes.buffer as ArrayBuffer] : [];
-  parentPort?.postMessage(reply satisfies StoreReply, bytes);
+  tell(reply);
+}
+
+function tell(reply: StoreReply): void {
+  parentPort?.postMessage(reply, reply.say === 'part' ? [reply.bytes.buffer as ArrayBuffer] : []);
 }

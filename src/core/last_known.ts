@@ -5,12 +5,13 @@ import { timingIn } from './fence/observe_fences.ts';
 import { providerTiming, trackableTiming } from './fence/seen.ts';
 import { UNSET } from './fence/timing.ts';
 import type { Item, LastKnownRow } from './item.ts';
-import { accept } from './location/accepted.ts';
+import { type AcceptedLocation, accept, acceptAs } from './location/accepted.ts';
 import { providerState } from './location/on_location.ts';
 import type { Place } from './location/place.ts';
 import { received } from './location/received.ts';
-import { locationText } from './location/text.ts';
+import { locationText, membersIn } from './location/text.ts';
 import { settle } from './motion/move.ts';
+import { placesOf } from './motion/significant_place.ts';
 import { schedule } from './schedule.ts';
 import type { ProviderState, ShardState, TrackableState } from './state.ts';
 
@@ -77,7 +78,7 @@ function revive(
   holdMs: number,
 ): void {
   const { state } = context;
-  const place = placeOf(state, row);
+  const place = placeOfProvider(state, object, row) ?? placeOf(state, row);
   if (object.kind === 'trackable') {
     settle(state, object, place);
     // The collision stage may know it from before this worker: its end must reach it.
@@ -95,12 +96,34 @@ function revive(
   schedule(state, object);
 }
 
+type KeptLocation = Location & { readonly provider_id: string; readonly source: string; readonly crs: string };
+
+/** The location of a row, whose text says what it says already. */
+function acceptKept(value: KeptLocation, { location, keyMs }: LastKnownRow & { gone?: false }): AcceptedLocation {
+  const { provider_id: providerId, source, crs } = value;
+  const filledIn = { providerId, source, crs, generatedMs: keyMs };
+  const members = membersIn(location, value);
+  return members === undefined ? accept(value, filledIn) : acceptAs(value, filledIn, members);
+}
+
+/** The place of the provider that has moved a trackable, where its row says the same. */
+function placeOfProvider(
+  state: ShardState,
+  object: ProviderState | TrackableState,
+  row: LastKnownRow & { gone?: false },
+): Place | undefined {
+  if (object.kind === 'provider') return undefined;
+  return placesOf(state, object).find((place) => {
+    return place.keyMs === row.keyMs && place.receivedMs === row.receivedMs && locationText(place) === row.location;
+  });
+}
+
 function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place {
-  const value = JSON.parse(row.location) as Location & { provider_id: string; source: string; crs: string };
-  const { provider_id: providerId, source, crs, trackables, speed, course } = value;
+  const value = JSON.parse(row.location) as KeptLocation;
+  const { provider_id: providerId, source, trackables, speed, course } = value;
   const [lon, lat] = value.position.coordinates as [number, number];
   const { receivedMs, keyMs } = row;
-  const accepted = accept(value, { providerId, source, crs, generatedMs: keyMs });
+  const accepted = acceptKept(value, row);
   return state.places.take(
     received(accepted, { seq: 0, receivedMs, generatedMs: keyMs }),
     { lon, lat, floor: value.floor ?? 0, keyMs, speed: speed ?? undefined, course: course ?? undefined },

@@ -1,5 +1,5 @@
 import type { LastKnownRow } from '../core/item.ts';
-import type { EntityWrite, Kept, Store, StoreBatch } from './store.ts';
+import type { EntityWrite, Kept, KeptPart, Store, StoreBatch } from './store.ts';
 
 /** A store that forgets everything when the process ends, and the plainest description of what a store does. */
 export class MemoryStore implements Store {
@@ -12,9 +12,11 @@ export class MemoryStore implements Store {
     this.#hubId = hubId;
   }
 
-  async load(): Promise<Kept> {
+  async load(read?: (part: KeptPart) => void): Promise<Kept> {
     this.#checkOpen();
-    return { entities: [...this.#entities.values()], rows: [...this.#rows.values()], hubId: this.#hubId };
+    const all = { entities: [...this.#entities.values()], rows: [...this.#rows.values()] };
+    read?.(all);
+    return { ...all, hubId: this.#hubId };
   }
 
   async commit({ entities, rows }: StoreBatch): Promise<void> {

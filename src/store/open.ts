@@ -1,7 +1,7 @@
-import { packBatch, type StoreReply, unpackKept } from '../../workers/store_protocol.ts';
+import { packBatch, type StoreReply, unpackPart } from '../../workers/store_protocol.ts';
 import type { Stage } from './opening.ts';
 import { checkScratch } from './scratch.ts';
-import type { Kept, Store, StoreBatch } from './store.ts';
+import { joinedParts, type Kept, type KeptPart, type Store, type StoreBatch } from './store.ts';
 import { openStoreThread, type Place, type StoreThread, StoreThreadGone } from './store_thread.ts';
 
 /** Who wants to know of a store that is opened. */
@@ -41,10 +41,20 @@ export class ThreadStore implements Store {
     this.#thread = Promise.resolve(thread);
   }
 
-  async load(): Promise<Kept> {
-    const reply = await this.#ask((thread) => thread.ask({ ask: 'load' }));
+  async load(read?: (part: KeptPart) => void): Promise<Kept> {
+    let parts: KeptPart[] = [];
+    const reply = await this.#ask((thread) => {
+      // Whoever has heard of some parts cannot begin again.
+      if (parts.length > 0 && read !== undefined) throw new Error('Cannot load the store: its thread has ended');
+      parts = [];
+      return thread.ask({ ask: 'load' }, (bytes) => {
+        const part = unpackPart(bytes);
+        parts.push(part);
+        read?.(part);
+      });
+    });
     if (reply.say !== 'loaded') throw new Error(`Cannot load the store: its thread says ${reply.say}`);
-    return unpackKept(reply.bytes);
+    return { ...joinedParts(parts), hubId: reply.hubId };
   }
 
   async commit(batch: StoreBatch): Promise<void> {

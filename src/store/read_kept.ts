@@ -1,22 +1,48 @@
 import type Database from 'better-sqlite3';
 import type { LastKnownRow } from '../core/item.ts';
-import type { EntityWrite, Kept } from './store.ts';
+import { type EntityWrite, type KeptPart, PART_MAX } from './store.ts';
 
-/** Reads all that a database of the present version keeps: entities, then settings, and rows. */
-export function readKept(db: Database.Database): Omit<Kept, 'hubId'> {
-  const entities = db.prepare('SELECT kind, id, text FROM entity ORDER BY seq').all() as EntityWrite[];
+/**
+ * Reads all that a database of the present version keeps, in parts: entities, then settings, then rows. Nobody may write
+ * to it meanwhile.
+ */
+export function* readKept(db: Database.Database): Generator<KeptPart> {
+  for (const entities of pages<StoredEntity>(db, 'SELECT seq AS page, kind, id, text FROM entity WHERE seq > ?')) {
+    yield { entities: entities.map(({ kind, id, text }) => ({ kind, id, text })), rows: [] };
+  }
   const settings = db.prepare("SELECT 'setting' AS kind, name AS id, value AS text FROM setting ORDER BY name").all();
-  const rows = db.prepare('SELECT kind, id, received_ms, key_ms, location, memberships FROM last_known').all();
-  return { entities: [...entities, ...(settings as EntityWrite[])], rows: (rows as StoredRow[]).map(toRow) };
+  yield { entities: settings as EntityWrite[], rows: [] };
+  const columns = 'rowid AS page, kind, id, received_ms, key_ms, location, memberships';
+  for (const rows of pages<StoredRow>(db, `SELECT ${columns} FROM last_known WHERE rowid > ?`)) {
+    yield { entities: [], rows: rows.map(toRow) };
+  }
 }
 
-interface StoredRow {
+interface Paged {
+  readonly page: number;
+}
+
+type StoredEntity = Paged & EntityWrite;
+
+interface StoredRow extends Paged {
   readonly kind: LastKnownRow['kind'];
   readonly id: string;
   readonly received_ms: number;
   readonly key_ms: number;
   readonly location: string;
   readonly memberships: string;
+}
+
+/** What a SELECT finds beyond a number, in the order of these numbers, so many at a time. */
+function* pages<T extends Paged>(db: Database.Database, select: string): Generator<T[]> {
+  const statement = db.prepare(`${select} ORDER BY page LIMIT ${PART_MAX}`);
+  for (let after = -1; ; ) {
+    const found = statement.all(after) as T[];
+    const last = found.at(-1);
+    if (last === undefined) return;
+    yield found;
+    after = last.page;
+  }
 }
 
 function toRow({ kind, id, received_ms, key_ms, location, memberships }: StoredRow): LastKnownRow {

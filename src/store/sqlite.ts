@@ -5,7 +5,7 @@ import { migrate } from './migration/migrate.ts';
 import type { Opening } from './opening.ts';
 import { readKept } from './read_kept.ts';
 import { asStartupError } from './start_errors.ts';
-import type { Kept, StoreBatch } from './store.ts';
+import { joinedParts, type Kept, type KeptPart, type StoreBatch } from './store.ts';
 import { takeOver } from './take_over.ts';
 
 /** Pages of the write-ahead log after which it is copied into the database: 4 MiB, so that no commit waits for long. */
@@ -60,10 +60,20 @@ export class SqliteStore {
     this.#commit = this.#db.transaction((batch: StoreBatch) => this.#write(batch)).immediate;
   }
 
-  /** Throws a StartupError when the file cannot be read. */
+  /** A UUID that the file has got when it was made. */
+  get hubId(): string {
+    return this.#hubId;
+  }
+
+  /** All of it. Throws a StartupError when the file cannot be read. */
   load(): Kept {
+    return { ...joinedParts(this.parts()), hubId: this.#hubId };
+  }
+
+  /** The same in parts, all entities before the first row. To be read to the end before the next commit. */
+  *parts(): Generator<KeptPart> {
     try {
-      return { ...readKept(this.#db), hubId: this.#hubId };
+      yield* readKept(this.#db);
     } catch (error) {
       throw asStartupError(error, this.#path);
     }

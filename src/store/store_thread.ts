@@ -35,12 +35,19 @@ export async function openStoreThread(place: Place, watch: ThreadWatch = {}): Pr
   return thread;
 }
 
+interface Waiting {
+  resolve(reply: StoreReply): void;
+  reject(error: Error): void;
+  /** Hears of what comes before the reply. */
+  readonly part: (bytes: Uint8Array) => void;
+}
+
 /** The worker that owns the file, or the connections. It serves requests in their order, so its replies need no numbers. */
 export class StoreThread {
   readonly opened: Promise<StoreReply>;
   readonly #worker: Worker;
   readonly #failures: Map<string, number>;
-  #waiting: { resolve(reply: StoreReply): void; reject(error: Error): void }[] = [];
+  #waiting: Waiting[] = [];
   #gone: StoreThreadGone | undefined;
 
   constructor(place: Place, { failures = new Map(), stage }: ThreadWatch) {
@@ -49,6 +56,7 @@ export class StoreThread {
     this.#worker = new Worker(worker, { name: 'store', workerData: place satisfies Place });
     this.#worker.on('message', (reply: StoreReply) => {
       if (reply.say === 'stage') stage?.(reply.stage);
+      else if (reply.say === 'part') this.#waiting[0]?.part(reply.bytes);
       else this.#answer(reply);
     });
     this.#worker.on('error', (error) => this.#end(error));
@@ -61,11 +69,11 @@ export class StoreThread {
   }
 
   /** Hands the bytes over. Rejects with the store's error, or with StoreThreadGone. */
-  ask(request: StoreRequest): Promise<StoreReply> {
+  ask(request: StoreRequest, part?: (bytes: Uint8Array) => void): Promise<StoreReply> {
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
     const transfer = request.ask === 'commit' ? [request.bytes.buffer as ArrayBuffer] : [];
     this.#worker.postMessage(request satisfies StoreRequest, transfer);
-    return this.#reply();
+    return this.#reply(part);
   }
 
   /** Ends the thread at once, in the middle of what it is doing. */
@@ -73,8 +81,8 @@ export class StoreThread {
     await this.#worker.terminate();
   }
 
-  #reply(): Promise<StoreReply> {
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  #reply(part: (bytes: Uint8Array) => void = () => undefined): Promise<StoreReply> {
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject, part }));
   }
 
   #answer(reply: StoreReply): void {

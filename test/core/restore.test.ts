@@ -63,6 +63,50 @@ describe('after a restart', () => {
     assert.equal(time, iso(1));
   });
 
+  const EVERYTHING = {
+    accuracy: 0.5,
+    associated: true,
+    floor: 1.5,
+    elevation_ref: 'wgs84',
+    true_heading: 10,
+    speed: 2,
+    properties: { note: 'a]},"trackables":[b],"crs":', deep: { trackables: [']},'] } },
+  } as const;
+  for (const [name, more] of [
+    ['says little', {}],
+    ['has properties alone', { properties: EVERYTHING.properties }],
+    ['says everything', EVERYTHING],
+  ] as const) {
+    test(`a location that ${name} has the words that were kept, wherever it is asked for`, async () => {
+      const bench = await open();
+      bench.tell(1, trackable(',"trackables":["cart"', ['tag']), inHall(1, [40, 5, 2]));
+      bench.tell(2, inHall(2, [50, 5, 2], more));
+      const next = await restart(bench, 100);
+      next.tell(100, trackable(',"trackables":["cart"', ['tag']));
+      for (const { id, kind, ...row } of kept(bench) as (LastKnownRow & { gone?: false })[]) {
+        const { texts } = next.ask(101, { ask: `${kind}_location`, id, view: { crs: 'EPSG:4326' } }) as never;
+        assert.deepEqual(texts, [row.location]);
+      }
+    });
+  }
+
+  test('a row whose members stand in another order says the same', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN, EVERYTHING));
+    bench.rows = 'all';
+    bench.step(0);
+    const [row] = kept(bench) as [LastKnownRow & { gone?: false }];
+    const value = JSON.parse(row.location);
+    for (const names of [Object.keys(value).toReversed(), ['crs', 'trackables', 'position']]) {
+      const turned = JSON.stringify({ ...Object.fromEntries(names.map((name) => [name, value[name]])), ...value });
+      const next = await open();
+      next.tell(100, { kind: 'restore', rows: [{ ...row, location: turned }], holdMs: T0 });
+      const view = { crs: 'EPSG:4326' };
+      const { texts } = next.ask(101, { ask: 'provider_location', id: 'tag', view }) as { texts: string[] };
+      assert.deepEqual(JSON.parse(texts[0] as string), value);
+    }
+  });
+
   test('the order of locations goes on', async () => {
     const bench = await open();
     bench.tell(10, inHall(10, IN));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { openStore } from '../../src/store/open.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import type { Store } from '../../src/store/store.ts';
+import { joinedParts, type Store } from '../../src/store/store.ts';
 import { testStoreContract } from './contract.ts';
 import { folderFor } from './folder.ts';
 
@@ -34,7 +34,11 @@ testStoreContract({
 /** The synchronous store behind the interface of the others. */
 function later(store: SqliteStore): Store {
   return {
-    load: async () => store.load(),
+    async load(read) {
+      const parts = [...store.parts()];
+      for (const part of parts) read?.(part);
+      return { ...joinedParts(parts), hubId: store.hubId };
+    },
     commit: async (batch) => store.commit(batch),
     close: async () => store.close(),
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { EntityWrite, Store, StoreBatch } from '../../src/store/store.ts';
+import { type EntityWrite, joinedParts, type KeptPart, type Store, type StoreBatch } from '../../src/store/store.ts';
 import { row, sorted } from './rows.ts';
 
 /** How a kind of store is opened: each call of `open` opens the same contents, which are new in each test. */
@@ -85,6 +85,18 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     const rows = Array.from({ length: 10_000 }, (_, number) => row(number));
     await useThenReopen(open, (store) => store.commit(batch({ rows })));
     assert.deepEqual(sorted((await loaded(open)).rows), sorted(rows));
+  });
+
+  tell('is heard of in parts, all entities before the first row, which together are all of it', async (open) => {
+    const entities = Array.from({ length: 6000 }, (_, number) => zone(`z${number}`));
+    const rows = Array.from({ length: 6000 }, (_, number) => row(number));
+    await useThenReopen(open, (store) => store.commit(batch({ entities, rows })));
+    const parts: KeptPart[] = [];
+    const all = await useThenReopen(open, (store) => store.load((part) => parts.push(part)));
+    assert.deepEqual(all.entities, entities);
+    assert.deepEqual({ ...joinedParts(parts), hubId: all.hubId }, all);
+    const firstRows = parts.findIndex((part) => part.rows.length > 0);
+    assert.ok(parts.slice(firstRows + 1).every((part) => part.entities.length === 0));
   });
 
   tell('takes an empty batch', async (open) => {

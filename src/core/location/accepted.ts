@@ -33,30 +33,19 @@ export interface FilledIn {
 
 /** Takes a checked location, with the members that the hub knows and that are set. */
 // hot
-export function accept(value: Location, { providerId, source, crs, generatedMs }: FilledIn): AcceptedLocation {
-  const { timestamp_generated: generated, timestamp_sent: sent, properties } = value;
+export function accept(value: Location, filledIn: FilledIn): AcceptedLocation {
+  return acceptAs(value, filledIn, textOf(value, filledIn));
+}
+
+/** Takes a location whose text there is already. */
+export function acceptAs(value: Location, { providerId, source, crs }: FilledIn, text: string): AcceptedLocation {
   const { associated = null, accuracy = null, floor = null, elevation_ref = null, speed = null, course = null } = value;
-  // Times were parsed, and types are words: none of these needs an escape.
-  let text = `"source":${JSON.stringify(source)},"provider_type":"${value.provider_type}","provider_id":`;
-  text += `${JSON.stringify(providerId)},"timestamp_generated":"${generated ?? formatTime(generatedMs)}"`;
-  if (sent != null) text += `,"timestamp_sent":"${sent}"`;
-  if (associated !== null) text += `,"associated":${associated}`;
-  if (accuracy !== null) text += `,"accuracy":${accuracy}`;
-  if (floor !== null) text += `,"floor":${floor}`;
-  if (elevation_ref !== null) text += `,"elevation_ref":"${elevation_ref}"`;
-  if (value.true_heading != null) text += `,"true_heading":${value.true_heading}`;
-  if (value.magnetic_heading != null) text += `,"magnetic_heading":${value.magnetic_heading}`;
-  if (value.heading_accuracy != null) text += `,"heading_accuracy":${value.heading_accuracy}`;
-  if (speed !== null) text += `,"speed":${speed}`;
-  if (course !== null) text += `,"course":${course}`;
-  if (properties != null) text += `,"properties":${JSON.stringify(properties)}`;
-  const { coordinates } = value.position;
   return {
     provider_id: providerId,
     source,
     provider_type: value.provider_type,
     crs,
-    coordinates,
+    coordinates: value.position.coordinates,
     associated,
     accuracy,
     floor,
@@ -65,4 +54,24 @@ export function accept(value: Location, { providerId, source, crs, generatedMs }
     course,
     text,
   };
+}
+
+// hot
+function textOf(value: Location, { providerId, source, generatedMs }: FilledIn): string {
+  const { timestamp_generated: generated, timestamp_sent: sent, properties } = value;
+  // Times were parsed, and types are words: none of these needs an escape.
+  let text = `"source":${JSON.stringify(source)},"provider_type":"${value.provider_type}","provider_id":`;
+  text += `${JSON.stringify(providerId)},"timestamp_generated":"${generated ?? formatTime(generatedMs)}"`;
+  if (sent != null) text += `,"timestamp_sent":"${sent}"`;
+  if (value.associated != null) text += `,"associated":${value.associated}`;
+  if (value.accuracy != null) text += `,"accuracy":${value.accuracy}`;
+  if (value.floor != null) text += `,"floor":${value.floor}`;
+  if (value.elevation_ref != null) text += `,"elevation_ref":"${value.elevation_ref}"`;
+  if (value.true_heading != null) text += `,"true_heading":${value.true_heading}`;
+  if (value.magnetic_heading != null) text += `,"magnetic_heading":${value.magnetic_heading}`;
+  if (value.heading_accuracy != null) text += `,"heading_accuracy":${value.heading_accuracy}`;
+  if (value.speed != null) text += `,"speed":${value.speed}`;
+  if (value.course != null) text += `,"course":${value.course}`;
+  if (properties != null) text += `,"properties":${JSON.stringify(properties)}`;
+  return text;
 }

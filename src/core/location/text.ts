@@ -5,6 +5,9 @@ import { pointInPlane, viewTransform } from '../zone/view.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import type { Place } from './place.ts';
 
+const POSITION_END = ']},';
+const TRACKABLES = ',"trackables":';
+
 /** Finds a zone by its id or foreign id. */
 export type ZoneLookup = (idOrForeignId: string) => Zone | undefined;
 
@@ -20,6 +23,19 @@ export function planeOf(place: Place, view: View, zones: ZoneLookup): PlaneTrans
 // hot
 export function locationText(place: Place): string {
   return `{"position":${pointText(place.lon, place.lat, place.z)},${membersText(place)},"crs":"EPSG:4326"}`;
+}
+
+/**
+ * What locationText says between the position and the trackables, given its value; undefined where the text is made in
+ * another way.
+ */
+export function membersIn(text: string, value: object): string | undefined {
+  const names = Object.keys(value);
+  if (names[0] !== 'position' || names.at(-2) !== 'trackables' || names.at(-1) !== 'crs') return undefined;
+  const start = text.indexOf(POSITION_END);
+  // In an id the quotes are escaped.
+  const end = text.lastIndexOf(TRACKABLES);
+  return start < 0 || end < start ? undefined : text.slice(start + POSITION_END.length, end);
 }
 
 /** JSON text of the location in a view, a GeoJSON Feature where the view says so; undefined if it cannot be shown. */
@@ -46,7 +62,7 @@ function membersText(place: Place): string {
   if (place.sentElevationRef === undefined) text += ',"elevation_ref":"floor"';
   if (Number.isNaN(sentSpeed)) text += memberText('speed', place.speed);
   if (Number.isNaN(sentCourse)) text += memberText('course', place.course);
-  return `${text},"trackables":${trackables.length === 0 ? '[]' : JSON.stringify(trackables)}`;
+  return text + TRACKABLES + (trackables.length === 0 ? '[]' : JSON.stringify(trackables));
 }
 
 function memberText(name: string, value: number | undefined): string {

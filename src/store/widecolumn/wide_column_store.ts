@@ -1,5 +1,5 @@
 import type { Client } from 'cassandra-driver';
-import type { Kept, Store, StoreBatch } from '../store.ts';
+import { type Kept, type KeptPart, partsOf, type Store, type StoreBatch } from '../store.ts';
 import { connect, consistencyOf } from './connect.ts';
 import { EntityTable } from './entity_table.ts';
 import { asStartupError, inWords } from './failures.ts';
@@ -50,11 +50,12 @@ export class WideColumnStore implements Store {
   }
 
   /** Rejects with a StartupError when the keyspace cannot be read. */
-  load(): Promise<Kept> {
+  load(read?: (part: KeptPart) => void): Promise<Kept> {
     return this.#inLine(async () => {
       try {
         const entities = await this.#entities.read();
         const rows = await readRows(this.#client, consistencyOf(this.#settings.readConsistency));
+        for (const part of partsOf({ entities, rows })) read?.(part);
         return { entities, rows, hubId: this.#hold.hubId };
       } catch (error) {
         throw asStartupError(error, this.#settings);
