@@ -180,6 +180,7 @@ test('A measured line has its length on the earth', { skip }, async (t) => {
   const page = await lookAt(t, hub, [50, 30]);
   const [x, y] = await middle(page);
   await page.getByRole('button', { name: 'Measure' }).click();
+  await page.getByText('Click points to measure').waitFor();
   await page.mouse.click(x - 200, y);
   await page.mouse.move(x, y);
   await page.mouse.click(x + 200, y);

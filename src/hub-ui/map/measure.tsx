@@ -7,7 +7,7 @@ import CircleStyle from 'ol/style/Circle.js';
 import Fill from 'ol/style/Fill.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style from 'ol/style/Style.js';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { IconButton } from '../parts/button.tsx';
 import { lengthText } from './map_tools.tsx';
 import { useMap } from './map_view.tsx';
@@ -20,7 +20,8 @@ export function Measure({ onClose }: { readonly onClose: () => void }) {
   const { map, plane } = useMap();
   const [metres, setMetres] = useState<number>();
   const { selected, halo } = palette();
-  useEffect(() => {
+  // Before its hint is seen: whoever reads that may click at once.
+  useLayoutEffect(() => {
     const source = new VectorSource();
     const style = [
       new Style({ stroke: new Stroke({ color: halo, width: 6 }) }),

@@ -7,7 +7,7 @@ import CircleStyle from 'ol/style/Circle.js';
 import Fill from 'ol/style/Fill.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style from 'ol/style/Style.js';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import { useEntities } from '../hub/stores.ts';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
@@ -35,7 +35,8 @@ export function DrawArea({
   const { selected, halo } = palette();
   const told = useRef(onDrawn);
   told.current = onDrawn;
-  useEffect(() => {
+  // Before the tool is seen: whoever sees it may use it at once.
+  useLayoutEffect(() => {
     const style = [
       new Style({ stroke: new Stroke({ color: halo, width: 6 }), fill: new Fill({ color: `${selected}22` }) }),
       new Style({

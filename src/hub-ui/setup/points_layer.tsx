@@ -7,7 +7,7 @@ import Fill from 'ol/style/Fill.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style, { type StyleFunction } from 'ol/style/Style.js';
 import Text from 'ol/style/Text.js';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useMap } from '../map/map_view.tsx';
 import { palette } from '../map/palette.ts';
 import type { MapPoint } from '../map/plane.ts';
@@ -70,7 +70,8 @@ export function PointsLayer({
   const source = useVectorLayer(features, style, Z.edit + 1);
   const told = useRef({ onMove, onSelect, onPlace });
   told.current = { onMove, onSelect, onPlace };
-  useEffect(() => {
+  // Before the tool is seen: whoever sees it may use it at once.
+  useLayoutEffect(() => {
     if (isFixed) return;
     const isOurs = (feature: unknown): boolean => source.getFeatures().includes(feature as Feature);
     const translate = new Translate({ filter: isOurs, hitTolerance: HIT_PIXELS });

@@ -8,7 +8,7 @@ import CircleStyle from 'ol/style/Circle.js';
 import Fill from 'ol/style/Fill.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style, { type StyleFunction } from 'ol/style/Style.js';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import { useMap } from '../map/map_view.tsx';
 import { palette } from '../map/palette.ts';
@@ -64,7 +64,8 @@ export function RegionLayer({ fence, chosen, isEditable, onChange }: RegionProps
   const told = useRef({ fence, onChange });
   told.current = { fence, onChange };
   const isPolygon = fence.region.type === 'Polygon';
-  useEffect(() => {
+  // Before the tool is seen: whoever sees it may use it at once.
+  useLayoutEffect(() => {
     if (!isEditable || !isPolygon || features.length === 0) return;
     const modify = new Modify({
       features: new Collection(features as Feature[]),
