@@ -1,4 +1,4 @@
-import { Packr } from 'msgpackr';
+import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import type { CollisionOutcome } from '../src/core/collision/stage.ts';
 import type { Item } from '../src/core/item.ts';
 import type { Motion } from '../src/core/motion/motion.ts';
@@ -53,22 +53,32 @@ export type CollisionReply = Omit<CollisionOutcome, 'events'> & {
 // Clients choose the member names in `properties`: a member called toJSON is no function to be called.
 const packr = new Packr({ moreTypes: true, useToJSON: false });
 
-/** Packs a value into bytes that own their memory, so that they can be handed to another thread without a copy. */
-export function pack(value: ShardReply | CollisionBatch | CollisionReply | readonly Motion[]): Uint8Array {
-  return new Uint8Array(packr.pack(value));
+type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[];
+
+/**
+ * Packs a value into bytes that are good until the next packing: memory that came and went with each batch would have the
+ * whole heap searched for garbage, again and again.
+ */
+export function packForNow(value: Packed): Uint8Array {
+  return packr.pack(value, RESET_BUFFER_MODE);
+}
+
+/** Packs a value into bytes of its own, which can be handed to another thread without a copy. */
+export function pack(value: Packed): Uint8Array {
+  return new Uint8Array(packForNow(value));
 }
 
 /** Packs an answer into an area of shared memory, and returns its length; where it does not fit, into bytes of its own. */
 export function packInto(area: Uint8Array, reply: ShardReply): number | Uint8Array {
-  const packed = packr.pack(reply);
+  const packed = packForNow(reply);
   if (packed.length > area.length) return new Uint8Array(packed);
   area.set(packed);
   return packed.length;
 }
 
-/** Packs a batch for a shard, as pack does. */
+/** Packs a batch for a shard into bytes that are good until the next packing. */
 export function packBatch({ nowMs, rowsMax, items }: LaneBatch): Uint8Array {
-  return new Uint8Array(packr.pack({ nowMs, rowsMax, items: packedRuns(items) }));
+  return packr.pack({ nowMs, rowsMax, items: packedRuns(items) }, RESET_BUFFER_MODE);
 }
 
 export function unpackBatch(bytes: Uint8Array): Batch {

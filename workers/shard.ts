@@ -5,20 +5,22 @@ import { blocksOf } from '../src/model/event_block.ts';
 import { openFenceIndex } from '../wasm/fence_index.ts';
 import { garbageCollector } from './garbage.ts';
 import { pack, packInto, type ShardSettings, unpackBatch } from './protocol.ts';
+import { bytesOf, type SharedMemory } from './shared_memory.ts';
 
 /** One shard of the hub: unpacks a batch, steps, and packs the outcome. No bytes at all: it may rest. */
-const { area, ...settings } = workerData as ShardSettings & { readonly area: Uint8Array };
+const { shared, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
 const shard = openShard({ ...settings, index: await openFenceIndex(), newId: randomUUID });
 const collectGarbage = garbageCollector();
 
-export default function run(bytes: Uint8Array): unknown {
+export default function run(task: Uint8Array | number): unknown {
+  const bytes = bytesOf(task, shared);
   if (bytes.byteLength === 0) {
     shard.tidy();
     collectGarbage();
-    return move(bytes);
+    return 0;
   }
   const { motions, events, ...outcome } = shard.step(unpackBatch(bytes));
   const packed = motions.length === 0 ? undefined : pack(motions);
-  const reply = packInto(area, { outcome, events: blocksOf(events), motions: packed });
+  const reply = packInto(shared.answer, { outcome, events: blocksOf(events), motions: packed });
   return typeof reply === 'number' ? reply : move(reply);
 }

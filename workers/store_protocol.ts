@@ -1,4 +1,4 @@
-import { Packr } from 'msgpackr';
+import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import type { Stage } from '../src/store/opening.ts';
 import type { KeptPart, StoreBatch } from '../src/store/store.ts';
 
@@ -32,9 +32,9 @@ type StoreAnswer =
 
 const packr = new Packr();
 
-/** Packs into bytes that own their memory, so that they can be handed over without a copy. */
+/** Packs into bytes of their own, which can be handed over without a copy. */
 export function packBatch(batch: StoreBatch): Uint8Array {
-  return new Uint8Array(packr.pack(batch));
+  return new Uint8Array(packr.pack(batch, RESET_BUFFER_MODE));
 }
 
 export function unpackBatch(bytes: Uint8Array): StoreBatch {
@@ -42,7 +42,7 @@ export function unpackBatch(bytes: Uint8Array): StoreBatch {
 }
 
 export function packPart(part: KeptPart): Uint8Array {
-  return new Uint8Array(packr.pack(part));
+  return new Uint8Array(packr.pack(part, RESET_BUFFER_MODE));
 }
 
 export function unpackPart(bytes: Uint8Array): KeptPart {

@@ -5,7 +5,7 @@ import type { ShardContext } from './context.ts';
 import { type FenceChange, fenceEventFields, fenceEventText, fenceFeature } from './fence/fence_event.ts';
 import type { Crossing } from './fence/observe_fences.ts';
 import type { Place } from './location/place.ts';
-import { featureCollection, locationIn } from './location/text.ts';
+import { featureCollection, locationIn, membersText } from './location/text.ts';
 import { motionIn } from './motion/text.ts';
 import type { ProviderState, TrackableState } from './state.ts';
 
@@ -15,9 +15,10 @@ const NOBODY: readonly Variant[] = [];
 export function publishLocation(context: ShardContext, place: Place): void {
   const variants = context.variants.get('location_updates') ?? NOBODY;
   if (variants.length === 0) return;
+  const shared = membersText(place);
   let fields: FilterFields | undefined;
   for (const variant of variants) {
-    const text = locationIn(place, variant, context.zones);
+    const text = locationIn(place, variant, context.zones, shared);
     if (text === undefined) continue;
     if (variant.unfiltered !== true) fields ??= locationFields(place);
     push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);

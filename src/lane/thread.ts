@@ -1,10 +1,11 @@
 import { Piscina } from 'piscina';
+import { shareMemory } from '../../workers/shared_memory.ts';
 
 /** A worker thread that turns bytes into bytes, one call at a time. */
 export interface Thread {
   /**
-   * Rejects with the worker's error, or when the worker has died, be it long before: who runs something must know that
-   * what the worker knew is lost. Where there is an area the bytes may lie in it, and are good until the next run.
+   * One run at a time. Copies the bytes before it returns. Rejects with the worker's error, or when the worker has died, be it long before:
+   * who runs something must know that what the worker knew is lost. The answer is good until the next run.
    */
   run(bytes: Uint8Array): Promise<Uint8Array>;
   /** What its JavaScript holds, in bytes; undefined while there is no worker. */
@@ -34,24 +35,24 @@ const YOUNG_GENERATION_MB = 64;
 
 export interface ThreadOptions {
   readonly workerData?: object;
-  /** Bytes of memory shared with the worker, which it is given as `workerData.area`: what it puts there need not cross. */
-  readonly areaBytes?: number;
+  /** Bytes of a task, and of an answer, that lie in memory shared with the worker, `workerData.shared`. Larger ones cross. */
+  readonly sharedBytes?: number;
   /** Whether the worker starts at once; otherwise `restart` does it. */
   readonly isNeeded?: boolean;
 }
 
-/** A worker answers with bytes, or with the number of bytes that it has put into its area. */
-type Pool = Piscina<Uint8Array, Uint8Array | number>;
+/** A task and its answer: bytes, or the number of those that lie in shared memory. */
+type Pool = Piscina<Uint8Array | number, Uint8Array | number>;
 
 /**
  * Starts a worker from a file of workers/. Each thread is a Piscina of its own: in a shared one a slow shard would
  * block the others, and its queue reorders tasks. A worker that has died takes its Piscina along: one that outlives
  * its first worker queues runs for the next, and keeps them for ever should that one die before it is ready.
  */
-export function openThread(file: URL, { workerData, areaBytes = 0, isNeeded = true }: ThreadOptions = {}): Thread {
+export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = true }: ThreadOptions = {}): Thread {
   let pool: Pool | undefined;
   let isClosed = false;
-  let area: Uint8Array = new Uint8Array(0);
+  let shared = shareMemory(0);
 
   const drop = async (dropped: Pool | undefined): Promise<void> => {
     if (pool === dropped) pool = undefined;
@@ -59,7 +60,7 @@ export function openThread(file: URL, { workerData, areaBytes = 0, isNeeded = tr
   };
   const start = (): void => {
     // A worker that has died may still write.
-    area = new Uint8Array(new SharedArrayBuffer(areaBytes));
+    shared = shareMemory(sharedBytes);
     const started: Pool = new Piscina({
       filename: file.href,
       minThreads: 1,
@@ -67,7 +68,7 @@ export function openThread(file: URL, { workerData, areaBytes = 0, isNeeded = tr
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-      workerData: { ...workerData, area },
+      workerData: { ...workerData, shared },
     });
     // A worker that dies while it is idle is heard of by the next run.
     started.on('error', () => undefined);
@@ -78,8 +79,9 @@ export function openThread(file: URL, { workerData, areaBytes = 0, isNeeded = tr
   return {
     async run(bytes) {
       if (pool === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
-      const found = await pool.run(bytes, { transferList: [bytes.buffer as ArrayBuffer] });
-      return typeof found === 'number' ? area.subarray(0, found) : found;
+      const { task, answer } = shared;
+      const found = await (bytes.length <= task.length ? runShared(pool, task, bytes) : runAlone(pool, bytes));
+      return typeof found === 'number' ? answer.subarray(0, found) : found;
     },
     async memory() {
       // A worker that has just ended rejects.
@@ -101,4 +103,14 @@ export function openThread(file: URL, { workerData, areaBytes = 0, isNeeded = tr
       return drop(pool);
     },
   };
+}
+
+function runShared(pool: Pool, task: Uint8Array, bytes: Uint8Array): Promise<Uint8Array | number> {
+  task.set(bytes);
+  return pool.run(bytes.length);
+}
+
+function runAlone(pool: Pool, bytes: Uint8Array): Promise<Uint8Array | number> {
+  const own = new Uint8Array(bytes);
+  return pool.run(own, { transferList: [own.buffer] });
 }

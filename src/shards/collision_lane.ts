@@ -1,4 +1,4 @@
-import { type CollisionReply, pack, unpackCollisionReply } from '../../workers/protocol.ts';
+import { type CollisionReply, packForNow, unpackCollisionReply } from '../../workers/protocol.ts';
 import { Lane } from '../lane/lane.ts';
 import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import type { Variant } from '../model/topics.ts';
@@ -131,7 +131,7 @@ export class CollisionLane {
       else if (telling.kind === 'zone') zones.push([telling.id, telling.zone]);
       else variants = telling.variants;
     }
-    const bytes = pack({
+    const bytes = packForNow({
       nowMs: first === undefined ? nowMs : Math.min(nowMs, first.receivedMs),
       completeTo: first?.seq ?? Number.MAX_SAFE_INTEGER,
       motions,

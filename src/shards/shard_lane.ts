@@ -20,8 +20,8 @@ const REVIVALS_MAX = 10;
 /** Whoever ends workers from outside hardly hits the same item as often as this. */
 const DEATHS_MAX = 3;
 
-/** An answer to a full batch takes less; a longer one crosses by itself. */
-const AREA_BYTES = 1 << 23;
+/** A full batch takes less, and so does the answer to it; a longer one crosses by itself. */
+const SHARED_BYTES = 1 << 23;
 
 /** How long a worker must have had nothing to do, and what it must have done before, for it to tidy up. */
 const REST_AFTER_ROUNDS = 10;
@@ -83,7 +83,7 @@ export class ShardLane {
     this.#keeping = new Keeping(options.shareOfStore, () => options.isStoreBehind());
     this.#thread = openThread(SHARD_WORKER, {
       workerData: options.settings satisfies ShardSettings,
-      areaBytes: AREA_BYTES,
+      sharedBytes: SHARED_BYTES,
     });
     const driver: LaneDriver<LaneItem, ShardReply | undefined> = {
       run: (items) => this.#run(items),
@@ -198,7 +198,7 @@ export class ShardLane {
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
     const batch = packBatch({ nowMs, items, rowsMax });
-    // The thread takes the bytes along.
+    // The bytes are good until something else is packed.
     this.#keeping.recent.hold(batch, items);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#told.note(items);

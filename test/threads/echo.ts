@@ -1,16 +1,28 @@
-/** The worker of thread.test.ts: sends back what it gets, counts its runs, and does what the first byte says. */
+import { workerData } from 'piscina';
+import { bytesOf, type SharedMemory } from '../../workers/shared_memory.ts';
+
+/**
+ * The worker of thread.test.ts: sends back what it gets, counts its runs, and does what the first byte says. Answers go
+ * through shared memory where they fit.
+ */
 const SLOWLY = 1;
 const FAILING = 2;
 const DYING = 3;
+const SAYING_HOW = 4;
 
+const { shared } = workerData as { readonly shared: SharedMemory };
 let runs = 0;
 
-async function echo(bytes: Uint8Array): Promise<Uint8Array> {
+async function echo(task: Uint8Array | number): Promise<Uint8Array | number> {
+  const bytes = bytesOf(task, shared);
   runs++;
   if (bytes[0] === SLOWLY) await new Promise((resolve) => setTimeout(resolve, 60_000));
   if (bytes[0] === FAILING) throw new Error(`failed in run ${runs}`);
   if (bytes[0] === DYING) process.exit(7);
-  return new Uint8Array([...bytes, runs]);
+  const answer = new Uint8Array([...bytes, bytes[0] === SAYING_HOW ? Number(typeof task === 'number') : runs]);
+  if (answer.length > shared.answer.length) return answer;
+  shared.answer.set(answer);
+  return answer.length;
 }
 
 export { echo as default };

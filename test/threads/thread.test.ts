@@ -4,7 +4,7 @@ import { openThread } from '../../src/lane/thread.ts';
 
 const ECHO = new URL('./echo.ts', import.meta.url);
 const NOWHERE = new URL('./nowhere.ts', import.meta.url);
-const [PLAIN, SLOWLY, FAILING, DYING] = [0, 1, 2, 3];
+const [PLAIN, SLOWLY, FAILING, DYING, SAYING_HOW] = [0, 1, 2, 3, 4];
 
 function open(t: TestContext, file = ECHO) {
   const thread = openThread(file);
@@ -16,6 +16,22 @@ test('Thread runs in one worker, which keeps its state', async (t) => {
   const { run } = open(t);
   assert.deepEqual(await run(PLAIN, 5), [0, 5, 1]);
   assert.deepEqual(await run(PLAIN, 6), [0, 6, 2]);
+});
+
+test('Thread takes tasks and answers through shared memory where they fit, after a restart as well', async (t) => {
+  const thread = openThread(ECHO, { sharedBytes: 8 });
+  t.after(() => thread.close());
+  for (let round = 0; round < 2; round++) {
+    for (const length of [1, 7, 8, 9, 1000]) {
+      const bytes = new Uint8Array(length).fill(SAYING_HOW);
+      const expected = [...bytes, Number(length <= 8)];
+      const running = thread.run(bytes);
+      // They were copied.
+      bytes.fill(PLAIN);
+      assert.deepEqual([...(await running)], expected);
+    }
+    await thread.restart();
+  }
 });
 
 test('Thread rejects with the error of a run, and the worker goes on', async (t) => {

@@ -13,7 +13,7 @@ interface Area {
 }
 
 const INNER = ['src/model', 'src/core'];
-const PROTOCOLS = ['workers/protocol.ts', 'workers/*_protocol.ts'];
+const PROTOCOLS = ['workers/protocol.ts', 'workers/*_protocol.ts', 'workers/shared_memory.ts'];
 
 export const AREAS: readonly Area[] = [
   { path: 'src/model', mayImport: [], packages: ['typebox', 'typebox/compile'] },

@@ -1,10 +1,11 @@
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { PlaneTransform } from '../zone/transform.ts';
-import { pointInPlane, viewTransform } from '../zone/view.ts';
+import { viewTransform, writeInPlane } from '../zone/view.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import type { Place } from './place.ts';
 
+const scratch: [number, number] = [0, 0];
 const POSITION_END = ']},';
 const TRACKABLES = ',"trackables":';
 
@@ -21,8 +22,8 @@ export function planeOf(place: Place, view: View, zones: ZoneLookup): PlaneTrans
 
 /** JSON text of the location in EPSG:4326. Not kept: it is longer than everything that it is made of. */
 // hot
-export function locationText(place: Place): string {
-  return `{"position":${pointText(place.lon, place.lat, place.z)},${membersText(place)},"crs":"EPSG:4326"}`;
+export function locationText(place: Place, shared = membersText(place)): string {
+  return `{"position":${pointText(place.lon, place.lat, place.z)},${shared},"crs":"EPSG:4326"}`;
 }
 
 /**
@@ -38,14 +39,23 @@ export function membersIn(text: string, value: object): string | undefined {
   return start < 0 || end < start ? undefined : text.slice(start + POSITION_END.length, end);
 }
 
-/** JSON text of the location in a view, a GeoJSON Feature where the view says so; undefined if it cannot be shown. */
-export function locationIn(place: Place, view: View, zones: ZoneLookup): string | undefined {
+/**
+ * JSON text of the location in a view, a GeoJSON Feature where the view says so; undefined if it cannot be shown. Whoever
+ * asks for several views may have what they share made once.
+ */
+// hot
+export function locationIn(
+  place: Place,
+  view: View,
+  zones: ZoneLookup,
+  shared = membersText(place),
+): string | undefined {
   const plane = planeOf(place, view, zones);
   if (plane === undefined) return undefined;
-  if (plane === 'wgs84' && view.geojson !== true) return locationText(place);
+  if (plane === 'wgs84' && view.geojson !== true) return locationText(place, shared);
   const position = plane === 'wgs84' ? pointText(place.lon, place.lat, place.z) : textIn(place, plane);
   if (position === undefined) return undefined;
-  const members = `${membersText(place)},"crs":${JSON.stringify(view.crs)}}`;
+  const members = `${shared},"crs":${JSON.stringify(view.crs)}}`;
   return view.geojson === true ? feature(position, `{${members}`) : `{"position":${position},${members}`;
 }
 
@@ -55,7 +65,7 @@ export function positionOf({ lon, lat, z }: Place): number[] {
 }
 
 /** What a location says beside its position and crs, without braces: what was sent, and what the hub has filled in. */
-function membersText(place: Place): string {
+export function membersText(place: Place): string {
   const { sentFloor, sentSpeed, sentCourse, trackables } = place;
   let { text } = place;
   if (Number.isNaN(sentFloor)) text += `,"floor":${place.floor}`;
@@ -80,8 +90,7 @@ function textIn(place: Place, plane: PlaneTransform): string | undefined {
   if (place.isLocal && zone !== undefined && zoneTransform(zone) === plane) {
     return pointText(place.sentX, place.sentY, place.z);
   }
-  const point = pointInPlane({ type: 'Point', coordinates: positionOf(place) }, plane);
-  return point && JSON.stringify(point);
+  return writeInPlane(place.lon, place.lat, plane, scratch) ? pointText(scratch[0], scratch[1], place.z) : undefined;
 }
 
 /** Text of a GeoJSON Feature of a geometry's and a properties object's text. */

@@ -24,6 +24,17 @@ export function viewTransform(
   return zone === undefined ? undefined : zoneTransform(zone);
 }
 
+/** Writes where a place on the earth is in the plane, in rounded metres; false when the plane does not reach it. */
+// hot
+export function writeInPlane(lon: number, lat: number, plane: PlaneTransform, out: [number, number]): boolean {
+  plane.fromWgs84(lon, lat, out);
+  if (!Number.isFinite(out[0]) || !Number.isFinite(out[1])) return false;
+  if (plane === WGS84) return true;
+  out[0] = roundMetres(out[0]);
+  out[1] = roundMetres(out[1]);
+  return true;
+}
+
 /**
  * The point in the plane, in rounded metres, or in whatever a function converts it to. z is kept. Undefined when the
  * plane does not reach it.

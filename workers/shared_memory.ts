@@ -1,0 +1,18 @@
+/** Memory that a thread shares with its worker: what lies there need not cross, and is no garbage afterwards. */
+export interface SharedMemory {
+  /** What the worker is asked. */
+  readonly task: Uint8Array;
+  /** What it answers. */
+  readonly answer: Uint8Array;
+}
+
+/** Makes memory for tasks and answers of so many bytes each. Where it is never touched it costs nothing. */
+export function shareMemory(bytes: number): SharedMemory {
+  const newArea = () => new Uint8Array(new SharedArrayBuffer(bytes));
+  return { task: newArea(), answer: newArea() };
+}
+
+/** Bytes as they are, or those in the place of tasks, by their number. They are good until the worker has answered. */
+export function bytesOf(task: Uint8Array | number, shared: SharedMemory): Uint8Array {
+  return typeof task === 'number' ? shared.task.subarray(0, task) : task;
+}
