@@ -50,7 +50,6 @@ test('A trackable that is clicked tells where it is, and in which fence', { skip
   await panel(page).getByText('Dock A').waitFor();
   await panel(page).getByText('Hall', { exact: true }).waitFor();
   await page.waitForURL((url) => url.searchParams.get('sel') === `trackables:${FORKLIFT.id}`);
-
   await move(hub, 'tag-1', [50, 20], { floor: 0, accuracy: 0.25 });
   await panel(page).getByText('none').waitFor();
   await panel(page).getByText('0.25 m').waitFor();
@@ -61,10 +60,9 @@ test('A fence that is clicked names what is in it, and glows when something ente
   await createSite(hub);
   const page = await lookAt(t, hub, [20, 20]);
   const [x, y] = await middle(page);
-  // The fence is up to 10 m away from its middle, and 10 m are some 100 pixels.
   const inside: [number, number] = [x + 40, y + 40];
   const look = async (): Promise<string> => JSON.stringify(await coloursAt(page, inside));
-  // North of the fence is the hall alone. A click before the fence is drawn over the hall would select that.
+  // 10 m are some 100 pixels: north of the fence is the hall alone, which a click before it is drawn would select.
   await untilHolds(page, async () => {
     const [hall, both] = [await coloursAt(page, [x + 40, y - 160]), await coloursAt(page, inside)];
     return hall.length > 1 && (both.at(-1)?.[3] ?? 0) > (hall.at(-1)?.[3] ?? 0);
@@ -192,9 +190,8 @@ test('A measured line has its length on the earth', { skip }, async (t) => {
   await page.mouse.click(x + 200, y);
   // At zoom 20 a pixel is 156543 m / 2^20 times the cosine of the latitude.
   const metres = 400 * (156_543.034 / 2 ** 20) * Math.cos((50.11045 * Math.PI) / 180);
-  // The length that was shown up to the pointer's last stop gives way to that of the whole line.
-  const length = page.locator('.map-measure strong');
-  await untilHolds(page, async () => Math.abs(Number.parseFloat(await length.innerText()) - metres) < 0.2);
+  const shown = async () => Number.parseFloat(await page.locator('.map-measure strong').innerText());
+  await untilHolds(page, async () => Math.abs((await shown()) - metres) < 0.2);
   await page.keyboard.press('Escape');
   await page.locator('.map-measure').waitFor({ state: 'hidden' });
 });
