@@ -30,13 +30,18 @@ export const INVALID = 0x2200;
  */
 export class CqlProxy {
   fate: (request: Request) => Fate = () => 'pass';
+  /** Whether who connects is cut off at once. */
+  isDown = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   /** Late writes that the database has answered. */
   readonly lateDone: Promise<void>[] = [];
 
   private constructor(target: number) {
-    this.#server = createServer((client) => this.#join(client, connect(target, '127.0.0.1')));
+    this.#server = createServer((client) => {
+      if (this.isDown) client.destroy();
+      else this.#join(client, connect(target, '127.0.0.1'));
+    });
   }
 
   static async open(target: number): Promise<CqlProxy> {

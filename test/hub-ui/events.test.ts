@@ -44,7 +44,7 @@ test('Events come as they happen, are filtered and paused, and lead to the map',
   await untilLines(page, 'was changed', 0);
   await page.getByRole('searchbox', { name: 'Search events' }).fill('crane dock');
   await untilHolds(page, async () => (await log(page).count()) === 2);
-  assert.match(page.url(), /show=entries,exits,collisions/);
+  await page.waitForURL(/show=entries,exits,collisions/);
   await page.getByRole('searchbox', { name: 'Search events' }).fill('nobody');
   await page.getByText('No event matches').waitFor();
   await page.getByRole('button', { name: 'Show all events' }).click();

@@ -55,11 +55,8 @@ test('The map is moved, measured on and searched by keys', { skip }, async (t) =
   await page.getByLabel('Names').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Measure' }).press('Enter');
   await page.getByText('Click points to measure').waitFor();
-  // The page listens from its next frame on.
-  await untilHolds(page, async () => {
-    await page.keyboard.press('Escape');
-    return (await page.getByText('Click points to measure').count()) === 0;
-  });
+  await page.keyboard.press('Escape');
+  await page.getByText('Click points to measure').waitFor({ state: 'detached' });
 
   await page.keyboard.press('/');
   await page.keyboard.type('fork');

@@ -105,7 +105,8 @@ test('The JSON of an entity can be read, changed, and copied as a command that w
     await dialog.getByRole('button', { name: verb, exact: true }).click();
     await dialog.getByRole('button', { name: 'Copy as curl' }).click();
     const command = await dialog.locator('pre').innerText();
-    assert.equal(await copied(page), command);
+    // The browser takes it after the click.
+    await untilHolds(page, async () => (await copied(page)) === command);
     const before = (await hub.get(`/fences/${DOCK.id}?crs=local&zone_id=${HALL.id}`)).body;
     const { stdout } = await promisify(execFile)('bash', ['-c', command.replace('curl', 'curl -sS -i')]);
     assert.match(stdout, verb === 'Read' ? /^HTTP\/1.1 200/ : /^HTTP\/1.1 204/, stdout);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { TestMap } from './setup_map.ts';
 import { CELLAR, createSite, DOCK, earth, HALL, move } from './ui_site.ts';
 
@@ -24,7 +24,7 @@ test('A fence that is drawn on the map tells of the entry into it', { skip }, as
   await page.getByRole('button', { name: 'Create fence' }).click();
   await page.getByText('Crossing is saved').waitFor();
   const kept = (await hub.get('/fences/summary')).body.find(({ name }: { name: string }) => name === 'Crossing');
-  assert.equal(page.url(), `${hub.origin}/hub-ui/fences/${kept.id}`);
+  await page.waitForURL(`${hub.origin}/hub-ui/fences/${kept.id}`);
 
   await move(hub, 'tag-1', [40, 20]);
   await move(hub, 'tag-1', [60, 20]);
@@ -162,8 +162,8 @@ test('A fence takes the outline of a zone, and a circle is drawn from its middle
   await map.click(earth(60, 20));
   await map.click(earth(70, 20));
   await page.getByText('Middle as numbers').waitFor();
-  const radius = Number(await page.getByLabel('Radius').inputValue());
-  assert.ok(Math.abs(radius - 10) < 0.5, `${radius}`);
+  const radius = page.getByLabel('Radius');
+  await untilHolds(page, async () => Math.abs(Number(await radius.inputValue()) - 10) < 0.5);
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('4 corners as numbers').waitFor();
 });
@@ -192,7 +192,7 @@ test('A change of somebody else is shown, and not undone unasked', { skip }, asy
   await page.getByRole('heading', { name: 'Dock A' }).waitFor();
   await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name: 'Dock B' });
   await page.getByRole('heading', { name: 'Dock B' }).waitFor();
-  assert.equal(await name.inputValue(), 'Dock B');
+  await untilHolds(page, async () => (await name.inputValue()) === 'Dock B');
   await name.fill('Dock C');
   await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name: 'Dock D' });
   await page.getByText('Somebody else has changed this fence').waitFor();

@@ -37,8 +37,8 @@ test('Every place of the navigation has an address, and the way back leads back'
   for (const name of ['Events', 'Operations', 'Zones', 'Fences', 'Trackables', 'Providers', 'Rules', 'Lists']) {
     await rail.getByRole('link', { name }).click();
     await page.getByRole('heading', { level: 1 }).first().waitFor();
-    assert.equal(new URL(page.url()).pathname, `/hub-ui/${name.toLowerCase()}`);
-    assert.equal(await rail.getByRole('link', { name }).getAttribute('aria-current'), 'page');
+    await page.waitForURL((url) => url.pathname === `/hub-ui/${name.toLowerCase()}`);
+    await rail.locator('a[aria-current=page]', { hasText: name }).waitFor();
   }
   await page.goBack();
   await page.waitForURL('**/hub-ui/rules');

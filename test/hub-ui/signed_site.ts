@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -10,6 +8,7 @@ import { DEV } from '../auth/dev/people.ts';
 import { BROWSER_CLIENT, openIdentityProvider } from '../auth/identity_provider.ts';
 import { CLIENT } from '../auth/issuer.ts';
 import { openUiHub } from '../support/browser.ts';
+import { freePort } from '../support/free_port.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { DOCK, HALL } from './ui_site.ts';
 
@@ -59,13 +58,4 @@ export async function signIn(page: Page, name: string): Promise<void> {
   await page.locator('input[name=password]').fill(name);
   await page.locator('button[type=submit]').click();
   await page.locator('.rail .account-name', { hasText: name }).waitFor();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

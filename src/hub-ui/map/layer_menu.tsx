@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { IconButton } from '../parts/button.tsx';
 import { Check } from '../parts/field.tsx';
 import type { LayerName } from './map_url.ts';
@@ -36,7 +36,8 @@ export function LayerMenu({
 }) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // Before the menu is seen: whoever sees it may leave it at once.
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const close = (event: Event): void => {
       if (event instanceof KeyboardEvent ? event.key === 'Escape' : !box.current?.contains(event.target as Node)) {

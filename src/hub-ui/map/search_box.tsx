@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { Icon, type IconName } from '../parts/icons.tsx';
@@ -96,7 +96,8 @@ function useFound(text: string): readonly (Selection & { readonly label: string 
 }
 
 function useSlash(id: string): void {
-  useEffect(() => {
+  // Before the field is seen: whoever sees it may press the key at once.
+  useLayoutEffect(() => {
     const focus = (event: KeyboardEvent): void => {
       const isTyping = (event.target as HTMLElement).closest('input, textarea, select, dialog') !== null;
       if (event.key !== '/' || isTyping) return;

@@ -1,5 +1,5 @@
 import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
@@ -220,7 +220,8 @@ function useClicks(
   { trackables, providers, onSelect }: Movers & { readonly onSelect: SiteProps['onSelect'] },
 ): void {
   const { map } = useMap();
-  useEffect(() => {
+  // Before the map is seen: whoever sees it may click at once.
+  useLayoutEffect(() => {
     if (!isOn) return;
     const click = ({ pixel, coordinate }: MapBrowserEvent): void => {
       const clusters = [trackables, providers].flatMap(({ current }) => current?.screen.clusters ?? []);

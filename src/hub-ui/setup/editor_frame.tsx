@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { can } from '../hub/access.ts';
 import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
@@ -178,7 +178,8 @@ function focusProblem(): void {
 
 /** Undo and redo wherever no text is being written, and saving from everywhere. */
 function useShortcuts<K extends Kind>({ draft }: Editor<K>): void {
-  useEffect(() => {
+  // Before the form is seen: whoever sees it may save it at once.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
       const key = event.key.toLowerCase();

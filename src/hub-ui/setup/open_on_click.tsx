@@ -1,5 +1,5 @@
 import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useMap } from '../map/map_view.tsx';
 import { type Drawn, drawnBy } from '../map/shapes.ts';
@@ -9,7 +9,8 @@ import { editorPath } from './use_editor.ts';
 export function OpenOnClick({ kind }: Pick<Drawn, 'kind'>) {
   const { map } = useMap();
   const [, go] = useLocation();
-  useEffect(() => {
+  // Before the map is seen: whoever sees it may click at once.
+  useLayoutEffect(() => {
     const click = ({ pixel }: MapBrowserEvent): void => {
       const hit = map.forEachFeatureAtPixel(
         pixel,
