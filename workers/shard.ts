@@ -20,7 +20,8 @@ export default function run(task: Uint8Array | number): unknown {
     return 0;
   }
   const { motions, events, ...outcome } = shard.step(unpackBatch(bytes));
-  const packed = motions.length === 0 ? undefined : pack(motions);
+  // As a Buffer: other bytes are copied when they are unpacked.
+  const packed = motions.length === 0 ? undefined : Buffer.from(pack(motions).buffer);
   const reply = packInto(shared.answer, { outcome, events: blocksOf(events), motions: packed });
   return typeof reply === 'number' ? reply : move(reply);
 }

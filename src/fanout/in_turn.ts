@@ -30,7 +30,7 @@ export class InTurn {
       return;
     }
     // The bytes lie where the next batch's will.
-    const kept = events.map((block) => ({ ...block, bytes: block.bytes.slice() }));
+    const kept = events.map((block) => ({ ...block, bytes: new Uint8Array(block.bytes) }));
     const held: Held = { events: kept, done: after === undefined };
     this.#held.push(held);
     this.#heldEvents += countOf(events);

@@ -99,7 +99,7 @@ export class Outbox implements Subscriber {
   /** A payload that waits is a copy: the bytes that it is cut from may hold much more, for others. */
   #keep(prefix: Uint8Array, payload: Uint8Array): void {
     const bytes = payload.byteLength + WAITING_OVERHEAD_BYTES;
-    this.#wait({ kind: 'message', prefix, payload: payload.slice(), bytes });
+    this.#wait({ kind: 'message', prefix, payload: new Uint8Array(payload), bytes });
   }
 
   #flows(): boolean {

@@ -32,18 +32,16 @@ export function blocksOf(events: readonly EventText[]): EventBlock[] {
   }));
 }
 
-const encoder = new TextEncoder();
-
-/** Texts as the bytes of a payload. */
+/** Texts as the bytes of a payload. They are a Buffer, which msgpackr neither names nor copies, as it does other bytes. */
 // hot
 export function joined(texts: readonly string[]): Pick<EventBlock, 'bytes' | 'ends'> {
   const text = texts.join(',');
-  const bytes = encoder.encode(text);
+  const bytes = Buffer.from(text);
   const ends = new Uint32Array(texts.length);
   const isAscii = bytes.length === text.length;
   let at = -1;
   for (let i = 0; i < texts.length; i++) {
-    at += 1 + (isAscii ? (texts[i] as string).length : encoder.encode(texts[i]).length);
+    at += 1 + (isAscii ? (texts[i] as string).length : Buffer.byteLength(texts[i] as string));
     ends[i] = at;
   }
   return { bytes, ends };

@@ -63,7 +63,7 @@ export class CollisionLane {
     if (packed !== undefined) {
       this.#waitingBytes += packed.byteLength;
       // The bytes lie where those of the shard's next batch will.
-      this.lane.push({ kind: 'motions', packed: packed.slice() });
+      this.lane.push({ kind: 'motions', packed: new Uint8Array(packed) });
     } else if (this.#waiting > 0) this.lane.wake();
   }
 
