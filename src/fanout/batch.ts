@@ -16,6 +16,8 @@ export class Batch {
   readonly #bytes: Uint8Array;
   readonly #ends: Uint32Array;
   #payloads: readonly Uint8Array[] | undefined;
+  /** Batches of one event, by its place. */
+  #ones: Batch[] | undefined;
 
   /** Takes the bytes, and where in them each text ends; the next one starts behind the comma. */
   constructor(bytes: Uint8Array, ends: Uint32Array) {
@@ -41,6 +43,7 @@ export class Batch {
   /** The events at these places, which rise. */
   at(places: readonly number[]): Batch {
     if (places.length === this.count) return this;
+    if (places.length === 1) return this.#one(places[0] as number);
     const ends = new Uint32Array(places.length);
     let length = -1;
     for (let i = 0; i < places.length; i++) {
@@ -56,6 +59,18 @@ export class Batch {
       bytes.set(this.#bytes.subarray(this.#start(place), this.#ends[place]), to);
     }
     return new Batch(bytes, ends);
+  }
+
+  /** One event, where it lies: most filters want one provider, and many want the same. hot */
+  #one(place: number): Batch {
+    this.#ones ??= [];
+    let one = this.#ones[place];
+    if (one === undefined) {
+      const [start, end] = [this.#start(place), this.#ends[place] as number];
+      one = new Batch(this.#bytes.subarray(start, end), Uint32Array.of(end - start));
+      this.#ones[place] = one;
+    }
+    return one;
   }
 
   /** Payloads of at most PAYLOAD_MAX_BYTES: what stands between the brackets of a frame. A longer text is one alone. */

@@ -3,7 +3,8 @@ import { after, test } from 'node:test';
 import { type Event, type Recorder, SocketClient } from '../support/socket_client.ts';
 import { fenceOf, HubProcess, locationOf, newFolder } from './hub_process.ts';
 
-const DELAY_MS = 600;
+/** Longer than a start takes on a slow machine. */
+const DELAY_MS = 3000;
 const SETTINGS = { restart_event_delay: DELAY_MS, num_threads: 2 };
 const CART = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01';
 const FOREVER = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f02';

@@ -93,6 +93,7 @@ test('Anchors are seen on the live map, found by a search and told of', { skip }
   const [at] = await Promise.all([page.locator('.map').first().boundingBox(), page.waitForURL(/at=8\.679581/)]);
   assert.ok(at !== null);
   await panel.getByRole('button', { name: 'Close' }).click();
+  await panel.waitFor({ state: 'hidden' });
   await page.mouse.click(at.x + at.width / 2, at.y + at.height / 2);
   await panel.getByRole('heading', { name: 'North wall' }).waitFor();
 });

@@ -62,6 +62,7 @@ test('A theme that was chosen stays', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/rules`, { theme: 'dark' });
   const ground = (): Promise<string> => page.evaluate('getComputedStyle(document.body).backgroundColor');
+  await page.getByRole('button', { name: 'Theme: System' }).waitFor();
   const dark = await ground();
   await page.getByRole('button', { name: 'Theme: System' }).click();
   await page.getByRole('button', { name: 'Theme: Light' }).waitFor();

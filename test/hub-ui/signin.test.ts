@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openSignedSite, signIn } from './signed_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
@@ -61,17 +61,12 @@ test('Who may see some things is led to these, and to nothing else', { skip }, a
   await signIn(page, 'tag-owner');
   const links = page.locator('.rail-group').getByRole('link');
   const seen = ['Map', 'Events', 'Operations', 'Fences', 'Trackables', 'Providers', 'Lists'];
-  assert.deepEqual(await links.allTextContents(), seen);
+  await untilHolds(page, async () => (await links.allTextContents()).join() === seen.join());
   // Of the site, the fence that they own.
   await page.getByRole('combobox', { name: 'Search the site' }).fill('a');
   await page.getByRole('option').first().waitFor();
-  assert.deepEqual(
-    await page
-      .getByRole('option')
-      .getByText(/Dock|Hall/)
-      .allTextContents(),
-    ['Dock A'],
-  );
+  const found = page.getByRole('option').getByText(/Dock|Hall/);
+  await untilHolds(page, async () => (await found.allTextContents()).join() === 'Dock A');
   assert.equal(await page.getByRole('region', { name: 'First steps' }).count(), 0);
   assert.equal(await page.locator('.toast').count(), 0);
   await page.goto(`${hub.origin}/hub-ui/zones`);
