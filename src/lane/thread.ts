@@ -4,8 +4,9 @@ import { shareMemory } from '../../workers/shared_memory.ts';
 /** A worker thread that turns bytes into bytes, one call at a time. */
 export interface Thread {
   /**
-   * One run at a time. Copies the bytes before it returns. Rejects with the worker's error, or when the worker has died, be it long before:
-   * who runs something must know that what the worker knew is lost. The answer is good until the next run.
+   * One run at a time. Copies the bytes before it returns. Rejects with the worker's error, or when the worker has died,
+   * be it long before: who runs something must know that what the worker knew is lost. The answer is good until the next
+   * run.
    */
   run(bytes: Uint8Array): Promise<Uint8Array>;
   /** What its JavaScript holds, in bytes; undefined while there is no worker. */

@@ -1,4 +1,5 @@
 import { packBatch, type StoreReply, unpackPart } from '../../workers/store_protocol.ts';
+import { StartupError } from '../errors.ts';
 import type { Stage } from './opening.ts';
 import { checkScratch } from './scratch.ts';
 import { joinedParts, type Kept, type KeptPart, type Store, type StoreBatch } from './store.ts';
@@ -45,7 +46,8 @@ export class ThreadStore implements Store {
     let parts: KeptPart[] = [];
     const reply = await this.#ask((thread) => {
       // Whoever has heard of some parts cannot begin again.
-      if (parts.length > 0 && read !== undefined) throw new Error('Cannot load the store: its thread has ended');
+      if (parts.length > 0 && read !== undefined)
+        throw new StartupError('Cannot read the database: its thread has ended');
       parts = [];
       return thread.ask({ ask: 'load' }, (bytes) => {
         const part = unpackPart(bytes);

@@ -48,6 +48,21 @@ test('ThreadStore repeats the commits over which its thread has ended, in their 
   await store.close();
 });
 
+test('ThreadStore does not begin again for whoever has heard of a part when its thread ends, and goes on', async (context) => {
+  const { threads, store } = await openKillable(context);
+  const rows = Array.from({ length: 60_000 }, (_, number) => row(number));
+  await store.commit({ entities: [zone('a')], rows });
+  let heard = 0;
+  const loading = store.load(({ entities }) => {
+    heard += entities.length;
+    void threads[0]?.terminate();
+  });
+  await assert.rejects(loading, { name: 'StartupError', message: 'Cannot read the database: its thread has ended' });
+  assert.equal(heard, 1);
+  assert.equal((await store.load()).rows.length, rows.length);
+  await store.close();
+});
+
 test('ThreadStore rejects with the reason while its file cannot be opened anew, and works once it can', async (context) => {
   const { path, threads, store } = await openKillable(context);
   await threads[0]?.terminate();

@@ -6,6 +6,7 @@ import { zoneTransform } from '../zone/zone_transform.ts';
 import type { Place } from './place.ts';
 import type { Places } from './places.ts';
 import type { ReceivedLocation } from './received.ts';
+import { orUndefined } from './record.ts';
 import { speedAndCourse } from './speed_and_course.ts';
 
 const scratch: [number, number] = [0, 0];
@@ -59,10 +60,6 @@ export function locate(location: ReceivedLocation, places: Places, surroundings:
     { lon, lat, floor, keyMs, speed, course },
     { providerId, source, zone, timing, trackables, isLocal },
   );
-}
-
-function orUndefined(value: number): number | undefined {
-  return Number.isNaN(value) ? undefined : value;
 }
 
 function rounded(value: number | undefined): number | undefined {

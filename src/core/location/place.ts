@@ -2,7 +2,7 @@ import type { ElevationRef } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { ReceivedLocation } from './received.ts';
-import { LocationRecord, type RecordRoom } from './record.ts';
+import { LocationRecord, orUndefined, type RecordRoom } from './record.ts';
 
 /** In front of the record lies what was derived from it, as f64: NaN for a speed or course that nobody knows. */
 const [LON, LAT, FLOOR, KEY, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
@@ -140,8 +140,4 @@ export class Place extends LocationRecord implements PlaceContext, Derived {
     this.trackables = trackables;
     this.isLocal = isLocal;
   }
-}
-
-function orUndefined(value: number): number | undefined {
-  return Number.isNaN(value) ? undefined : value;
 }

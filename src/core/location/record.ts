@@ -136,8 +136,7 @@ export class LocationRecord {
   }
 
   get accuracy(): number | undefined {
-    const value = number(this.room, this.at + ACCURACY);
-    return Number.isNaN(value) ? undefined : value;
+    return orUndefined(number(this.room, this.at + ACCURACY));
   }
 
   get associated(): boolean | undefined {
@@ -176,6 +175,11 @@ export class LocationRecord {
   protected get crsPlace(): number {
     return this.room.view.getUint16(this.at + CRS, true);
   }
+}
+
+/** A number of a record, or undefined for one that was not sent. */
+export function orUndefined(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
 }
 
 function number({ view }: RecordRoom, at: number): number {

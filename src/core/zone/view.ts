@@ -62,11 +62,8 @@ export function polygonInPlane(polygon: Polygon, plane: PlaneTransform | Convert
 
 function converterOf(plane: PlaneTransform | Convert): Convert {
   if (typeof plane === 'function') return plane;
-  if (plane === WGS84) return plane.fromWgs84;
   return (lon, lat, out) => {
-    plane.fromWgs84(lon, lat, out);
-    out[0] = roundMetres(out[0]);
-    out[1] = roundMetres(out[1]);
+    writeInPlane(lon, lat, plane, out);
   };
 }
 
