@@ -13,6 +13,7 @@ import type { Config } from './config/schema.ts';
 import { StartupError } from './errors.ts';
 import type { Log } from './log.ts';
 import { RESOURCES, type RoleRules } from './model/permission.ts';
+import { show } from './model/show.ts';
 import type { SocketDeps } from './socket/socket.ts';
 import { TopicTargets } from './socket/targets.ts';
 
@@ -45,7 +46,8 @@ interface Given {
   readonly log: Log;
   /** Makes the fetch by which the identity server is reached. */
   outgoing(tls: OutgoingTls): Fetch;
-  now(): number;
+  /** The time of day, by which tokens expire, and the time that has passed. */
+  readonly clock: { now(): number; elapsed(): number };
 }
 
 const FILE = 'permissions.yaml';
@@ -55,28 +57,44 @@ const FILE = 'permissions.yaml';
  * without the identity server, too, and lets nobody but guests in until it answers. Throws a StartupError when a setting
  * is missing or the permissions do not fit.
  */
-export function openAuthorization(config: Config, { log, outgoing, now }: Given): HubAuthorization | undefined {
+export function openAuthorization(config: Config, { log, outgoing, clock }: Given): HubAuthorization | undefined {
   if (!config.require_authorization) return undefined;
   const { configUrl, client } = required(config);
   const routes = new RouteTargets(ROUTES);
   const topics = new TopicTargets();
   const policy = new Policy(permissionsIn(config.config_path), [...routes.all, ...topics.all]);
+  if (policy.repeated.length > 0) {
+    const lines = policy.repeated.map(({ role, rule, earlier }) => {
+      const what = `${rule.place}: role ${show(role)}: path ${show(rule.path)}`;
+      return `${what}: is the path ${show(earlier.path)} at ${earlier.place}: write its permissions there`;
+    });
+    throw new StartupError(lines.join('\n'));
+  }
   for (const { role, rule } of policy.unused) {
-    log.warn('A permission is of no use: the hub has no such path', { role, path: rule.path, place: rule.place });
+    log.warn('A permission is of no use: the hub has no such path that needs one', {
+      role,
+      path: rule.path,
+      place: rule.place,
+    });
   }
   const fetch = outgoing({ trusted: certificateIn(config), verify: config.verify_authserver });
   if (!config.verify_authserver)
     log.warn('The certificate of the identity server is not verified: anybody may issue tokens');
-  const identityServer = new IdentityServer({ configUrl, fetch, now, state: (is, error) => report(log, is, error) });
+  const identityServer = new IdentityServer({
+    configUrl,
+    fetch,
+    now: clock.elapsed,
+    state: (is, error) => report(log, is, error),
+  });
   const tokens = new Tokens({
     identityServer,
-    now,
+    now: clock.now,
     skipIssuer: config.openid_skip_issuer_verification,
     toleranceSeconds: config.openid_clock_tolerance,
     claims: { client, roles: config.openid_role_claims, ownedResources: config.openid_owned_resources_claim },
     isRole: (name) => policy.has(name),
   });
-  const authorizer = new Authorizer(policy, tokens);
+  const authorizer = new Authorizer(policy, { tokens, readers: (resource) => routes.readersOf(resource) });
   void identityServer.warm();
   return {
     api: { targets: routes, admit: (target, token) => authorizer.admit(target, token) },
@@ -121,7 +139,12 @@ function required(config: Config): { configUrl: string; client: string } {
 
 function permissionsIn(folder: string): readonly RoleRules[] {
   const path = join(folder, FILE);
-  const text = readConfigFile(path);
+  let text: string | undefined;
+  try {
+    text = readConfigFile(path);
+  } catch (cause) {
+    throw new StartupError(`${path}: cannot be read: ${(cause as Error).message}`, { cause });
+  }
   if (text !== undefined) return readPermissions(text, FILE);
   throw new StartupError(`${path}: is required with require_authorization, but is missing`);
 }

@@ -1,6 +1,6 @@
 /**
  * Every error that a client can see: its code, HTTP status and wire type. The wire type gets the configured prefix
- * (`com.flowcate` by default) in api/ and socket/.
+ * (`com.flowcate` by default) in api/, or gives way to the plain word of its status.
  */
 const CATALOGUE = {
   HUB_BAD_REQUEST: { status: 400, type: '.http.bad_request' },
@@ -38,11 +38,23 @@ export class HubError extends Error {
     return CATALOGUE[this.code].status;
   }
 
-  /** The body of the answer: {type, code, message}, with the type under the given reverse-domain prefix. */
-  body(typePrefix: string): { type: string; code: number; message: string } {
+  /** The body of the answer: {type, code, message}. The type is under a reverse-domain prefix, or a plain word without. */
+  body(typePrefix: string | undefined): { type: string; code: number; message: string } {
     const { status, type } = CATALOGUE[this.code];
-    return { type: `${typePrefix}${type}`, code: status, message: this.message };
+    return {
+      type: typePrefix === undefined ? plainType(status) : typePrefix + type,
+      code: status,
+      message: this.message,
+    };
   }
+}
+
+/** What v1 calls an error of a status: clients compare these words, so they are spelled as v1 spells them. */
+export function plainType(status: number): string {
+  if (status === 401 || status === 403) return 'unathorized';
+  if (status === 404) return 'not found';
+  if (status === 409) return 'conflict';
+  return status < 500 ? 'bad request' : 'server error';
 }
 
 /** A failed start: its message is the one line that the user sees. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { openRegionCheck } from '../wasm/region_check.ts';
+import { openShapeChecks } from '../wasm/shape_checks.ts';
 import { garbageCollector } from '../workers/garbage.ts';
 import type { Sources } from './adapters/sources.ts';
 import { createApi } from './api/api.ts';
@@ -8,11 +8,12 @@ import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
 import type { Fetch } from './auth/fetch_json.ts';
 import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
-import { every, risingClock, schedule } from './clock.ts';
+import { type Clock, every, openClock, schedule } from './clock.ts';
 import { listenSettings } from './config/listen_settings.ts';
 import type { Config } from './config/schema.ts';
 import { storePlace } from './config/store_settings.ts';
-import type { LastKnownRow } from './core/item.ts';
+import type { CollisionRow } from './core/collision/row.ts';
+import type { KeptRow, LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
 import { RULES_SETTING } from './entities/locating_rules.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
@@ -23,10 +24,12 @@ import { connectionsOf } from './operation/connections.ts';
 import { type Operation, openOperation } from './operation/operation.ts';
 import { outgoingFetch } from './outgoing_fetch.ts';
 import { type Parts, wire } from './parts.ts';
+import type { CollisionLane } from './shards/collision_lane.ts';
 import type { Shards } from './shards/shards.ts';
 import { type SiteSettings, withSite } from './site/site.ts';
 import { readSiteFiles } from './site/site_files.ts';
 import { createSocket } from './socket/socket.ts';
+import { WaitingFrames } from './socket/waiting_frames.ts';
 import { keptByKind, keptSetting } from './store/entity_text.ts';
 import { openStore } from './store/open.ts';
 import { beginReading, type Reading } from './store/reading.ts';
@@ -44,6 +47,7 @@ const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
 export interface Surroundings {
   /** Makes the fetch by which other servers are reached. */
   readonly outgoing?: (tls: OutgoingTls) => Fetch;
+  readonly clock?: Clock;
 }
 
 /** Entities of a hub that will need the room of what its start has left behind. */
@@ -61,6 +65,7 @@ export interface Hub {
   counts(): HubCounts;
   readonly fanout: Fanout;
   readonly shards: Shards;
+  readonly collisions: CollisionLane;
   readonly sources: Sources;
   readonly store: Store;
   /** Access tokens whose signature was looked at since the start. */
@@ -73,14 +78,15 @@ export interface Hub {
  * Puts the hub together and starts it: the only place where its parts are wired. Throws a StartupError when the
  * database or the port cannot be had.
  */
-export async function openHub(config: Config, log: Log, { outgoing = throughProxy }: Surroundings = {}): Promise<Hub> {
-  const authorization = openAuthorization(config, { log, outgoing, now: risingClock() });
-  const store = await openStore(storePlace(config, Date.now()), {
+export async function openHub(config: Config, log: Log, surroundings: Surroundings = {}): Promise<Hub> {
+  const { outgoing = throughProxy, clock = openClock() } = surroundings;
+  const authorization = openAuthorization(config, { log, outgoing, clock });
+  const store = await openStore(storePlace(config, clock.now()), {
     stage: ({ text, part }) => log.info(text, { part }),
     restarted: () => log.error('The thread of the database has failed and was started anew'),
   });
   try {
-    return await openOn(store, config, log, authorization);
+    return await openOn({ store, clock, authorization }, config, log);
   } catch (error) {
     authorization?.close();
     await store.close();
@@ -88,23 +94,25 @@ export async function openHub(config: Config, log: Log, { outgoing = throughProx
   }
 }
 
-async function openOn(
-  store: Store,
-  config: Config,
-  log: Log,
-  authorization: HubAuthorization | undefined,
-): Promise<Hub> {
+interface Opened {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly authorization: HubAuthorization | undefined;
+}
+
+async function openOn({ store, clock, authorization }: Opened, config: Config, log: Log): Promise<Hub> {
   // Workers start meanwhile. A failure is heard of below, where there is something to close.
   const reading = beginReading(store);
-  const regionProblem = await openRegionCheck();
-  const parts = wire({ store, config, log, regionProblem });
+  const shapes = await openShapeChecks();
+  const parts = wire({ clock, store, config, log, shapes });
   const { shards, collisions, ticker, fanout, entities, sources } = parts;
   try {
     await fill(parts, reading, config);
     const kept = await reading.all;
     const connections = () => connectionsOf(sources.status(), entities);
     const operation = await openOperation(parts, { config, log, kept, schedule, connections });
-    const listening = await serve({ ...parts, operation, authorization }, config, log);
+    const waiting = new WaitingFrames();
+    const listening = await serve({ ...parts, operation, authorization, waiting }, config, log);
     operation.start();
     sources.start();
     warnOfExposure(config, log);
@@ -117,6 +125,7 @@ async function openOn(
       renewCertificate: () => care.look(),
       fanout,
       shards,
+      collisions,
       sources,
       store,
       counts: operation.counts,
@@ -127,6 +136,7 @@ async function openOn(
         sources.close();
         authorization?.close();
         await listening.close();
+        await waiting.settled();
         await finish({ ...parts, operation });
         const lost = parts.writer.pendingRows;
         if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
@@ -148,44 +158,53 @@ async function fill(parts: Parts, reading: Reading, config: Config): Promise<voi
   rules.load(keptSetting(kept, RULES_SETTING));
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
-  // Before time counts, since its worker takes as long to start as those of the shards.
-  if (entities.count('trackable') > 0) collisions.lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);
   // What the start has left behind would stay until the engine needs the room: a hub with little to do may never.
   if (kept.length < MANY) garbageCollector()();
   // From here on time counts.
-  const isWanted = ({ kind, id }: LastKnownRow) => config.persist_locations && entities.has(kind, id);
+  const { persist_locations: isKept, restart_event_delay: delayMs } = config;
+  const pairs: CollisionRow[] = [];
   for await (const rows of reading.rows) {
-    // A crash may have left rows of what is deleted, or of a provider that was never kept.
-    const unwanted = rows.filter((row) => !isWanted(row));
-    if (unwanted.length > 0) void writer.writeRows(unwanted.map(({ kind, id }) => ({ kind, id, gone: true })));
-    shards.restore(rows.filter(isWanted), config.restart_event_delay);
+    const wanted: LastKnownRow[] = [];
+    const unwanted: KeptRow[] = [];
+    for (const row of rows) {
+      // A pair of what is deleted is still to be told its end. Other rows of that a crash may have left, or one of a
+      // provider that was never kept.
+      if (isKept && row.kind === 'collision') pairs.push(row);
+      else if (isKept && row.kind !== 'collision' && entities.has(row.kind, row.id)) wanted.push(row);
+      else unwanted.push({ kind: row.kind, id: row.id, gone: true });
+    }
+    if (unwanted.length > 0) void writer.writeRows(unwanted);
+    shards.restore(wanted, delayMs);
     // All of them at once would be alive in the shard together, and copied by each collection of its garbage.
     await shards.settled();
   }
+  collisions.restore(pairs, delayMs);
   // A worker takes some 400 ms to start. The first location should not wait for that.
-  for (const { lane } of shards.lanes) lane.wake();
+  for (const lane of [...shards.lanes.map(({ lane }) => lane), collisions.lane]) lane.wake();
   await Promise.all([shards.settled(), collisions.lane.settled()]);
 }
 
 type Running = Parts & { readonly operation: Operation };
-type Serving = Running & { readonly authorization: HubAuthorization | undefined };
+type Serving = Running & { readonly authorization: HubAuthorization | undefined; readonly waiting: WaitingFrames };
 
 async function serve(parts: Serving, config: Config, log: Log): Promise<Listening> {
-  const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation, authorization } = parts;
-  const replies = new Replies({ corsEnabled: config.cors, errorTypePrefix: config.error_type_prefix });
+  const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation } = parts;
+  const { authorization, waiting } = parts;
+  const errorTyping = { errorTypes: config.error_types, errorTypePrefix: config.error_type_prefix };
+  const replies = new Replies({ corsEnabled: config.cors, ...errorTyping });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   const createSite: typeof createApi = (deps) =>
     withSite(createApi(deps), {
       files: readSiteFiles(SITE_FOLDER),
       settings: siteSettings(config, authorization),
       ...(authorization && { permitted: authorization.permitted }),
-      refuse: (error) => replies.error(error),
+      refuse: (error, path) => replies.error(error, path),
     });
   return listen({
     ...listenSettings(config),
     socketPaths: SOCKET_PATHS,
-    refuse: (error) => replies.error(error),
+    refuse: (error, path) => replies.error(error, path),
     report,
     handleHttp: createSite({
       entities,
@@ -201,7 +220,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
       rules,
       publishFenceEvent: fenceEventPublisher({ fanout, entities, counts, now }),
       corsEnabled: config.cors,
-      errorTypePrefix: config.error_type_prefix,
+      ...errorTyping,
       versionInfo: VERSION_INFO,
       depthMax: config.max_json_depth,
       operation,
@@ -210,6 +229,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
     handlePeer: createSocket({
       fanout,
       open: operation.open,
+      waiting,
       ingestLocations: (values) => ingest.locationsEach(values),
       ingestProximities: (values) => ingest.proximitiesEach(values),
       subscriptionIdMode: config.websocket_subscription_id,

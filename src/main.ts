@@ -6,14 +6,20 @@ import { openLog } from './log.ts';
 
 /** Starts the hub from its configuration, says where it is, and stops it on a signal. */
 async function main(): Promise<void> {
+  const warnings: [message: string, facts: object][] = [];
   const config = loadConfig({
     env: process.env,
     cwd: process.cwd(),
     cores: availableParallelism(),
     readFile: readConfigFile,
+    warn: (...warning) => warnings.push(warning),
   });
   const log = openLog(config.severity_level);
-  const hub = await openHub(config, log);
+  for (const [message, facts] of warnings) log.warn(message, facts);
+  const hub = await openHub(config, log).catch((error: unknown) => {
+    log.debug('The start has failed', { stack: String((error as Error).stack ?? error) });
+    throw error;
+  });
   const address = `${config.host.includes(':') ? `[${config.host}]` : config.host}:${hub.port}`;
   let stopping = false;
   const stop = (): void => {
@@ -45,7 +51,8 @@ Press Ctrl-C to stop.
 }
 
 main().catch((error: unknown) => {
-  // What the user can mend is one plain line each; anything else is a fault of the hub and shows where it happened.
-  process.stderr.write(error instanceof StartupError ? `${error.message}\n` : `${(error as Error).stack ?? error}\n`);
+  // What the user can mend is one plain line each. Anything else is a fault of the hub: Debug shows where it is.
+  const fault = (): string => `Cannot start the hub: ${String((error as Error).message ?? error).split('\n', 1)}`;
+  process.stderr.write(`${error instanceof StartupError ? error.message : fault()}\n`);
   process.exit(1);
 });

@@ -1,5 +1,5 @@
-import type { CollisionReply, ShardReply } from '../workers/protocol.ts';
-import type { LastKnownRow } from './core/item.ts';
+import type { CollisionReply, PackedMotions, ShardReply } from '../workers/protocol.ts';
+import type { KeptRow } from './core/item.ts';
 import type { ZoneMove } from './core/zone/take_along.ts';
 import type { HubCounts } from './counts.ts';
 import { InTurn } from './fanout/in_turn.ts';
@@ -13,9 +13,9 @@ export interface Destinations {
   /** Whether events of a variant tell of memberships, and are not to be published before these are kept. */
   tellsOfMemberships(variant: number): boolean;
   /** Resolves once the rows are kept; rejects when the database does not take them now. */
-  keep(rows: readonly LastKnownRow[]): Promise<void>;
+  keep(rows: readonly KeptRow[]): Promise<void>;
   /** Hands packed motions of a shard to the collision stage. */
-  motions(packed: Uint8Array | undefined): void;
+  motions(motions: PackedMotions | undefined): void;
   /** Moves zones after the objects that they follow. */
   moveZones(moves: readonly ZoneMove[]): void;
   /** A shard, or the collision stage, is to be woken at that time at the latest. */
@@ -26,15 +26,18 @@ export interface Destinations {
 export class Outcomes {
   readonly #to: Destinations;
   readonly #inTurn: readonly InTurn[];
+  readonly #collisions: InTurn;
 
   constructor(to: Destinations) {
     this.#to = to;
-    this.#inTurn = Array.from({ length: to.shards }, () => new InTurn((events) => to.publish(events)));
+    const inTurn = () => new InTurn((events) => to.publish(events));
+    this.#inTurn = Array.from({ length: to.shards }, inTurn);
+    this.#collisions = inTurn();
   }
 
   /** Events that wait for the database. */
   get held(): number {
-    return this.#inTurn.reduce((sum, { held }) => sum + held, 0);
+    return this.#inTurn.reduce((sum, { held }) => sum + held, this.#collisions.held);
   }
 
   /**
@@ -68,11 +71,14 @@ export class Outcomes {
     if (waiting.length > 0) inTurn.publish(waiting, stored);
   }
 
-  ofCollisions(reply: CollisionReply): void {
-    this.#to.counts.collisionsStarted += reply.started;
-    this.#to.counts.collisionsColliding += reply.colliding;
-    this.#to.counts.collisionsEnded += reply.ended;
-    this.#to.wakeAt('collisions', reply.nextDeadlineMs);
-    this.#to.publish(reply.events);
+  /** The same for the collision stage. Its promise never rejects: nobody asks whether a collision is kept. */
+  ofCollisions({ started, colliding, ended, nextDeadlineMs, rows, events }: CollisionReply): Promise<void> | undefined {
+    this.#to.counts.collisionsStarted += started;
+    this.#to.counts.collisionsColliding += colliding;
+    this.#to.counts.collisionsEnded += ended;
+    this.#to.wakeAt('collisions', nextDeadlineMs);
+    const stored = rows.length === 0 ? undefined : this.#to.keep(rows);
+    if (events.length > 0) this.#collisions.publish(events, stored);
+    return stored?.catch(() => undefined);
   }
 }

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { Times } from '../workers/location_protocol.ts';
 import { openSources, type Sources } from './adapters/sources.ts';
-import { risingClock, schedule } from './clock.ts';
+import { type Clock, schedule } from './clock.ts';
 import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
 import { storePace } from './config/store_settings.ts';
+import type { ShapeChecks } from './core/shape_checks.ts';
 import { ZoneTable } from './core/zone/zone_table.ts';
 import { type HubCounts, newCounts } from './counts.ts';
-import { withChildren } from './entities/children.ts';
+import { asShown } from './entities/as_shown.ts';
 import { type Change, Entities } from './entities/entities.ts';
 import { LocatingRules, RULES_SETTING } from './entities/locating_rules.ts';
 import { placedChanges } from './entities/placed_changes.ts';
@@ -15,12 +17,13 @@ import { Fanout } from './fanout/fanout.ts';
 import { announceChange, announceProximity } from './fanout/front_events.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { type Log, reportStore } from './log.ts';
-import type { Fence } from './model/fence.ts';
+import type { Trackable } from './model/trackable.ts';
 import type { Zone } from './model/zone.ts';
 import { Arrivals } from './operation/arrivals.ts';
 import { DatabaseState } from './operation/database_state.ts';
 import { Outcomes } from './outcomes.ts';
 import { CollisionLane } from './shards/collision_lane.ts';
+import { keptRows, rowsToKeep } from './shards/row_times.ts';
 import { Shards } from './shards/shards.ts';
 import { tellingsOf } from './shards/tellings.ts';
 import { Ticker } from './shards/ticker.ts';
@@ -37,7 +40,8 @@ const BEHIND_ROWS = 500;
 
 /** Everything between the transport and the store. */
 export interface Parts {
-  /** Never falls. */
+  readonly clock: Clock;
+  /** The time of day. */
   now(): number;
   readonly counts: HubCounts;
   readonly writer: StoreWriter;
@@ -58,15 +62,17 @@ export interface Parts {
 }
 
 interface Given {
+  readonly clock: Clock;
   readonly store: Store;
   readonly config: Config;
   readonly log: Log;
-  readonly regionProblem: (fence: Fence) => string | undefined;
+  readonly shapes: ShapeChecks;
 }
 
 /** Makes the parts and connects them with each other. Nothing runs before the first item. */
-export function wire({ store, config, log, regionProblem }: Given): Parts {
-  const now = risingClock();
+export function wire({ clock, store, config, log, shapes }: Given): Parts {
+  const { now, running } = clock;
+  const setBacks = () => clock.setBacks;
   const counts = newCounts();
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
@@ -88,7 +94,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     },
   });
   const ticker = new Ticker<number | 'collisions'>({
-    now,
+    now: running,
     schedule,
     due: (who) => (who === 'collisions' ? collisions.lane : shards.lanes[who]?.lane)?.wake(),
   });
@@ -97,8 +103,8 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     counts,
     publish: (events) => fanout.publish(events),
     tellsOfMemberships: (variant) => fanout.topicOf(variant) === 'fence_events',
-    keep: (rows) => rowWriter.writeRows(rows, { orFail: true }),
-    motions: (packed) => collisions.shardDone(packed),
+    keep: (rows) => rowWriter.writeRows(rowsToKeep(rows, clock), { orFail: true }),
+    motions: (motions) => collisions.shardDone(motions),
     moveZones: (moves) => zoneMoves.take(moves),
     wakeAt: (who, atMs) => ticker.set(who, atMs),
   });
@@ -108,10 +114,15 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   };
   const shards = new Shards({
     ...shardSettings(config),
-    now,
+    now: running,
+    setBacks,
     async rows() {
       await rowWriter.drain();
-      return rowWriter.latest((await rowStore.load()).rows);
+      const { rows } = await rowStore.load();
+      return keptRows(
+        rowWriter.latest(rows).filter((row) => row.kind !== 'collision'),
+        clock,
+      );
     },
     isStoreBehind: () => rowWriter.pendingRows > BEHIND_ROWS,
     outcome: (shard, reply) => outcomes.ofShard(shard, reply),
@@ -122,8 +133,15 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     restarted,
   });
   const collisions = new CollisionLane({
-    now,
+    now: running,
+    setBacks,
     firstUndone: () => shards.firstUndone,
+    standing: () => shards.standing(),
+    takesPart(id) {
+      const trackable = entities.get('trackable', id);
+      if (trackable === undefined || isNowhere(trackable)) return false;
+      return trackable.calculate_collisions ?? config.calculate_collisions_default;
+    },
     outcome: (reply) => outcomes.ofCollisions(reply),
     restarted,
   });
@@ -138,13 +156,14 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   };
   const entities = new Entities({
     newId: randomUUID,
-    regionProblem,
+    shapes,
     commit: (changes) => writer.writeEntities(entityWrites(changes)),
     committed(changes) {
       tell(changes);
       for (const change of changes) {
-        const { kind, after } = change;
-        const shown = () => after && withChildren(kind, after, entities);
+        const { kind, after, isSilent } = change;
+        if (isSilent === true) continue;
+        const shown = () => after && asShown(kind, after, entities);
         announceChange(fanout, change, { nowMs: now(), shown });
         if (kind === 'zone' && after === undefined) zoneMoves.forget(change.id);
       }
@@ -153,7 +172,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   const zoneMoves = new ZoneMoves({
     entities,
     shardsSettled: () => shards.settled().catch(() => undefined),
-    now,
+    now: running,
     schedule,
   });
   const rules = new LocatingRules({
@@ -162,6 +181,10 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
   });
   // With fast writes nothing waits for the database, and a provider that it refuses is tried again with its next location.
   const slow = config.persist_locations && !config.db_fast_writes;
+  // What a sender says of time is the time of day; what the hub says itself is now.
+  const inRunning = ({ generatedMs, receivedMs }: Times): Times => {
+    return { generatedMs: clock.runningTime(generatedMs), receivedMs: clock.runningTime(receivedMs) };
+  };
   const ingest = new Ingest({
     now,
     depthMax: config.max_json_depth,
@@ -169,7 +192,7 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     // Without fast writes a location that cannot be kept is not processed.
     canKeep: () => !slow || !rowWriter.refusesRows,
     hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
-    location: (location, times) => shards.location(location, times),
+    location: (location, times) => shards.location(location, clock.setBacks.length === 0 ? times : inRunning(times)),
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
     providerId: (id) => entities.get('provider', id)?.id ?? id,
     ensureProvider(id, type) {
@@ -180,14 +203,16 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
         throw error;
       });
     },
-    announce: (proximity) => announceProximity(fanout, proximity),
+    announce: (proximity) => announceProximity(fanout, proximity, now()),
     // Who waits for the answer before sending more finds the pace that the shards can keep.
     kept: () => (slow ? shards.kept() : shards.eased()),
   });
   const streams = config.iso_24730_connections;
-  const sources = openSources({ streams, ingest, log, now, schedule, random: Math.random });
+  const { timeOfDay } = clock;
+  const sources = openSources({ streams, ingest, log, now: running, timeOfDay, schedule, random: Math.random });
   const lanes = { shards, collisions, ticker };
   return {
+    clock,
     now,
     counts,
     writer,
@@ -203,4 +228,9 @@ export function wire({ store, config, log, regionProblem }: Given): Parts {
     arrivals,
     tell,
   };
+}
+
+/** Nothing can move the trackable. */
+function isNowhere({ location_providers: providers, parent }: Trackable): boolean {
+  return (providers ?? []).length === 0 && parent == null;
 }

@@ -4,21 +4,42 @@ import { InOrder } from '../src/core/collision/in_order.ts';
 import { openCollisionStage } from '../src/core/collision/stage.ts';
 import { ZoneTable } from '../src/core/zone/zone_table.ts';
 import { blocksOf } from '../src/model/event_block.ts';
-import { type CollisionReply, pack, unpackCollisionBatch, unpackMotions } from './protocol.ts';
+import {
+  type CollisionBatch,
+  type CollisionReply,
+  pack,
+  type Restore,
+  unpackCollisionBatch,
+  unpackMotions,
+} from './protocol.ts';
 import { bytesOf, type SharedMemory } from './shared_memory.ts';
+import { warmStage } from './warm_stage.ts';
 
 /** The collision stage: brings the motions of all shards into one order and finds the pairs that touch. */
 const { shared } = workerData as { readonly shared: SharedMemory };
 const zones = new ZoneTable();
 const inOrder = new InOrder();
 const stage = openCollisionStage({ newId: randomUUID, zones: zones.find });
+warmStage();
 
 export default function run(task: Uint8Array | number): unknown {
   const batch = unpackCollisionBatch(bytesOf(task, shared));
   for (const [id, zone] of batch.zones) zones.set(id, zone);
-  for (const packed of batch.motions) inOrder.add(unpackMotions(packed));
-  const { nowMs, variants } = batch;
+  const { nowMs, variants, setBacks } = batch;
+  if (batch.restore === undefined) for (const packed of batch.motions) inOrder.add(unpackMotions(packed));
+  else restore(batch, batch.restore);
   const motions = inOrder.take(batch.completeTo);
-  const { events, ...outcome } = stage.step({ nowMs, motions, ...(variants && { variants }) });
+  const { events, ...outcome } = stage.step({ nowMs, motions, setBacks, ...(variants && { variants }) });
   return move(pack({ ...outcome, events: blocksOf(events), waiting: inOrder.waiting } satisfies CollisionReply));
+}
+
+function restore({ nowMs, motions }: CollisionBatch, { fromSeq, done, ...known }: Restore): void {
+  const finished = done.flatMap(unpackMotions);
+  for (const packed of motions) {
+    const own = unpackMotions(packed);
+    // A part of what a shard has brought at once may be finished.
+    finished.push(...own.filter(({ seq }) => seq < fromSeq));
+    inOrder.add(own.filter(({ seq }) => seq >= fromSeq));
+  }
+  stage.restore({ ...known, nowMs, done: finished, ahead: inOrder.motions });
 }

@@ -1,10 +1,13 @@
-import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
+import { addExtension, Packr, RESET_BUFFER_MODE } from 'msgpackr';
+import type { Restoration } from '../src/core/collision/restore.ts';
 import type { CollisionOutcome } from '../src/core/collision/stage.ts';
 import type { Item } from '../src/core/item.ts';
 import type { Motion } from '../src/core/motion/motion.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import type { Batch } from '../src/core/shard.ts';
 import type { EventBlock } from '../src/model/event_block.ts';
+import { KeptNumber } from '../src/model/kept_number.ts';
+import type { SetBack } from '../src/model/set_back.ts';
 import type { Variant } from '../src/model/topics.ts';
 import type { Zone } from '../src/model/zone.ts';
 import { type LaneItem, packedRuns, unpackedRuns } from './location_protocol.ts';
@@ -23,12 +26,27 @@ export interface ShardSettings {
 /** A batch on its way to a shard: items as they wait in its lane, or plain ones. */
 export type LaneBatch = Omit<Batch, 'items'> & { readonly items: readonly (Item | LaneItem)[] };
 
+/** Packed Motion[] of one shard. */
+export interface PackedMotions {
+  readonly packed: Uint8Array;
+  /** Number of the item that caused the last of them. */
+  readonly lastSeq: number;
+}
+
 /** A shard's answer to a batch: its outcome, with events as bytes and the motions packed by themselves. */
 export interface ShardReply {
   readonly outcome: Omit<Outcome, 'motions' | 'events'>;
   readonly events: readonly EventBlock[];
-  /** Packed Motion[]; undefined when nothing moved. */
-  readonly motions: Uint8Array | undefined;
+  /** Undefined when nothing moved. */
+  readonly motions: PackedMotions | undefined;
+}
+
+/** What a collision stage is told that does not know the pairs that collide. */
+export interface Restore extends Pick<Restoration, 'rows' | 'gone' | 'heldMs'> {
+  /** Motions of items before this one were run by another worker. */
+  readonly fromSeq: number;
+  /** The last of these, packed. */
+  readonly done: readonly Uint8Array[];
 }
 
 /** What the collision worker is told: motions of shards, still packed, and what else it needs to know. */
@@ -39,6 +57,10 @@ export interface CollisionBatch {
   /** Number of the earliest item that is not done yet: no shard will come with an earlier motion. */
   readonly completeTo: number;
   readonly variants: readonly Variant[] | undefined;
+  /** See CollisionInput. */
+  readonly setBacks: readonly SetBack[] | undefined;
+  /** For a stage that does not know the pairs that collide. */
+  readonly restore: Restore | undefined;
   /** Zones that have changed, for views in their coordinates. */
   readonly zones: readonly (readonly [id: string, zone: Zone | undefined])[];
 }
@@ -52,6 +74,13 @@ export type CollisionReply = Omit<CollisionOutcome, 'events'> & {
 
 // Clients choose the member names in `properties`: a member called toJSON is no function to be called.
 const packr = new Packr({ moreTypes: true, useToJSON: false });
+
+addExtension({
+  Class: KeptNumber,
+  type: 1,
+  write: (number: KeptNumber) => number.text,
+  read: (text: string) => new KeptNumber(text),
+});
 
 type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[];
 
@@ -77,13 +106,13 @@ export function packInto(area: Uint8Array, reply: ShardReply): number | Uint8Arr
 }
 
 /** Packs a batch for a shard into bytes that are good until the next packing. */
-export function packBatch({ nowMs, rowsMax, items }: LaneBatch): Uint8Array {
-  return packr.pack({ nowMs, rowsMax, items: packedRuns(items) }, RESET_BUFFER_MODE);
+export function packBatch({ items, ...rest }: LaneBatch): Uint8Array {
+  return packr.pack({ ...rest, items: packedRuns(items) }, RESET_BUFFER_MODE);
 }
 
 export function unpackBatch(bytes: Uint8Array): Batch {
-  const { nowMs, rowsMax, items } = packr.unpack(bytes);
-  return { nowMs, rowsMax, items: unpackedRuns(items) };
+  const { items, ...rest } = packr.unpack(bytes);
+  return { ...rest, items: unpackedRuns(items) };
 }
 
 export function unpackShardReply(bytes: Uint8Array): ShardReply {

@@ -12,6 +12,7 @@ answer(() => {
   const { path, startedMs = 0 } = workerData as StoreSettings;
   const stage = (stage: Stage) => tell({ say: 'stage', stage });
   store = new SqliteStore(path, randomUUID, { nowMs: startedMs, stage });
+  store.warmUp();
   return { say: 'ready' };
 });
 

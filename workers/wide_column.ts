@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { risingClock } from '../src/clock.ts';
+import { openClock } from '../src/clock.ts';
 import { StartupError } from '../src/errors.ts';
 import type { WideColumnSettings } from '../src/store/widecolumn/settings.ts';
 import { WideColumnStore } from '../src/store/widecolumn/wide_column_store.ts';
 import { packPart, type StoreReply, type StoreRequest, unpackBatch } from './store_protocol.ts';
 
 /** The thread that talks to a wide-column database: packing and unpacking its frames is work of its own. */
-const surroundings = { now: risingClock(), wait: (ms: number) => wait(ms), random: Math.random, newId: randomUUID };
+const { running: now } = openClock();
+const surroundings = { now, wait: (ms: number) => wait(ms), random: Math.random, newId: randomUUID };
 const opening = WideColumnStore.open(workerData as WideColumnSettings, surroundings);
 
 void answer(async () => {

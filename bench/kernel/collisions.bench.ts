@@ -77,6 +77,7 @@ function motion(index: number, at: readonly [number, number], { radiusMetres, no
     lat: 50 + at[1] * METRE,
     z: undefined,
     elevationRef: 'floor',
+    levelMetres: undefined,
     floor: 0,
     extrusion: undefined,
     collides: true,

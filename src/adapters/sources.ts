@@ -20,8 +20,9 @@ export interface SourcesNeeds {
   readonly streams: readonly StreamSettings[];
   readonly ingest: Pick<Ingest, 'locationsEach'>;
   readonly log: SourceLog;
-  /** Milliseconds since 1970; never falls. */
+  /** Running time in milliseconds: it never falls. */
   now(): number;
+  timeOfDay(runningMs: number): number;
   schedule(delayMs: number, callback: () => void): () => void;
   /** In [0, 1). */
   random(): number;
@@ -41,7 +42,7 @@ export interface Sources {
 }
 
 /** Puts the adapters together. Everything that they bring goes through the one way in. */
-export function openSources({ streams, ingest, log, now, schedule, random }: SourcesNeeds): Sources {
+export function openSources({ streams, ingest, log, now, timeOfDay, schedule, random }: SourcesNeeds): Sources {
   const cisco = new CiscoWebhook({
     deliver: (locations, nameOf) => ingest.locationsEach(locations, 'cisco', nameOf),
     now,
@@ -53,6 +54,7 @@ export function openSources({ streams, ingest, log, now, schedule, random }: Sou
       deliver: (locations) => ingest.locationsEach(locations, 'iso-24730'),
       dial: (address) => connect({ ...address, keepAlive: true, noDelay: true }),
       now,
+      timeOfDay,
       schedule,
       random,
       log,

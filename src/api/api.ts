@@ -1,9 +1,8 @@
-import { bearerToken } from '../auth/authorizer.ts';
-import type { Owned } from '../auth/owned.ts';
+import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
-import { checkKept, checkSize, parseBody, textOf } from './body.ts';
+import { checkKept, checkSize, parseBody, parseExactBody, textOf } from './body.ts';
 import { checkBodyOwned, checkPathOwned } from './ownership.ts';
 import { parseQuery } from './query.ts';
 import { Replies } from './replies.ts';
@@ -22,9 +21,9 @@ export function createApi(hub: ApiDeps): HandleHttp {
   return (request) => {
     try {
       const replied = answer(request, api);
-      return replied instanceof Promise ? replied.catch((error: unknown) => refuse(error, reply)) : replied;
+      return replied instanceof Promise ? replied.catch((error: unknown) => refuse(error, request, reply)) : replied;
     } catch (error) {
-      return refuse(error, reply);
+      return refuse(error, request, reply);
     }
   };
 }
@@ -46,10 +45,10 @@ function answer(request: HttpRequest, api: Api): HttpReply | Promise<HttpReply> 
   if (route === undefined) return notAllowed(request, match, reply);
   const call = { match, route, request };
   const target = authorization?.targets.of(route, match);
-  if (authorization === undefined || target === undefined) return run(call, undefined, api);
+  if (authorization === undefined || target === undefined) return run(call, FULL_ACCESS, api);
   const access = authorization.admit(target, bearerToken(request.header('authorization')));
-  if (!(access instanceof Promise)) return run(call, access.owned, api);
-  return access.then(({ owned }) => run(call, owned, api));
+  if (!(access instanceof Promise)) return run(call, access, api);
+  return access.then((given) => run(call, given, api));
 }
 
 interface Found {
@@ -58,18 +57,19 @@ interface Found {
   readonly request: HttpRequest;
 }
 
-/** Reads a request that is let in, limited to what is owned unless that is undefined, and handles it. */
-function run({ match, route, request }: Found, owned: Owned | undefined, { hub, reply }: Api) {
+/** Reads a request that is let in, limited to what its access reaches, and handles it. */
+function run({ match, route, request }: Found, { owned, readable }: Access, { hub, reply }: Api) {
   const asked = owned && { match, owned };
   if (asked !== undefined) checkPathOwned(route, asked, hub);
   const { version, path, id } = match;
   const query = parseQuery(request.query, route.query);
   if (route.bodyMaxBytes !== undefined) checkSize(request.body, route.bodyMaxBytes);
-  const body = route.body === undefined ? undefined : (route.text ? textOf : parseBody)(request.body, hub);
+  const read = route.text ? textOf : route.exactNumbers ? parseExactBody : parseBody;
+  const body = route.body === undefined ? undefined : read(request.body, hub);
   if (!route.hot) checkKept(body, hub);
   if (asked !== undefined) checkBodyOwned(route, asked, body);
   try {
-    return route.handle({ version, path, id, query, body, owned, reply }, hub);
+    return route.handle({ version, path, id, query, body, owned, readable, reply }, hub);
   } catch (error) {
     // What overflowed the stack of a hot route was a body nested too deeply, if it was.
     if (error instanceof RangeError) checkKept(body, hub);
@@ -80,7 +80,7 @@ function run({ match, route, request }: Found, owned: Owned | undefined, { hub, 
 function notAllowed(request: HttpRequest, match: Match, reply: Replies): HttpReply {
   const allow = allowed(match);
   const error = new HubError('HUB_METHOD_NOT_ALLOWED', `Cannot ${named(request)}: the path allows ${allow}`);
-  return reply.error(error, { Allow: allow });
+  return reply.error(error, request.path, { Allow: allow });
 }
 
 function allowed({ methods }: Match): string {
@@ -89,8 +89,8 @@ function allowed({ methods }: Match): string {
   return [...names, 'OPTIONS'].join(', ');
 }
 
-function refuse(error: unknown, reply: Replies): HttpReply {
-  if (error instanceof HubError) return reply.error(error);
+function refuse(error: unknown, { path }: HttpRequest, reply: Replies): HttpReply {
+  if (error instanceof HubError) return reply.error(error, path);
   throw error;
 }
 

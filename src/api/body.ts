@@ -1,5 +1,5 @@
 import { HubError } from '../errors.ts';
-import { parseJson, UnfitJson, whyUnfit } from '../model/json.ts';
+import { parseExactJson, parseJson, UnfitJson, whyUnfit } from '../model/json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -8,17 +8,24 @@ export interface BodyLimits {
   readonly depthMax?: number;
 }
 
+type Parse = (text: string, depthMax?: number) => unknown;
+
 /** The value of a JSON body, whatever its Content-Type says. Throws HUB_BAD_REQUEST. */
-export function parseBody(bytes: Uint8Array, { depthMax }: BodyLimits = {}): unknown {
+export function parseBody(bytes: Uint8Array, { depthMax }: BodyLimits = {}, parse: Parse = parseJson): unknown {
   // hot: once per PUT of locations
   if (bytes.length === 0) throw new HubError('HUB_BAD_REQUEST', 'body: must be JSON, found nothing');
   try {
-    return parseJson(utf8.decode(bytes), depthMax);
+    return parse(utf8.decode(bytes), depthMax);
   } catch (cause) {
     if (cause instanceof UnfitJson) throw new HubError('HUB_BAD_REQUEST', cause.message, { cause });
     const reason = cause instanceof SyntaxError ? cause.message : 'bytes that are not UTF-8';
     throw new HubError('HUB_BAD_REQUEST', `body: must be JSON, found ${reason}`, { cause });
   }
+}
+
+/** As parseBody, with all numbers as they were sent. */
+export function parseExactBody(bytes: Uint8Array, limits: BodyLimits): unknown {
+  return parseBody(bytes, limits, parseExactJson);
 }
 
 /** The text of a body. Throws HUB_BAD_REQUEST. */

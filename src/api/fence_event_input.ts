@@ -12,7 +12,7 @@ const { id: _id, fence_id: _fence, ...members } = FenceEvent.properties;
 /** A fence event as a third party sends it. Which event it is, and of which fence, is not its choice. */
 export const FenceEventInput = Type.Object(members, {
   title: 'FenceEventDraft',
-  description: 'A fence event as a third party sends it.',
+  description: 'A fence event as a third party sends it: of one provider, or of one trackable.',
 });
 
 const schema = checker(FenceEventInput);
@@ -33,6 +33,7 @@ export function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, tra
   const sent = schema.parse(body);
   const provider = isUnset(sent.provider_id) ? null : sent.provider_id;
   const trackable = isUnset(sent.trackable_id) ? null : sent.trackable_id;
+  if ((provider === null) === (trackable === null)) throw noOneObject(provider, trackable);
   const assigned = provider === null ? [] : trackablesOf(provider).map((assignee) => assignee.id);
   const foreignId = sent.foreign_id ?? fence.foreign_id;
   const properties = sent.properties ?? fence.properties;
@@ -47,6 +48,14 @@ export function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, tra
     ...timesOf(sent, nowMs),
     ...(properties == null ? {} : { properties }),
   };
+}
+
+function noOneObject(provider: string | null, trackable: string | null): HubError {
+  const found = provider === null ? 'neither' : `${show(provider)} and ${show(trackable)}`;
+  return new HubError(
+    'HUB_BAD_REQUEST',
+    `provider_id: exactly one of provider_id and trackable_id is required, found ${found}`,
+  );
 }
 
 type Times = Pick<FenceEvent, 'entry_time' | 'exit_time'>;

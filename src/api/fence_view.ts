@@ -1,10 +1,11 @@
+import { localPlane } from '../core/fence/fence_plane.ts';
 import { projection } from '../core/zone/crs.ts';
 import { wrapLongitude } from '../core/zone/longitude.ts';
 import { roundDegrees, roundMetres } from '../core/zone/round.ts';
 import type { PlaneTransform } from '../core/zone/transform.ts';
 import { type Convert, pointInPlane, polygonInPlane } from '../core/zone/view.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
-import type { Fence } from '../model/fence.ts';
+import { type Fence, type KeptFence, shownFence } from '../model/fence.ts';
 import type { View } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
 
@@ -12,28 +13,23 @@ type ZoneBy = (idOrForeignId: string) => Zone | undefined;
 
 /**
  * The fence with its region in the view's crs: as it is kept where it is kept in that, otherwise with converted
- * vertices. Undefined when the region cannot be shown there, since a zone is gone or too far away.
+ * vertices. Undefined when the region cannot be shown there, since its zone was never there or the view's is too far away.
  */
-export function fenceIn(view: View, fence: Fence, zoneBy: ZoneBy): Fence | undefined {
+export function fenceIn(view: View, fence: KeptFence, zoneBy: ZoneBy): Fence | undefined {
   const own = fence.crs ?? 'EPSG:4326';
   const ownZone = fence.zone_id == null ? undefined : zoneBy(fence.zone_id);
   const viewZone = view.zoneId === undefined ? undefined : zoneBy(view.zoneId);
   const same = own === view.crs && (own !== 'local' || (ownZone !== undefined && ownZone === viewZone));
-  if (same) return fence;
-  const from = planeOf(own, ownZone);
-  const to = planeOf(view.crs, viewZone);
+  if (same) return shownFence(fence);
+  const from = own === 'local' ? localPlane(fence, zoneBy) : projection(own);
+  const to = view.crs === 'local' ? viewZone && zoneTransform(viewZone) : projection(view.crs);
   if (from === undefined || to === undefined) return undefined;
   const convert = converter(from, to, view.crs);
   const { region } = fence;
   const moved = region.type === 'Point' ? pointInPlane(region, convert) : polygonInPlane(region, convert);
   if (moved === undefined) return undefined;
   const zone = view.crs === 'local' && viewZone !== undefined ? { zone_id: viewZone.id } : {};
-  return { ...fence, region: moved, crs: view.crs, ...zone };
-}
-
-function planeOf(crs: string, zone: Zone | undefined): PlaneTransform | undefined {
-  if (crs !== 'local') return projection(crs);
-  return zone && zoneTransform(zone);
+  return { ...shownFence(fence), region: moved, crs: view.crs, ...zone };
 }
 
 function converter(from: PlaneTransform, to: PlaneTransform, crs: string): Convert {

@@ -45,7 +45,7 @@ export function fenceFromLocal(body: unknown, entities: Entities): Fence {
   const id = entities.newId();
   const fence =
     positions === undefined ? circle(id, parameters, entities) : polygon(id, positions, placing(parameters, entities));
-  const problem = entities.regionProblem(fence);
+  const problem = entities.shapes.regionProblem(fence);
   if (problem !== undefined) throw bad(`local_coordinates: must outline an area, found that ${problem}`);
   return fence;
 }

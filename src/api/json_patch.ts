@@ -2,9 +2,9 @@ import Type, { type Static } from 'typebox';
 import { HubError } from '../errors.ts';
 import { checker } from '../model/check.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
-import { documented, OneOf } from '../model/schema.ts';
+import { AnyType, Choice, documented, OneOf } from '../model/schema.ts';
 import { pathOf, show } from '../model/show.ts';
-import { insert, isSame, lookUp, parsePointer, remove, weigh } from './json_tree.ts';
+import { clone, insert, isSame, lookUp, parsePointer, remove, weigh } from './json_tree.ts';
 
 /**
  * JSON Patch (RFC 6902): operations on a JSON value, carried out in their order. All of them are, or none.
@@ -21,16 +21,33 @@ function Pointer(description: string) {
   return Type.String({ description, ...documented({ format: 'json-pointer' }) });
 }
 
-const Operation = Type.Object({
-  op: OneOf(['add', 'remove', 'replace', 'move', 'copy', 'test'], 'What is done.'),
-  path: Pointer('JSON Pointer (RFC 6901) to a member; `-` is the end of an array.'),
-  from: Type.Optional(Pointer('JSON Pointer to what is moved or copied.')),
-  value: Type.Optional(Type.Unknown({ description: 'What is added, put in place, or tested for.' })),
+const PatchKind = OneOf(['add', 'remove', 'replace', 'move', 'copy', 'test'], {
+  title: 'JsonPatchOp',
+  description: 'What an operation does.',
 });
+
+const Operation = Type.Object(
+  {
+    op: PatchKind,
+    path: Pointer('JSON Pointer (RFC 6901) to a member; `-` is the end of an array.'),
+    from: Type.Optional(Pointer('JSON Pointer to what is moved or copied.')),
+    value: Type.Optional(AnyType),
+  },
+  {
+    title: 'JsonPatchOperation',
+    description: 'An operation, with the value that is added, put in place, or tested for.',
+  },
+);
 type Operation = Static<typeof Operation>;
 
+const Operations = Type.Array(Operation, {
+  maxItems: OPERATIONS_MAX,
+  title: 'JsonPatchOperations',
+  description: `At most ${OPERATIONS_MAX} operations, in their order.`,
+});
+
 /** One operation, or several. */
-export const JsonPatch = Type.Union([Operation, Type.Array(Operation, { maxItems: OPERATIONS_MAX })], {
+export const JsonPatch = Choice([Operation, Operations], {
   title: 'JsonPatch',
   description: 'JSON Patch (RFC 6902): one operation, or several in their order. All are done, or none.',
 });
@@ -47,7 +64,7 @@ export function patched(value: unknown, patch: unknown): unknown {
   if (operations.length > OPERATIONS_MAX) {
     throw bad(`patch: must have at most ${OPERATIONS_MAX} operations, found ${operations.length}`);
   }
-  const work: Work = { document: structuredClone(value), weight: 0 };
+  const work: Work = { document: clone(value), weight: 0 };
   for (const [i, given] of operations.entries()) {
     const root = single ? '' : pathOf('patch', [String(i)]);
     apply(work, operation.parse(given, root), (member, problem) => bad(`${pathOf(root, [member])}: ${problem}`));
@@ -106,7 +123,7 @@ function put(work: Work, at: readonly string[], value: unknown, refuse: Refuse):
   if (weight === undefined) throw refuse('path', `must not lead deeper than ${DEPTH_MAX} levels`);
   work.weight += weight;
   if (work.weight > WEIGHT_MAX) throw refuse('value', 'must not add more to the operations before it');
-  const own = structuredClone(value);
+  const own = clone(value);
   if (at.length === 0) {
     work.document = own;
     return;

@@ -1,3 +1,5 @@
+import { isSameNumber, KeptNumber } from '../model/kept_number.ts';
+
 /** JSON values as trees, with places in them named by JSON Pointers (RFC 6901). */
 
 /** The segments of a JSON Pointer; undefined for a text that is none. */
@@ -20,7 +22,7 @@ export function lookUp(value: unknown, segments: readonly string[]): unknown {
 /** The member or element of that name. */
 function childOf(parent: unknown, name: string): unknown {
   if (Array.isArray(parent)) return isIndex(name) ? (parent[Number(name)] as unknown) : undefined;
-  if (typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, name)) return undefined;
+  if (!isParent(parent) || !Object.hasOwn(parent, name)) return undefined;
   return (parent as Readonly<Record<string, unknown>>)[name];
 }
 
@@ -36,7 +38,7 @@ export function insert(parent: unknown, name: string, value: unknown): string | 
     parent.splice(index, 0, value);
     return undefined;
   }
-  if (typeof parent !== 'object' || parent === null) return 'must lead into an object or an array';
+  if (!isParent(parent)) return 'must lead into an object or an array';
   // An assignment to __proto__ would change what the object is.
   Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
   return undefined;
@@ -48,10 +50,11 @@ export function remove(parent: unknown, name: string): void {
   else delete (parent as Record<string, unknown>)[name];
 }
 
-/** Whether two JSON values are equal; the order of members does not count. */
+/** Whether two JSON values are equal; neither the order of members counts nor how a number is written. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (isNumber(a) && isNumber(b)) return isSameNumber(a, b);
+  if (!isParent(a) || !isParent(b)) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const names = Object.keys(a);
   if (names.length !== Object.keys(b).length) return false;
@@ -61,6 +64,7 @@ export function isSame(a: unknown, b: unknown): boolean {
 /** About the number of characters of a JSON value; undefined when it is nested more than that many levels deep. */
 export function weigh(value: unknown, levels: number): number | undefined {
   if (typeof value === 'string') return value.length + 2;
+  if (value instanceof KeptNumber) return value.text.length;
   if (typeof value !== 'object' || value === null) return 8;
   if (levels <= 0) return undefined;
   let sum = 2;
@@ -70,6 +74,21 @@ export function weigh(value: unknown, levels: number): number | undefined {
     sum += weight + name.length;
   }
   return sum;
+}
+
+/** A copy that shares no object and no array with the value. */
+export function clone(value: unknown): unknown {
+  if (!isParent(value)) return value;
+  if (Array.isArray(value)) return value.map(clone);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, clone(member)]));
+}
+
+function isParent(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof KeptNumber);
+}
+
+function isNumber(value: unknown): value is number | KeptNumber {
+  return typeof value === 'number' || value instanceof KeptNumber;
 }
 
 function memberOf(object: object, name: string): unknown {

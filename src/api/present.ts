@@ -1,10 +1,10 @@
 import Type, { type TObject } from 'typebox';
 import { feature, featureCollection } from '../core/location/text.ts';
-import { withChildren } from '../entities/children.ts';
+import { asShown } from '../entities/as_shown.ts';
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
 import type { Anchor } from '../model/anchor.ts';
-import type { Fence } from '../model/fence.ts';
+import { type Fence, type KeptFence, shownFence } from '../model/fence.ts';
 import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
 import { ANCHOR_QUERY, georeferenced } from './anchor_view.ts';
@@ -30,17 +30,16 @@ const plain = {
 
 const zones: Presenter<'zone'> = {
   query: Type.Object({}),
-  one: (zone, { version }, hub) => JSON.stringify(zoneIn(version, withChildren('zone', zone, hub.entities))),
+  one: (zone, { version }, hub) => JSON.stringify(zoneIn(version, asShown('zone', zone, hub.entities))),
   many: (list, { version }, hub) => {
-    return JSON.stringify(list.map((zone) => zoneIn(version, withChildren('zone', zone, hub.entities))));
+    return JSON.stringify(list.map((zone) => zoneIn(version, asShown('zone', zone, hub.entities))));
   },
 };
 
 const trackables: Presenter<'trackable'> = {
   query: Type.Object({}),
-  one: (trackable, _call, hub) => JSON.stringify(withChildren('trackable', trackable, hub.entities)),
-  many: (list, _call, hub) =>
-    JSON.stringify(list.map((trackable) => withChildren('trackable', trackable, hub.entities))),
+  one: (trackable, _call, hub) => JSON.stringify(asShown('trackable', trackable, hub.entities)),
+  many: (list, _call, hub) => JSON.stringify(list.map((trackable) => asShown('trackable', trackable, hub.entities))),
 };
 
 const anchors: Presenter<'anchor'> = {
@@ -99,10 +98,13 @@ function fenceViewOf(query: ViewQuery, { entities }: ApiDeps): FenceView {
   return { ...view, asked: query.crs !== undefined };
 }
 
-/** A local fence whose zone is gone has no place on the earth. It is shown as kept unless a crs was asked for. */
-function shownIn(view: FenceView, fence: Fence, { entities }: ApiDeps): Fence | undefined {
+/**
+ * A local fence whose zone was gone before the hub kept planes has no place on the earth. It is shown as kept unless a
+ * crs was asked for, or GeoJSON, whose coordinates are never metres.
+ */
+function shownIn(view: FenceView, fence: KeptFence, { entities }: ApiDeps): Fence | undefined {
   const shown = fenceIn(view, fence, (id) => entities.zoneBy(id));
-  return shown ?? (view.asked ? undefined : fence);
+  return shown ?? (view.asked || view.geojson === true ? undefined : shownFence(fence));
 }
 
 function fenceText(view: View, fence: Fence): string {

@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 import { HubError } from '../errors.ts';
+import { booleanOf } from '../model/boolean.ts';
 import { show } from '../model/show.ts';
 
 /**
@@ -24,8 +25,8 @@ function isBoolean(schema: TSchema | undefined): boolean {
 }
 
 function toBoolean(name: string, value: string): boolean {
-  if (value === 'true' || value === '1' || value === '') return true;
-  if (value === 'false' || value === '0') return false;
+  const read = value === '' ? true : booleanOf(value);
+  if (read !== undefined) return read;
   throw new HubError('HUB_BAD_REQUEST', `${name}: must be true or false, found ${show(value)}`);
 }
 

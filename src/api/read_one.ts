@@ -2,6 +2,7 @@ import type { HttpReply } from '../exchange.ts';
 import { show } from '../model/show.ts';
 import { oneText } from './answers.ts';
 import { found } from './found.ts';
+import { answersTo } from './naming.ts';
 import type { ApiDeps, Call } from './route.ts';
 import { type ViewQuery, viewOf } from './view.ts';
 
@@ -17,5 +18,5 @@ export async function oneOf(
   const { id } = found(kind, call.id, hub);
   const view = viewOf(call.query, hub.entities);
   const what = `${ask.endsWith('motion') ? 'motion' : 'location'} of ${kind} ${show(id)}`;
-  return call.reply.json(oneText(await hub.read({ ask, id, view }), what, view));
+  return call.reply.json(oneText(await answersTo({ ask, id, view }, call, hub), what, view));
 }

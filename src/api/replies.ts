@@ -1,5 +1,6 @@
 import type { HubError } from '../errors.ts';
 import type { HttpReply } from '../exchange.ts';
+import { type ErrorTyping, errorTypePrefixIn, versionOf } from './versions.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -33,12 +34,12 @@ const ADVICE: Readonly<Record<number, Headers>> = {
 export class Replies {
   /** 204. */
   readonly noContent: HttpReply;
-  readonly #errorTypePrefix: string;
+  readonly #errorTyping: ErrorTyping;
   readonly #cors: Headers;
   readonly #json: Headers;
 
-  constructor(options: { readonly corsEnabled: boolean; readonly errorTypePrefix: string }) {
-    this.#errorTypePrefix = options.errorTypePrefix;
+  constructor(options: { readonly corsEnabled: boolean } & ErrorTyping) {
+    this.#errorTyping = options;
     this.#cors = options.corsEnabled ? CORS : {};
     this.#json = { 'Content-Type': 'application/json', ...NOT_GUESSED, ...this.#cors };
     this.noContent = { status: 204, headers: this.#cors };
@@ -59,12 +60,12 @@ export class Replies {
     return { status: 201, headers: { ...this.#json, Location: path }, body: text };
   }
 
-  /** The error as {type, code, message}. */
-  error(error: HubError, headers: Headers = {}): HttpReply {
+  /** The error as {type, code, message}, to a request for a path: its type is written as the path's version does. */
+  error(error: HubError, path: string, headers: Headers = {}): HttpReply {
     return {
       status: error.status,
       headers: { ...this.#json, ...ADVICE[error.status], ...headers },
-      body: JSON.stringify(error.body(this.#errorTypePrefix)),
+      body: JSON.stringify(error.body(errorTypePrefixIn(versionOf(path), this.#errorTyping))),
     };
   }
 

@@ -2,6 +2,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Access } from '../auth/authorizer.ts';
 import type { Owned } from '../auth/owned.ts';
 import type { Target } from '../auth/policy.ts';
+import type { Readable } from '../auth/readable.ts';
 import type { Answer, Query } from '../core/item.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
@@ -11,10 +12,10 @@ import type { Operation, Resource } from '../model/permission.ts';
 import type { OperationDeps } from './operation.ts';
 import type { Replies } from './replies.ts';
 import type { RouteTargets } from './targets.ts';
-import type { Version } from './versions.ts';
+import type { ErrorTyping, Version } from './versions.ts';
 
 /** What the API is given by the hub. */
-export interface ApiDeps {
+export interface ApiDeps extends ErrorTyping {
   readonly entities: Entities;
   /** Asks the shard that owns the object, or all shards for a list: their answers in any order. */
   read(query: Query): Promise<readonly Answer[]>;
@@ -38,8 +39,6 @@ export interface ApiDeps {
   /** Checks an event of a fence that a third party has seen, and publishes it. Throws HUB_BAD_REQUEST. */
   publishFenceEvent(fence: Fence, body: unknown): void;
   readonly corsEnabled: boolean;
-  /** `com.flowcate` in `com.flowcate.http.not_found`. */
-  readonly errorTypePrefix: string;
   readonly versionInfo: VersionInfo;
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
@@ -78,6 +77,8 @@ export interface Call<Parameters = unknown> {
   readonly body: unknown;
   /** What a list is to be limited to; undefined: nothing. */
   readonly owned: Owned | undefined;
+  /** What may be named, in the body and in the reply; undefined: everything. */
+  readonly readable: Readable | undefined;
   readonly reply: Replies;
 }
 
@@ -115,6 +116,11 @@ export interface Route {
   readonly hot: boolean;
   /** Its body may be a plain text, and is handed over as one. */
   readonly text: boolean;
+  /**
+   * Its numbers are handed over as they were sent, since it is not known yet which will be application data; otherwise
+   * those in properties and sensors are.
+   */
+  readonly exactNumbers: boolean;
   /** A larger body is refused, whatever the configuration allows; undefined: that alone decides. */
   readonly bodyMaxBytes: number | undefined;
   /** What the documents say of it that the rest of the row does not. */
@@ -158,6 +164,7 @@ interface Row<Q extends TObject> {
   readonly body?: TSchema;
   readonly hot?: boolean;
   readonly text?: boolean;
+  readonly exactNumbers?: boolean;
   readonly bodyMaxBytes?: number;
   readonly notes?: Notes;
   readonly replies: Replied;
@@ -176,6 +183,7 @@ export function route<Q extends TObject>(row: Row<Q>): Route {
     body: undefined,
     hot: false,
     text: false,
+    exactNumbers: false,
     bodyMaxBytes: undefined,
     notes: {},
     ...row,

@@ -1,4 +1,5 @@
 import type { Target } from '../auth/policy.ts';
+import { type Resource, withOlderForm } from '../model/permission.ts';
 import type { Route } from './route.ts';
 import type { Match } from './router.ts';
 
@@ -16,6 +17,15 @@ export class RouteTargets {
     this.all = [...this.#byRoute.values()].flatMap((targets) => Object.values(targets));
   }
 
+  /** The targets that show the one entity that a path names, in each version. */
+  readersOf(resource: Resource): readonly Target[] {
+    const readers = [...this.#byRoute].filter(([{ method, path, permission }]) => {
+      const isItem = path.split('/').length === 3 && path.endsWith(`/:${resource}`);
+      return isItem && method === 'GET' && permission !== 'public';
+    });
+    return readers.flatMap(([, targets]) => Object.values(targets));
+  }
+
   /** The target of a row as it was found; undefined for a public one. Throws an Error for any other without one. hot */
   of(route: Route, { version, versioned }: Pick<Match, 'version' | 'versioned'>): Target | undefined {
     if (route.permission === 'public') return undefined;
@@ -25,13 +35,13 @@ export class RouteTargets {
   }
 }
 
-/** A path without a version means all versions, and is the only one that an address without a version has. */
+/** A path without a version means version 1, and is the only one that an address without a version has. */
 function targetsOf({ method, path, permission, versions, unversioned }: Route): OfRoute {
   if (permission === 'public') return {};
   const common = { operations: [permission.operation], ownable: permission.resource !== undefined };
   const versioned = versions.map((version) => {
     const full = `/${version}${path}`;
-    return [version, { ...common, name: `${method} ${full}`, paths: [full, path] }] as const;
+    return [version, { ...common, name: `${method} ${full}`, paths: withOlderForm(full) }] as const;
   });
   const bare = unversioned ? { unversioned: { ...common, name: `${method} ${path}`, paths: [path] } } : {};
   return { ...Object.fromEntries(versioned), ...bare };

@@ -1,7 +1,7 @@
 import type { Entities } from '../entities/entities.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { announceFenceEvent } from '../fanout/front_events.ts';
-import type { Fence } from '../model/fence.ts';
+import type { KeptFence } from '../model/fence.ts';
 import { completeFenceEvent } from './fence_event_input.ts';
 
 interface ThirdPartyDeps {
@@ -13,7 +13,7 @@ interface ThirdPartyDeps {
 }
 
 /** How the API publishes the fence events of third parties. */
-export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: Fence, body: unknown) => void {
+export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: KeptFence, body: unknown) => void {
   const { fanout, entities, counts, now } = deps;
   return (fence, body) => {
     const event = completeFenceEvent(fence, body, {

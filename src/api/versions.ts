@@ -8,6 +8,26 @@ export type Version = 'v1' | 'v2';
 /** The first segments of a path, before the version. */
 export const PREFIXES: readonly string[] = ['', '/hub', '/deephub'];
 
+const ROOTS_OF_V1 = PREFIXES.map((prefix) => `${prefix}/v1`);
+
+/** How the types of errors are written. */
+export interface ErrorTyping {
+  readonly errorTypes: 'by_version' | 'plain' | 'vendor';
+  /** `com.flowcate` in `com.flowcate.http.not_found`. */
+  readonly errorTypePrefix: string;
+}
+
+/** The version that a request wants, whether or not there is such a path. */
+export function versionOf(path: string): Version {
+  return ROOTS_OF_V1.some((root) => path === root || path.startsWith(`${root}/`)) ? 'v1' : 'v2';
+}
+
+/** What the types of a version's errors begin with; undefined: they are plain words, as v1 has them. */
+export function errorTypePrefixIn(version: Version, { errorTypes, errorTypePrefix }: ErrorTyping): string | undefined {
+  const isPlain = errorTypes === 'plain' || (errorTypes === 'by_version' && version === 'v1');
+  return isPlain ? undefined : errorTypePrefix;
+}
+
 /** v1 gives created entities an id of its own, but providers and anchors are known by the id that they report. */
 export function replacesIds(version: Version, kind: Kind): boolean {
   return version === 'v1' && kind !== 'provider' && kind !== 'anchor';

@@ -1,18 +1,18 @@
 import { normaliseFence } from '../core/fence/region_normal.ts';
-import { zoneOutlines } from '../core/zone/outline.ts';
+import { zoneOutline } from '../core/zone/outline.ts';
 import { transformationType } from '../core/zone/zone_type.ts';
 import type { Entities } from '../entities/entities.ts';
 import { validateFence } from '../entities/validate_fence.ts';
 import { HubError } from '../errors.ts';
 import type { Fence } from '../model/fence.ts';
-import type { Point, Polygon } from '../model/geojson.ts';
+import type { Point } from '../model/geojson.ts';
 import { show } from '../model/show.ts';
 import type { Zone } from '../model/zone.ts';
 import { fenceIn } from './fence_view.ts';
 
 /**
- * A fence around the zone, in EPSG:4326: a circle for a proximity zone, otherwise the polygon of the points that place
- * it. It is not kept. Throws HUB_BAD_REQUEST where the zone has no extent.
+ * A fence around the zone, in EPSG:4326: a circle for a proximity zone, otherwise the convex hull of the points that
+ * place it. It is not kept. Throws HUB_BAD_REQUEST where the zone has no extent.
  */
 export function fenceAround(zone: Zone, entities: Entities): Fence {
   const { floor, name, exit_delay: exitDelay } = zone;
@@ -26,15 +26,18 @@ export function fenceAround(zone: Zone, entities: Entities): Fence {
     const { region, radius } = circleOf(zone);
     return { id, region, radius, ...common };
   }
-  let problem = `zone ${show(zone.id)} is not placed by ground control points`;
-  for (const ring of zoneOutlines(zone)) {
-    const region: Polygon = { type: 'Polygon', coordinates: [ring] };
-    const fence = normaliseFence({ id, region, ...common });
-    const found = entities.regionProblem(fence);
-    if (found === undefined) return fence;
-    problem = found;
-  }
-  throw bad(`ground_control_points: must outline an area, found that ${problem}`);
+  const ring = zoneOutline(zone);
+  if (ring === undefined) throw bad(`ground_control_points: must outline an area, found ${pointsOf(zone)}`);
+  const fence = normaliseFence({ id, region: { type: 'Polygon', coordinates: [ring] }, ...common });
+  const problem = entities.shapes.regionProblem(fence);
+  if (problem !== undefined) throw bad(`ground_control_points: must outline an area, found that ${problem}`);
+  return fence;
+}
+
+function pointsOf(zone: Zone): string {
+  const count = (zone.ground_control_points ?? []).length / 2;
+  const isPlaced = transformationType(zone) === 'gcp' && count > 1;
+  return isPlaced ? `${count} pairs of rows on one line` : `that zone ${show(zone.id)} is not placed by them`;
 }
 
 function circleOf({ position, radius }: Zone): { readonly region: Point; readonly radius: number } {

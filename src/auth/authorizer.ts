@@ -1,7 +1,8 @@
 import { HubError } from '../errors.ts';
-import type { Reach } from '../model/permission.ts';
+import { RESOURCES, type Reach, type Resource } from '../model/permission.ts';
 import type { Owned } from './owned.ts';
 import type { Policy, Target } from './policy.ts';
+import { Readable } from './readable.ts';
 import type { Tokens } from './tokens.ts';
 import type { VerifiedToken } from './verify_token.ts';
 
@@ -9,11 +10,13 @@ import type { VerifiedToken } from './verify_token.ts';
 export interface Access {
   /** It may touch this alone; undefined: everything. */
   readonly owned: Owned | undefined;
+  /** Where that is limited: what may be named in what it sends and is shown. */
+  readonly readable: Readable | undefined;
   /** Until when, in milliseconds since 1970; infinite without a token. */
   readonly expiresMs: number;
 }
 
-export const FULL_ACCESS: Access = { owned: undefined, expiresMs: Number.POSITIVE_INFINITY };
+export const FULL_ACCESS: Access = { owned: undefined, readable: undefined, expiresMs: Number.POSITIVE_INFINITY };
 
 /** What a token permits, of some targets. */
 export interface Permitted {
@@ -26,10 +29,17 @@ export interface Permitted {
 export class Authorizer {
   readonly #policy: Policy;
   readonly #tokens: Pick<Tokens, 'verified'>;
+  readonly #readers: (resource: Resource) => readonly Target[];
+  readonly #readable = new WeakMap<VerifiedToken, Readable>();
 
-  constructor(policy: Policy, tokens: Pick<Tokens, 'verified'>) {
+  /** `readers` are the targets of which each shows any entity of a kind. */
+  constructor(
+    policy: Policy,
+    { tokens, readers }: { tokens: Pick<Tokens, 'verified'>; readers: (resource: Resource) => readonly Target[] },
+  ) {
     this.#policy = policy;
     this.#tokens = tokens;
+    this.#readers = readers;
   }
 
   /**
@@ -57,12 +67,25 @@ export class Authorizer {
     return { reaches, owned: verified?.owned };
   }
 
-  #accessOf({ roles, owned, expiresMs }: VerifiedToken, target: Target): Access {
+  #accessOf(token: VerifiedToken, target: Target): Access {
+    const { roles, owned, expiresMs } = token;
     const reach = this.#policy.reach(roles, target);
     if (reach === undefined) {
       throw new HubError('HUB_NOT_AUTHORIZED', `Cannot ${target.name}: the access token does not permit it`);
     }
-    return { owned: reach === 'OWN' ? owned : undefined, expiresMs };
+    if (reach === 'ANY') return { owned: undefined, readable: undefined, expiresMs };
+    return { owned, readable: this.#readableBy(token), expiresMs };
+  }
+
+  #readableBy(token: VerifiedToken): Readable {
+    let readable = this.#readable.get(token);
+    if (readable === undefined) {
+      const isWhole = (resource: Resource) =>
+        this.#readers(resource).some((target) => this.#policy.reach(token.roles, target) === 'ANY');
+      readable = new Readable(token.owned, new Set(RESOURCES.filter(isWhole)));
+      this.#readable.set(token, readable);
+    }
+    return readable;
   }
 }
 

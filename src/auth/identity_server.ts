@@ -14,6 +14,7 @@ export interface IdentityServerOptions {
   /** Address of the OpenID configuration. */
   readonly configUrl: string;
   readonly fetch: Fetch;
+  /** Time that has passed since some moment. */
   now(): number;
   /** Told when the server stops or starts to answer. */
   state?(is: 'ok' | 'failing', error?: unknown): void;

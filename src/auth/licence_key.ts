@@ -1,6 +1,7 @@
 import { compactVerify, errors, importJWK } from 'jose';
 import Type, { type Static } from 'typebox';
 import { checker } from '../model/check.ts';
+import { LICENCE_KEY_MAX_CHARACTERS } from '../model/licence.ts';
 
 /**
  * Licence keys are JSON Web Signatures in compact form, signed with Ed25519 (alg EdDSA). They are checked against public
@@ -12,9 +13,6 @@ import { checker } from '../model/check.ts';
  * their own adds theirs here; a new one is added before an old one goes.
  */
 export const PUBLIC_KEYS: readonly string[] = [];
-
-/** A key is short; longer texts are not looked at. */
-const KEY_MAX_CHARACTERS = 16_384;
 
 const Seconds = Type.Number({ minimum: 0, maximum: 253_402_300_799, description: 'Seconds since 1970.' });
 const Text = Type.Optional(Type.String());
@@ -49,7 +47,7 @@ export async function verifyLicenceKey(
   key: string,
   { publicKeys, hubId }: { readonly publicKeys: readonly string[]; readonly hubId: string },
 ): Promise<VerifiedKey | string> {
-  if (key.length > KEY_MAX_CHARACTERS) return `it has ${key.length} characters`;
+  if (key.length > LICENCE_KEY_MAX_CHARACTERS) return `it has ${key.length} characters`;
   try {
     const payload = await signedBy(key, publicKeys);
     if (payload === undefined) return `its signature is of none of the ${publicKeys.length} public keys of the hub`;

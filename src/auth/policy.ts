@@ -1,4 +1,4 @@
-import { GUEST, type Operation, type PathRule, type Reach, type RoleRules } from '../model/permission.ts';
+import { GUEST, type Operation, type PathRule, type Reach, type RoleRules, segmentsOf } from '../model/permission.ts';
 
 /** Something that can be permitted: a method of an endpoint, or a use of a topic. One row of the table of all of them. */
 export interface Target {
@@ -18,22 +18,42 @@ export interface UnusedRule {
   readonly rule: PathRule;
 }
 
+/** A rule whose path is that of an earlier one of its role, once without and once with its version. */
+interface RepeatedRule {
+  readonly role: string;
+  readonly rule: PathRule;
+  readonly earlier: PathRule;
+}
+
 /**
  * Who may do what. All rules are matched with all targets once, so that a request costs one look-up for each role of its
  * token, whatever the number of rules.
  */
 export class Policy {
   readonly unused: readonly UnusedRule[];
+  readonly repeated: readonly RepeatedRule[];
   readonly #reaches = new Map<string, ReadonlyMap<Target, Reach>>();
 
   constructor(roles: readonly RoleRules[], targets: readonly Target[]) {
     const unused: UnusedRule[] = [];
+    const repeated: RepeatedRule[] = [];
     for (const { role, rules } of roles) {
       const reaches = new Map<Target, Reach>();
-      for (const rule of rules) if (!apply(rule, targets, reaches)) unused.push({ role, rule });
+      const seen = new Map<string, { readonly rule: PathRule; readonly count: number }>();
+      for (const rule of rules) {
+        const meant = targetsOf(rule.path, targets);
+        if (meant.length === 0) unused.push({ role, rule });
+        permit(rule, meant, reaches);
+        // Both forms mean the same unless there is something without a version, which the shorter one means, too.
+        const key = segmentsOf(rule.path).join('/').replace(/^v1\//, '');
+        const earlier = seen.get(key);
+        if (earlier?.count === meant.length) repeated.push({ role, rule, earlier: earlier.rule });
+        seen.set(key, { rule, count: meant.length });
+      }
       this.#reaches.set(role, reaches);
     }
     this.unused = unused;
+    this.repeated = repeated;
   }
 
   has(role: string): boolean {
@@ -50,33 +70,35 @@ export class Policy {
   }
 }
 
-/** Notes what a rule permits; returns false when its path means no target. */
-function apply({ path, reach }: PathRule, targets: readonly Target[], reaches: Map<Target, Reach>): boolean {
-  const pattern = segmentsOf(path);
-  let used = false;
-  for (const target of targets) {
-    if (!target.paths.some((candidate) => matches(pattern, segmentsOf(candidate)))) continue;
-    used = true;
+/** Notes what a rule permits of the targets that its path means. */
+function permit({ reach }: PathRule, meant: readonly Target[], reaches: Map<Target, Reach>): void {
+  for (const target of meant) {
     for (const operation of target.operations) {
       const given = reach.get(operation);
       if (given === undefined || (given === 'OWN' && !target.ownable)) continue;
       if (reaches.get(target) !== 'ANY') reaches.set(target, given);
     }
   }
-  return used;
 }
 
-/** A path may be written with the prefixes that requests may have, and with a slash at the end. */
-export function segmentsOf(path: string): readonly string[] {
-  const segments = path.split('/').filter((segment) => segment !== '');
-  return segments[0] === 'hub' || segments[0] === 'deephub' ? segments.slice(1) : segments;
+function targetsOf(path: string, targets: readonly Target[]): readonly Target[] {
+  const pattern = segmentsOf(path);
+  return targets.filter(({ paths }) => paths.some((candidate) => matches(pattern, segmentsOf(candidate))));
 }
 
-/** An asterisk at the end stands for any further segments, or none. A parameter means the parameter of that name. */
+/**
+ * An asterisk at the end stands for any further segments, or none, but for no version: what is to mean a version says
+ * it. A parameter means the parameter of that name.
+ */
 function matches(pattern: readonly string[], path: readonly string[]): boolean {
   const isOpen = pattern.at(-1) === '*';
   const fixed = isOpen ? pattern.length - 1 : pattern.length;
   if (isOpen ? path.length < fixed : path.length !== fixed) return false;
+  if (fixed === 0) return !isVersion(path[0]);
   for (let i = 0; i < fixed; i++) if (pattern[i] !== path[i]) return false;
   return true;
+}
+
+function isVersion(segment: string | undefined): boolean {
+  return segment === 'v1' || segment === 'v2';
 }

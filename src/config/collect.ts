@@ -10,6 +10,10 @@ export interface Collected {
   readonly values: Map<Key, unknown>;
   /** `hub_config.yaml:3: port: must be an integer, found "x"` */
   readonly problems: string[];
+  /** Settings of the reference that mean nothing here: `hub_config.yaml:3: doc_root`. */
+  readonly withoutMeaning: string[];
+  /** Environment variables that begin like settings and are none. */
+  readonly unknownVariables: string[];
 }
 
 /** A value as it was found: `source` is `hub_config.yaml:3` or `environment`, `name` the setting as written there. */

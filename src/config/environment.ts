@@ -1,8 +1,11 @@
 import { parseDocument } from 'yaml';
+import { booleanOf } from '../model/boolean.ts';
 import { ALIASES } from './aliases.ts';
 import { type Collected, collect } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
+import { WITHOUT_MEANING } from './without_meaning.ts';
+import { yamlProblem } from './yaml_problem.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -12,6 +15,13 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 const PREFIXES = ['DEEPHUB_', 'HUB_'];
 const CONFIG_PATH = 'CONFIG_PATH';
+
+/**
+ * Kubernetes gives each container the address of each service: of a service called hub as HUB_PORT, which is a setting
+ * too, with the value tcp://10.0.0.1:8081. No setting that ends in _PORT takes such a value.
+ */
+const SERVICE_NAME = /_PORT$/;
+const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\/.*:\d+$/i;
 
 /** Variables of the reference's separate web user interface, which may stand in the same environment. */
 const USER_INTERFACE = /^DEEPHUB_(ROOT_URL|WEBSOCKET_URL|AUTH_|MAP_)/;
@@ -26,7 +36,10 @@ export function configPath(env: Environment): { name: string; path: string } | u
   return undefined;
 }
 
-/** Collects the settings of the environment. Variables that look like settings and are none are problems. */
+/**
+ * Collects the settings of the environment. Variables that begin like settings and are none are no problems, since
+ * others than who runs the hub may have set them.
+ */
 export function readEnvironment(env: Environment, into: Collected): void {
   for (const prefix of PREFIXES) {
     const named = [...ALIASES, ...KEYS.map((key) => [key, key] as const)];
@@ -36,7 +49,9 @@ export function readEnvironment(env: Environment, into: Collected): void {
       const text = env[name];
       if (!text || USER_INTERFACE.test(name)) continue;
       const key = known.get(name);
-      if (key === undefined) into.problems.push(unknown(name, [...known.keys(), prefix + CONFIG_PATH]));
+      if (WITHOUT_MEANING.has(name.slice(prefix.length).toLowerCase())) into.withoutMeaning.push(name);
+      else if (key === undefined) into.unknownVariables.push(unknown(name, [...known.keys(), prefix + CONFIG_PATH]));
+      else if (SERVICE_NAME.test(name) && SERVICE_ADDRESS.test(text)) into.unknownVariables.push(`${name}=${text}`);
       else if (Array.isArray(settingOf(key).default)) collectList(into, { key, name, text });
       else collect(into, { key, source: 'environment', name, value: readAs(key, text) });
     }
@@ -44,24 +59,22 @@ export function readEnvironment(env: Environment, into: Collected): void {
 }
 
 function unknown(name: string, known: readonly string[]): string {
-  return `environment: ${name}: is no setting of the hub${didYouMean(name, known)}`;
+  return name + didYouMean(name, known);
 }
 
 /** A list is written as YAML, of which JSON is a part. */
 function collectList(into: Collected, { key, name, text }: { key: Key; name: string; text: string }): void {
   const document = parseDocument(text, { prettyErrors: false });
-  const [error] = [...document.errors, ...document.warnings];
-  if (error === undefined) collect(into, { key, source: 'environment', name, value: document.toJS() ?? [] });
-  else into.problems.push(`environment: ${name}: cannot be read as YAML: ${error.message.split('\n', 1)[0]}`);
+  const wrong = yamlProblem(document);
+  if (wrong === undefined) collect(into, { key, source: 'environment', name, value: document.toJS() ?? [] });
+  else into.problems.push(`environment: ${name}: ${wrong.text}`);
 }
-
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
 
 /** Reads a text as the type of the setting. A text that is none of that type stays, for the check to name it. */
 function readAs(key: Key, text: string): unknown {
   const { default: usual, anyOf } = settingOf(key);
   if (typeof usual === 'string') return text;
-  if (typeof usual === 'boolean') return BOOLEANS[text] ?? text;
+  if (typeof usual === 'boolean') return booleanOf(text) ?? text;
   if (usual === null && text === 'null') return null;
   if (anyOf?.some(({ type }) => type === 'string')) return text;
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;

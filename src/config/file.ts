@@ -4,20 +4,22 @@ import { keyOf } from './aliases.ts';
 import { type Collected, collect } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
+import { WITHOUT_MEANING } from './without_meaning.ts';
+import { yamlProblem } from './yaml_problem.ts';
 
 /**
- * Collects the settings of a configuration file's text. Problems are YAML that cannot be read, keys that are no setting
- * and keys that are set twice. `name` is how the file is called in them.
+ * Collects the settings of a configuration file's text. Problems are YAML that cannot be read, keys that are no setting,
+ * neither of this hub nor of the reference, and keys that are set twice. `name` is how the file is called in them.
  */
 export function readConfigText(text: string, { name, into }: { name: string; into: Collected }): void {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const place = (offset: number) => `${name}:${lines.linePos(offset).line}`;
-  for (const { message, pos } of [...document.errors, ...document.warnings]) {
-    into.problems.push(`${place(pos[0])}: cannot be read as YAML: ${message.split('\n', 1)[0]}`);
+  const wrong = yamlProblem(document);
+  if (wrong !== undefined) {
+    into.problems.push(`${place(wrong.offset)}: ${wrong.text}`);
+    return;
   }
-  // What follows a mistake in the syntax is guesswork, and its problems would be too.
-  if (document.errors.length > 0) return;
   /** Where the innermost of the parts on the path begins. */
   const placeOf = (path: readonly (string | number)[]): string | undefined => {
     for (let length = path.length; length > 1; length--) {
@@ -39,6 +41,7 @@ export function readConfigText(text: string, { name, into }: { name: string; int
     const key = keyOf(written);
     const earlier = places.get(key ?? written);
     if (earlier !== undefined) into.problems.push(`${source}: ${written}: is set already, at ${earlier}`);
+    else if (WITHOUT_MEANING.has(written)) into.withoutMeaning.push(`${source}: ${written}`);
     else if (key === undefined) into.problems.push(`${source}: ${written}: ${whyUnknown(written)}`);
     else {
       const sourceOf = (path: readonly (string | number)[]) => placeOf([key, ...path]) ?? source;

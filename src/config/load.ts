@@ -14,6 +14,8 @@ export interface Surroundings {
   readonly cores: number;
   /** Text of a file, undefined when there is none. Throws when it cannot be read. */
   readonly readFile: (path: string) => string | undefined;
+  /** Told what is read but not used, once for each reason. */
+  readonly warn?: (message: string, facts: object) => void;
 }
 
 const FILE = 'hub_config.yaml';
@@ -22,8 +24,8 @@ const FILE = 'hub_config.yaml';
  * Reads the configuration: the environment over hub_config.yaml over the defaults. Throws a ConfigError with everything
  * that is wrong.
  */
-export function loadConfig({ env, cwd, cores, readFile }: Surroundings): Config {
-  const read: Collected = { values: new Map(), problems: [] };
+export function loadConfig({ env, cwd, cores, readFile, warn }: Surroundings): Config {
+  const read: Collected = { values: new Map(), problems: [], withoutMeaning: [], unknownVariables: [] };
   const folder = configPath(env);
   const path = resolve(cwd, folder?.path ?? '.');
   const file = join(path, FILE);
@@ -36,6 +38,9 @@ export function loadConfig({ env, cwd, cores, readFile }: Surroundings): Config 
   }
   readEnvironment(env, read);
   if (read.problems.length > 0) throw new ConfigError(read.problems);
+  const { withoutMeaning: settings, unknownVariables: variables } = read;
+  if (settings.length > 0) warn?.('Settings of DeepHub that mean nothing to this hub are ignored', { settings });
+  if (variables.length > 0) warn?.('Environment variables that are no settings of the hub are ignored', { variables });
   return Object.freeze({ ...complete(read.values, cores), config_path: path });
 }
 

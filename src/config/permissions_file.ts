@@ -1,8 +1,16 @@
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument } from 'yaml';
 import { StartupError } from '../errors.ts';
-import { OPERATIONS, type Operation, type PathRule, type Reach, type RoleRules } from '../model/permission.ts';
+import {
+  OPERATIONS,
+  type Operation,
+  type PathRule,
+  type Reach,
+  type RoleRules,
+  segmentsOf,
+} from '../model/permission.ts';
 import { show } from '../model/show.ts';
 import { didYouMean } from './suggest.ts';
+import { yamlProblem } from './yaml_problem.ts';
 
 const PERMISSIONS: ReadonlyMap<string, readonly [Operation, Reach]> = new Map(
   OPERATIONS.flatMap((operation) => {
@@ -16,6 +24,9 @@ interface Reading {
   readonly problems: string[];
 }
 
+/** The first permission of a role that reaches so far, and where it is. */
+type FirstOf = Map<Reach, { readonly permission: string; readonly place: string }>;
+
 /**
  * Reads the text of permissions.yaml: roles, their paths, and what is permitted there. `name` is how the file is called
  * in messages. Throws a StartupError with one line for everything that is wrong.
@@ -24,17 +35,17 @@ export function readPermissions(text: string, name: string): readonly RoleRules[
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const at = (offset: number) => `${name}:${lines.linePos(offset).line}`;
-  const problems = [...document.errors, ...document.warnings].map(({ message, pos }) => {
-    return `${at(pos[0])}: cannot be read as YAML: ${message.split('\n', 1)[0]}`;
-  });
+  const wrong = yamlProblem(document);
+  if (wrong !== undefined) throw new StartupError(`${at(wrong.offset)}: ${wrong.text}`);
+  const problems: string[] = [];
   const place = (node: unknown): string => {
     const range = (node as { readonly range?: readonly number[] | null } | null | undefined)?.range;
     return range == null ? name : at(range[0] ?? 0);
   };
   const root = document.contents;
   const roles: RoleRules[] = [];
-  if (problems.length === 0 && isMap(root)) roles.push(...rolesIn(root.items, { place, problems }));
-  else if (problems.length === 0) problems.push(`${place(root)}: must be roles with their paths, found ${shown(root)}`);
+  if (isMap(root)) roles.push(...rolesIn(root.items, { place, problems }));
+  else problems.push(`${place(root)}: must be roles with their paths, found ${shown(root)}`);
   if (problems.length > 0) throw new StartupError(problems.join('\n'));
   return roles;
 }
@@ -44,7 +55,7 @@ function rolesIn(items: readonly Pair[], reading: Reading): RoleRules[] {
   return items.map(({ key, value }) => {
     const role = textOf(key);
     const place = reading.place(key);
-    once(earlier, { key: role, what: `role ${show(role)}`, place }, reading);
+    once(earlier, { key: role, what: `role ${show(role)}`, place, advice: 'write its paths there' }, reading);
     if (isMap(value)) return { role, rules: rulesIn(role, value.items, reading) };
     reading.problems.push(`${place}: role ${show(role)}: must be paths with their permissions, found ${shown(value)}`);
     return { role, rules: [] };
@@ -53,7 +64,8 @@ function rolesIn(items: readonly Pair[], reading: Reading): RoleRules[] {
 
 function rulesIn(role: string, items: readonly Pair[], reading: Reading): PathRule[] {
   const earlier = new Map<string, string>();
-  return items.flatMap(({ key, value }) => {
+  const firstOf: FirstOf = new Map();
+  const rules = items.flatMap(({ key, value }) => {
     const path = textOf(key);
     if (path === 'description') return [];
     const place = reading.place(key);
@@ -63,10 +75,16 @@ function rulesIn(role: string, items: readonly Pair[], reading: Reading): PathRu
       reading.problems.push(`${place}: ${what}: ${wrong}`);
       return [];
     }
-    // With or without a slash at its end it is the same path.
-    once(earlier, { key: path.replace(/(?<!\/)\/+$/, ''), what, place }, reading);
-    return [{ path, place, reach: reachOf(value, { what, place }, reading) }];
+    once(earlier, { key: segmentsOf(path).join('/'), what, place, advice: 'write its permissions there' }, reading);
+    return [{ path, place, reach: reachOf(value, { what, place, firstOf }, reading) }];
   });
+  const [first, second] = [...firstOf.values()];
+  if (first !== undefined && second !== undefined) {
+    const both = `has ${first.permission} at ${first.place} and ${second.permission}`;
+    const advice = 'a role has ANY or OWN throughout, so write one of them into another role';
+    reading.problems.push(`${second.place}: role ${show(role)}: ${both}: ${advice}`);
+  }
+  return rules;
 }
 
 function problemOf(path: string): string | undefined {
@@ -77,18 +95,18 @@ function problemOf(path: string): string | undefined {
 
 function once(
   earlier: Map<string, string>,
-  { key, what, place }: { readonly key: string; readonly what: string; readonly place: string },
+  { key, what, place, advice }: Record<'key' | 'what' | 'place' | 'advice', string>,
   { problems }: Reading,
 ): void {
   const first = earlier.get(key);
   if (first === undefined) earlier.set(key, place);
-  else problems.push(`${place}: ${what}: is there already, at ${first}`);
+  else problems.push(`${place}: ${what}: is there already, at ${first}: ${advice}`);
 }
 
-/** A list of permissions, of which each operation takes ANY or OWN. */
+/** A list of permissions, of which each operation takes ANY or OWN. Notes the first ones of the role. */
 function reachOf(
   value: unknown,
-  { what, place }: { readonly what: string; readonly place: string },
+  { what, place, firstOf }: { readonly what: string; readonly place: string; readonly firstOf: FirstOf },
   reading: Reading,
 ): ReadonlyMap<Operation, Reach> {
   const reach = new Map<Operation, Reach>();
@@ -106,11 +124,7 @@ function reachOf(
       continue;
     }
     const [operation, wide] = permission;
-    const other = reach.get(operation);
-    if (other !== undefined && other !== wide) {
-      const both = `has both ${operation}_ANY and ${operation}_OWN: one of them has to go`;
-      reading.problems.push(`${reading.place(item)}: ${what}: ${both}`);
-    }
+    if (!firstOf.has(wide)) firstOf.set(wide, { permission: written, place: reading.place(item) });
     reach.set(operation, wide);
   }
   return reach;

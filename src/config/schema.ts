@@ -72,7 +72,11 @@ export const ConfigSchema = Type.Object({
   error_type_prefix: Type.String({
     minLength: 1,
     default: 'com.flowcate',
-    description: 'What the types of error bodies begin with.',
+    description: 'What the types of error bodies begin with, where they are no plain words.',
+  }),
+  error_types: Word(['by_version', 'plain', 'vendor'], {
+    default: 'by_version',
+    description: 'Types of error bodies: plain words, vendor names under the prefix, or by_version: plain in v1 alone.',
   }),
   license_key: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
@@ -98,7 +102,7 @@ export const ConfigSchema = Type.Object({
   }),
   persist_locations: Type.Boolean({
     default: true,
-    description: 'Whether last locations and memberships survive a restart.',
+    description: 'Whether last locations, memberships and collisions survive a restart.',
   }),
   db_type: Word(['sqlite', 'widecolumn'], {
     default: 'sqlite',
@@ -118,7 +122,8 @@ export const ConfigSchema = Type.Object({
     minimum: 0,
     maximum: 3_600_000,
     default: 2000,
-    description: 'Time after a start until exits that fell due meanwhile are sent, in milliseconds.',
+    description:
+      'Time after a start until exits that fell due meanwhile, and ends of collisions, are sent, in milliseconds.',
   }),
   calculate_collisions_default: Type.Boolean({
     default: true,

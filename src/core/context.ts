@@ -1,3 +1,4 @@
+import type { SetBack } from '../model/set_back.ts';
 import type { EventText, Topic, Variant } from '../model/topics.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
 import type { Answer, HandedOver, LastKnownRow } from './item.ts';
@@ -26,6 +27,10 @@ export interface ShardContext {
   readonly zones: ZoneLookup;
   /** The renderings wanted, by topic. */
   variants: ReadonlyMap<Topic, readonly Variant[]>;
+  /** When the step in progress sends what it publishes: see sentTimeText. */
+  sentTime: string;
+  /** By which running time is shown as the time of day. */
+  setBacks: readonly SetBack[];
   draft: Draft;
 }
 

@@ -2,9 +2,11 @@ import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { unlink } from './assignments.ts';
 import { setTrackable } from './change/on_trackable.ts';
+import { chainsOf, retimeChanged } from './change/retime.ts';
 import type { ShardContext } from './context.ts';
 import type { Membership } from './fence/membership.ts';
-import { timingOfObject } from './fence/timing.ts';
+import { soleTrackableTiming } from './fence/seen.ts';
+import { type OwnTiming, timingOfObject } from './fence/timing.ts';
 import type { Item } from './item.ts';
 import { rowOf } from './last_known.ts';
 import { providerState } from './location/on_location.ts';
@@ -18,18 +20,19 @@ import type { ProviderState, ShardState, TrackableState } from './state.ts';
  * running, so nobody can tell from the events that they have moved.
  */
 
-/** Each shard has its own zones. */
-type PlaceOnTheWay = Omit<PlaceContext, 'zone'> & { readonly bytes: Uint8Array };
+type PlaceOnTheWay = PlaceContext & { readonly bytes: Uint8Array };
 
 interface ObjectOnTheWay {
   readonly id: string;
   readonly place: PlaceOnTheWay | undefined;
-  readonly members: readonly (readonly [fenceId: string, membership: Membership])[];
+  readonly members: readonly (readonly [fenceId: string, membership: Membership, seenMs: number])[];
   readonly holdMs: number;
 }
 
 interface ProviderOnTheWay extends ObjectOnTheWay {
   readonly entity: LocationProvider | undefined;
+  /** What its trackable has it timed by. */
+  readonly chain: OwnTiming;
 }
 
 interface TrackableOnTheWay extends ObjectOnTheWay {
@@ -45,19 +48,23 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
   for (const id of item.providers) {
     const provider = state.providers.get(id);
     if (provider === undefined) continue;
-    providers.push({ ...packed(context, provider), entity: provider.entity });
+    const chain = soleTrackableTiming(state, id);
+    providers.push({ ...packed(provider), entity: provider.entity, chain });
     forget(context, provider);
     state.providers.delete(id);
   }
+  const staying = item.trackables.flatMap((id) => state.trackables.get(id)?.entity.location_providers ?? []);
+  const chains = chainsOf(state, staying);
   for (const id of item.trackables) {
     const trackable = state.trackables.get(id);
     if (trackable === undefined) continue;
     const { entity, colliding } = trackable;
-    trackables.push({ ...packed(context, trackable), entity, colliding });
+    trackables.push({ ...packed(trackable), entity, colliding });
     forget(context, trackable);
     unlink(state, trackable);
     state.trackables.delete(id);
   }
+  retimeChanged(context, chains, item.receivedMs);
   context.draft.answers.push([item.id, { providers, trackables }]);
 }
 
@@ -68,12 +75,14 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
  */
 export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): void {
   const { state } = context;
+  const chains = new Map<ProviderState, OwnTiming>();
   for (const packedProvider of item.state.providers as readonly ProviderOnTheWay[]) {
     const provider = providerState(state, packedProvider.id);
     provider.entity ??= packedProvider.entity;
     provider.timing = timingOfObject(provider.entity);
     state.places.put(provider, unpackPlace(state, packedProvider.place));
     unpackInto(state, provider, packedProvider);
+    chains.set(provider, packedProvider.chain);
   }
   for (const packedTrackable of item.state.trackables as readonly TrackableOnTheWay[]) {
     // Its entity may be here already, in a newer version.
@@ -83,24 +92,23 @@ export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): 
     trackable.colliding = packedTrackable.colliding;
     unpackInto(state, trackable, packedTrackable);
   }
+  retimeChanged(context, chains, item.receivedMs);
 }
 
-function packed(context: ShardContext, object: ProviderState | TrackableState): ObjectOnTheWay {
+function packed(object: ProviderState | TrackableState): ObjectOnTheWay {
   const { id, place, members, holdMs } = object;
   return {
     id,
-    place: place && packedPlace(context, place),
-    members: members.map(({ fence, membership }) => [fence.id, membership] as const),
+    place: place && packedPlace(place),
+    members: members.map(({ fence, membership, seenMs }) => [fence.id, membership, seenMs] as const),
     holdMs,
   };
 }
 
-/** The position as sent goes along while its zone is still the same. */
-function packedPlace({ zones }: ShardContext, place: Place): PlaceOnTheWay {
-  const { providerId, source, zone, timing, trackables } = place;
-  const isLocal = place.isLocal && zones(source) === zone;
+function packedPlace(place: Place): PlaceOnTheWay {
+  const { providerId, source, zone, timing, trackables, isLocal } = place;
   // The room of the place may be used again before this is packed.
-  return { providerId, source, timing, trackables, isLocal, bytes: Uint8Array.from(place.bytes) };
+  return { providerId, source, zone, timing, trackables, isLocal, bytes: Uint8Array.from(place.bytes) };
 }
 
 /** What must be kept before its events are published is kept by this shard, which publishes them. */
@@ -115,10 +123,10 @@ function forget({ state, draft }: ShardContext, object: ProviderState | Trackabl
 
 function unpackInto(state: ShardState, object: ProviderState | TrackableState, from: ObjectOnTheWay): void {
   object.holdMs = from.holdMs;
-  for (const [fenceId, membership] of from.members) {
+  for (const [fenceId, membership, seenMs] of from.members) {
     const fence = state.fences.get(fenceId);
     if (fence === undefined) continue;
-    object.members.push({ fence, membership });
+    object.members.push({ fence, membership, seenMs });
     fence.occupants.add(object);
   }
   state.dirty.add(object);
@@ -126,6 +134,8 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
   schedule(state, object);
 }
 
-function unpackPlace(state: ShardState, from: PlaceOnTheWay | undefined): Place | undefined {
-  return from && state.places.takeOver(from.bytes, { ...from, zone: state.zones.find(from.source) });
+/** The zone is this shard's own, unless it is gone. */
+function unpackPlace({ zones, places }: ShardState, from: PlaceOnTheWay | undefined): Place | undefined {
+  const zone = from?.zone && (zones.find(from.zone.id) ?? from.zone);
+  return from && places.takeOver(from.bytes, { ...from, zone });
 }

@@ -1,20 +1,22 @@
-import type { Fence } from '../model/fence.ts';
+import type { KeptFence } from '../model/fence.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant, View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
+import type { CollisionRow } from './collision/row.ts';
 import type { ReceivedLocation } from './location/received.ts';
 
 /**
  * What a shard is told, in one order: locations, changes of entities, reads, restored rows. Everything was checked
- * before it became an item. `seq` numbers all items of the hub; `receivedMs` is the time of receipt and never falls.
+ * before it became an item. `seq` numbers all items of the hub; `receivedMs` is the time of receipt, and
+ * never falls: it is running time, as all times here are (model/set_back.ts).
  */
 export type Item = ReceivedLocation | ({ readonly seq: number; readonly receivedMs: number } & Told);
 
 type Told =
   | { readonly kind: 'zone'; readonly id: string; readonly entity: Zone | undefined }
-  | { readonly kind: 'fence'; readonly id: string; readonly entity: Fence | undefined }
+  | { readonly kind: 'fence'; readonly id: string; readonly entity: KeptFence | undefined }
   /** `force` re-evaluates the trackable's locations at once. */
   | {
       readonly kind: 'trackable';
@@ -30,6 +32,8 @@ type Told =
   /** The renderings that somebody has subscribed to. */
   | { readonly kind: 'variants'; readonly variants: readonly Variant[] }
   | { readonly kind: 'read'; readonly id: number; readonly query: Query }
+  /** Where each trackable is that takes part in collisions, as motions; then an answer. */
+  | { readonly kind: 'stand'; readonly id: number }
   /** Last-known rows from the store. Exits due before `holdMs` fire at `holdMs`, or with the next observation. */
   | { readonly kind: 'restore'; readonly rows: readonly LastKnownRow[]; readonly holdMs: number }
   /** The objects move to another shard: their state is handed out as a reply and forgotten here, without events. */
@@ -91,6 +95,9 @@ export type LastKnownRow =
       /** Fence id and entry time of each membership. */
       readonly memberships: readonly (readonly [fenceId: string, entryMs: number])[];
     };
+
+/** What is kept of the moving world. */
+export type KeptRow = LastKnownRow | CollisionRow;
 
 /** State of objects on their way from one shard to another: a plain value, opaque to everybody else. */
 export type HandedOver = { readonly providers: readonly unknown[]; readonly trackables: readonly unknown[] };

@@ -1,4 +1,6 @@
+import { parseKeeping } from '../model/keep_numbers.ts';
 import type { Location } from '../model/location.ts';
+import { forgetRow } from './change/observe_anew.ts';
 import type { ShardContext } from './context.ts';
 import { restored } from './fence/membership.ts';
 import { timingIn } from './fence/observe_fences.ts';
@@ -6,11 +8,12 @@ import { providerTiming, trackableTiming } from './fence/seen.ts';
 import { UNSET } from './fence/timing.ts';
 import type { Item, LastKnownRow } from './item.ts';
 import { type AcceptedLocation, accept, acceptAs } from './location/accepted.ts';
+import { placeInZone } from './location/locate.ts';
 import { providerState } from './location/on_location.ts';
 import type { Place } from './location/place.ts';
 import { received } from './location/received.ts';
 import { locationText, membersIn } from './location/text.ts';
-import { settle } from './motion/move.ts';
+import { reportStanding, settle } from './motion/move.ts';
 import { placesOf } from './motion/significant_place.ts';
 import { schedule } from './schedule.ts';
 import type { ProviderState, ShardState, TrackableState } from './state.ts';
@@ -18,6 +21,7 @@ import type { ProviderState, ShardState, TrackableState } from './state.ts';
 /**
  * What survives a restart of an object: its last place and the fences that it is in. Tolerance, delay and entry timers
  * do not: a member comes back as inside, with the fence timeout counting from the time of receipt of its last location.
+ * A trackable whose provider was taken off, just before the end, comes back as a member that leaves: it has no place.
  */
 
 /**
@@ -30,7 +34,8 @@ export function takeUrgentRows(state: ShardState): LastKnownRow[] {
   state.gone.clear();
   for (const object of state.urgent) {
     state.dirty.delete(object);
-    if (object.place !== undefined) rows.push(rowOf(object, object.place));
+    const { kind, id, place } = object;
+    rows.push(place === undefined ? { kind, id, gone: true } : rowOf(object, place));
   }
   state.urgent.clear();
   return rows;
@@ -54,7 +59,16 @@ export function rowOf(object: ProviderState | TrackableState, place: Place): Las
     if (membership.at === 'inside') memberships.push([fence.id, membership.entryMs]);
   }
   const { kind, id } = object;
-  return { kind, id, receivedMs: place.receivedMs, keyMs: place.keyMs, location: locationText(place), memberships };
+  return { kind, id, receivedMs: place.receivedMs, keyMs: place.keyMs, location: keptText(place), memberships };
+}
+
+/**
+ * The location as it is kept. One that was sent in the metres of its zone is kept with these: should the zone's plane
+ * move, it goes along.
+ */
+function keptText(place: Place): string {
+  const text = locationText(place);
+  return place.isLocal ? `${text.slice(0, -1)},"local":[${place.sentX},${place.sentY}]}` : text;
 }
 
 /**
@@ -67,7 +81,7 @@ export function onRestore(context: ShardContext, item: Item & { kind: 'restore' 
     if (row.gone === true) continue;
     const object = row.kind === 'provider' ? providerState(state, row.id) : state.trackables.get(row.id);
     // What an object has said since is newer.
-    if (object !== undefined && object.place === undefined) revive(context, object, row, item.holdMs);
+    if (object !== undefined && object.place === undefined) revive(context, object, row, item);
   }
 }
 
@@ -75,28 +89,43 @@ function revive(
   context: ShardContext,
   object: ProviderState | TrackableState,
   row: LastKnownRow & { gone?: false },
-  holdMs: number,
+  { seq, holdMs, receivedMs }: Item & { kind: 'restore' },
 ): void {
   const { state } = context;
   const place = placeOfProvider(state, object, row) ?? placeOf(state, row);
-  if (object.kind === 'trackable') {
+  const isTakenOff = object.kind === 'trackable' && wasTakenOff(object, place);
+  if (object.kind === 'provider') state.places.put(object, place);
+  else if (!isTakenOff) {
     settle(state, object, place);
     // The collision stage may know it from before this worker: its end must reach it.
     object.colliding = true;
-  } else state.places.put(object, place);
+    reportStanding(context, object, seq);
+  }
   object.holdMs = holdMs;
   const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(object);
   for (const [fenceId, entryMs] of row.memberships) {
     const fence = state.fences.get(fenceId);
     if (fence === undefined) continue;
-    const silenceAtMs = row.receivedMs + timingIn(fence, timing).fenceTimeoutMs;
-    object.members.push({ fence, membership: restored(entryMs, silenceAtMs) });
+    const silenceAtMs = isTakenOff ? receivedMs : row.receivedMs + timingIn(fence, timing).fenceTimeoutMs;
+    object.members.push({ fence, membership: restored(entryMs, silenceAtMs), seenMs: row.receivedMs });
     fence.occupants.add(object);
   }
   schedule(state, object);
+  if (isTakenOff && object.members.length === 0) forgetRow(context, object);
 }
 
-type KeptLocation = Location & { readonly provider_id: string; readonly source: string; readonly crs: string };
+/** Whether the trackable was where a provider of its own had brought it that it has no more. */
+function wasTakenOff({ id, entity }: TrackableState, { providerId, trackables }: Place): boolean {
+  return trackables.includes(id) && entity.location_providers?.includes(providerId) !== true;
+}
+
+type KeptLocation = Location & {
+  readonly provider_id: string;
+  readonly source: string;
+  readonly crs: string;
+  /** Metres in its zone. */
+  readonly local?: readonly [x: number, y: number];
+};
 
 /** The location of a row, whose text says what it says already. */
 function acceptKept(value: KeptLocation, { location, keyMs }: LastKnownRow & { gone?: false }): AcceptedLocation {
@@ -113,27 +142,31 @@ function placeOfProvider(
   row: LastKnownRow & { gone?: false },
 ): Place | undefined {
   if (object.kind === 'provider') return undefined;
-  return placesOf(state, object).find((place) => {
-    return place.keyMs === row.keyMs && place.receivedMs === row.receivedMs && locationText(place) === row.location;
+  return placesOf(state, object.entity).find((place) => {
+    return place.keyMs === row.keyMs && place.receivedMs === row.receivedMs && keptText(place) === row.location;
   });
 }
 
 function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place {
-  const value = JSON.parse(row.location) as KeptLocation;
+  const { local, ...value } = parseKeeping(row.location) as KeptLocation;
   const { provider_id: providerId, source, trackables, speed, course } = value;
-  const [lon, lat] = value.position.coordinates as [number, number];
+  const [lon, lat, ...height] = value.position.coordinates as [number, number];
   const { receivedMs, keyMs } = row;
   const accepted = acceptKept(value, row);
-  return state.places.take(
-    received(accepted, { seq: 0, receivedMs, generatedMs: keyMs }),
+  const sent = local === undefined ? accepted : { ...accepted, coordinates: [...local, ...height] };
+  const zone = state.zones.find(source);
+  const place = state.places.take(
+    received(sent, { seq: 0, receivedMs, generatedMs: keyMs }),
     { lon, lat, floor: value.floor ?? 0, keyMs, speed: speed ?? undefined, course: course ?? undefined },
     {
       providerId,
       source,
-      zone: state.zones.find(source),
+      zone,
       timing: state.providers.get(providerId)?.timing ?? UNSET,
       trackables: trackables ?? [],
-      isLocal: false,
+      isLocal: local !== undefined,
     },
   );
+  // The zone may have moved just before the end.
+  return local === undefined || zone === undefined ? place : placeInZone(state.places, place, zone);
 }

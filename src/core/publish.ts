@@ -1,11 +1,12 @@
 import { NO_FIELDS } from '../model/event_block.ts';
+import { timeOfDay } from '../model/set_back.ts';
 import type { FilterFields, Variant } from '../model/topics.ts';
 import { assignedTo } from './assignments.ts';
 import type { ShardContext } from './context.ts';
 import { type FenceChange, fenceEventFields, fenceEventText, fenceFeature } from './fence/fence_event.ts';
 import type { Crossing } from './fence/observe_fences.ts';
 import type { Place } from './location/place.ts';
-import { featureCollection, locationIn, membersText } from './location/text.ts';
+import { featureCollection, locationIn, publishedMembersText } from './location/text.ts';
 import { motionIn } from './motion/text.ts';
 import type { ProviderState, TrackableState } from './state.ts';
 
@@ -15,7 +16,7 @@ const NOBODY: readonly Variant[] = [];
 export function publishLocation(context: ShardContext, place: Place): void {
   const variants = context.variants.get('location_updates') ?? NOBODY;
   if (variants.length === 0) return;
-  const shared = membersText(place);
+  const shared = publishedMembersText(place, context.sentTime);
   let fields: FilterFields | undefined;
   for (const variant of variants) {
     const text = locationIn(place, variant, context.zones, shared);
@@ -34,9 +35,10 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
   const variants = context.variants.get('trackable_motions') ?? NOBODY;
   const { place } = trackable;
   if (variants.length === 0 || place === undefined) return;
+  const shared = publishedMembersText(place, context.sentTime);
   let fields: FilterFields | undefined;
   for (const variant of variants) {
-    const text = motionIn(trackable, variant, context.zones);
+    const text = motionIn(trackable, variant, context.zones, shared);
     if (text === undefined) continue;
     if (variant.unfiltered !== true) fields ??= motionFields(trackable, place);
     push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
@@ -79,13 +81,16 @@ function publish(
   who: Pick<FenceChange, 'trackableId' | 'providerId' | 'trackables'>,
 ): void {
   const variants = context.variants.get('fence_events') ?? NOBODY;
-  const { counts } = context.draft;
+  const { draft, setBacks } = context;
+  const { counts } = draft;
   for (const { fence, entryMs, exitMs } of crossings) {
     if (exitMs === undefined) counts.entries++;
     else counts.exits++;
     if (variants.length === 0) continue;
     const type = exitMs === undefined ? 'region_entry' : 'region_exit';
-    publishFenceEvent(context, variants, { fence, type, entryMs, exitMs, ...who });
+    const entered = timeOfDay(entryMs, setBacks);
+    const left = exitMs && Math.max(entered, timeOfDay(exitMs, setBacks));
+    publishFenceEvent(context, variants, { fence, type, entryMs: entered, exitMs: left, ...who });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { View } from '../model/topics.ts';
 import type { ShardContext } from './context.ts';
 import { providerSeen, trackableSeen } from './fence/seen.ts';
-import { fitsVertically } from './fence/vertical.ts';
+import { verticalGapMetres } from './fence/vertical.ts';
 import type { Answer, Item, Query } from './item.ts';
 import { namingTrackables } from './location/naming_trackables.ts';
 import type { Place } from './location/place.ts';
@@ -33,7 +33,7 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
     }
     case 'trackable_locations': {
       const trackable = state.trackables.get(query.id);
-      const places = trackable === undefined ? [] : placesOf(state, trackable);
+      const places = trackable === undefined ? [] : placesOf(state, trackable.entity);
       return many(places, (place) => locationNow(context, place, query.view));
     }
     case 'trackable_motion': {
@@ -139,5 +139,5 @@ function isWithin(context: ShardContext, object: ProviderState | TrackableState,
   const { place } = object;
   if (place === undefined || fence.region === undefined) return false;
   const seen = object.kind === 'provider' ? providerSeen(state, object, place, 0) : trackableSeen(object, 0, 0);
-  return fitsVertically(fence.vertical, seen) && index.touches(fence.slot, seen.footprint);
+  return verticalGapMetres(fence.vertical, seen) === 0 && index.touches(fence.slot, seen.footprint);
 }

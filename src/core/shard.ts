@@ -1,6 +1,8 @@
+import { NEVER_SET_BACK, type SetBack, timeOfDay } from '../model/set_back.ts';
 import { TOPICS, type Topic, type Variant } from '../model/topics.ts';
 import { onFence } from './change/on_fence.ts';
 import { onForget, onProvider } from './change/on_provider.ts';
+import { onRules } from './change/on_rules.ts';
 import { onTrackable } from './change/on_trackable.ts';
 import { onZone } from './change/on_zone.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
@@ -8,10 +10,11 @@ import { onAdopt, onRelease } from './hand_over.ts';
 import type { Item } from './item.ts';
 import { onRestore, takeRows, takeUrgentRows } from './last_known.ts';
 import { onLocation } from './location/on_location.ts';
+import { sentTimeText } from './location/text.ts';
+import { onStand } from './motion/stand.ts';
 import { advance } from './on_deadline.ts';
 import type { Outcome } from './outcome.ts';
 import { onRead } from './read.ts';
-import { compileRules } from './rules/evaluate.ts';
 import { emptyState, type ProviderState, type ShardState, type TrackableState } from './state.ts';
 
 /**
@@ -19,7 +22,7 @@ import { emptyState, type ProviderState, type ShardState, type TrackableState } 
  *
  * A step takes items in order and says what is to be published, stored and answered. It reads no clock: each item
  * carries its time of receipt, the batch carries the time now, and deadlines fire when these times have passed them.
- * So a batch may be cut anywhere, or joined with the next one, without a change to the events.
+ * So a batch may be cut anywhere, or joined with the next one, without a change to the events but for when they are sent.
  */
 export interface Shard {
   readonly state: ShardState;
@@ -30,7 +33,11 @@ export interface Shard {
 
 export interface Batch {
   readonly nowMs: number;
+  /** When its locations and motions are sent, for their timestamp_sent; nowMs when left out, which may be held back. */
+  readonly sentMs?: number;
   readonly items: readonly Item[];
+  /** By which running time is shown as the time of day; never, when left out. */
+  readonly setBacks?: readonly SetBack[] | undefined;
   /** How many rows are wanted at most, besides those that must be kept before their events are published. */
   readonly rowsMax: number;
 }
@@ -45,6 +52,8 @@ export function openShard(options: ShardOptions): Shard {
     state,
     zones: state.zones.find,
     variants: new Map(),
+    sentTime: '',
+    setBacks: NEVER_SET_BACK,
     draft: emptyDraft(),
   };
   return {
@@ -54,8 +63,11 @@ export function openShard(options: ShardOptions): Shard {
   };
 }
 
-function step(context: ShardContext, { nowMs, items, rowsMax }: Batch): Outcome {
+function step(context: ShardContext, batch: Batch): Outcome {
+  const { nowMs, sentMs = nowMs, items, rowsMax, setBacks = NEVER_SET_BACK } = batch;
   context.draft = emptyDraft();
+  context.setBacks = setBacks;
+  context.sentTime = sentTimeText(timeOfDay(sentMs, setBacks));
   for (const item of items) {
     advance(context, item.receivedMs);
     const handle = HANDLERS[item.kind] as (context: ShardContext, item: Item) => void;
@@ -89,9 +101,8 @@ const HANDLERS: Handlers = {
   restore: onRestore,
   release: onRelease,
   adopt: onAdopt,
-  rules(context, item) {
-    context.state.rules = compileRules(item.rules);
-  },
+  stand: onStand,
+  rules: onRules,
   variants(context, item) {
     context.variants = byTopic(item.variants);
   },

@@ -1,4 +1,4 @@
-import type { Fence } from '../model/fence.ts';
+import type { KeptFence } from '../model/fence.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { DeadlineHeap } from './deadlines/heap.ts';
@@ -65,6 +65,8 @@ export interface Tracked {
 export interface Member {
   fence: FenceState;
   membership: Membership;
+  /** Time of receipt of the last observation that the fence was shown. */
+  seenMs: number;
 }
 
 export interface ProviderState extends Tracked {
@@ -98,7 +100,7 @@ export interface MotionTexts {
 export interface FenceState {
   readonly id: string;
   readonly slot: number;
-  readonly entity: Fence;
+  readonly entity: KeptFence;
   readonly timing: OwnTiming;
   /** Its effective timing for objects that set nothing themselves. */
   readonly plainTiming: Timing;

@@ -1,6 +1,6 @@
+import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { ZoneMove } from '../core/zone/take_along.ts';
 import { HubError } from '../errors.ts';
-import type { Fence } from '../model/fence.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
@@ -9,25 +9,17 @@ import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Announced } from './announced.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
+import type { Change } from './change.ts';
 import { ChangeQueue, type Step } from './change_queue.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
+import { withLeftBehind } from './left_behind.ts';
 import { carriedAlong, movedZones } from './moved_zones.ts';
 import { State } from './state.ts';
 import { subdivided } from './subdivided.ts';
 import { VALIDATE } from './validate.ts';
 
+export type { Change } from './change.ts';
 export type { EntityMap, Kind } from './known.ts';
-
-/** One entity was created (no `before`), replaced, or deleted (no `after`). */
-export interface Change<K extends Kind = Kind> {
-  readonly kind: K;
-  /** As the entity was created with: a UUID may be asked for in another case. */
-  readonly id: string;
-  readonly before: EntityMap[K] | undefined;
-  readonly after: EntityMap[K] | undefined;
-  /** The trackable's locations are to be evaluated at once. */
-  readonly force?: boolean;
-}
 
 export interface EntitiesDeps {
   /** Keeps the changes, all or none. Rejects with HUB_UNAVAILABLE when it cannot. */
@@ -35,8 +27,8 @@ export interface EntitiesDeps {
   /** Tells everybody else, in the order of the changes, as soon as they are kept. */
   committed(changes: readonly Change[]): void;
   newId(): string;
-  /** Why a fence's region is no region, naming the field, by a geometry engine; undefined when it is one. */
-  regionProblem(fence: Fence): string | undefined;
+  /** By a geometry engine. */
+  readonly shapes: ShapeChecks;
   /** Changes that may wait for the store, and the most that share a transaction. */
   readonly waitingMax?: number;
   readonly groupMax?: number;
@@ -48,9 +40,13 @@ export interface CreateOptions {
   readonly force?: boolean;
   /** Whether positions are added on the long edges of its polygon. */
   readonly subdivide?: boolean;
+  /** Whether the body is what a hub has kept, with what no client can set. */
+  readonly asKept?: boolean;
+  /** Throws where the entity must not be made what was sent. Called before that is checked. */
+  admit?(before: object | undefined, sent: Body): void;
 }
 
-export type ReplaceOptions = Omit<CreateOptions, 'replaceId'>;
+export type ReplaceOptions = Omit<CreateOptions, 'replaceId' | 'asKept'>;
 
 /**
  * The configured entities, in memory, and the only way to change them. Entities are immutable: a change replaces one.
@@ -58,6 +54,7 @@ export type ReplaceOptions = Omit<CreateOptions, 'replaceId'>;
  * a check that fails rejects with HUB_BAD_REQUEST or HUB_NOT_FOUND and leaves everything as it was.
  */
 export class Entities implements Known {
+  readonly shapes: ShapeChecks;
   readonly #deps: EntitiesDeps;
   readonly #state = new State();
   readonly #announced = new Announced();
@@ -67,6 +64,7 @@ export class Entities implements Known {
 
   constructor(deps: EntitiesDeps) {
     this.#deps = deps;
+    this.shapes = deps.shapes;
     this.#queue = new ChangeQueue<Change>(
       {
         apply: (change) => this.#apply(change),
@@ -145,17 +143,14 @@ export class Entities implements Known {
     return this.#deps.newId();
   }
 
-  regionProblem(fence: Fence): string | undefined {
-    return this.#deps.regionProblem(fence);
-  }
-
   /**
    * Creates an entity. A body without id gets a generated one, and one whose id is taken is refused. Resolves with
    * the entity as it is kept.
    */
   create<K extends Kind>(kind: K, body: unknown, options: CreateOptions = {}): Promise<EntityMap[K]> {
     return this.#queue.run((write) => {
-      const after = this.#checked(kind, this.#withNewId(kind, body, options), options);
+      const kept = options.asKept === true ? (body as EntityMap[K]) : undefined;
+      const after = this.#checked(kind, this.#withNewId(kind, body, options), options, kept);
       const taken = this.#state.get(kind, after.id);
       if (taken !== undefined) throw badRequest(`id: ${kind} ${show(taken.id)} already exists`);
       write({ kind, id: after.id, before: undefined, after, ...forced(options) });
@@ -181,8 +176,9 @@ export class Entities implements Known {
     return this.#queue.run((write) => {
       const before = this.#state.get(kind, id);
       if (before === undefined) throw notFound('replace', kind, id);
-      const after = this.#checked(kind, withIdOf(bodyObject(revise(before)), before), options);
-      write({ kind, id: before.id, before, after, ...forced(options) });
+      const after = this.#checked(kind, withIdOf(bodyObject(revise(before)), before), options, before);
+      const change = { kind, id: before.id, before, after, ...forced(options) };
+      for (const each of withLeftBehind(change, this.#state)) write(each);
       if (kind === 'zone')
         for (const carried of carriedAlong(before as Zone, after as Zone, this.#state)) write(carried);
       return after;
@@ -249,9 +245,11 @@ export class Entities implements Known {
     return this.#announced.list().filter(({ id }) => !this.#state.has('provider', id));
   }
 
-  #checked<K extends Kind>(kind: K, body: Body, { subdivide }: ReplaceOptions): EntityMap[K] {
-    const entity = VALIDATE[kind](body, this);
-    return subdivide === true ? VALIDATE[kind](subdivided(kind, entity, this) as Body, this) : entity;
+  #checked<K extends Kind>(kind: K, body: Body, options: ReplaceOptions, before?: EntityMap[K]): EntityMap[K] {
+    options.admit?.(before, body);
+    const entity = VALIDATE[kind](body, this, before);
+    const finer = options.subdivide === true ? subdivided(kind, entity, this) : entity;
+    return finer === entity ? entity : VALIDATE[kind](finer as Body, this, finer);
   }
 
   #withNewId(kind: Kind, body: unknown, options: CreateOptions): Body {
@@ -266,7 +264,8 @@ export class Entities implements Known {
   }
 
   #remove<K extends Kind>(entities: readonly EntityMap[K][], kind: K, write: Parameters<Step<Change, void>>[0]): void {
-    for (const before of entities) write({ kind, id: before.id, before, after: undefined });
+    const gone = entities.map((before) => ({ kind, id: before.id, before, after: undefined }));
+    for (const change of gone) for (const each of withLeftBehind(change, this.#state)) write(each);
     for (const { id } of entities) {
       for (const { kind: of, entity } of this.#state.carriedBy(kind, id)) {
         const { parent: _gone, ...after } = entity;

@@ -1,5 +1,6 @@
+import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { Anchor } from '../model/anchor.ts';
-import type { Fence } from '../model/fence.ts';
+import type { KeptFence } from '../model/fence.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
@@ -7,7 +8,7 @@ import type { Zone } from '../model/zone.ts';
 /** The kinds of configured entities. */
 export interface EntityMap {
   zone: Zone;
-  fence: Fence;
+  fence: KeptFence;
   trackable: Trackable;
   provider: LocationProvider;
   anchor: Anchor;
@@ -20,6 +21,6 @@ export interface Known {
   /** The zone with that id, else the one with that foreign id, as its anchors place it. */
   zoneBy(idOrForeignId: string): Zone | undefined;
   zoneByForeignId(foreignId: string): Zone | undefined;
-  /** Why a fence's region is no region, naming the field, by a geometry engine; undefined when it is one. */
-  regionProblem(fence: Fence): string | undefined;
+  /** By a geometry engine. */
+  readonly shapes: ShapeChecks;
 }

@@ -1,14 +1,16 @@
 import { followingOf } from '../core/zone/following.ts';
+import { shiftedControlPoints } from '../core/zone/shifted.ts';
 import type { ZoneMove } from '../core/zone/take_along.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { transformationType } from '../core/zone/zone_type.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { Zone } from '../model/zone.ts';
-import type { Change } from './entities.ts';
+import type { Change } from './change.ts';
 import type { State } from './state.ts';
 
 /**
- * Changes of zones that go where others are. Each change must be applied before the next one is asked for, as the zones
+ * Changes of zones that go where others are. Ground control points keep their distances from the position of the zone.
+ * Each change must be applied before the next one is asked for, as the zones
  * that a moved zone carries are looked up then. Whoever is there already is left alone, so nothing goes round in circles.
  */
 
@@ -40,6 +42,11 @@ function* moved(before: Zone, goal: Goal, state: State): Generator<Change<'zone'
   if (isAt(before, goal)) return;
   const after: Zone = { ...before, position: { type: 'Point', coordinates: [...goal.position] } };
   if (goal.floor != null) after.floor = goal.floor;
+  if (before.position != null && before.ground_control_points != null) {
+    const shifted = shiftedControlPoints(before.ground_control_points, before.position.coordinates, goal.position);
+    if (shifted === undefined) return;
+    after.ground_control_points = shifted;
+  }
   // A benchmark beyond the reach of its projection would leave the zone without coordinates.
   if (transformationType(after) === 'benchmark' && zoneTransform(after) === undefined) return;
   yield { kind: 'zone', id: before.id, before, after };

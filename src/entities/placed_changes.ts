@@ -1,6 +1,7 @@
 import { isUnset } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
-import type { Change, Entities } from './entities.ts';
+import type { Change } from './change.ts';
+import type { Entities } from './entities.ts';
 import type { Kind } from './known.ts';
 
 /** A change of an entity that those who locate must know of. */

@@ -1,6 +1,7 @@
 import { anchoredZone } from '../core/zone/anchored.ts';
 import { followingOf } from '../core/zone/following.ts';
-import { isUnset } from '../model/id.ts';
+import type { KeptFence } from '../model/fence.ts';
+import { idKey, isUnset } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Backlinks } from './backlinks.ts';
@@ -20,6 +21,7 @@ export class State {
   readonly #trackablesByProvider = new Backlinks<Trackable>((trackable) => trackable.location_providers ?? []);
   readonly #trackablesByParent = new Backlinks<Trackable>(parentOf);
   readonly #zonesByParent = new Backlinks<Zone>(parentOf);
+  readonly #localFences = new Backlinks<KeptFence>(planeNameOf);
   #mobileZones = 0;
   readonly #zonesByAnchor = new Backlinks<Zone>((zone) => zone.anchor_ids ?? []);
   /** Zones as their anchors place them. */
@@ -47,7 +49,7 @@ export class State {
   }
 
   zoneByForeignId(foreignId: string): Zone | undefined {
-    return this.#zonesByForeignId.get(foreignId);
+    return this.#zonesByForeignId.get(idKey(foreignId));
   }
 
   /** The zone as its anchors place it. */
@@ -63,6 +65,11 @@ export class State {
   /** The zones that list the anchor, sorted by id. */
   zonesAt(anchorId: string): readonly Zone[] {
     return this.#zonesByAnchor.of(anchorId);
+  }
+
+  /** The fences whose region is given in the plane of the zone of that name, sorted by id. */
+  localFences(zoneName: string): readonly KeptFence[] {
+    return this.#localFences.of(zoneName);
   }
 
   /** Sorted by id. */
@@ -96,6 +103,7 @@ export class State {
       this.#trackablesByProvider.change(before as Trackable | undefined, after as Trackable | undefined);
       this.#trackablesByParent.change(before as Trackable | undefined, after as Trackable | undefined);
     }
+    if (kind === 'fence') this.#localFences.change(before as KeptFence | undefined, after as KeptFence | undefined);
     if (kind === 'zone') {
       this.#zonesByParent.change(before as Zone | undefined, after as Zone | undefined);
       this.#zonesByAnchor.change(before as Zone | undefined, after as Zone | undefined);
@@ -106,13 +114,19 @@ export class State {
   }
 
   #indexForeignId(before: Zone | undefined, after: Zone | undefined): void {
-    if (before?.foreign_id) this.#zonesByForeignId.delete(before.foreign_id);
-    if (after?.foreign_id) this.#zonesByForeignId.set(after.foreign_id, after);
+    const [old, current] = [before, after].map((zone) => zone?.foreign_id && idKey(zone.foreign_id));
+    // Old data may have a UUID twice, in different cases.
+    if (old && this.#zonesByForeignId.get(old)?.id === before?.id) this.#zonesByForeignId.delete(old);
+    if (current && after) this.#zonesByForeignId.set(current, after);
   }
 }
 
 function parentOf({ parent }: { readonly parent?: string | null }): readonly string[] {
   return isUnset(parent) ? [] : [parent];
+}
+
+function planeNameOf({ crs, zone_id: name }: KeptFence): readonly string[] {
+  return crs !== 'local' || isUnset(name) ? [] : [name];
 }
 
 function mobility(zone: Zone | undefined): number {

@@ -1,18 +1,18 @@
+import { localPlane } from '../core/fence/fence_plane.ts';
 import { DEGREES, type Frame, METRES, subdivideRings } from '../core/fence/subdivide.ts';
 import type { PlaneTransform } from '../core/zone/transform.ts';
-import { zoneTransform } from '../core/zone/zone_transform.ts';
-import type { Fence } from '../model/fence.ts';
+import type { KeptFence } from '../model/fence.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
 
 /** A checked entity whose polygon has got positions on its long edges; any other entity as it is. */
 export function subdivided<K extends Kind>(kind: K, entity: EntityMap[K], known: Known): EntityMap[K] {
-  if (kind === 'fence') return subdividedFence(entity as Fence, known) as EntityMap[K];
+  if (kind === 'fence') return subdividedFence(entity as KeptFence, known) as EntityMap[K];
   if (kind === 'trackable') return subdividedTrackable(entity as Trackable) as EntityMap[K];
   return entity;
 }
 
-function subdividedFence(fence: Fence, known: Known): Fence {
+function subdividedFence(fence: KeptFence, known: Known): KeptFence {
   const { region } = fence;
   if (region.type !== 'Polygon') return fence;
   const coordinates = subdivideRings(region.coordinates, frameOf(fence, known));
@@ -25,11 +25,10 @@ function subdividedTrackable(trackable: Trackable): Trackable {
   return { ...trackable, geometry: { ...geometry, coordinates: subdivideRings(geometry.coordinates, METRES) } };
 }
 
-function frameOf(fence: Fence, known: Known): Frame {
+function frameOf(fence: KeptFence, known: Known): Frame {
   const crs = fence.crs ?? 'EPSG:4326';
   if (crs === 'EPSG:4326') return DEGREES;
-  const zone = crs === 'local' && fence.zone_id != null ? known.zoneBy(fence.zone_id) : undefined;
-  const plane = zone && zoneTransform(zone);
+  const plane = crs === 'local' ? localPlane(fence, (name) => known.zoneBy(name)) : undefined;
   return plane === undefined ? METRES : planeFrame(plane);
 }
 

@@ -3,9 +3,10 @@ import { CRS_CHOICES, isCrs, projection } from '../core/zone/crs.ts';
 import type { PlaneTransform } from '../core/zone/transform.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { checker } from '../model/check.ts';
-import { Fence } from '../model/fence.ts';
+import { Fence, type KeptFence } from '../model/fence.ts';
 import { isUnset } from '../model/id.ts';
 import { pathOf, show } from '../model/show.ts';
+import type { Zone } from '../model/zone.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkLonLat } from './coordinates.ts';
 import type { Known } from './known.ts';
@@ -15,34 +16,60 @@ const schema = checker(Fence);
 /** Regions across the antimeridian are written with longitudes beyond it. */
 const LONGITUDE_MAX = 360;
 
-/** The fence as it is kept, its region normalised. Throws HUB_BAD_REQUEST naming the field and the value at fault. */
-export function validateFence(body: Body, known: Known): Fence {
+/**
+ * The fence as it is kept, its region normalised. Its zone must be there, unless `before` has named the same one already
+ * and, for a local region, is where it is now: the region of a zone that is gone can be kept, but not be changed. Throws
+ * HUB_BAD_REQUEST naming the field and the value at fault.
+ */
+export function validateFence(body: Body, known: Known, before?: KeptFence): KeptFence {
   const sent = onlyMembers(Fence, schema.parse(body));
   checkIntegers(sent, DURATIONS);
-  const plane = planeOf(sent, known);
-  checkPositions(sent, plane);
+  const zone = zoneOf(sent, known, before);
+  const plane = zone && zoneTransform(zone);
+  if (sent.crs === 'local' && plane === undefined && before !== undefined && isWhereItWas(sent, before)) {
+    checkRadius(sent);
+    checkHoles(sent);
+    const { former_zone: former } = before;
+    return { ...normaliseFence(sent), ...(former && { former_zone: former }) };
+  }
+  checkPositions(sent, planeOf(sent, zone));
   checkRadius(sent);
   checkHoles(sent);
   const fence = normaliseFence(sent);
-  const problem = known.regionProblem(fence);
+  const problem = known.shapes.regionProblem(fence);
   if (problem !== undefined) throw badRequest(problem);
   return fence;
 }
 
+/** The zone that the fence names; undefined for none, and for one that it has named before. */
+function zoneOf({ zone_id: name }: Fence, known: Known, before: KeptFence | undefined): Zone | undefined {
+  if (isUnset(name)) return undefined;
+  const zone = known.zoneBy(name);
+  if (zone !== undefined || name === before?.zone_id) return zone;
+  throw badRequest(`zone_id: must be the id or foreign id of a zone, found ${show(name)}`);
+}
+
+/** Whether a local region is the one that is kept, in the plane that it has. */
+function isWhereItWas(sent: Fence, before: KeptFence): boolean {
+  if (before.crs !== 'local' || before.zone_id !== sent.zone_id) return false;
+  return JSON.stringify(placeOf(normaliseFence(sent))) === JSON.stringify(placeOf(before));
+}
+
+function placeOf({ region }: Fence): unknown {
+  return [region.type, region.coordinates];
+}
+
 /** The plane that the region is given in; undefined for EPSG:4326. */
-function planeOf(fence: Fence, known: Known): PlaneTransform | undefined {
-  const crs = fence.crs ?? 'EPSG:4326';
+function planeOf({ crs: given, zone_id: name }: Fence, zone: Zone | undefined): PlaneTransform | undefined {
+  const crs = given ?? 'EPSG:4326';
   if (!isCrs(crs)) throw badRequest(`crs: must be one of ${CRS_CHOICES}, found ${show(crs)}`);
-  const zone = isUnset(fence.zone_id) ? undefined : known.zoneBy(fence.zone_id);
-  if (zone === undefined && !isUnset(fence.zone_id)) {
-    throw badRequest(`zone_id: must be the id or foreign id of a zone, found ${show(fence.zone_id)}`);
-  }
   if (crs === 'EPSG:4326') return undefined;
   if (crs !== 'local') return projection(crs);
-  if (zone === undefined) throw badRequest(`zone_id: is required for a local region, found ${show(fence.zone_id)}`);
-  const plane = zoneTransform(zone);
+  if (isUnset(name)) throw badRequest(`zone_id: is required for a local region, found ${show(name)}`);
+  const plane = zone && zoneTransform(zone);
   if (plane !== undefined) return plane;
-  throw badRequest(`zone_id: must be a zone with local coordinates of its own, found ${show(fence.zone_id)}`);
+  const wanted = zone === undefined ? 'the id or foreign id of a zone' : 'a zone with local coordinates of its own';
+  throw badRequest(`zone_id: must be ${wanted}, found ${show(name)}`);
 }
 
 function checkPositions(fence: Fence, plane: PlaneTransform | undefined): void {

@@ -17,7 +17,7 @@ export function validateTrackable(body: Body, known: Known): Trackable {
   checkIntegers(trackable, DURATIONS);
   if (!isUuid(trackable.id)) throw badRequest(`id: must be a UUID, found ${show(trackable.id)}`);
   checkProviders(trackable.location_providers ?? []);
-  checkGeometry(trackable.geometry?.coordinates ?? []);
+  checkGeometry(trackable, known);
   checkRules(trackable.locating_rules ?? [], 'locating_rules');
   checkParent(trackable, known);
   return trackable;
@@ -36,14 +36,10 @@ function checkProviders(ids: readonly string[]): void {
   }
 }
 
-/** A polygon in metres around the position: each ring needs three different corners to have an extent. */
-function checkGeometry(rings: NonNullable<Trackable['geometry']>['coordinates']): void {
-  for (const [i, ring] of rings.entries()) {
-    const corners = new Set(ring.map(([x, y]) => `${x} ${y}`)).size;
-    if (corners >= 3) continue;
-    const path = pathOf('geometry.coordinates', [String(i)]);
-    throw badRequest(`${path}: must have at least 3 different positions, found ${corners}`);
-  }
+/** A polygon in metres around the position. */
+function checkGeometry({ geometry }: Trackable, known: Known): void {
+  const problem = geometry == null ? undefined : known.shapes.polygonProblem(geometry, 'geometry');
+  if (problem !== undefined) throw badRequest(problem);
 }
 
 /** The parent must exist, and must not be carried by the trackable itself. */

@@ -18,18 +18,33 @@ export function validateZone(body: Body, known: Known): Zone {
   const zone = onlyMembers(Zone, schema.parse(body));
   checkIntegers(zone, DURATIONS);
   if (zone.position != null) checkLonLat(zone.position.coordinates, 'position.coordinates', 180);
-  checkForeignId(zone, known);
+  checkNames(zone, known);
   if (isProximityZone(zone)) checkProximityZone(zone);
   else checkPlane(zone, known);
   checkParent(zone, known);
   return zone;
 }
 
-function checkForeignId(zone: Zone, known: Known): void {
-  if (zone.foreign_id == null || zone.foreign_id === '') return;
-  const other = known.zoneByForeignId(zone.foreign_id);
-  if (other === undefined || idKey(other.id) === idKey(zone.id)) return;
-  throw badRequest(`foreign_id: must be unique, found ${show(zone.foreign_id)} of zone ${show(other.id)}`);
+/**
+ * Ids and foreign ids are one name space, so that a name means one zone. A name that the zone has already may stay, as
+ * data from before that rule must not keep the zone from being changed.
+ */
+function checkNames(zone: Zone, known: Known): void {
+  const before = known.get('zone', zone.id);
+  const { id, foreign_id: foreignId } = zone;
+  const namesake = before === undefined ? known.zoneByForeignId(id) : undefined;
+  if (namesake !== undefined) {
+    throw badRequest(`id: must differ from foreign ids of other zones, found ${show(id)} of zone ${show(namesake.id)}`);
+  }
+  if (foreignId == null || foreignId === '' || foreignId === before?.foreign_id) return;
+  const other = [known.get('zone', foreignId), known.zoneByForeignId(foreignId)].find(
+    (named) => named !== undefined && idKey(named.id) !== idKey(id),
+  );
+  if (other === undefined) return;
+  const whose = idKey(other.id) === idKey(foreignId) ? 'the id of a zone' : `that of zone ${show(other.id)}`;
+  throw badRequest(
+    `foreign_id: must differ from ids and foreign ids of other zones, found ${show(foreignId)}, ${whose}`,
+  );
 }
 
 function checkProximityZone(zone: Zone): void {

@@ -1,4 +1,5 @@
 import { HubError } from '../errors.ts';
+import { booleanOf } from '../model/boolean.ts';
 import { show } from '../model/show.ts';
 
 /**
@@ -20,12 +21,12 @@ export function asNumber(name: string, value: unknown): number {
   throw unfit(name, 'must be a number', value);
 }
 
-/** A boolean; as in query parameters `1` and the empty string are true, `0` is false. */
+/** A boolean; as in query parameters letter case does not matter, `1` and the empty string are true, `0` is false. */
 export function asBoolean(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   const text = String(typeof value === 'object' ? undefined : value);
-  if (text === 'true' || text === '1' || text === '') return true;
-  if (text === 'false' || text === '0') return false;
+  const read = text === '' ? true : booleanOf(text);
+  if (read !== undefined) return read;
   throw unfit(name, 'must be true or false', value);
 }
 

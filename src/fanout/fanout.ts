@@ -17,6 +17,8 @@ export interface Interest {
   readonly view: View;
   /** From compileFilter; undefined: every event of the topic. */
   readonly filter?: Filter | undefined;
+  /** Makes of an event's text what this subscriber may see; undefined: it may see all of it. */
+  readonly rewrite?: ((text: string) => string) | undefined;
 }
 
 /** Events offered to subscribers, and events handed to them: one event for three subscribers counts 1 and 3. */
@@ -29,6 +31,7 @@ interface Subscription {
   readonly id: number;
   readonly subscriber: Subscriber;
   readonly filter: Filter | undefined;
+  readonly rewrite: ((text: string) => string) | undefined;
   readonly channel: Channel;
 }
 
@@ -75,11 +78,11 @@ export class Fanout {
   }
 
   /** Returns the subscription's id: positive, and never used again in this run. */
-  subscribe(subscriber: Subscriber, { topic, view, filter }: Interest): number {
+  subscribe(subscriber: Subscriber, { topic, view, filter, rewrite }: Interest): number {
     this.#lastSubscription++;
     const id = this.#lastSubscription;
     const channel = this.#channelsByKey.get(keyOf(topic, view)) ?? this.#open(topic, view);
-    const subscription: Subscription = { id, subscriber, filter, channel };
+    const subscription: Subscription = { id, subscriber, filter, rewrite, channel };
     this.#subscriptions.set(id, subscription);
     if (isFiltering(subscription)) channel.filtering.add(subscription);
     else channel.unfiltered.add(subscription);
@@ -199,8 +202,8 @@ export class Fanout {
     }
     if (sent.events > before && this.#on.now !== undefined) sent.lastMs = this.#on.now();
     // Last, and of what is known by now: a subscriber may publish, subscribe or leave while it is served.
-    for (const { id, subscriber } of [...to.unfiltered]) subscriber.deliver(id, batch);
-    for (const [{ id, subscriber }, places] of matches ?? []) subscriber.deliver(id, batch.at(places));
+    for (const subscription of [...to.unfiltered]) handOver(subscription, batch);
+    for (const [subscription, places] of matches ?? []) handOver(subscription, batch.at(places));
   }
 
   #tell(topic: Topic): void {
@@ -208,6 +211,10 @@ export class Fanout {
     const variants = [...this.#channels.values()].map(({ variant }) => variant);
     this.#on.variantsChanged(variants.filter((variant) => isRenderedByShards(variant.topic)));
   }
+}
+
+function handOver({ id, subscriber, rewrite }: Subscription, batch: Batch): void {
+  subscriber.deliver(id, rewrite === undefined ? batch : Batch.of(batch.texts.map(rewrite)));
 }
 
 function keyOf(topic: Topic, { crs, zoneId, geojson = false }: View): string {

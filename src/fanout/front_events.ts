@@ -1,7 +1,7 @@
 import { fenceFeature } from '../core/fence/fence_event.ts';
 import type { ZoneLookup } from '../core/location/text.ts';
 import type { ChangeEvent, FenceEvent } from '../model/events.ts';
-import type { Fence } from '../model/fence.ts';
+import type { KeptFence } from '../model/fence.ts';
 import type { Proximity } from '../model/location.ts';
 import { formatTime } from '../model/time.ts';
 import type { Fanout } from './fanout.ts';
@@ -32,15 +32,17 @@ export function announceChange(fanout: Fanout, change: EntityChange, { nowMs, sh
   });
 }
 
-/** Announces a proximity as it came in. */
-export function announceProximity(fanout: Fanout, proximity: Proximity & { provider_id: string }): void {
+/** Announces a proximity as it came in, but for the time at which it is sent: that is now. */
+export function announceProximity(fanout: Fanout, proximity: Proximity & { provider_id: string }, nowMs: number): void {
   const { provider_id: id, source, provider_type: type } = proximity;
-  fanout.announce('proximity_updates', [id, source, type], () => JSON.stringify(proximity));
+  fanout.announce('proximity_updates', [id, source, type], () => {
+    return JSON.stringify({ ...proximity, timestamp_sent: formatTime(nowMs) });
+  });
 }
 
 /** A fence event of a third party, with the fence and how to find zones for its views. */
 export interface GivenFenceEvent {
-  readonly fence: Fence;
+  readonly fence: KeptFence;
   readonly event: FenceEvent;
   readonly zones: ZoneLookup;
 }

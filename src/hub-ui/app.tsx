@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
+import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { session } from './hub/access.ts';
+import { Link } from './parts/link.tsx';
 import { Empty, Page } from './parts/page.tsx';
 import { Layout } from './shell/layout.tsx';
 import { lazyPage } from './shell/lazy.tsx';

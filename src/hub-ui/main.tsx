@@ -8,9 +8,11 @@ import { session } from './hub/access.ts';
 import { recordEvents } from './hub/event_log.ts';
 import { openLive } from './hub/live.ts';
 import { loadSettings, settings } from './hub/settings.ts';
+import { followLinks } from './parts/link.tsx';
 import { applyTheme } from './shell/theme.ts';
 
 applyTheme();
+followLinks();
 await loadSettings();
 const signIn = settings.peek().sign_in;
 if (signIn !== null) await (await import('./signin/session.ts')).startSession(signIn);

@@ -8,7 +8,7 @@ import { Rejections } from './rejections.ts';
 
 /** What the one way in needs of the hub. */
 export interface IngestOptions {
-  /** Never falls. */
+  /** The time of day. */
   now(): number;
   /** Finds a zone by id or foreign id, among those that the shards know. */
   zone(name: string): Zone | undefined;

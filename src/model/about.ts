@@ -144,7 +144,7 @@ export const ABOUT = {
   },
   Fence: {
     description:
-      'A region whose entries and exits are events. Timing values of a provider go before those of its trackable, and ' +
+      'A region whose entries and exits are events: a polygon, or a point with a radius. Timing values of a provider go before those of its trackable, and ' +
       'these before those of the fence.',
     examples: [FENCE_EXAMPLE],
   },
@@ -170,8 +170,6 @@ export const ABOUT = {
     description: 'A provider is near a proximity zone, whose position it takes.',
     examples: [PROXIMITY_EXAMPLE],
   },
-  LocationInList: { description: 'A location in a list, which names its provider.', examples: [LOCATION_EXAMPLE] },
-  ProximityInList: { description: 'A proximity in a list, which names its provider.', examples: [PROXIMITY_EXAMPLE] },
   SimpleTransform: {
     description: 'A position to be moved from one crs to the other, and what came of it.',
     examples: [SIMPLE_TRANSFORM_EXAMPLE],
@@ -197,20 +195,29 @@ export const ABOUT = {
     description: 'A device of a fixed place by which a locating system measures.',
     examples: [ANCHOR_EXAMPLE],
   },
-  CreationParameters: { description: 'From what a zone or a fence is made that was measured in local coordinates.' },
+  CreationParameters: {
+    description:
+      'From what a fence is made that was measured in local coordinates: local_coordinates placed by a ' +
+      'global_reference or by the zone of zone_id, or a radius around the local_reference in that zone.',
+  },
   ZoneCreationParameters: { description: 'From what a zone is made that was measured in local coordinates.' },
   HealthSource: { description: 'What has come from a zone, or from a source of locations that is no zone.' },
   SystemHealth: { description: 'The hub itself, since its start.' },
   SocketHealth: { description: 'Clients and subscriptions; those for GeoJSON count as the others do.' },
-  LicenceInfo: { description: 'What there is to say about the licence, in words.' },
-  LicenceKeyBody: { description: 'A licence key.' },
+  LicenseInfo: { description: 'What there is to say about the licence, in words.' },
+  LicenseKeyBody: { description: 'A licence key.' },
   Lease: { description: 'A licence in force: that of the key, or a trial.' },
+  DatabaseHealth: { description: 'Whether what the hub is told reaches its database.' },
+  UsageRange: { description: 'From when to when was counted.' },
+  ProvidersByType: { description: 'Numbers of location providers by their type.' },
+  ConfiguredZone: { description: 'A zone, with its area.' },
+  Configured: { description: 'What was configured.' },
   UsageStatistics: { description: 'What the hub has done in a month, all its runs together.' },
   Consumption: { description: 'A month: what was configured at its end, or is now, and what was done in it.' },
   Collision: { description: 'One of the two trackables of a collision.' },
   Point: { description: 'A GeoJSON point.' },
   Polygon: { description: 'A GeoJSON polygon: rings of positions, the exterior first, then holes.' },
   LineString: { description: 'A GeoJSON line.' },
-  Feature: { description: 'A GeoJSON feature: an object by its geometry.' },
+  Feature: { description: 'A GeoJSON feature: an object by its geometry; its properties are the other members.' },
   FeatureCollection: { description: 'A list of GeoJSON features.' },
 } as const;

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { HubError } from '../errors.ts';
+import { GEOMETRY_TYPES, geometryProblem, positionProblem } from './geometry_problem.ts';
 import { pathOf, show } from './show.ts';
 
 /** Checks a value against a schema, compiled once. */
@@ -18,7 +19,7 @@ export function checker<S extends TSchema>(schema: S): Checker<Static<S>> {
   const compiled = Compile(schema);
   const explain = (value: unknown, root = ''): string | undefined => {
     if (compiled.Check(value)) return undefined;
-    return explainFirst(compiled.Errors(value) as unknown as readonly Finding[], value, root);
+    return explainFirst(compiled.Errors(value) as unknown as readonly Finding[], { schema, value, root });
   };
   return {
     fits: (value): value is Static<S> => compiled.Check(value),
@@ -29,6 +30,12 @@ export function checker<S extends TSchema>(schema: S): Checker<Static<S>> {
       return value as Static<S>;
     },
   };
+}
+
+interface Checked {
+  readonly schema: TSchema;
+  readonly value: unknown;
+  readonly root: string;
 }
 
 interface Finding {
@@ -42,7 +49,7 @@ interface Finding {
  * A union reports a finding per member and one for itself. The deepest finding speaks of the member that was meant;
  * among equals "must be null" (the other half of an optional field) says the least.
  */
-function explainFirst(findings: readonly Finding[], value: unknown, root: string): string {
+function explainFirst(findings: readonly Finding[], { schema, value, root }: Checked): string {
   let best: Finding | undefined;
   for (const finding of findings) {
     if (best === undefined || rank(finding) > rank(best)) best = finding;
@@ -50,8 +57,38 @@ function explainFirst(findings: readonly Finding[], value: unknown, root: string
   if (best === undefined) return `${root || 'body'}: does not fit its schema`;
   const missing = best.keyword === 'required' ? firstMissing(best.params) : undefined;
   const segments = best.instancePath.split('/').slice(1).map(unescapePointer);
+  const misshapen = explainGeometry(segments, { schema, value, root });
+  if (misshapen !== undefined) return misshapen;
   if (missing !== undefined) return `${pathOf(root, [...segments, missing])}: is required, but is missing`;
   return `${pathOf(root, segments) || 'body'}: ${sentence(best)}, found ${show(at(value, segments))}`;
+}
+
+/** What a schema is made of, as far as the way to a value is concerned. */
+interface SchemaNode {
+  readonly title?: string;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+}
+
+/**
+ * The findings about a geometry speak of how deep each of its kinds fits, not of the kind that was meant. So a geometry,
+ * or a position in a list of its own, is explained by what it is. Undefined where the way to the finding meets neither.
+ */
+function explainGeometry(segments: readonly string[], { schema, value, root }: Checked): string | undefined {
+  let nodes = membersOf(schema as SchemaNode);
+  for (const [depth, segment] of [...segments, ''].entries()) {
+    const here = segments.slice(0, depth);
+    const types = GEOMETRY_TYPES.filter((type) => nodes.some(({ title }) => title === type));
+    if (types.length > 0) return geometryProblem(at(value, here), pathOf(root, here), types);
+    if (nodes.some(({ title }) => title === 'Position')) return positionProblem(at(value, here), pathOf(root, here));
+    nodes = nodes.flatMap(({ properties, items }) => membersOf(properties?.[segment] ?? items));
+  }
+  return undefined;
+}
+
+function membersOf(node: SchemaNode | undefined): readonly SchemaNode[] {
+  return node?.anyOf?.flatMap(membersOf) ?? (node === undefined ? [] : [node]);
 }
 
 function rank(finding: Finding): number {

@@ -3,6 +3,16 @@ import type { TSchema } from 'typebox';
 /** A schema as it stands in a document: plain JSON. */
 export type Shown = { readonly [keyword: string]: unknown };
 
+export interface ComponentsOptions {
+  /** What is shown in place of a schema; the schema itself when left out. */
+  readonly shownFor?: (schema: TSchema) => TSchema;
+  /**
+   * Whether to write for generators of code, which know the oneOf and the discriminator of OpenAPI, and make more of an
+   * enum with one value than of a const.
+   */
+  readonly forGenerators?: boolean;
+}
+
 /**
  * The schemas that a document names. One with a title is shown once, under its title, and referred to from everywhere
  * else; one without is shown where it is used.
@@ -10,6 +20,13 @@ export type Shown = { readonly [keyword: string]: unknown };
 export class Components {
   readonly #named = new Map<string, TSchema>();
   readonly #shown = new Map<string, Shown>();
+  readonly #shownFor: (schema: TSchema) => TSchema;
+  readonly #forGenerators: boolean;
+
+  constructor({ shownFor = (schema) => schema, forGenerators = false }: ComponentsOptions = {}) {
+    this.#shownFor = shownFor;
+    this.#forGenerators = forGenerators;
+  }
 
   /** The schemas by their titles, as everything shown so far refers to them. */
   get schemas(): Readonly<Record<string, Shown>> {
@@ -17,7 +34,8 @@ export class Components {
   }
 
   /** The schema, or a reference to it. Throws an Error when two schemas have the same title. */
-  show(schema: TSchema): Shown {
+  show(given: TSchema): Shown {
+    const schema = this.#shownFor(given);
     const { title } = schema as { readonly title?: string };
     if (title === undefined) return this.#inline(schema);
     const named = this.#named.get(title);
@@ -31,8 +49,12 @@ export class Components {
   }
 
   #inline(schema: TSchema): Shown {
-    const { documented, ...shown } = this.#walk(schema) as Shown & { readonly documented?: Shown };
-    return orNull({ ...shown, ...documented });
+    const { documented, toldApartBy, ...shown } = this.#walk(schema) as Shown & {
+      readonly documented?: Shown;
+      readonly toldApartBy?: string;
+    };
+    const typed = withFormat(withType({ ...shown, ...documented }));
+    return orNull(this.#forGenerators ? generated(typed, toldApartBy) : typed);
   }
 
   #walk(node: unknown, keyword = ''): unknown {
@@ -41,7 +63,8 @@ export class Components {
     const shown: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(node)) {
       // Examples and the like hold data, whatever it looks like.
-      if (name === 'properties' || name === 'patternProperties') shown[name] = this.#members(value);
+      if (name === 'properties') shown[name] = this.#members(value);
+      else if (name === 'patternProperties') shown['additionalProperties'] = this.#ofAnyName(value);
       else if (name === 'items' || name === 'additionalProperties') shown[name] = this.#schemaOr(value);
       else shown[name] = isSchemaList(name) ? this.#walk(value, name) : value;
     }
@@ -50,6 +73,13 @@ export class Components {
 
   #members(members: object): Shown {
     return Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, this.show(schema)]));
+  }
+
+  /** A record is one pattern for names, which every name fits. */
+  #ofAnyName(patterns: object): unknown {
+    const [schema] = Object.values(patterns) as TSchema[];
+    const shown = schema === undefined ? {} : this.show(schema);
+    return Object.keys(shown).length === 0 ? true : shown;
   }
 
   #schemaOr(value: unknown): unknown {
@@ -61,13 +91,37 @@ function isSchemaList(keyword: string): boolean {
   return keyword === 'anyOf' || keyword === 'oneOf' || keyword === 'allOf';
 }
 
+/** Words are texts. */
+function withType(schema: Shown): Shown {
+  const words = schema['enum'];
+  const isTexts = Array.isArray(words) && words.every((word) => typeof word === 'string');
+  return isTexts && schema['type'] === undefined ? { type: 'string', ...schema } : schema;
+}
+
+/** Without these a generator may take a number for one of 32 bits, which keeps a longitude to a metre or two. */
+function withFormat(schema: Shown): Shown {
+  if (schema['type'] === 'number') return { format: 'double', ...schema };
+  return schema['type'] === 'integer' ? { format: 'int64', ...schema } : schema;
+}
+
+function generated(schema: Shown, toldApartBy: string | undefined): Shown {
+  const { anyOf, const: constant, ...rest } = schema;
+  if (constant !== undefined) return { ...rest, enum: [constant] };
+  if (!Array.isArray(anyOf) || schema['title'] === undefined) return schema;
+  if (toldApartBy === undefined) return { ...rest, oneOf: anyOf };
+  const mapping = Object.fromEntries(anyOf.map(({ $ref }: { $ref: string }) => [$ref.split('/').at(-1), $ref]));
+  return { ...rest, oneOf: anyOf, discriminator: { propertyName: toldApartBy, mapping } };
+}
+
 /** A simple type that may be null reads better in one line than as a choice of two schemas. */
 function orNull(schema: Shown): Shown {
   const choices = schema['anyOf'] as readonly Shown[] | undefined;
   const [first, second] = choices ?? [];
   if (choices?.length !== 2 || first === undefined || second?.['type'] !== 'null') return schema;
   const { anyOf: _, ...rest } = schema;
-  if (typeof first['type'] === 'string') return { ...first, ...rest, type: [first['type'], 'null'] };
-  if (Array.isArray(first['enum'])) return { ...first, ...rest, enum: [...first['enum'], null] };
-  return schema;
+  const { const: constant, ...own } = first;
+  const words = constant === undefined ? first['enum'] : [constant];
+  const type = typeof first['type'] === 'string' ? { type: [first['type'], 'null'] } : {};
+  if (Array.isArray(words)) return { ...own, ...rest, ...type, enum: [...words, null] };
+  return typeof first['type'] === 'string' ? { ...first, ...rest, ...type } : schema;
 }

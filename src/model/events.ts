@@ -1,15 +1,20 @@
 import Type, { type Static } from 'typebox';
-import { LineString, Point, Polygon } from './geojson.ts';
+import { LineStringOrPoint, Point, PointOrPolygon } from './geojson.ts';
 import { Location } from './location.ts';
 import { Maybe, Named, OneOf, Properties, Time } from './schema.ts';
 
 const time = Time('RFC 3339 date and time.');
 
+const FenceEventType = OneOf(['region_entry', 'region_exit'], {
+  title: 'FenceEventType',
+  description: 'What an object did to a fence.',
+});
+
 /** An object entered or left a fence. Exactly one of provider_id and trackable_id names the object. */
 export const FenceEvent = Named('FenceEvent', {
   id: Type.String({ description: 'Id of the event.' }),
   fence_id: Type.String({ description: 'Id of the fence.' }),
-  event_type: OneOf(['region_entry', 'region_exit'], 'What happened.'),
+  event_type: FenceEventType,
   provider_id: Maybe(Type.String({ description: 'The provider that entered or left; null for a trackable.' })),
   trackable_id: Maybe(Type.String({ description: 'The trackable that entered or left; null for a provider.' })),
   trackables: Maybe(Type.Array(Type.String(), { description: 'Ids of the trackables of the object.' })),
@@ -25,7 +30,7 @@ export const TrackableMotion = Named('TrackableMotion', {
   id: Type.String({ description: 'Id of the trackable.' }),
   name: Maybe(Type.String({ description: 'Name of the trackable.' })),
   extrusion: Maybe(Type.Number({ description: 'Height of the trackable in metres.' })),
-  geometry: Maybe(Type.Union([Point, Polygon], { description: 'Its shape on the earth; a point without extent.' })),
+  geometry: Type.Optional(PointOrPolygon),
   location: Location,
   properties: Maybe(Properties),
 });
@@ -36,7 +41,7 @@ export const Collision = Named('Collision', {
   id: Type.String({ description: 'Id of the trackable.' }),
   object_type: Type.Literal('trackable', { description: 'Always trackable.' }),
   position: Point,
-  geometry: Type.Union([Point, Polygon], { description: 'Its shape on the earth.' }),
+  geometry: PointOrPolygon,
   floor: Type.Number({ description: 'The floor that it is on.' }),
 });
 export type Collision = Static<typeof Collision>;
@@ -44,23 +49,33 @@ export type Collision = Static<typeof Collision>;
 /** What may happen between two trackables. */
 export const COLLISION_TYPES = ['collision_start', 'colliding', 'collision_end'] as const;
 
+const CollisionType = OneOf(COLLISION_TYPES, {
+  title: 'CollisionType',
+  description: 'What happened between two trackables.',
+});
+
 /** Two trackables touch. The first of `collisions` is the one that moved. */
 export const CollisionEvent = Named('CollisionEvent', {
   id: Type.String({ description: 'Id of the event.' }),
-  collision_type: OneOf(COLLISION_TYPES, 'What happened.'),
+  collision_type: CollisionType,
   start_time: time,
   collision_time: Maybe(time),
   end_time: Maybe(time),
   collisions: Type.Array(Collision, { minItems: 2, maxItems: 2, description: 'The one that moved, and the other.' }),
-  collision_area: Maybe(Type.Union([LineString, Point])),
+  collision_area: Type.Optional(LineStringOrPoint),
   center_distance: Type.Number({ description: 'Distance of the two positions in metres.' }),
 });
 export type CollisionEvent = Static<typeof CollisionEvent>;
 
+const ChangeType = OneOf(['create', 'update', 'delete'], {
+  title: 'ChangeType',
+  description: 'What happened to an entity.',
+});
+
 /** An entity was created, updated or deleted. */
 export const ChangeEvent = Named('ChangeEvent', {
   timestamp: time,
-  event_type: OneOf(['create', 'update', 'delete'], 'What happened.'),
+  event_type: ChangeType,
   id: Type.String({ description: 'Id of the entity.' }),
   object: Type.Object({ id: Type.String() }, { description: 'The entity; for a deletion its id alone.' }),
 });

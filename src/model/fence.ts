@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Point, Polygon } from './geojson.ts';
+import { PointOrPolygon } from './geojson.ts';
 import { ElevationRef } from './location.ts';
 import { Crs, Maybe, Metres, Named, Properties } from './schema.ts';
 import {
@@ -10,11 +10,12 @@ import {
   fenceTimeout,
   toleranceTimeout,
 } from './timing.ts';
+import type { Zone } from './zone.ts';
 
 /** A region whose entries and exits are events. */
 export const Fence = Named('Fence', {
   id: Type.String({ description: 'Id of the fence.' }),
-  region: Type.Union([Point, Polygon], { description: 'A polygon; or a point, with the radius of a round fence.' }),
+  region: PointOrPolygon,
   radius: Metres('Radius of a round fence, whose region is a Point.'),
   extrusion: Metres('Height of the fence.'),
   floor: Maybe(Type.Number({ description: 'The only floor the fence is on; on all floors when absent.' })),
@@ -33,3 +34,14 @@ export const Fence = Named('Fence', {
   properties: Maybe(Properties),
 });
 export type Fence = Static<typeof Fence>;
+
+/** A fence as the hub keeps it. */
+export type KeptFence = Fence & {
+  /** What the plane of a local region was made of, where the zone of that name is gone. Clients do not see it. */
+  readonly former_zone?: Zone;
+};
+
+/** A fence as clients see it. */
+export function shownFence({ former_zone: _plane, ...fence }: KeptFence): Fence {
+  return fence;
+}

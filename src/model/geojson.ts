@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Named } from './schema.ts';
+import { Choice, Named, Properties } from './schema.ts';
 
 function kind<const K extends string>(word: K) {
   return Type.Literal(word, { description: `Always ${word}.` });
@@ -29,12 +29,26 @@ export const LineString = Named('LineString', {
 });
 export type LineString = Static<typeof LineString>;
 
-/** What the hub makes of an object for clients that draw maps. */
-export const Feature = Named('Feature', {
-  type: kind('Feature'),
-  geometry: Type.Union([Point, Polygon, LineString]),
-  properties: Type.Record(Type.String(), Type.Unknown(), { description: 'The members but the geometry.' }),
+export const PointOrPolygon = Choice([Point, Polygon], {
+  title: 'PointOrPolygon',
+  description: 'A place without or with an extent.',
+  toldApartBy: 'type',
 });
+
+export const LineStringOrPoint = Choice([LineString, Point], {
+  title: 'LineStringOrPoint',
+  description: 'Where two shapes meet.',
+  toldApartBy: 'type',
+});
+
+const Geometry = Choice([Point, Polygon, LineString], {
+  title: 'Geometry',
+  description: 'A GeoJSON geometry.',
+  toldApartBy: 'type',
+});
+
+/** What the hub makes of an object for clients that draw maps. Its properties are the members but the geometry. */
+export const Feature = Named('Feature', { type: kind('Feature'), geometry: Geometry, properties: Properties });
 
 export const FeatureCollection = Named('FeatureCollection', {
   type: kind('FeatureCollection'),

@@ -1,38 +1,38 @@
 import Type, { type Static } from 'typebox';
 import { Named, OneOf, Time } from './schema.ts';
-import { ZONE_TYPES } from './zone.ts';
+import { ZoneType } from './zone.ts';
 
 /** Ways on which locations come in. */
 export const WAYS_IN = ['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'unknown'] as const;
 export type WayIn = (typeof WAYS_IN)[number];
+const WayIn = OneOf(WAYS_IN, { title: 'WayIn', description: 'The way on which a location came in.' });
 
 const Timestamp = Time('RFC 3339 date and time.');
 
 /** What has come from a zone, or from a source of locations that is no zone, since the start of the hub. */
 export const HealthSource = Named('HealthSource', {
   id: Type.String({ description: 'Id of the zone, or the source as locations name it.' }),
-  type: OneOf(ZONE_TYPES, 'The kind of zone; of another source, the kind of provider that was last heard of.'),
+  type: ZoneType,
   number_of_updates: Type.Integer({ minimum: 0, description: 'Locations and proximities that were accepted.' }),
   last_update_received: Type.Optional(Timestamp),
-  last_update_type: Type.Optional(OneOf(WAYS_IN, 'The way in of the last update.')),
+  last_update_type: Type.Optional(WayIn),
   reconnects: Type.Optional(Type.Integer({ minimum: 0, description: 'Only of an ISO 24730 connection.' })),
   connection_established: Type.Optional(Timestamp),
   uptime: Type.Optional(Type.Number({ description: 'Seconds since the connection was made.' })),
 });
 export type HealthSource = Static<typeof HealthSource>;
 
-const DatabaseHealth = Type.Object(
-  {
-    state: OneOf(
-      ['ok', 'failing'],
-      'failing from the first write that the database refuses to the next that it takes.',
-    ),
-    pending_rows: Type.Integer({ minimum: 0, description: 'Last locations that wait to be written.' }),
-    failing_since: Type.Optional(Timestamp),
-    error: Type.Optional(Type.String({ description: 'Why it fails.' })),
-  },
-  { description: 'Whether what the hub is told reaches its database.' },
-);
+const DatabaseState = OneOf(['ok', 'failing'], {
+  title: 'DatabaseState',
+  description: 'failing from the first write that the database refuses to the next that it takes.',
+});
+
+const DatabaseHealth = Named('DatabaseHealth', {
+  state: DatabaseState,
+  pending_rows: Type.Integer({ minimum: 0, description: 'Last locations that wait to be written.' }),
+  failing_since: Type.Optional(Timestamp),
+  error: Type.Optional(Type.String({ description: 'Why it fails.' })),
+});
 export type DatabaseHealth = Static<typeof DatabaseHealth>;
 
 /** The hub itself. */

@@ -1,4 +1,6 @@
 import { DEPTH_MAX } from './depth.ts';
+import { keepNumbers, MAY_KEEP } from './keep_numbers.ts';
+import { KeptNumber } from './kept_number.ts';
 import { pathOf } from './show.ts';
 
 /**
@@ -11,6 +13,8 @@ import { pathOf } from './show.ts';
  *   attacked;
  * - halves of surrogate pairs, which no UTF-8 can hold;
  * - numbers beyond 1.8e308, which JSON.parse makes infinite and JSON.stringify null.
+ *
+ * What JSON.parse would only change, numbers of application data, is kept as it was sent (see kept_number.ts).
  */
 
 /** JSON that could be parsed, but not kept. The message says where and why. */
@@ -19,26 +23,48 @@ export class UnfitJson extends Error {
 }
 
 /**
- * Where the escape of a surrogate may stand, or one of a letter of `__proto__`. A text without these, which are rare,
- * needs no walk.
+ * Where the escape of a surrogate may stand, or one of a letter of `__proto__`, `properties` or `sensors`. A text without
+ * these, which are rare, needs no walk.
  */
 const SUSPICIOUS_ESCAPE = /\\u(?:d[89a-f]|00[567])/i;
+/** One search, since each costs a tenth of what JSON.parse does; a search for `__proto__` alone is no faster. */
+const SUSPICIOUS = new RegExp(`__proto__|${MAY_KEEP}`);
 
 /**
- * The value of a JSON text. Throws a SyntaxError, or an UnfitJson for one with names or texts that cannot be kept. Depth
- * and numbers are looked at by whoever keeps the value (`whyUnfit`): most of what is sent is not kept.
+ * The value of a JSON text, with KeptNumbers in its properties and sensors where needed. Throws a SyntaxError, or an
+ * UnfitJson for one with names or texts that cannot be kept. Depth and numbers are looked at by whoever keeps the value
+ * (`whyUnfit`): most of what is sent is not kept.
  */
 export function parseJson(text: string, depthMax = DEPTH_MAX): unknown {
-  // hot: once per request and frame; the searches run at the speed of memory
+  // hot: once per request and frame
+  const value = parseBounded(text, depthMax);
+  const isEscaped = hasSuspiciousEscape(text);
+  if (!isEscaped && !SUSPICIOUS.test(text)) return value;
+  if (isEscaped || text.includes('__proto__')) checkNames(value, depthMax);
+  return keepNumbers(text, value);
+}
+
+/** The same with KeptNumbers everywhere, for a text of which it is not known yet what will be properties. */
+export function parseExactJson(text: string, depthMax = DEPTH_MAX): unknown {
+  const value = parseBounded(text, depthMax);
+  if (hasSuspiciousEscape(text) || text.includes('__proto__')) checkNames(value, depthMax);
+  return keepNumbers(text, value, { everywhere: true });
+}
+
+function parseBounded(text: string, depthMax: number): unknown {
   if (text.length > LONG && hasManyArrays(text) && isTextDeeper(text, depthMax)) {
     throw new UnfitJson(tooDeep('', depthMax));
   }
-  const value = JSON.parse(text) as unknown;
-  if (text.includes('__proto__') || (text.includes('\\u') && SUSPICIOUS_ESCAPE.test(text))) {
-    const problem = whyUnfit(value, { depthMax });
-    if (problem !== undefined) throw new UnfitJson(problem);
-  }
-  return value;
+  return JSON.parse(text) as unknown;
+}
+
+function hasSuspiciousEscape(text: string): boolean {
+  return text.includes('\\u') && SUSPICIOUS_ESCAPE.test(text);
+}
+
+function checkNames(value: unknown, depthMax: number): void {
+  const problem = whyUnfit(value, { depthMax });
+  if (problem !== undefined) throw new UnfitJson(problem);
 }
 
 /** Why a value from JSON cannot be kept, naming the place under `root`; undefined when it can. */
@@ -59,7 +85,7 @@ function walk(value: unknown, levels: number): Found | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : { problem: LONE_SURROGATE, path: [] };
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : { problem: TOO_LARGE, path: [] };
   if (typeof value !== 'object' || value === null) return undefined;
-  if (levels === 0) return { problem: 'depth', path: [] };
+  if (levels === 0) return value instanceof KeptNumber ? undefined : { problem: 'depth', path: [] };
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const found = walk(value[i], levels - 1);

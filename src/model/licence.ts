@@ -11,9 +11,9 @@ const told = {
 };
 
 /** What there is to say about the licence, in words. */
-export const LicenceInfo = Named('LicenceInfo', {
+export const LicenceInfo = Named('LicenseInfo', {
   info: text('Whether a key is set, and until when it is valid.'),
-  warning: maybeText('That the key does not verify, or when it expires or has expired.'),
+  warning: maybeText('That the key does not verify, that nothing can verify it, or when it expires or has expired.'),
   trial_info: maybeText('When the trial ends or has ended.'),
   ...told,
 });
@@ -37,7 +37,14 @@ export const Lease = Named('Lease', {
 });
 export type Lease = Static<typeof Lease>;
 
+/** A key is short. */
+export const LICENCE_KEY_MAX_CHARACTERS = 16_384;
+
 /** The body that sets a key. */
-export const LicenceKeyBody = Named('LicenceKeyBody', {
-  license_key: Type.String({ minLength: 1, description: 'A JSON Web Signature in compact form.' }),
+export const LicenceKeyBody = Named('LicenseKeyBody', {
+  license_key: Type.String({
+    minLength: 1,
+    maxLength: LICENCE_KEY_MAX_CHARACTERS,
+    description: 'A JSON Web Signature in compact form where the hub has public keys to verify it by; else any text.',
+  }),
 });

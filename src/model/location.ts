@@ -15,17 +15,40 @@ export const PROVIDER_TYPES = [
   'unknown',
 ] as const;
 
-export const ProviderType = OneOf(PROVIDER_TYPES, 'The kind of location provider.');
+export const ProviderType = OneOf(PROVIDER_TYPES, {
+  title: 'ProviderType',
+  description: 'The kind of a location provider.',
+});
 export type ProviderType = Static<typeof ProviderType>;
 
+/** Kinds of providers of which systems know that they are near, and no more: those of beacons and readers. */
+const PROXIMITY_TYPES = [
+  'rfid',
+  'ibeacon',
+  'ble-aoa',
+  'ble-mesh',
+  'virtual',
+  'unknown',
+] as const satisfies readonly ProviderType[];
+
+const ProximityType = OneOf(PROXIMITY_TYPES, {
+  title: 'ProximityType',
+  description: 'The kind of a provider that knows only what it is near.',
+});
+
 /** What a height is measured from: the floor, or the WGS 84 ellipsoid. */
-export const ElevationRef = OneOf(['floor', 'wgs84'], 'What z is measured from.');
+export const ElevationRef = OneOf(['floor', 'wgs84'], {
+  title: 'ElevationRef',
+  description: 'What z is measured from: the floor, or the WGS 84 ellipsoid.',
+});
 export type ElevationRef = Static<typeof ElevationRef>;
 
 const timestampGenerated = Time(
   'When it was true, as RFC 3339; the time of receipt when absent. One older than the last is outdated.',
 );
-const timestampSent = Time('When it was sent, as RFC 3339.');
+const timestampSent = Time(
+  'When it was sent, as RFC 3339: by the hub in what it publishes over the WebSocket, by its sender everywhere else.',
+);
 
 /** A position of a location provider at a moment. */
 export const Location = Named('Location', {
@@ -53,7 +76,7 @@ export type Location = Static<typeof Location>;
 /** What a proximity system sends: the provider is near the source, a proximity zone. */
 export const Proximity = Named('Proximity', {
   source: Type.String({ description: 'Id or foreign id of the proximity zone.' }),
-  provider_type: ProviderType,
+  provider_type: ProximityType,
   provider_id: Maybe(Type.String({ description: 'Id of the location provider.' })),
   timestamp_generated: Maybe(timestampGenerated),
   timestamp_sent: Maybe(timestampSent),

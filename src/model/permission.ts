@@ -17,11 +17,28 @@ export interface RoleRules {
 }
 
 export interface PathRule {
-  /** As written: segments, perhaps parameters such as `:zone_id`, perhaps an asterisk as the last one. */
+  /**
+   * As written: segments, perhaps parameters such as `:zone_id`, perhaps an asterisk as the last one. Without a version
+   * it means version 1, and what is served without a version.
+   */
   readonly path: string;
   /** Where it is written: `permissions.yaml:3`. */
   readonly place: string;
   readonly reach: ReadonlyMap<Operation, Reach>;
+}
+
+/** Segments of a path, which may be written with the prefixes that requests may have, and with more slashes. */
+export function segmentsOf(path: string): readonly string[] {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  return segments[0] === 'hub' || segments[0] === 'deephub' ? segments.slice(1) : segments;
+}
+
+/**
+ * The forms in which a permission may name a path that begins with its version. What was written before there was a
+ * second version names none, and reaches the first one alone.
+ */
+export function withOlderForm(path: string): readonly string[] {
+  return path.startsWith('/v1/') ? [path, path.slice('/v1'.length)] : [path];
 }
 
 /** Role of those who have no token; everybody else has it too. */

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { ProviderType } from './location.ts';
-import { Maybe, Named, Properties } from './schema.ts';
+import { AnyType, Maybe, Named, Properties } from './schema.ts';
 import { objectTiming } from './timing.ts';
 
 /** A source of positions: a tag, a phone, a reader. */
@@ -8,7 +8,7 @@ export const LocationProvider = Named('LocationProvider', {
   id: Type.String({ description: 'The id that the provider reports, not empty, for example a MAC address.' }),
   type: ProviderType,
   name: Maybe(Type.String({ description: 'Name for people.' })),
-  sensors: Type.Optional(Type.Unknown({ description: 'Application-defined sensor data, kept as sent.' })),
+  sensors: Type.Optional(AnyType),
   ...objectTiming,
   properties: Maybe(Properties),
 });

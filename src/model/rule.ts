@@ -7,3 +7,9 @@ export const LocatingRule = Named('LocatingRule', {
   priority: Type.Integer({ minimum: 0, description: '0 is the lowest, and the priority where nothing matches.' }),
 });
 export type LocatingRule = Static<typeof LocatingRule>;
+
+/** Which location of a trackable counts. */
+export const RuleSet = Type.Array(LocatingRule, {
+  title: 'RuleSet',
+  description: 'Locating rules; a trackable without own ones follows those of the hub.',
+});

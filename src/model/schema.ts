@@ -42,13 +42,41 @@ export function Named<P extends TProperties>(title: keyof typeof ABOUT, members:
   return Type.Object(members, { title, ...ABOUT[title] });
 }
 
-/** One of the given words. */
-export function OneOf<const T extends readonly string[]>(words: T, description: string) {
-  return Type.Unsafe<T[number]>(Type.Enum([...words], { description }));
+/** A title by which the API's documents know a schema, and what they say of it. */
+export interface About {
+  readonly title: string;
+  readonly description: string;
 }
 
+/** One of the given words. With a title the documents show it once, and generated clients have one type of it. */
+export function OneOf<const T extends readonly string[]>(words: T, about: string | About) {
+  const options = typeof about === 'string' ? { description: about } : about;
+  return Type.Unsafe<T[number]>(Type.Enum([...words], { ...options }));
+}
+
+/** One of several shapes, of which a value fits one alone; `toldApartBy` names a member whose text says which. */
+export function Choice<T extends TSchema[]>(shapes: [...T], about: About & { readonly toldApartBy?: string }) {
+  return Type.Union(shapes, { ...about });
+}
+
+/** A list of what has a title. Throws an Error for what has none. */
+export function ArrayOf<T extends TSchema>(element: T) {
+  const { title } = element as T & Partial<About>;
+  if (title === undefined) throw new Error('Cannot name a list: its elements have no title');
+  return Type.Array(element, { title: `${title}Array`, description: `Any number of ${title}.` });
+}
+
+/** What an application says in its own way. */
+export const AnyType = Type.Unknown({ title: 'AnyType', description: 'Any JSON, kept as sent.' });
+
 /** Free application data: an object, kept as sent. */
-export const Properties = Type.Record(Type.String(), Type.Unknown(), { description: 'Free application data.' });
+export const Properties = Type.Record(Type.String(), Type.Unknown(), {
+  title: 'Properties',
+  description: 'Free application data, kept as sent.',
+});
+
+/** Ids in a list. */
+export const IdArray = Type.Array(Type.String(), { title: 'IdArray', description: 'Any number of ids.' });
 
 /** Duration in milliseconds; -1 is infinite. */
 export function DurationMs(description: string) {

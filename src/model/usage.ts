@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Fence } from './fence.ts';
 import { PROVIDER_TYPES, type ProviderType } from './location.ts';
-import { Named, Time } from './schema.ts';
+import { ArrayOf, Named, Time } from './schema.ts';
 import { Zone } from './zone.ts';
 
 /** What is counted by month. `sent` is plain JSON, `geojson_sent` is GeoJSON; one event for two subscribers counts 2. */
@@ -43,6 +43,11 @@ function meaningOf(name: UsageCounter): string {
   return `How many were sent to subscribers as ${name.endsWith('_geojson_sent') ? 'GeoJSON' : 'plain JSON'}.`;
 }
 
+const UsageRange = Named('UsageRange', {
+  from: Time('When the counting began, as RFC 3339.'),
+  to: Time('When it ended, as RFC 3339.'),
+});
+
 /** What the hub has done in a month, all its runs together. */
 export const UsageStatistics = Named('UsageStatistics', {
   id: id('statistics'),
@@ -50,36 +55,33 @@ export const UsageStatistics = Named('UsageStatistics', {
   data_db_id: Type.Optional(id('database')),
   stats_db_id: Type.Optional(id('database of the statistics')),
   uptime: Type.Integer({ minimum: 0, description: 'Seconds that the hub has run within the range.' }),
-  range: Type.Object({ from: Timestamp, to: Timestamp }, { description: 'From when to when was counted.' }),
+  range: UsageRange,
   ...Counters.properties,
 });
 export type UsageStatistics = Static<typeof UsageStatistics>;
 
-const ByType = Type.Object(
+const ProvidersByType = Named(
+  'ProvidersByType',
   Object.fromEntries(PROVIDER_TYPES.map((type) => [type, count(`Providers of type ${type}.`)])) as Counts<ProviderType>,
 );
 
-const Configured = Type.Object(
-  {
-    fences: Type.Array(Fence, { description: 'All fences.' }),
-    zones: Type.Array(
-      Type.Object({
-        ...Zone.properties,
-        sqm: Type.Number({
-          description: 'Area in square metres; negative: of the convex hull, where the control points make no polygon.',
-        }),
-      }),
-      { description: 'All zones.' },
-    ),
-    trackables_no: count('Trackables.'),
-    trackables_no_active: count('Trackables that were located in the month.'),
-    locationproviders_no: count('Location providers.'),
-    locationproviders_no_active: count('Location providers that were heard of in the month.'),
-    locationproviders_by_type_no: ByType,
-    locationproviders_by_type_no_active: ByType,
-  },
-  { description: 'What was configured.' },
-);
+const ConfiguredZone = Named('ConfiguredZone', {
+  ...Zone.properties,
+  sqm: Type.Number({
+    description: 'Area in square metres; negative: of the convex hull, where the control points make no polygon.',
+  }),
+});
+
+const Configured = Named('Configured', {
+  fences: ArrayOf(Fence),
+  zones: ArrayOf(ConfiguredZone),
+  trackables_no: count('Trackables.'),
+  trackables_no_active: count('Trackables that were located in the month.'),
+  locationproviders_no: count('Location providers.'),
+  locationproviders_no_active: count('Location providers that were heard of in the month.'),
+  locationproviders_by_type_no: ProvidersByType,
+  locationproviders_by_type_no_active: ProvidersByType,
+});
 
 /** A month: what was configured at its end, or is now, and what was done in it. */
 export const Consumption = Named('Consumption', {

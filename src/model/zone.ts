@@ -19,12 +19,23 @@ export const ZONE_TYPES = [
   'none',
 ] as const;
 
+export const ZoneType = OneOf(ZONE_TYPES, { title: 'ZoneType', description: 'The kind of a zone.' });
+
+const TransformationType = OneOf(['gcp', 'proximity', 'benchmark', 'none'], {
+  title: 'TransformationType',
+  description: 'How a zone is placed on the earth.',
+});
+
 /** An installation with coordinates of its own, placed on the earth. */
 export const Zone = Named('Zone', {
   id: Type.String({ description: 'Id of the zone.' }),
-  foreign_id: Maybe(Type.String({ description: 'Name of the zone in the system that it comes from; unique.' })),
-  type: OneOf(ZONE_TYPES, 'The kind of zone.'),
-  transformation_type: Maybe(OneOf(['gcp', 'proximity', 'benchmark', 'none'], 'How the zone is placed.')),
+  foreign_id: Maybe(
+    Type.String({
+      description: 'Name of the zone in the system that it comes from; no other zone has it, nor has it as its id.',
+    }),
+  ),
+  type: ZoneType,
+  transformation_type: Maybe(TransformationType),
   position: Maybe(Point),
   radius: Metres('Radius of a proximity zone.'),
   ground_control_points: Maybe(
@@ -61,15 +72,16 @@ export const Zone = Named('Zone', {
 });
 export type Zone = Static<typeof Zone>;
 
+const TransformCrs = Type.String({
+  title: 'SimpleTransformCrs',
+  description: 'What a position is given in, local by default.',
+  ...documented({ enum: ['local', 'EPSG:4326'] }),
+});
+
 /** A position to be moved between a zone's coordinates and EPSG:4326. */
 export const SimpleTransform = Named('SimpleTransform', {
   position: Point,
   source: Maybe(Type.String({ description: 'Id of the zone; set by the hub.' })),
-  crs: Maybe(
-    Type.String({
-      description: 'What the position is given in: local (default) or EPSG:4326.',
-      ...documented({ enum: ['local', 'EPSG:4326'] }),
-    }),
-  ),
+  crs: Maybe(TransformCrs),
 });
 export type SimpleTransform = Static<typeof SimpleTransform>;

@@ -9,7 +9,8 @@ import type { Arrivals, Connection } from './arrivals.ts';
 
 export interface HealthOptions {
   now(): number;
-  readonly startedMs: number;
+  /** How long the hub has run. */
+  uptimeMs(): number;
   readonly arrivals: Arrivals;
   readonly fanout: Fanout;
   /** Outboxes of the open WebSocket connections. */
@@ -30,11 +31,10 @@ export class Health {
   }
 
   system(): SystemHealth {
-    const { now, startedMs, configText, connections, database } = this.#options;
-    const nowMs = now();
+    const { now, uptimeMs, configText, connections, database } = this.#options;
     return {
-      uptime: Math.floor((nowMs - startedMs) / 1000),
-      date: formatTime(nowMs),
+      uptime: Math.floor(uptimeMs() / 1000),
+      date: formatTime(now()),
       iso_24730_connections: connections().length,
       database: database(),
       config: configText,

@@ -1,10 +1,11 @@
+import { parseKeeping } from '../model/keep_numbers.ts';
 import { entityWrites } from '../store/entity_text.ts';
 import type { EntityWrite, Kept } from '../store/store.ts';
 
 /** Values of the hub itself that the store has kept, by name. */
 export function keptSettings({ entities }: Kept): ReadonlyMap<string, unknown> {
   const own = entities.filter(({ kind, text }) => kind === 'setting' && text !== undefined);
-  return new Map(own.map(({ id, text }) => [id, JSON.parse(text as string) as unknown]));
+  return new Map(own.map(({ id, text }) => [id, parseKeeping(text as string)]));
 }
 
 /** Values of the hub itself as the store keeps them; one without value is deleted. */

@@ -9,6 +9,8 @@ const TRIAL_MS = 30 * DAY_MS;
 /** From how long before its end on a licence is warned of. */
 const WARNING_MS = 14 * DAY_MS;
 
+const WHY_UNVERIFIABLE = 'while license_public_keys is empty';
+
 const BODY = checker(LicenceKeyBody);
 
 /** What is kept of the licence: a key that was set over the API, and when a trial has begun. */
@@ -29,9 +31,12 @@ export interface LicenceOptions {
   readonly publicKeys: readonly string[];
 }
 
+/** Of a key while there is no public key. */
+const UNVERIFIABLE = Symbol('nothing can verify the key');
+
 /**
  * The licence, for those who want to know. The hub needs none, and nothing depends on it: a key is verified and shown,
- * and a bad one is told of.
+ * and a bad one is told of. Without a public key nothing can be said against any key, so each is kept.
  */
 export class Licence {
   readonly #options: LicenceOptions;
@@ -39,7 +44,7 @@ export class Licence {
   /** Settles with the last change: the next one begins with what that has kept. */
   #changed: Promise<void> = Promise.resolve();
   /** The key in use, or why it does not verify; undefined without one. */
-  #verified: VerifiedKey | string | undefined;
+  #verified: VerifiedKey | string | typeof UNVERIFIABLE | undefined;
 
   /** Without a key. `open` verifies those that there are. */
   constructor(options: LicenceOptions) {
@@ -58,9 +63,11 @@ export class Licence {
     const verified = this.#verified;
     const trial = this.#trialInfo(nowMs);
     if (verified === undefined) return { info: 'No licence key is set; the hub needs none.', ...trial };
-    if (typeof verified === 'string') {
-      const warning = `The licence key does not verify: ${verified}.`;
-      return { info: 'The hub needs no licence key and works as ever.', warning, ...trial };
+    const info = 'The hub needs no licence key and works as ever.';
+    if (typeof verified === 'string')
+      return { info, warning: `The licence key does not verify: ${verified}.`, ...trial };
+    if (verified === UNVERIFIABLE) {
+      return { info, warning: `Nothing can verify the licence key ${WHY_UNVERIFIABLE}.`, ...trial };
     }
     const { development_info, custom_info } = verified.claims;
     const warning = warningOf(verified, nowMs);
@@ -78,11 +85,17 @@ export class Licence {
     const nowMs = this.#options.now();
     const verified = this.#verified;
     const { trialStartMs } = this.#kept;
-    if (verified === undefined && trialStartMs !== undefined) return this.#trialLease(trialStartMs, nowMs);
+    // A key that is not known to be good takes no trial away.
+    if (typeof verified !== 'object' && trialStartMs !== undefined) return this.#trialLease(trialStartMs, nowMs);
     if (verified === undefined) {
       throw new HubError('HUB_LICENCE_NOT_STARTED', 'Cannot get the lease: there is no licence key and no trial');
     }
     if (typeof verified === 'string') throw invalid('Cannot get the lease', verified);
+    if (verified === UNVERIFIABLE)
+      throw new HubError(
+        'HUB_LICENCE_INVALID',
+        `Cannot get the lease: nothing can verify the licence key ${WHY_UNVERIFIABLE}`,
+      );
     return this.#keyLease(verified, nowMs);
   }
 
@@ -95,7 +108,10 @@ export class Licence {
     return this.#trialLease(this.#kept.trialStartMs ?? nowMs, nowMs);
   }
 
-  /** Sets the key that a body holds. Rejects with HUB_BAD_REQUEST, or HUB_LICENCE_INVALID for a key that does not verify. */
+  /**
+   * Sets the key that a body holds. Rejects with HUB_BAD_REQUEST, or HUB_LICENCE_INVALID for a key that does not verify by
+   * the public keys that there are.
+   */
   async setKey(body: unknown): Promise<void> {
     const key = BODY.parse(body).license_key;
     const verified = await this.#verifiedKey(key);
@@ -124,9 +140,10 @@ export class Licence {
     this.#verified = key === undefined ? undefined : await this.#verifiedKey(key);
   }
 
-  #verifiedKey(key: string): Promise<VerifiedKey | string> {
-    const { hubId, publicKeys } = this.#options;
-    return verifyLicenceKey(key, { hubId, publicKeys: [...PUBLIC_KEYS, ...publicKeys] });
+  async #verifiedKey(key: string): Promise<VerifiedKey | string | typeof UNVERIFIABLE> {
+    const { hubId } = this.#options;
+    const publicKeys = [...PUBLIC_KEYS, ...this.#options.publicKeys];
+    return publicKeys.length === 0 ? UNVERIFIABLE : await verifyLicenceKey(key, { hubId, publicKeys });
   }
 
   #trialInfo(nowMs: number): Pick<LicenceInfo, 'trial_info'> {

@@ -28,6 +28,7 @@ import { CURRENT, isEndedMonth, type KeptMonth, Usage } from './usage.ts';
 /** The parts of a hub that those who run it want to know about. */
 export interface Operated {
   now(): number;
+  readonly clock: { elapsed(): number };
   readonly counts: HubCounts;
   readonly entities: Entities;
   readonly ingest: Ingest;
@@ -73,6 +74,8 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   const { now, entities, ingest, arrivals, shards, collisions, fanout, writer } = hub;
   const { config, log, kept, schedule, connections = () => [] } = options;
   const startedMs = now();
+  const { elapsed } = hub.clock;
+  const startedAt = elapsed();
   const open = new Set<Outbox>();
   const counts = (): HubCounts => totalOf(hub.counts, ingest);
   const usage = openUsage(hub, kept);
@@ -93,7 +96,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   return {
     health: new Health({
       now,
-      startedMs,
+      uptimeMs: () => elapsed() - startedAt,
       arrivals,
       fanout,
       open,
@@ -117,7 +120,8 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   };
 }
 
-function openUsage({ now, counts, entities, ingest, arrivals, fanout, writer }: Operated, kept: Kept): Usage {
+function openUsage(hub: Operated, kept: Kept): Usage {
+  const { now, counts, entities, ingest, arrivals, fanout, writer } = hub;
   const values = keptSettings(kept);
   const month = values.get(CURRENT) as KeptMonth | undefined;
   arrivals.wereActive(providersHeardSince(kept, startOf(monthOf(month?.fromMs ?? now()))));
@@ -129,6 +133,7 @@ function openUsage({ now, counts, entities, ingest, arrivals, fanout, writer }: 
   });
   return new Usage({
     now,
+    elapsed: hub.clock.elapsed,
     newId: randomUUID,
     hubId: kept.hubId,
     counts: () => runCounts(totalOf(counts, ingest), ingest.proximitiesTaken, fanout),

@@ -1,5 +1,5 @@
 import { zoneSquareMetres } from '../core/zone/area.ts';
-import type { Fence } from '../model/fence.ts';
+import { type KeptFence, shownFence } from '../model/fence.ts';
 import { PROVIDER_TYPES, type ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -8,7 +8,7 @@ import type { Zone } from '../model/zone.ts';
 
 /** What is configured. */
 export interface Configured {
-  readonly fences: readonly Fence[];
+  readonly fences: readonly KeptFence[];
   readonly zones: readonly Zone[];
   readonly trackables: readonly Trackable[];
   readonly providers: readonly LocationProvider[];
@@ -25,7 +25,7 @@ export function snapshotOf(configured: Configured, active: ReadonlySet<string>):
     location_providers?.some((id) => active.has(id)),
   );
   return {
-    fences: [...fences],
+    fences: fences.map(shownFence),
     zones: zones.map((zone) => ({ ...zone, sqm: zoneSquareMetres(zone) })),
     trackables_no: trackables.length,
     trackables_no_active: activeTrackables.length,

@@ -31,7 +31,10 @@ export interface UsageWrite {
 }
 
 export interface UsageOptions {
+  /** The time of day, which may fall. */
   now(): number;
+  /** Time that has passed since some moment. */
+  elapsed(): number;
   newId(): string;
   readonly hubId: string;
   /** What was counted since the start of this run. */
@@ -63,32 +66,35 @@ export class Usage {
   readonly #unkept = new Set<string>();
   #month: KeptMonth;
   #seen = NOTHING;
-  #seenMs: number;
+  #seenAt: number;
 
   constructor(options: UsageOptions) {
     this.#options = options;
     this.#ended = new Map([...options.ended].sort(([a], [b]) => (a < b ? -1 : 1)));
-    this.#seenMs = options.now();
+    this.#seenAt = options.elapsed();
+    const nowMs = options.now();
     const { month } = options;
     // An older hub may have kept fewer counters.
-    this.#month = month ? { ...month, counts: { ...NOTHING, ...month.counts } } : this.#newMonth(this.#seenMs);
-    this.#endMonth(this.#seenMs);
+    this.#month = month ? { ...month, counts: { ...NOTHING, ...month.counts } } : this.#newMonth(nowMs);
+    this.#endMonth(nowMs);
   }
 
   /** Adds what was counted since the last look, and ends the month when its time has come. */
   look(): void {
     const nowMs = this.#options.now();
+    const seenAt = this.#options.elapsed();
     const seen = this.#options.counts();
-    const { counts, uptimeMs } = this.#month;
+    const { counts, uptimeMs, fromMs } = this.#month;
     const added = USAGE_COUNTERS.map((name) => [name, counts[name] + seen[name] - this.#seen[name]]);
     this.#month = {
       ...this.#month,
-      toMs: nowMs,
-      uptimeMs: uptimeMs + nowMs - this.#seenMs,
+      // It may have begun while the clock was ahead.
+      toMs: Math.max(fromMs, nowMs),
+      uptimeMs: uptimeMs + Math.round(seenAt - this.#seenAt),
       counts: Object.fromEntries(added) as UsageCounts,
     };
     this.#seen = seen;
-    this.#seenMs = nowMs;
+    this.#seenAt = seenAt;
     this.#endMonth(nowMs);
   }
 

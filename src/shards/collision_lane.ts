@@ -1,86 +1,129 @@
-import { type CollisionReply, packForNow, unpackCollisionReply } from '../../workers/protocol.ts';
+import {
+  type CollisionReply,
+  type PackedMotions,
+  packForNow,
+  type Restore,
+  unpackCollisionReply,
+} from '../../workers/protocol.ts';
+import { type CollisionRow, idsOf } from '../core/collision/row.ts';
 import { Lane } from '../lane/lane.ts';
 import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
+import type { SetBack } from '../model/set_back.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
+import { Unfinished } from './unfinished.ts';
 
 /** Motions that may wait before the hub takes no more locations. */
 const WAITING_MAX_BYTES = 64 << 20;
 const COLLISION_WORKER = new URL('../../workers/collision.ts', import.meta.url);
+/** When as many workers have died over the same motions, these are lost. */
+const DEATHS_MAX = 3;
+/** When that many batches were lost, the next worker is told nothing of what the others knew. */
+const LOSSES_MAX = 2;
 
 /** What the collision lane needs of the hub. */
 export interface CollisionLaneOptions {
-  /** Never falls. */
+  /** Running time: it never falls. */
   now(): number;
+  /** By which that is shown as the time of day. */
+  setBacks?(): readonly SetBack[];
   /** The earliest item that some shard has not done yet; undefined when all are done. */
   firstUndone(): { readonly seq: number; readonly receivedMs: number } | undefined;
-  outcome(reply: CollisionReply): void;
+  /** Has the shards tell where all trackables stand, and resolves when they have. */
+  standing(): Promise<void>;
+  /** Whether there is such a trackable, and it takes part in collisions. */
+  takesPart(trackable: string): boolean;
+  /** Takes what a batch has brought. The promise is what `settled` waits for besides. */
+  outcome(reply: CollisionReply): Promise<void> | undefined;
   /** The worker has failed and is started anew. */
   restarted(error: unknown): void;
 }
 
+/** What a batch brings besides the motions that are there by then. */
 type Telling =
-  | { readonly kind: 'motions'; readonly packed: Uint8Array }
   | { readonly kind: 'variants'; readonly variants: readonly Variant[] }
-  | { readonly kind: 'zone'; readonly id: string; readonly zone: Zone | undefined };
+  | { readonly kind: 'zone'; readonly id: string; readonly zone: Zone | undefined }
+  | { readonly kind: 'pairs' };
 
-/** The lane to the collision worker, which sees the motions of all shards. */
+/**
+ * The lane to the collision worker, which sees the motions of all shards, and survives the death of the worker.
+ *
+ * A new worker is told where all trackables stand, which pairs collide, and the motions that the old one had not
+ * finished: nobody hears of it. Tolerance timeouts and exit delays begin anew, as after a restart.
+ */
 export class CollisionLane {
   readonly lane: Lane<Telling, CollisionReply>;
   readonly #options: CollisionLaneOptions;
   readonly #thread: Thread;
   readonly #zones = new Map<string, Zone>();
+  readonly #unfinished = new Unfinished();
+  /** The pairs that collide, by the ids of their rows. */
+  readonly #pairs = new Map<string, CollisionRow>();
+  /** Until when pairs of a run before are held. */
+  #heldMs = 0;
   #variants: readonly Variant[] = [];
-  /** There was something to run: a hub without trackables needs no worker, and saves its memory. */
-  #isNeeded = false;
-  /** There is no worker yet, or it has failed and nobody knows what it knows. */
-  #broken = true;
+  /** The worker has failed, and nobody knows what it knows. */
+  #broken = false;
+  /** Batches that were lost one after the other. */
+  #losses = 0;
   #closed = false;
   #waiting = 0;
-  #waitingBytes = 0;
+  /** Motions of items below that number were handed out by the last batch. */
+  #completeTo = 0;
 
   constructor(options: CollisionLaneOptions) {
     this.#options = options;
-    this.#thread = openThread(COLLISION_WORKER, { isNeeded: false });
+    this.#thread = openThread(COLLISION_WORKER);
     const driver = {
       run: (tellings: readonly Telling[]) => this.#run(tellings),
       outcome: (reply: CollisionReply) => this.#take(reply),
-      failure: (error: unknown) => {
-        this.#broken = true;
-        if (!this.#closed) options.restarted(error);
-      },
+      failure: (error: unknown) => this.#fail(error),
     };
     this.lane = new Lane(driver, { pendingMax: Number.MAX_SAFE_INTEGER, batchMax: 256 });
   }
 
   /** Whether the stage keeps up with the shards. */
   get hasRoom(): boolean {
-    return this.#waitingBytes < WAITING_MAX_BYTES;
+    return this.#unfinished.bytes < WAITING_MAX_BYTES;
   }
 
   /** Takes what a shard has moved, and goes on with what has waited for that shard. */
-  shardDone(packed: Uint8Array | undefined): void {
-    if (packed !== undefined) {
-      this.#waitingBytes += packed.byteLength;
-      // The bytes lie where those of the shard's next batch will.
-      this.lane.push({ kind: 'motions', packed: new Uint8Array(packed) });
+  shardDone(motions: PackedMotions | undefined): void {
+    if (motions !== undefined) {
+      this.#unfinished.add(motions);
+      this.lane.wake();
     } else if (this.#waiting > 0) this.lane.wake();
   }
 
   variants(variants: readonly Variant[]): void {
     this.#variants = variants;
-    if (this.#isNeeded) this.lane.push({ kind: 'variants', variants });
+    this.lane.push({ kind: 'variants', variants });
   }
 
   zone(id: string, zone: Zone | undefined): void {
     if (zone === undefined) this.#zones.delete(id);
     else this.#zones.set(id, zone);
-    if (this.#isNeeded) this.lane.push({ kind: 'zone', id, zone });
+    this.lane.push({ kind: 'zone', id, zone });
   }
 
-  /** Motions that wait to be taken, in bytes as they are packed. */
+  /**
+   * Takes over the pairs that collided when a hub before this one ended, once the shards know where everybody was. One
+   * that has parted is released `delayMs` from now, or with the next motions of both.
+   */
+  restore(rows: readonly CollisionRow[], delayMs: number): void {
+    if (rows.length === 0) return;
+    const nowMs = this.#options.now();
+    for (const row of rows) {
+      // A clock that was ahead may have put its start into the future.
+      this.#pairs.set(row.id, row.gone === true ? row : { ...row, startMs: Math.min(row.startMs, nowMs) });
+    }
+    this.#heldMs = nowMs + delayMs;
+    this.lane.push({ kind: 'pairs' });
+  }
+
+  /** Motions that are not finished, in bytes as they are packed. */
   get waitingBytes(): number {
-    return this.#waitingBytes;
+    return this.#unfinished.bytes;
   }
 
   memory(): Promise<ThreadMemory | undefined> {
@@ -98,19 +141,36 @@ export class CollisionLane {
   }
 
   async #run(tellings: readonly Telling[]): Promise<CollisionReply> {
-    for (const telling of tellings) if (telling.kind === 'motions') this.#waitingBytes -= telling.packed.byteLength;
     try {
       if (!this.#broken) return await this.#step(tellings);
     } catch (error) {
       this.#noteFailure(error);
     }
-    this.#isNeeded = true;
-    // A new worker knows no trackables: it finds collisions again as they move.
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#revive();
+      } catch (error) {
+        this.#noteFailure(error);
+        // A worker that has died may have had any reason; one that has thrown will do so again.
+        if (this.#thread.isAlive || attempt === DEATHS_MAX) throw error;
+      }
+    }
+  }
+
+  /** Replaces the worker, and runs what the old one has not finished. */
+  async #revive(): Promise<CollisionReply> {
     await this.#thread.restart();
     const known = [...this.#zones].map(([id, zone]): Telling => ({ kind: 'zone', id, zone }));
-    const motions = tellings.filter(({ kind }) => kind === 'motions');
-    const reply = await this.#step([{ kind: 'variants', variants: this.#variants }, ...known, ...motions]);
+    const tellings: Telling[] = [{ kind: 'variants', variants: this.#variants }, ...known];
+    // What makes every worker fail must not keep the stage from working for ever.
+    if (this.#losses < LOSSES_MAX) {
+      await this.#options.standing();
+      this.#unfinished.sendAgain();
+      tellings.push({ kind: 'pairs' });
+    }
+    const reply = await this.#step(tellings);
     this.#broken = false;
+    this.#losses = 0;
     return reply;
   }
 
@@ -120,29 +180,63 @@ export class CollisionLane {
     this.#options.restarted(error);
   }
 
+  /** A batch is lost, with all motions in it, or the hub could not take its outcome. */
+  #fail(error: unknown): void {
+    if (this.#broken) {
+      this.#losses++;
+      this.#unfinished.giveUp();
+    }
+    if (!this.#closed) this.#options.restarted(error);
+  }
+
   async #step(tellings: readonly Telling[]): Promise<CollisionReply> {
     const first = this.#options.firstUndone();
     const nowMs = this.#options.now();
-    const motions: Uint8Array[] = [];
+    const completeTo = first?.seq ?? Number.MAX_SAFE_INTEGER;
+    this.#completeTo = completeTo;
     const zones: (readonly [string, Zone | undefined])[] = [];
     let variants: readonly Variant[] | undefined;
+    let arePairsDue = false;
     for (const telling of tellings) {
-      if (telling.kind === 'motions') motions.push(telling.packed);
-      else if (telling.kind === 'zone') zones.push([telling.id, telling.zone]);
-      else variants = telling.variants;
+      if (telling.kind === 'zone') zones.push([telling.id, telling.zone]);
+      else if (telling.kind === 'variants') variants = telling.variants;
+      else arePairsDue ||= telling.kind === 'pairs';
     }
     const bytes = packForNow({
       nowMs: first === undefined ? nowMs : Math.min(nowMs, first.receivedMs),
-      completeTo: first?.seq ?? Number.MAX_SAFE_INTEGER,
-      motions,
+      completeTo,
+      motions: this.#unfinished.send(),
       variants,
+      setBacks: this.#options.setBacks?.(),
+      restore: arePairsDue ? this.#restoration(nowMs) : undefined,
       zones,
     });
-    return unpackCollisionReply(await this.#thread.run(bytes));
+    const reply = unpackCollisionReply(await this.#thread.run(bytes));
+    this.#unfinished.finish(completeTo);
+    return reply;
   }
 
-  #take(reply: CollisionReply): undefined {
+  #restoration(nowMs: number): Restore {
+    const rows = [...this.#pairs.values()];
+    const ids = new Set(rows.flatMap(({ id }) => idsOf(id)));
+    return {
+      rows,
+      gone: [...ids].filter((id) => !this.#options.takesPart(id)),
+      heldMs: this.#heldMs > nowMs ? this.#heldMs : 0,
+      fromSeq: this.#unfinished.finishedTo,
+      done: this.#broken ? this.#unfinished.done : [],
+    };
+  }
+
+  #take(reply: CollisionReply): Promise<void> | undefined {
     this.#waiting = reply.waiting;
-    this.#options.outcome(reply);
+    // The shard that these have waited for may be done since: it has found nobody who waited.
+    const completeTo = this.#options.firstUndone()?.seq ?? Number.MAX_SAFE_INTEGER;
+    if (reply.waiting > 0 && completeTo > this.#completeTo) this.lane.wake();
+    for (const row of reply.rows) {
+      if (row.gone === true) this.#pairs.delete(row.id);
+      else this.#pairs.set(row.id, row);
+    }
+    return this.#options.outcome(reply);
   }
 }

@@ -41,6 +41,20 @@ export class Homes {
     return home;
   }
 
+  /** Shards that are to delete objects which could come back in another one. */
+  ofDeleted(
+    changed: readonly { readonly kind: string; readonly id: string; readonly entity: unknown }[],
+  ): readonly number[] {
+    const homes = new Set<number>();
+    if (this.#shards === 1) return [];
+    for (const { kind, id, entity } of changed) {
+      if (entity !== undefined) continue;
+      if (kind === 'provider') homes.add(this.ofProvider(id));
+      if (kind === 'trackable') homes.add(this.ofTrackable(id));
+    }
+    return [...homes];
+  }
+
   /** Who can answer a query: the home of the object that it names, or all shards. */
   asked(query: Query): readonly number[] {
     switch (query.ask) {

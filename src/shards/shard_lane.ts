@@ -19,7 +19,6 @@ const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
 const REVIVALS_MAX = 10;
 /** Whoever ends workers from outside hardly hits the same item as often as this. */
 const DEATHS_MAX = 3;
-
 /** A full batch takes less, and so does the answer to it; a longer one crosses by itself. */
 const SHARED_BYTES = 1 << 23;
 
@@ -32,8 +31,9 @@ export interface ShardLaneOptions {
   readonly settings: ShardSettings;
   readonly capacity: number;
   readonly batchMax: number;
-  /** Never falls. */
+  /** Running time: it never falls. `setBacks` show it as the time of day. */
   now(): number;
+  setBacks?(): LaneBatch['setBacks'];
   /** Time of receipt of the earliest item that will be pushed, where that is in the past. */
   heldSinceMs?(): number | undefined;
   /** What part of all rows that the store takes may come from this shard. */
@@ -197,7 +197,7 @@ export class ShardLane {
       next?.receivedMs ?? Number.POSITIVE_INFINITY,
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
-    const batch = packBatch({ nowMs, items, rowsMax });
+    const batch = packBatch({ nowMs, sentMs: askedMs, items, rowsMax, setBacks: this.#options.setBacks?.() });
     // The bytes are good until something else is packed.
     this.#keeping.recent.hold(batch, items);
     const reply = unpackShardReply(await this.#thread.run(batch));
@@ -258,7 +258,7 @@ export class ShardLane {
       // Last, so that nothing is rendered until here.
       { ...again, kind: 'variants', variants },
     ];
-    return { nowMs: 0, items, rowsMax: 0 };
+    return { nowMs: 0, sentMs: 0, items, rowsMax: 0 };
   }
 
   #take(reply: ShardReply | undefined): Promise<void> | undefined {

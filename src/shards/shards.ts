@@ -6,6 +6,7 @@ import { HubError } from '../errors.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
 import { Homes, type Move } from './homes.ts';
+import { rowUntil } from './row_times.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
 import { withoutReturns } from './tellings.ts';
 
@@ -118,14 +119,14 @@ export class Shards {
 
   /**
    * Hands out last-known rows to the shards that own their objects. Exits that are overdue wait for `delayMs`, or for
-   * the next location of their object.
+   * the next location of their object. What lies in the future was noted while the clock was ahead, and counts as now.
    */
   restore(rows: (Item & { kind: 'restore' })['rows'], delayMs: number): void {
     const receivedMs = this.#options.now();
     const holdMs = receivedMs + delayMs;
     this.#inLine(receivedMs, () => {
       const byShard = this.#lanes.map((): (typeof rows)[number][] => []);
-      for (const row of rows) {
+      for (const row of rows.map((each) => rowUntil(each, receivedMs))) {
         const shard = row.kind === 'provider' ? this.#homes.ofProvider(row.id) : this.#homes.ofTrackable(row.id);
         byShard[shard]?.push(row);
       }
@@ -148,6 +149,17 @@ export class Shards {
           .asked(query)
           .map((shard) => this.#question(shard, receivedMs, (id) => ({ kind: 'read', id, query })));
         resolve(Promise.all(asked) as Promise<readonly Answer[]>);
+      });
+    });
+  }
+
+  /** Has all shards tell where their trackables stand, as motions, and resolves when they have. */
+  standing(): Promise<void> {
+    const receivedMs = this.#options.now();
+    return new Promise((resolve) => {
+      this.#inLine(receivedMs, () => {
+        const told = this.#lanes.map((_, shard) => this.#question(shard, receivedMs, (id) => ({ kind: 'stand', id })));
+        resolve(Promise.all(told).then(() => undefined));
       });
     });
   }
@@ -220,24 +232,12 @@ export class Shards {
 
   #tellEntities(receivedMs: number, tellings: readonly EntityTelling[]): void {
     const moves = this.#homes.assign(tellings.filter((telling) => telling.kind === 'trackable'));
-    const leaving = this.#homesOfDeleted(tellings);
+    const leaving = this.#homes.ofDeleted(tellings);
     const tell = (): void => {
       for (const telling of tellings) this.#tellEntity(receivedMs, telling);
     };
     if (moves.length === 0 && leaving.length === 0) tell();
     else void this.#move(moves, { receivedMs, tell, leaving });
-  }
-
-  /** Shards that are to delete objects which could come back in another one. */
-  #homesOfDeleted(tellings: readonly EntityTelling[]): readonly number[] {
-    const homes = new Set<number>();
-    if (this.#lanes.length === 1) return [];
-    for (const { kind, id, entity } of tellings) {
-      if (entity !== undefined) continue;
-      if (kind === 'provider') homes.add(this.#homes.ofProvider(id));
-      if (kind === 'trackable') homes.add(this.#homes.ofTrackable(id));
-    }
-    return [...homes];
   }
 
   /**
@@ -283,10 +283,10 @@ export class Shards {
 
   /** An item was given up: whoever waits for it must not wait for ever. */
   #lose(item: LaneItem, error: unknown): void {
-    if (item.kind === 'read' || item.kind === 'release') {
+    if (item.kind === 'read' || item.kind === 'release' || item.kind === 'stand') {
       const question = this.#questions.get(item.id);
       this.#questions.delete(item.id);
-      if (item.kind === 'release') question?.resolve(NOBODY);
+      if (item.kind !== 'read') question?.resolve(NOBODY);
       else question?.reject(new HubError('HUB_INTERNAL', `Cannot answer ${item.query.ask}: its worker thread fails`));
     }
     this.#options.lost(item, error);

@@ -21,8 +21,8 @@ export interface SiteOptions {
   readonly settings: SiteSettings;
   /** What the token of an Authorization header permits, as JSON; left out where everything is permitted. */
   readonly permitted?: (header: string | undefined) => Promise<string>;
-  /** Makes the answer to a request that could not be handled. */
-  readonly refuse: (error: HubError) => HttpReply;
+  /** Makes the answer to a request for a path that could not be handled. */
+  readonly refuse: (error: HubError, path: string) => HttpReply;
 }
 
 /**
@@ -42,19 +42,19 @@ export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
     if (!isBelow(path, PLACE)) return next(request);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       const what = `Cannot ${request.method} ${path}: the path allows GET, HEAD`;
-      const reply = options.refuse(new HubError('HUB_METHOD_NOT_ALLOWED', what));
+      const reply = options.refuse(new HubError('HUB_METHOD_NOT_ALLOWED', what), path);
       return { ...reply, headers: { ...reply.headers, Allow: 'GET, HEAD' } };
     }
     if (path === PLACE) return movedTo(`${PLACE}/`);
     const name = path.slice(PLACE.length + 1);
     if (name === 'settings.json') return settings;
     if (name === 'permitted.json' && options.permitted !== undefined) {
-      return permittedReply(options.permitted(request.header('authorization')), options, headers);
+      return permittedReply(options.permitted(request.header('authorization')), { ...options, path }, headers);
     }
     const file = options.files.get(name);
     if (file !== undefined) return send(file, request, headers);
     if (name.startsWith('assets/')) {
-      return options.refuse(new HubError('HUB_NOT_FOUND', `Cannot get ${path}: there is no such file`));
+      return options.refuse(new HubError('HUB_NOT_FOUND', `Cannot get ${path}: there is no such file`), path);
     }
     const page = options.files.get('index.html');
     return page === undefined ? notBuilt(headers) : send(page, request, headers);
@@ -63,12 +63,16 @@ export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
 
 type Headers = Readonly<Record<string, string>>;
 
-function permittedReply(text: Promise<string>, { refuse }: SiteOptions, common: Headers): Promise<HttpReply> {
+function permittedReply(
+  text: Promise<string>,
+  { refuse, path }: Pick<SiteOptions, 'refuse'> & { readonly path: string },
+  common: Headers,
+): Promise<HttpReply> {
   const headers = { ...common, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
   return text.then(
     (body) => ({ status: 200, headers, body }),
     (error: unknown) => {
-      if (error instanceof HubError) return refuse(error);
+      if (error instanceof HubError) return refuse(error, path);
       throw error;
     },
   );

@@ -6,7 +6,7 @@ import { show } from '../model/show.ts';
 import { identityOf, readInterest, readParams } from './params.ts';
 import type { Session } from './session.ts';
 import type { PublishResult } from './socket.ts';
-import { ownerFilter } from './topic_owners.ts';
+import { cutterOf, ownerFilter } from './topic_owners.ts';
 import { type ClientFrame, CommandError } from './wire.ts';
 
 /** What a client may ask for. A command throws a CommandError when it cannot be done. */
@@ -19,6 +19,8 @@ export interface Command {
   readonly answer: 'subscribed' | 'unsubscribed' | undefined;
   /** What the client must be allowed to do with the topic; undefined: nothing. */
   readonly use: Use | undefined;
+  /** Whether it is done also where the connection has ended since the frame came. */
+  readonly outlivesConnection: boolean;
   readonly handle: (session: Session, frame: ClientFrame, access: Access) => void;
 }
 
@@ -35,6 +37,7 @@ export const COMMANDS: readonly Command[] = [
     topics: TOPIC_NAMES,
     answer: 'subscribed',
     use: 'subscribe',
+    outlivesConnection: false,
     handle: subscribe,
   },
   {
@@ -43,6 +46,7 @@ export const COMMANDS: readonly Command[] = [
     topics: undefined,
     answer: 'unsubscribed',
     use: undefined,
+    outlivesConnection: false,
     handle: unsubscribe,
   },
   {
@@ -51,11 +55,12 @@ export const COMMANDS: readonly Command[] = [
     topics: PUBLISHED,
     answer: undefined,
     use: 'publish',
+    outlivesConnection: true,
     handle: publish,
   },
 ];
 
-function subscribe(session: Session, frame: ClientFrame, { owned, expiresMs }: Access): void {
+function subscribe(session: Session, frame: ClientFrame, { owned, readable, expiresMs }: Access): void {
   const { name, ...topic } = readTopic(frame.topic);
   const params = readParams(frame.params, 'subscribeFailed');
   const { fanout, checkView, subscriptionsMax = 1000 } = session.deps;
@@ -69,7 +74,8 @@ function subscribe(session: Session, frame: ClientFrame, { owned, expiresMs }: A
   try {
     const { view, filter } = readInterest(topic, params, checkView);
     const own = owned && ownerFilter(topic.topic, params, owned);
-    const id = fanout.subscribe(session.outbox, { topic: topic.topic, view, filter: both(filter, own) });
+    const rewrite = cutterOf(topic.topic, view, readable);
+    const id = fanout.subscribe(session.outbox, { topic: topic.topic, view, filter: both(filter, own), rewrite });
     session.hold(id, { topicName: name, identity, expiresMs });
   } catch (error) {
     if (!(error instanceof HubError)) throw error;

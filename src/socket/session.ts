@@ -30,7 +30,10 @@ export interface Held {
   readonly expiresMs: number;
 }
 
-/** One connection: reads its frames, runs its commands, and holds its subscriptions until it closes. */
+/**
+ * One connection: reads its frames, runs its commands, and holds its subscriptions until it closes. What it has published
+ * before is taken all the same.
+ */
 export class Session implements PeerEvents {
   readonly deps: SocketDeps;
   readonly path: string;
@@ -59,6 +62,7 @@ export class Session implements PeerEvents {
     this.#peer = peer;
     this.#token = bearerToken(peer.authorization) ?? new URLSearchParams(peer.query).get('token') ?? undefined;
     this.#frames = new FramesInOrder({
+      all: deps.waiting,
       run: (text) => this.#run(text),
       overflowed: () => peer.close(TRY_AGAIN_LATER, 'Too many frames wait for an access token to be verified'),
     });
@@ -80,7 +84,6 @@ export class Session implements PeerEvents {
 
   closed(): void {
     this.#closed = true;
-    this.#frames.close();
     this.#expiry.clear();
     this.outbox.close();
     this.deps.open?.delete(this.outbox);
@@ -143,6 +146,7 @@ export class Session implements PeerEvents {
         const known = COMMANDS.map(({ event }) => event).join(', ');
         throw new CommandError('unknownEvent', `event: must be one of ${known}, found ${named(frame.event)}`);
       }
+      if (this.#closed && !command.outlivesConnection) return undefined;
       const access = this.#admit(command, frame);
       if (access instanceof Promise) return this.#runAfter(access, command, frame);
       command.handle(this, frame, access);
@@ -155,7 +159,7 @@ export class Session implements PeerEvents {
   async #runAfter(admitted: Promise<Access>, command: Command, frame: ClientFrame): Promise<void> {
     try {
       const access = await admitted;
-      if (!this.#closed) command.handle(this, frame, access);
+      if (!this.#closed || command.outlivesConnection) command.handle(this, frame, access);
     } catch (error) {
       this.#refuse(error);
     }
@@ -166,7 +170,10 @@ export class Session implements PeerEvents {
     const { authorize } = this.deps;
     if (authorize === undefined || use === undefined) return FULL_ACCESS;
     if (typeof topic !== 'string' || topics?.includes(topic) !== true) return FULL_ACCESS;
-    return authorize({ use, path: this.path, topic, token: tokenOf(params) ?? this.#token });
+    const access = authorize({ use, path: this.path, topic, token: tokenOf(params) ?? this.#token });
+    if (!(access instanceof Promise) || !this.deps.waiting.isFull) return access;
+    access.catch(() => undefined);
+    throw new HubError('HUB_UNAVAILABLE', 'Cannot verify the access token: too many frames wait for theirs');
   }
 
   /** Answers what a frame was refused with. A defect is told to the log, and ends the connection. */

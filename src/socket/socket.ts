@@ -6,6 +6,7 @@ import type { View } from '../model/topics.ts';
 import type { Use } from './commands.ts';
 import type { AskedView } from './params.ts';
 import { Session } from './session.ts';
+import type { WaitingFrames } from './waiting_frames.ts';
 
 /** What became of published items: one problem for each that was not taken, named like `locations[3].source: ...`. */
 export type PublishResult = Taken | Promise<Taken>;
@@ -49,6 +50,8 @@ export interface SocketDeps {
   /** Told of what went wrong inside the hub, for the log. */
   readonly report?: (error: unknown) => void;
   readonly subscriptionsMax?: number;
+  /** Holds the frames that wait for their tokens, for whoever wants to wait for them. */
+  readonly waiting: WaitingFrames;
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
   /** Holds the outboxes of the open connections, for whoever wants to count them. */

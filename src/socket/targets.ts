@@ -1,5 +1,6 @@
 import type { Target } from '../auth/policy.ts';
 import { type TopicName, topicName } from '../fanout/topic_name.ts';
+import { withOlderForm } from '../model/permission.ts';
 import { COMMANDS, type Use } from './commands.ts';
 import { TOPIC_OWNERS } from './topic_owners.ts';
 
@@ -53,6 +54,6 @@ function targetOf(version: string, use: Use, name: string): Target {
     operations: reads ? ['READ'] : ['CREATE', 'UPDATE'],
     // What is published names any providers, and ownership of them is not asked for.
     ownable: reads,
-    paths: paths.flatMap((path) => [`/${version}${path}`, path]),
+    paths: paths.flatMap((path) => withOlderForm(`/${version}${path}`)),
   };
 }

@@ -1,9 +1,11 @@
+import { cutTo } from '../auth/names.ts';
 import type { Owned } from '../auth/owned.ts';
+import type { Readable } from '../auth/readable.ts';
 import { asText } from '../fanout/coerce.ts';
 import { type Filter, keyText } from '../fanout/filter.ts';
 import type { Resource } from '../model/permission.ts';
 import { show } from '../model/show.ts';
-import { type FilterFields, TOPICS, type Topic } from '../model/topics.ts';
+import { type FilterFields, TOPICS, type Topic, type View } from '../model/topics.ts';
 import type { Params } from './params.ts';
 import { CommandError } from './wire.ts';
 
@@ -67,4 +69,16 @@ export function ownerFilter(topic: Topic, params: Params, owned: Owned): Filter 
   const [at, second] = places;
   if (at === undefined || second !== undefined) return test;
   return Object.assign(test, { key: { at, values: owned.all(resource).map(keyText) } });
+}
+
+const NAMING = { location_updates: 'location', trackable_motions: 'motion', fence_events: 'fence_event' } as const;
+
+/** How events of a topic are cut to what the subscriber may read; undefined where they are shown as they are. */
+export function cutterOf(
+  topic: Topic,
+  { geojson }: View,
+  readable: Readable | undefined,
+): ((text: string) => string) | undefined {
+  if (!(topic in NAMING)) return undefined;
+  return cutTo(readable, NAMING[topic as keyof typeof NAMING], geojson === true ? 'collection' : 'plain');
 }

@@ -1,10 +1,11 @@
-import type { LastKnownRow } from '../core/item.ts';
+import type { KeptRow } from '../core/item.ts';
+import { checkTimes } from './rows.ts';
 import type { EntityWrite, Kept, KeptPart, Store, StoreBatch } from './store.ts';
 
 /** A store that forgets everything when the process ends, and the plainest description of what a store does. */
 export class MemoryStore implements Store {
   readonly #entities = new Map<string, EntityWrite>();
-  readonly #rows = new Map<string, LastKnownRow>();
+  readonly #rows = new Map<string, KeptRow>();
   readonly #hubId: string;
   #open = true;
 
@@ -22,7 +23,7 @@ export class MemoryStore implements Store {
   async commit({ entities, rows }: StoreBatch): Promise<void> {
     this.#checkOpen();
     // Before anything is applied: all or nothing.
-    for (const row of rows) checkRow(row);
+    for (const row of rows) checkTimes(row);
     for (const entity of entities) {
       const key = `${entity.kind} ${entity.id}`;
       if (entity.text === undefined) this.#entities.delete(key);
@@ -48,10 +49,4 @@ export class MemoryStore implements Store {
   #checkOpen(): void {
     if (!this.#open) throw new Error('Cannot use the store: it is closed');
   }
-}
-
-/** A database refuses these as well. */
-function checkRow(row: LastKnownRow): void {
-  if (row.gone === true || !Number.isNaN(row.receivedMs + row.keyMs)) return;
-  throw new TypeError(`Cannot keep the row of ${row.kind} "${row.id}": a time is not a number`);
 }

@@ -1,9 +1,10 @@
 import type Database from 'better-sqlite3';
+import type { CollisionRow } from '../core/collision/row.ts';
 import type { LastKnownRow } from '../core/item.ts';
 import { type EntityWrite, type KeptPart, PART_MAX } from './store.ts';
 
 /**
- * Reads all that a database of the present version keeps, in parts: entities, then settings, then rows. Nobody may write
+ * Reads all that a database of the present version keeps, in parts: entities, then settings, then rows, those of collisions last. Nobody may write
  * to it meanwhile.
  */
 export function* readKept(db: Database.Database): Generator<KeptPart> {
@@ -16,6 +17,8 @@ export function* readKept(db: Database.Database): Generator<KeptPart> {
   for (const rows of pages<StoredRow>(db, `SELECT ${columns} FROM last_known WHERE rowid > ?`)) {
     yield { entities: [], rows: rows.map(toRow) };
   }
+  const pairs = 'SELECT rowid AS page, id, start_ms, bodies FROM collision WHERE rowid > ?';
+  for (const rows of pages<StoredCollision>(db, pairs)) yield { entities: [], rows: rows.map(toCollision) };
 }
 
 interface Paged {
@@ -23,6 +26,12 @@ interface Paged {
 }
 
 type StoredEntity = Paged & EntityWrite;
+
+interface StoredCollision extends Paged {
+  readonly id: string;
+  readonly start_ms: number;
+  readonly bodies: string;
+}
 
 interface StoredRow extends Paged {
   readonly kind: LastKnownRow['kind'];
@@ -47,4 +56,8 @@ function* pages<T extends Paged>(db: Database.Database, select: string): Generat
 
 function toRow({ kind, id, received_ms, key_ms, location, memberships }: StoredRow): LastKnownRow {
   return { kind, id, receivedMs: received_ms, keyMs: key_ms, location, memberships: JSON.parse(memberships) };
+}
+
+function toCollision({ id, start_ms, bodies }: StoredCollision): CollisionRow {
+  return { kind: 'collision', id, startMs: start_ms, bodies };
 }

@@ -1,11 +1,11 @@
-import type { LastKnownRow } from '../core/item.ts';
+import type { KeptRow } from '../core/item.ts';
 import type { EntityWrite, Kept, Store } from './store.ts';
 
 /** What a store has kept, while it is still being read. */
 export interface Reading {
   readonly entities: Promise<readonly EntityWrite[]>;
   /** Parts of the rows. To be read once. */
-  readonly rows: AsyncIterable<readonly LastKnownRow[]>;
+  readonly rows: AsyncIterable<readonly KeptRow[]>;
   readonly all: Promise<Kept>;
 }
 
@@ -13,7 +13,7 @@ export interface Reading {
 export function beginReading(store: Store): Reading {
   const entities = Promise.withResolvers<readonly EntityWrite[]>();
   const found: EntityWrite[] = [];
-  let parts!: ReadableStreamDefaultController<readonly LastKnownRow[]>;
+  let parts!: ReadableStreamDefaultController<readonly KeptRow[]>;
   const rows = new ReadableStream({
     start(controller: typeof parts) {
       parts = controller;

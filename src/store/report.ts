@@ -39,6 +39,10 @@ export function reportOn(path: string): Report {
     collectInto(problems, () => entityProblems(db));
     collectInto(problems, () => rowProblems(db));
     collectInto(notes, () => oddities(db));
+    if (version >= 3) {
+      collectInto(problems, () => collisionProblems(db));
+      collectInto(notes, () => collisionOddities(db));
+    }
     if (version < SCHEMA_VERSION) {
       notes.push(`it is of version ${version}: the next start of the hub migrates it to version ${SCHEMA_VERSION}`);
     }
@@ -86,6 +90,24 @@ function rowProblems(db: Database.Database): readonly string[] {
     WHERE NOT json_valid(location) OR NOT json_valid(memberships) OR json_type(memberships) <> 'array' LIMIT ${PROBLEMS_MAX}`);
   const named = bad.all() as { kind: string; id: string }[];
   return named.map(({ kind, id }) => `the last location of ${kind} "${id}" cannot be read`);
+}
+
+function collisionProblems(db: Database.Database): readonly string[] {
+  const bad = db.prepare(`
+    SELECT id FROM collision WHERE NOT json_valid(id) OR NOT json_valid(bodies) LIMIT ${PROBLEMS_MAX}`);
+  return (bad.pluck().all() as string[]).map((id) => `the collision of ${id} cannot be read`);
+}
+
+/** The next start ends these. */
+function collisionOddities(db: Database.Database): readonly string[] {
+  const orphans = db
+    .prepare(`
+      SELECT count(*) FROM collision WHERE json_valid(collision.id) AND EXISTS (
+        SELECT 1 FROM json_each(collision.id) AS one
+        WHERE NOT EXISTS (SELECT 1 FROM entity WHERE entity.kind = 'trackable' AND entity.id = one.value))`)
+    .pluck()
+    .get() as number;
+  return orphans > 0 ? [`${orphans} collisions are of trackables that are not there`] : [];
 }
 
 /** A crash leaves these between two commits: the next start forgets them. */

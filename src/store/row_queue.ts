@@ -1,4 +1,5 @@
-import type { LastKnownRow } from '../core/item.ts';
+import type { KeptRow } from '../core/item.ts';
+import { textLength } from './rows.ts';
 
 /** Rows of one commit: what packing them holds up the front thread is about 10 ms. */
 const COMMIT_ROWS_MAX = 10_000;
@@ -19,8 +20,8 @@ interface Waiter {
  * Places are only taken from the front. So a count of them is enough to know when somebody's rows are committed.
  */
 export class RowQueue {
-  #waiting = new Map<string, LastKnownRow>();
-  #flight = new Map<string, LastKnownRow>();
+  #waiting = new Map<string, KeptRow>();
+  #flight = new Map<string, KeptRow>();
   #isSending = false;
   readonly #bytesMax: number;
   #placesCommitted = 0;
@@ -37,7 +38,7 @@ export class RowQueue {
   }
 
   /** The latest row of each object that has some here. */
-  rows(): LastKnownRow[] {
+  rows(): KeptRow[] {
     return [...new Map([...this.#flight, ...this.#waiting]).values()];
   }
 
@@ -51,7 +52,7 @@ export class RowQueue {
     return this.#waiters.some(({ orFail }) => orFail);
   }
 
-  put(rows: readonly LastKnownRow[]): void {
+  put(rows: readonly KeptRow[]): void {
     for (const row of rows) {
       const key = `${row.kind} ${row.id}`;
       // Rows of a commit that has failed are still open to change.
@@ -69,7 +70,7 @@ export class RowQueue {
   }
 
   /** The rows for the next commit, which ends with `kept` or `failed`; the same again after a failure. */
-  take(): LastKnownRow[] {
+  take(): KeptRow[] {
     if (this.#flight.size === 0) this.#fillFlight();
     this.#isSending = true;
     return [...this.#flight.values()];
@@ -106,7 +107,7 @@ export class RowQueue {
     let bytes = 0;
     for (const [key, row] of this.#waiting) {
       if (this.#flight.size === COMMIT_ROWS_MAX) return;
-      bytes += row.gone === true ? 0 : row.location.length;
+      bytes += textLength(row);
       if (bytes > this.#bytesMax && this.#flight.size > 0) return;
       this.#flight.set(key, row);
       this.#waiting.delete(key);

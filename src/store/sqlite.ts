@@ -13,6 +13,14 @@ const CHECKPOINT_PAGES = 1024;
 /** Pages after which that waits for readers as well, and gives the space back: 16 MiB. */
 const CHECKPOINT_PAGES_MAX = 4 * CHECKPOINT_PAGES;
 
+const MADE_UP: StoreBatch = {
+  entities: [{ kind: 'provider', id: '', text: '{}' }],
+  rows: [
+    { kind: 'provider', id: '', receivedMs: 0, keyMs: 0, location: '{}', memberships: [] },
+    { kind: 'collision', id: '[]', startMs: 0, bodies: '[]' },
+  ],
+};
+
 interface Statements {
   readonly setEntity: Database.Statement;
   readonly deleteEntity: Database.Statement;
@@ -20,6 +28,8 @@ interface Statements {
   readonly deleteSetting: Database.Statement;
   readonly setRow: Database.Statement;
   readonly deleteRow: Database.Statement;
+  readonly setCollision: Database.Statement;
+  readonly deleteCollision: Database.Statement;
 }
 
 /**
@@ -90,6 +100,18 @@ export class SqliteStore {
     }
   }
 
+  /** Writes what is made up and takes it back, so that the first commit takes no longer than later ones. */
+  warmUp(): void {
+    try {
+      this.#db.transaction(() => {
+        this.#write(MADE_UP);
+        throw new Error('Not to be kept');
+      })();
+    } catch {
+      // Where something else is wrong, the first commit will tell.
+    }
+  }
+
   /**
    * Copies the log into the database when it has grown; to be called after each commit, once that is answered. A failure
    * leaves the log as it is, and commits go on.
@@ -122,6 +144,7 @@ export class SqliteStore {
 
   #write({ entities, rows }: StoreBatch): void {
     const { setEntity, deleteEntity, setSetting, deleteSetting, setRow, deleteRow } = this.#statements;
+    const { setCollision, deleteCollision } = this.#statements;
     for (const { kind, id, text } of entities) {
       if (kind === 'setting') {
         if (text === undefined) deleteSetting.run(id);
@@ -130,7 +153,10 @@ export class SqliteStore {
       else setEntity.run(kind, id, text);
     }
     for (const row of rows) {
-      if (row.gone === true) deleteRow.run(row.kind, row.id);
+      if (row.kind === 'collision') {
+        if (row.gone === true) deleteCollision.run(row.id);
+        else setCollision.run(row.id, row.startMs, row.bodies);
+      } else if (row.gone === true) deleteRow.run(row.kind, row.id);
       else setRow.run(row.kind, row.id, row.receivedMs, row.keyMs, row.location, JSON.stringify(row.memberships));
     }
   }
@@ -149,5 +175,9 @@ function prepare(db: Database.Database): Statements {
         received_ms = excluded.received_ms, key_ms = excluded.key_ms,
         location = excluded.location, memberships = excluded.memberships`),
     deleteRow: db.prepare('DELETE FROM last_known WHERE kind = ? AND id = ?'),
+    setCollision: db.prepare(`
+      INSERT INTO collision VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+        start_ms = excluded.start_ms, bodies = excluded.bodies`),
+    deleteCollision: db.prepare('DELETE FROM collision WHERE id = ?'),
   };
 }

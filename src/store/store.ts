@@ -1,4 +1,4 @@
-import type { LastKnownRow } from '../core/item.ts';
+import type { KeptRow } from '../core/item.ts';
 
 /** What the hub keeps besides last-known rows. A setting is one value of the hub itself, such as its locating rules. */
 export type EntityKind = 'zone' | 'fence' | 'trackable' | 'provider' | 'anchor' | 'setting';
@@ -12,14 +12,14 @@ export interface EntityWrite {
 
 export interface StoreBatch {
   readonly entities: readonly EntityWrite[];
-  readonly rows: readonly LastKnownRow[];
+  readonly rows: readonly KeptRow[];
 }
 
 /** A part of what is kept. */
 export interface KeptPart {
   /** In the order of first creation. */
   readonly entities: readonly EntityWrite[];
-  readonly rows: readonly LastKnownRow[];
+  readonly rows: readonly KeptRow[];
 }
 
 /** Everything that is kept. */
@@ -39,7 +39,7 @@ export function* partsOf({ entities, rows }: KeptPart): Generator<KeptPart> {
 
 /** All of what was read in parts. */
 export function joinedParts(parts: Iterable<KeptPart>): KeptPart {
-  const [entities, rows]: [EntityWrite[], LastKnownRow[]] = [[], []];
+  const [entities, rows]: [EntityWrite[], KeptRow[]] = [[], []];
   for (const part of parts) {
     for (const entity of part.entities) entities.push(entity);
     for (const row of part.rows) rows.push(row);

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StartupError } from '../errors.ts';
 import { COMPANIONS, copyDatabase, freeName, settle } from './copy.ts';
@@ -44,7 +44,7 @@ export function takeOver(file: string, { nowMs, stage }: Opening): void {
 
 /** Every database of SQLite begins with these 16 bytes: https://www.sqlite.org/fileformat.html#magic_header_string */
 function isSqlite(path: string): boolean {
-  if (!existsSync(path)) return false;
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
   const first = Buffer.alloc(16);
   const descriptor = openSync(path, 'r');
   try {

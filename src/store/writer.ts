@@ -1,4 +1,4 @@
-import type { LastKnownRow } from '../core/item.ts';
+import type { KeptRow } from '../core/item.ts';
 import { HubError } from '../errors.ts';
 import { Lateness } from './lateness.ts';
 import { RowQueue } from './row_queue.ts';
@@ -69,7 +69,7 @@ export class StoreWriter {
   }
 
   /** What the store would hand out if everything were written: the kept rows with the latest of each object. */
-  latest(kept: readonly LastKnownRow[]): LastKnownRow[] {
+  latest(kept: readonly KeptRow[]): KeptRow[] {
     const rows = [...kept, ...this.#rows.rows()].map((row) => [`${row.kind} ${row.id}`, row] as const);
     return [...new Map(rows).values()].filter(({ gone }) => gone !== true);
   }
@@ -99,7 +99,7 @@ export class StoreWriter {
    * Resolves once these rows, or newer ones of the same objects, are kept. With `orFail` it rejects with
    * HUB_UNAVAILABLE when the next attempt fails, or rows are late; they stay, and are written when the store takes them.
    */
-  writeRows(rows: readonly LastKnownRow[], { orFail = false } = {}): Promise<void> {
+  writeRows(rows: readonly KeptRow[], { orFail = false } = {}): Promise<void> {
     this.#rows.put(rows);
     if (orFail && this.refusesRows) {
       this.#start();
@@ -223,7 +223,7 @@ export class StoreWriter {
     else this.#options.state('ok');
   }
 
-  async #commit(entities: readonly EntityWrite[], rows: readonly LastKnownRow[]): Promise<Error | undefined> {
+  async #commit(entities: readonly EntityWrite[], rows: readonly KeptRow[]): Promise<Error | undefined> {
     try {
       await this.#store.commit({ entities, rows });
       return undefined;

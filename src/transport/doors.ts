@@ -22,7 +22,9 @@ export interface DoorOptions {
   readonly connectionsMax: number;
   readonly host: string;
   readonly port: number;
-  readonly tls?: { readonly certificate: Certificate; readonly answerToPlain: string | undefined } | undefined;
+  readonly tls?:
+    | { readonly certificate: Certificate; readonly answerToPlain: ((path: string) => string) | undefined }
+    | undefined;
 }
 
 /**

@@ -18,13 +18,15 @@ export interface FrontOptions {
   readonly backendPort: number;
   readonly certificate: Certificate;
   readonly connectionsMax: number;
-  /** What a client is told that speaks no TLS; undefined: it is served. */
-  readonly answerToPlain: string | undefined;
+  /** What a client is told that asks for a path without TLS; undefined: it is served. */
+  readonly answerToPlain: ((path: string) => string) | undefined;
 }
 
 /** A client that has not said which of the two it speaks, or has not finished its handshake, is let go. */
 const HELLO_MS = 10_000;
 const TLS_HANDSHAKE = 0x16;
+/** How far a request is looked at that is turned away. */
+const REQUEST_LINE_MAX = 4096;
 
 export class Front {
   readonly #options: FrontOptions;
@@ -83,7 +85,7 @@ export class Front {
       socket.unshift(first);
       if (first[0] === TLS_HANDSHAKE) this.#tls.emit('connection', socket);
       else if (this.#options.answerToPlain === undefined) this.#carry(socket, socket.remoteAddress);
-      else this.#turnAway(socket, this.#options.answerToPlain);
+      else this.#turnAway(socket, this.#options.answerToPlain(pathOf(first)));
     });
   }
 
@@ -101,6 +103,11 @@ export class Front {
     pipeline(client, refuseProxyHeaders(), backend, () => undefined);
     pipeline(backend, client, () => client.destroy());
   }
+}
+
+/** The path in the request line, as far as it came with the first bytes. */
+function pathOf(first: Buffer): string {
+  return /^[A-Z]+ ([^ ?\r\n]*)/.exec(first.toString('latin1', 0, REQUEST_LINE_MAX))?.[1] ?? '';
 }
 
 /** Node's TLS takes 1.2 and 1.3 by default, as the native server does. */

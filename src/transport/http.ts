@@ -10,8 +10,8 @@ export interface HttpOptions {
   readonly handleHttp: HandleHttp;
   /** Paths that speak WebSocket only; a plain request to them is answered 426. */
   readonly socketPaths: readonly string[];
-  /** Makes the answer to a request that could not be handled. */
-  readonly refuse: (error: HubError) => HttpReply;
+  /** Makes the answer to a request for a path that could not be handled. */
+  readonly refuse: (error: HubError, path: string) => HttpReply;
   /** Told of what went wrong inside the hub, for the log. */
   readonly report: (error: unknown) => void;
 }
@@ -119,7 +119,7 @@ export class HttpSide {
   }
 
   #refuse(exchange: Exchange, error: HubError, headers: Readonly<Record<string, string>> = {}): void {
-    const reply = this.#options.refuse(error);
+    const reply = this.#options.refuse(error, exchange.path);
     this.#answer(exchange, { ...reply, headers: { ...reply.headers, ...headers } });
   }
 

@@ -9,8 +9,8 @@ export interface PeerOptions {
   readonly socketPaths: readonly string[];
   readonly handlePeer: HandlePeer;
   readonly guard: Guard;
-  /** Makes the answer to a request for a connection that is refused. */
-  readonly refuse: (error: HubError) => HttpReply;
+  /** Makes the answer to a request for a connection on a path that is refused. */
+  readonly refuse: (error: HubError, path: string) => HttpReply;
   /** A longer frame closes the connection with 1009. */
   readonly frameMaxBytes: number;
   /**
@@ -53,7 +53,7 @@ export class PeerSide {
         ? new HubError('HUB_UNAVAILABLE', 'Cannot open a WebSocket: the hub is shutting down')
         : guard.problemOf(incoming(request), native);
       if (problem !== undefined) {
-        send(response, refuse(problem));
+        send(response, refuse(problem, path));
         return;
       }
       const { 'user-agent': userAgent = '', authorization } = request.headers;

@@ -30,8 +30,8 @@ export interface ListenOptions {
   readonly handleHttp: HandleHttp;
   readonly handlePeer: HandlePeer;
   readonly socketPaths: readonly string[];
-  /** Makes the answer to a request that could not be handled. */
-  readonly refuse: (error: HubError) => HttpReply;
+  /** Makes the answer to a request for a path that could not be handled. */
+  readonly refuse: (error: HubError, path: string) => HttpReply;
   /** Told of what went wrong inside the hub, for the log. */
   readonly report?: (error: unknown) => void;
 }
@@ -71,7 +71,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const http = new HttpSide({ ...options, socketPaths, report, guard });
   const peers = new PeerSide({ ...options, socketPaths, report, guard });
   let certificate = tls && readCertificate(tls);
-  const answerToPlain = tls?.only ? plainAnswer(options.refuse(HTTPS_ONLY)) : undefined;
+  const answerToPlain = tls?.only ? (path: string) => plainAnswer(options.refuse(HTTPS_ONLY, path)) : undefined;
   const served = certificate && { certificate, answerToPlain };
   const place = { host, port: options.port, connectionsMax, tls: served };
   const door = await openDoor({ http, peers, ...place }).catch((cause: unknown) => {

@@ -103,6 +103,17 @@ describe('StreamReader', () => {
     });
   });
 
+  test('keeps every digit of the numbers that it does not calculate with', () => {
+    const details = (battery: string, antenna: string) => {
+      const names = 'locatemessagedefinition,A,F,tid,x,y,bat,ant';
+      const [location] = located(names, `A,F,AB,1,2,${battery},${antenna}`);
+      return JSON.stringify(location?.properties);
+    };
+    assert.match(details('3.60', '723413320329068590'), /"battery":3\.60,"antenna_id":723413320329068590\}/);
+    // JSON has no such writing.
+    assert.match(details('+3.60', '007'), /"battery":3\.6,"antenna_id":7\}/);
+  });
+
   test('knows columns by name in any writing, by XML tag, and with source and format repeated', () => {
     for (const names of [
       'idfmt,tid,y,x,z,bat,t,exc,ant',

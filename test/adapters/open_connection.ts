@@ -31,6 +31,7 @@ export function openConnection(t: TestContext, { port, deliver = () => TAKEN, di
       },
       dial: dial ?? ((address) => connect(address)),
       now: time.now,
+      timeOfDay: (ms) => ms,
       schedule: time.schedule,
       random: () => 0.5,
       log: { debug: log, info: log, warn: log },

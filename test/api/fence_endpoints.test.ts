@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Fence } from '../../src/model/fence.ts';
 import { point, polygon, rfidZone, SQUARE, uwbZone } from '../entities/open_entities.ts';
 import { assertNear, openApi } from './open_api.ts';
 
@@ -60,13 +61,36 @@ describe('fences', () => {
     );
   });
 
-  it('whose zone is gone are shown as they are kept, unless a crs is asked for', async () => {
-    const { send, local } = await withFences();
+  it('whose zone is gone are shown where they were, in whatever crs', async () => {
+    const { send, created } = await withFences();
+    const inUtm = (await send('GET', '/v2/fences/local?crs=EPSG:32632')).body;
     assert.equal((await send('DELETE', '/v2/zones/hall')).status, 204);
-    assert.deepEqual((await send('GET', '/v2/fences/local')).body, local);
-    assert.equal((await send('GET', '/v2/fences/local?crs=EPSG:4326')).status, 400);
-    assert.deepEqual((await send('GET', '/v2/fences/summary')).body.length, 2);
-    assert.deepEqual((await send('GET', '/v2/fences/summary?crs=EPSG:4326')).body.length, 1);
+    for (const query of ['', '?crs=EPSG:4326']) {
+      assert.deepEqual((await send('GET', `/v2/fences/local${query}`)).body, created.body);
+    }
+    assert.deepEqual((await send('GET', '/v2/fences/local?crs=EPSG:32632')).body, inUtm);
+    const { region: geometry, ...properties } = created.body;
+    assert.deepEqual((await send('GET', '/v2/fences/local?geojson=true')).body, {
+      type: 'Feature',
+      geometry,
+      properties,
+    });
+    assert.deepEqual((await send('GET', '/v2/fences/summary')).body[1], created.body);
+  });
+
+  it('that never had a place are shown as they are kept, but not as GeoJSON, and can be changed', async () => {
+    const { send, entities, local } = await withFences();
+    const lost = { ...local, id: 'lost', zone_id: 'nowhere' } as Fence;
+    entities.load({ fence: [lost] });
+    assert.deepEqual((await send('GET', '/v2/fences/lost')).body, lost);
+    assert.equal((await send('GET', '/v2/fences/lost?crs=EPSG:4326')).status, 400);
+    assert.equal((await send('GET', '/v2/fences/lost?geojson=true')).status, 400);
+    assert.equal((await send('GET', '/v2/fences/summary')).body.length, 3);
+    assert.equal((await send('GET', '/v2/fences/summary?crs=EPSG:4326')).body.length, 2);
+    assert.equal((await send('GET', '/v2/fences/summary?geojson=true')).body.features.length, 2);
+    assert.equal((await send('PUT', '/v2/fences/lost', { ...lost, name: 'Lost' })).status, 204);
+    const moved = await send('PUT', '/v2/fences/lost', { ...lost, region: point(1, 1) });
+    assert.match(moved.body.message, /^zone_id: must be the id or foreign id of a zone, found "nowhere"$/);
   });
 
   for (const [query, message] of [

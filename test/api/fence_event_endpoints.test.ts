@@ -35,7 +35,7 @@ async function withFence() {
 const PLAIN = {
   fence_id: 'f',
   event_type: 'region_entry',
-  provider_id: null,
+  provider_id: 'lone',
   trackable_id: null,
   trackables: [],
   foreign_id: 'dock',
@@ -44,13 +44,17 @@ const PLAIN = {
 };
 
 const PUBLISHED: readonly (readonly [what: string, sent: object, expected: object])[] = [
-  ['an event type alone', {}, PLAIN],
+  ['an event type and a provider alone', {}, PLAIN],
   ['an id and a fence of its own', { id: 'mine', fence_id: 'other' }, PLAIN],
   ['a provider', { provider_id: 'tag' }, { ...PLAIN, provider_id: 'tag', trackables: [UUID_A] }],
-  ['a trackable', { trackable_id: UUID_B }, { ...PLAIN, trackable_id: UUID_B, trackables: [UUID_B] }],
+  [
+    'a trackable',
+    { provider_id: null, trackable_id: UUID_B },
+    { ...PLAIN, provider_id: null, trackable_id: UUID_B, trackables: [UUID_B] },
+  ],
   ['trackables', { provider_id: 'tag', trackables: [] }, { ...PLAIN, provider_id: 'tag' }],
   ['the nil UUID for no trackable', { trackable_id: '00000000-0000-0000-0000-000000000000' }, PLAIN],
-  ['nulls', { provider_id: null, properties: null, foreign_id: null, exit_time: null, trackables: null }, PLAIN],
+  ['nulls', { trackable_id: null, properties: null, foreign_id: null, exit_time: null, trackables: null }, PLAIN],
   [
     'what the fence would fill in',
     { foreign_id: 'x', properties: {}, entry_time: '2026-03-01T11:00:00+01:00' },
@@ -81,19 +85,34 @@ const REFUSED: readonly (readonly [what: string, sent: unknown, message: RegExp]
   ['no object', [{ event_type: 'region_entry' }], /^body: must be an object/],
   [
     'a time that is none',
-    { event_type: 'region_entry', entry_time: 'noon' },
+    { event_type: 'region_entry', provider_id: 'tag', entry_time: 'noon' },
     /^entry_time: must be an RFC 3339 .*"noon"$/,
   ],
   ['a number as time', { event_type: 'region_exit', exit_time: 5 }, /^exit_time: must be a string, found 5$/],
   [
     'an exit before its entry',
-    { event_type: 'region_exit', entry_time: '2026-03-01T11:00:00Z', exit_time: '2026-03-01T10:00:00Z' },
+    {
+      event_type: 'region_exit',
+      provider_id: 'tag',
+      entry_time: '2026-03-01T11:00:00Z',
+      exit_time: '2026-03-01T10:00:00Z',
+    },
     /^exit_time: must not be before entry_time, found "2026-03-01T10:00:00Z"$/,
   ],
   [
     'an entry in the future of an exit',
-    { event_type: 'region_exit', entry_time: '2027-03-01T11:00:00Z' },
+    { event_type: 'region_exit', provider_id: 'tag', entry_time: '2027-03-01T11:00:00Z' },
     /^exit_time: must not be before entry_time/,
+  ],
+  [
+    'neither provider nor trackable',
+    { event_type: 'region_entry', provider_id: '', trackable_id: null },
+    /^provider_id: exactly one of provider_id and trackable_id is required, found neither$/,
+  ],
+  [
+    'both provider and trackable',
+    { event_type: 'region_exit', provider_id: 'tag', trackable_id: UUID_A },
+    /^provider_id: exactly one of provider_id and trackable_id is required, found "tag" and "0b680db2/,
   ],
   ['properties that are none', { event_type: 'region_entry', properties: 'x' }, /^properties: must be an object/],
   ['trackables that are none', { event_type: 'region_entry', trackables: [1] }, /^trackables\[0\]: must be a string/],
@@ -104,7 +123,7 @@ for (const method of ['POST', 'PUT']) {
     for (const [what, sent, expected] of PUBLISHED) {
       it(`publishes ${what}`, async () => {
         const { send, events, entities, asked } = await withFence();
-        const body = { event_type: 'region_entry', ...sent };
+        const body = { event_type: 'region_entry', provider_id: 'lone', ...sent };
         const reply = await send(method, '/v2/fences/f/events', body);
         assert.deepEqual([reply.status, reply.body], [204, undefined]);
         const [event, ...more] = events;
@@ -160,7 +179,7 @@ describe('fence events of third parties', () => {
         { topic: 'fence_events', view },
       );
     }
-    await send('POST', `/v2/fences/${square().id}/events`, { event_type: 'region_entry' });
+    await send('POST', `/v2/fences/${square().id}/events`, { event_type: 'region_entry', provider_id: 'tag' });
     const [event] = shown['text'] ?? [];
     const [local] = shown['local'] ?? [];
     const properties = { ...(event as object), name: 'Square' };
@@ -173,7 +192,7 @@ describe('fence events of third parties', () => {
     assertNear(lon, 9.0001394785, 1e-7);
     assertNear(lat, 50.0000898919, 1e-7);
     // A fence out of the zone's reach cannot be shown in it.
-    await send('POST', '/v2/fences/far/events', { event_type: 'region_entry' });
+    await send('POST', '/v2/fences/far/events', { event_type: 'region_entry', provider_id: 'tag' });
     assert.deepEqual([shown['wgs84']?.length, shown['local']?.length, shown['text']?.length], [2, 1, 2]);
   });
 });

@@ -85,6 +85,7 @@ export function openApi(
     rules: new LocatingRules({ commit: async () => undefined, committed: (rules) => void ruled.push(rules) }),
     publishFenceEvent: fenceEventPublisher({ fanout, entities, counts: newCounts(), now: () => NOW_MS }),
     corsEnabled: true,
+    errorTypes: 'by_version',
     errorTypePrefix: 'com.flowcate',
     versionInfo: { hub_version: '1.2.3', vendor: 'test', api_version: '2.0.0' },
     operation: openTestOperation({ entities }).operation,

@@ -117,6 +117,7 @@ describe('createApi', () => {
     const { send, entities } = openApi({ entities: { commit } });
     const { status, headers, body } = await send('POST', '/v2/providers', { id: 'p', type: 'uwb' });
     assert.deepEqual([status, headers['Retry-After'], body.type], [503, '1', 'com.flowcate.http.unavailable']);
+    assert.equal((await send('POST', '/deephub/v1/providers', { id: 'p', type: 'uwb' })).body.type, 'server error');
     assert.equal(entities.count('provider'), 0);
   });
 

@@ -67,6 +67,10 @@ const VALID: readonly string[] = [
   "type = 'uwb' AND timestamp_diff() < 10000",
   '"accuracy < 10"',
   ' "type = \'uwb\'" ',
+  'type = "uwb"',
+  '"type" = "uwb"',
+  '"type = \\"uwb\\""',
+  '{"expression":"type = \\"uwb\\""}',
   '"source = \'\\u00fcber\'"',
   '{"expression":"floor IS NOT NULL"}',
   '\n{ "priority": 3, "expression": "1" }',
@@ -81,8 +85,8 @@ const INVALID: readonly (readonly [string, RegExp])[] = [
   ['accuracy < 10 AND', /^expression: expected a value at column/],
   ['accuracy < 10"', /^expression: /],
   ['"accuracy < "', /^expression: expected a value/],
-  ['"accuracy < 10', /^body: must be an expression or its JSON, found /],
-  ['"a" AND "b"', /^body: must be an expression or its JSON, found /],
+  ['"accuracy < 10', /^expression: expected a closing quote for the string at column 1, found the end$/],
+  ['"a" "b"', /^expression: expected AND, OR or the end at column 5, found the string "b"$/],
   ['{"expression":5}', /^expression: must be a string, found 5$/],
   ['{}', /^expression: must be a string, found nothing$/],
   ['{accuracy < 10}', /^body: must be an expression or its JSON, found /],
@@ -101,7 +105,7 @@ describe('POST /validator/rules/locating', () => {
   for (const [body, message] of INVALID) {
     it(`answers 400 to ${JSON.stringify(body).slice(0, 60)}`, async () => {
       const { status, body: error } = await openApi().send('POST', '/v1/validator/rules/locating', body);
-      assert.deepEqual([status, error.type, error.code], [400, 'com.flowcate.http.bad_request', 400]);
+      assert.deepEqual([status, error.type, error.code], [400, 'bad request', 400]);
       assert.match(error.message, message);
     });
   }

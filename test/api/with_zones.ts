@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { openRegionCheck } from '../../wasm/region_check.ts';
+import { openShapeChecks } from '../../wasm/shape_checks.ts';
 import { type OpenApi, openApi, type Shown } from './open_api.ts';
 
-const regionProblem = await openRegionCheck();
+const shapes = await openShapeChecks();
 
 /** The API with a geometry engine, beside the zones of a test. */
 export async function withZones(...zones: object[]): Promise<OpenApi> {
-  const api = openApi({ entities: { regionProblem } });
+  const api = openApi({ entities: { shapes } });
   for (const zone of zones) assert.equal((await api.send('POST', '/v2/zones', zone)).status, 201);
   return api;
 }

@@ -50,6 +50,16 @@ describe('GET /zones/{id}/createfence', () => {
     assert.equal(polygonOf((await send('GET', `/v2/zones/${HALL.id}/createfence`)).body).length, 5);
   });
 
+  it('makes the hull of points of which one lies among the others', async () => {
+    const rows = [...(HALL.ground_control_points ?? []), [9.0005, 50.0004], [36, 44]];
+    const { send } = await withZones({ ...HALL, ground_control_points: rows });
+    const ring = polygonOf((await send('GET', `/v2/zones/${HALL.id}/createfence`)).body);
+    assert.deepEqual(
+      ring,
+      [0, 2, 4, 6, 0].map((row) => rows[row]),
+    );
+  });
+
   const refused: readonly (readonly [string, object, RegExp])[] = [
     ['no radius', rfidZone({ id: 'z' }), /^radius: must be greater than 0 .*found nothing$/],
     ['radius 0', rfidZone({ id: 'z', radius: 0 }), /^radius: must be greater than 0 .*found 0$/],
@@ -68,9 +78,13 @@ describe('GET /zones/{id}/createfence', () => {
           [200, 0],
         ],
       }),
-      /^ground_control_points: must outline an area, found that region/,
+      /^ground_control_points: must outline an area, found 3 pairs of rows on one line$/,
     ],
-    ['a benchmark', benchmark(), /is not placed by ground control points$/],
+    [
+      'a benchmark',
+      benchmark(),
+      /^ground_control_points: must outline an area, found that zone "z" is not placed by them$/,
+    ],
   ];
   for (const [what, zone, message] of refused) {
     it(`answers 400 for a zone with ${what}`, async () => {

@@ -9,6 +9,7 @@ import { Issuer } from './issuer.ts';
 export const ADMIN = `
 admin:
   '/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
+  '/v2/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
 `;
 
 export interface AuthorizedHub {
@@ -39,6 +40,19 @@ export async function openAuthorizedHub(permissions: string, settings: TestSetti
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Runs such a hub while `use` does. */
+export async function whileAuthorized(
+  permissions: string,
+  use: (opened: AuthorizedHub) => Promise<void>,
+): Promise<void> {
+  const opened = await openAuthorizedHub(permissions);
+  try {
+    await use(opened);
+  } finally {
+    await opened.close();
+  }
 }
 
 /** A hub whose requests carry a token, as its subscriptions do. */

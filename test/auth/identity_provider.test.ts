@@ -15,6 +15,11 @@ import { checkTokenRequests } from './token_requests.ts';
 
 const REDIRECT = 'http://127.0.0.1:4321/hub-ui/';
 
+const releaseClient = {
+  client_id: 'hub-release-client',
+  client_secret: DEV.clients['hub-release-client'].password,
+};
+
 let provider: IdentityProvider;
 let hub: TestHub;
 let folder: string;
@@ -50,6 +55,46 @@ test('A token that is asked for as the API says is taken over REST and WebSocket
     username: 'tag-owner',
     password: DEV.people['tag-owner'].password,
   });
+});
+
+test('A token comes with all that the API lists beside it', async () => {
+  const form = { grant_type: 'client_credentials', scope: 'openid', ...releaseClient };
+  const response = await fetch(provider.tokenUrl, { method: 'POST', body: new URLSearchParams(form) });
+  const token = (await response.json()) as Record<string, unknown>;
+  assert.match(String(token['access_token']), /^[\w-]+\.[\w-]+\.[\w-]+$/);
+  assert.deepEqual([token['expires_in'], token['refresh_expires_in'], token['scope']], [900, 0, 'openid']);
+  assert.equal(String(token['token_type']).toLowerCase(), 'bearer');
+  assert.equal(typeof token['not-before-policy'], 'number');
+  assert.equal(typeof token['session_state'], 'string');
+});
+
+test('The environments release and beta have token addresses, clients and secrets of their own', async (t) => {
+  const clients = { 'hub-beta-client': { password: 'of-beta', roles: ['hub-admin'] } };
+  const beta = await openIdentityProvider({ port: 0, people: {}, clients });
+  t.after(() => beta.close());
+  const betaFolder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
+  t.after(() => rm(betaFolder, { recursive: true, force: true }));
+  await writeFile(join(betaFolder, 'permissions.yaml'), "hub-admin:\n  '/v2/*': [READ_ANY]\n");
+  const settings = { require_authorization: true, openid_config_url: beta.configUrl, openid_client_name: CLIENT };
+  const betaHub = await openTestHub(settings, { folder: betaFolder });
+  t.after(() => betaHub.close());
+  const betaClient = { client_id: 'hub-beta-client', client_secret: 'of-beta' };
+  const ask = async (url: string, client: Readonly<Record<string, string>>) => {
+    const form = new URLSearchParams({ grant_type: 'client_credentials', scope: 'openid', ...client });
+    const response = await fetch(url, { method: 'POST', body: form });
+    return {
+      status: response.status,
+      token: ((await response.json()) as { access_token?: string }).access_token ?? '',
+    };
+  };
+  const ofRelease = await ask(provider.tokenUrl, releaseClient);
+  const ofBeta = await ask(beta.tokenUrl, betaClient);
+  assert.deepEqual([ofRelease.status, ofBeta.status], [200, 200]);
+  assert.ok((await ask(beta.tokenUrl, releaseClient)).status >= 400);
+  assert.ok((await ask(provider.tokenUrl, betaClient)).status >= 400, 'the secret is that of another environment');
+  const taken = async (at: TestHub, { token }: { token: string }) => (await withToken(at, token).get('/zones')).status;
+  assert.deepEqual([await taken(hub, ofRelease), await taken(hub, ofBeta)], [200, 401]);
+  assert.deepEqual([await taken(betaHub, ofRelease), await taken(betaHub, ofBeta)], [401, 200]);
 });
 
 test('A browser logs in by authorization code with PKCE, and reads the hub from its page', async () => {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair } from 'jose';
@@ -149,7 +149,18 @@ async function providerFor(issuer: string, options: IdentityProviderOptions): Pr
   };
   const provider = new Provider(issuer, configuration);
   registerPasswordGrant(provider, people);
+  answerAsKeycloak(provider);
   return provider;
+}
+
+/** Keycloak tells more of a token than the standard asks for, and clients may read it. */
+function answerAsKeycloak(provider: Provider): void {
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.oidc?.route !== 'token' || ctx.status !== 200) return;
+    const more = { refresh_expires_in: 0, 'not-before-policy': 0, session_state: randomUUID() };
+    ctx.body = { ...more, ...(ctx.body as object) };
+  });
 }
 
 /** Older clients send name and password themselves; the package leaves that to whoever wants it. */

@@ -47,8 +47,8 @@ export class Issuer {
     this.#close = close;
   }
 
-  /** With a certificate it is served over HTTPS. */
-  static async open(keys?: readonly IssuerKey[], tls?: TestCertificate): Promise<Issuer> {
+  /** With a certificate it is served over HTTPS, and goes by the name of `host`. */
+  static async open(keys?: readonly IssuerKey[], tls?: TestCertificate, host = 'localhost'): Promise<Issuer> {
     const answer = (request: IncomingMessage, response: ServerResponse): void => {
       issuer.asked.push(request.url ?? '');
       const { status, body } = issuer.#answer(request.url ?? '');
@@ -59,7 +59,7 @@ export class Issuer {
     await new Promise<void>((resolve) => server.listen(0, tls === undefined ? '127.0.0.1' : 'localhost', resolve));
     const { port } = server.address() as AddressInfo;
     const close = () => new Promise<void>((resolve) => void server.close(() => resolve()));
-    const origin = tls === undefined ? 'http://127.0.0.1' : 'https://localhost';
+    const origin = tls === undefined ? 'http://127.0.0.1' : `https://${host}`;
     const issuer = new Issuer(`${origin}:${port}/realms/test`, keys ?? [await newKey()], close);
     return issuer;
   }

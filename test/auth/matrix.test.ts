@@ -20,6 +20,7 @@ const WHO = [
   'OWN of another',
   'OWN',
   'ANY',
+  'ANY without a version',
   'guest',
 ] as const;
 type Who = (typeof WHO)[number];
@@ -27,14 +28,19 @@ type Who = (typeof WHO)[number];
 const PERMISSIONS = `
 any:
   '/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
+  '/v2/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
+old:
+  '/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
 own:
   '/*': [CREATE_OWN, READ_OWN, UPDATE_OWN, DELETE_OWN]
+  '/v2/*': [CREATE_OWN, READ_OWN, UPDATE_OWN, DELETE_OWN]
 none:
   '/v2/zones': []
 `;
 const GUESTS = `
 guest:
   '/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
+  '/v2/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
 `;
 
 /** An id of each kind that is owned, and that nothing has yet. */
@@ -75,6 +81,7 @@ before(async () => {
     'OWN of another': await issuer.token({ roles: ['own'], owned: OF_ANOTHER }),
     OWN: await issuer.token({ roles: ['own'], owned: OWNED }),
     ANY: await issuer.token({ roles: ['any'] }),
+    'ANY without a version': await issuer.token({ roles: ['old'] }),
     guest: undefined,
   };
 });
@@ -96,7 +103,13 @@ function addressesOf({ versions, unversioned }: Route): Address[] {
 
 type Outcome = 401 | 403 | 'let in';
 
-function expected({ permission }: Route, { version }: Address, who: Who): Outcome {
+const TYPES = {
+  v1: { 401: 'unathorized', 403: 'unathorized' },
+  v2: { 401: 'com.flowcate.auth.authenticated', 403: 'com.flowcate.auth.permission' },
+} as const;
+
+function expected({ permission }: Route, { version, base }: Address, who: Who): Outcome {
+  if (who === 'ANY without a version') return permission === 'public' || base !== '/hub/v2' ? 'let in' : 403;
   if (permission === 'public' || who === 'ANY' || who === 'guest') return 'let in';
   if (who === 'no role') return 403;
   if (who !== 'OWN' && who !== 'OWN of another') return 401;
@@ -108,9 +121,9 @@ function expected({ permission }: Route, { version }: Address, who: Who): Outcom
   return permission.owned === 'body' && version === 'v1' && generated ? 403 : 'let in';
 }
 
-function outcomeOf({ status, body }: TestReply): Outcome | string {
-  if (status === 401) return body.type === 'com.flowcate.auth.authenticated' && body.code === 401 ? 401 : body.type;
-  if (status === 403) return body.type === 'com.flowcate.auth.permission' && body.code === 403 ? 403 : body.type;
+function outcomeOf({ status, body }: TestReply, { version }: Address): Outcome | string {
+  if (status === 401 || status === 403)
+    return body.type === TYPES[version][status] && body.code === status ? status : body.type;
   return status < 500 ? 'let in' : `${status}`;
 }
 
@@ -123,7 +136,7 @@ async function call(route: Route, { base }: Address, who: Who): Promise<TestRepl
     '_id',
     '',
   ) as keyof typeof NEW;
-  if (expected(route, { base, version: 'v2' }, who) === 'let in') await restore(admin);
+  if (expected(route, { version: base === '/hub/v1' ? 'v1' : 'v2', base }, who) === 'let in') await restore(admin);
   const token = tokens[who];
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const sent = isCreation ? { ...(body as object), id: NEW[kind] } : body;
@@ -141,7 +154,7 @@ test('Every endpoint lets in whom it should, and nobody else', async (t) => {
         cells++;
         const wanted = expected(route, address, who);
         const reply = await call(route, address, who);
-        const found = outcomeOf(reply);
+        const found = outcomeOf(reply, address);
         const cell = `${who}: ${route.method} ${address.base}${route.path}`;
         if (found !== wanted) wrong.push(`${cell}: ${wanted} expected, found ${found}: ${reply.text.slice(0, 200)}`);
         if (found === 401 && reply.headers['www-authenticate'] === undefined) wrong.push(`${cell}: no challenge`);
@@ -170,7 +183,8 @@ function wrongLists({ permission, method }: Route, who: Who, { status, text }: T
 /** What is answered to a subscribe, or to a publish of nothing: a code, or that it was done. */
 type Answer = 10004 | 10006 | 'done';
 
-function expectedAnswer(use: 'subscribe' | 'message', who: Who): Answer {
+function expectedAnswer(use: 'subscribe' | 'message', who: Who, version: string): Answer {
+  if (who === 'ANY without a version') return version === 'v1' ? 'done' : 10004;
   if (who === 'ANY' || who === 'guest') return 'done';
   if (who === 'OWN') return use === 'subscribe' ? 'done' : 10004;
   return who === 'no role' || who === 'OWN of another' ? 10004 : 10006;
@@ -193,7 +207,10 @@ test('Every topic is open to whom it should be, and to nobody else', async (t) =
       const socket = await (who === 'guest' ? open : closed).hub.socket({ path: `/hub/${version}/ws/socket` });
       const check = async (use: 'subscribe' | 'message', topic: string, frame: object): Promise<void> => {
         cells++;
-        const [wanted, found] = [expectedAnswer(use, who), await answerTo(socket, { event: use, topic, ...frame })];
+        const [wanted, found] = [
+          expectedAnswer(use, who, version),
+          await answerTo(socket, { event: use, topic, ...frame }),
+        ];
         if (found !== wanted) wrong.push(`${who}: ${use} ${topic} in ${version}: ${wanted} expected, found ${found}`);
       };
       for (const topic of TOPIC_NAMES) {

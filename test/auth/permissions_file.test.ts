@@ -21,7 +21,7 @@ ops-admin:
 tag-owner:
   '/v2/providers/:provider_id/*': [READ_OWN, UPDATE_OWN, READ_OWN]
   '/v2/fences':
-    - READ_ANY
+    - READ_OWN
 guest:
   /health: [READ_ANY]
   /version: []
@@ -35,7 +35,7 @@ guest:
       'tag-owner',
       [
         ['/v2/providers/:provider_id/*', 'permissions.yaml:6', { READ: 'OWN', UPDATE: 'OWN' }],
-        ['/v2/fences', 'permissions.yaml:7', { READ: 'ANY' }],
+        ['/v2/fences', 'permissions.yaml:7', { READ: 'OWN' }],
       ],
     ],
     [
@@ -51,21 +51,32 @@ guest:
 const WRONG: readonly [text: string, problem: string][] = [
   [
     "a:\n  '/v2/x': [READ_ANY, READ_OWN]",
-    'permissions.yaml:2: role "a": path "/v2/x": has both READ_ANY and READ_OWN: one of them has to go',
+    'permissions.yaml:2: role "a": has READ_ANY at permissions.yaml:2 and READ_OWN: a role has ANY or OWN throughout, so write one of them into another role',
   ],
   [
     "a:\n  '/x': [UPDATE_OWN,\n    UPDATE_ANY]",
-    'permissions.yaml:3: role "a": path "/x": has both UPDATE_ANY and UPDATE_OWN: one of them has to go',
+    'permissions.yaml:3: role "a": has UPDATE_OWN at permissions.yaml:2 and UPDATE_ANY: a role has ANY or OWN throughout, so write one of them into another role',
   ],
   [
+    "a:\n  '/v2/x': [READ_ANY]\n  '/v2/y': [UPDATE_OWN, READ_OWN]\n  '/v2/z': [DELETE_OWN]",
+    'permissions.yaml:3: role "a": has READ_ANY at permissions.yaml:2 and UPDATE_OWN: a role has ANY or OWN throughout, so write one of them into another role',
+  ],
+  ...['/v2/x/', '//v2/x', '/v2//x', '/hub/v2/x', '/deephub/v2/x/'].map((path): [string, string] => [
+    `a:\n  '/v2/x': [READ_ANY]\n  '${path}': [UPDATE_ANY]`,
+    `permissions.yaml:3: role "a": path "${path}": is there already, at permissions.yaml:2: write its permissions there`,
+  ]),
+  [
     "a:\n  '/x': [READ_ANY]\n  '/y': []\n  '/x': []",
-    'permissions.yaml:4: role "a": path "/x": is there already, at permissions.yaml:2',
+    'permissions.yaml:4: role "a": path "/x": is there already, at permissions.yaml:2: write its permissions there',
   ],
   [
     "a:\n  '/x': [READ_ANY]\n  /x/: []",
-    'permissions.yaml:3: role "a": path "/x/": is there already, at permissions.yaml:2',
+    'permissions.yaml:3: role "a": path "/x/": is there already, at permissions.yaml:2: write its permissions there',
   ],
-  ['a:\n  /x: []\na:\n  /y: []', 'permissions.yaml:3: role "a": is there already, at permissions.yaml:1'],
+  [
+    'a:\n  /x: []\na:\n  /y: []',
+    'permissions.yaml:3: role "a": is there already, at permissions.yaml:1: write its paths there',
+  ],
   [
     'a:\n  /x: [READ_ALL]',
     'permissions.yaml:2: role "a": path "/x": must be one of CREATE_ANY, CREATE_OWN, READ_ANY, READ_OWN, UPDATE_ANY, UPDATE_OWN, DELETE_ANY, DELETE_OWN, found "READ_ALL"; did you mean "READ_ANY"?',

@@ -15,6 +15,7 @@ interface Token {
   readonly access_token: string;
   readonly expires_in: number;
   readonly token_type: string;
+  readonly scope: string;
 }
 
 /** Asks for tokens in both forms that clients use, and uses them over REST and WebSocket. */
@@ -22,6 +23,9 @@ export async function checkTokenRequests(hub: TestHub, given: Given): Promise<vo
   const { clientId: client_id, clientSecret: client_secret, username, password } = given;
   const common = { client_id, username, password, scope: 'openid', client_secret };
   const ofClient = await requestToken(given.tokenUrl, { grant_type: 'client_credentials', ...common });
+  // Some clients call the field so.
+  const { username: user_name, ...others } = { grant_type: 'client_credentials', ...common };
+  await checkAdmin(withToken(hub, (await requestToken(given.tokenUrl, { ...others, user_name })).access_token));
   const ofOwner = await requestToken(given.tokenUrl, { grant_type: 'password', ...common });
   const refused = await fetch(given.tokenUrl, {
     method: 'POST',
@@ -46,6 +50,7 @@ async function requestToken(url: string, form: Readonly<Record<string, string>>)
   assert.equal(token.token_type.toLowerCase(), 'bearer');
   // A busy server has counted some of its 900 seconds away when it answers.
   assert.ok(token.expires_in > 800 && token.expires_in <= 900, `${token.expires_in} s`);
+  assert.ok(token.scope.split(' ').includes('openid'), token.scope);
   return token;
 }
 

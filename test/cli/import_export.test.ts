@@ -105,6 +105,32 @@ test('import takes in every kind of entity, and what export writes of them is im
   await hub.crash();
 });
 
+test('import and export keep every digit of properties and sensors, and make ordinary numbers of the others', async () => {
+  const data = '"properties":{"floorId":723413320329068590,"list":[1.50,-0]}';
+  const listed = {
+    anchors: `{"id":"anchor-1",${data}}`,
+    trackables: `{"id":"${CARRIER}","type":"omlox",${data}}`,
+    zones: `{"id":"${ZONE}","type":"rfid","position":{"type":"Point","coordinates":[9,50]},${data}}`,
+    providers: `{"id":"tag-1","type":"uwb","sensors":21.0,${data}}`,
+    fences: `{"id":"${FENCE}","region":{"type":"Point","coordinates":[9,50]},"radius":3,${data}}`,
+  };
+  const lists = Object.entries(listed).map(([name, entity]) => `"${name}":[${entity}]`);
+  const path = join(newFolder(), 'all.json');
+  const document = `{"format":"location-hub-entities","version":1.0,${lists.join(',')}}`;
+  writeFileSync(path, document.replace('"radius":3', '"radius":3.0'));
+  const folder = newFolder();
+  const { out, err } = await runCliIn(folder, 'import', path);
+  assert.match(out, /: 5 created, 0 changed, 0 as they were, 0 deleted\n$/, err);
+  const exported = join(folder, 'out.json');
+  await runCliIn(folder, 'export', exported);
+  const text = readFileSync(exported, 'utf8');
+  for (const entity of Object.values(listed)) assert.ok(text.includes(entity), `${entity} is not in ${text}`);
+  assert.match(
+    (await runCliIn(folder, 'import', exported)).out,
+    /: 0 created, 0 changed, 5 as they were, 0 deleted\n$/,
+  );
+});
+
 test('import changes what is there under the same id, in any case, and leaves the rest; --replace deletes it', async () => {
   const folder = newFolder();
   await runCliIn(folder, 'import', written(ALL));

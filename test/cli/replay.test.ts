@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { readRecording } from '../../src/cli/replay/recording.ts';
 import { type FakeHub, fakeHub } from './fake_hub.ts';
 import { runCli, startCli, temporaryFile } from './run_cli.ts';
 
@@ -65,6 +66,14 @@ test('replay sends everything in order and in batches, and reports counts and ev
     hub.frames.map(({ topic }) => topic),
     ['fence_events', 'collision_events', 'trackable_motions'],
   );
+});
+
+test('readRecording keeps every digit of properties', async (context) => {
+  const line = locationAt(1).replace(/}$/, ',"properties":{"floorId":723413320329068590,"t":21.0}}');
+  const path = temporaryFile(context, 'locations.ndjson', `${line}\n`);
+  const read: string[] = [];
+  for await (const { location } of readRecording(path)) read.push(JSON.stringify(location));
+  assert.deepEqual(read, [line]);
 });
 
 test('replay creates fences and trackables first, and updates those that exist', async (context) => {

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { param } from '../../src/cli/tail.ts';
+import { parseKeeping } from '../../src/model/keep_numbers.ts';
 import { fakeHub } from './fake_hub.ts';
 import { runCli, startCli } from './run_cli.ts';
 
 test('tail subscribes with its parameters, prints an event a line, and ends quietly when interrupted', async (context) => {
   const hub = await fakeHub(context, {
     subscribed(self) {
-      self.publish('fence_events', [{ id: 1, text: 'ä' }, { id: 2 }]);
+      self.publish('fence_events', [{ id: 1, text: 'ä' }, parseKeeping('{"id":2,"properties":{"t":21.0}}')]);
     },
   });
   const { child, finished } = startCli(
@@ -24,7 +25,11 @@ test('tail subscribes with its parameters, prints an event a line, and ends quie
   assert.ok(child.stdout);
   await once(child.stdout, 'data');
   child.kill('SIGINT');
-  assert.deepEqual(await finished, { code: 0, out: '{"id":1,"text":"ä"}\n{"id":2}\n', err: '' });
+  assert.deepEqual(await finished, {
+    code: 0,
+    out: '{"id":1,"text":"ä"}\n{"id":2,"properties":{"t":21.0}}\n',
+    err: '',
+  });
   assert.deepEqual(hub.frames, [{ event: 'subscribe', topic: 'fence_events', params: { fence_id: ['a', 'b'] } }]);
 });
 

@@ -6,21 +6,7 @@ import { test } from 'node:test';
 import { ConfigError } from '../../src/config/collect.ts';
 import { loadConfig, readConfigFile } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
-
-interface Given {
-  readonly env?: Record<string, string>;
-  readonly file?: string | undefined;
-  readonly cores?: number;
-}
-
-function load({ env = {}, file, cores = 4 }: Given): Config {
-  return loadConfig({
-    env,
-    cwd: '/home/hub',
-    cores,
-    readFile: (path) => (path.endsWith('hub_config.yaml') ? file : undefined),
-  });
-}
+import { type Given, load } from './given.ts';
 
 function problems(given: Given): readonly string[] {
   try {
@@ -69,6 +55,11 @@ const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
     'reads the word null of the environment',
     { env: { HUB_FENCE_EVENT_PROVIDER_ID: 'null' } },
     { fence_event_provider_id: 'null' },
+  ],
+  [
+    'reads booleans of the environment in any letter case',
+    { env: { HUB_CORS: 'False', HUB_FORCE_HTTPS: 'TRUE', DEEPHUB_DB_FAST_WRITES: 'fAlSe' } },
+    { cors: false, force_https: true, db_fast_writes: false },
   ],
   [
     "ignores the reference's web interface",
@@ -174,17 +165,13 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
   [
     'a second document',
     { file: 'port: 1\n---\nport: 2' },
-    [
-      'hub_config.yaml:2: cannot be read as YAML: Source contains multiple documents; please use YAML.parseAllDocuments()',
-    ],
+    ['hub_config.yaml:2: cannot be read as YAML: a second document begins here'],
   ],
+  ['a tag', { file: 'port: !big 1' }, ['hub_config.yaml:1: cannot be read as YAML: Unresolved tag: !big']],
   [
-    'a tag',
-    { file: 'port: !big 1' },
-    [
-      'hub_config.yaml:1: cannot be read as YAML: Unresolved tag: !big',
-      'hub_config.yaml:1: port: must be an integer, found "1"',
-    ],
+    'what is no YAML at all, in one line',
+    { file: '{ port: 1\n  cors: [true\n: : "x\n}} - a: b: c\n' },
+    ['hub_config.yaml:1: cannot be read as YAML: Implicit keys need to be on a single line'],
   ],
   [
     'config_path in the file',
@@ -192,14 +179,14 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
     ['hub_config.yaml:1: config_path: is set by the environment variable HUB_CONFIG_PATH, not in the file'],
   ],
   [
-    'an unknown variable',
-    { env: { HUB_PROT: '1' } },
-    ['environment: HUB_PROT: is no setting of the hub; did you mean "HUB_PORT"?'],
+    'an address of a service in the file',
+    { file: 'port: tcp://10.0.0.1:8081' },
+    ['hub_config.yaml:1: port: must be an integer, found "tcp://10.0.0.1:8081"'],
   ],
   [
-    'an unknown variable of the alias',
-    { env: { DEEPHUB_WEATHER: 'x' } },
-    ['environment: DEEPHUB_WEATHER: is no setting of the hub'],
+    'a text for the port that is no address of a service',
+    { env: { HUB_PORT: 'tcp://10.0.0.1' } },
+    ['environment: HUB_PORT: must be an integer, found "tcp://10.0.0.1"'],
   ],
   ['a truth that is none', { env: { HUB_CORS: 'on' } }, ['environment: HUB_CORS: must be a boolean, found "on"']],
   [
@@ -218,7 +205,7 @@ for (const [name, given, expected] of refused) {
 test('loadConfig names everything that is wrong at once, in order', () => {
   const found = problems({
     file: 'port: x\nprot: 1\ncors: maybe\ncors: true',
-    env: { HUB_DB_TYPE: 'oracle', HUB_CONFIG_PATH: '/data', HUB_ZEBRA: '1' },
+    env: { HUB_DB_TYPE: 'oracle', HUB_CONFIG_PATH: '/data', HUB_ZEBRA: '1', HUB_CORS: 'on' },
   });
   assert.deepEqual(
     found.map((problem) => problem.split(':').slice(0, 3).join(':')),
@@ -227,8 +214,8 @@ test('loadConfig names everything that is wrong at once, in order', () => {
       '/data/hub_config.yaml:2: prot',
       '/data/hub_config.yaml:3: cors',
       '/data/hub_config.yaml:4: cors',
+      'environment: HUB_CORS: must be a boolean, found "on"',
       'environment: HUB_DB_TYPE: must be one of sqlite, widecolumn, found "oracle"',
-      'environment: HUB_ZEBRA: is no setting of the hub',
     ].map((problem) => problem.split(':').slice(0, 3).join(':')),
   );
 });

@@ -1,12 +1,11 @@
 import { TOPIC_NAMES } from '../../src/fanout/topic_name.ts';
-import { ENDPOINTS, testName, versionsOf } from './endpoints.ts';
+import { type CoveredBy, walked } from './covered_by.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import { ASIDES } from './statements/asides.ts';
+import { CHAPTERS } from './statements/statements.ts';
 
-/** Which tests cover the specification: every endpoint, every topic and the rules beside them. */
+/** Which tests cover the contract: every statement of the specification, every endpoint and every topic. */
 
-/** A test by its file below test/ and its name. */
-export type CoveredBy = readonly [file: string, name: string];
-
-const TABLE = 'contract/endpoint_table.test.ts';
 const SOCKET_WALK: CoveredBy = [
   'contract/socket_document.test.ts',
   'describes the events of every topic, of every kind',
@@ -167,55 +166,24 @@ export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
   anchor_changes: [ANCHORS],
 };
 
-const COLLIDING: CoveredBy = [
-  CHANGES,
-  'a trackable makes it leave its fences and its collision, and takes its motion away',
-];
-const RESTART: CoveredBy = [
-  'durability/restart.test.ts',
-  'After a crash members are still inside, and what fell due meanwhile is told once, after a while',
-];
-
-/** Rules that are stated beside the tables, in short. */
-export const OF_RULES: readonly (readonly [rule: string, ...tests: CoveredBy[]])[] = [
-  ['An exit after the fence timeout, tolerance_timeout or exit_delay', ['core/vectors.test.ts', 'a fence']],
-  ['A colliding trackable that is removed ends its collision; its motion goes', COLLIDING],
-  [
-    'An event of a trackable has a null provider_id and the properties of its fence',
-    [TOPICS, 'fence_events get entries and exits of providers and of trackables'],
-  ],
-  [
-    'A location without time is of now; an outdated one moves nothing',
-    ['e2e/ways_in.test.ts', 'by PUT of one that is older than the last one has no effect'],
-  ],
-  ['Timers and memberships after a restart', RESTART],
-  ['crs selects the projection, UTM and UPS included', ['e2e/views.test.ts', 'a subscriber in']],
-  ['spatial_query decides by geometry', IN_FENCE],
-  ['DELETE clears a collection', ['e2e/entities.test.ts', 'entities']],
-  ['A provider that is named twice is refused', ['entities/refuses.test.ts', 'Entities.create']],
-  [
-    'All events are forwarded under load',
-    ['e2e/frames.test.ts', 'have at most 32 KiB in a burst of large locations, and miss none'],
-  ],
-  [
-    'A client gives the id in v2',
-    ['api/entity_endpoints.test.ts', 'answers 400 to an id that exists, in both versions where the id is kept'],
-  ],
-];
-
 /** The text of COVERAGE.md. */
 export function coveragePage(): string {
-  const endpoints = ENDPOINTS.flatMap((endpoint) => {
-    const { path, answers } = endpoint;
-    return Object.entries(answers).map(([method, status], i) => {
-      const title = `${method} ${path}`;
-      const names = versionsOf(endpoint).map((version): CoveredBy => [TABLE, testName(version, title, status)]);
-      return row(`\`${title}\``, [...names, ...(i === 0 ? (IN_DEPTH[path] ?? []) : [])]);
+  const endpoints = ENDPOINTS.flatMap(({ path, answers }) => {
+    return Object.keys(answers).map((method, i) => {
+      return row(`\`${method} ${path}\``, [...walked(path, method), ...(i === 0 ? (IN_DEPTH[path] ?? []) : [])]);
     });
   });
   const topics = TOPIC_NAMES.map((topic) => row(`\`${topic}\``, [SOCKET_WALK, ...(OF_TOPICS[topic] ?? [])]));
-  const rules = OF_RULES.map(([rule, ...tests]) => row(rule, tests));
+  const asides = Object.entries(ASIDES).map(([at, why]) => `| ${at} | ${why} |`);
   return `${INTRODUCTION}
+## Statements of the specification
+${chapters().join('')}
+### Said of no hub
+
+| at | why |
+|---|---|
+${asides.join('\n')}
+
 ## Endpoints
 
 | endpoint | tests |
@@ -228,21 +196,36 @@ ${row('WebSocket `/ws/socket`', OF_SOCKET)}
 | topic | tests |
 |---|---|
 ${topics.join('\n')}
-
-## Rules
-
-| rule | tests |
-|---|---|
-${rules.join('\n')}
 `;
 }
 
+/** The statements of each chapter, by their headings. */
+function chapters(): readonly string[] {
+  return Object.entries(CHAPTERS).map(([chapter, statements]) => {
+    const parts = Map.groupBy(statements, ({ at }) => at.slice(0, at.search(PLACE)));
+    const tables = Array.from(parts, ([heading, own]) => {
+      const rows = own.map(({ at, says, tests }) => row(`${at.slice(at.search(PLACE) + 1)} | ${says}`, tests));
+      return `
+${heading === chapter ? '' : `#### ${heading}\n\n`}| at | in short | tests |
+|---|---|---|
+${rows.join('\n')}
+`;
+    });
+    return `\n### ${chapter}\n${tables.join('')}`;
+  });
+}
+
+/** Kind and number of a statement, behind its heading. */
+const PLACE = / (row|item|sentence) [\w.]+$/;
+
 const INTRODUCTION = `# What covers the contract
 
-Each endpoint and topic with the tests that cover it, by file and name. Every reply that the tests of endpoints get is
-held against the OpenAPI document of its version, every frame against the AsyncAPI document. Operations of the public
-omlox Hub API are called by \`reference_api.test.ts\`, too, and their bodies held against its schemas. A test of this
-folder fails when a file or a name here does not exist, or an endpoint or topic is missing.
+Each statement of the specification, each endpoint and each topic with the tests that cover it, by file and name. A
+statement goes by its heading, its kind (row of a table, item of a list, sentence) and its number there. Every reply
+that the tests of endpoints get is held against the OpenAPI document of its version, every frame against the AsyncAPI
+document. Operations of the public omlox Hub API are called by \`reference_api.test.ts\`, too, and their bodies held
+against its schemas. A test of this folder fails when a file or a name here does not exist, or a statement, an endpoint
+or a topic is missing.
 `;
 
 function row(what: string, tests: readonly CoveredBy[]): string {

@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { TOPIC_NAMES } from '../../src/fanout/topic_name.ts';
-import { type CoveredBy, coveragePage, IN_DEPTH, OF_RULES, OF_SOCKET, OF_TOPICS } from './coverage.ts';
+import { coveragePage, IN_DEPTH, OF_SOCKET, OF_TOPICS } from './coverage.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { ASIDES } from './statements/asides.ts';
+import { statementsOf } from './statements/specification.ts';
+import { CHAPTERS } from './statements/statements.ts';
+import { isTest } from './test_names.ts';
 
 const PAGE = new URL('COVERAGE.md', import.meta.url);
-const TESTS = new URL('../', import.meta.url);
 const SPECIFICATION = new URL('../../../shared/spec/location-hub-specification.md', import.meta.url);
 const specification = existsSync(SPECIFICATION) ? readFileSync(SPECIFICATION, 'utf8') : undefined;
 const skip = specification ? false : 'the specification is not here';
+
+const STATEMENTS = Object.values(CHAPTERS).flat();
+/** SHA-256 of the statements that the rows were written for. */
+const READ = '096fd1e329d141e0ed04c7b87626f7781da2631efdfd48cad96a4f987e82e1be';
 
 const REWRITE =
   'write it anew: node --eval "import(\'./test/contract/coverage.ts\').then((it) => process.stdout.write(it.coveragePage()))"' +
@@ -33,14 +41,42 @@ describe('COVERAGE.md', () => {
   });
 
   it('names tests that exist', () => {
-    const rows: readonly CoveredBy[] = [
+    const named = [
+      ...STATEMENTS.flatMap(({ tests }) => tests),
       ...Object.values(IN_DEPTH).flat(),
       ...Object.values(OF_TOPICS).flat(),
       ...OF_SOCKET,
-      ...OF_RULES.flatMap(([, ...tests]) => tests),
     ];
-    const missing = rows.filter(([file, name]) => !namesIn(file).some((pattern) => pattern.test(name)));
-    assert.deepEqual(missing, []);
+    assert.deepEqual(
+      named.filter((test) => !isTest(test)),
+      [],
+    );
+  });
+
+  it('names a test for every statement, in words of its own', () => {
+    assert.deepEqual(
+      STATEMENTS.filter(({ tests, says }) => tests.length === 0 || says === ''),
+      [],
+    );
+  });
+
+  it('has every statement of the specification, once, and no other', { skip }, (t) => {
+    const read = statementsOf(specification ?? '');
+    const aside = new Set(Object.keys(ASIDES));
+    const wanted = read.map(({ at }) => at);
+    t.diagnostic(`${read.length} statements, ${aside.size} of them of no hub`);
+    assert.equal(new Set(wanted).size, wanted.length, 'two statements go by one name');
+    assert.deepEqual(STATEMENTS.map(({ at }) => at).toSorted(), wanted.filter((at) => !aside.has(at)).toSorted());
+    assert.deepEqual(
+      [...aside].filter((at) => !wanted.includes(at)),
+      [],
+    );
+  });
+
+  it('was written for the specification as it stands', { skip }, () => {
+    const texts = statementsOf(specification ?? '').map(({ text }) => text);
+    const digest = createHash('sha256').update(texts.join('\n')).digest('hex');
+    assert.equal(digest, READ, 'a statement has changed: see that its row and tests still fit, then note the digest');
   });
 
   it('names nothing that the hub does not have', () => {
@@ -72,26 +108,6 @@ describe('COVERAGE.md', () => {
     );
   });
 });
-
-const patterns = new Map<string, readonly RegExp[]>();
-
-/** The names of the tests and suites of a file; what a template fills in may be anything. */
-function namesIn(file: string): readonly RegExp[] {
-  const known = patterns.get(file);
-  if (known !== undefined) return known;
-  const text = readFileSync(new URL(file, TESTS), 'utf8');
-  const names = text.matchAll(/\b(?:test|it|describe)\(\s*(?:'([^'\n]+)'|`([^`\n]+)`)/g);
-  const found = Array.from(names, ([, fixed, template = '']) => {
-    const parts = (fixed === undefined ? template.split(/\$\{[^}]*\}/) : [fixed]).map(escaped);
-    return new RegExp(`^${parts.join('.+')}$`);
-  });
-  patterns.set(file, found);
-  return found;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
-}
 
 /** The cells of the first table under a heading of the specification. */
 function tableOf(heading: string): string[][] {

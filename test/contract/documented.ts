@@ -9,23 +9,46 @@ interface OpenApi extends Document {
 
 type Responses = Readonly<Record<string, { readonly $ref?: string; readonly content?: object; headers?: object }>>;
 
-/** What the hub's own document says of its replies. */
-export class Documented {
-  readonly #document: OpenApi;
-  readonly #schemas: DocumentSchemas;
+const DIALECTS = { 'openapi.json': '2020', 'openapi-3.0.json': 'OpenAPI 3.0' } as const;
 
-  private constructor(document: OpenApi) {
-    this.#document = document;
-    this.#schemas = new DocumentSchemas(document, '2020');
+/** What the hub's own documents say of its replies. */
+export class Documented {
+  readonly #said: readonly Said[];
+
+  private constructor(said: readonly Said[]) {
+    this.#said = said;
   }
 
   static async of(hub: TestHub, version: string): Promise<Documented> {
-    const { status, body } = await hub.get(`${hub.origin}/hub/${version}/openapi.json`);
-    assert.equal(status, 200);
-    return new Documented(body as OpenApi);
+    const said = Object.entries(DIALECTS).map(async ([name, dialect]) => {
+      const { status, body } = await hub.get(`${hub.origin}/hub/${version}/${name}`);
+      assert.equal(status, 200);
+      return new Said(body as OpenApi, dialect);
+    });
+    return new Documented(await Promise.all(said));
   }
 
-  /** Fails when the document does not know the status of the reply, or describes another body. */
+  /** Fails when a document does not know the status of the reply, or describes another body. */
+  check(method: string, path: string, reply: TestReply): void {
+    for (const said of this.#said) said.check(method, path, reply);
+  }
+
+  /** Fails when the body of a good request does not fit a document. */
+  checkBody(method: string, path: string, body: unknown): void {
+    for (const said of this.#said) said.checkBody(method, path, body);
+  }
+}
+
+/** What one document says. */
+class Said {
+  readonly #document: OpenApi;
+  readonly #schemas: DocumentSchemas;
+
+  constructor(document: OpenApi, dialect: '2020' | 'OpenAPI 3.0') {
+    this.#document = document;
+    this.#schemas = new DocumentSchemas(document, dialect);
+  }
+
   check(method: string, path: string, reply: TestReply): void {
     const title = `${method} ${path}: ${reply.status} ${reply.text.slice(0, 200)}`;
     const { responses } = this.#document.paths[path]?.[method.toLowerCase()] ?? {};
@@ -44,7 +67,6 @@ export class Documented {
     assert.equal(problem, undefined, title);
   }
 
-  /** Fails when the body of a good request does not fit the document. */
   checkBody(method: string, path: string, body: unknown): void {
     const at = pointer('paths', path, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema');
     const problem = this.#schemas.at(at)(body);

@@ -141,7 +141,7 @@ describe('the documents of the API', () => {
     );
     assert.deepEqual(keys('message'), ['message.location_updates', 'message.proximity_updates']);
     for (const { payload } of Object.values(channels.socket.messages)) assert.ok(payload);
-    const codes = JSON.stringify(components.schemas['ErrorFrame']);
+    const codes = JSON.stringify(components.schemas['WebsocketErrorCode']);
     for (const code of Object.values(WIRE_ERRORS)) assert.ok(codes.includes(`${code}: `), String(code));
   });
 
@@ -149,10 +149,10 @@ describe('the documents of the API', () => {
     const { components } = await read('v2', 'openapi.json');
     const example = (title: string) => components.schemas[title]?.examples?.[0] as object;
     for (const [path, title] of [
-      ['/zones', 'ZoneDraft'],
+      ['/zones', 'Zone'],
       ['/providers', 'LocationProvider'],
-      ['/trackables', 'TrackableDraft'],
-      ['/fences', 'FenceDraft'],
+      ['/trackables', 'Trackable'],
+      ['/fences', 'Fence'],
     ] as const) {
       const { status, text } = await hub.post(path, example(title));
       assert.equal(status, 201, text);

@@ -36,7 +36,7 @@ describe('the endpoints of the hub', () => {
           const makeBody = BODIES[title];
           if (makeBody !== undefined) documented[version]?.checkBody(method, path, makeBody());
           for (const refused of badCalls({ title, path, queries })) {
-            assertRefused(`${version} ${title}`, refused, await call({ title, method, path, version }, refused));
+            assertRefused({ version, title }, refused, await call({ title, method, path, version }, refused));
             calls.bad++;
           }
         });

@@ -13,13 +13,14 @@ export class DocumentSchemas {
   readonly #ajv: Ajv | Ajv2020;
   readonly #compiled = new Map<string, Problem>();
 
-  /** OpenAPI 3.0 has a dialect of its own, close to draft 7; 3.1 and AsyncAPI speak JSON Schema. */
-  constructor(document: Document, dialect: 'draft7' | '2020') {
+  /** OpenAPI 3.0 has a dialect of its own; 3.1 and AsyncAPI speak JSON Schema. */
+  constructor(document: Document, dialect: 'OpenAPI 3.0' | '2020') {
     // References are followed through parts of the document that are no schemas.
     const options = { strict: false, allErrors: true, validateSchema: false };
     this.#ajv = dialect === '2020' ? new Ajv2020(options) : new Ajv(options);
     formats.default(this.#ajv);
-    this.#ajv.addSchema({ ...document, $id: 'document' });
+    const read = dialect === '2020' ? document : (inDraft7(document) as Document);
+    this.#ajv.addSchema({ ...read, $id: 'document' });
   }
 
   at(pointer: string): Problem {
@@ -31,6 +32,17 @@ export class DocumentSchemas {
     }
     return problem;
   }
+}
+
+/** What is said in the dialect of OpenAPI 3.0 alone, said as draft 7 does. */
+function inDraft7(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(inDraft7);
+  if (typeof node !== 'object' || node === null) return node;
+  const { nullable, exclusiveMinimum, ...rest } = Object.fromEntries(
+    Object.entries(node).map(([name, value]) => [name, inDraft7(value)]),
+  );
+  const schema = exclusiveMinimum === true ? { ...rest, minimum: undefined, exclusiveMinimum: rest['minimum'] } : rest;
+  return nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema;
 }
 
 /** A JSON Pointer of the given segments. */

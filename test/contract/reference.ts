@@ -55,7 +55,13 @@ interface Described {
 
 /** The reference; undefined where it is not present. */
 export function readReference(): Reference | undefined {
-  return existsSync(REFERENCE) ? new Reference(JSON.parse(readFileSync(REFERENCE, 'utf8')) as Document) : undefined;
+  const document = readReferenceDocument();
+  return document && new Reference(document);
+}
+
+/** The reference as it is written; undefined where it is not present. */
+export function readReferenceDocument(): Document | undefined {
+  return existsSync(REFERENCE) ? (JSON.parse(readFileSync(REFERENCE, 'utf8')) as Document) : undefined;
 }
 
 export class Reference {
@@ -65,7 +71,7 @@ export class Reference {
 
   constructor(document: Document) {
     this.#document = document;
-    this.#schemas = new DocumentSchemas(document, 'draft7');
+    this.#schemas = new DocumentSchemas(document, 'OpenAPI 3.0');
     const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Described>>>>;
     this.operations = Object.entries(paths).flatMap(([path, operations]) =>
       Object.entries(operations)

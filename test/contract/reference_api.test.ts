@@ -84,7 +84,7 @@ describe('the omlox Hub API 2.0.0', { skip: reference ? false : 'the reference i
     ];
     for (const call of refused) {
       const reply = await send(call);
-      assertRefused(`${version} ${title}`, call, reply);
+      assertRefused({ version, title }, call, reply);
       assert.equal(reference?.schema('Error')(reply.body), undefined, reply.text);
       calls.bad++;
     }

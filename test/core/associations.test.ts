@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { square } from '../support/hall.ts';
-import { deleted, fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { deleted, fence, inHall, iso, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;
@@ -107,19 +107,58 @@ describe('a trackable', () => {
     assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock cart 4']);
   });
 
-  test('whose providers change stays where it is until the next location of one of them', async () => {
+  test('whose only provider is taken off is nowhere, until the next location of a new one', async () => {
     const bench = await open();
     bench.tell(0, trackable('cart', ['tag']));
     bench.tell(1, inHall(1, OUT, OTHER), inHall(1, IN));
     bench.takeMotions();
     bench.takeFenceEvents();
-    bench.tell(2, trackable('cart', ['other']));
+    const { rows, motions } = bench.tell(2, trackable('cart', ['other']));
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock cart 1-2']);
+    assert.deepEqual(rows, [{ kind: 'trackable', id: 'cart', gone: true }]);
+    assert.deepEqual(
+      motions.map(({ kind, id }) => `${kind} ${id}`),
+      ['gone cart'],
+    );
+    const view = { crs: 'local' };
+    assert.deepEqual(bench.ask(2, { ask: 'trackable_motion', id: 'cart', view }), { absent: true });
+    assert.deepEqual(bench.ask(2, { ask: 'trackable_motions', view }), { texts: [] });
     bench.tell(3, inHall(3, OUT));
     assert.deepEqual(bench.takeMotions(), []);
     assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock tag 1-3']);
-    bench.tell(4, inHall(4, OUT, OTHER));
+    bench.tell(4, inHall(4, IN, OTHER));
     assert.deepEqual(briefMotions(bench.takeMotions()), ['cart by other of 4']);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock cart 1-4']);
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock other 4', 'entry dock cart 4']);
+  });
+
+  test('is where its other providers are when the one that it was at is taken off', async () => {
+    const bench = await open();
+    bench.tell(0, trackable('cart', ['tag', 'other'], { radius: 1 }), trackable('box', [], { parent: 'cart' }));
+    bench.tell(1, inHall(0.5, OUT, OTHER), inHall(1, IN));
+    bench.takeMotions();
+    bench.takeFenceEvents();
+    const { motions } = bench.tell(3, trackable('cart', ['other'], { radius: 1 }));
+    const moved = bench.takeMotions();
+    assert.deepEqual(briefMotions(moved), ['cart by other of 0.5', 'box by other of 0.5']);
+    assert.deepEqual(moved[0]?.location.trackables, ['cart']);
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock cart 1-3', 'exit dock box 1-3']);
+    assert.deepEqual(
+      motions.map((motion) => motion.kind === 'moved' && [motion.id, motion.keyMs]),
+      [
+        ['cart', Date.parse(iso(3))],
+        ['box', Date.parse(iso(3))],
+      ],
+    );
+  });
+
+  test('says nothing when a provider is taken off that it is not at', async () => {
+    const bench = await open();
+    bench.tell(0, trackable('cart', ['tag', 'other']));
+    bench.tell(1, inHall(1, OUT, OTHER), inHall(2, IN));
+    bench.takeMotions();
+    bench.takeFenceEvents();
+    const { events, motions } = bench.tell(3, trackable('cart', ['tag']));
+    assert.deepEqual([events, motions], [[], []]);
   });
 
   test('that is deleted is on none of its providers any more', async () => {

@@ -60,7 +60,7 @@ describe('a trackable that is carried', () => {
     assert.equal(new Set(motions).size, 4);
   });
 
-  test('stays where it is when it is carried no longer', async () => {
+  test('stays where it was put down when it is carried no longer, whatever the rules are then', async () => {
     const bench = await open();
     bench.tell(1, inHall(1, IN));
     bench.takeMotions();
@@ -69,6 +69,21 @@ describe('a trackable that is carried', () => {
     assert.deepEqual(briefMotions(bench.takeMotions()), ['cart by tag of 3']);
     const answer = bench.ask(4, { ask: 'fence_trackables', id: 'dock', spatial: true });
     assert.deepEqual(answer, { ids: ['vase', 'box'] });
+    bench.tell(5, { kind: 'rules', rules: [{ expression: 'floor = 0', priority: 1 }] });
+    assert.deepEqual(bench.takeMotions(), []);
+    assert.deepEqual(bench.ask(6, { ask: 'fence_trackables', id: 'dock', spatial: true }), answer);
+  });
+
+  test('is where its own provider is when it is carried no longer', async () => {
+    const bench = await open();
+    bench.tell(0, trackable('box', ['own'], { parent: 'cart' }));
+    bench.tell(1, inHall(1, OUT, OWN));
+    bench.tell(2, inHall(2, IN));
+    bench.takeMotions();
+    bench.takeFenceEvents();
+    bench.tell(3, trackable('box', ['own']));
+    assert.deepEqual(briefMotions(bench.takeMotions()), ['box by own of 1', 'vase by own of 1']);
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock box 2-3', 'exit dock vase 2-3']);
   });
 
   test('loses its motion with the provider of its parent', async () => {
@@ -95,7 +110,7 @@ describe('a trackable that is carried', () => {
     bench.tell(2, inHall(2, IN));
     bench.takeMotions();
     bench.tell(3, { kind: 'forget', id: 'tag' });
-    assert.deepEqual(bench.takeMotions(), []);
+    assert.deepEqual(briefMotions(bench.takeMotions()), ['box by own of 1', 'vase by own of 1']);
     const answer = bench.ask(4, { ask: 'trackable_motion', id: 'vase', view: { crs: 'EPSG:4326' } });
     assert.equal(JSON.parse((answer as { texts: string[] }).texts[0] as string).location.provider_id, 'own');
   });

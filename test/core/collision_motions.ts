@@ -1,6 +1,6 @@
-import { type Body, locate, type Moved, newBody, newSite } from '../../src/core/collision/body.ts';
+import { type Body, locate, newBody, newSite } from '../../src/core/collision/body.ts';
 import { destination } from '../../src/core/location/geodesic.ts';
-import type { Motion } from '../../src/core/motion/motion.ts';
+import type { Motion, Moved } from '../../src/core/motion/motion.ts';
 
 /** Where the plane of the tests touches the earth, unless told otherwise. */
 export const ORIGIN = { lon: 8.68, lat: 50.11 };
@@ -38,6 +38,7 @@ export function moved(id: string, atMs: number, more: Partial<Moved> = {}): Move
     ...ORIGIN,
     z: undefined,
     elevationRef: 'floor',
+    levelMetres: undefined,
     floor: 0,
     extrusion: undefined,
     collides: true,

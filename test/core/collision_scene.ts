@@ -1,5 +1,5 @@
-import type { Moved } from '../../src/core/collision/body.ts';
 import { type CollisionStage, openCollisionStage } from '../../src/core/collision/stage.ts';
+import type { Moved } from '../../src/core/motion/motion.ts';
 import { checker } from '../../src/model/check.ts';
 import { CollisionEvent } from '../../src/model/events.ts';
 import type { EventText, Variant } from '../../src/model/topics.ts';

@@ -131,6 +131,17 @@ suite('collision stage', () => {
       ['start b a 2', 'start c a 3', 'start c b 3', 'start d a 4', 'start d b 4', 'start d c 4'],
     ],
     [
+      'compares heights of different references where a zone says how high its floor is',
+      [
+        disc('a', 1, 0, { z: 0, extrusion: 2, levelMetres: 400 }),
+        disc('b', 2, 0, { z: 401, extrusion: 1, elevationRef: 'wgs84' }),
+        disc('c', 3, 0, { z: 403, extrusion: 1, elevationRef: 'wgs84', levelMetres: 500 }),
+        disc('d', 4, 0, { z: 3, extrusion: 1 }),
+      ],
+      4,
+      ['start b a 2', 'start d b 4'],
+    ],
+    [
       'takes points, but not two of them',
       [moved('p', 1), moved('q', 2), disc('a', 3, 1)],
       3,

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { planeOnly } from '../../src/core/fence/fence_plane.ts';
 import type { Fence } from '../../src/model/fence.ts';
+import type { Location } from '../../src/model/location.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { HALL, square } from '../support/hall.ts';
-import { fence, inHall, locationAt, ShardBench, trackable, zone } from '../support/shard_bench.ts';
-import { brief } from './brief.ts';
+import { fence, inHall, iso, locationAt, ShardBench, type Telling, trackable, zone } from '../support/shard_bench.ts';
+import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
@@ -35,6 +37,11 @@ function hallMoved(metres: number): Zone {
     i % 2 === 0 ? row : [(row[0] as number) - metres, row[1] as number],
   );
   return { ...HALL, ground_control_points: rows };
+}
+
+/** A location that has its place on the earth where the hall has these metres, sent at second 1. */
+function onEarth([x, y]: readonly [number, number], more: Partial<Location> = {}): Telling {
+  return locationAt(1, 9 + (x / 100) * 0.001394785, 50 + (y / 100) * 0.000898919, more);
 }
 
 function news(bench: ShardBench): string[] {
@@ -129,31 +136,46 @@ describe('a changed fence', () => {
     bench.tell(1, inHall(1, IN));
     bench.tell(2, inHall(2, OUT));
     news(bench);
-    bench.tell(3, fence({ ...DOCK, exit_delay: 60_000, foreign_id: 'new', properties: { a: 1 } }));
+    bench.tell(3, fence({ ...DOCK, exit_delay: 5000, foreign_id: 'new', properties: { a: 1 } }));
     bench.step(7);
     const [event] = bench.heard.fenceEvents;
     assert.deepEqual([event?.foreign_id, event?.properties], ['new', { a: 1 }]);
     assert.deepEqual(news(bench), ['exit dock tag 1-7', 'exit dock cart 1-7']);
-  });
-
-  test('with another timeout has it from the next location on', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, IN));
-    bench.tell(2, fence({ ...DOCK, timeout: 1000 }));
-    bench.step(10);
-    bench.tell(11, inHall(11, IN));
-    bench.step(20);
-    assert.deepEqual(news(bench).slice(2), ['exit dock tag 1-12', 'exit dock cart 1-12']);
   });
 });
 
 describe('a fence in the plane of a zone', () => {
   test('moves with its zone, and so its members leave and others enter', async () => {
     const bench = await open();
-    bench.tell(1, inHall(1, IN), inHall(1, [25, 5], { provider_id: 'other' }));
+    bench.tell(1, onEarth(IN), onEarth([25, 5], { provider_id: 'other' }));
     news(bench);
     bench.tell(5, zone(hallMoved(20)));
     assert.deepEqual(news(bench), ['exit dock tag 1-5', 'entry dock other 5', 'exit dock cart 1-5']);
+  });
+
+  test('moves with its zone together with what was located in the metres of that zone', async () => {
+    const bench = await open();
+    bench.tell(1, inHall(1, IN), inHall(1, OUT, { provider_id: 'other' }));
+    news(bench);
+    bench.heard.motions.length = 0;
+    bench.heard.locations.length = 0;
+    bench.rows = 'all';
+    const { motions, rows } = bench.tell(5, zone(hallMoved(20)));
+    assert.deepEqual([news(bench), bench.heard.locations], [[], []]);
+    assert.deepEqual(briefMotions(bench.heard.motions), ['cart by tag of 1']);
+    const [lon = 0, lat = 0] = bench.heard.motions[0]?.location.position.coordinates ?? [];
+    assert.ok(Math.abs(lon - (9 + (25 / 100) * 0.001394785)) < 1e-7 && lat > 50, `${lon} ${lat}`);
+    assert.deepEqual(
+      motions.map((motion) => motion.kind === 'moved' && [motion.id, motion.keyMs]),
+      [['cart', Date.parse(iso(5))]],
+    );
+    assert.deepEqual(rows.map(({ id }) => id).sort(), ['cart', 'other', 'tag']);
+    const view = { crs: 'local' };
+    const { texts } = bench.ask(6, { ask: 'provider_locations', view }) as { texts: string[] };
+    const shown = texts.map((text) => JSON.parse(text).position.coordinates);
+    assert.deepEqual(shown, [[...IN], [...OUT]]);
+    bench.tell(7, inHall(7, OUT));
+    assert.deepEqual(news(bench), ['exit dock tag 1-7', 'exit dock cart 1-7']);
   });
 
   test('is moved in one observation with all other fences of the zone: exits first, each in id order', async () => {
@@ -166,7 +188,7 @@ describe('a fence in the plane of a zone', () => {
     ] as const) {
       bench.tell(0, fence({ ...DOCK, id, region }));
     }
-    bench.tell(1, inHall(1, [50, 5]));
+    bench.tell(1, onEarth([50, 5]));
     news(bench);
     bench.tell(5, zone(hallMoved(45)));
     const objects = ['tag', 'cart'];
@@ -213,10 +235,46 @@ describe('a fence in the plane of a zone', () => {
     assert.deepEqual(news(bench), ['entry dock tag 7', 'entry dock cart 7']);
   });
 
+  test('stays where it was by what its zone has left it, until there is one of that name again', async () => {
+    const bench = await open({ timeout: 10_000 });
+    bench.tell(1, inHall(1, IN));
+    news(bench);
+    const { ground_control_points } = HALL;
+    const left = {
+      ...DOCK,
+      timeout: 10_000,
+      former_zone: { id: HALL.id, type: 'uwb' as const, ground_control_points },
+    };
+    bench.tell(5, fence(left), { kind: 'zone', id: HALL.id, entity: undefined });
+    bench.tell(6, fence({ ...left, name: 'Dock' }));
+    assert.deepEqual(news(bench), []);
+    bench.tell(7, locationAt(7, 9.00005, 50.00003, { provider_id: 'other' }));
+    assert.deepEqual(news(bench), ['entry dock other 7']);
+    bench.step(11);
+    assert.deepEqual(news(bench), ['exit dock tag 1-11', 'exit dock cart 1-11']);
+    bench.tell(12, zone(hallMoved(50)));
+    assert.deepEqual(news(bench), ['entry dock tag 12', 'exit dock other 7-12', 'entry dock cart 12']);
+  });
+
+  test('keeps the height of its floor too', async () => {
+    const bench = await ShardBench.open();
+    const hall = { ...HALL, wgs84_height: 100 };
+    const low = { ...DOCK, extrusion: 3 };
+    const position = { type: 'Point' as const, coordinates: [9.00005, 50.00003, 400] };
+    bench.tell(0, zone(hall), fence(low));
+    bench.tell(1, locationAt(1, 0, 0, { position, elevation_ref: 'wgs84' }));
+    const left = { ...low, former_zone: planeOnly(hall) };
+    bench.tell(2, fence(left), { kind: 'zone', id: HALL.id, entity: undefined });
+    assert.deepEqual(news(bench), []);
+    bench.tell(3, fence(low));
+    bench.tell(4, zone());
+    assert.deepEqual(news(bench), ['entry dock tag 4'], 'above a floor of unknown height');
+  });
+
   test('in EPSG:4326 does not move with a zone', async () => {
     const region: Fence['region'] = { type: 'Point', coordinates: [9, 50] };
     const bench = await open({ crs: 'EPSG:4326', region, radius: 20 });
-    bench.tell(1, inHall(1, IN));
+    bench.tell(1, onEarth(IN));
     news(bench);
     bench.tell(5, zone(hallMoved(500)));
     assert.deepEqual(news(bench), []);

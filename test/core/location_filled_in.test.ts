@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Location } from '../../src/model/location.ts';
 import { HALL } from '../support/hall.ts';
-import { inHall, iso, locationAt, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { forced, inHall, iso, locationAt, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
 
 /** The last location that subscribers have heard of. */
 function last(bench: ShardBench): Location {
@@ -71,7 +71,6 @@ describe('a location is served', () => {
       heading_accuracy: 3,
       speed: 1.5,
       course: 270,
-      timestamp_sent: '2026-03-01T12:00:01.5Z',
       properties: { nested: { list: [1, 'two', null] }, empty: {} },
     };
     const { position, ...rest } = await heard({ ...sent, source: 'anything', provider_type: 'ble-aoa' });
@@ -83,10 +82,64 @@ describe('a location is served', () => {
       provider_id: 'tag',
       crs: 'EPSG:4326',
       timestamp_generated: iso(1),
+      timestamp_sent: iso(1),
       trackables: [],
       floor: 0,
       elevation_ref: 'floor',
     });
+  });
+});
+
+describe('the time at which a location is sent', () => {
+  const ITS_OWN = '2026-03-01T12:00:00.5Z';
+  const PROPERTIES = { timestamp_sent: ITS_OWN, text: ',"timestamp_sent":"x"' };
+
+  /** Of a location that a shard takes at second 1 and publishes at second 2, in each rendering. */
+  async function published(more: Partial<Location>): Promise<Location[]> {
+    const bench = await ShardBench.open();
+    const views = [{ crs: 'EPSG:4326' }, { crs: 'EPSG:32632' }, { crs: 'EPSG:4326', geojson: true }];
+    const topics = ['location_updates', 'trackable_motions'] as const;
+    const variants = topics.flatMap((topic, t) => views.map((view, v) => ({ id: 10 + 3 * t + v, topic, ...view })));
+    bench.tell(0, { kind: 'variants', variants }, trackable('cart', ['tag']));
+    const items = bench.items(1, locationAt(1, 9, 50, more));
+    const { events } = bench.shard.step({ nowMs: T0 + 1000, sentMs: T0 + 2000, items, rowsMax: 0 });
+    assert.equal(events.length, 6);
+    return events.map(({ text }) => {
+      const event = JSON.parse(text);
+      const members = event.features?.[0].properties ?? event;
+      return members.location ?? members;
+    });
+  }
+
+  test("is the hub's, in locations and motions of every rendering, whatever their sender has said", async () => {
+    for (const timestamp_sent of [null, ITS_OWN]) {
+      const locations = await published({ timestamp_sent, properties: PROPERTIES, accuracy: 2 });
+      for (const { timestamp_sent: sent, properties, accuracy } of locations) {
+        assert.deepEqual({ sent, properties, accuracy }, { sent: iso(2), properties: PROPERTIES, accuracy: 2 });
+      }
+    }
+  });
+
+  test('is said once', async () => {
+    const bench = await ShardBench.open();
+    const { events } = bench.tell(1, locationAt(1, 9, 50, { timestamp_sent: ITS_OWN }));
+    assert.equal(events[0]?.text.split('"timestamp_sent"').length, 2);
+  });
+
+  test("is its sender's where the last location is kept and asked for, also after a restart", async () => {
+    const bench = await ShardBench.open();
+    bench.rows = 'all';
+    const { rows } = bench.tell(1, locationAt(1, 9, 50, { timestamp_sent: ITS_OWN, properties: PROPERTIES }));
+    const after = await ShardBench.open();
+    after.tell(2, trackable('cart', ['tag']), { kind: 'restore', rows, holdMs: 0 });
+    for (const asked of [bench, after]) {
+      const answer = asked.ask(3, { ask: 'provider_location', id: 'tag', view: { crs: 'EPSG:4326' } });
+      const [text = ''] = 'texts' in answer ? answer.texts : [];
+      const { timestamp_sent: sent, properties } = JSON.parse(text);
+      assert.deepEqual({ sent, properties }, { sent: ITS_OWN, properties: PROPERTIES });
+    }
+    after.tell(4, forced(trackable('other', ['tag'])));
+    assert.equal(after.heard.motions.at(-1)?.location.timestamp_sent, iso(4));
   });
 });
 

@@ -137,11 +137,11 @@ describe('a zone that follows a trackable', () => {
     );
   });
 
-  test('stays when the trackable silently falls back to another location, or is gone', async () => {
+  test('goes where the trackable falls back to, and stays when it is gone', async () => {
     const bench = await open(reader('r', byTrackables('cart')));
     bench.tell(0, trackable('cart', ['tag', 'own']));
     bench.tell(1, locationAt(1, 9, 51, { provider_id: 'own' }), locationAt(1, 9, 52));
-    assert.deepEqual(goals(bench.tell(2, { kind: 'forget', id: 'tag' })), []);
+    assert.deepEqual(goals(bench.tell(2, { kind: 'forget', id: 'tag' })), ['r to 9,51, 0 by trackable cart']);
     assert.deepEqual(goals(bench.tell(3, deleted('trackable', 'cart'))), []);
     assert.deepEqual(goals(bench.tell(4, locationAt(4, 9, 51))), []);
   });

@@ -125,7 +125,7 @@ test('after a restart into silence each member leaves once, at its own fence tim
       assert.deepEqual(left.toSorted(), due.toSorted());
       assert.deepEqual(early, []);
     }),
-    RUNS,
+    { ...RUNS, numRuns: 250 },
   );
   assert.ok(overdue > 20, `only ${overdue} overdue exits`);
 });

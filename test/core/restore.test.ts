@@ -39,10 +39,12 @@ describe('after a restart', () => {
     bench.tell(1, inHall(1, IN));
     const next = await restart(bench, 100);
     assert.deepEqual(next.events, []);
+    const motions = next.outcomes.flatMap((outcome) => outcome.motions);
     assert.deepEqual(
-      next.outcomes.flatMap(({ motions }) => motions),
-      [],
+      motions.map(({ kind, id }) => `${kind} ${id}`),
+      ['stands cart'],
     );
+    assert.deepEqual(next.tell(101, { kind: 'stand', id: 7 }).motions, [{ ...motions[0], seq: motions[0]!.seq + 1 }]);
     assert.deepEqual(next.ask(101, { ask: 'fence_providers', id: 'dock', spatial: false }), { ids: ['tag'] });
     assert.deepEqual(next.ask(101, { ask: 'fence_trackables', id: 'dock', spatial: false }), { ids: ['cart'] });
     next.tell(102, inHall(102, IN));
@@ -85,7 +87,7 @@ describe('after a restart', () => {
       next.tell(100, trackable(',"trackables":["cart"', ['tag']));
       for (const { id, kind, ...row } of kept(bench) as (LastKnownRow & { gone?: false })[]) {
         const { texts } = next.ask(101, { ask: `${kind}_location`, id, view: { crs: 'EPSG:4326' } }) as never;
-        assert.deepEqual(texts, [row.location]);
+        assert.deepEqual(texts, [row.location.replace(/,"local":\[50,5\]}$/, '}')]);
       }
     });
   }
@@ -96,7 +98,7 @@ describe('after a restart', () => {
     bench.rows = 'all';
     bench.step(0);
     const [row] = kept(bench) as [LastKnownRow & { gone?: false }];
-    const value = JSON.parse(row.location);
+    const { local: _, ...value } = JSON.parse(row.location);
     for (const names of [Object.keys(value).toReversed(), ['crs', 'trackables', 'position']]) {
       const turned = JSON.stringify({ ...Object.fromEntries(names.map((name) => [name, value[name]])), ...value });
       const next = await open();
@@ -206,13 +208,23 @@ describe('after a restart', () => {
     const next = await restart(bench, 500, { timeout: 60_000 });
     next.tell(500.5, fence(square({ id: 'unrelated', zone_id: 'nowhere' })));
     assert.deepEqual(next.takeFenceEvents(), []);
-    next.tell(501, fence(square({ id: 'dock', timeout: 60_000, exit_tolerance: 1 })));
+    next.tell(501, fence(square({ id: 'dock', timeout: 60_000, extrusion: 9 })));
     assert.deepEqual(brief(next.takeFenceEvents()), [
       'exit dock tag 30-90',
       'entry dock tag 501',
       'exit dock cart 30-90',
       'entry dock cart 501',
     ]);
+  });
+
+  test('a changed tolerance before the end of the hold leaves an overdue exit as it is', async () => {
+    const bench = await open({ timeout: 60_000 });
+    bench.tell(30, inHall(30, IN));
+    const next = await restart(bench, 500, { timeout: 60_000 });
+    next.tell(501, fence(square({ id: 'dock', timeout: 60_000, exit_tolerance: 1 })));
+    assert.deepEqual(next.takeFenceEvents(), []);
+    next.step(502);
+    assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock tag 30-90', 'exit dock cart 30-90']);
   });
 
   test('tolerance and delay timers have not come back: a member is inside until it is seen', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
+import type { Location } from '../../src/model/location.ts';
 import { square } from '../support/hall.ts';
 import { deleted, fence, inHall, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
 
@@ -29,7 +30,8 @@ describe('rows', () => {
     const { location, ...rest } = row;
     const expected = { kind: 'provider', id: 'tag', receivedMs: T0 + 5000, keyMs: T0 + 2000 };
     assert.deepEqual(rest, { ...expected, memberships: [['dock', T0 + 2000]] });
-    assert.deepEqual(JSON.parse(location), bench.heard.locations[0]);
+    const { timestamp_sent: _, ...heard } = bench.heard.locations[0] as Location;
+    assert.deepEqual(JSON.parse(location), { ...heard, local: [5, 5] });
   });
 
   test('that are urgent are those whose memberships have changed; the others follow when all are wanted', async () => {

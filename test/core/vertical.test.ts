@@ -24,6 +24,8 @@ interface Case {
   readonly name: string;
   readonly fence: Partial<Fence>;
   readonly zoneFloor?: number | null;
+  /** wgs84_height of the zone. */
+  readonly level?: number;
   readonly z?: number;
   readonly location?: Partial<Location>;
   readonly inside: boolean;
@@ -85,6 +87,18 @@ const CASES: readonly Case[] = [
     location: { elevation_ref: 'wgs84' },
     inside: false,
   },
+  ...(
+    [
+      ['a location above the ellipsoid, in a fence above the floor', { extrusion: 3 }, 402, 'wgs84', true],
+      ['and above that fence', { extrusion: 3 }, 404, 'wgs84', false],
+      ['a location above the floor, in a fence above the ellipsoid', { region: raised(400) }, 2, 'floor', true],
+      ['and below that fence', { region: raised(403) }, 2, 'floor', false],
+    ] as const
+  ).map(([name, more, z, ref, inside]): Case => {
+    const elevation_ref = ref === 'floor' ? 'wgs84' : 'floor';
+    const location: Partial<Location> = { elevation_ref: ref };
+    return { name, fence: { extrusion: 3, ...more, elevation_ref }, z, location, level: 400, inside };
+  }),
   {
     name: 'a round fence has heights as well',
     fence: { region: { type: 'Point', coordinates: [5, 5, 10] }, radius: 2, extrusion: 1 },
@@ -100,10 +114,14 @@ const CASES: readonly Case[] = [
 ];
 
 describe('in a fence', () => {
-  for (const { name, fence: more, zoneFloor = 0, z, location, inside } of CASES) {
+  for (const { name, fence: more, zoneFloor = 0, level, z, location, inside } of CASES) {
     test(`${name}: ${inside ? 'inside' : 'outside'}`, async () => {
       const bench = await ShardBench.open();
-      bench.tell(0, zone({ ...HALL, floor: zoneFloor }), fence(square({ id: 'dock', ...more })));
+      bench.tell(
+        0,
+        zone({ ...HALL, floor: zoneFloor, wgs84_height: level ?? null }),
+        fence(square({ id: 'dock', ...more })),
+      );
       bench.tell(1, inHall(1, z === undefined ? [5, 5] : [5, 5, z], location));
       assert.deepEqual(brief(bench.takeFenceEvents()), inside ? ['entry dock tag 1'] : []);
       const spatial = bench.ask(2, { ask: 'fence_providers', id: 'dock', spatial: true });
@@ -117,5 +135,61 @@ describe('in a fence', () => {
     bench.tell(1, inHall(1, [5, 5]));
     bench.tell(2, inHall(2, [5, 5], { floor: 1 }));
     assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 1', 'exit dock tag 1-2']);
+  });
+
+  describe('the exit tolerance is a distance in space', () => {
+    for (const [name, [x, y, z], more, holds] of [
+      ['above', [5, 5, 4.9], {}, true],
+      ['too far above', [5, 5, 5.1], {}, false],
+      ['below', [5, 5, -1.9], {}, true],
+      ['beside and above, within', [11.2, 5, 4.2], {}, true],
+      ['beside and above, beyond', [11.5, 5, 4.5], {}, false],
+      ['above a fence without height', [5, 5, 400], { extrusion: null }, true],
+      ['beside a fence without height', [11.5, 5, 400], { extrusion: null }, true],
+      ['above a plane', [5, 5, 1.5], { extrusion: 0 }, true],
+    ] as const) {
+      test(`${name}: ${holds ? 'held' : 'not held'}`, async () => {
+        const bench = await ShardBench.open();
+        bench.tell(0, zone(), fence(square({ id: 'dock', extrusion: 3, exit_tolerance: 2, ...more })));
+        bench.tell(1, inHall(1, [5, 5, 0]));
+        bench.tell(2, inHall(2, [x, y, z]));
+        assert.deepEqual(brief(bench.takeFenceEvents()).slice(1), holds ? [] : ['exit dock tag 1-2']);
+      });
+    }
+
+    test('so a tag that shakes at the top of a fence does not flutter', async () => {
+      const bench = await ShardBench.open();
+      bench.tell(0, zone(), fence(square({ id: 'dock', extrusion: 3, exit_tolerance: 2 })));
+      for (const [i, z] of [1, 3.1, 2.9, 3.1, 2.9].entries()) bench.tell(i + 1, inHall(i + 1, [5, 5, z]));
+      assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 1']);
+    });
+  });
+
+  describe('the entry tolerance is a distance in space', () => {
+    for (const [z, enters] of [
+      [0.5, false],
+      [1, true],
+      [2, true],
+      [2.5, false],
+    ] as const) {
+      test(`${z} m high, in a fence of 3 m: ${enters ? 'deep enough' : 'not deep enough'}`, async () => {
+        const bench = await ShardBench.open();
+        bench.tell(0, zone(), fence(square({ id: 'dock', extrusion: 3, entry_tolerance: 1 })));
+        bench.tell(1, inHall(1, [5, 5, z]));
+        assert.deepEqual(brief(bench.takeFenceEvents()), enters ? ['entry dock tag 1'] : []);
+      });
+    }
+  });
+
+  test('a floor that is raised takes its fences and what is above it along, and leaves what is above the ellipsoid', async () => {
+    const bench = await ShardBench.open();
+    const level = (metres: number) => zone({ ...HALL, wgs84_height: metres });
+    bench.tell(0, level(400), fence(square({ id: 'dock', extrusion: 3 })));
+    bench.tell(1, inHall(1, [5, 5, 401], { elevation_ref: 'wgs84' }), inHall(1, [5, 5, 1], { provider_id: 'other' }));
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 1', 'entry dock other 1']);
+    bench.tell(2, level(500));
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock tag 1-2']);
+    bench.tell(3, level(399));
+    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 3']);
   });
 });

@@ -20,6 +20,7 @@ function zoneOf(...corners: readonly number[][]): Zone {
   };
 }
 
+const between = ([x = 0, y = 0]: number[], [toX = 0, toY = 0]: number[]) => [(x + toX) / 2, (y + toY) / 2];
 const centre = [(A[0] as number) + 0.0006973925, (A[1] as number) + 0.00044946];
 const east = (corner: number[]) => [180 + (corner[0] as number) - 9.0006973925, corner[1] as number];
 const wrapped = (corner: number[]) =>
@@ -33,6 +34,10 @@ describe('zoneSquareMetres is', () => {
     ['that of a polygon with a dent', zoneOf(A, B, C, D, centre), 7_500],
     ['that of the hull, negative, where edges cross', zoneOf(A, C, B, D), -10_000],
     ['that of the hull with all corners on it', zoneOf(A, centre, C, B, D), -10_000],
+    ['that of the hull, negative, where a point lies on another edge', zoneOf(A, B, C, between(A, B), D), -10_000],
+    ['that of the hull, negative, where an edge runs back', zoneOf(A, B, between(A, B), C, D), -10_000],
+    ['that of the polygon with a point on an edge between its ends', zoneOf(A, between(A, B), B, C, D), 10_000],
+    ['nothing for points on one line', zoneOf(A, between(A, B), B), 0],
     ['the same across the antimeridian', zoneOf(...[A, B, C, D].map(wrapped)), 10_000],
     ['nothing for two points', zoneOf(A, C), 0],
     ['nothing without points', { id: 'z', type: 'uwb' }, 0],

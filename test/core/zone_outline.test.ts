@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { placeLocal } from '../../src/core/zone/from_local.ts';
-import { zoneOutlines } from '../../src/core/zone/outline.ts';
+import { zoneOutline } from '../../src/core/zone/outline.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { HALL } from '../support/hall.ts';
 
@@ -17,27 +17,96 @@ function zoneAt(...places: readonly (readonly [number, number])[]): Zone {
 const units = (ring: readonly (readonly number[])[] | undefined) =>
   ring?.map(([lon = 0, lat = 0]) => [Math.round((lon - 8) * 1e5) / 100, Math.round((lat - 50) * 1e5) / 100]);
 
-describe('zoneOutlines', () => {
-  test('has the points in their order first, then their hull', () => {
-    const [ordered, hull] = zoneOutlines(zoneAt([0, 0], [4, 4], [4, 0], [0, 4], [2, 1]));
-    assert.deepEqual(units(ordered), [
-      [0, 0],
-      [4, 4],
-      [4, 0],
-      [0, 4],
-      [2, 1],
-    ]);
-    assert.deepEqual(units(hull), [
-      [0, 0],
-      [4, 0],
-      [4, 4],
-      [0, 4],
-    ]);
+const CORNERS = [
+  [0, 0],
+  [4, 0],
+  [4, 4],
+  [0, 4],
+] as const;
+
+describe('zoneOutline', () => {
+  const inOrders: readonly (readonly [string, readonly (readonly [number, number])[]])[] = [
+    ['the corners in their order', CORNERS],
+    ['the corners clockwise', CORNERS.toReversed()],
+    [
+      'edges that cross',
+      [
+        [0, 0],
+        [4, 4],
+        [4, 0],
+        [0, 4],
+      ],
+    ],
+    ['a point within, named last', [...CORNERS, [2, 1]]],
+    ['a point within, named first', [[2, 3], ...CORNERS]],
+    [
+      'a point within, between two corners',
+      [
+        [0, 0],
+        [1, 2],
+        [4, 0],
+        [4, 4],
+        [0, 4],
+      ],
+    ],
+    [
+      'many points within',
+      [
+        [1, 1],
+        [4, 4],
+        [3, 1],
+        [0, 4],
+        [2, 2],
+        [4, 0],
+        [1, 3],
+        [0, 0],
+        [3, 3],
+      ],
+    ],
+    [
+      'points on the edges',
+      [
+        [0, 0],
+        [2, 0],
+        [4, 0],
+        [4, 3],
+        [4, 4],
+        [1, 4],
+        [0, 4],
+        [0, 2],
+      ],
+    ],
+    [
+      'points on one line within',
+      [
+        [1, 1],
+        [2, 2],
+        [3, 3],
+        [0, 0],
+        [4, 4],
+        [4, 0],
+        [0, 4],
+      ],
+    ],
+    ['points that are there twice', [...CORNERS, ...CORNERS, [2, 2], [2, 2]]],
+  ];
+  for (const [what, places] of inOrders) {
+    test(`is the convex hull of ${what}`, () => {
+      assert.deepEqual(units(zoneOutline(zoneAt(...places))), CORNERS);
+    });
+  }
+
+  test('is the same ring in every order of the points', () => {
+    const places = [...CORNERS, [2, 1], [3, 2]] as const;
+    for (const order of permutations([...places])) {
+      assert.deepEqual(units(zoneOutline(zoneAt(...order))), CORNERS, JSON.stringify(order));
+    }
   });
 
-  test('leaves points on an edge out of the hull', () => {
-    const [, hull] = zoneOutlines(zoneAt([0, 0], [2, 0], [4, 0], [4, 4], [0, 4], [0, 2]));
-    assert.equal(hull?.length, 4);
+  test('has no direction that makes points on a skew edge its corners', () => {
+    const skew = [0, 1, 2, 3, 4, 5, 6].map((i) => [i * 0.7, i * 0.3] as const);
+    const ring = zoneOutline(zoneAt(...skew, [0, 4])) ?? [];
+    assert.equal(ring.length, 3, JSON.stringify(ring));
   });
 
   test('draws a rectangle from two corners, along the axes of the zone', () => {
@@ -50,7 +119,7 @@ describe('zoneOutlines', () => {
         [100, 100],
       ],
     };
-    const [ring = []] = zoneOutlines(turned);
+    const ring = zoneOutline(turned) ?? [];
     assert.equal(ring.length, 4);
     const [, [east = 0, south = 0] = []] = ring;
     // The diagonal points north, so the corner at 100, 0 lies half as far to the east and half as far to the north.
@@ -58,19 +127,62 @@ describe('zoneOutlines', () => {
   });
 
   test('crosses the antimeridian', () => {
-    const rows = [179.999, -179.999, 180, -179.9995].flatMap((lon, i) => [
-      [lon, i % 2 === 0 ? 0 : 0.001 * i],
-      [i, i * i],
+    const rows = (
+      [
+        [179.999, 0],
+        [-179.9995, 0.001],
+        [180, 0.0005],
+        [-179.999, 0],
+        [179.999, 0.001],
+        [-179.999, 0.001],
+      ] as const
+    ).flatMap((place, i) => [[...place], [i, i * i]]);
+    assert.deepEqual(zoneOutline({ id: 'z', type: 'uwb', ground_control_points: rows }), [
+      [179.999, 0],
+      [-179.999, 0],
+      [-179.999, 0.001],
+      [179.999, 0.001],
     ]);
-    const [, hull = []] = zoneOutlines({ id: 'z', type: 'uwb', ground_control_points: rows });
-    assert.ok(hull.length >= 3 && hull.every(([lon = 0]) => Math.abs(lon) >= 179.999), JSON.stringify(hull));
   });
 
-  test('is empty for a zone that is not placed', () => {
-    assert.deepEqual(zoneOutlines({ id: 'z', type: 'uwb', incomplete_configuration: true }), []);
-    assert.deepEqual(zoneOutlines({ id: 'z', type: 'rfid', position: { type: 'Point', coordinates: [8, 50] } }), []);
+  test('goes around a pole', () => {
+    const rows = [
+      [0, 89.99],
+      [0, 89.999],
+      [180, 89.99],
+      [90, 89.99],
+      [-90, 89.99],
+    ].flatMap((place, i) => [
+      place,
+      [
+        [0, -1000],
+        [0, -100],
+        [0, 1000],
+        [1000, 0],
+        [-1000, 0],
+      ][i] as number[],
+    ]);
+    const ring = zoneOutline({ id: 'z', type: 'uwb', ground_control_points: rows }) ?? [];
+    assert.deepEqual(
+      ring.map(([lon]) => lon).toSorted((a = 0, b = 0) => a - b),
+      [-90, 0, 90, 180],
+    );
+    assert.ok(ring.every(([, lat]) => lat === 89.99));
+  });
+
+  test('is nothing for a zone that is not placed, or by points on one line', () => {
+    assert.equal(zoneOutline({ id: 'z', type: 'uwb', incomplete_configuration: true }), undefined);
+    assert.equal(zoneOutline({ id: 'z', type: 'rfid', position: { type: 'Point', coordinates: [8, 50] } }), undefined);
+    assert.equal(zoneOutline(zoneAt([0, 0], [1, 1], [3, 3], [2, 2])), undefined);
   });
 });
+
+function* permutations<T>(list: readonly T[]): Generator<T[]> {
+  if (list.length < 2) yield [...list];
+  for (const [i, first] of list.entries()) {
+    if (list.length > 1) for (const rest of permutations(list.toSpliced(i, 1))) yield [first, ...rest];
+  }
+}
 
 const REFERENCE = { global: [9, 50], local: [0, 0], clockwiseDegrees: 0 };
 

@@ -42,4 +42,15 @@ describe('ZoneTable', () => {
     zones.set(id.toLowerCase(), undefined);
     assert.deepEqual([zones.find(id), zones.find('hall'), zones.size], [undefined, undefined, 0]);
   });
+
+  test('finds a UUID in any case, as an id before as a foreign id', () => {
+    const zones = new ZoneTable();
+    const uuid = 'aaaaaaaa-0000-4000-8000-00000000000a';
+    zones.set('b', { id: 'b', type: 'ibeacon', foreign_id: uuid.toUpperCase() });
+    assert.deepEqual([zones.find(uuid)?.id, zones.find(uuid.toUpperCase())?.id], ['b', 'b']);
+    zones.set(uuid, { id: uuid, type: 'uwb' });
+    assert.deepEqual([zones.find(uuid)?.id, zones.find(uuid.toUpperCase())?.id], [uuid, uuid]);
+    zones.set('b', undefined);
+    assert.equal(zones.size, 1);
+  });
 });

@@ -1,9 +1,10 @@
 import { Findings } from './findings.ts';
 import { type AtEnd, HubProcess, newFolder, randomFrom } from './hub_process.ts';
 import { type Crash, Ledger } from './ledger.ts';
+import { Pairs } from './pairs.ts';
 import { RESTART_DELAY_MS, Walkers } from './walkers.ts';
 
-/** Clients that send one request after the other, besides the walkers. */
+/** Clients that send one request after the other, besides the walkers and the pairs. */
 const CLIENTS = ['a', 'b', 'c', 'd'];
 /** With fast writes: what a busy hub may lose of last locations. */
 const LOST_MS = 2000;
@@ -31,18 +32,20 @@ export async function runCrashRounds({ rounds, seed, done, atEnd }: RoundsOption
   const random = randomFrom(seed);
   const ledger = new Ledger();
   const walkers = new Walkers();
+  const pairs = new Pairs();
   let crash: Crash = { crashedAtMs: 0, lostMs: 0 };
   for (let round = 1; round <= rounds + 1; round++) {
     const isFast = round % 2 === 1;
     const settings = { db_fast_writes: isFast, restart_event_delay: RESTART_DELAY_MS, num_threads: 2 };
     const hub = await HubProcess.start(folder, settings, atEnd);
     await ledger.check(hub, findings, crash);
-    if (round === 1) await walkers.configure(hub);
+    if (round === 1) for (const moving of [walkers, pairs]) await moving.configure(hub);
     await walkers.arrive(hub, findings);
+    await pairs.arrive(hub, findings);
     // The last start is there to look at what the last crash has left.
     const isLast = round > rounds;
     const isStopped = isLast || round % STOP_EVERY === 0;
-    const load = isLast ? [] : loadOn(hub, { ledger, walkers, random });
+    const load = isLast ? [] : loadOn(hub, { ledger, walkers, pairs, random });
     const forMs = round % LONG_EVERY === 1 ? LOAD_MS.long : LOAD_MS.min + random() * (LOAD_MS.max - LOAD_MS.min);
     if (!isLast) await new Promise((resolve) => setTimeout(resolve, forMs));
     // What is on its way to the subscriber when the hub dies may come or not: it is told at most once either way.
@@ -50,6 +53,7 @@ export async function runCrashRounds({ rounds, seed, done, atEnd }: RoundsOption
     const { code, stderr } = await (isStopped ? hub.stop() : hub.crash());
     await Promise.all(load);
     walkers.look(findings);
+    pairs.look(findings);
     if (code !== (isStopped ? 0 : null) || stderr !== '') findings.wrong(`the hub ended with ${code}: ${stderr}`);
     findings.count(isStopped ? 'orderly stops' : `kills with db_fast_writes ${isFast}`);
     if (!isLast) done?.(round);
@@ -60,14 +64,17 @@ export async function runCrashRounds({ rounds, seed, done, atEnd }: RoundsOption
 interface Load {
   readonly ledger: Ledger;
   readonly walkers: Walkers;
+  readonly pairs: Pairs;
   readonly random: () => number;
 }
 
-function loadOn(hub: HubProcess, { ledger, walkers, random }: Load): Promise<void>[] {
+function loadOn(hub: HubProcess, { ledger, walkers, pairs, random }: Load): Promise<void>[] {
   const clients = CLIENTS.map(async (own) => {
     while (await ledger.ask(hub, own, random));
   });
-  return [...clients, ...Array.from({ length: Walkers.count }, (_, index) => walkers.walk(hub, index, random))];
+  const walks = Array.from({ length: Walkers.count }, (_, index) => walkers.walk(hub, index, random));
+  const drives = Array.from({ length: Pairs.count }, (_, index) => pairs.drive(hub, index, random));
+  return [...clients, ...walks, ...drives];
 }
 
 const WRONGS_SHOWN = 20;

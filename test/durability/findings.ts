@@ -13,6 +13,10 @@ const COUNTED = [
   'exits told',
   'exits due over a restart',
   'of these told once',
+  'collisions told',
+  'ends of collisions told',
+  'pairs that parked over a restart',
+  'of these ended once',
 ] as const;
 type Counted = (typeof COUNTED)[number];
 

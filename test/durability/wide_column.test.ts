@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { CqlProxy, OVERLOADED } from '../cassandra/cql_proxy.ts';
 import { testCassandra } from '../cassandra/test_cassandra.ts';
 import type { TestSettings } from '../support/running_hub.ts';
 import { SocketClient } from '../support/socket_client.ts';
@@ -188,6 +189,32 @@ test('A rate of writes is kept to, and what waits for it is the newest of each o
   // 2000 rows of some 400 bytes would take 40 seconds.
   assert.ok(tookMs < 30_000, `${tookMs} ms`);
   await next.crash();
+});
+
+test('A database that limits the rate is answered for with 503 and an error, is counted, and holds nothing up for good', {
+  skip,
+}, async (t) => {
+  const proxy = await CqlProxy.open(cassandra.process.port);
+  t.after(() => proxy.close());
+  const settings = settingsOf({ widecolumn_port: proxy.port, widecolumn_request_timeout: 1000, db_fast_writes: false });
+  const hub = await HubProcess.start(newFolder(), settings);
+  const zone = { id: 'reader', type: 'rfid', position: { type: 'Point', coordinates: [9, 50] } };
+  proxy.fate = ({ text }) => (/reader|hasty/.test(text) ? { refuse: OVERLOADED } : 'pass');
+  for (const refused of [
+    await hub.post('/zones', zone),
+    await hub.put('/providers/hasty/location', locationOf('hasty', 0)),
+  ]) {
+    assert.deepEqual([refused?.status, refused?.body.code], [503, 503]);
+    assert.match(refused?.body.message, /^Cannot /);
+  }
+  assert.equal((await hub.get('/zones/reader'))?.status, 404);
+  assert.ok((await measured(hub, 'hub_store_attempts_failed_total')) > 1);
+  proxy.fate = () => 'pass';
+  assert.equal((await hub.post('/zones', zone))?.status, 201);
+  await until('locations are taken again', async () => {
+    return (await hub.put('/providers/hasty/location', locationOf('hasty', 0)))?.status === 204;
+  });
+  await hub.crash();
 });
 
 test('A hub whose wide-column database is away at the start says so in one line and ends with 1', async () => {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { openIssuer } from '../operation/licence_keys.ts';
 import { HALL, square } from '../support/hall.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
@@ -60,7 +61,8 @@ async function metricsOf(hub: TestHub, path = '/metrics') {
 describe('a hub tells those who run it', () => {
   let hub: TestHub;
   before(async () => {
-    hub = await openTestHub({ license_key: 'my-secret-key', websocket_idle_timeout: 77 });
+    const license_public_keys = (await openIssuer()).publicKeys;
+    hub = await openTestHub({ license_key: 'my-secret-key', license_public_keys, websocket_idle_timeout: 77 });
     await setUp(hub);
     for (const topic of ['location_updates', 'location_updates:geojson', 'trackable_motions'])
       await hub.subscribe(topic);

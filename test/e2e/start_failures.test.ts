@@ -61,6 +61,13 @@ after(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
+/** Wants tokens of an identity server that is not there. */
+const AUTHORIZED = {
+  HUB_REQUIRE_AUTHORIZATION: 'true',
+  HUB_OPENID_CONFIG_URL: 'http://127.0.0.1:1/x',
+  HUB_OPENID_CLIENT_NAME: 'hub',
+};
+
 interface Failure {
   readonly name: string;
   folder(): string;
@@ -88,14 +95,34 @@ const FAILURES: readonly Failure[] = [
     lines: [() => /data\.dat: .*not a database/],
   },
   {
+    name: 'permissions that cannot be read',
+    folder() {
+      const folder = folderWith();
+      mkdirSync(join(folder, 'permissions.yaml'));
+      return folder;
+    },
+    env: () => ({ ...AUTHORIZED }),
+    lines: [() => /permissions\.yaml: cannot be read: EISDIR/],
+  },
+  {
+    name: 'a configuration that is no YAML',
+    folder: () => folderWith({ 'hub_config.yaml': '{ port: 1\n  cors: [true\n: : "x\n}} - a: b: c\n' }),
+    lines: [() => /hub_config\.yaml:\d: cannot be read as YAML: /],
+  },
+  {
+    name: 'permissions that are no YAML',
+    folder: () => folderWith({ 'permissions.yaml': 'a:\n  /x: [READ_ANY\nb: : "\n}} - a: b: c\n' }),
+    env: () => ({ ...AUTHORIZED }),
+    lines: [() => /permissions\.yaml:\d: cannot be read as YAML: /],
+  },
+  {
     name: 'unknown keys and bad values, all at once',
     folder: () => folderWith({ 'hub_config.yaml': 'port: many\nseverty_level: Info\nseverity_level: Loud\n' }),
-    env: () => ({ HUB_PORT: '', HUB_CORS: 'perhaps', HUB_COLOUR: 'red' }),
+    env: () => ({ HUB_PORT: '', HUB_CORS: 'perhaps' }),
     lines: [
       () => /hub_config\.yaml:1: port: .*"many"/,
       () => /hub_config\.yaml:2: severty_level: is no setting of the hub; did you mean "severity_level"\?$/,
       () => /hub_config\.yaml:3: severity_level: .*"Loud"/,
-      () => /environment: HUB_COLOUR/,
       () => /environment: HUB_CORS: .*"perhaps"/,
     ],
   },
@@ -117,6 +144,27 @@ describe('the hub ends with code 1 and a plain line on standard error for', { co
 });
 
 describe('the hub', { concurrency: 2 }, () => {
+  test('starts where Kubernetes has put its variables, and with settings of the reference, and warns once of each', async () => {
+    const folder = folderWith({ 'hub_config.yaml': 'port: 0\nmqtt_address: broker\nplayback_speed: 2\n' });
+    const env = {
+      HUB_PORT: 'tcp://10.0.0.1:8081',
+      HUB_PORT_8081_TCP: 'tcp://10.0.0.1:8081',
+      HUB_SERVICE_HOST: '10.0.0.1',
+      HUB_PERSIST_LOCATIONS: 'True',
+    };
+    const { code, out, err } = await start(folder, env, 'Press Ctrl-C');
+    assert.equal(code, 0, err);
+    assert.match(out, /^Location hub is running\n/);
+    const lines = err.trimEnd().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)).map(({ level, settings, variables }) => [level, settings ?? variables]),
+      [
+        [40, ['hub_config.yaml:2: mqtt_address', 'hub_config.yaml:3: playback_speed']],
+        [40, ['HUB_PORT=tcp://10.0.0.1:8081', 'HUB_PORT_8081_TCP', 'HUB_SERVICE_HOST']],
+      ],
+    );
+  });
+
   test('starts with an empty file, says where it is, and ends with code 0 on a signal, again and again', async () => {
     const folder = folderWith({ 'hub_config.yaml': '' });
     for (const round of [1, 2]) {

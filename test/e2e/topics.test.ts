@@ -88,7 +88,8 @@ describe('subscribers of', () => {
       cart.map(({ timestamp_generated: generated }) => generated),
       [time(0), time(10), time(11), time(20)],
     );
-    const { position, speed, course, ...rest } = cart[1];
+    const { position, speed, course, timestamp_sent: sent, ...rest } = cart[1];
+    assert.ok(Math.abs(Date.now() - Date.parse(sent)) < 60_000, sent);
     assert.ok(Math.abs(position.coordinates[0] - 9.00012553) < 1e-7, position.coordinates);
     assert.ok(Math.abs(position.coordinates[1] - 50.00007191) < 1e-7, position.coordinates);
     assert.ok(Math.abs(speed - 1.1) < 0.001 && Math.abs(course - 270) < 0.1, `${speed} ${course}`);

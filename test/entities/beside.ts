@@ -1,4 +1,7 @@
+import { openShapeChecks } from '../../wasm/shape_checks.ts';
 import { openEntities, point, rfidZone, SQUARE, uwbZone } from './open_entities.ts';
+
+const shapes = await openShapeChecks();
 
 /** The square with a hole. */
 export const hole = [
@@ -18,9 +21,7 @@ export const carrier = 'cccccccc-0000-4000-8000-000000000001';
  * anchors `a1` and `a2`, known in both planes, and `a3`, which is not.
  */
 export async function beside() {
-  const { entities } = openEntities({
-    regionProblem: (f) => (f.name === 'bow tie' ? 'region: crosses itself at [1,2]' : undefined),
-  });
+  const { entities } = openEntities({ shapes });
   await entities.create('zone', uwbZone({ id: 'hall', foreign_id: 'hall-1' }));
   await entities.create('zone', rfidZone({ id: 'reader' }));
   await entities.create('zone', { id: 'sketch', type: 'uwb', incomplete_configuration: true });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HubError } from '../../src/errors.ts';
+import type { Zone } from '../../src/model/zone.ts';
 import { openEntities, point, polygon, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
 
 const refused =
@@ -58,16 +59,35 @@ describe('Entities', () => {
     await assert.rejects(entities.remove('fence', 'q'), refused('HUB_NOT_FOUND', /^Cannot delete fence "q"/));
   });
 
-  it('finds zones by id before foreign id, and lets a foreign id go with its zone', async () => {
+  it('finds a zone by its id before one of old data by its foreign id, and both can be changed', async () => {
     const { entities } = openEntities();
-    await entities.create('zone', uwbZone({ id: 'a', foreign_id: 'b' }));
-    assert.equal(entities.zoneBy('b')?.id, 'a');
-    await entities.create('zone', uwbZone({ id: 'b' }));
+    const zone = (id: string, foreignId: string) => ({ ...uwbZone(), id, foreign_id: foreignId }) as Zone;
+    entities.load({ zone: [zone('a', 'b'), zone('b', 'c')] });
     assert.equal(entities.zoneBy('b')?.id, 'b');
-    await entities.replace('zone', 'a', uwbZone({ foreign_id: 'c' }));
+    assert.equal((await entities.replace('zone', 'a', { ...zone('a', 'b'), name: 'A' })).name, 'A');
+    assert.equal((await entities.replace('zone', 'b', { ...zone('b', 'c'), name: 'B' })).name, 'B');
+    await entities.remove('zone', 'b');
+    assert.equal(entities.zoneBy('b')?.id, 'a');
+    await assert.rejects(entities.create('zone', zone('b', '')), refused('HUB_BAD_REQUEST', /^id: must differ/));
+  });
+
+  it('takes a name for one zone alone: UUIDs in any case, and its own id again', async () => {
+    const { entities } = openEntities();
+    await entities.create('zone', uwbZone({ id: UUID_A, foreign_id: UUID_A.toUpperCase() }));
+    await entities.create('zone', uwbZone({ id: 'b', foreign_id: UUID_B }));
+    assert.equal(entities.zoneBy(UUID_B.toUpperCase())?.id, 'b');
+    for (const taken of [UUID_A, UUID_A.toUpperCase(), UUID_B.toUpperCase(), 'b']) {
+      const other = entities.create('zone', uwbZone({ id: 'c', foreign_id: taken }));
+      await assert.rejects(other, refused('HUB_BAD_REQUEST', /^foreign_id: must differ from ids and foreign ids/));
+    }
+    await assert.rejects(
+      entities.create('zone', uwbZone({ id: UUID_B.toUpperCase() })),
+      refused('HUB_BAD_REQUEST', /^id: must differ from foreign ids of other zones, found ".*" of zone "b"$/),
+    );
+    // A name goes with its zone.
     await entities.replace('zone', 'b', uwbZone({ foreign_id: 'b' }));
-    await entities.remove('zone', 'a');
-    assert.equal(entities.zoneBy('c'), undefined);
+    assert.equal(entities.zoneBy(UUID_B), undefined);
+    await entities.create('zone', uwbZone({ id: UUID_B }));
   });
 
   it('lists the trackables of a provider by id, known or not', async () => {

@@ -3,10 +3,11 @@ import { describe, it } from 'node:test';
 import type { ZoneMove } from '../../src/core/zone/take_along.ts';
 import type { Entities } from '../../src/entities/entities.ts';
 import { HubError } from '../../src/errors.ts';
-import { openEntities, point, rfidZone, UUID_A, UUID_B, uwbZone } from './open_entities.ts';
+import { openEntities, POINTS, point, rfidZone, UUID_A, UUID_B, uwbZone } from './open_entities.ts';
 
 const BY_PROVIDERS = 'com.hdm.hub.zone.autozoneupdate.providers';
 const BY_TRACKABLES = 'com.hdm.hub.zone.autozoneupdate.trackables';
+const BY_TAG = { properties: { [BY_PROVIDERS]: ['tag'] } };
 const BENCHMARK = { type: 'generic', position: point(9, 50), surface_projection: 'EPSG:32632' };
 
 const follower = (id: string, provider = 'tag') => rfidZone({ id, properties: { [BY_PROVIDERS]: [provider] } });
@@ -87,6 +88,26 @@ describe('Entities.moveZones', () => {
     assert.deepEqual(placeOf(entities, 'a'), [9.5, 50, 2]);
     await entities.moveZones(() => [move('a', [120, 0], { by })]);
     assert.deepEqual(placeOf(entities, 'a'), [9.5, 50, 2]);
+  });
+
+  it('moves the ground control points of a zone by the shift of its position', async () => {
+    const { entities } = openEntities();
+    const at = [8.6821, 50.1109];
+    await entities.create('zone', uwbZone({ id: 'a', position: point(at[0] as number, at[1] as number), ...BY_TAG }));
+    await entities.moveZones(() => [move('a', [8.6921, 50.1109])]);
+    const [first, local, second] = entities.get('zone', 'a')?.ground_control_points ?? [];
+    assert.deepEqual(
+      [first, local, second],
+      [
+        [8.6921, 50.1109],
+        [0, 0],
+        [8.6935, 50.1109],
+      ],
+    );
+    await entities.moveZones(() => [move('a', [8.6921, 90])]);
+    assert.deepEqual(placeOf(entities, 'a'), [8.6921, 50.1109, 2], 'east is no direction there');
+    await entities.moveZones(() => [move('a', at)]);
+    assert.deepEqual(entities.get('zone', 'a')?.ground_control_points, POINTS);
   });
 
   it('gives a zone without a position one', async () => {

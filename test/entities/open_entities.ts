@@ -28,6 +28,9 @@ export const point = (x: number, y: number) => ({ type: 'Point', coordinates: [x
 export const uwbZone = (more: object = {}) => ({ type: 'uwb', ground_control_points: POINTS, ...more });
 export const rfidZone = (more: object = {}) => ({ type: 'rfid', position: point(8.68, 50.11), ...more });
 
+/** Takes every geometry. */
+const NO_SHAPE_CHECKS = { regionProblem: () => undefined, polygonProblem: () => undefined };
+
 /** Entities over a commit that keeps everything, with what was told after each commit. */
 export function openEntities(deps: Partial<EntitiesDeps> = {}): { entities: Entities; told: Change[] } {
   const told: Change[] = [];
@@ -36,7 +39,7 @@ export function openEntities(deps: Partial<EntitiesDeps> = {}): { entities: Enti
     commit: async () => undefined,
     committed: (changes) => told.push(...changes),
     newId: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`,
-    regionProblem: () => undefined,
+    shapes: NO_SHAPE_CHECKS,
     ...deps,
   });
   return { entities, told };

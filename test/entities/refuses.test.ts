@@ -7,6 +7,16 @@ import { POINTS, point, polygon, rfidZone, UUID_A, UUID_B, uwbZone } from './ope
 
 const mobile = { 'com.hdm.hub.zone.autozoneupdate.trackables': [UUID_A] };
 
+const BOW_TIE = [
+  [
+    [0, 0],
+    [4, 4],
+    [4, 0],
+    [0, 4],
+    [0, 0],
+  ],
+];
+
 const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
   zone: [
     [null, /^body: must be an object, found null$/],
@@ -42,8 +52,13 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [uwbZone({ transformation_type: 'proximity' }), /^ground_control_points: must be absent/],
     [rfidZone({ position: point(181, 0) }), /^position\.coordinates\[0\]: must be a longitude.*found 181$/],
     [rfidZone({ position: point(0, -91) }), /^position\.coordinates\[1\]: must be a latitude.*found -91$/],
+    [rfidZone({ position: polygon() }), /^position\.type: must be "Point", found "Polygon"$/],
+    [rfidZone({ position: [8, 50] }), /^position: must be a GeoJSON Point, found \[8,50\]$/],
+    [uwbZone({ ground_control_points: [[8]] }), /^ground_control_points\[0\]: must be a position .*found \[8\]$/],
     [rfidZone({ radius: -1 }), /^radius: must be >= 0, found -1$/],
-    [uwbZone({ foreign_id: 'hall-1' }), /^foreign_id: must be unique, found "hall-1" of zone "hall"$/],
+    [uwbZone({ foreign_id: 'hall-1' }), /^foreign_id: must differ .*found "hall-1", that of zone "hall"$/],
+    [uwbZone({ foreign_id: 'hall' }), /^foreign_id: must differ from .*found "hall", the id of a zone$/],
+    [uwbZone({ id: 'hall-1' }), /^id: must differ from foreign ids of other zones, found "hall-1" of zone "hall"$/],
     [uwbZone({ properties: 'x' }), /^properties: must be an object, found "x"$/],
     [uwbZone({ properties: [1] }), /^properties: must be an object, found \[1\]$/],
     [{ type: 'generic', surface_projection: 'EPSG:32632' }, /^position: is required for a benchmark zone/],
@@ -112,14 +127,28 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
           ],
         ]),
       },
-      /^region\.coordinates\[0\]/,
+      /^region\.coordinates\[0\]: must have at least 4 positions, the last the same as the first, found 2$/,
     ],
     [
       { region: polygon(hole), exit_tolerance: 1 },
       /^exit_tolerance: must not be set for a region with holes, found 1$/,
     ],
     [{ region: polygon(hole), entry_tolerance: 2 }, /^entry_tolerance: must not be set .*found 2$/],
-    [{ region: polygon(), name: 'bow tie' }, /^region: crosses itself at \[1,2\]$/],
+    [{ region: polygon(BOW_TIE) }, /^region: must be a valid polygon, found Self-intersection at \[2, 2\]$/],
+    [{ region: polygon([]) }, /^region\.coordinates: must have at least one ring, found \[\]$/],
+    [
+      { region: { type: 'MultiPolygon', coordinates: [BOW_TIE] } },
+      /^region\.type: must be "Point" or "Polygon", found "M/,
+    ],
+    [
+      { region: { type: 'Feature', geometry: polygon() } },
+      /^region\.type: must be "Point" or "Polygon", found "Feature"$/,
+    ],
+    [{ region: 'x' }, /^region: must be a GeoJSON Point or Polygon, found "x"$/],
+    [
+      { region: { type: 'Point', coordinates: [8] }, radius: 1 },
+      /^region\.coordinates: must be a position .*found \[8\]$/,
+    ],
     [{ region: polygon(), properties: 7 }, /^properties: must be an object, found 7$/],
   ],
   trackable: [
@@ -148,6 +177,12 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
       },
       /^geometry\.coordinates\[0\]: .*found 2$/,
     ],
+    [
+      { type: 'omlox', geometry: polygon(BOW_TIE) },
+      /^geometry: must be a valid polygon, found Self-intersection at \[2, 2\]$/,
+    ],
+    [{ type: 'omlox', geometry: polygon([]) }, /^geometry\.coordinates: must have at least one ring, found \[\]$/],
+    [{ type: 'omlox', geometry: point(1, 2) }, /^geometry\.type: must be "Polygon", found "Point"$/],
     [
       { type: 'omlox', locating_rules: [{ expression: 'accuracy <', priority: 1 }] },
       /^locating_rules\[0\]\.expression/,
@@ -178,7 +213,7 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [{ name: 'north' }, /^id: is required, but is missing$/],
     [{ id: 'a1' }, /^id: anchor "a1" already exists$/],
     [{ id: 'a', zone_id: 'nowhere' }, /^zone_id: must be the id or foreign id of a zone, found "nowhere"$/],
-    [{ id: 'a', local_position: [1, 2] }, /^local_position: must be an object, found \[1,2\]$/],
+    [{ id: 'a', local_position: [1, 2] }, /^local_position: must be a GeoJSON Point, found \[1,2\]$/],
     [
       { id: 'a', georeferenced_position: point(181, 0) },
       /^georeferenced_position\.coordinates\[0\]: must be a longitude.*found 181$/,

@@ -88,6 +88,33 @@ test('What is selected is deleted once it is confirmed, and nothing else', { ski
   assert.ok(left.includes('Cart 1') && left.includes('Cart 2') && left.includes('Forklift 7'));
 });
 
+test('Among thousands, a name and a number find those of that name, and the question says which', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t);
+  const pallets = Array.from({ length: 2_000 }, (_, i) => ({ type: 'virtual', name: `Pallet ${i}` }));
+  await Promise.all(pallets.map((pallet) => hub.post('/trackables', pallet)));
+  const page = await openList(t, hub, 'trackables');
+  await page.getByText('1 to 25 of 2000').waitFor();
+  await page.getByRole('searchbox', { name: 'Search all lists' }).fill('Pallet 99');
+  // 99, and 990 to 999: not one whose id happens to have a 99 in it.
+  await page.getByText('1 to 11 of 11').waitFor();
+  await page.getByLabel('Select this page').check();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete these 11 trackables?' });
+  const named = await question.getByRole('listitem').allInnerTexts();
+  assert.deepEqual(named.slice(0, 2), ['Pallet 99', 'Pallet 990']);
+  assert.equal(named.at(-1), '… and 3 more');
+  await question.getByRole('button', { name: 'Delete 11 trackables' }).click();
+  await page.getByText('11 trackables deleted').waitFor();
+  const left: readonly { readonly name: string }[] = (await hub.get('/trackables/summary')).body;
+  const gone = pallets.filter(({ name }) => !left.some((each) => each.name === name));
+  assert.deepEqual(
+    gone.map(({ name }) => name),
+    [99, ...Array.from({ length: 10 }, (_, i) => 990 + i)].map((number) => `Pallet ${number}`),
+  );
+});
+
 test('The JSON of an entity can be read, changed, and copied as a command that works', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);

@@ -185,6 +185,34 @@ test('The search looks at ids, names, foreign ids and properties, for all words'
   assert.ok(isMatch(ZONE, wordsOf('hall')));
 });
 
+test('A search finds words by how they begin, and codes only by what is clearly of a code', () => {
+  const id = '99a07bfe-1199-4c0b-8a99-3a1f6a1de099';
+  const has = (entity: object, text: string): boolean => isMatch({ id, ...entity } as Trackable, wordsOf(text));
+  for (const name of ['Pallet 99', 'Pallet 990', 'Pallet99', 'PALLET-99', 'Old pallet, 99']) {
+    assert.ok(has({ name }, 'Pallet 99'), name);
+  }
+  for (const name of ['Pallet 9', 'Pallet 199', 'Pallet A1B99', 'Pallets 1.099']) {
+    assert.ok(!has({ name }, 'Pallet 99'), name);
+  }
+  const tagged = { name: 'Pallet 5', properties: { erp: 'f2994d3e-6a53-4a3e-9a43-0d8f4a4f2b11', kg: 990.5, row: 12 } };
+  for (const text of ['99', 'pallet 99', 'pallet kg 990']) assert.ok(!has(tagged, text), text);
+  for (const text of [id, '99a07b', '3A1F6A1DE099', 'f2994d', 'pallet 12', '990.5', 'erp'])
+    assert.ok(has(tagged, text), text);
+  assert.ok(has({ name: 'AA:BB:CC:DD:EE:99' }, 'aa:bb:c') && !has({ name: 'AA:BB:CC:DD:EE:99' }, '99'));
+  assert.ok(has({ id: 'demo-tag-29' }, 'tag-29') && has({ id: 'demo-tag-29' }, '29'));
+  assert.ok(has({ name: 'Gabelstapler Süd' }, 'gabel sud') && has({ name: '第3仓库' }, '仓库'));
+  assert.ok(has({ name: 'Tag #7' }, '#7') && !has({ name: 'Tag 7' }, '#7'));
+});
+
+test('searchEntities puts the name itself first, however many begin with it', () => {
+  const named = Array.from({ length: 300 }, (_, i): [string, Trackable] => {
+    return [`t${299 - i}`, { id: `t${299 - i}`, name: `Pallet ${299 - i}`, type: 'omlox' }];
+  });
+  const found = searchEntities({ trackables: new Map(named) }, 'pallet 2', 12);
+  assert.equal(found[0]?.entity.name, 'Pallet 2');
+  assert.equal(found.length, 12);
+});
+
 test('searchEntities puts names that begin with the text first, and stops in time', () => {
   const named = (id: string, name: string): [string, Trackable] => [id, { id, name, type: 'omlox' }];
   const trackables = new Map([named('1', 'Big cart'), named('2', 'Cart 1'), named('3', 'Cart 2')]);

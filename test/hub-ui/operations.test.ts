@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openIssuer } from '../operation/licence_keys.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
 import { createSite, move } from './ui_site.ts';
@@ -36,7 +37,7 @@ test('Operations tell whether the hub answers: connected, stale, reconnecting, a
 });
 
 test('Operations show rates, sources, sessions, usage, the licence and the way to the API', { skip }, async (t) => {
-  const hub = await openUiHub(t);
+  const hub = await openUiHub(t, { license_public_keys: (await openIssuer()).publicKeys });
   await createSite(hub);
   const version = (await hub.get('/version')).body;
   // The browser itself writes of the key that is refused.

@@ -29,11 +29,16 @@ export class TestMap {
     const field = this.#box.getByRole('textbox', { name: 'Go to longitude, latitude' });
     await field.fill(`${longitude}, ${latitude}`);
     await field.press('Enter');
-    const { left, top, width, height } = await this.#rectangle();
     await untilHolds(this.#page, async () => {
-      const [x, y] = await this.placeAt(left + width / 2, top + height / 2);
+      const [x, y] = await this.middle();
       return Math.abs(x - longitude) < 2e-6 && Math.abs(y - latitude) < 2e-6;
     });
+  }
+
+  /** The place in the middle of the map. */
+  async middle(): Promise<Place> {
+    const { left, top, width, height } = await this.#rectangle();
+    return this.placeAt(left + width / 2, top + height / 2);
   }
 
   async click(place: Place): Promise<void> {

@@ -61,6 +61,20 @@ test('A trackable keeps what has no control on the page, and says which rule is 
   assert.deepEqual(kept.properties, { driver: 'Lee' });
 });
 
+test('A changed property leaves the digits of the others', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const others = '"floorId":723413320329068590,"deep":{"t":21.0}';
+  const body = JSON.stringify({ ...FORKLIFT, properties: undefined });
+  await hub.post('/trackables', body.replace(/}$/, `,"properties":{"driver":"Kim",${others}}}`));
+  const page = await openPage(t, `${hub.origin}/hub-ui/trackables/${FORKLIFT.id}`);
+  const field = page.getByLabel('Properties');
+  await field.fill((await field.inputValue()).replace('Kim', 'Lee').replace('21', '21, "u": 1'));
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Forklift 7 is saved').waitFor();
+  const { text } = await hub.get(`/trackables/${FORKLIFT.id}`);
+  assert.ok(text.includes('{"driver":"Lee","floorId":723413320329068590,"deep":{"t":21.0,"u":1}}'), text);
+});
+
 test('A provider is named, and deleted after a question', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);

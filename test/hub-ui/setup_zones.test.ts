@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { TestMap } from './setup_map.ts';
 import { earth, HALL } from './ui_site.ts';
@@ -8,6 +9,7 @@ const skip = WITHOUT_BROWSER ?? false;
 
 /** A red square of 2 by 2 pixels. */
 const RED = 'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP8z8DAwMDAAAAHFAECrr4l3wAAAABJRU5ErkJggg==';
+const PLAN = { name: 'plan.png', mimeType: 'image/png', buffer: Buffer.from(RED, 'base64') };
 
 test('Ground control points are placed by pairs of clicks, dragged, and say how well they fit', { skip }, async (t) => {
   const hub = await openUiHub(t);
@@ -129,8 +131,7 @@ test('A floor plan is chosen, fills its zone at first, and is kept with it', { s
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/${HALL.id}`);
-  const file = { name: 'plan.png', mimeType: 'image/png', buffer: Buffer.from(RED, 'base64') };
-  await page.getByLabel('Image of the floor plan').setInputFiles(file);
+  await page.getByLabel('Image of the floor plan').setInputFiles(PLAN);
   await page.getByRole('region', { name: 'Plan', exact: true }).waitFor();
   const plan = page.getByRole('region', { name: 'Floor plan' });
   await plan.getByText(/Fits to \d+ mm on average/).waitFor();
@@ -141,3 +142,81 @@ test('A floor plan is chosen, fills its zone at first, and is kept with it', { s
   assert.equal(kept.ground_control_points.length, 8);
   assert.deepEqual(kept.ground_control_points[5], [2, 2]);
 });
+
+test('On an empty hub a floor plan comes first: it is put where the map has gone to, and places its zone', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones`);
+  const all = new TestMap(page, 'Map of all zones');
+  await all.goTo(earth(30, 20));
+  await page.getByRole('link', { name: 'New zone' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Hall 3');
+  await page.getByLabel('Image of the floor plan').setInputFiles(PLAN);
+  const world = new TestMap(page, 'Map: points on the earth');
+  await isAt(page, world, earth(30, 20));
+  await world.goTo(earth(50, 30));
+  await page.getByRole('button', { name: 'Put it there' }).click();
+  await page.getByText('is needed, above 0').waitFor();
+  await page.getByLabel('Width of the image').fill('60');
+  await page.getByLabel('Turned by').fill('90');
+  await page.getByRole('button', { name: 'Put it there' }).click();
+  await page.getByRole('button', { name: 'Create zone' }).click();
+  await page.getByText('Hall 3 is saved').waitFor();
+  const [{ ground_control_points: rows, properties }] = (await hub.get('/zones/summary')).body;
+  assert.deepEqual(
+    [rows[1], rows[5]],
+    [
+      [0, 0],
+      [60, 60],
+    ],
+  );
+  const middle = [0, 1].map((axis) => (rows[0][axis] + rows[4][axis]) / 2);
+  assert.ok(Math.hypot(...middle.map((each, axis) => each - (earth(50, 30)[axis] ?? 0))) < 3e-6, `${middle}`);
+  assert.ok(rows[2][1] < rows[0][1], 'its top is in the east, so its lower edge goes south');
+  const { ground_control_points: plan } = properties.floor_plan;
+  assert.deepEqual(
+    plan.filter((_: unknown, i: number) => i % 2 === 1),
+    [
+      [0, 2],
+      [2, 2],
+      [2, 0],
+      [0, 0],
+    ],
+  );
+  assert.deepEqual(plan[0], rows[0]);
+});
+
+test('On an empty hub a floor plan is placed by clicks, and its zone by it', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
+  await page.getByLabel('Image of the floor plan').setInputFiles(PLAN);
+  const world = new TestMap(page, 'Map: points on the earth');
+  await world.goTo(earth(10, 10));
+  const plan = page.getByRole('region', { name: 'Plan', exact: true });
+  const { width, height } = (await plan.boundingBox()) ?? assert.fail('The plan has no size');
+  // Half a pixel of the plan is 25 of the screen.
+  for (const [place, right] of [
+    [earth(10, 10), -25],
+    [earth(10, 5), 25],
+  ] as const) {
+    await world.click(place);
+    await page.getByText('and the same one on the plan').waitFor({ state: 'hidden' });
+    await plan.click({ position: { x: width / 2 + right, y: height / 2 + 25 } });
+    await page.getByText('Click a point here').waitFor();
+  }
+  await page.getByRole('button', { name: 'Place it by its plan' }).click();
+  await page.getByRole('button', { name: 'Create zone' }).click();
+  await page.getByText(/ is saved$/).waitFor();
+  const [{ ground_control_points: rows }] = (await hub.get('/zones/summary')).body;
+  const [length, across] = rows[3];
+  assert.ok(Math.abs(length - 10) < 0.6 && across === 0, `${length} ${across}`);
+});
+
+/** Resolves when a place is in the middle of a map. */
+async function isAt(page: Page, map: TestMap, [longitude, latitude]: readonly [number, number]): Promise<void> {
+  await untilHolds(page, async () => {
+    const [x, y] = await map.middle();
+    return Math.abs(x - longitude) < 2e-6 && Math.abs(y - latitude) < 2e-6;
+  });
+}

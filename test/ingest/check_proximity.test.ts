@@ -45,6 +45,11 @@ const BAD: readonly (readonly [name: string, value: unknown, message: string])[]
   ],
   ['no provider_type', { ...GOOD, provider_type: undefined }, 'proximities[2].provider_type: '],
   ['an unknown provider_type', { ...GOOD, provider_type: 'x' }, 'proximities[2].provider_type: must be one of '],
+  [
+    'a provider_type that knows where it is',
+    { ...GOOD, provider_type: 'uwb' },
+    'proximities[2].provider_type: must be one of rfid, ibeacon, ble-aoa, ble-mesh, virtual, unknown, found "uwb"',
+  ],
   ['no provider', { ...GOOD, provider_id: undefined }, 'proximities[2].provider_id: is required, but is nothing'],
   ['an empty provider', { ...GOOD, provider_id: '' }, 'proximities[2].provider_id: is required, but is '],
   ['a provider that is a number', { ...GOOD, provider_id: 5 }, 'proximities[2].provider_id: must be a string, found 5'],

@@ -18,8 +18,14 @@ before(async () => {
   issuer = await openIssuer();
 });
 
+interface Given {
+  readonly configuredKey?: string;
+  readonly kept?: KeptLicence;
+  readonly publicKeys?: readonly string[];
+}
+
 /** A licence with a clock to be set, and what was kept of it. */
-async function openLicence({ configuredKey, kept = {} }: { configuredKey?: string; kept?: KeptLicence } = {}) {
+async function openLicence({ configuredKey, kept = {}, publicKeys = issuer.publicKeys }: Given = {}) {
   const clock = { nowMs: START };
   const saved: KeptLicence[] = [];
   const licence = await Licence.open({
@@ -28,7 +34,7 @@ async function openLicence({ configuredKey, kept = {} }: { configuredKey?: strin
     configuredKey,
     kept,
     keep: async (value) => void saved.push(value),
-    publicKeys: issuer.publicKeys,
+    publicKeys,
   });
   return { licence, clock, saved };
 }
@@ -156,6 +162,27 @@ describe('Licence', () => {
     assert.deepEqual(saved, [{ key }, {}]);
   });
 
+  test('keeps any text as a key while it has no public key, and verifies it once it has', async () => {
+    const { licence, saved } = await openLicence({ publicKeys: [] });
+    for (const key of ['6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11', ' ', 'é'.repeat(16_384)]) {
+      await licence.setKey({ license_key: key });
+      assert.deepEqual(saved.at(-1), { key });
+      assert.equal(licence.info().warning, 'Nothing can verify the licence key while license_public_keys is empty.');
+      assert.throws(() => licence.lease(), refused('HUB_LICENCE_INVALID'));
+    }
+    const before = saved.length;
+    for (const license_key of ['', 'x'.repeat(16_385), 7, null]) {
+      await assert.rejects(licence.setKey({ license_key }), refused('HUB_BAD_REQUEST'));
+    }
+    assert.equal(saved.length, before);
+    const lease = await licence.startTrial();
+    assert.deepEqual(licence.lease(), lease);
+    const kept = saved[0] as KeptLicence;
+    const later = await openLicence({ kept });
+    assert.match(later.licence.info().warning ?? '', /does not verify/);
+    assert.match((await openLicence({ kept, publicKeys: [] })).licence.info().warning ?? '', /^Nothing can verify/);
+  });
+
   test('keeps the key that it has when the next one does not verify', async () => {
     const key = await issuer.issue({ email: 'first', exp: inDays(100) });
     const { licence, saved } = await openLicence();
@@ -225,7 +252,9 @@ describe('the licence endpoints', () => {
       for (const [method, path, wanted, type, sent] of rows) {
         const { status, body } = await send(method, version + path, sent);
         assert.equal(status, wanted, `${method} ${path}: ${JSON.stringify(body)}`);
-        if (type !== undefined) assert.deepEqual([body.type, body.code], [type, wanted]);
+        if (type === undefined) continue;
+        const shown = version === '/v1' ? (wanted === 404 ? 'not found' : 'bad request') : type;
+        assert.deepEqual([body.type, body.code], [shown, wanted]);
       }
       await send('DELETE', `${version}/license/lease`);
     }

@@ -26,10 +26,29 @@ export function openTestOperation({ entities }: { readonly entities: Entities })
     const [trackables, providers] = [entities.list('trackable'), entities.list('provider')];
     return snapshotOf({ fences, zones, trackables, providers }, arrivals.active);
   };
-  const usage = { now, newId, hubId: 'hub', counts: () => NO_COUNTS, config, keep, ended: new Map(), month: undefined };
+  const usage = {
+    now,
+    elapsed: now,
+    newId,
+    hubId: 'hub',
+    counts: () => NO_COUNTS,
+    config,
+    keep,
+    ended: new Map(),
+    month: undefined,
+  };
   const database = () => ({ state: 'ok', pending_rows: 0 }) as const;
   const operation: OperationDeps = {
-    health: new Health({ now, startedMs: 0, arrivals, fanout, open, configText: '', connections: () => [], database }),
+    health: new Health({
+      now,
+      uptimeMs: () => 60_000,
+      arrivals,
+      fanout,
+      open,
+      configText: '',
+      connections: () => [],
+      database,
+    }),
     usage: new Usage({ ...usage, monthBegun: () => arrivals.beginMonth() }),
     licence: new Licence({ now, hubId: 'hub', configuredKey: undefined, publicKeys: [], kept: {}, keep }),
     metrics: openMetrics([]),

@@ -18,6 +18,7 @@ function openSaving(startMs: number) {
   const arrivals = new Arrivals(() => undefined);
   const usage = new Usage({
     now,
+    elapsed: now,
     newId: () => 'id',
     hubId: 'hub',
     counts: () => NO_COUNTS,

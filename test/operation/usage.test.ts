@@ -13,6 +13,8 @@ const DECEMBER = Date.UTC(2026, 11);
 /** A hub's usage, with a clock and counters to be set, and a store that can refuse. */
 class Setting {
   nowMs = NOVEMBER_20;
+  /** How far the clock was set ahead, or back. */
+  setMs = 0;
   counts: UsageCounts = NO_COUNTS;
   fences = 0;
   monthsBegun = 0;
@@ -36,6 +38,7 @@ class Setting {
     const kept = JSON.parse(JSON.stringify([...this.kept])) as [string, Consumption][];
     return new Usage({
       now: () => this.nowMs,
+      elapsed: () => this.nowMs - this.setMs,
       newId: () => `id-${++this.#ids}`,
       hubId: 'hub',
       counts: () => this.counts,
@@ -74,6 +77,26 @@ describe('Usage', () => {
     assert.deepEqual([locationupdates_processed, uptime, instance_id], [5, 90, 'hub']);
     assert.deepEqual(range, { from: '2026-11-20T00:00:00.000Z', to: '2026-11-20T00:01:30.500Z' });
     assert.equal(processed(setting.usage.current()), 5, 'a look adds nothing twice');
+  });
+
+  test('counts the time that has passed where the clock is set ahead and back, over the end of the month', () => {
+    const setting = new Setting();
+    const set = (byMs: number): void => {
+      setting.nowMs += byMs;
+      setting.setMs += byMs;
+    };
+    setting.nowMs += 60_000;
+    setting.process(5);
+    set(20 * DAY_MS);
+    assert.equal(setting.usage.current().month, 12);
+    set(-20 * DAY_MS);
+    setting.process(2);
+    setting.nowMs += 30_000;
+    const [november, december] = setting.usage.all().map(({ statistics }) => statistics);
+    assert.ok(november && december);
+    assert.deepEqual([november.uptime, december.uptime], [60, 30]);
+    assert.deepEqual([november.locationupdates_processed, december.locationupdates_processed], [5, 2]);
+    assert.ok(december.range.from <= december.range.to, JSON.stringify(december.range));
   });
 
   test('goes on with the same month after a restart', async () => {

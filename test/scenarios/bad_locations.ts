@@ -52,9 +52,9 @@ const INFINITE = 'must be';
 
 export const BAD_LOCATIONS: readonly BadLocation[] = [
   ...bad('position', undefined, 'null', '"9,50"', '5', '[9,50]', 'true'),
-  { set: { position: '{}' }, field: 'position', found: 'missing' },
-  { set: { position: '{"coordinates":[9,50]}' }, field: 'position.type', found: 'missing' },
-  { set: { position: '{"type":"Point"}' }, field: 'position.coordinates', found: 'missing' },
+  { set: { position: '{}' }, field: 'position', found: 'nothing' },
+  { set: { position: '{"coordinates":[9,50]}' }, field: 'position.type', found: 'nothing' },
+  { set: { position: '{"type":"Point"}' }, field: 'position.coordinates', found: 'nothing' },
   { set: { position: '{"type":"LineString","coordinates":[9,50]}' }, field: 'position.type', found: '"LineString"' },
   { set: { position: '{"type":null,"coordinates":[9,50]}' }, field: 'position.type', found: 'null' },
   ...badCoordinates(

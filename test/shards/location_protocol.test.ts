@@ -26,6 +26,7 @@ const accepted: fc.Arbitrary<AcceptedLocation> = fc.record(
     elevation_ref: maybe(fc.constantFrom('floor', 'wgs84')),
     speed: maybe(number),
     course: maybe(number),
+    hasSentTime: fc.boolean(),
     // Now and then one that needs a chunk of its own.
     text: fc.oneof(
       { weight: 20, arbitrary: fc.string({ unit: 'binary' }) },
@@ -58,6 +59,7 @@ function acceptedOf(item: ReceivedLocation): AcceptedLocation {
     elevation_ref: item.sentElevationRef ?? null,
     speed: orNull(item.sentSpeed),
     course: orNull(item.sentCourse),
+    hasSentTime: item.hasSentTime,
     text: item.text,
   };
 }
@@ -119,6 +121,7 @@ test('bytes of a location are not written over before it is done with', () => {
     elevation_ref: null,
     speed: null,
     course: null,
+    hasSentTime: false,
     text: 'x'.repeat(1000),
   });
   const times = { receivedMs: T0, generatedMs: T0 };

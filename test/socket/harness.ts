@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { WebSocket } from 'ws';
+import type { Access } from '../../src/auth/authorizer.ts';
 import { HubError } from '../../src/errors.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import type { Variant } from '../../src/model/topics.ts';
-import { createSocket, type PublishResult, type SocketDeps } from '../../src/socket/socket.ts';
+import { type Asked, createSocket, type PublishResult, type SocketDeps } from '../../src/socket/socket.ts';
+import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
 import { listen } from '../../src/transport/server.ts';
 
 export const SOCKET_PATH = '/v2/ws/socket';
@@ -31,6 +33,7 @@ export async function serveSocket(t: TestContext, deps: Partial<SocketDeps> = {}
     fanout,
     ingestLocations: note('location_updates'),
     ingestProximities: note('proximity_updates'),
+    waiting: new WaitingFrames(),
     subscriptionIdMode: 'auto',
     checkView({ crs = 'EPSG:4326', zone_id }) {
       if (crs !== 'local' && !crs.startsWith('EPSG:')) {
@@ -65,6 +68,30 @@ export async function serveSocket(t: TestContext, deps: Partial<SocketDeps> = {}
     variant,
     connect: (headers = {}, query = '') => connect(`ws://127.0.0.1:${server.port}${SOCKET_PATH}${query}`, headers),
   };
+}
+
+/** A frame that publishes a location. */
+export const location = (n: number) => ({ event: 'message', topic: 'location_updates', payload: [{ n }] });
+
+/** Questions that a test answers when it wants to. */
+export function questions() {
+  const open: { readonly asked: Asked; resolve(access: Access): void; reject(error: unknown): void }[] = [];
+  let arrived: () => void = () => {};
+  const authorize = (asked: Asked): Promise<Access> => {
+    return new Promise((resolve, reject) => {
+      open.push({ asked, resolve, reject });
+      arrived();
+    });
+  };
+  const next = async () => {
+    while (open.length === 0) {
+      await new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+    }
+    return open.shift() ?? assert.fail();
+  };
+  return { authorize, next, open };
 }
 
 /** A client that keeps the frames it gets until they are asked for. */

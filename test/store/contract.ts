@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { KeptRow } from '../../src/core/item.ts';
 import { type EntityWrite, joinedParts, type KeptPart, type Store, type StoreBatch } from '../../src/store/store.ts';
 import { row, sorted } from './rows.ts';
 
@@ -79,6 +80,20 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
       await store.commit(batch({ rows: [later, { kind: 'trackable', id: 'tag-5', gone: true }] }));
     });
     assert.deepEqual(sorted((await loaded(open)).rows), sorted([later, other]));
+  });
+
+  tell('keeps collisions beside rows, replaces them by their ids, and forgets those that are gone', async (open) => {
+    const collision = (id: string, startMs: number): KeptRow => {
+      return { kind: 'collision', id, startMs, bodies: `["é ${startMs}"]` };
+    };
+    await useThenReopen(open, async (store) => {
+      await store.commit(batch({ rows: [row(4), collision('["a","b"]', 1.5), collision('["a","c"]', 2)] }));
+      await store.commit(
+        batch({ rows: [collision('["a","b"]', 3), { kind: 'collision', id: '["a","c"]', gone: true }] }),
+      );
+      await assert.rejects(store.commit(batch({ rows: [collision('["b","c"]', Number.NaN)] })));
+    });
+    assert.deepEqual(sorted((await loaded(open)).rows), sorted([row(4), collision('["a","b"]', 3)]));
   });
 
   tell('keeps 10,000 rows of one batch', async (open) => {

@@ -18,7 +18,10 @@ import { row, sorted } from './rows.ts';
 import { HUB_ID, makeVersion1 } from './version_1.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 3, 4, 52);
-const BACKUP = 'data.dat.v1.20261121T030452Z.bak';
+const BACKUP = backupOf(1);
+/** One of each version that a file of version 1 goes through. */
+const BACKUPS = STEPS.slice(1).map(({ version }) => backupOf(version - 1));
+const NEXT = STEPS.length + 1;
 
 const zone = (id: string): EntityWrite => ({ kind: 'zone', id, text: `{"id":"${id}"}` });
 const usage: EntityWrite = { kind: 'setting', id: 'usage', text: '{"month":11}' };
@@ -50,7 +53,7 @@ test('SqliteStore brings a file of version 1 to the present version, with everyt
 test('SqliteStore leaves a verified copy of the version before, which an older hub could use', (context) => {
   const folder = folderFor(context);
   new SqliteStore(old(folder), randomUUID, { nowMs: NOW_MS }).close();
-  assert.deepEqual(readdirSync(folder).sort(), ['data.dat', BACKUP, 'data.dat.lock'].sort());
+  assert.deepEqual(readdirSync(folder).sort(), ['data.dat', ...BACKUPS, 'data.dat.lock'].sort());
   const copy = new Database(join(folder, BACKUP), { readonly: true });
   context.after(() => copy.close());
   assert.deepEqual(copy.pragma('integrity_check', { simple: true }), 'ok');
@@ -66,10 +69,13 @@ test('A migration is noted in the file, and a second start makes no other', (con
   for (let start = 0; start < 2; start++) new SqliteStore(path, randomUUID, { nowMs: NOW_MS }).close();
   const db = new Database(path, { readonly: true });
   context.after(() => db.close());
-  assert.deepEqual(db.prepare('SELECT * FROM migration').all(), [
-    { version: 2, name: STEPS[1]?.name, at_ms: NOW_MS, backup: join(folder, BACKUP) },
-  ]);
-  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, 1);
+  assert.deepEqual(
+    db.prepare('SELECT * FROM migration').all(),
+    STEPS.slice(1).map(({ version, name }, index) => {
+      return { version, name, at_ms: NOW_MS, backup: join(folder, BACKUPS[index] ?? '') };
+    }),
+  );
+  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, BACKUPS.length);
 });
 
 test('A file of version 1 with a log that was not written back is migrated with what the log holds', (context) => {
@@ -92,7 +98,7 @@ test('A file of version 1 with a log that was not written back is migrated with 
 });
 
 const failing: Step = {
-  version: 3,
+  version: NEXT,
   name: 'Fail after much was done',
   run(db) {
     db.exec('DELETE FROM entity; DELETE FROM last_known; CREATE TABLE half (done TEXT) STRICT');
@@ -105,12 +111,12 @@ test('A failed step puts the copy back and ends the start with one plain line; s
   const path = old(folder);
   const db = openFile(path);
   const again = () => migrate(db, { file: path, path, newId: randomUUID, nowMs: NOW_MS, steps: [...STEPS, failing] });
-  const kept = join(folder, 'data.dat.v2.20261121T030452Z.bak');
+  const kept = join(folder, backupOf(STEPS.length));
   assert.throws(again, (error) => {
     assert.ok(error instanceof StartupError);
     assert.equal(
       error.message,
-      `Cannot use the database ${path}: the migration to version 3 has failed: the step has met what it does not know; it was put back as it was, and ${kept} is a copy`,
+      `Cannot use the database ${path}: the migration to version ${NEXT} has failed: the step has met what it does not know; it was put back as it was, and ${kept} is a copy`,
     );
     return true;
   });
@@ -125,7 +131,7 @@ test('A step whose outcome is damaged counts as failed', (context) => {
   const path = old(folderFor(context));
   const db = openFile(path);
   const damaging: Step = {
-    version: 3,
+    version: NEXT,
     name: 'Damage an index',
     run(db) {
       db.unsafeMode(true);
@@ -139,7 +145,7 @@ test('A step whose outcome is damaged counts as failed', (context) => {
   const steps = [...STEPS, damaging];
   assert.throws(
     () => migrate(db, { file: path, path, newId: randomUUID, nowMs: NOW_MS, steps }),
-    /migration to version 3 has failed: .*damaged/,
+    new RegExp(`migration to version ${NEXT} has failed: .*damaged`),
   );
   new SqliteStore(path, randomUUID).close();
 });
@@ -201,6 +207,10 @@ test('readKept reads a new file', (context) => {
   context.after(() => db.close());
   assert.deepEqual([...readKept(db)], [{ entities: [], rows: [] }]);
 });
+
+function backupOf(version: number): string {
+  return `data.dat.v${version}.20261121T030452Z.bak`;
+}
 
 function fresh(folder: string): string {
   const path = join(folder, 'data.dat');

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { StartupError } from '../../src/errors.ts';
 import { openStore } from '../../src/store/open.ts';
+import { SCHEMA_VERSION } from '../../src/store/schema.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { folderFor } from './folder.ts';
 import { row } from './rows.ts';
@@ -83,7 +84,7 @@ const FAILURES: readonly Failure[] = [
       filled(folder);
       return database(folder, 'PRAGMA user_version = 99');
     },
-    says: /newer hub .*99.*\b2\b/,
+    says: new RegExp(`newer hub .*99.*\\b${SCHEMA_VERSION}\\b`),
   },
 ];
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
+import { STEPS } from '../../src/store/migration/steps.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import type { EntityWrite } from '../../src/store/store.ts';
 import { folderFor } from './folder.ts';
@@ -23,7 +24,7 @@ test('An old config.dat becomes data.dat, migrated, with a copy of it and of eac
     'config.dat.20261121T030452Z.bak',
     'data.dat',
     'data.dat.lock',
-    'data.dat.v1.20261121T030452Z.bak',
+    ...STEPS.slice(1).map(({ version }) => `data.dat.v${version - 1}.20261121T030452Z.bak`),
   ]);
   const copy = new Database(join(folder, 'config.dat.20261121T030452Z.bak'), { readonly: true });
   assert.equal(copy.pragma('user_version', { simple: true }), 1);
@@ -47,6 +48,13 @@ test('A config.dat that is no database of SQLite is let alone', (context) => {
   writeFileSync(join(folder, 'config.dat'), 'color = blue\n');
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
   assert.equal(readFileSync(join(folder, 'config.dat'), 'utf8'), 'color = blue\n');
+});
+
+test('A folder called config.dat is let alone', (context) => {
+  const folder = folderFor(context);
+  mkdirSync(join(folder, 'config.dat'));
+  new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
+  assert.deepEqual(readdirSync(join(folder, 'config.dat')), []);
 });
 
 const REFUSED: readonly { what: string; spoil(path: string): void; says: RegExp }[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { LastKnownRow } from '../../src/core/item.ts';
+import type { KeptRow } from '../../src/core/item.ts';
 import type { StoreBatch } from '../../src/store/store.ts';
 import { row, sorted } from './rows.ts';
 import { always, isUnavailable, never, settled, setUp, watch, zone } from './writer_setting.ts';
@@ -191,7 +191,7 @@ test('StoreWriter loses no row and writes none older than one it has written, wh
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const { store, timers, writer } = setUp();
-      const latest = new Map<string, LastKnownRow>();
+      const latest = new Map<string, KeptRow>();
       for (const [index, { objects, fails, fires }] of steps.entries()) {
         store.refuses = fails ? always : never;
         const rows = objects.map((number) => row(number, { atMs: index * 1000 }));
@@ -202,7 +202,7 @@ test('StoreWriter loses no row and writes none older than one it has written, wh
       }
       store.refuses = never;
       await writer.drain();
-      const kept = new Map<string, LastKnownRow>();
+      const kept = new Map<string, KeptRow>();
       for (const written of store.kept.flatMap(({ rows }) => rows)) {
         const before = kept.get(written.id);
         assert.ok(before === undefined || receivedMs(before) <= receivedMs(written), 'an older row came after');
@@ -214,6 +214,6 @@ test('StoreWriter loses no row and writes none older than one it has written, wh
   );
 });
 
-function receivedMs(row: LastKnownRow): number {
-  return row.gone ? Number.NaN : row.receivedMs;
+function receivedMs(row: KeptRow): number {
+  return row.gone || row.kind === 'collision' ? Number.NaN : row.receivedMs;
 }

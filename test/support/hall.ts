@@ -20,6 +20,17 @@ export const HALL: Zone = {
   ],
 };
 
+/** A location in the hall that needs no zone, of a provider that is its own source. */
+export function gps(provider: string) {
+  return {
+    provider_id: provider,
+    provider_type: 'gps',
+    source: provider,
+    crs: 'EPSG:4326',
+    position: { type: 'Point', coordinates: [9.0005, 50.00003] },
+  };
+}
+
 /** The square of 10 m whose eastern edge is at x = 10, in the plane of the hall. */
 export function square(more: Partial<Fence> = {}): Fence {
   const ring = [

@@ -74,7 +74,7 @@ export async function openTestHub(
     return (message: string, facts: object = {}) => void logged.push({ level, message, facts });
   };
   const log = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') };
-  const config = loadConfig({ env, cwd: folder, cores: 2, readFile: readConfigFile });
+  const config = loadConfig({ env, cwd: folder, cores: 2, readFile: readConfigFile, warn: log.warn });
   const hub = await openHub(config, log, options);
   const origin = `http://127.0.0.1:${hub.port}`;
   const base = `${origin}/hub/v2`;
@@ -118,6 +118,7 @@ export async function openTestHub(
       // A question waits for objects that are on their way between shards, which settled alone does not.
       await hub.shards.ask({ ask: 'trackable_motions', view: { crs: 'EPSG:4326' } });
       await hub.shards.settled();
+      await hub.collisions.lane.settled();
       await settleSockets();
     },
     close,

@@ -54,6 +54,10 @@ class Arrivals<T> {
     });
   }
 
+  get takenCount(): number {
+    return this.#taken;
+  }
+
   /** Those that came since the last take. */
   take(): T[] {
     const taken = this.all.slice(this.#taken);
@@ -184,6 +188,11 @@ export class Recorder {
   /** All events so far. */
   get events(): readonly Event[] {
     return this.#events.all;
+  }
+
+  /** How many events were taken so far. */
+  get takenCount(): number {
+    return this.#events.takenCount;
   }
 
   /** The events since the last take. */

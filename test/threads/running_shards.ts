@@ -1,4 +1,4 @@
-import type { LastKnownRow, Query } from '../../src/core/item.ts';
+import type { KeptRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { ZoneMove } from '../../src/core/zone/take_along.ts';
 import { newCounts } from '../../src/counts.ts';
@@ -23,7 +23,7 @@ export interface RunningOptions {
   /** Stands in for the store when rows are asked for. */
   readonly rows?: () => Promise<never>;
   /** Told of rows before they are kept, which waits for what this returns. */
-  readonly keeping?: (rows: readonly LastKnownRow[]) => Promise<void> | undefined;
+  readonly keeping?: (rows: readonly KeptRow[]) => Promise<void> | undefined;
 }
 
 const VIEW = { crs: 'EPSG:4326' };
@@ -62,7 +62,7 @@ export class RunningShards {
         await keeping(kept);
         await writer.writeRows(kept, { orFail: true });
       },
-      motions: (packed) => this.collisions.shardDone(packed),
+      motions: (motions) => this.collisions.shardDone(motions),
       moveZones: (moves) => void this.zoneMoves.push(...moves),
       wakeAt: () => undefined,
     });
@@ -75,7 +75,7 @@ export class RunningShards {
       async rows() {
         if (rows !== undefined) return rows();
         await writer.drain();
-        return writer.latest((await store.load()).rows);
+        return writer.latest((await store.load()).rows).filter((row) => row.kind !== 'collision');
       },
       isStoreBehind: () => writer.pendingRows > 500,
       outcome: (shard, reply) => outcomes.ofShard(shard, reply),
@@ -88,6 +88,8 @@ export class RunningShards {
     this.collisions = new CollisionLane({
       now,
       firstUndone: () => this.shards.firstUndone,
+      standing: () => this.shards.standing(),
+      takesPart: () => true,
       outcome: (reply) => outcomes.ofCollisions(reply),
       restarted,
     });
@@ -126,7 +128,7 @@ export class RunningShards {
   }
 
   /** Keeps rows as if a run before had done so. */
-  keep(rows: readonly LastKnownRow[]): Promise<void> {
+  keep(rows: readonly KeptRow[]): Promise<void> {
     return this.#writer.writeRows(rows);
   }
 

@@ -94,7 +94,7 @@ async function play(running: RunningShards, steps: readonly Step[], prefix: stri
   await running.settle();
 }
 
-/** What happened to each object, and in collisions, without the ids that are made up for each event. */
+/** What happened to each object, and in collisions, without ids that are made up for each event and times of sending. */
 function storyOf(events: readonly Told[], prefix: string): Record<string, unknown[]> {
   const story: Record<string, unknown[]> = {};
   for (const { topic, ...event } of events) {
@@ -102,7 +102,8 @@ function storyOf(events: readonly Told[], prefix: string): Record<string, unknow
     const object = isMotion ? event['id'] : (event['trackable_id'] ?? event['provider_id'] ?? '');
     const of = `${topic} ${topic === 'collision_events' ? '' : object}`;
     const { id: _made, ...rest } = event;
-    const told = JSON.parse(JSON.stringify(isMotion ? event : rest).replaceAll(`${prefix} `, '')) as object;
+    const text = JSON.stringify(isMotion ? event : rest).replaceAll(/,"timestamp_sent":"[^"]*"/g, '');
+    const told = JSON.parse(text.replaceAll(`${prefix} `, '')) as object;
     story[of.replaceAll(`${prefix} `, '')] ??= [];
     story[of.replaceAll(`${prefix} `, '')]?.push(told);
   }

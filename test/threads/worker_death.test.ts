@@ -169,21 +169,3 @@ test('Objects that have moved to another shard survive the death of both workers
   assertAlternate(running.crossings());
   assert.equal(running.crossings().length, 4 * ids.length);
 });
-
-test('A new collision worker finds the collisions of what moves', async (t) => {
-  const running = new RunningShards({ shards: 1 });
-  t.after(() => running.close());
-  const collisions = () => running.events.filter(({ topic }) => topic === 'collision_events');
-  running.tell(trackable('cart', ['a'], { radius: 2 }), trackable('lift', ['b'], { radius: 2 }));
-  running.location('a', INSIDE);
-  await running.settle();
-  await running.collisions.kill();
-  running.location('a', INSIDE);
-  running.location('b', metres(1, 0));
-  await running.settle();
-  assert.deepEqual(
-    collisions().map(({ collision_type: type }) => type),
-    ['collision_start'],
-  );
-  assert.equal(running.counts.workerRestarts, 1);
-});

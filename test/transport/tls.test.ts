@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe as group, type TestContext, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
+import type { HubError } from '../../src/errors.ts';
 import { makeCertificate, type TestCertificate, writeCertificate } from '../support/certificates.ts';
 import { freePort } from '../support/free_port.ts';
 import { echo, raw, SOCKET_PATH, serve } from './harness.ts';
@@ -189,6 +190,20 @@ test('HTTP is told that there is HTTPS only, and reaches nothing', async (t) => 
   const [error] = await once(socket, 'error');
   assert.match(String(error), /426/);
   assert.equal(handled, 0);
+});
+
+test('The answer that there is HTTPS only is made for the path that was asked for, as far as there is one', async (t) => {
+  const refuse = ({ status }: HubError, path: string) => ({ status, body: `for <${path}>` });
+  const { port } = await serveTls(t, true, { refuse });
+  for (const [request, path] of [
+    ['GET /v1/zones?x=/v2 HTTP/1.1\r\nHost: h\r\n\r\n', '/v1/zones'],
+    ['DELETE /hub/v2/zones HTTP/1.1\r\n\r\n', '/hub/v2/zones'],
+    ['POST /hub', '/hub'],
+    ['rubbish', ''],
+    [`GET /${'x'.repeat(6000)} HTTP/1.1\r\n\r\n`, `/${'x'.repeat(4096 - 'GET /'.length)}`],
+  ] as const) {
+    assert.ok((await raw(port, [request], /never/)).endsWith(`\r\n\r\nfor <${path}>`), path.slice(0, 40));
+  }
 });
 
 test('HTTP is answered on the port of HTTPS unless force_https is set, and so are its WebSockets', async (t) => {

@@ -1,3 +1,4 @@
+import { KeptNumber, ordinary } from '../../model/kept_number.ts';
 import type { Location } from '../../model/location.ts';
 import { show } from '../../model/show.ts';
 import { formatTime } from '../../model/time.ts';
@@ -36,7 +37,8 @@ export interface Place {
  * Decodes a notification of Cisco CMX or Spaces. A kind that is not known counts by what it carries. Geographic
  * coordinates go first; local ones need a zone, and come in feet unless they say otherwise.
  */
-export function decodeNotification(value: unknown, { at, zone }: Place): Decoded {
+export function decodeNotification(sent: unknown, { at, zone }: Place): Decoded {
+  const value = ordinary(sent);
   if (!isObject(value)) return refused(`${at}: must be an object, found ${show(value)}`);
   const type = textOf(value['notificationType'])?.toLowerCase();
   if (type !== undefined && WITHOUT_POSITION.has(type)) return IGNORED;
@@ -49,7 +51,11 @@ export function decodeNotification(value: unknown, { at, zone }: Place): Decoded
   const hierarchy = textOf(value['locationMapHierarchy']);
   const floorZone = hierarchy === undefined ? undefined : zone(hierarchy);
   const source = floorZone?.foreign_id ?? hierarchy ?? deviceId;
-  const common = { ...commonOf(value, { type, hierarchy, floorZone }), provider_id: deviceId, source };
+  const common = {
+    ...commonOf(value, { type, hierarchy, floorZone, details: detailsOf(sent as Notification) }),
+    provider_id: deviceId,
+    source,
+  };
   if (typeof geographic === 'object') return located({ ...common, ...atGeographic(geographic) }, value, local);
   if (typeof local === 'object') {
     if (floorZone !== undefined) return located({ ...common, ...atLocal(local, floorZone) }, value, local);
@@ -75,16 +81,17 @@ interface Read {
   readonly type: string | undefined;
   readonly hierarchy: string | undefined;
   readonly floorZone: Zone | undefined;
+  readonly details: Details;
 }
 
-function commonOf(value: Notification, { type, hierarchy, floorZone }: Read): Omit<Location, 'position'> {
+function commonOf(value: Notification, { type, hierarchy, floorZone, details }: Read): Omit<Location, 'position'> {
   const common: Omit<Location, 'position'> = {
     provider_type: 'wifi',
     properties: {
       cisco: {
         ...(type === undefined ? {} : { notification_type: type }),
         ...(hierarchy === undefined ? {} : { map_hierarchy: hierarchy }),
-        ...detailsOf(value),
+        ...details,
       },
     },
   };
@@ -126,11 +133,15 @@ const DETAILS: readonly (readonly [name: string, member: string])[] = [
   ['move_distance_ft', 'moveDistanceInFt'],
 ];
 
-function detailsOf(value: Notification): Record<string, string | number> {
-  const details: Record<string, string | number> = {};
+type Details = Record<string, string | number | KeptNumber>;
+
+/** They are handed on as they were sent. */
+function detailsOf(value: Notification): Details {
+  const details: Details = {};
   for (const [name, member] of DETAILS) {
     const detail = value[member];
-    if (typeof detail === 'number' || (typeof detail === 'string' && detail !== '')) details[name] = detail;
+    if (typeof detail === 'number' || detail instanceof KeptNumber) details[name] = detail;
+    else if (typeof detail === 'string' && detail !== '') details[name] = detail;
   }
   return details;
 }

@@ -55,8 +55,9 @@ export interface ConnectionNeeds {
   /** Takes each location that it can. Throws HUB_UNAVAILABLE when the hub is full. */
   deliver(locations: readonly Location[]): TakenEach;
   dial(address: { readonly host: string; readonly port: number }): Socket;
-  /** Milliseconds since 1970; never falls. */
+  /** Running time in milliseconds: it never falls. */
   now(): number;
+  timeOfDay(runningMs: number): number;
   schedule(delayMs: number, callback: () => void): Cancel;
   /** In [0, 1). */
   random(): number;
@@ -113,15 +114,16 @@ export class Connection {
     const state = this.#state;
     const open = state.at === 'open' ? state : undefined;
     const idle = state.at === 'connecting' ? 'connecting' : 'waiting';
+    const { now, timeOfDay } = this.#needs;
     return {
       source: this.#settings.source,
       address: this.#address,
       state: open === undefined ? idle : 'connected',
-      connection_established: open && formatTime(open.sinceMs),
+      connection_established: open && formatTime(timeOfDay(open.sinceMs)),
       reconnects: Math.max(0, this.#connects - 1),
-      uptime: open === undefined ? 0 : Math.floor((this.#needs.now() - open.sinceMs) / 1000),
+      uptime: open === undefined ? 0 : Math.floor((timeOfDay(now()) - timeOfDay(open.sinceMs)) / 1000),
       number_of_updates: this.#updates,
-      last_update_received: this.#lastUpdateMs === undefined ? undefined : formatTime(this.#lastUpdateMs),
+      last_update_received: this.#lastUpdateMs === undefined ? undefined : formatTime(timeOfDay(this.#lastUpdateMs)),
       last_update_type: 'iso-24730',
       rejected: this.#rejected,
       ...this.#counts,

@@ -1,3 +1,4 @@
+import { numberOf } from '../../model/kept_number.ts';
 import type { Location, ProviderType } from '../../model/location.ts';
 import { formatTime } from '../../model/time.ts';
 import { readVendorTime } from '../vendor_time.ts';
@@ -74,9 +75,18 @@ function standardDetails(read: Partial<Record<Field, string>>): [string, unknown
   const details: [string, unknown][] = [];
   for (const [field, value] of Object.entries(read) as [Field, string][]) {
     if (PLACED.has(field)) continue;
-    details.push([field, NUMERIC.has(field) ? (readNumber(value) ?? value) : value]);
+    details.push([field, NUMERIC.has(field) ? readDetail(value) : value]);
   }
   return details;
+}
+
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** A number with the digits that were sent, where they make one in JSON. */
+function readDetail(value: string): unknown {
+  const number = readNumber(value);
+  if (number === undefined) return value;
+  return JSON_NUMBER.test(value) ? numberOf(value) : number;
 }
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;

@@ -1,15 +1,19 @@
+import { plainType } from '../../errors.ts';
 import { Components, type Shown } from '../../model/components.ts';
 import { ErrorBody } from '../../model/error_body.ts';
+import { CollisionEvent, FenceEvent } from '../../model/events.ts';
+import { WEBSOCKET_FRAMES } from '../../socket/docs/frames.ts';
 import type { Route, VersionInfo } from '../route.ts';
-import { PREFIXES, type Version } from '../versions.ts';
+import { type ErrorTyping, errorTypePrefixIn, PREFIXES, type Version } from '../versions.ts';
+import { describedTags } from './names.ts';
 import { type Documenting, headersOf, operationOf } from './operation.ts';
 import { Parameters } from './parameters.ts';
 import { REFUSALS } from './refusals.ts';
+import { entitySchemas } from './schemas.ts';
 
-export interface DocumentOptions {
+export interface DocumentOptions extends ErrorTyping {
   readonly version: Version;
   readonly versionInfo: VersionInfo;
-  readonly errorTypePrefix: string;
 }
 
 const DESCRIPTION = `
@@ -23,6 +27,9 @@ Every path is served below each of the servers' prefixes, with and without a tra
 - HEAD is served wherever GET is; OPTIONS names the methods of a path.
 `.trim();
 
+/** What comes and goes on the WebSocket. Its own document says more; here it is for generated clients to have types of. */
+const OF_SOCKET = [FenceEvent, CollisionEvent, ...WEBSOCKET_FRAMES];
+
 /** How v1 differs; see versions.ts. */
 const IN_V1 = `
 - v1 gives a new zone, fence or trackable an id of its own, says of a zone whether it needs a transformation, and names
@@ -32,12 +39,13 @@ const IN_V1 = `
 /** The OpenAPI 3.1 document of a version, made from its rows. Throws an Error when two of them have the same name. */
 export function openApiDocument(routes: readonly Route[], options: DocumentOptions): Shown {
   const { version, versionInfo } = options;
-  const components = new Components();
+  const components = new Components({ shownFor: entitySchemas(version), forGenerators: true });
   const parameters = new Parameters(components);
   const paths = pathsOf(
     routes.filter(({ versions }) => versions.includes(version)),
     { version, components, parameters },
   );
+  for (const schema of OF_SOCKET) components.show(schema);
   return {
     openapi: '3.1.0',
     info: {
@@ -47,14 +55,15 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
       description: version === 'v1' ? DESCRIPTION + IN_V1 : DESCRIPTION,
     },
     servers: PREFIXES.toSorted(hubFirst).map((prefix) => ({ url: `${prefix}/${version}` })),
-    security: [{ bearer: [] }, {}],
+    security: [{ BearerAuth: [] }, {}],
+    tags: describedTags(tagsOf(paths)),
     paths,
     components: {
-      responses: responsesOf(components, options.errorTypePrefix),
+      responses: responsesOf(components, options),
       schemas: components.schemas,
       parameters: parameters.named,
       securitySchemes: {
-        bearer: {
+        BearerAuth: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
@@ -80,15 +89,23 @@ function pathsOf(routes: readonly Route[], documenting: Documenting): Readonly<R
   return paths;
 }
 
-function responsesOf(components: Components, prefix: string): Shown {
+function responsesOf(components: Components, options: DocumentOptions): Shown {
+  const prefix = errorTypePrefixIn(options.version, options);
   const schema = components.show(ErrorBody);
   return Object.fromEntries(
     Object.entries(REFUSALS).map(([status, { name, description, type, message, headers = {} }]) => {
-      const example = { type: `${prefix}${type}`, code: Number(status), message };
+      const code = Number(status);
+      const shown = message.replace('/v2/', `/${options.version}/`);
+      const example = { type: prefix === undefined ? plainType(code) : prefix + type, code, message: shown };
       const content = { 'application/json': { schema, examples: { [name]: { value: example } } } };
       return [name, { description, ...headersOf(headers), content }];
     }),
   );
+}
+
+function tagsOf(paths: Readonly<Record<string, Shown>>): ReadonlySet<string> {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item) as { tags: string[] }[]);
+  return new Set(operations.flatMap(({ tags }) => tags));
 }
 
 function hubFirst(a: string, b: string): number {

@@ -3,6 +3,7 @@ import type { Components, Shown } from '../../model/components.ts';
 import { ErrorBody } from '../../model/error_body.ts';
 import type { Route } from '../route.ts';
 import type { Version } from '../versions.ts';
+import { operationId, tagOf } from './names.ts';
 import type { Parameters } from './parameters.ts';
 import { REFUSALS, refusalsOf } from './refusals.ts';
 import { replySchema } from './schemas.ts';
@@ -22,7 +23,7 @@ export function operationOf(route: Route, documenting: Documenting): Shown {
   const { description } = route.notes;
   return {
     operationId: operationId(route),
-    tags: [route.path.split('/')[1]],
+    tags: [tagOf(route)],
     summary: route.summary,
     ...(description === undefined ? {} : { description }),
     ...(route.permission === 'public' ? { security: [] } : {}),
@@ -30,22 +31,6 @@ export function operationOf(route: Route, documenting: Documenting): Shown {
     ...(route.body === undefined ? {} : { requestBody: bodyOf(route, documenting) }),
     responses: { ...successesOf(route, documenting), ...refusals(route, documenting) },
   };
-}
-
-/**
- * A name for generated clients: GET /fences/:fence_id/motions is getFenceMotions. An item is named by its parameter,
- * and the collection before it says nothing more.
- */
-export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
-  const segments = path.split('/').slice(1);
-  const told = segments.filter((_, i) => segments[i + 1]?.endsWith('_id') !== true);
-  const words = told.flatMap((segment) =>
-    segment
-      .replace(/^:/, '')
-      .replace(/_id$/, '')
-      .split(/[^a-zA-Z0-9]+/),
-  );
-  return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
 }
 
 function bodyOf({ body, text }: Route, { components }: Documenting): Shown {

@@ -5,6 +5,7 @@ import { show } from '../../model/show.ts';
 import { asyncApiDocument } from '../../socket/docs/async_api.ts';
 import { pageFile } from '../docs/files.ts';
 import { openApiDocument } from '../docs/open_api.ts';
+import { openApi30 } from '../docs/open_api_3_0.ts';
 import { type ApiDeps, type Call, type Route, route } from '../route.ts';
 import type { Version } from '../versions.ts';
 
@@ -14,6 +15,9 @@ export function docsRoutes(routes: () => readonly Route[]): readonly Route[] {
     documentRow('/openapi.json', 'The REST API as an OpenAPI 3.1 document', (version, hub) =>
       openApiDocument(routes(), { ...hub, version }),
     ),
+    documentRow('/openapi-3.0.json', 'The same as an OpenAPI 3.0 document', (version, hub) =>
+      openApi30(openApiDocument(routes(), { ...hub, version })),
+    ),
     documentRow('/asyncapi.json', 'The WebSocket API as an AsyncAPI 3.0 document', (version, { versionInfo }) =>
       asyncApiDocument(version, versionInfo.hub_version),
     ),
@@ -21,6 +25,11 @@ export function docsRoutes(routes: () => readonly Route[]): readonly Route[] {
     pageRow('/docs/:file', 'A file of the pages to read and try the API'),
   ];
 }
+
+const Document = Type.Object(
+  {},
+  { title: 'Document', description: 'A document of the API.', additionalProperties: true },
+);
 
 type MakeDocument = (version: Version, hub: ApiDeps) => Shown;
 
@@ -31,7 +40,7 @@ function documentRow(path: string, summary: string, make: MakeDocument): Route {
     path,
     summary,
     permission: 'public',
-    replies: { 200: { description: 'The document.', schema: Type.Object({}) } },
+    replies: { 200: { description: 'The document.', schema: Document } },
     handle({ version, reply }, hub) {
       const texts = made.get(hub) ?? new Map<Version, string>();
       made.set(hub, texts);

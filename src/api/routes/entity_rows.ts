@@ -2,11 +2,13 @@ import Type, { type TObject } from 'typebox';
 import type { ReplaceOptions } from '../../entities/entities.ts';
 import type { EntityMap, Kind } from '../../entities/known.ts';
 import type { Resource } from '../../model/permission.ts';
+import { ArrayOf, IdArray } from '../../model/schema.ts';
 import { checkKept } from '../body.ts';
-import { draftOf } from '../docs/schemas.ts';
 import { found } from '../found.ts';
-import { JsonPatch, patched } from '../json_patch.ts';
+import { JsonPatch } from '../json_patch.ts';
+import { admitNames } from '../naming.ts';
 import { onlyOwned } from '../ownership.ts';
+import { patchedEntity } from '../patch_entity.ts';
 import { PRESENT } from '../present.ts';
 import { type ApiDeps, type Call, type Replied, type Route, route } from '../route.ts';
 import { replacesIds } from '../versions.ts';
@@ -17,10 +19,8 @@ export interface EntityRows<K extends Kind> {
   /** Path of the collection, for example `/zones`. */
   readonly path: string;
   readonly resource: Resource;
-  /** What is sent. */
+  /** As it is kept; what the documents show is in docs/schemas.ts. */
   readonly schema: TObject;
-  /** What is answered, where that is more. */
-  readonly shown?: TObject;
   /** Parameters of the two lists, and the entities that they select; all when absent. */
   readonly listQuery?: TObject;
   select?(call: Call, hub: ApiDeps): readonly EntityMap[K][];
@@ -36,7 +36,7 @@ export function entityRows<K extends Kind>(rows: EntityRows<K>): readonly Route[
 }
 
 function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
-  const { kind, path, resource, schema, shown = schema } = rows;
+  const { kind, path, resource, schema } = rows;
   const present = PRESENT[kind];
   const listQuery = rows.listQuery ?? Type.Object({});
   const select = rows.select ?? ((_call: Call, hub: ApiDeps) => hub.entities.list(kind));
@@ -48,7 +48,7 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       summary: `Ids of all ${kind}s`,
       permission: { operation: 'READ', resource, owned: 'reply' },
       query: listQuery,
-      replies: { 200: { description: 'The ids.', schema: Type.Array(Type.String()) } },
+      replies: { 200: { description: 'The ids.', schema: IdArray } },
       handle: (call, hub) => call.reply.json(JSON.stringify(listed(call, hub).map(({ id }) => id))),
     }),
     route({
@@ -57,7 +57,7 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       summary: `All ${kind}s`,
       permission: { operation: 'READ', resource, owned: 'reply' },
       query: Type.Object({ ...listQuery.properties, ...present.query.properties }),
-      replies: { 200: { description: `The ${kind}s.`, schema: Type.Array(shown) } },
+      replies: { 200: { description: `The ${kind}s.`, schema: ArrayOf(schema) } },
       handle: (call, hub) => call.reply.json(present.many(listed(call, hub), call, hub)),
     }),
     route({
@@ -66,10 +66,10 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       summary: `Create ${named(kind)}`,
       permission: { operation: 'CREATE', resource, owned: 'body' },
       query: rows.writeQuery ?? Type.Object({}),
-      body: draftOf(schema),
-      replies: { 201: { description: `The ${kind} as it is kept.`, schema: shown } },
+      body: schema,
+      replies: { 201: { description: `The ${kind} as it is kept.`, schema } },
       async handle(call, hub) {
-        const options = { replaceId: replacesIds(call.version, kind), ...writeOptions(call) };
+        const options = { replaceId: replacesIds(call.version, kind), ...writeOptions(kind, call, hub) };
         const entity = await hub.entities.create(kind, call.body, options);
         const place = `${call.path}/${encodeURIComponent(entity.id.toWellFormed())}`;
         return call.reply.created(present.one(entity, { ...call, query: {} }, hub), place);
@@ -87,11 +87,11 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
 }
 
 function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
-  const { kind, path, resource, schema, shown = schema } = rows;
+  const { kind, path, resource, schema } = rows;
   const present = PRESENT[kind];
   const item = `${path}/:${resource}`;
   const replaced: Replied = rows.showsReplaced
-    ? { 200: { description: `The ${kind} as it is kept.`, schema: shown } }
+    ? { 200: { description: `The ${kind} as it is kept.`, schema } }
     : { 204: { description: `The ${kind} is replaced.` } };
   return [
     route({
@@ -100,7 +100,7 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       summary: `One ${kind}`,
       permission: { operation: 'READ', resource },
       query: present.query,
-      replies: { 200: { description: `The ${kind}.`, schema: shown } },
+      replies: { 200: { description: `The ${kind}.`, schema } },
       handle: (call, hub) => call.reply.json(present.one(found(kind, call.id, hub), call, hub)),
     }),
     route({
@@ -109,10 +109,10 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       summary: `Replace ${named(kind)}`,
       permission: { operation: 'UPDATE', resource },
       query: rows.writeQuery ?? Type.Object({}),
-      body: draftOf(schema),
+      body: schema,
       replies: replaced,
       async handle(call, hub) {
-        const entity = await hub.entities.replace(kind, call.id, call.body, writeOptions(call));
+        const entity = await hub.entities.replace(kind, call.id, call.body, writeOptions(kind, call, hub));
         return rows.showsReplaced ? call.reply.json(present.one(entity, call, hub)) : call.reply.noContent;
       },
     }),
@@ -123,14 +123,15 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       permission: { operation: 'UPDATE', resource },
       query: rows.writeQuery ?? Type.Object({}),
       body: JsonPatch,
-      replies: { 200: { description: `The ${kind} as it is kept.`, schema: shown } },
+      exactNumbers: true,
+      replies: { 200: { description: `The ${kind} as it is kept.`, schema } },
       async handle(call, hub) {
         const revise = (before: EntityMap[K]): unknown => {
-          const revised = patched(patchable(kind, before, hub), call.body);
+          const revised = patchedEntity(kind, before, call.body, hub);
           checkKept(revised, hub);
           return revised;
         };
-        const entity = await hub.entities.edit(kind, call.id, revise, writeOptions(call));
+        const entity = await hub.entities.edit(kind, call.id, revise, writeOptions(kind, call, hub));
         return call.reply.json(present.one(entity, { ...call, query: {} }, hub));
       },
     }),
@@ -150,15 +151,11 @@ interface WriteQuery {
   readonly subdivide?: boolean;
 }
 
-function writeOptions({ query }: Call): ReplaceOptions {
-  const { force_location_update: force, subdivide } = query as WriteQuery;
-  return { force: force === true, subdivide: subdivide === true };
-}
-
-/** The entity as clients see it: an operation on its children, which are read-only, changes nothing and is no mistake. */
-function patchable(kind: Kind, entity: { readonly id: string }, { entities }: ApiDeps): object {
-  if (kind !== 'trackable' && kind !== 'zone') return entity;
-  return { ...entity, children: entities.childrenOf(kind, entity.id) };
+/** What was sent is admitted when its turn has come: what is new in it depends on the changes before. */
+function writeOptions(kind: Kind, call: Call, hub: ApiDeps): ReplaceOptions {
+  const { force_location_update: force, subdivide } = call.query as WriteQuery;
+  const admit = (before: object | undefined, after: object) => admitNames(kind, { before, after }, call, hub);
+  return { force: force === true, subdivide: subdivide === true, admit };
 }
 
 function named(kind: Kind): string {

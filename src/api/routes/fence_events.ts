@@ -1,5 +1,7 @@
+import { bodyObject } from '../../entities/body.ts';
 import { FenceEventInput } from '../fence_event_input.ts';
 import { found } from '../found.ts';
+import { admitNames } from '../naming.ts';
 import { type Method, type Route, route } from '../route.ts';
 
 export const FENCE_EVENT_ROUTES: readonly Route[] = [eventsRow('POST'), eventsRow('PUT')];
@@ -13,9 +15,11 @@ function eventsRow(method: Method): Route {
     permission: { operation: method === 'POST' ? 'CREATE' : 'UPDATE', resource: 'fence_id' },
     body: FenceEventInput,
     replies: { 204: { description: 'The event is published.' } },
-    handle({ id, body, reply }, hub) {
-      hub.publishFenceEvent(found('fence', id, hub), body);
-      return reply.noContent;
+    handle(call, hub) {
+      const fence = found('fence', call.id, hub);
+      admitNames('fence_event', { before: undefined, after: bodyObject(call.body) }, call, hub);
+      hub.publishFenceEvent(fence, call.body);
+      return call.reply.noContent;
     },
   });
 }

@@ -4,12 +4,14 @@ import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
 import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
+import { ArrayOf } from '../../model/schema.ts';
+import { Trackable } from '../../model/trackable.ts';
 import { idList, textList } from '../answers.ts';
 import { existing, found } from '../found.ts';
-import { limitedTo, onlyOwned } from '../ownership.ts';
+import { answersTo } from '../naming.ts';
+import { limitedTo, onlyReadable } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
 import { type Route, route } from '../route.ts';
-import { TrackableShown } from '../shown.ts';
 import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
 
@@ -24,7 +26,7 @@ export const FENCE_ROUTES: readonly Route[] = [
   placesRow('locations', 'fence_locations', Location),
   placesRow('motions', 'fence_motions', TrackableMotion),
   objectsRow('providers', 'provider', LocationProvider),
-  objectsRow('trackables', 'trackable', TrackableShown),
+  objectsRow('trackables', 'trackable', Trackable),
 ];
 
 /** Locations or motions of what is in a fence. */
@@ -35,13 +37,15 @@ function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schem
     summary: `The ${name} in a fence`,
     permission: { operation: 'READ', resource: 'fence_id' },
     query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
-    replies: { 200: { description: `The ${name}.`, schema: Type.Array(schema) } },
-    async handle({ id, query, owned, reply }, hub) {
-      const fence = found('fence', id, hub);
+    replies: { 200: { description: `The ${name}.`, schema: ArrayOf(schema) } },
+    async handle(call, hub) {
+      const { query, owned, readable, reply } = call;
+      const { id } = found('fence', call.id, hub);
       const view = viewOf(query, hub.entities);
-      const only = limitedTo(ask === 'fence_motions' ? 'trackable' : 'provider', owned, hub);
-      const asked: Query = { ask, id: fence.id, spatial: query.spatial_query === true, view, ...only };
-      return reply.json(textList(await hub.read(asked), view));
+      const kind = ask === 'fence_motions' ? 'trackable' : 'provider';
+      const only = readable?.hasAll(`${kind}_id`) === true ? {} : limitedTo(kind, owned, hub);
+      const asked: Query = { ask, id, spatial: query.spatial_query === true, view, ...only };
+      return reply.json(textList(await answersTo(asked, call, hub), view));
     },
   });
 }
@@ -54,16 +58,13 @@ function objectsRow<K extends 'provider' | 'trackable'>(name: string, kind: K, s
     summary: `The ${name} in a fence`,
     permission: { operation: 'READ', resource: 'fence_id' },
     query: Type.Object(SPATIAL_QUERY),
-    replies: { 200: { description: `The ${name}.`, schema: Type.Array(schema) } },
+    replies: { 200: { description: `The ${name}.`, schema: ArrayOf(schema) } },
     async handle(call, hub) {
       const { id } = found('fence', call.id, hub);
       const spatial = call.query.spatial_query === true;
-      const answers = await hub.read({
-        ask: kind === 'provider' ? 'fence_providers' : 'fence_trackables',
-        id,
-        spatial,
-      });
-      const objects = onlyOwned(existing(kind, idList(answers), hub), `${kind}_id`, call.owned);
+      const ask = kind === 'provider' ? 'fence_providers' : 'fence_trackables';
+      const answers = await answersTo({ ask, id, spatial }, call, hub);
+      const objects = onlyReadable(existing(kind, idList(answers), hub), `${kind}_id`, call.readable);
       return call.reply.json(PRESENT[kind].many(objects, call, hub));
     },
   });

@@ -1,4 +1,4 @@
-import { FenceCreationParameters, ZoneCreationParameters } from '../../model/creation.ts';
+import { CreationParameters, ZoneCreationParameters } from '../../model/creation.ts';
 import { Fence } from '../../model/fence.ts';
 import { Zone } from '../../model/zone.ts';
 import { fenceFromLocal, zoneFromLocal } from '../from_local.ts';
@@ -22,7 +22,7 @@ export const FROM_LOCAL_ROUTES: readonly Route[] = [
     path: '/fences/fromlocal',
     summary: 'A fence from local coordinates and a reference point or a zone, which is not kept',
     permission: { operation: 'UPDATE' },
-    body: FenceCreationParameters,
+    body: CreationParameters,
     replies: { 200: { description: 'The fence.', schema: Fence } },
     handle: ({ body, reply }, { entities }) => reply.json(JSON.stringify(fenceFromLocal(body, entities))),
   }),

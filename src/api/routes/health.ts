@@ -1,11 +1,11 @@
-import Type from 'typebox';
 import { HubError } from '../../errors.ts';
 import { HealthSource, SocketHealth, SystemHealth } from '../../model/health.ts';
+import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
 import { onlyOwned } from '../ownership.ts';
 import { type Route, route } from '../route.ts';
 
-const LIST = { 200: { description: 'One for each.', schema: Type.Array(HealthSource) } };
+const LIST = { 200: { description: 'One for each.', schema: ArrayOf(HealthSource) } };
 const ONE = { 200: { description: 'What has come from it.', schema: HealthSource } };
 
 export const HEALTH_ROUTES: readonly Route[] = [

@@ -1,11 +1,16 @@
 import Type from 'typebox';
 import { type Route, route } from '../route.ts';
 
-const Version = Type.Object({
-  hub_version: Type.String(),
-  vendor: Type.String(),
-  api_version: Type.String({ description: 'Version of the omlox Hub API.' }),
-});
+const Version = Type.Object(
+  {
+    hub_version: Type.String({ description: 'Version of the hub.' }),
+    vendor: Type.String({ description: 'Who has made it.' }),
+    api_version: Type.String({ description: 'Version of the omlox Hub API.' }),
+  },
+  { title: 'Version', description: 'Versions of the hub and of its API.' },
+);
+
+const Health = Type.Object({}, { title: 'Health', description: 'An object without members: the hub answers.' });
 
 export const HUB_ROUTES: readonly Route[] = [
   route({
@@ -14,7 +19,7 @@ export const HUB_ROUTES: readonly Route[] = [
     summary: 'Whether the hub answers',
     unversioned: true,
     permission: { operation: 'READ' },
-    replies: { 200: { description: 'It does.', schema: Type.Object({}) } },
+    replies: { 200: { description: 'It does.', schema: Health } },
     handle: ({ reply }) => reply.json('{}'),
   }),
   route({

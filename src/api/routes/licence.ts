@@ -7,7 +7,7 @@ export const LICENCE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/license/info',
     summary: 'What there is to say about the licence; the hub needs none',
-    permission: { operation: 'READ' },
+    permission: 'public',
     replies: { 200: { description: 'In words.', schema: LicenceInfo } },
     handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.licence.info())),
   }),
@@ -17,6 +17,7 @@ export const LICENCE_ROUTES: readonly Route[] = [
     summary: 'Set the licence key',
     permission: { operation: 'UPDATE' },
     body: LicenceKeyBody,
+    notes: { refusals: { 400: 'The key does not verify by the public keys that the hub has.' } },
     replies: { 204: { description: 'The key is set.' } },
     async handle({ body, reply }, { operation }) {
       await operation.licence.setKey(body);
@@ -29,7 +30,10 @@ export const LICENCE_ROUTES: readonly Route[] = [
     summary: 'The licence in force: that of the key, or a trial',
     permission: { operation: 'READ' },
     notes: {
-      refusals: { 400: 'The key does not verify, or what it gave has expired.', 404: 'There is no key and no trial.' },
+      refusals: {
+        400: 'The key does not verify, nothing can verify it, or what it gave has expired.',
+        404: 'There is no key and no trial.',
+      },
     },
     replies: { 200: { description: 'The lease.', schema: Lease } },
     handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.licence.lease())),

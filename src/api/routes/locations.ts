@@ -3,11 +3,12 @@ import type { Query } from '../../core/item.ts';
 import { HubError } from '../../errors.ts';
 import type { HttpReply } from '../../exchange.ts';
 import { Location, Proximity } from '../../model/location.ts';
-import { documented, Named } from '../../model/schema.ts';
+import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
 import { movesBefore } from '../after_moves.ts';
 import { textList } from '../answers.ts';
 import { found } from '../found.ts';
+import { answersTo } from '../naming.ts';
 import { limitedTo } from '../ownership.ts';
 import { oneOf } from '../read_one.ts';
 import { type AcceptOptions, type ApiDeps, type Call, type Method, type Route, route } from '../route.ts';
@@ -21,12 +22,10 @@ const CREATES = {
     'last one of its provider changes nothing.',
 };
 const ALL_OR_NONE = {
-  description: 'All are taken, or none: a refusal names the index and the field of the first that does not fit.',
+  description:
+    'Each names its provider. All are taken, or none: a refusal names the index and the field of the first that does not ' +
+    'fit.',
 };
-/** In a list there is no path that names the provider. */
-const provider_id = Type.String({ description: 'Id of the location provider.', ...documented({ minLength: 1 }) });
-const LocationInList = Named('LocationInList', { ...Location.properties, provider_id });
-const ProximityInList = Named('ProximityInList', { ...Proximity.properties, provider_id });
 const FORGOTTEN = { 204: { description: 'There is no location any more.' } };
 
 export const LOCATION_ROUTES: readonly Route[] = [
@@ -36,11 +35,11 @@ export const LOCATION_ROUTES: readonly Route[] = [
     summary: 'Last locations of all providers',
     permission: { operation: 'READ', resource: 'provider_id', owned: 'reply' },
     query: Type.Object(VIEW_QUERY),
-    replies: { 200: { description: 'The locations.', schema: Type.Array(Location) } },
-    async handle({ query, owned, reply }, hub) {
-      const view = viewOf(query, hub.entities);
-      const asked: Query = { ask: 'provider_locations', view, ...limitedTo('provider', owned, hub) };
-      return reply.json(textList(await hub.read(asked), view));
+    replies: { 200: { description: 'The locations.', schema: ArrayOf(Location) } },
+    async handle(call, hub) {
+      const view = viewOf(call.query, hub.entities);
+      const asked: Query = { ask: 'provider_locations', view, ...limitedTo('provider', call.owned, hub) };
+      return call.reply.json(textList(await answersTo(asked, call, hub), view));
     },
   }),
   bulkRow('PUT'),
@@ -106,7 +105,7 @@ function bulkRow(method: Method): Route {
     path: '/providers/locations',
     summary: 'Send locations of any providers',
     permission: { operation: 'UPDATE', resource: 'provider_id', owned: 'items' },
-    body: Type.Array(LocationInList),
+    body: ArrayOf(Location),
     hot: true,
     notes: ALL_OR_NONE,
     replies: ACCEPTED,
@@ -120,7 +119,7 @@ function proximitiesRow(method: Method): Route {
     path: '/providers/proximities',
     summary: 'Send proximities of any providers to zones',
     permission: { operation: 'UPDATE', resource: 'provider_id', owned: 'items' },
-    body: Type.Array(ProximityInList),
+    body: ArrayOf(Proximity),
     hot: true,
     notes: ALL_OR_NONE,
     replies: ACCEPTED,

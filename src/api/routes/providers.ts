@@ -2,13 +2,15 @@ import Type from 'typebox';
 import { HubError } from '../../errors.ts';
 import { Fence } from '../../model/fence.ts';
 import { LocationProvider } from '../../model/provider.ts';
+import { AnyType, ArrayOf, IdArray } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
+import { Trackable } from '../../model/trackable.ts';
 import { idList } from '../answers.ts';
 import { existing, found } from '../found.ts';
-import { onlyOwned } from '../ownership.ts';
+import { answersTo } from '../naming.ts';
+import { onlyReadable } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
 import { type Route, route } from '../route.ts';
-import { TrackableShown } from '../shown.ts';
 import { relatedAs } from '../versions.ts';
 import { SPATIAL_QUERY, VIEW_QUERY } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
@@ -23,13 +25,13 @@ export const PROVIDER_ROUTES: readonly Route[] = [
     summary: 'Fences that a provider is in',
     permission: own,
     query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
-    replies: { 200: { description: 'The fences.', schema: Type.Array(Fence) } },
+    replies: { 200: { description: 'The fences.', schema: ArrayOf(Fence) } },
     async handle(call, hub) {
       const { id } = found('provider', call.id, hub);
       const spatial = call.query.spatial_query === true;
-      const fences = idList(await hub.read({ ask: 'provider_fences', id, spatial }));
+      const fences = idList(await answersTo({ ask: 'provider_fences', id, spatial }, call, hub));
       return call.reply.json(
-        PRESENT.fence.many(onlyOwned(existing('fence', fences, hub), 'fence_id', call.owned), call, hub),
+        PRESENT.fence.many(onlyReadable(existing('fence', fences, hub), 'fence_id', call.readable), call, hub),
       );
     },
   }),
@@ -39,11 +41,11 @@ export const PROVIDER_ROUTES: readonly Route[] = [
     summary: 'Trackables that a provider is assigned to',
     permission: own,
     replies: {
-      200: { description: 'The trackables.', schema: Type.Array(TrackableShown), v1: Type.Array(Type.String()) },
+      200: { description: 'The trackables.', schema: ArrayOf(Trackable), v1: IdArray },
     },
     handle(call, hub) {
       const assigned = hub.entities.trackablesOf(found('provider', call.id, hub).id);
-      const trackables = onlyOwned(assigned, 'trackable_id', call.owned);
+      const trackables = onlyReadable(assigned, 'trackable_id', call.readable);
       const asIds = relatedAs(call.version) === 'ids';
       const ids = (): string => JSON.stringify(trackables.map(({ id }) => id));
       return call.reply.json(asIds ? ids() : PRESENT.trackable.many(trackables, call, hub));
@@ -54,19 +56,20 @@ export const PROVIDER_ROUTES: readonly Route[] = [
     path: '/providers/:provider_id/sensors',
     summary: 'Sensor data of a provider',
     permission: own,
-    replies: { 200: { description: 'The sensor data, as it was sent.', schema: Type.Unknown() } },
+    replies: { 200: { description: 'The sensor data, as it was sent.', schema: AnyType } },
     handle({ id, reply }, hub) {
       const { sensors } = found('provider', id, hub);
       if (sensors != null) return reply.json(JSON.stringify(sensors));
-      throw new HubError('HUB_NOT_FOUND', `Cannot get sensors of provider ${show(id)}: none were ever set`);
+      throw new HubError('HUB_NOT_FOUND', `Cannot get sensors of provider ${show(id)}: it has none`);
     },
   }),
   route({
     method: 'PUT',
     path: '/providers/:provider_id/sensors',
-    summary: 'Set the sensor data of a provider',
+    summary: 'Set the sensor data of a provider, or clear it with null',
     permission: { operation: 'UPDATE', resource: 'provider_id' },
-    body: Type.Unknown(),
+    body: AnyType,
+    exactNumbers: true,
     replies: { 204: { description: 'The sensor data is kept.' } },
     async handle({ id, body, reply }, hub) {
       await hub.entities.edit('provider', id, (provider) => ({ ...provider, sensors: body }));

@@ -2,16 +2,22 @@ import Type from 'typebox';
 import { parseRule } from '../../core/rules/parse.ts';
 import { HubError } from '../../errors.ts';
 import { parseJson } from '../../model/json.ts';
-import { LocatingRule } from '../../model/rule.ts';
+import { RuleSet } from '../../model/rule.ts';
+import { Choice } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
 import { type Route, route } from '../route.ts';
 
-const RuleSet = Type.Array(LocatingRule);
-
 /** As JSON. A number alone is an expression, too. */
-const RuleExpression = Type.Union(
-  [Type.String({ minLength: 1 }), Type.Object({ expression: Type.String({ minLength: 1 }) }), Type.Number()],
-  { description: 'The expression: as plain text, as a JSON string, or as {"expression"}.' },
+const RuleExpression = Choice(
+  [
+    Type.String({ minLength: 1 }),
+    Type.Object(
+      { expression: Type.String({ minLength: 1, description: 'The expression.' }) },
+      { title: 'RuleExpressionObject', description: 'An expression in an object.' },
+    ),
+    Type.Number(),
+  ],
+  { title: 'RuleExpression', description: 'The expression: as plain text, as a JSON string, or as {"expression"}.' },
 );
 
 export const RULE_ROUTES: readonly Route[] = [
@@ -49,13 +55,25 @@ export const RULE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** No expression begins with a double quote or a brace, so what does is JSON. */
+/**
+ * A body in double quotes is a JSON string where it can be one: `"type" = "uwb"` cannot. No expression begins with a
+ * brace, so what does is JSON.
+ */
 function expressionOf(body: string): string {
-  if (!/^\s*["{]/.test(body)) return body;
-  const value = parsed(body);
+  const isObject = /^\s*\{/.test(body);
+  if (!isObject && !/^\s*"/.test(body)) return body;
+  const value = isObject ? parsed(body) : stringOr(body);
   const expression = typeof value === 'string' ? value : (value as { readonly expression?: unknown }).expression;
   if (typeof expression === 'string') return expression;
   throw new HubError('HUB_BAD_REQUEST', `expression: must be a string, found ${show(expression)}`);
+}
+
+function stringOr(body: string): unknown {
+  try {
+    return parseJson(body);
+  } catch {
+    return body;
+  }
 }
 
 function parsed(text: string): unknown {

@@ -1,10 +1,10 @@
-import Type from 'typebox';
 import { HubError } from '../../errors.ts';
+import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
 import { Consumption } from '../../model/usage.ts';
 import { type Route, route } from '../route.ts';
 
-const LIST = Type.Array(Consumption);
+const LIST = ArrayOf(Consumption);
 
 export const STATS_ROUTES: readonly Route[] = [
   route({

@@ -4,14 +4,15 @@ import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
 import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
+import { AnyType, ArrayOf, IdArray } from '../../model/schema.ts';
 import { Trackable } from '../../model/trackable.ts';
 import { idList, textList } from '../answers.ts';
 import { existing, found } from '../found.ts';
-import { limitedTo, onlyOwned } from '../ownership.ts';
+import { answersTo } from '../naming.ts';
+import { limitedTo, onlyReadable } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
 import { oneOf } from '../read_one.ts';
 import { type Route, route } from '../route.ts';
-import { TrackableShown } from '../shown.ts';
 import { relatedAs } from '../versions.ts';
 import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
@@ -31,7 +32,6 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     path: '/trackables',
     resource: 'trackable_id',
     schema: Trackable,
-    shown: TrackableShown,
     writeQuery: WRITE_QUERY,
     showsReplaced: true,
   }),
@@ -41,11 +41,11 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     summary: 'Motions of all trackables',
     permission: { operation: 'READ', resource: 'trackable_id', owned: 'reply' },
     query: Type.Object(VIEW_QUERY),
-    replies: { 200: { description: 'The motions.', schema: Type.Array(TrackableMotion) } },
-    async handle({ query, owned, reply }, hub) {
-      const view = viewOf(query, hub.entities);
-      const asked: Query = { ask: 'trackable_motions', view, ...limitedTo('trackable', owned, hub) };
-      return reply.json(textList(await hub.read(asked), view));
+    replies: { 200: { description: 'The motions.', schema: ArrayOf(TrackableMotion) } },
+    async handle(call, hub) {
+      const view = viewOf(call.query, hub.entities);
+      const asked: Query = { ask: 'trackable_motions', view, ...limitedTo('trackable', call.owned, hub) };
+      return call.reply.json(textList(await answersTo(asked, call, hub), view));
     },
   }),
   route({
@@ -72,11 +72,11 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     summary: 'Last locations of all providers of a trackable',
     permission: own,
     query: Type.Object(VIEW_QUERY),
-    replies: { 200: { description: 'The locations.', schema: Type.Array(Location) } },
-    async handle({ id, query, reply }, hub) {
-      const trackable = found('trackable', id, hub);
-      const view = viewOf(query, hub.entities);
-      return reply.json(textList(await hub.read({ ask: 'trackable_locations', id: trackable.id, view }), view));
+    replies: { 200: { description: 'The locations.', schema: ArrayOf(Location) } },
+    async handle(call, hub) {
+      const { id } = found('trackable', call.id, hub);
+      const view = viewOf(call.query, hub.entities);
+      return call.reply.json(textList(await answersTo({ ask: 'trackable_locations', id, view }, call, hub), view));
     },
   }),
   route({
@@ -85,13 +85,13 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     summary: 'Fences that a trackable is in',
     permission: own,
     query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
-    replies: { 200: { description: 'The fences.', schema: Type.Array(Fence) } },
+    replies: { 200: { description: 'The fences.', schema: ArrayOf(Fence) } },
     async handle(call, hub) {
       const { id } = found('trackable', call.id, hub);
       const spatial = call.query.spatial_query === true;
-      const fences = idList(await hub.read({ ask: 'trackable_fences', id, spatial }));
+      const fences = idList(await answersTo({ ask: 'trackable_fences', id, spatial }, call, hub));
       return call.reply.json(
-        PRESENT.fence.many(onlyOwned(existing('fence', fences, hub), 'fence_id', call.owned), call, hub),
+        PRESENT.fence.many(onlyReadable(existing('fence', fences, hub), 'fence_id', call.readable), call, hub),
       );
     },
   }),
@@ -101,12 +101,12 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     summary: 'Providers of a trackable',
     permission: own,
     replies: {
-      200: { description: 'The providers.', schema: Type.Array(LocationProvider), v1: Type.Array(Type.String()) },
+      200: { description: 'The providers.', schema: ArrayOf(LocationProvider), v1: IdArray },
     },
-    handle({ id, version, owned, reply }, hub) {
+    handle({ id, version, readable, reply }, hub) {
       const trackable = found('trackable', id, hub);
       const assigned = existing('provider', trackable.location_providers ?? [], hub);
-      const providers = onlyOwned(assigned, 'provider_id', owned);
+      const providers = onlyReadable(assigned, 'provider_id', readable);
       const related = relatedAs(version) === 'ids' ? providers.map((provider) => provider.id) : providers;
       return reply.json(JSON.stringify(related));
     },
@@ -117,7 +117,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     summary: 'Sensor data of all providers of a trackable',
     permission: own,
     replies: {
-      200: { description: 'The sensor data of each provider that has some.', schema: Type.Array(Type.Unknown()) },
+      200: { description: 'The sensor data of each provider that has some.', schema: ArrayOf(AnyType) },
     },
     handle({ id, reply }, hub) {
       const trackable = found('trackable', id, hub);

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { bodyObject } from '../../entities/body.ts';
 import { Fence } from '../../model/fence.ts';
-import { draftOf } from '../docs/schemas.ts';
 import { found } from '../found.ts';
 import { PRESENT } from '../present.ts';
 import { type Route, route } from '../route.ts';
@@ -27,7 +26,7 @@ export const ZONE_FENCE_ROUTES: readonly Route[] = [
     summary: "Create a fence whose region is given in the zone's coordinates, and kept in EPSG:4326",
     permission: { operation: 'CREATE', resource: 'zone_id' },
     query: Type.Object(SUBDIVIDE_QUERY),
-    body: draftOf(Fence),
+    body: Fence,
     replies: { 201: { description: 'The fence as it is kept.', schema: Fence } },
     async handle(call, hub) {
       const zone = found('zone', call.id, hub);

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { feature } from '../../core/location/text.ts';
+import { idKey } from '../../model/id.ts';
 import { SimpleTransform, Zone } from '../../model/zone.ts';
 import { found } from '../found.ts';
 import { type Call, type Route, route } from '../route.ts';
-import { ZoneShown } from '../shown.ts';
 import { simpleTransform } from '../simple_transform.ts';
 import { VIEW_QUERY } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
@@ -18,12 +18,13 @@ export const ZONE_ROUTES: readonly Route[] = [
     path: '/zones',
     resource: 'zone_id',
     schema: Zone,
-    shown: ZoneShown,
     listQuery: LIST_QUERY,
     select({ query }: Call, { entities }) {
       const { foreign_id: wanted } = query as { readonly foreign_id?: string };
       if (wanted === undefined) return entities.list('zone');
-      return entities.list('zone').filter((zone) => zone.foreign_id === wanted);
+      return entities
+        .list('zone')
+        .filter((zone) => zone.foreign_id != null && idKey(zone.foreign_id) === idKey(wanted));
     },
   }),
   route({

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isUnset } from '../../model/id.ts';
+import { parseKeeping } from '../../model/keep_numbers.ts';
 import { CommandError } from '../command_error.ts';
 
 /**
@@ -8,7 +9,8 @@ import { CommandError } from '../command_error.ts';
  *     { "format": "location-hub-entities", "version": 1, "exported_at": "2026-11-21T03:04:52.000Z",
  *       "anchors": […], "zones": […], "trackables": […], "providers": […], "fences": […], "locating_rules": […] }
  *
- * An entity stands there as the API shows it. A list that is missing says nothing.
+ * An entity stands there as the API takes it; a local fence whose zone is gone has in `former_zone` what places it. A list
+ * that is missing says nothing.
  */
 export const FORMAT = 'location-hub-entities';
 export const FORMAT_VERSION = 1;
@@ -70,7 +72,7 @@ export function refused(path: string, problems: readonly string[]): CommandError
 function parse(path: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = parseKeeping(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new CommandError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openRegionCheck } from '../../../wasm/region_check.ts';
+import { openShapeChecks } from '../../../wasm/shape_checks.ts';
 import { SqliteStore } from '../../store/sqlite.ts';
 import { reasonOf } from '../../store/start_errors.ts';
 import { CommandError } from '../command_error.ts';
@@ -47,7 +47,7 @@ async function planOf(
   try {
     const plan = await overlay(store.load(), document, {
       replace,
-      regionProblem: await openRegionCheck(),
+      shapes: await openShapeChecks(),
       checked(done) {
         signal.throwIfAborted();
         steps.show({ text: `Checking ${done} of ${count} entities`, part: (0.9 * done) / count });

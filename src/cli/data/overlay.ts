@@ -1,8 +1,14 @@
+import { planeOnly } from '../../core/fence/fence_plane.ts';
+import type { ShapeChecks } from '../../core/shape_checks.ts';
+import { zoneTransform } from '../../core/zone/zone_transform.ts';
 import { Entities, type Kind } from '../../entities/entities.ts';
 import { LocatingRules, RULES_SETTING } from '../../entities/locating_rules.ts';
 import type { Anchor } from '../../model/anchor.ts';
-import type { Fence } from '../../model/fence.ts';
+import { checker } from '../../model/check.ts';
+import type { KeptFence } from '../../model/fence.ts';
 import { idKey, isUnset } from '../../model/id.ts';
+import { show } from '../../model/show.ts';
+import { Zone } from '../../model/zone.ts';
 import { keptByKind, settingWrite } from '../../store/entity_text.ts';
 import type { EntityWrite, Kept, StoreBatch } from '../../store/store.ts';
 import { type EntityDocument, LISTS, type Listed } from './document.ts';
@@ -19,12 +25,14 @@ export interface Overlay {
 export interface OverlayOptions {
   /** Whether entities that the document does not name are deleted. */
   readonly replace: boolean;
-  regionProblem(fence: Fence): string | undefined;
+  readonly shapes: ShapeChecks;
   /** Told how many entities are checked. A throw ends it. */
   checked(count: number): void;
 }
 
 const AT_ONCE = 500;
+
+const zoneSchema = checker(Zone);
 
 /**
  * Lays a document over what a database keeps. Each of its entities is checked as the API does, among the kept ones and
@@ -33,19 +41,13 @@ const AT_ONCE = 500;
 export async function overlay(
   kept: Kept,
   document: EntityDocument,
-  { replace, regionProblem, checked }: OverlayOptions,
+  { replace, shapes, checked }: OverlayOptions,
 ): Promise<Overlay | readonly string[]> {
-  const entities = new Entities({
-    commit: async () => undefined,
-    committed: () => undefined,
-    newId: () => '',
-    regionProblem,
-    waitingMax: Number.POSITIVE_INFINITY,
-    groupMax: AT_ONCE,
-  });
+  const entities = emptyEntities(shapes);
   const before = new Map(kept.entities.map((entity) => [keyOf(entity.kind, entity.id), entity]));
   const named = new Set(document.entities.map(({ kind, id }) => keyOf(kind, id)));
-  if (!replace) entities.load(keptByKind(kept.entities.filter(({ kind, id }) => !named.has(keyOf(kind, id)))));
+  const unnamed = keptByKind(replace ? [] : kept.entities.filter(({ kind, id }) => !named.has(keyOf(kind, id))));
+  entities.load(unnamed);
   const problems: string[] = [];
   const listed = document.entities.map((each) => underKeptId(each, before));
   const inOrder = LISTS.flatMap(([, kind]) => parentsFirst(listed.filter((each) => each.kind === kind)));
@@ -60,6 +62,9 @@ export async function overlay(
   for (const each of inOrder.filter(({ kind }) => kind === 'anchor')) await complete(entities, each, problems);
   const rules = await rulesOf(document, problems);
   if (problems.length > 0) return problems;
+  const zonesBefore = emptyEntities(shapes);
+  zonesBefore.load(keptByKind(kept.entities.filter(({ kind }) => kind === 'zone' || kind === 'anchor')));
+  const left = leftBehind(unnamed.fence, { before: zonesBefore, after: entities });
   const gone = replace ? goneOf(kept, named) : [];
   const changes = inOrder.map(({ kind, id }) => writeOf(entities, kind, id));
   const writes = changes.filter((write) => before.get(keyOf(write.kind, write.id))?.text !== write.text);
@@ -68,16 +73,54 @@ export async function overlay(
   const rows = gone.flatMap(({ kind, id }) => {
     return kind === 'provider' || kind === 'trackable' ? [{ kind, id, gone: true as const }] : [];
   });
-  return { batch: { entities: [...gone, ...writes, ...rules], rows }, ...counts, deleted: gone.length };
+  return { batch: { entities: [...gone, ...left, ...writes, ...rules], rows }, ...counts, deleted: gone.length };
+}
+
+function emptyEntities(shapes: ShapeChecks): Entities {
+  return new Entities({
+    commit: async () => undefined,
+    committed: () => undefined,
+    newId: () => '',
+    shapes,
+    waitingMax: Number.POSITIVE_INFINITY,
+    groupMax: AT_ONCE,
+  });
 }
 
 async function add(entities: Entities, { kind, place, body }: Listed, problems: string[]): Promise<void> {
-  const first = kind === 'anchor' ? { ...body, zone_id: undefined } : body;
+  const { zone_id: _later, ...first } = body;
+  const { former_zone: former } = body as Partial<KeptFence>;
+  const problem = kind === 'fence' && former !== undefined ? explainFormer(former) : undefined;
+  if (problem !== undefined) {
+    problems.push(`${place}.${problem}`);
+    return;
+  }
   try {
-    await entities.create(kind, JSON.parse(JSON.stringify(first)));
+    await entities.create(kind, kind === 'anchor' ? first : body, { asKept: former !== undefined });
   } catch (error) {
     problems.push(`${place}.${(error as Error).message}`);
   }
+}
+
+/** A fence whose zone is gone is exported with what places it. */
+function explainFormer(former: unknown): string | undefined {
+  if (!zoneSchema.fits(former)) return zoneSchema.explain(former, 'former_zone');
+  if (zoneTransform(former) !== undefined) return undefined;
+  return `former_zone: must be a zone with local coordinates, found ${show(former)}`;
+}
+
+/** Writes of the kept fences whose zone the document takes away, or names otherwise: they stay where they are. */
+function leftBehind(
+  fences: readonly KeptFence[],
+  { before, after }: Record<'before' | 'after', Entities>,
+): EntityWrite[] {
+  return fences.flatMap((fence): EntityWrite[] => {
+    if (fence.crs !== 'local' || isUnset(fence.zone_id)) return [];
+    const [was, is] = [before, after].map((entities) => entities.zoneBy(fence.zone_id ?? ''));
+    if (was === undefined || zoneTransform(was) === undefined) return [];
+    if (is !== undefined && zoneTransform(is) !== undefined) return [];
+    return [{ kind: 'fence', id: fence.id, text: JSON.stringify({ ...fence, former_zone: planeOnly(was) }) }];
+  });
 }
 
 async function complete(entities: Entities, { kind, id, place, body }: Listed, problems: string[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseKeeping } from '../../model/keep_numbers.ts';
 import { CommandError } from '../command_error.ts';
 import { describePlaced, type Entity, type EntityKind, placeEntities } from '../entities.ts';
 import { countEvents, EventCounts } from '../event_counts.ts';
@@ -93,7 +94,7 @@ async function readEntities(options: Options): Promise<[EntityKind, readonly Ent
 
 async function readArray(path: string): Promise<readonly Entity[]> {
   try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+    const value = parseKeeping(await readFile(path, 'utf8'));
     if (Array.isArray(value)) return value;
   } catch (error) {
     throw new CommandError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);

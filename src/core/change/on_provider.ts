@@ -1,22 +1,23 @@
-import { assignedTo, carriedBy } from '../assignments.ts';
+import { assignedTo } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { leaveAll } from '../fence/observe_fences.ts';
-import { timingOfObject } from '../fence/timing.ts';
+import { sameTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import { providerState } from '../location/on_location.ts';
-import { settle } from '../motion/move.ts';
-import { significantPlace } from '../motion/significant_place.ts';
 import { publishProviderCrossings } from '../publish.ts';
-import type { ProviderState, TrackableState } from '../state.ts';
-import { forgetRow, loseMotion } from './lose_motion.ts';
+import type { ProviderState } from '../state.ts';
+import { forgetRow, observeAnew } from './observe_anew.ts';
+import { retimeProvider } from './retime.ts';
 
 /** A provider is created, changed or deleted. */
 export function onProvider(context: ShardContext, item: Item & { kind: 'provider' }): void {
   const { state } = context;
   if (item.entity !== undefined) {
     const provider = providerState(state, item.id);
+    const { timing: before } = provider;
     provider.entity = item.entity;
     provider.timing = timingOfObject(item.entity);
+    if (!sameTiming(before, provider.timing)) retimeProvider(context, provider, item.receivedMs);
     return;
   }
   const provider = state.providers.get(item.id);
@@ -38,20 +39,7 @@ function dropPlace(context: ShardContext, provider: ProviderState, moment: Momen
   state.places.put(provider, undefined);
   provider.nearby = undefined;
   forgetRow(context, provider);
-  for (const trackable of assignedTo(state, provider.id).trackables) fallBack(context, trackable, provider.id, moment);
-}
-
-/**
- * A trackable that was where a provider was, which has no place any more, is silently where its other providers or its
- * parent are, or nowhere. So are those that it carries.
- */
-function fallBack(context: ShardContext, trackable: TrackableState, providerId: string, moment: Moment): void {
-  if (trackable.place?.providerId !== providerId) return;
-  const next = significantPlace(context, trackable, moment.nowMs);
-  if (next === undefined) loseMotion(context, trackable, moment);
-  else {
-    settle(context.state, trackable, next);
-    context.state.dirty.add(trackable);
+  for (const trackable of assignedTo(state, provider.id).trackables) {
+    if (trackable.place?.providerId === provider.id) observeAnew(context, trackable, moment);
   }
-  for (const child of carriedBy(context.state, trackable.id)) fallBack(context, child, providerId, moment);
 }

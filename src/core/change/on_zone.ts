@@ -4,21 +4,28 @@ import { fencesIn, setFence } from '../fence/fences.ts';
 import type { Item } from '../item.ts';
 import { keepsPlane } from '../zone/zone_transform.ts';
 import { reevaluate } from './reevaluate.ts';
+import { type Relocated, relocate } from './relocate.ts';
 
-/** A zone is created, changed or deleted: fences given in its plane move with it, all in one observation. */
+/**
+ * A zone is created, changed or deleted: fences that are given in its metres and objects that were located in them go
+ * where its plane goes, all in one observation.
+ */
 export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): void {
   const { state, index } = context;
   const before = state.zones.set(item.id, item.entity);
   state.followers.change(before, item.entity);
-  if (leavesFences(before, item.entity)) return;
-  const changed = fencesIn(state, [before, item.entity])
+  const { id, entity: after } = item;
+  const isStill = before !== undefined && after !== undefined && keepsPlane(before, after) && isLevel(before, after);
+  if (isStill && before.foreign_id === after.foreign_id) return;
+  const changed = fencesIn(state, [before, after])
     .map((entity) => setFence(state, index, entity))
-    .filter((fence) => fence !== undefined);
-  if (changed.length > 0) reevaluate(context, changed, item.receivedMs);
+    .filter(({ isMoved }) => isMoved)
+    .map(({ fence }) => fence);
+  const relocated: Relocated = isStill || after === undefined ? new Map() : relocate(state, id, after);
+  if (changed.length + relocated.size > 0) reevaluate(context, { fences: changed, relocated }, item);
 }
 
-/** Whether fences that name the zone are where they were: all that has changed is its name, say, or its position. */
-function leavesFences(before: Zone | undefined, after: Zone | undefined): boolean {
-  if (before === undefined || after === undefined || before.foreign_id !== after.foreign_id) return false;
-  return keepsPlane(before, after);
+/** Whether the floor is as high as before: heights above it are. */
+function isLevel(before: Zone, after: Zone): boolean {
+  return (before.wgs84_height ?? undefined) === (after.wgs84_height ?? undefined);
 }

@@ -1,31 +1,87 @@
-import type { ShardContext } from '../context.ts';
-import { observeChangedFences } from '../fence/observe_fences.ts';
+import type { Moment, ShardContext } from '../context.ts';
+import { observeChangedFences, observeFences } from '../fence/observe_fences.ts';
 import { providerSeen, trackableSeen } from '../fence/seen.ts';
+import type { Item } from '../item.ts';
+import type { Place } from '../location/place.ts';
+import { settle, showAt } from '../motion/move.ts';
 import { fireHeld } from '../on_deadline.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from '../publish.ts';
 import { schedule } from '../schedule.ts';
-import type { FenceState, Tracked } from '../state.ts';
+import type { FenceState, ProviderState, TrackableState, Tracked } from '../state.ts';
+import type { Relocated } from './relocate.ts';
+
+interface Change {
+  /** Fences that cover something else. */
+  readonly fences: readonly FenceState[];
+  readonly relocated: Relocated;
+}
 
 /**
- * Shows fences that have changed to every object that has a place, as an observation of its last location made at this
- * moment. Other fences do not hear of it.
+ * Shows fences that have changed to every object that has a place, and every fence to objects that are relocated, as an
+ * observation made at this moment. Other fences do not hear of it.
  */
-export function reevaluate(context: ShardContext, fences: readonly FenceState[], nowMs: number): void {
+export function reevaluate(
+  context: ShardContext,
+  { fences, relocated }: Change,
+  { receivedMs: nowMs, seq }: Pick<Item, 'receivedMs' | 'seq'>,
+): void {
   const { state } = context;
+  const moment: Moment = { nowMs, seq };
   for (const provider of state.providers.values()) {
-    if (provider.place === undefined) continue;
-    if (isMember(provider, fences)) fireHeld(context, provider, nowMs);
-    const seen = providerSeen(state, provider, provider.place, nowMs, nowMs);
-    publishProviderCrossings(context, provider, observeChangedFences(context.index, provider, fences, seen));
-    schedule(state, provider);
+    const place = relocated.get(provider);
+    if (place !== undefined) showProviderAt(context, provider, place, nowMs);
+    else if (provider.place !== undefined) showFences(context, provider, fences, nowMs);
   }
   for (const trackable of state.trackables.values()) {
-    if (trackable.place === undefined) continue;
-    if (isMember(trackable, fences)) fireHeld(context, trackable, nowMs);
-    const seen = trackableSeen(trackable, nowMs, nowMs);
-    publishTrackableCrossings(context, trackable, observeChangedFences(context.index, trackable, fences, seen));
-    schedule(state, trackable);
+    const place = relocated.get(trackable);
+    if (place !== undefined) showTrackableAt(context, trackable, place, moment);
+    else if (trackable.place !== undefined) showFences(context, trackable, fences, nowMs);
   }
+}
+
+function showFences(
+  context: ShardContext,
+  object: ProviderState | TrackableState,
+  fences: readonly FenceState[],
+  nowMs: number,
+): void {
+  const { state, index } = context;
+  if (fences.length === 0) return;
+  if (isMember(object, fences)) fireHeld(context, object, nowMs);
+  if (object.kind === 'provider') {
+    const seen = providerSeen(state, object, object.place as Place, nowMs, nowMs);
+    publishProviderCrossings(context, object, observeChangedFences(index, object, fences, seen));
+  } else {
+    const seen = trackableSeen(object, nowMs, nowMs);
+    publishTrackableCrossings(context, object, observeChangedFences(index, object, fences, seen));
+  }
+  schedule(state, object);
+}
+
+function showProviderAt(context: ShardContext, provider: ProviderState, place: Place, nowMs: number): void {
+  const { state } = context;
+  fireHeld(context, provider, nowMs);
+  state.places.put(provider, place);
+  state.dirty.add(provider);
+  const crossings = observeFences(context, provider, providerSeen(state, provider, place, nowMs, nowMs));
+  publishProviderCrossings(context, provider, crossings);
+  schedule(state, provider);
+}
+
+/** A trackable that goes along with a zone moves; one above a floor that was raised only meets other fences. */
+function showTrackableAt(context: ShardContext, trackable: TrackableState, place: Place, moment: Moment): void {
+  const { state } = context;
+  const { nowMs } = moment;
+  fireHeld(context, trackable, nowMs);
+  const before = trackable.place as Place;
+  if (before.lon !== place.lon || before.lat !== place.lat) {
+    showAt(context, trackable, { place, keyMs: nowMs, moment });
+    return;
+  }
+  settle(state, trackable, place);
+  const crossings = observeFences(context, trackable, trackableSeen(trackable, nowMs, nowMs));
+  publishTrackableCrossings(context, trackable, crossings);
+  schedule(state, trackable);
 }
 
 /** An exit that is held since a restart is not undone by another look at its fence. */

@@ -1,14 +1,14 @@
 // hot: run for each motion, see bench/kernel/collisions.bench.ts
-import type { Motion } from '../motion/motion.ts';
+import type { Moved } from '../motion/motion.ts';
 import type { Contact } from './contact.ts';
 import { toSpace } from './earth.ts';
 import type { Celled } from './grid.ts';
 
-export type Moved = Extract<Motion, { kind: 'moved' }>;
-
 /** A trackable that takes part in collisions, where it was last. */
 export interface Body extends Celled {
   motion: Moved;
+  /** Whether it has moved since this stage knows it: otherwise its place may be of a moment before. */
+  isHeardOf: boolean;
   /** Vertices of its ring in space: x, y, z, x …; undefined for a circle or point. */
   ring: Float64Array | undefined;
   /** The collisions it is in, ordered by the id of the other. */
@@ -33,6 +33,7 @@ export function newSite(): Site {
 export function newBody(motion: Moved): Body {
   return {
     motion,
+    isHeardOf: false,
     x: 0,
     y: 0,
     z: 0,

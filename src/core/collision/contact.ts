@@ -31,6 +31,20 @@ export interface Contact extends Scheduled {
   /** The one that moved last. */
   mover: Body;
   hold: Hold;
+  /**
+   * Of a pair that was restored: it is not released before that time, unless both have been heard of since. Who moves
+   * with another through a restart is heard of after it, or before, and each is where it was last until then. Subscribers
+   * are back by then, too. 0: released when due.
+   */
+  heldMs: number;
+  /** Whether a row of it was handed out. */
+  isKept: boolean;
+  hasEnded: boolean;
+}
+
+/** A contact of two that touch. */
+export function newContact(begun: Pick<Contact, 'a' | 'b' | 'startMs' | 'mover'>): Contact {
+  return { ...begun, hold: TOUCHING, heldMs: 0, isKept: false, hasEnded: false, heapIndex: -1 };
 }
 
 /** What holds two trackables together: the larger value of the two. */
@@ -97,6 +111,40 @@ export function releaseMs(hold: Hold): number {
     case 'out':
       return Math.min(hold.toleranceEndMs, hold.delayEndMs);
   }
+}
+
+/** When the contact ends if nothing more is heard of it. */
+export function dueMs({ hold, heldMs }: Contact): number {
+  return Math.max(releaseMs(hold), heldMs);
+}
+
+/** A contact becomes one of both bodies. */
+export function join(contact: Contact): void {
+  const { a, b } = contact;
+  a.contacts.splice(placeOf(a, b), 0, contact);
+  b.contacts.splice(placeOf(b, a), 0, contact);
+}
+
+/** The contact is none of either body any more. */
+export function part({ a, b }: Contact): void {
+  a.contacts.splice(placeOf(a, b), 1);
+  b.contacts.splice(placeOf(b, a), 1);
+}
+
+/** Where the contact with `other` is, or belongs, among those of the body. */
+function placeOf({ contacts }: Body, other: Body): number {
+  const { id } = other.motion;
+  let from = 0;
+  let to = contacts.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const { a, b } = contacts[middle]!;
+    // The contact's other half is the one that all contacts of this body do not share.
+    const found = a.contacts === contacts ? b : a;
+    if (found.motion.id < id) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 export function otherOf(contact: Contact, body: Body): Body {

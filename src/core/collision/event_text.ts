@@ -1,5 +1,6 @@
 import type { Collision, CollisionEvent } from '../../model/events.ts';
 import type { LineString, Point, Polygon } from '../../model/geojson.ts';
+import { timeOfDay } from '../../model/set_back.ts';
 import { formatTime } from '../../model/time.ts';
 import type { EventText, FilterFields, Variant } from '../../model/topics.ts';
 import { geodesicMetres } from '../location/geodesic.ts';
@@ -11,6 +12,7 @@ import type { Body } from './body.ts';
 import { type Contact, otherOf } from './contact.ts';
 import { areaOf } from './pairing.ts';
 import { overlap } from './shapes.ts';
+import type { CollisionState } from './state.ts';
 
 /** A plane to show positions in, or EPSG:4326. */
 type Plane = PlaneTransform | 'wgs84';
@@ -37,12 +39,12 @@ export interface Announcement {
  */
 export function collisionTexts(
   told: Announcement,
-  { renderings, epoch }: { readonly renderings: readonly Rendering[]; readonly epoch: number },
+  { renderings, epoch, setBacks }: Pick<CollisionState, 'renderings' | 'epoch' | 'setBacks'>,
 ): EventText[] {
   const { mover, contact } = told;
   const other = otherOf(contact, mover);
   const fields: FilterFields = [mover.motion.id, other.motion.id, told.type, mover.motion.floor, other.motion.floor];
-  const head = headOf(told);
+  const head = headOf(told, (ms) => formatTime(timeOfDay(ms, setBacks)));
   const area = placesOf(mover, other);
   const metres = geodesicMetres(mover.motion.lon, mover.motion.lat, other.motion.lon, other.motion.lat);
   const texts: EventText[] = [];
@@ -60,11 +62,11 @@ export function collisionTexts(
 }
 
 /** The members that are the same in every rendering, without the closing brace. */
-function headOf({ id, type, contact, timeMs }: Announcement): string {
-  const start = `{"id":${JSON.stringify(id)},"collision_type":"${type}","start_time":"${formatTime(contact.startMs)}"`;
+function headOf({ id, type, contact, timeMs }: Announcement, shown: (ms: number) => string): string {
+  const start = `{"id":${JSON.stringify(id)},"collision_type":"${type}","start_time":"${shown(contact.startMs)}"`;
   if (type === 'collision_start') return start;
   const member = type === 'colliding' ? 'collision_time' : 'end_time';
-  return `${start},"${member}":"${formatTime(timeMs)}"`;
+  return `${start},"${member}":"${shown(timeMs)}"`;
 }
 
 /** Text of one of the two trackables; undefined when the plane does not reach it. */

@@ -18,6 +18,11 @@ export class InOrder {
     if (merged) this.#waiting.sort((a, b) => a.seq - b.seq);
   }
 
+  /** All that wait, in order. */
+  get motions(): readonly Motion[] {
+    return this.#waiting;
+  }
+
   /** Hands out, in order, all motions of items below the given number. */
   take(completeTo: number): readonly Motion[] {
     const end = this.#waiting.findIndex(({ seq }) => seq >= completeTo);

@@ -1,5 +1,6 @@
 // hot: run for each pair of neighbours, see bench/kernel/collisions.bench.ts
-import type { Body, Moved } from './body.ts';
+import type { Moved } from '../motion/motion.ts';
+import type { Body } from './body.ts';
 import type { Area } from './contact.ts';
 import { gapMetres } from './shapes.ts';
 
@@ -28,13 +29,24 @@ export function areaOf(a: Body, b: Body, toleranceMetres: number): Area {
 }
 
 /**
- * Whether two trackables are on one floor and their heights meet. A trackable without extrusion has every height, and
- * heights measured from different things, or unknown ones, fit any.
+ * Whether two trackables are on one floor and their heights meet. A trackable without extrusion has every height. Heights
+ * that are unknown, or measured from different things that no zone relates, fit any.
  */
 function shareHeight(a: Moved, b: Moved): boolean {
   if (a.floor !== b.floor) return false;
   if (a.z === undefined || b.z === undefined) return true;
   if (a.extrusion === undefined || b.extrusion === undefined) return true;
-  if (a.elevationRef !== b.elevationRef) return true;
-  return a.z <= b.z + b.extrusion && b.z <= a.z + a.extrusion;
+  const apart = apartMetres(a, b);
+  if (apart === undefined) return true;
+  const z = a.z + apart;
+  return z <= b.z + b.extrusion && b.z <= z + a.extrusion;
+}
+
+/** How far the reference of `a` lies above that of `b`, in metres; undefined where nobody knows. */
+function apartMetres(a: Moved, b: Moved): number | undefined {
+  if (a.elevationRef === b.elevationRef) return 0;
+  const [onFloor, other] = a.elevationRef === 'wgs84' ? [b, a] : [a, b];
+  const level = onFloor.levelMetres ?? other.levelMetres;
+  if (level === undefined) return undefined;
+  return onFloor === a ? level : -level;
 }

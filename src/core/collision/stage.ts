@@ -8,14 +8,18 @@
  * look-ups in the grid and allocates nothing.
  */
 import type { CollisionEvent } from '../../model/events.ts';
+import { NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
 import type { EventText, Variant } from '../../model/topics.ts';
 import type { ZoneLookup } from '../location/text.ts';
-import type { Motion } from '../motion/motion.ts';
-import { type Body, locate, type Moved, newBody, newSite } from './body.ts';
-import { type Contact, holdingOf, observe, otherOf, releaseMs, TOUCHING } from './contact.ts';
+import type { Gone, Motion, Moved } from '../motion/motion.ts';
+import type { Body } from './body.ts';
+import { type Contact, dueMs, holdingOf, join, newContact, observe, otherOf, part, releaseMs } from './contact.ts';
 import { collisionTexts } from './event_text.ts';
-import { collect, move, putIn, startSearch, takeOut } from './grid.ts';
+import { collect, startSearch } from './grid.ts';
 import { areaOf, mayCollide } from './pairing.ts';
+import { putAt, takeAway } from './presence.ts';
+import { type Restoration, restore } from './restore.ts';
+import { type CollisionRow, goneRowOf, rowOf } from './row.ts';
 import { type CollisionState, newCollisionState, refreshRenderings } from './state.ts';
 
 export interface CollisionOptions {
@@ -32,6 +36,8 @@ export interface CollisionInput {
   readonly motions: readonly Motion[];
   /** The renderings wanted from now on, when they have changed. */
   readonly variants?: readonly Variant[] | undefined;
+  /** By which running time is shown as the time of day; never, when left out. */
+  readonly setBacks?: readonly SetBack[] | undefined;
 }
 
 export interface CollisionOutcome {
@@ -40,6 +46,8 @@ export interface CollisionOutcome {
   readonly started: number;
   readonly colliding: number;
   readonly ended: number;
+  /** Of pairs that have begun or ceased to collide. To be kept before these events are published: see row.ts. */
+  readonly rows: readonly CollisionRow[];
   /** When to step again at the latest, in milliseconds since 1970; Infinity when nothing is due. */
   readonly nextDeadlineMs: number;
 }
@@ -47,12 +55,21 @@ export interface CollisionOutcome {
 export interface CollisionStage {
   readonly state: CollisionState;
   step(input: CollisionInput): CollisionOutcome;
+  /** Takes over what another stage has left, without events. Before the first step that it matters to. */
+  restore(restoration: Restoration): void;
 }
 
 /** Opens a stage without trackables. */
 export function openCollisionStage(options: CollisionOptions): CollisionStage {
   const state = newCollisionState();
-  return { state, step: (input) => step({ state, options, events: [], started: 0, colliding: 0, ended: 0 }, input) };
+  const begin = (): Run => {
+    return { state, options, events: [], met: [], goneRows: [], started: 0, colliding: 0, ended: 0 };
+  };
+  return {
+    state,
+    step: (input) => step(begin(), input),
+    restore: (restoration) => restore(state, restoration),
+  };
 }
 
 /** One step under way. */
@@ -60,63 +77,60 @@ interface Run {
   readonly state: CollisionState;
   readonly options: CollisionOptions;
   readonly events: EventText[];
+  /** Contacts that have begun. */
+  readonly met: Contact[];
+  /** Of contacts that had rows and have ended. */
+  readonly goneRows: CollisionRow[];
   started: number;
   colliding: number;
   ended: number;
 }
 
-function step(run: Run, { nowMs, motions, variants }: CollisionInput): CollisionOutcome {
+function step(run: Run, { nowMs, motions, variants, setBacks }: CollisionInput): CollisionOutcome {
   const { state, events } = run;
+  state.setBacks = setBacks ?? NEVER_SET_BACK;
   refreshRenderings(state, variants, run.options.zones);
   for (const motion of motions) {
-    releaseDue(run, motion.receivedMs);
-    if (motion.kind === 'moved') onMoved(run, motion);
-    else onGone(run, motion);
+    if (motion.kind !== 'stands') releaseDue(run, motion.receivedMs);
+    if (motion.kind === 'gone') onGone(run, motion);
+    else if (motion.kind === 'moved') onMoved(run, motion);
+    else if (!state.bodies.has(motion.id)) putAt(state, motion);
   }
   releaseDue(run, nowMs);
   const { started, colliding, ended } = run;
-  return { events, started, colliding, ended, nextDeadlineMs: state.deadlines.nextMs };
+  return { events, started, colliding, ended, rows: rowsOf(run), nextDeadlineMs: state.deadlines.nextMs };
 }
 
-const SITE = newSite();
+/** Rows of what has changed in the run as a whole: a pair that has met and parted again needs none. */
+function rowsOf({ met, goneRows }: Run): readonly CollisionRow[] {
+  const rows = goneRows;
+  for (const contact of met) {
+    if (contact.hasEnded) continue;
+    contact.isKept = true;
+    // After the row that says that the same pair has parted.
+    rows.push(rowOf(contact));
+  }
+  return rows;
+}
+
 const FOUND: Body[] = [];
 
 function onMoved(run: Run, motion: Moved): void {
   const { state } = run;
-  const known = state.bodies.get(motion.id);
-  if (known === undefined && !motion.collides) return;
-  const body = known ?? newBody(motion);
-  locate(motion, body.ring, SITE);
-  body.motion = motion;
-  body.ring = SITE.ring;
-  if (body.texts.length > 0) body.texts = [];
-  if (known === undefined) appear(state, body);
-  else move(state.grid, body, SITE.space, SITE.reachMetres);
+  if (!motion.collides && !state.bodies.has(motion.id)) return;
+  const body = putAt(state, motion);
+  body.isHeardOf = true;
   const search = startSearch(state.grid, body);
   reassess(run, body, search);
   if (motion.collides) meet(run, body);
-  else disappear(state, body);
+  else takeAway(state, body);
 }
 
-function onGone(run: Run, { id, receivedMs }: Extract<Motion, { kind: 'gone' }>): void {
+function onGone(run: Run, { id, receivedMs }: Gone): void {
   const body = run.state.bodies.get(id);
   if (body === undefined) return;
   while (body.contacts.length > 0) end(run, body.contacts[0]!, body, receivedMs);
-  disappear(run.state, body);
-}
-
-function appear(state: CollisionState, body: Body): void {
-  body.x = SITE.space[0]!;
-  body.y = SITE.space[1]!;
-  body.z = SITE.space[2]!;
-  body.reachMetres = SITE.reachMetres;
-  state.bodies.set(body.motion.id, body);
-  putIn(state.grid, body);
-}
-
-function disappear(state: CollisionState, body: Body): void {
-  takeOut(state.grid, body);
-  state.bodies.delete(body.motion.id);
+  takeAway(run.state, body);
 }
 
 /** Brings the collisions that the body is in up to date, and marks the others as seen. */
@@ -135,15 +149,18 @@ function reassess(run: Run, body: Body, search: number): void {
     }
     const holding = holdingOf(body, other);
     contact.hold = observe(contact.hold, areaOf(body, other, holding.toleranceMetres), holding, receivedMs);
-    const dueMs = releaseMs(contact.hold);
-    if (dueMs <= receivedMs) {
+    if (other.isHeardOf) contact.heldMs = 0;
+    const endMs = dueMs(contact);
+    if (endMs <= receivedMs) {
       end(run, contact, body, keyMs);
       continue;
     }
-    run.state.deadlines.push(dueMs, contact);
+    run.state.deadlines.push(endMs, contact);
+    index++;
+    // By its places alone it has ended: whether it has, the other one or the time will tell.
+    if (releaseMs(contact.hold) <= receivedMs) continue;
     run.colliding++;
     announce(run, contact, 'colliding', keyMs);
-    index++;
   }
 }
 
@@ -159,10 +176,10 @@ function meet(run: Run, body: Body): void {
 
 function start(run: Run, mover: Body, other: Body): void {
   const [a, b] = mover.motion.id < other.motion.id ? [mover, other] : [other, mover];
-  const contact: Contact = { a, b, startMs: mover.motion.keyMs, mover, hold: TOUCHING, heapIndex: -1 };
-  a.contacts.splice(placeOf(a, b), 0, contact);
-  b.contacts.splice(placeOf(b, a), 0, contact);
+  const contact = newContact({ a, b, startMs: mover.motion.keyMs, mover });
+  join(contact);
   run.state.contacts++;
+  run.met.push(contact);
   run.started++;
   announce(run, contact, 'collision_start', contact.startMs);
 }
@@ -170,31 +187,20 @@ function start(run: Run, mover: Body, other: Body): void {
 function end(run: Run, contact: Contact, mover: Body, timeMs: number): void {
   const { a, b } = contact;
   contact.mover = mover;
-  a.contacts.splice(placeOf(a, b), 1);
-  b.contacts.splice(placeOf(b, a), 1);
+  contact.hasEnded = true;
+  part(contact);
+  if (contact.isKept) run.goneRows.push(goneRowOf(contact));
   run.state.deadlines.remove(contact);
   run.state.contacts--;
   run.ended++;
   announce(run, contact, 'collision_end', timeMs);
-  // Texts are kept for the next event of a collision only.
-  if (a.contacts.length === 0) a.texts = [];
-  if (b.contacts.length === 0) b.texts = [];
-}
-
-/** Where the contact with `other` is, or belongs, among those of the body. */
-function placeOf({ contacts }: Body, other: Body): number {
-  const { id } = other.motion;
-  let from = 0;
-  let to = contacts.length;
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    const { a, b } = contacts[middle]!;
-    // The contact's other half is the one that all contacts of this body do not share.
-    const found = a.contacts === contacts ? b : a;
-    if (found.motion.id < id) from = middle + 1;
-    else to = middle;
+  for (const body of [a, b]) {
+    if (body.contacts.length > 0) continue;
+    // Texts are kept for the next event of a collision only.
+    body.texts = [];
+    // It was restored for the sake of this end.
+    if (!body.motion.collides) takeAway(run.state, body);
   }
-  return from;
 }
 
 /** Releases the pairs whose deadlines are due, in the order of these, then of their ids. */
@@ -203,11 +209,11 @@ function releaseDue(run: Run, untilMs: number): void {
   if (deadlines.nextMs > untilMs) return;
   const due: Contact[] = [];
   for (let contact = deadlines.popDue(untilMs); contact !== undefined; contact = deadlines.popDue(untilMs)) {
-    const dueMs = releaseMs(contact.hold);
-    if (dueMs <= untilMs) due.push(contact);
-    else deadlines.push(dueMs, contact);
+    const endMs = dueMs(contact);
+    if (endMs <= untilMs) due.push(contact);
+    else deadlines.push(endMs, contact);
   }
-  due.sort((one, other) => releaseMs(one.hold) - releaseMs(other.hold) || byIds(one, other));
+  due.sort((one, other) => dueMs(one) - dueMs(other) || byIds(one, other));
   for (const contact of due) end(run, contact, contact.mover, releaseMs(contact.hold));
 }
 

@@ -1,3 +1,4 @@
+import { NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
 import type { Variant } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { DeadlineHeap } from '../deadlines/heap.ts';
@@ -19,6 +20,8 @@ export interface CollisionState {
   /** The renderings of collision_events that somebody wants, and the zone that each of them shows. */
   renderings: readonly Rendering[];
   zones: readonly (Zone | undefined)[];
+  /** By which running time is shown as the time of day. */
+  setBacks: readonly SetBack[];
   /** Changes with the renderings, so that kept texts are known to be of old ones. */
   epoch: number;
 }
@@ -32,6 +35,7 @@ export function newCollisionState(): CollisionState {
     contacts: 0,
     renderings: [],
     zones: [],
+    setBacks: NEVER_SET_BACK,
     epoch: 0,
   };
 }

@@ -1,10 +1,11 @@
-import type { Fence } from '../../model/fence.ts';
+import type { KeptFence } from '../../model/fence.ts';
 import { formatTime } from '../../model/time.ts';
 import type { FilterFields, View } from '../../model/topics.ts';
 import { feature, featureCollection, type ZoneLookup } from '../location/text.ts';
 import type { FenceState, FenceTexts } from '../state.ts';
 import { roundDegrees, roundMetres } from '../zone/round.ts';
 import { pointInPlane, polygonInPlane, viewTransform } from '../zone/view.ts';
+import { localPlane } from './fence_plane.ts';
 
 /** An entry or exit, as the machines decide it. */
 export interface FenceChange {
@@ -52,7 +53,7 @@ export function fenceEventText(change: FenceChange, id: string, nameProvider: bo
  * Text of a GeoJSON FeatureCollection with the event: the fence's region as geometry, the event's members as
  * properties, with the fence's name, floor and radius. Undefined where the region cannot be shown in the view.
  */
-export function fenceFeature(fence: Fence, text: string, view: View, zones: ZoneLookup): string | undefined {
+export function fenceFeature(fence: KeptFence, text: string, view: View, zones: ZoneLookup): string | undefined {
   const geometry = regionIn(fence, view, zones);
   if (geometry === undefined) return undefined;
   const { name, floor, radius } = fence;
@@ -61,11 +62,11 @@ export function fenceFeature(fence: Fence, text: string, view: View, zones: Zone
   return featureCollection([feature(geometry, members)]);
 }
 
-function regionIn(fence: Fence, view: View, zones: ZoneLookup): string | undefined {
+function regionIn(fence: KeptFence, view: View, zones: ZoneLookup): string | undefined {
   const { region } = fence;
   const crs = fence.crs ?? 'EPSG:4326';
   const own = fence.zone_id == null ? undefined : zones(fence.zone_id);
-  const from = viewTransform({ crs, zoneId: own?.id }, own, zones);
+  const from = crs === 'local' ? localPlane(fence, zones) : viewTransform({ crs }, undefined, zones);
   const to = viewTransform(view, own, zones);
   if (from === undefined || to === undefined) return undefined;
   if (from === to) return JSON.stringify(region);

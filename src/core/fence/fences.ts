@@ -1,20 +1,26 @@
-import type { Fence } from '../../model/fence.ts';
+import type { KeptFence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { FenceState, ShardState, Tracked } from '../state.ts';
 import { projection } from '../zone/crs.ts';
-import { zoneTransform } from '../zone/zone_transform.ts';
 import type { FenceIndex, Region } from './fence_index.ts';
+import { localPlane } from './fence_plane.ts';
 import { compileRegion, sameRegion } from './region.ts';
-import { effectiveTiming, timingOfFence, UNSET } from './timing.ts';
+import { effectiveTiming, sameTiming, timingOfFence, UNSET } from './timing.ts';
 import { sameVertical, verticalOf } from './vertical.ts';
 
 type Convert = (x: number, y: number, out: [number, number]) => void;
 
-/**
- * Adds or replaces a fence in the state and in the index. Memberships of its predecessor go over to it. Returns the
- * fence when it covers something else than before, or has another tolerance: then objects must be shown to it.
- */
-export function setFence(state: ShardState, index: FenceIndex, entity: Fence): FenceState | undefined {
+/** A fence that was set, and what is different about it. */
+export interface SetFence {
+  readonly fence: FenceState;
+  /** It covers something else than before: objects must be shown to it. */
+  readonly isMoved: boolean;
+  /** Its values time its members otherwise. */
+  readonly isRetimed: boolean;
+}
+
+/** Adds or replaces a fence in the state and in the index. Memberships of its predecessor go over to it. */
+export function setFence(state: ShardState, index: FenceIndex, entity: KeptFence): SetFence {
   const before = state.fences.get(entity.id);
   const slot = before?.slot ?? state.freeSlots.pop() ?? state.slots.length;
   const compiled = regionOf(state, entity);
@@ -29,7 +35,7 @@ export function setFence(state: ShardState, index: FenceIndex, entity: Fence): F
     entity,
     timing,
     plainTiming: effectiveTiming(timing, UNSET, UNSET),
-    vertical: verticalOf(entity),
+    vertical: verticalOf(entity, levelOf(state, entity)),
     region,
     occupants: before?.occupants ?? new Set(),
     texts: undefined,
@@ -44,13 +50,11 @@ export function setFence(state: ShardState, index: FenceIndex, entity: Fence): F
   for (const object of fence.occupants) {
     for (const member of object.members) if (member.fence === before) member.fence = fence;
   }
-  return isThere && holdsTheSame(before, fence) ? undefined : fence;
-}
-
-function holdsTheSame(a: FenceState, b: FenceState): boolean {
-  if (a.timing.exitTolerance !== b.timing.exitTolerance) return false;
-  if (a.timing.entryTolerance !== b.timing.entryTolerance) return false;
-  return sameVertical(a.vertical, b.vertical);
+  return {
+    fence,
+    isMoved: !isThere || !sameVertical(before.vertical, fence.vertical),
+    isRetimed: before !== undefined && !sameTiming(before.timing, timing),
+  };
 }
 
 /** Removes a fence, with its memberships and timers and without events. Returns the objects that were in it. */
@@ -65,35 +69,38 @@ export function deleteFence(state: ShardState, index: FenceIndex, id: string): T
   return [...fence.occupants];
 }
 
-/** The fences whose region is given in the plane of one of the zones, by its id or foreign id. */
-export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]): Fence[] {
+/** The fences that name one of the zones, by its id or foreign id. */
+export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]): KeptFence[] {
   const names = new Set<string>();
   for (const zone of zones) {
     if (zone === undefined) continue;
     names.add(zone.id.toLowerCase());
     if (zone.foreign_id != null) names.add(zone.foreign_id.toLowerCase());
   }
-  const found: Fence[] = [];
+  const found: KeptFence[] = [];
   for (const { entity } of state.fences.values()) {
     // Some fences too many do no harm, so that case need not matter here.
-    if (entity.crs === 'local' && entity.zone_id != null && names.has(entity.zone_id.toLowerCase())) found.push(entity);
+    if (entity.zone_id != null && names.has(entity.zone_id.toLowerCase())) found.push(entity);
   }
   return found;
 }
 
-/** A fence whose plane is nowhere (its zone is gone or has no transform) has no region. */
-function regionOf(state: ShardState, entity: Fence): Region | undefined {
+/** A fence whose plane is nowhere (its zone was never there, or never had one) has no region. */
+function regionOf(state: ShardState, entity: KeptFence): Region | undefined {
   const crs = entity.crs ?? 'EPSG:4326';
   if (crs === 'EPSG:4326') return compileRegion(entity, undefined);
   const convert = planeOf(state, entity, crs);
   return convert === undefined ? undefined : compileRegion(entity, convert);
 }
 
-function planeOf(state: ShardState, entity: Fence, crs: string): Convert | undefined {
-  if (crs !== 'local') return converter(projection(crs));
-  if (entity.zone_id == null) return undefined;
-  const zone = state.zones.find(entity.zone_id);
-  return zone === undefined ? undefined : converter(zoneTransform(zone));
+/** Height of the floor that the fence's heights are measured from, above the ellipsoid. */
+function levelOf(state: ShardState, { zone_id: zoneId, former_zone: former }: KeptFence): number | undefined {
+  const zone = zoneId == null ? undefined : state.zones.find(zoneId);
+  return (zone ?? former)?.wgs84_height ?? undefined;
+}
+
+function planeOf(state: ShardState, entity: KeptFence, crs: string): Convert | undefined {
+  return converter(crs === 'local' ? localPlane(entity, state.zones.find) : projection(crs));
 }
 
 function converter(plane: { toWgs84: Convert } | undefined): Convert | undefined {

@@ -29,15 +29,19 @@ import type { Timing } from './timing.ts';
  *
  * A timer that is set to now fires with the observation that sets it. Timers run on the time of receipt; an entry
  * carries the order key of the first inside observation, an exit that of its observation or the deadline itself.
+ *
+ * A timer is kept as when it began, and its deadline follows from the timing that applies now. So when that changes,
+ * without an observation, `retimed` finds the deadlines that it would have led to.
  */
 export type Membership =
   | {
       readonly at: 'entering';
       /** Order key of the first inside observation of this visit. */
       readonly sinceMs: number;
-      /** Time of receipt of the last observation. */
-      readonly seenMs: number;
+      /** When the timers began, and when they are over. */
+      readonly toleranceFromMs: number;
       readonly toleranceAtMs: number;
+      readonly delayFromMs: number;
       readonly delayAtMs: number;
     }
   | {
@@ -46,56 +50,111 @@ export type Membership =
       readonly entryMs: number;
       /** When the fence timeout is over, unless the object is heard of before. */
       readonly silenceAtMs: number;
+      readonly toleranceFromMs: number;
       readonly toleranceAtMs: number;
+      readonly delayFromMs: number;
       readonly delayAtMs: number;
     };
+
+type Entering = Membership & { readonly at: 'entering' };
+type Inside = Membership & { readonly at: 'inside' };
 
 export type Area = 'deep' | 'band' | 'tolerance' | 'out';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** The membership after an observation received at `nowMs` with order key `keyMs`. */
+// hot
 export function observe(
   membership: Membership | undefined,
   seen: { readonly area: Area; readonly timing: Timing; readonly nowMs: number; readonly keyMs: number },
 ): Membership | undefined {
-  if (membership?.at === 'inside') return stay(membership, seen.area, seen.timing, seen.nowMs);
   const { area, timing, nowMs, keyMs } = seen;
+  if (membership?.at === 'inside') {
+    const next = stay(membership, area, timing, nowMs);
+    return Math.min(next.toleranceAtMs, next.delayAtMs) <= nowMs ? undefined : next;
+  }
   if (area !== 'deep' && area !== 'band') return undefined;
-  const sinceMs = membership?.sinceMs ?? keyMs;
-  let toleranceAtMs = membership?.toleranceAtMs ?? NEVER;
-  let delayAtMs = NEVER;
-  if (area === 'deep') delayAtMs = running(membership?.delayAtMs, nowMs + timing.entryDelayMs);
-  else toleranceAtMs = running(toleranceAtMs, nowMs + timing.entryToleranceTimeoutMs);
-  if (Math.min(toleranceAtMs, delayAtMs) <= nowMs) return entered(sinceMs, nowMs + timing.fenceTimeoutMs);
-  return { at: 'entering', sinceMs, seenMs: nowMs, toleranceAtMs, delayAtMs };
+  const next = enter(membership, area, timing, { seenMs: nowMs, keyMs });
+  return deadlineMs(next) <= nowMs ? entered(next.sinceMs, nowMs + timing.fenceTimeoutMs) : next;
 }
 
-function stay(
-  member: Membership & { at: 'inside' },
-  area: Area,
-  timing: Timing,
-  nowMs: number,
+/**
+ * The membership when its timing has changed at `nowMs`: its deadlines are those that the new timing gives the object as
+ * it was seen last, at `seenMs` in `area`. What is overdue by then is due now.
+ */
+export function retimed(
+  membership: Membership,
+  seen: { readonly area: Area; readonly timing: Timing; readonly seenMs: number; readonly nowMs: number },
 ): Membership | undefined {
-  const silenceAtMs = nowMs + timing.fenceTimeoutMs;
-  let { toleranceAtMs, delayAtMs } = member;
+  const { area, timing, seenMs, nowMs } = seen;
+  // What is held since a restart keeps its time, unless that is what has changed.
+  const due = (atMs: number, beforeMs: number): number => (atMs === beforeMs ? atMs : Math.max(atMs, nowMs));
+  if (membership.at === 'entering') {
+    if (area !== 'deep' && area !== 'band') return undefined;
+    const next = enter(membership, area, timing, { seenMs, keyMs: membership.sinceMs });
+    const toleranceAtMs = due(next.toleranceAtMs, membership.toleranceAtMs);
+    return { ...next, toleranceAtMs, delayAtMs: due(next.delayAtMs, membership.delayAtMs) };
+  }
+  const next = stay(membership, area, timing, seenMs);
+  // A tolerance timer that began outside of the tolerance runs only while a tolerance timeout is set.
+  const isHurried = timing.toleranceTimeoutSet || next.area !== 'out' || next.toleranceFromMs < next.delayFromMs;
+  return {
+    ...next,
+    silenceAtMs: due(next.silenceAtMs, membership.silenceAtMs),
+    toleranceFromMs: isHurried ? next.toleranceFromMs : NEVER,
+    toleranceAtMs: isHurried ? due(next.toleranceAtMs, membership.toleranceAtMs) : NEVER,
+    delayAtMs: due(next.delayAtMs, membership.delayAtMs),
+  };
+}
+
+function enter(
+  before: Entering | undefined,
+  area: 'deep' | 'band',
+  timing: Timing,
+  { seenMs, keyMs }: { readonly seenMs: number; readonly keyMs: number },
+): Entering {
+  let toleranceFromMs = before?.toleranceFromMs ?? NEVER;
+  let delayFromMs = NEVER;
+  if (area === 'deep') delayFromMs = running(before?.delayFromMs ?? NEVER, seenMs);
+  else toleranceFromMs = running(toleranceFromMs, seenMs);
+  return {
+    at: 'entering',
+    sinceMs: before?.sinceMs ?? keyMs,
+    toleranceFromMs,
+    toleranceAtMs: toleranceFromMs + timing.entryToleranceTimeoutMs,
+    delayFromMs,
+    delayAtMs: delayFromMs + timing.entryDelayMs,
+  };
+}
+
+function stay(member: Inside, area: Area, timing: Timing, seenMs: number): Inside {
+  const silenceAtMs = seenMs + timing.fenceTimeoutMs;
+  let { toleranceFromMs, delayFromMs } = member;
   switch (area) {
     case 'deep':
     case 'band':
       if (member.area === 'in' && member.silenceAtMs === silenceAtMs) return member;
       return entered(member.entryMs, silenceAtMs);
     case 'tolerance':
-      toleranceAtMs = running(toleranceAtMs, nowMs + timing.toleranceTimeoutMs);
-      delayAtMs = NEVER;
+      toleranceFromMs = running(toleranceFromMs, seenMs);
+      delayFromMs = NEVER;
       break;
     case 'out':
-      if (timing.toleranceTimeoutSet) toleranceAtMs = running(toleranceAtMs, nowMs + timing.toleranceTimeoutMs);
-      if (member.area !== 'out') delayAtMs = nowMs + timing.exitDelayMs;
+      if (member.area !== 'out') delayFromMs = seenMs;
+      if (timing.toleranceTimeoutSet) toleranceFromMs = running(toleranceFromMs, delayFromMs);
       break;
   }
-  if (Math.min(toleranceAtMs, delayAtMs) <= nowMs) return undefined;
-  const where = area === 'tolerance' ? 'tolerance' : 'out';
-  return { at: 'inside', area: where, entryMs: member.entryMs, silenceAtMs, toleranceAtMs, delayAtMs };
+  return {
+    at: 'inside',
+    area: area === 'tolerance' ? 'tolerance' : 'out',
+    entryMs: member.entryMs,
+    silenceAtMs,
+    toleranceFromMs,
+    toleranceAtMs: toleranceFromMs + timing.toleranceTimeoutMs,
+    delayFromMs,
+    delayAtMs: delayFromMs + timing.exitDelayMs,
+  };
 }
 
 /** When the next timer fires; Infinity when none runs. */
@@ -112,10 +171,10 @@ export function deadlineMs(membership: Membership): number {
  * The membership after its timer has fired. The silence of an object that enters by a timer counts from its last
  * observation, which may be longer ago than the fence timeout.
  */
-export function expire(membership: Membership, fenceTimeoutMs: number): Membership | undefined {
+export function expire(membership: Membership, seenMs: number, fenceTimeoutMs: number): Membership | undefined {
   switch (membership.at) {
     case 'entering':
-      return entered(membership.sinceMs, membership.seenMs + fenceTimeoutMs);
+      return entered(membership.sinceMs, seenMs + fenceTimeoutMs);
     case 'inside':
       return undefined;
   }
@@ -126,11 +185,20 @@ export function restored(entryMs: number, silenceAtMs: number): Membership {
   return entered(entryMs, silenceAtMs);
 }
 
-function entered(entryMs: number, silenceAtMs: number): Membership {
-  return { at: 'inside', area: 'in', entryMs, silenceAtMs, toleranceAtMs: NEVER, delayAtMs: NEVER };
+function entered(entryMs: number, silenceAtMs: number): Inside {
+  return {
+    at: 'inside',
+    area: 'in',
+    entryMs,
+    silenceAtMs,
+    toleranceFromMs: NEVER,
+    toleranceAtMs: NEVER,
+    delayFromMs: NEVER,
+    delayAtMs: NEVER,
+  };
 }
 
-/** A timer that runs keeps its time. */
-function running(atMs: number | undefined, startedAtMs: number): number {
-  return atMs === undefined || atMs === NEVER ? startedAtMs : atMs;
+/** A timer that runs keeps its beginning. */
+function running(fromMs: number, seenMs: number): number {
+  return fromMs === NEVER ? seenMs : fromMs;
 }

@@ -2,14 +2,11 @@ import type { FenceState, Member, ShardState, Tracked } from '../state.ts';
 import type { FenceIndex, Footprint } from './fence_index.ts';
 import { type Area, deadlineMs, expire, observe } from './membership.ts';
 import { effectiveTiming, type OwnTiming, type Timing, UNSET } from './timing.ts';
-import { fitsVertically } from './vertical.ts';
+import { type Height, verticalDepthMetres, verticalGapMetres } from './vertical.ts';
 
 /** An object as a fence sees it. */
-export interface Seen {
+export interface Seen extends Height {
   readonly footprint: Footprint;
-  readonly floor: number;
-  readonly z: number | undefined;
-  readonly elevationRef: string;
   /** Time of receipt, and order key. */
   readonly nowMs: number;
   readonly keyMs: number;
@@ -61,6 +58,7 @@ export function observeFences(
     }
     if (membership.at === 'entering' && next.at === 'inside') entries = add(entries, entryOf(fence, next.entryMs));
     member.membership = next;
+    member.seenMs = nowMs;
     members[kept++] = member;
   }
   members.length = kept;
@@ -69,14 +67,14 @@ export function observeFences(
     const slot = slots[i] as number;
     if (met[slot] === mark) continue;
     const fence = state.slots[slot];
-    if (fence === undefined || !fitsVertically(fence.vertical, seen)) continue;
+    if (fence === undefined || verticalGapMetres(fence.vertical, seen) > 0) continue;
     if (!index.touches(slot, seen.footprint)) continue;
     const timing = timingIn(fence, seen.timing);
     const area = timing.entryToleranceMetres === 0 ? 'deep' : insideArea(index, fence, seen, timing);
     const membership = observe(undefined, { area, timing, nowMs, keyMs });
     if (membership === undefined) continue;
     fence.occupants.add(object);
-    members.push({ fence, membership });
+    members.push({ fence, membership, seenMs: nowMs });
     if (membership.at === 'inside') entries = add(entries, entryOf(fence, membership.entryMs));
   }
   return joined(exits, entries);
@@ -105,8 +103,8 @@ export function observeChangedFences(
       if (before.at === 'inside') exits = add(exits, exitOf(fence, before.entryMs, keyMs));
       continue;
     }
-    if (before === undefined) object.members.push({ fence, membership: next });
-    else object.members[at] = { fence, membership: next };
+    if (before === undefined) object.members.push({ fence, membership: next, seenMs: nowMs });
+    else object.members[at] = { fence, membership: next, seenMs: nowMs };
     fence.occupants.add(object);
     if (next.at === 'inside' && before?.at !== 'inside') entries = add(entries, entryOf(fence, next.entryMs));
   }
@@ -125,7 +123,7 @@ export function expireFences(object: Tracked, nowMs: number, chain: TimingChain)
     const { fence, membership } = member;
     const dueMs = deadlineMs(membership);
     if (dueMs > nowMs) return crossings;
-    const next = expire(membership, timingIn(fence, chain).fenceTimeoutMs);
+    const next = expire(membership, member.seenMs, timingIn(fence, chain).fenceTimeoutMs);
     if (next === undefined) {
       object.members = object.members.filter((other) => other !== member);
       fence.occupants.delete(object);
@@ -181,18 +179,24 @@ function before(a: Member, b: Member): boolean {
   return a.fence.id < b.fence.id;
 }
 
-function areaOf(index: FenceIndex, fence: FenceState, seen: Seen, timing: Timing): Area {
-  if (fence.region === undefined || !fitsVertically(fence.vertical, seen)) return 'out';
-  if (index.touches(fence.slot, seen.footprint)) return insideArea(index, fence, seen, timing);
+/** In which area of a fence an object is. Tolerances are distances in space: heights count where the fence has them. */
+export function areaOf(index: FenceIndex, fence: FenceState, seen: Seen, timing: Timing): Area {
+  const { slot, vertical } = fence;
   const { exitToleranceMetres } = timing;
+  const above = verticalGapMetres(vertical, seen);
+  if (fence.region === undefined || above > exitToleranceMetres) return 'out';
+  const touches = index.touches(slot, seen.footprint);
+  if (touches && above === 0) return insideArea(index, fence, seen, timing);
   if (exitToleranceMetres === 0) return 'out';
-  return index.distanceMetres(fence.slot, seen.footprint) <= exitToleranceMetres ? 'tolerance' : 'out';
+  const beside = touches ? 0 : index.distanceMetres(slot, seen.footprint);
+  return Math.hypot(beside, above) <= exitToleranceMetres ? 'tolerance' : 'out';
 }
 
-function insideArea(index: FenceIndex, fence: FenceState, seen: Seen, timing: Timing): Area {
+function insideArea(index: FenceIndex, { slot, vertical }: FenceState, seen: Seen, timing: Timing): Area {
   const { entryToleranceMetres } = timing;
   if (entryToleranceMetres === 0) return 'deep';
-  return index.depthMetres(fence.slot, seen.footprint) >= entryToleranceMetres ? 'deep' : 'band';
+  const depth = Math.min(verticalDepthMetres(vertical, seen), index.depthMetres(slot, seen.footprint));
+  return depth >= entryToleranceMetres ? 'deep' : 'band';
 }
 
 function nextMark(state: ShardState): number {

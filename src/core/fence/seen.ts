@@ -3,7 +3,7 @@ import type { Place } from '../location/place.ts';
 import { footprintOf } from '../motion/footprint.ts';
 import type { ProviderState, ShardState, TrackableState } from '../state.ts';
 import type { Seen, TimingChain } from './observe_fences.ts';
-import { UNSET } from './timing.ts';
+import { type OwnTiming, UNSET } from './timing.ts';
 
 const POINT = {};
 
@@ -20,6 +20,7 @@ export function providerSeen(
     floor: place.floor,
     z: place.z,
     elevationRef: place.elevationRef,
+    levelMetres: place.zone?.wgs84_height ?? undefined,
     nowMs,
     keyMs,
     timing: providerTiming(state, provider),
@@ -28,9 +29,13 @@ export function providerSeen(
 
 /** A provider's values, those of its last location, override those of its trackable, unless it is on several. */
 export function providerTiming(state: ShardState, provider: ProviderState): TimingChain {
-  const { trackables } = assignedTo(state, provider.id);
-  const only = trackables.length === 1 ? trackables[0] : undefined;
-  return { provider: provider.place?.timing ?? UNSET, trackable: only?.timing ?? UNSET };
+  return { provider: provider.place?.timing ?? UNSET, trackable: soleTrackableTiming(state, provider.id) };
+}
+
+/** What the only trackable of a provider sets; nothing where it is on none, or on several. */
+export function soleTrackableTiming(state: ShardState, providerId: string): OwnTiming {
+  const { trackables } = assignedTo(state, providerId);
+  return (trackables.length === 1 ? trackables[0]?.timing : undefined) ?? UNSET;
 }
 
 /** A trackable that has a place, as the fences see it. */
@@ -43,6 +48,7 @@ export function trackableSeen(trackable: TrackableState, keyMs: number, nowMs: n
     floor: place.floor,
     z: place.z,
     elevationRef: place.elevationRef,
+    levelMetres: place.zone?.wgs84_height ?? undefined,
     nowMs,
     keyMs,
     timing: trackableTiming(trackable),

@@ -60,6 +60,13 @@ export function timingOfObject(entity: LocationProvider | Trackable | undefined)
   return Object.values(own).every((value) => value === undefined) ? UNSET : own;
 }
 
+/** Whether two entities set the same values. */
+export function sameTiming(a: OwnTiming, b: OwnTiming): boolean {
+  return a === b || TIMINGS.every((name) => a[name] === b[name]);
+}
+
+const TIMINGS = Object.keys(UNSET) as (keyof OwnTiming)[];
+
 /** What a fence sets. */
 export function timingOfFence(fence: Fence): OwnTiming {
   return {

@@ -18,6 +18,8 @@ export interface AcceptedLocation {
   readonly elevation_ref: ElevationRef | null;
   readonly speed: number | null;
   readonly course: number | null;
+  /** Whether its sender has said when it was sent. */
+  readonly hasSentTime: boolean;
   /** All members but position, crs and trackables: `"source":…,"provider_type":…` without braces. */
   readonly text: string;
 }
@@ -52,6 +54,7 @@ export function acceptAs(value: Location, { providerId, source, crs }: FilledIn,
     elevation_ref,
     speed,
     course,
+    hasSentTime: value.timestamp_sent != null,
     text,
   };
 }

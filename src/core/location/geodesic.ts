@@ -89,6 +89,16 @@ export function distanceAndBearing(
   out[1] = clockwise(found.azi1 as number);
 }
 
+/** How many metres a degree is at a latitude: to the east along the parallel, and to the north. */
+export function metresPerDegree(lat: number): { readonly east: number; readonly north: number } {
+  const sine = Math.sin(lat * DEGREE);
+  const w = Math.sqrt(1 - ECCENTRICITY_SQUARED * sine * sine);
+  return {
+    east: ((DEGREE * EQUATOR_RADIUS) / w) * Math.cos(lat * DEGREE),
+    north: (DEGREE * EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w * w * w),
+  };
+}
+
 /** Writes longitude and latitude of the place some metres to the east and north of another. */
 export type Displace = (eastMetres: number, northMetres: number, out: [number, number]) => void;
 

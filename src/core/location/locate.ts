@@ -62,6 +62,19 @@ export function locate(location: ReceivedLocation, places: Places, surroundings:
   );
 }
 
+/**
+ * A place whose zone was replaced: what was sent in its metres is where these are now, and everything else stays. The same
+ * numbers while the zone is not placed, or does not reach there. Nobody is at it yet.
+ */
+export function placeInZone(places: Places, place: Place, zone: Zone): Place {
+  const plane = place.isLocal ? zoneTransform(zone) : undefined;
+  scratch[0] = Number.NaN;
+  plane?.toWgs84(place.sentX, place.sentY, scratch);
+  const [x, y] = scratch;
+  const isPlaced = Number.isFinite(x) && Number.isFinite(y);
+  return places.inZone(place, zone, isPlaced ? roundDegrees(x) : place.lon, isPlaced ? roundDegrees(y) : place.lat);
+}
+
 function rounded(value: number | undefined): number | undefined {
   return value === undefined ? undefined : round(value);
 }

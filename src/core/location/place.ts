@@ -15,7 +15,7 @@ export interface PlaceContext {
   readonly providerId: string;
   readonly source: string;
   readonly zone: Zone | undefined;
-  /** What its provider set when it came. It times whoever is at the place, also in another shard than the provider's. */
+  /** What its provider sets. It times whoever is at the place, also in another shard than the provider's. */
   readonly timing: OwnTiming;
   /** Ids of the trackables that the provider was assigned to. */
   readonly trackables: readonly string[];
@@ -38,7 +38,8 @@ export interface Derived {
 
 /**
  * Where an object was last: the record of a location with what was derived from it, in room that is used again
- * (places.ts). It does not change as long as an object is at it, or the step lasts in which the last one left.
+ * (places.ts). But for what its provider sets, it does not change as long as an object is at it, or the step lasts in
+ * which the last one left.
  */
 export class Place extends LocationRecord implements PlaceContext, Derived {
   providerId = '';
@@ -109,6 +110,12 @@ export class Place extends LocationRecord implements PlaceContext, Derived {
   read(bytes: Uint8Array, context: PlaceContext): void {
     this.room.bytes.set(bytes, this.at - DERIVED_BYTES);
     this.belong(context);
+  }
+
+  /** Becomes another place on the earth, before an object is at it. */
+  locate(lon: number, lat: number): void {
+    this.room.view.setFloat64(this.at + LON, lon, true);
+    this.room.view.setFloat64(this.at + LAT, lat, true);
   }
 
   /** What was derived, and the record, where they lie. */

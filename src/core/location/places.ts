@@ -1,3 +1,4 @@
+import type { Zone } from '../../model/zone.ts';
 import { DERIVED_BYTES, type Derived, Place, type PlaceContext } from './place.ts';
 import type { ReceivedLocation } from './received.ts';
 import { newRecordRoom, type RecordRoom } from './record.ts';
@@ -51,6 +52,14 @@ export class Places {
   renamed(place: Place, trackables: readonly string[]): Place {
     const { providerId, source, zone, timing, isLocal } = place;
     return this.takeOver(place.bytes, { providerId, source, zone, timing, trackables, isLocal });
+  }
+
+  /** The same location at another place on the earth, in a zone that was replaced. Nobody is at it yet. */
+  inZone(place: Place, zone: Zone, lon: number, lat: number): Place {
+    const { providerId, source, timing, trackables, isLocal } = place;
+    const moved = this.takeOver(place.bytes, { providerId, source, zone, timing, trackables, isLocal });
+    moved.locate(lon, lat);
+    return moved;
   }
 
   /** Puts an object to a place, or to none. */

@@ -18,7 +18,9 @@ const [SEQ, RECEIVED, GENERATED, X, Y, Z, ACCURACY, FLOOR, SPEED, COURSE] = [
   16, 24, 32, 40, 48, 56, 64, 72, 80, 88,
 ] as const;
 const HEAD_BYTES = 96;
-const [ASSOCIATED, NOT_ASSOCIATED, FROM_FLOOR, FROM_ELLIPSOID, ASCII_ID, ASCII_TEXT] = [1, 2, 4, 8, 16, 32] as const;
+const [ASSOCIATED, NOT_ASSOCIATED, FROM_FLOOR, FROM_ELLIPSOID, ASCII_ID, ASCII_TEXT, SENT_TIME] = [
+  1, 2, 4, 8, 16, 32, 64,
+] as const;
 /** UTF-8 needs at most three bytes for a UTF-16 unit. */
 const UTF8_MAX = 3;
 const TYPE_PLACES = new Map(PROVIDER_TYPES.map((type, place) => [type, place]));
@@ -63,6 +65,7 @@ export function writeRecord(room: RecordRoom, start: number, location: AcceptedL
   const end = start + HEAD_BYTES + idBytes + textBytes;
   let flags = associated === null ? 0 : associated ? ASSOCIATED : NOT_ASSOCIATED;
   if (ref !== null) flags |= ref === 'floor' ? FROM_FLOOR : FROM_ELLIPSOID;
+  if (location.hasSentTime) flags |= SENT_TIME;
   if (idBytes === id.length) flags |= ASCII_ID;
   if (textBytes === text.length) flags |= ASCII_TEXT;
   view.setUint32(start + SIZE, end - start, true);
@@ -149,6 +152,11 @@ export class LocationRecord {
     const flags = flagsOf(this.room, this.at);
     if ((flags & FROM_FLOOR) !== 0) return 'floor';
     return (flags & FROM_ELLIPSOID) !== 0 ? 'wgs84' : undefined;
+  }
+
+  /** Whether the text says when it was sent. */
+  get hasSentTime(): boolean {
+    return (flagsOf(this.room, this.at) & SENT_TIME) !== 0;
   }
 
   get providerType(): ProviderType {

@@ -1,3 +1,4 @@
+import { formatTime } from '../../model/time.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { PlaneTransform } from '../zone/transform.ts';
@@ -8,6 +9,7 @@ import type { Place } from './place.ts';
 const scratch: [number, number] = [0, 0];
 const POSITION_END = ']},';
 const TRACKABLES = ',"trackables":';
+const SENT_TIME = ',"timestamp_sent":"';
 
 /** Finds a zone by its id or foreign id. */
 export type ZoneLookup = (idOrForeignId: string) => Zone | undefined;
@@ -66,8 +68,30 @@ export function positionOf({ lon, lat, z }: Place): number[] {
 
 /** What a location says beside its position and crs, without braces: what was sent, and what the hub has filled in. */
 export function membersText(place: Place): string {
+  return filledIn(place, place.text);
+}
+
+/** The same as the hub publishes it: with the time at which the hub sends it, given by sentTimeText. */
+// hot
+export function publishedMembersText(place: Place, sentTime: string): string {
+  const { text } = place;
+  return filledIn(place, (place.hasSentTime ? withoutSentTime(text) : text) + sentTime);
+}
+
+/** The time at which the hub sends what it publishes, as a member that stands behind another one. */
+export function sentTimeText(nowMs: number): string {
+  return `${SENT_TIME}${formatTime(nowMs)}"`;
+}
+
+/** Without what its sender has said of that. Properties, which may have such a member too, stand behind it. */
+function withoutSentTime(text: string): string {
+  const start = text.indexOf(SENT_TIME);
+  return text.slice(0, start) + text.slice(text.indexOf('"', start + SENT_TIME.length) + 1);
+}
+
+function filledIn(place: Place, members: string): string {
   const { sentFloor, sentSpeed, sentCourse, trackables } = place;
-  let { text } = place;
+  let text = members;
   if (Number.isNaN(sentFloor)) text += `,"floor":${place.floor}`;
   if (place.sentElevationRef === undefined) text += ',"elevation_ref":"floor"';
   if (Number.isNaN(sentSpeed)) text += memberText('speed', place.speed);

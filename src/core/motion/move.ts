@@ -10,7 +10,7 @@ import { schedule } from '../schedule.ts';
 import type { ShardState, TrackableState } from '../state.ts';
 import { takeAlong } from '../zone/take_along.ts';
 import { footprintOf } from './footprint.ts';
-import type { Motion } from './motion.ts';
+import type { Moved } from './motion.ts';
 import { significantPlace } from './significant_place.ts';
 
 /** Where a trackable goes, with the order key of the location that makes it go, and when that is. */
@@ -27,7 +27,7 @@ export interface Arrival {
  */
 export function follow(context: ShardContext, trackable: TrackableState, arrival: Arrival): void {
   const { moment } = arrival;
-  const place = significantPlace(context, trackable, moment.nowMs, arrival.place);
+  const place = significantPlace(context, trackable, moment.nowMs, { arrived: arrival.place });
   const at = trackable.place;
   if (place === undefined || (at !== undefined && isSame(place, at))) return;
   if (place !== arrival.place && at?.providerId === place.providerId && place.keyMs <= at.keyMs) {
@@ -38,17 +38,25 @@ export function follow(context: ShardContext, trackable: TrackableState, arrival
 }
 
 /** Whether two places are of one location: there are copies of places that were restored or handed over. */
-function isSame(a: Place, b: Place): boolean {
+export function isSame(a: Place, b: Place): boolean {
   if (a === b) return true;
   return a.seq === b.seq && a.keyMs === b.keyMs && a.providerId === b.providerId;
 }
 
 /**
- * Moves a trackable to the place of its significant location: publishes its motion, shows it to the fences, hands the
- * motion on to the collision stage, and takes along what it carries.
+ * Moves a trackable to the place of its significant location, and takes along what it carries: other trackables, and the
+ * zones that follow it.
  */
 export function moveTrackable(context: ShardContext, trackable: TrackableState, arrival: Arrival): void {
-  const { place, keyMs, moment } = arrival;
+  const { place, moment } = arrival;
+  showAt(context, trackable, arrival);
+  if (context.state.followers.any) takeAlong(context, trackable, place, moment.seq);
+  if (context.state.carried.size === 0) return;
+  for (const child of carriedBy(context.state, trackable.id)) follow(context, child, arrival);
+}
+
+/** Puts a trackable to a place: publishes its motion, shows it to the fences, and hands the motion on to the collision stage. */
+export function showAt(context: ShardContext, trackable: TrackableState, { place, keyMs, moment }: Arrival): void {
   settle(context.state, trackable, place);
   context.state.dirty.add(trackable);
   context.draft.counts.motions++;
@@ -57,9 +65,6 @@ export function moveTrackable(context: ShardContext, trackable: TrackableState, 
   publishTrackableCrossings(context, trackable, crossings);
   schedule(context.state, trackable);
   reportMotion(context, trackable, keyMs, moment);
-  if (context.state.followers.any) takeAlong(context, trackable, place, moment.seq);
-  if (context.state.carried.size === 0) return;
-  for (const child of carriedBy(context.state, trackable.id)) follow(context, child, arrival);
 }
 
 /** Puts a trackable to a place without a word to anybody. */
@@ -87,21 +92,42 @@ export function reportGone(context: ShardContext, trackable: TrackableState, mom
 
 /** Tells the collision stage where the trackable is, if it takes part. */
 export function reportMotion(context: ShardContext, trackable: TrackableState, keyMs: number, moment: Moment): void {
+  const motion = motionOf(context, trackable, { kind: 'moved', seq: moment.seq, receivedMs: moment.nowMs, keyMs });
+  if (motion === undefined) return;
+  trackable.colliding = true;
+  context.draft.motions.push(motion);
+}
+
+/** Tells a collision stage that may not know where the trackable has been for a while. */
+export function reportStanding(context: ShardContext, trackable: TrackableState, seq: number): void {
+  const { place } = trackable;
+  if (place === undefined) return;
+  const { receivedMs, keyMs } = place;
+  const motion = motionOf(context, trackable, { kind: 'stands', seq, receivedMs, keyMs });
+  if (motion !== undefined) context.draft.motions.push(motion);
+}
+
+/** The trackable where it is; undefined when it is nowhere, or takes no part in collisions. */
+function motionOf(
+  context: ShardContext,
+  trackable: TrackableState,
+  { kind, seq, receivedMs, keyMs }: Pick<Moved, 'kind' | 'seq' | 'receivedMs' | 'keyMs'>,
+): Moved | undefined {
   const { place, footprint, entity } = trackable;
-  if (place === undefined || footprint === undefined || !collides(context, trackable)) return;
+  if (place === undefined || footprint === undefined || !collides(context, trackable)) return undefined;
   const { timing: provider } = place;
   const { timing: own } = trackable;
-  trackable.colliding = true;
-  const motion: Motion = {
-    kind: 'moved',
-    seq: moment.seq,
+  return {
+    kind,
+    seq,
     id: trackable.id,
-    receivedMs: moment.nowMs,
+    receivedMs,
     keyMs,
     lon: place.lon,
     lat: place.lat,
     z: place.z,
     elevationRef: place.elevationRef,
+    levelMetres: place.zone?.wgs84_height ?? undefined,
     floor: place.floor,
     extrusion: entity.extrusion ?? undefined,
     collides: true,
@@ -113,7 +139,6 @@ export function reportMotion(context: ShardContext, trackable: TrackableState, k
     providers: entity.location_providers ?? [],
     ancestors: ancestorsOf(context, trackable),
   };
-  context.draft.motions.push(motion);
 }
 
 function ancestorsOf(context: ShardContext, trackable: TrackableState): string[] {

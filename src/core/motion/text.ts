@@ -8,14 +8,19 @@ import { circlePolygon, ringPolygon } from './shape.ts';
 
 /**
  * JSON text of a trackable's motion in a view, a GeoJSON Feature where the view says so. Undefined when the trackable
- * has no place or cannot be shown in the view.
+ * has no place or cannot be shown in the view. `shared` is what its location says in every view.
  */
-export function motionIn(trackable: TrackableState, view: View, zones: ZoneLookup): string | undefined {
+export function motionIn(
+  trackable: TrackableState,
+  view: View,
+  zones: ZoneLookup,
+  shared?: string,
+): string | undefined {
   const { place } = trackable;
   if (place === undefined) return undefined;
   const plane = planeOf(place, view, zones);
   if (plane === undefined) return undefined;
-  const location = locationIn(place, { ...view, geojson: false }, zones);
+  const location = locationIn(place, { ...view, geojson: false }, zones, shared);
   const shape = shapeIn(trackable, plane);
   if (location === undefined || shape === undefined) return undefined;
   const geometry = JSON.stringify(shape);

@@ -11,7 +11,8 @@ import { describe, type Token, tokenize } from './tokens.ts';
  *   nullity    := ISNULL | NOTNULL | NOT NULL         unary   := (+ | - | ~) unary | value
  *                 | IS [NOT] NULL                     value   := number | 'string' | property | ( expression )
  *
- * Keywords and properties are case-insensitive. timestamp_diff may be written as a call, timestamp_diff().
+ * Keywords and properties are case-insensitive. timestamp_diff may be written as a call, timestamp_diff(). As in SQLite,
+ * what stands in double quotes is a property if there is one of that name, else a string.
  * A chain of operators is one node with a list, so only nesting deepens the tree, and nesting is bounded.
  */
 export type Expression =
@@ -202,15 +203,25 @@ function parseValue(words: Words): Expression {
     words.advance();
     return { kind: 'literal', value: token.value };
   }
-  if (token.kind === 'name') return parseProperty(words, token.name.toLowerCase());
+  if (token.kind === 'name') return parseProperty(words, propertyNamed(token.name));
+  if (token.kind === 'quoted') {
+    const property = propertyNamed(token.value);
+    if (property !== undefined) return parseProperty(words, property);
+    words.advance();
+    return { kind: 'literal', value: token.value };
+  }
   if (!words.take('(')) words.fail('a value');
   const inner = words.nested(parseAny);
   words.expect(')');
   return inner;
 }
 
-function parseProperty(words: Words, written: string): Expression {
-  const name = PROPERTIES.find((property) => property === written);
+function propertyNamed(written: string): Property | undefined {
+  const lower = written.toLowerCase();
+  return PROPERTIES.find((property) => property === lower);
+}
+
+function parseProperty(words: Words, name: Property | undefined): Expression {
   if (name === undefined) return words.fail(`one of ${PROPERTIES.join(', ')}`);
   words.advance();
   if (name === 'timestamp_diff' && words.take('(')) words.expect(')');

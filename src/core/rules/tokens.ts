@@ -5,6 +5,8 @@ import { show } from '../../model/show.ts';
 export type Token =
   | { readonly kind: 'number'; readonly column: number; readonly value: number }
   | { readonly kind: 'string'; readonly column: number; readonly value: string }
+  /** A word in double quotes: a property if it is called so, else a text. */
+  | { readonly kind: 'quoted'; readonly column: number; readonly value: string }
   /** A keyword (in upper case) or an operator. */
   | { readonly kind: 'sign'; readonly column: number; readonly sign: string }
   | { readonly kind: 'name'; readonly column: number; readonly name: string }
@@ -16,6 +18,7 @@ const SPACE = /[ \t\r\n]+/y;
 const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
 const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const STRING = /'(?:[^']|'')*'/y;
+const QUOTED = /"(?:[^"]|"")*"/y;
 /** Longer operators come first, so that `<=` is not read as `<`. */
 const OPERATOR = /<<|>>|<=|>=|<>|==|!=|[<>=&|+\-*/%~()]/y;
 
@@ -42,8 +45,10 @@ function next(text: string, column: number, take: (pattern: RegExp) => string | 
   if (word !== undefined) return named(word, column);
   const digits = take(NUMBER);
   if (digits !== undefined) return number(digits, { column, follows: take(WORD), field });
-  const quoted = take(STRING);
-  if (quoted !== undefined) return { kind: 'string', column, value: quoted.slice(1, -1).replaceAll("''", "'") };
+  const string = take(STRING);
+  if (string !== undefined) return { kind: 'string', column, value: string.slice(1, -1).replaceAll("''", "'") };
+  const quoted = take(QUOTED);
+  if (quoted !== undefined) return { kind: 'quoted', column, value: quoted.slice(1, -1).replaceAll('""', '"') };
   const operator = take(OPERATOR);
   if (operator !== undefined) return { kind: 'sign', column, sign: operator };
   throw new HubError('HUB_BAD_REQUEST', `${field}: ${unreadable(text, column)}`);
@@ -70,9 +75,9 @@ function number(digits: string, place: { column: number; follows: string | undef
 
 function unreadable(text: string, column: number): string {
   const character = String.fromCodePoint(text.codePointAt(column - 1) as number);
-  if (character === "'") return `expected a closing quote for the string at column ${column}, found the end`;
-  if (character === '"')
-    return `expected single quotes around the string at column ${column}, found ${show(character)}`;
+  if (character === "'" || character === '"') {
+    return `expected a closing quote for the string at column ${column}, found the end`;
+  }
   return `expected a value or an operator at column ${column}, found ${show(character)}`;
 }
 
@@ -82,6 +87,7 @@ export function describe(token: Token): string {
     case 'number':
       return `the number ${token.value}`;
     case 'string':
+    case 'quoted':
       return `the string ${show(token.value)}`;
     case 'sign':
       return show(token.sign);

@@ -2,8 +2,10 @@ import { idKey, isUnset } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
 
 /** Members of a zone's `properties`: arrays of ids, whose objects take the zone along wherever they are located. */
-const PROVIDERS = 'com.hdm.hub.zone.autozoneupdate.providers';
-const TRACKABLES = 'com.hdm.hub.zone.autozoneupdate.trackables';
+export const FOLLOWED = {
+  providers: 'com.hdm.hub.zone.autozoneupdate.providers',
+  trackables: 'com.hdm.hub.zone.autozoneupdate.trackables',
+} as const;
 
 /** Keys (see idKey) of the objects that a zone follows. */
 export interface Following {
@@ -28,12 +30,12 @@ export function followingOf(zone: Zone): Following | undefined {
 
 /** Whether the lists are there at all, even if they name nothing. */
 export function hasFollowLists({ properties }: Zone): boolean {
-  return properties?.[PROVIDERS] !== undefined || properties?.[TRACKABLES] !== undefined;
+  return properties?.[FOLLOWED.providers] !== undefined || properties?.[FOLLOWED.trackables] !== undefined;
 }
 
 function readFollowing({ properties, parent }: Zone): Following | undefined {
-  const providers = keysOf(properties?.[PROVIDERS]);
-  const trackables = keysOf(properties?.[TRACKABLES]);
+  const providers = keysOf(properties?.[FOLLOWED.providers]);
+  const trackables = keysOf(properties?.[FOLLOWED.trackables]);
   if (!isUnset(parent)) trackables.add(idKey(parent));
   return providers.size + trackables.size === 0 ? undefined : { providers, trackables };
 }

@@ -1,7 +1,10 @@
-import { idKey, isUuid } from '../../model/id.ts';
+import { idKey } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
 
-/** Zones, found by their id or else their foreign id. Ids that are UUIDs are found in any case. */
+/**
+ * Zones, found by their id or else their foreign id. UUIDs are found in any case. Ids and foreign ids are one name space,
+ * but data from before that was so may have a name twice: then the id counts.
+ */
 export class ZoneTable {
   readonly #byId = new Map<string, Zone>();
   readonly #byForeignId = new Map<string, Zone>();
@@ -13,21 +16,23 @@ export class ZoneTable {
   /** Finds a zone by what a location, a fence or a query calls it. */
   // hot
   readonly find = (name: string): Zone | undefined => {
-    const zone = this.#byId.get(name) ?? this.#byForeignId.get(name);
-    return zone === undefined && isUuid(name) ? this.#byId.get(name.toLowerCase()) : zone;
+    const zone = this.#byId.get(name);
+    if (zone !== undefined) return zone;
+    const key = idKey(name);
+    return (key === name ? undefined : this.#byId.get(key)) ?? this.#byForeignId.get(key);
   };
 
   /** Adds, replaces or (undefined) removes a zone. Returns the one that was there before. */
   set(id: string, zone: Zone | undefined): Zone | undefined {
     const key = idKey(id);
     const before = this.#byId.get(key);
-    if (before?.foreign_id != null && this.#byForeignId.get(before.foreign_id) === before) {
-      this.#byForeignId.delete(before.foreign_id);
+    if (before?.foreign_id != null && this.#byForeignId.get(idKey(before.foreign_id)) === before) {
+      this.#byForeignId.delete(idKey(before.foreign_id));
     }
     if (zone === undefined) this.#byId.delete(key);
     else {
       this.#byId.set(key, zone);
-      if (zone.foreign_id != null) this.#byForeignId.set(zone.foreign_id, zone);
+      if (zone.foreign_id != null) this.#byForeignId.set(idKey(zone.foreign_id), zone);
     }
     return before;
   }

@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
 import { Json, jsonText } from '../lists/json.tsx';
-import { wordsOf } from '../map/search.ts';
+import { hasWords, wordsOf } from '../map/search.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon, type IconName } from '../parts/icons.tsx';
+import { Link } from '../parts/link.tsx';
 import { Badge, Card, Empty, Notice, type Tone } from '../parts/page.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { hasPlace, placeOf, type Subject, searchedIn, wordsOfHappening } from './words.ts';
@@ -131,8 +131,7 @@ function filtered(all: readonly Happening[], { text, groups, most, carried }: Fi
     const happening = all[i];
     if (happening === undefined || !groups.has(LOOKS[happening.is].group)) continue;
     if (isCarried(happening, carried)) continue;
-    const searched = words.length === 0 ? '' : searchedIn(happening);
-    if (words.every((word) => searched.includes(word))) found.push(happening);
+    if (words.length === 0 || hasWords(searchedIn(happening), words)) found.push(happening);
   }
   return found;
 }
@@ -214,7 +213,7 @@ function Row({
         {hasPlace(happening) ? (
           <Link
             href={placeOf(happening)}
-            className="button"
+            class="button"
             data-kind="quiet"
             data-icon-only
             title="Show on the map"

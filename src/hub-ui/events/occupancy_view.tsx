@@ -1,5 +1,4 @@
 import { useMemo, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { Fence } from '../../model/fence.ts';
 import { Chart, type Line, rangeOf } from '../charts/chart.tsx';
 import { Sparkline } from '../charts/sparkline.tsx';
@@ -10,6 +9,7 @@ import { sortedBy } from '../lists/order.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
 import { Button, Choice } from '../parts/button.tsx';
 import { Icon } from '../parts/icons.tsx';
+import { Link } from '../parts/link.tsx';
 import { Card, Empty, Spinner } from '../parts/page.tsx';
 import { useNow } from '../parts/time.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
@@ -186,7 +186,7 @@ function Tile({
         </button>
         <Link
           href={`/?sel=fences:${encodeURIComponent(fence.id)}`}
-          className="button"
+          class="button"
           data-kind="quiet"
           data-icon-only
           title="Show on the map"
@@ -210,7 +210,7 @@ function Nothing() {
   return (
     <Empty icon="fence" title="No fences yet">
       <p>Once there are fences, this page shows how many are inside each, and how that changes.</p>
-      <Link href="/fences/new" className="button" data-kind="main">
+      <Link href="/fences/new" class="button" data-kind="main">
         <Icon name="plus" />
         New fence
       </Link>

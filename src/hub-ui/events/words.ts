@@ -1,6 +1,7 @@
 import type { Happening } from '../hub/event_log.ts';
 import { type Kind, labelOf } from '../hub/kinds.ts';
 import { storeOf } from '../hub/stores.ts';
+import { type Searched, searchedTexts } from '../map/search.ts';
 
 /** Something that an event is about. */
 export interface Subject {
@@ -37,12 +38,10 @@ export function wordsOfHappening(happening: Happening): readonly (string | Subje
   }
 }
 
-/** The words as one text, in lower case, with the ids. */
-export function searchedIn(happening: Happening): string {
-  const parts = wordsOfHappening(happening).map((part) => {
-    return typeof part === 'string' ? part : `${part.label} ${part.id} ${part.kind}`;
-  });
-  return parts.join('').toLowerCase();
+/** The words, with the ids and the kinds. */
+export function searchedIn(happening: Happening): Searched {
+  const parts = wordsOfHappening(happening);
+  return searchedTexts(parts.flatMap((part) => (typeof part === 'string' ? part : [part.label, part.id, part.kind])));
 }
 
 /** What is now called so; a deleted one by the name that it had, if that is known. */

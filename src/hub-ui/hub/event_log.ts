@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ChangeEvent, CollisionEvent, FenceEvent } from '../../model/events.ts';
+import type { Zone } from '../../model/zone.ts';
 import { KINDS, type Kind, SINGULAR } from './kinds.ts';
 import { subscribe } from './live.ts';
 
@@ -48,7 +49,8 @@ export function recordEvents(): void {
     });
   }
   for (const kind of KINDS) {
-    follow(`${SINGULAR[kind]}_changes`, {}, (event: ChangeEvent) => {
+    follow(`${SINGULAR[kind]}_changes`, {}, (told: ChangeEvent) => {
+      const event = kind === 'zones' ? withoutImage(told) : told;
       const change = { is: event.event_type, atMs: timeOf(event.timestamp), kind, event, times: 1 };
       if (change.is !== 'update' || !merged(change)) add(change);
     });
@@ -75,7 +77,29 @@ function add(heard: Heard): void {
   lastKey++;
   log.push({ ...heard, key: lastKey });
   if ('kind' in heard && heard.is === 'update') updates.set(`${heard.kind} ${heard.event.id}`, lastKey);
+  // Timers of a page that nobody looks at come as seldom as once a minute.
+  if (log.length >= 2 * KEPT_MAX) forgetOldest();
   show();
+}
+
+function forgetOldest(): void {
+  if (log.length > KEPT_MAX) {
+    log = log.slice(-KEPT_MAX);
+    heardSinceMs.value = Math.max(heardSinceMs.value, log[0]?.atMs ?? 0);
+  }
+  if (updates.size > KEPT_MAX) updates.clear();
+}
+
+/** A change of a zone brings its floor plan with it, an image of up to megabytes: of thousands of changes, too much to keep. */
+function withoutImage(event: ChangeEvent): ChangeEvent {
+  const { properties, ...zone } = (event.object ?? {}) as Partial<Zone>;
+  const plan = properties?.['floor_plan'] as { readonly image?: unknown } | null | undefined;
+  if (typeof plan?.image !== 'string') return event;
+  const image = `${plan.image.slice(0, 40)}… (${plan.image.length} characters)`;
+  return {
+    ...event,
+    object: { ...zone, properties: { ...properties, floor_plan: { ...plan, image } } },
+  } as ChangeEvent;
 }
 
 /** Whether an update went into one of the same entity that is not long ago. */
@@ -93,11 +117,7 @@ function show(): void {
   if (timer !== undefined) return;
   timer = setTimeout(() => {
     timer = undefined;
-    if (log.length > KEPT_MAX) {
-      log = log.slice(-KEPT_MAX);
-      heardSinceMs.value = Math.max(heardSinceMs.value, log[0]?.atMs ?? 0);
-    }
-    if (updates.size > KEPT_MAX) updates.clear();
+    forgetOldest();
     happenings.value = [...log];
   }, SHOW_MS);
 }

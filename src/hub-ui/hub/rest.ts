@@ -128,15 +128,10 @@ export async function patchEntity<K extends Kind>(
   const isSame = (name: string): boolean => JSON.stringify(old[name]) === JSON.stringify(next[name]);
   const names = new Set([...Object.keys(old), ...Object.keys(next)]);
   const operations = [...names].flatMap((name): readonly object[] => {
-    const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const isSent = alsoPlane && name === 'crs';
-    if (!isSent && isSame(name)) return [];
-    if (next[name] !== undefined) return [{ op: 'add', path, value: next[name] }];
-    // What is shown may not be kept, and only what is there can be removed.
-    return [
-      { op: 'add', path, value: null },
-      { op: 'remove', path },
-    ];
+    const path = pointerTo('', name);
+    if (alsoPlane && name === 'crs') return setting(path, next[name]);
+    if (name === 'properties') return changes(path, old[name], next[name]);
+    return isSame(name) ? [] : setting(path, next[name]);
   });
   const isGuarded = !alsoPlane && !isSame('region') && isSame('crs') && old['crs'] !== undefined;
   if (isGuarded) operations.unshift({ op: 'test', path: '/crs', value: old['crs'] });
@@ -149,6 +144,34 @@ export async function patchEntity<K extends Kind>(
     }
     throw error;
   }
+}
+
+/**
+ * The operations that change one value into another: inside objects those of the members that differ, since the page may
+ * not have the others to the last digit.
+ */
+function changes(path: string, old: unknown, next: unknown): readonly object[] {
+  if (JSON.stringify(old) === JSON.stringify(next)) return [];
+  if (!isObject(old) || !isObject(next)) return setting(path, next);
+  const names = new Set([...Object.keys(old), ...Object.keys(next)]);
+  return [...names].flatMap((name) => changes(pointerTo(path, name), old[name], next[name]));
+}
+
+function setting(path: string, value: unknown): readonly object[] {
+  if (value !== undefined) return [{ op: 'add', path, value }];
+  // What is shown may not be kept, and only what is there can be removed.
+  return [
+    { op: 'add', path, value: null },
+    { op: 'remove', path },
+  ];
+}
+
+function pointerTo(parent: string, name: string): string {
+  return `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export async function deleteEntity(kind: Kind, id: string): Promise<void> {

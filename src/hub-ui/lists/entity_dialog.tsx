@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { can } from '../hub/access.ts';
-import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
-import { createEntity, entityPath, replaceEntity } from '../hub/rest.ts';
+import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
+import { entityPath, replaceEntity } from '../hub/rest.ts';
 import { Button, Choice } from '../parts/button.tsx';
 import { copyText } from '../parts/clipboard.ts';
 import { Dialog } from '../parts/dialog.tsx';
@@ -74,20 +74,6 @@ export function EntityDialog<K extends Kind>({
         </pre>
       </div>
     </Dialog>
-  );
-}
-
-/** Makes an entity from JSON: the way for kinds that have no editor of their own. */
-export function NewEntityDialog({ kind, onClose }: { readonly kind: Kind; readonly onClose: () => void }) {
-  const save = async (next: Entities[Kind]): Promise<void> => void (await createEntity(kind, next));
-  return (
-    <JsonEditor
-      title={`New ${SINGULAR[kind]}`}
-      text={JSON.stringify({ id: '', name: '' }, undefined, 2)}
-      onSave={save}
-      onClose={onClose}
-      onCancel={onClose}
-    />
   );
 }
 

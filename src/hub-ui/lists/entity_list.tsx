@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
@@ -7,26 +6,31 @@ import { Button, IconButton } from '../parts/button.tsx';
 import { copyText } from '../parts/clipboard.ts';
 import { confirm } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icons.tsx';
+import { Link } from '../parts/link.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { curlOf } from './curl.ts';
-import { DeleteDialog } from './delete_dialog.tsx';
 import { EntityDialog } from './entity_dialog.tsx';
 import { FACTS } from './facts.ts';
 import { readKept } from './kept.ts';
 import { pageOf, sortedBy } from './order.ts';
 import { Pager, SIZES } from './pager.tsx';
 
+/** Names in the question before a deletion. */
+const NAMED_MAX = 8;
+
 /** The entities of a kind that match the search: sorted, a page at a time, to be selected and looked at. */
 export function EntityList<K extends Kind>({
   kind,
   found,
+  onDelete,
 }: {
   readonly kind: K;
   readonly found: readonly Entities[K][];
+  /** Called with the ids of what is to be deleted, once that is confirmed. */
+  readonly onDelete: (ids: readonly string[]) => void;
 }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [deleting, setDeleting] = useState<readonly string[]>();
   const sorting = useSorting(kind);
   const rows = useMemo(
     () => sortedBy(found, sorting.value, sorting.descending),
@@ -39,10 +43,13 @@ export function EntityList<K extends Kind>({
   const shownId = urlParam('json');
   const shown = shownId === undefined ? undefined : found.find(({ id }) => id === shownId);
   const ask = async (): Promise<void> => {
-    const what = chosen.length === 1 ? `this ${SINGULAR[kind]}` : `these ${chosen.length} ${kind}`;
-    const text = chosen.length === 1 ? nameIn(rows, chosen[0]) : `${nameIn(rows, chosen[0])} and others.`;
-    const yes = await confirm({ title: `Delete ${what}?`, text: `${text} This cannot be undone.`, action: 'Delete' });
-    if (yes) setDeleting(chosen);
+    const isOne = chosen.length === 1;
+    const yes = await confirm({
+      title: `Delete ${isOne ? `this ${SINGULAR[kind]}` : `these ${chosen.length} ${kind}`}?`,
+      text: <Doomed labels={rows.filter(({ id }) => selected.has(id)).map(labelOf)} />,
+      action: isOne ? 'Delete' : `Delete ${chosen.length} ${kind}`,
+    });
+    if (yes) onDelete(chosen);
   };
   const choose = (ids: readonly string[], isOn: boolean): void => {
     const next = new Set(chosen);
@@ -87,14 +94,26 @@ export function EntityList<K extends Kind>({
       />
       <Pager {...part} total={rows.length} size={size} />
       {shown && <EntityDialog kind={kind} entity={shown} onClose={() => setUrlParams({ json: undefined })} />}
-      {deleting && <DeleteDialog kind={kind} ids={deleting} onClose={() => setDeleting(undefined)} />}
     </>
   );
 }
 
-function nameIn(rows: readonly Entities[Kind][], id: string | undefined): string {
-  const entity = rows.find((each) => each.id === id);
-  return entity === undefined ? '' : `“${labelOf(entity)}”`;
+/** The first of what is to be deleted, and how many there are besides: a search may have found more than was meant. */
+function Doomed({ labels }: { readonly labels: readonly string[] }) {
+  const more = labels.length - NAMED_MAX;
+  return (
+    <>
+      <ul class="list-doomed">
+        {labels.slice(0, NAMED_MAX).map((label, index) => (
+          <li key={index} class="cut">
+            {label}
+          </li>
+        ))}
+        {more > 0 && <li>{`… and ${more} more`}</li>}
+      </ul>
+      <p>This cannot be undone.</p>
+    </>
+  );
 }
 
 function useSorting<K extends Kind>(kind: K) {
@@ -210,7 +229,7 @@ function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly 
     <span class="list-buttons">
       <Link
         href={`/?sel=${kind}:${encodeURIComponent(entity.id)}`}
-        className="button"
+        class="button"
         data-kind="quiet"
         data-icon-only
         title="Show on the map"

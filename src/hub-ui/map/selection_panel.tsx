@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { Link } from 'wouter-preact';
 import type { Zone } from '../../model/zone.ts';
 import { can } from '../hub/access.ts';
 import { labelOf, SINGULAR } from '../hub/kinds.ts';
@@ -7,6 +6,7 @@ import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icons.tsx';
+import { Link } from '../parts/link.tsx';
 import { Badge, Facts } from '../parts/page.tsx';
 import { ago, useNow } from '../parts/time.tsx';
 import { type Selection, select } from './map_url.ts';

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { Link } from 'wouter-preact';
 import type { HealthSource } from '../../model/health.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { sortedBy } from '../lists/order.ts';
+import { Link } from '../parts/link.tsx';
 import { Badge, Card, Empty, Spinner, type Tone } from '../parts/page.tsx';
 import { type Column, type Sorting, Table } from '../parts/table.tsx';
 import { ago, useNow } from '../parts/time.tsx';

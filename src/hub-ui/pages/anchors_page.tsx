@@ -37,7 +37,7 @@ function AnchorIndex() {
       about={about}
       onHover={setHovered}
       map={
-        <ContextMap plane={EARTH} label="Map of all anchors" selected={selected}>
+        <ContextMap isOverview plane={EARTH} label="Map of all anchors" selected={selected}>
           <OpenOnClick kind="anchors" />
         </ContextMap>
       }

@@ -28,7 +28,7 @@ function FenceIndex() {
       about={aboutFence}
       onHover={setHovered}
       map={
-        <ContextMap plane={EARTH} label="Map of all fences" selected={selected}>
+        <ContextMap isOverview plane={EARTH} label="Map of all fences" selected={selected}>
           <OpenOnClick kind="fences" />
         </ContextMap>
       }

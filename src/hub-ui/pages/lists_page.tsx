@@ -1,16 +1,17 @@
 import '../lists/lists.css';
 import { useMemo, useState } from 'preact/hooks';
-import { Link, useLocation, useRoute } from 'wouter-preact';
+import { useLocation, useRoute } from 'wouter-preact';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
-import { NewEntityDialog } from '../lists/entity_dialog.tsx';
+import { DeleteDialog } from '../lists/delete_dialog.tsx';
 import { EntityList } from '../lists/entity_list.tsx';
 import { ExportDialog } from '../lists/export_dialog.tsx';
 import { ImportDialog } from '../lists/import_dialog.tsx';
 import { isMatch, wordsOf } from '../map/search.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon, type IconName } from '../parts/icons.tsx';
+import { Link } from '../parts/link.tsx';
 import { Card, Empty, Notice, Page, Spinner, Tabs } from '../parts/page.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 
@@ -24,7 +25,9 @@ export function ListsPage() {
   const [, params] = useRoute('/lists/:kind');
   const [, navigate] = useLocation();
   const kind = SHOWN.find((each) => each === params?.kind) ?? 'trackables';
-  const [dialog, setDialog] = useState<'import' | 'export' | 'new'>();
+  const [dialog, setDialog] = useState<'import' | 'export'>();
+  // Here, and not in the list, which goes with the last entity that is deleted.
+  const [doomed, setDoomed] = useState<{ readonly kind: Kind; readonly ids: readonly string[] }>();
   const found = useFound(urlParam('q') ?? '');
   const close = (): void => setDialog(undefined);
   const go = (next: Kind): void => {
@@ -63,11 +66,11 @@ export function ListsPage() {
           onChange={go}
           options={SHOWN.map((each) => ({ value: each, label: <TabLabel kind={each} count={found[each].length} /> }))}
         />
-        <Body key={kind} kind={kind} found={found[kind]} onNew={() => setDialog('new')} />
+        <Body key={kind} kind={kind} found={found[kind]} onDelete={(ids) => setDoomed({ kind, ids })} />
       </Card>
       {dialog === 'import' && <ImportDialog onClose={close} />}
+      {doomed && <DeleteDialog {...doomed} onClose={() => setDoomed(undefined)} />}
       {dialog === 'export' && <ExportDialog onClose={close} />}
-      {dialog === 'new' && <NewEntityDialog kind={kind} onClose={close} />}
     </Page>
   );
 }
@@ -75,11 +78,11 @@ export function ListsPage() {
 function Body<K extends Kind>({
   kind,
   found,
-  onNew,
+  onDelete,
 }: {
   readonly kind: K;
   readonly found: readonly Entities[K][];
-  readonly onNew: () => void;
+  readonly onDelete: (ids: readonly string[]) => void;
 }) {
   const { state, problem, items } = storeOf(kind);
   if (state.value === 'waiting') {
@@ -96,27 +99,16 @@ function Body<K extends Kind>({
       </div>
     );
   }
-  if (items.value.size === 0) return <Nothing kind={kind} onNew={onNew} />;
+  if (items.value.size === 0) return <Nothing kind={kind} />;
   if (found.length === 0) {
     return (
       <Empty icon="search" title={`None of the ${kind} matches`}>
-        <p>Ids, names, foreign ids and properties are searched for every word.</p>
+        <p>Words of names, ids, foreign ids and properties are found by how they begin.</p>
         <Button onClick={() => setUrlParams({ q: undefined })}>Clear the search</Button>
       </Empty>
     );
   }
-  return (
-    <>
-      {kind === 'anchors' && can('CREATE', '/anchors') && (
-        <div class="list-chosen">
-          <Button icon="plus" onClick={onNew}>
-            New anchor
-          </Button>
-        </div>
-      )}
-      <EntityList kind={kind} found={found} />
-    </>
-  );
+  return <EntityList kind={kind} found={found} onDelete={onDelete} />;
 }
 
 const ABOUT: Readonly<Record<Kind, string>> = {
@@ -127,21 +119,16 @@ const ABOUT: Readonly<Record<Kind, string>> = {
   anchors: 'An anchor is a fixed device by which a locating system measures.',
 };
 
-function Nothing({ kind, onNew }: { readonly kind: Kind; readonly onNew: () => void }) {
+function Nothing({ kind }: { readonly kind: Kind }) {
   return (
     <Empty icon={SINGULAR[kind] as IconName} title={`No ${kind} yet`}>
       <p>{ABOUT[kind]}</p>
-      {can('CREATE', `/${kind}`) &&
-        (kind === 'anchors' ? (
-          <Button kind="main" icon="plus" onClick={onNew}>
-            New anchor
-          </Button>
-        ) : (
-          <Link href={`/${kind}/new`} className="button" data-kind="main">
-            <Icon name="plus" />
-            {`New ${SINGULAR[kind]}`}
-          </Link>
-        ))}
+      {can('CREATE', `/${kind}`) && (
+        <Link href={`/${kind}/new`} class="button" data-kind="main">
+          <Icon name="plus" />
+          {`New ${SINGULAR[kind]}`}
+        </Link>
+      )}
     </Empty>
   );
 }

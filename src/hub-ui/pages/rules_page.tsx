@@ -5,9 +5,9 @@ import { can } from '../hub/access.ts';
 import { connection } from '../hub/live.ts';
 import { get, request } from '../hub/rest.ts';
 import { Button, IconButton } from '../parts/button.tsx';
+import { equal } from '../parts/equal.ts';
 import { Card, Notice, Page, Spinner } from '../parts/page.tsx';
 import { toast } from '../parts/toasts.tsx';
-import { equal } from '../setup/draft.ts';
 import { RuleList } from '../setup/rule_list.tsx';
 
 const PATH = '/trackables/rules/locating';

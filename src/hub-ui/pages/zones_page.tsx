@@ -29,7 +29,7 @@ function ZoneIndex() {
       about={aboutZone}
       onHover={setHovered}
       map={
-        <ContextMap plane={EARTH} label="Map of all zones" selected={selected}>
+        <ContextMap isOverview plane={EARTH} label="Map of all zones" selected={selected}>
           <OpenOnClick kind="zones" />
         </ContextMap>
       }

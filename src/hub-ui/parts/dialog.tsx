@@ -92,7 +92,7 @@ export function Questions() {
         </>
       }
     >
-      <p class="soft">{question.text}</p>
+      <div class="stack soft">{typeof question.text === 'string' ? <p>{question.text}</p> : question.text}</div>
     </Dialog>
   );
 }

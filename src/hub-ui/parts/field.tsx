@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import { NumberInput } from './number_input.tsx';
 
 interface FieldFrame {
   readonly label: string;
@@ -43,7 +44,10 @@ export function Field({
   );
 }
 
-type InputProps = Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'label' | 'value' | 'onChange' | 'onInput'>;
+type InputProps = Omit<
+  JSX.InputHTMLAttributes<HTMLInputElement>,
+  'label' | 'value' | 'onChange' | 'onInput' | 'onBlur'
+>;
 
 export function TextField({
   label,
@@ -81,15 +85,7 @@ export function NumberField({
     <Field label={label} help={help} error={error}>
       {(ids) => (
         <div class={unit === undefined ? '' : 'input-unit'}>
-          <input
-            step="any"
-            {...rest}
-            {...ids}
-            type="number"
-            class="input"
-            value={value ?? ''}
-            onInput={(e) => onInput(e.currentTarget.value === '' ? undefined : e.currentTarget.valueAsNumber)}
-          />
+          <NumberInput {...rest} {...ids} value={value} onInput={onInput} />
           {unit !== undefined && <span>{unit}</span>}
         </div>
       )}

@@ -1,5 +1,4 @@
 import { useMemo, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { Anchor } from '../../model/anchor.ts';
 import type { Zone } from '../../model/zone.ts';
 import { labelOf } from '../hub/kinds.ts';
@@ -9,6 +8,7 @@ import { anchorPlace } from '../map/anchors.ts';
 import { useMap } from '../map/map_view.tsx';
 import { EARTH, fromMap, type MapPoint, planeOfZone } from '../map/plane.ts';
 import { Choice } from '../parts/button.tsx';
+import { Link } from '../parts/link.tsx';
 import { Card } from '../parts/page.tsx';
 import { ContextMap } from './context_map.tsx';
 import type { EntityDraft } from './draft.ts';

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
@@ -9,7 +10,7 @@ import { fitEverything } from '../map/first_look.ts';
 import { useFirstLook } from '../map/go_to.ts';
 import { BaseLayer } from '../map/grid_layer.tsx';
 import { ScaleBar, ZoomButtons } from '../map/map_tools.tsx';
-import { MapView, useMap } from '../map/map_view.tsx';
+import { type Look, MapView, useMap } from '../map/map_view.tsx';
 import { PlanLayer } from '../map/plan_layer.tsx';
 import { type Plane, toMap } from '../map/plane.ts';
 import { FenceLayer, ZoneLayer } from '../map/site_layers.tsx';
@@ -20,9 +21,20 @@ const NONE: readonly Fence[] = [];
 /** Levels of zoom by which one looks at more than what is edited: where it is can be seen by what is around it. */
 const ROOM_AROUND = 0.5;
 
+/** A smaller zoom shows half a continent: nobody has chosen a place yet. */
+const PLACE_ZOOM_MIN = 8;
+
+/**
+ * Where somebody has looked last on the earth: the maps of the set-up begin there, so that a place that was gone to is not
+ * lost with the next tool. Undefined until there is one.
+ */
+export const placeLookedAt = signal<Look | undefined>(undefined);
+
 interface ContextMapProps {
   readonly plane: Plane;
   readonly label: string;
+  /** Whether all there is is looked at first, not the place that was looked at last. */
+  readonly isOverview?: boolean;
   /** What is being edited: it is looked at first, and shown by the children instead of as one among others. */
   readonly zone?: Zone | undefined;
   readonly fence?: Fence | undefined;
@@ -38,16 +50,21 @@ interface ContextMapProps {
 
 /** A map with the site around what is being edited. */
 export function ContextMap({ plane, label, children, ...rest }: ContextMapProps) {
+  const isEarth = plane.kind === 'earth';
+  const remember = (look: Look): void => {
+    if (isEarth && look.zoom >= PLACE_ZOOM_MIN) placeLookedAt.value = look;
+  };
   return (
-    <MapView plane={plane} label={label}>
+    <MapView plane={plane} label={label} look={isEarth ? placeLookedAt.peek() : undefined} onLook={remember}>
       <Surroundings {...rest} plane={plane} />
       {children}
     </MapView>
   );
 }
 
-function Surroundings({ plane, zone, fence, floor, selected }: Omit<ContextMapProps, 'label'>) {
+function Surroundings({ plane, isOverview = false, zone, fence, floor, selected }: Omit<ContextMapProps, 'label'>) {
   const { map } = useMap();
+  const [isAtPlace] = useState(() => plane.kind === 'earth' && placeLookedAt.peek() !== undefined);
   const allZones = useEntities('zones');
   const allFences = useFencesInPlane(plane) ?? NONE;
   const zones = useMemo(() => {
@@ -59,14 +76,15 @@ function Surroundings({ plane, zone, fence, floor, selected }: Omit<ContextMapPr
     [allFences, fence?.id, floor],
   );
   const { anchors, zoneOf } = useAnchors(floor);
-  const fit = (): boolean => {
+  const fitOwn = (): boolean => {
     const own = { zones: zone === undefined ? [] : [zone], fences: fence === undefined ? [] : [fence], objects: [] };
-    if (!fitEverything(map, plane, own)) return fitEverything(map, plane, { zones, fences, objects: [] });
+    if (!fitEverything(map, plane, own)) return false;
     const view = map.getView();
     view.setZoom((view.getZoom() ?? 0) - ROOM_AROUND);
     return true;
   };
-  useFirstLook(false, fit);
+  const fit = (): boolean => fitOwn() || fitEverything(map, plane, { zones, fences, objects: [] });
+  useFirstLook(false, isAtPlace && !isOverview ? () => fitOwn() || true : fit);
   return (
     <>
       <BaseLayer />
@@ -91,21 +109,39 @@ function isOn(shown: number | undefined, floor: number | null | undefined): bool
 function GoTo() {
   const { map, plane } = useMap();
   const [text, setText] = useState('');
+  const [isWrong, setWrong] = useState(false);
   const go = (event: Event): void => {
     event.preventDefault();
-    const [longitude, latitude] = text.split(/[,;\s]+/).map(Number);
-    if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) return;
-    map.getView().animate({ center: toMap(plane, [Number(longitude), Number(latitude)]), zoom: 19, duration: 250 });
+    const place = placeOf(text);
+    setWrong(place === undefined);
+    if (place !== undefined) map.getView().animate({ center: toMap(plane, place), zoom: 19, duration: 250 });
   };
   return (
     <form class="setup-goto" onSubmit={go}>
+      {isWrong && (
+        <p class="field-error" role="alert">
+          Two numbers in degrees: longitude, then latitude
+        </p>
+      )}
       <input
         class="input"
         aria-label="Go to longitude, latitude"
+        aria-invalid={isWrong}
         placeholder="Go to longitude, latitude"
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setWrong(false);
+        }}
       />
     </form>
   );
+}
+
+/** Longitude and latitude, as they are written with a comma or a space between them. */
+function placeOf(text: string): [longitude: number, latitude: number] | undefined {
+  const parts = text.split(/[,;\s]+/).filter((part) => part !== '');
+  const [longitude = Number.NaN, latitude = Number.NaN] = parts.map(Number);
+  const isPlace = parts.length === 2 && Math.abs(longitude) <= 180 && Math.abs(latitude) <= 85;
+  return isPlace ? [longitude, latitude] : undefined;
 }

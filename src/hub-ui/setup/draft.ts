@@ -1,6 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { createEntity, type Draft, patchEntity } from '../hub/rest.ts';
+import { equal } from '../parts/equal.ts';
 
 /** Steps back that are kept. */
 const PAST_MAX = 200;
@@ -104,7 +105,6 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     const next = withoutShown(kept);
     this.#first.value = next;
     if (!equal(next, this.value.peek())) this.#go(next);
-    this.problems.value = new Map();
   }
 
   /**
@@ -152,12 +152,4 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
 function withoutShown<T extends object>(entity: T): T {
   const { children: _, ...rest } = entity as T & { readonly children?: unknown };
   return rest as unknown as T;
-}
-
-export function equal(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  const [keys, others] = [Object.keys(a), Object.keys(b)];
-  if (keys.length !== others.length || Array.isArray(a) !== Array.isArray(b)) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && equal(a[key as never], b[key as never]));
 }

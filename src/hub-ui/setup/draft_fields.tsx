@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { errorAt } from '../hub/rest.ts';
 import { AreaField, Field, NumberField, SelectField, TextField } from '../parts/field.tsx';
-import { type AnyDraft, equal } from './draft.ts';
+import { NumberInput } from '../parts/number_input.tsx';
+import { type Notation, useTyped } from '../parts/typed.ts';
+import type { AnyDraft } from './draft.ts';
 
 interface DraftFieldProps {
   readonly draft: AnyDraft;
@@ -96,18 +98,13 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
       {(ids) => (
         <div class="duration">
           <div class="input-unit">
-            <input
+            <NumberInput
               {...ids}
-              class="input"
-              type="number"
               min={0}
-              step="any"
               placeholder={isForever ? 'for ever' : 'not set'}
-              value={value === undefined || isForever ? '' : value / 1000}
+              value={value === undefined || isForever ? undefined : value / 1000}
               {...(onFocus && { onFocus })}
-              onInput={({ currentTarget: { value: text, valueAsNumber } }) =>
-                set(text === '' ? undefined : Math.round(valueAsNumber * 1000))
-              }
+              onInput={(seconds) => set(seconds === undefined ? undefined : Math.round(seconds * 1000))}
             />
             <span>s</span>
           </div>
@@ -128,6 +125,29 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
   );
 }
 
+/** While it is there, a draft with a text that cannot be sent is not saved. */
+export function useProblem(draft: AnyDraft, { field, problem }: { field: string; problem: string | undefined }): void {
+  useLayoutEffect(() => {
+    draft.blame(field, problem);
+    return () => draft.blame(field, undefined);
+  }, [draft, field, problem]);
+}
+
+type Properties = Readonly<Record<string, unknown>>;
+
+const PROPERTIES: Notation<Properties> = {
+  write: (value) => (Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2)),
+  read(text) {
+    if (text.trim() === '') return {};
+    try {
+      const value: unknown = JSON.parse(text);
+      return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Properties) : undefined;
+    } catch {
+      return undefined;
+    }
+  },
+};
+
 /** Properties as JSON. Members in `hidden` are kept, and not shown: an image would be megabytes of text. */
 export function DraftProperties({
   draft,
@@ -136,31 +156,18 @@ export function DraftProperties({
   readonly draft: AnyDraft;
   readonly hidden?: readonly string[];
 }) {
-  const all = memberOf<Readonly<Record<string, unknown>>>(draft, 'properties') ?? {};
-  const shown = Object.fromEntries(Object.entries(all).filter(([name]) => !hidden.includes(name)));
-  const [text, setText] = useState(textOf(shown));
-  const [problem, setProblem] = useState<string>();
-  const blame = (found: string | undefined): void => {
-    setProblem(found);
-    draft.blame('properties', found);
-  };
-  useEffect(() => {
-    // Changed by an undo, or by somebody else.
-    if (equal(parsed(text), shown)) return;
-    setText(textOf(shown));
-    blame(undefined);
-  }, [all]);
+  const members = Object.entries(memberOf<Properties>(draft, 'properties') ?? {});
+  const kept = Object.fromEntries(members.filter(([name]) => hidden.includes(name)));
+  const shown = Object.fromEntries(members.filter(([name]) => !hidden.includes(name)));
+  const [text, type] = useTyped(shown, PROPERTIES);
+  const problem = PROPERTIES.read(text) === undefined ? 'must be a JSON object' : undefined;
+  useProblem(draft, { field: 'properties', problem });
   const edit = (next: string): void => {
-    setText(next);
-    const found = parsed(next);
-    if (found === undefined) {
-      blame('must be a JSON object');
-      return;
-    }
-    blame(undefined);
-    const kept = Object.fromEntries(Object.entries(all).filter(([name]) => hidden.includes(name)));
-    const members = { ...found, ...kept };
-    draft.change({ properties: Object.keys(members).length === 0 ? undefined : members }, 'properties');
+    type(next);
+    const found = PROPERTIES.read(next);
+    if (found === undefined) return;
+    const properties = { ...found, ...kept };
+    draft.change({ properties: Object.keys(properties).length === 0 ? undefined : properties }, 'properties');
   };
   return (
     <AreaField
@@ -172,20 +179,4 @@ export function DraftProperties({
       onInput={edit}
     />
   );
-}
-
-function textOf(value: object): string {
-  return Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2);
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

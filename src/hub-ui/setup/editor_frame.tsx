@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import { can } from '../hub/access.ts';
 import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, entityPath, errorAt, OtherPlaneError } from '../hub/rest.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { confirm } from '../parts/dialog.tsx';
+import { Link } from '../parts/link.tsx';
 import { Empty, Notice, Page, Spinner, useTitle } from '../parts/page.tsx';
 import { toast, toastError } from '../parts/toasts.tsx';
 import { type Editor, editorPath, forgetDraft, moveDraft, type NoEditorState } from './use_editor.ts';
@@ -32,7 +33,7 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
   const form = (
     <>
       <header class="setup-head">
-        <Link href={`/${kind}`} className="setup-back">
+        <Link href={`/${kind}`} class="setup-back">
           {`All ${kind}`}
         </Link>
         <div class="setup-title">

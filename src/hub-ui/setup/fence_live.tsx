@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { FenceEvent } from '../../model/events.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { subscribe } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
+import { Link } from '../parts/link.tsx';
 import { Badge, Card } from '../parts/page.tsx';
 import { ago, useNow } from '../parts/time.tsx';
 

@@ -7,6 +7,7 @@ import { zoneOutline } from '../map/placement.ts';
 import { fromMap, type MapPoint, type Plane, unitsPerMetre } from '../map/plane.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { Check, SelectField } from '../parts/field.tsx';
+import { NumberInput } from '../parts/number_input.tsx';
 import { Card } from '../parts/page.tsx';
 import { toastError } from '../parts/toasts.tsx';
 import { openRing, squareAround, withCorner, withCornerAfter, withoutCorner } from './corners.ts';
@@ -135,14 +136,12 @@ function Corners({ draft, region, chosen, onChoose }: FenceTools & { readonly re
                       onChange={(to) => set([r, i], to)}
                     />
                     <td>
-                      <input
+                      <NumberInput
                         class="input cell"
-                        type="number"
-                        step="any"
                         aria-label={`Height of ${name}`}
-                        value={position[2] ?? ''}
-                        onInput={({ currentTarget: { value, valueAsNumber } }) =>
-                          set([r, i], [...position.slice(0, 2), ...(value === '' ? [] : [valueAsNumber])])
+                        value={position[2]}
+                        onInput={(height) =>
+                          set([r, i], [...position.slice(0, 2), ...(height === undefined ? [] : [height])])
                         }
                       />
                     </td>

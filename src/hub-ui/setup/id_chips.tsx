@@ -1,10 +1,10 @@
 import { useId, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
 import { Icon, type IconName } from '../parts/icons.tsx';
+import { Link } from '../parts/link.tsx';
 import type { AnyDraft } from './draft.ts';
 import { memberOf, problemOf } from './draft_fields.tsx';
 import { editorPath } from './use_editor.ts';

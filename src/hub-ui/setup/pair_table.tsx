@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Button, IconButton } from '../parts/button.tsx';
+import { NumberInput } from '../parts/number_input.tsx';
 import { Badge } from '../parts/page.tsx';
 import { meanResidual, movedTo, type Pair, residualsOf, residualText } from './pairs.ts';
 
@@ -126,16 +127,12 @@ export function PositionCells({
   const [x = 0, y = 0] = position;
   const cell = (value: number, label: string, to: (next: number) => [number, number]) => (
     <td>
-      <input
+      <NumberInput
         class="input cell"
-        type="number"
-        step="any"
         aria-label={label}
         aria-invalid={isWrong}
         value={value}
-        onInput={({ currentTarget: { valueAsNumber: next } }) => {
-          if (Number.isFinite(next)) onChange(movedTo(position, to(next)));
-        }}
+        onInput={(next) => next !== undefined && onChange(movedTo(position, to(next)))}
       />
     </td>
   );

@@ -1,12 +1,15 @@
 import { useRef, useState } from 'preact/hooks';
+import type { Zone } from '../../model/zone.ts';
 import type { Draft } from '../hub/rest.ts';
-import { floorPlanOf, placeOnEarth } from '../map/placement.ts';
+import { floorPlanOf, placeOnEarth, placePlan } from '../map/placement.ts';
 import { EARTH, fromMap, type MapPoint } from '../map/plane.ts';
 import { Button } from '../parts/button.tsx';
 import { Card, Notice } from '../parts/page.tsx';
+import type { PlanImage } from './image_layer.tsx';
 import { PairTable } from './pair_table.tsx';
-import { type Pair, pairsOf, rowsOf } from './pairs.ts';
-import { readPlan } from './plan_image.ts';
+import { type Pair, pairsOf, pairsOfArea, rowsOf } from './pairs.ts';
+import { readPlan, usePlanImage } from './plan_image.ts';
+import { type PlanCorners, PlanStart } from './plan_start.tsx';
 import { drawable } from './zone_placing.ts';
 import type { ZoneTools } from './zone_tools.ts';
 
@@ -34,6 +37,15 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
     } catch (error) {
       setProblem((error as Error).message);
     }
+  };
+  const planPairs = pairsOf(plan?.ground_control_points);
+  const image = usePlanImage(plan?.image);
+  const isZonePlaced = (value.ground_control_points?.length ?? 0) > 0;
+  const area = image === undefined || isZonePlaced ? undefined : areaOf(drawable(value), image);
+  const put = ({ ofPlan, ofZone }: PlanCorners): void => {
+    const zone = draft.value.peek();
+    draft.change({ ...withPlanPairs(zone, ofPlan), ...(!isZonePlaced && { ground_control_points: rowsOf(ofZone) }) });
+    onTool('look');
   };
   const remove = (): void => {
     const { floor_plan: _, ...rest } = value.properties ?? {};
@@ -78,9 +90,16 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
           )}
         </div>
         {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+        {image !== undefined && planPairs.length === 0 && <PlanStart image={image} onPlaced={put} />}
+        {area !== undefined && (
+          <Notice tone="info">
+            <p>The zone itself is not placed yet.</p>
+            <Button onClick={() => draft.change({ ground_control_points: area })}>Place it by its plan</Button>
+          </Notice>
+        )}
         {plan !== undefined && tool === 'plan' && (
           <PairTable
-            pairs={pairsOf(plan.ground_control_points)}
+            pairs={planPairs}
             columns={['column', 'row']}
             selected={selected}
             onSelect={onSelect}
@@ -90,6 +109,20 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
       </div>
     </Card>
   );
+}
+
+/** The control points of a zone that is as large as its plan; undefined while nothing says where that is. */
+function areaOf(zone: Zone, { width, height }: PlanImage): number[][] | undefined {
+  const plan = floorPlanOf(zone);
+  const placed = plan && placePlan(zone, plan, EARTH);
+  if (placed === undefined) return undefined;
+  const corners = [
+    [0, height],
+    [width, height],
+    [width, 0],
+    [0, 0],
+  ] as const;
+  return rowsOf(pairsOfArea(corners.map((corner) => placed.toMap(corner))));
 }
 
 /** A first guess where the zone is placed already: the image fills the rectangle around its points. */

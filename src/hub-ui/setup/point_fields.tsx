@@ -1,14 +1,18 @@
+import { useState } from 'preact/hooks';
 import type { Point } from '../../model/geojson.ts';
 import { IconButton } from '../parts/button.tsx';
 import { NumberField } from '../parts/field.tsx';
 import type { AnyDraft } from './draft.ts';
-import { memberOf, problemOf } from './draft_fields.tsx';
+import { memberOf, problemOf, useProblem } from './draft_fields.tsx';
 
 /** What the numbers of a position are called. */
 const NAMES = {
   earth: { x: 'Longitude', y: 'Latitude', z: 'Height', unit: undefined },
   zone: { x: 'x', y: 'y', z: 'z', unit: 'm' },
 } as const;
+
+/** Of a position that may be known in part. */
+type Numbers = readonly (number | undefined)[];
 
 /** A member that is a position, as its two or three numbers. */
 export function PointFields({
@@ -25,12 +29,19 @@ export function PointFields({
   const { x: xName, y: yName, z: zName, unit } = NAMES[plane];
   const units = unit === undefined ? {} : { unit };
   const position = memberOf<Point>(draft, field);
-  const [x, y, z] = position?.coordinates ?? [];
+  const [begun, setBegun] = useState<Numbers>([]);
+  const numbers: Numbers = position?.coordinates ?? begun;
+  const [x, y, z] = numbers;
+  const isHalf = position === undefined && begun.some((number) => number !== undefined);
+  const missing = isHalf ? `needs ${xName.toLowerCase()} and ${yName.toLowerCase()}` : undefined;
+  useProblem(draft, { field, problem: missing });
   const set = (index: number, value: number | undefined): void => {
-    const coordinates = [x ?? 0, y ?? 0, ...(z === undefined ? [] : [z])];
-    if (value !== undefined) coordinates[index] = value;
-    else if (index === 2) coordinates.pop();
-    draft.change({ [field]: { type: 'Point', coordinates } }, `${field} ${index}`);
+    const [nextX, nextY, nextZ] = [0, 1, 2].map((i) => (i === index ? value : numbers[i]));
+    if (nextX !== undefined && nextY !== undefined) {
+      const coordinates = nextZ === undefined ? [nextX, nextY] : [nextX, nextY, nextZ];
+      draft.change({ [field]: { type: 'Point', coordinates } }, `${field} ${index}`);
+      setBegun([]);
+    } else if (position === undefined) setBegun([nextX, nextY, nextZ]);
   };
   return (
     <div class="row setup-position">
@@ -39,7 +50,7 @@ export function PointFields({
           label={xName}
           {...units}
           value={x}
-          error={problemOf(draft, field)}
+          error={missing ?? problemOf(draft, field)}
           onInput={(value) => set(0, value)}
         />
         <NumberField label={yName} {...units} value={y} onInput={(value) => set(1, value)} />

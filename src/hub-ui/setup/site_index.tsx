@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
 import { Icon, type IconName } from '../parts/icons.tsx';
+import { Link } from '../parts/link.tsx';
 import { Empty, Notice, Spinner, useTitle } from '../parts/page.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { editorPath } from './use_editor.ts';
@@ -14,7 +14,8 @@ const SHOWN_STEP = 100;
 
 /** What one does first, where there is none. */
 const FIRST: Readonly<Record<Kind, string>> = {
-  zones: 'Begin with the area of one locating system: draw it, or place points that you know in both planes.',
+  zones:
+    'Begin with the area of one locating system: lay its floor plan on the map, draw it, or place points that you know in both planes.',
   fences: 'Draw a region, and the hub tells when something enters or leaves it.',
   trackables: 'Make one for each thing that you want to find, and give it the tags that it carries.',
   providers: 'They come by themselves with their first position. One can also be made beforehand.',
@@ -66,7 +67,7 @@ function IndexList<K extends Kind>({ kind, title, icon, lead, about, onHover }: 
         <div class="setup-title">
           <h1>{title}</h1>
           {can('CREATE', `/${kind}`) && (
-            <Link href={`/${kind}/new`} className="button" data-kind="main">
+            <Link href={`/${kind}/new`} class="button" data-kind="main">
               <Icon name="plus" />
               {`New ${SINGULAR[kind]}`}
             </Link>
@@ -121,19 +122,12 @@ function IndexRow({
   readonly about: ComponentChildren;
   readonly onHover: ((id: string | undefined) => void) | undefined;
 }) {
-  const [, go] = useLocation();
-  const path = editorPath(kind, entity.id);
   const hover = (id: string | undefined) => () => onHover?.(id);
   return (
     <li>
-      <a
+      <Link
         class="setup-item"
-        href={`/hub-ui${path}`}
-        onClick={(event) => {
-          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-          event.preventDefault();
-          go(path);
-        }}
+        href={editorPath(kind, entity.id)}
         onMouseEnter={hover(entity.id)}
         onMouseLeave={hover(undefined)}
         onFocus={hover(entity.id)}
@@ -145,7 +139,7 @@ function IndexRow({
           <span class="faint cut">{about}</span>
         </span>
         <Icon name="right" />
-      </a>
+      </Link>
     </li>
   );
 }

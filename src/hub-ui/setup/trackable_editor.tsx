@@ -1,8 +1,8 @@
-import { Link } from 'wouter-preact';
 import { labelOf } from '../hub/kinds.ts';
 import type { Draft } from '../hub/rest.ts';
 import { useEntities } from '../hub/stores.ts';
 import { SelectField } from '../parts/field.tsx';
+import { Link } from '../parts/link.tsx';
 import { Card } from '../parts/page.tsx';
 import { DraftProperties, DraftSelect, DraftText } from './draft_fields.tsx';
 import { EditorFrame, NoEditor } from './editor_frame.tsx';

@@ -3,8 +3,9 @@ import type { Trackable } from '../../model/trackable.ts';
 import { Choice } from '../parts/button.tsx';
 import { AreaField, NumberField } from '../parts/field.tsx';
 import { Card } from '../parts/page.tsx';
+import { type Notation, useTyped } from '../parts/typed.ts';
 import type { EntityDraft } from './draft.ts';
-import { DraftNumber, problemOf } from './draft_fields.tsx';
+import { DraftNumber, problemOf, useProblem } from './draft_fields.tsx';
 
 type Form = 'none' | 'round' | 'rectangle' | 'polygon';
 
@@ -20,18 +21,22 @@ export function TrackableShape({ draft }: { readonly draft: EntityDraft<'trackab
   const { geometry, radius } = draft.value.value;
   const corners = cornersOf(geometry);
   const size = rectangleSize(corners);
-  const [isFree, setFree] = useState(size === undefined && corners.length > 0);
-  const form: Form = geometry == null ? (radius == null ? 'none' : 'round') : isFree || !size ? 'polygon' : 'rectangle';
+  const [picked, setPicked] = useState<Form | undefined>(
+    size === undefined && corners.length > 0 ? 'polygon' : undefined,
+  );
+  // While a number is written it may be missing, and corners may be those of a rectangle: the form stays as picked.
+  const flat: Form = radius == null && picked !== 'round' ? 'none' : 'round';
+  const form: Form = geometry == null ? flat : picked === 'polygon' || size === undefined ? 'polygon' : 'rectangle';
   const change = (next: Form): void => {
-    setFree(next === 'polygon');
+    setPicked(next);
     const [length, width] = size ?? [2, 1];
     if (next === 'none') draft.change({ geometry: undefined, radius: undefined });
     if (next === 'round') draft.change({ geometry: undefined, radius: radius ?? 1 });
     if (next === 'rectangle') draft.change({ geometry: rectangle(length, width), radius: undefined });
     if (next === 'polygon') draft.change({ geometry: geometry ?? rectangle(length, width), radius: undefined });
   };
-  const resize = (length: number | undefined, width: number | undefined): void => {
-    if (length !== undefined && width !== undefined) draft.change({ geometry: rectangle(length, width) }, 'size');
+  const resize = (length = 0, width = 0): void => {
+    if (length > 0 && width > 0) draft.change({ geometry: rectangle(length, width) }, 'size');
   };
   return (
     <Card title="Shape">
@@ -52,7 +57,7 @@ export function TrackableShape({ draft }: { readonly draft: EntityDraft<'trackab
               <NumberField label="Width" unit="m" min={0} value={size[1]} onInput={(width) => resize(size[0], width)} />
             </div>
           )}
-          {form === 'polygon' && <CornersField key={isFree ? 'free' : ''} draft={draft} />}
+          {form === 'polygon' && <CornersField draft={draft} />}
           <DraftNumber draft={draft} field="extrusion" label="Height" unit="m" min={0} />
         </div>
         <ShapePicture corners={corners} radius={geometry == null ? (radius ?? 0) : 0} />
@@ -61,24 +66,29 @@ export function TrackableShape({ draft }: { readonly draft: EntityDraft<'trackab
   );
 }
 
-/** The corners as lines of x and y. */
-function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) {
-  const { geometry } = draft.value.value;
-  const [text, setText] = useState(
-    cornersOf(geometry)
-      .map((corner) => corner.join(', '))
-      .join('\n'),
-  );
-  const edit = (next: string): void => {
-    setText(next);
-    const corners = next.split('\n').flatMap((line) => {
+/** A line of x and y for each corner. */
+const CORNERS: Notation<number[][]> = {
+  write: (corners) => corners.map((corner) => corner.join(', ')).join('\n'),
+  read(text) {
+    const corners = text.split('\n').flatMap((line) => {
       const numbers = line.split(/[,;\s]+/).filter((part) => part !== '');
       return numbers.length === 0 ? [] : [numbers.map(Number)];
     });
-    const isWhole =
-      corners.length >= 3 && corners.every((corner) => corner.length >= 2 && corner.every(Number.isFinite));
-    draft.blame('geometry', isWhole ? undefined : 'needs three lines of two numbers');
-    if (!isWhole) return;
+    const areWhole = corners.every((corner) => corner.length >= 2 && corner.every(Number.isFinite));
+    return areWhole && corners.length >= 3 ? corners : undefined;
+  },
+};
+
+/** The corners as text. */
+function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) {
+  const { geometry } = draft.value.value;
+  const [text, type] = useTyped(cornersOf(geometry), CORNERS);
+  const problem = CORNERS.read(text) === undefined ? 'needs three lines of two numbers' : undefined;
+  useProblem(draft, { field: 'geometry', problem });
+  const edit = (next: string): void => {
+    type(next);
+    const corners = CORNERS.read(next);
+    if (corners === undefined) return;
     const holes = geometry?.coordinates.slice(1) ?? [];
     draft.change({ geometry: { type: 'Polygon', coordinates: [[...corners, corners[0] ?? []], ...holes] } }, 'corners');
   };
@@ -86,7 +96,7 @@ function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) 
     <AreaField
       label="Corners"
       help="One x, y in metres per line around the position: x to the right, y in the direction of travel."
-      error={draft.problems.value.get('geometry') ?? problemOf(draft, 'geometry')}
+      error={problem ?? problemOf(draft, 'geometry')}
       mono
       rows={5}
       value={text}

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import { Choice } from '../parts/button.tsx';
 import { Dialog, Questions } from '../parts/dialog.tsx';
 import { Icon, Mark } from '../parts/icons.tsx';
+import { Link } from '../parts/link.tsx';
 import { Toasts } from '../parts/toasts.tsx';
 import { isAt, mayOpen, PLACES, type Place, type PlaceGroup, TAB_PATHS } from './places.ts';
 import { Status } from './status.tsx';
@@ -62,7 +63,7 @@ function openPlaces(): readonly PlaceGroup[] {
 
 function Brand() {
   return (
-    <Link href="/" className="brand" aria-label="Location hub">
+    <Link href="/" class="brand" aria-label="Location hub">
       <Mark />
       <span>Location hub</span>
     </Link>
@@ -81,7 +82,7 @@ function PlaceLink({
   return (
     <Link
       href={place.path}
-      className="rail-link"
+      class="rail-link"
       title={place.label}
       aria-current={isAt(address, place) ? 'page' : undefined}
       {...(onClick && { onClick })}

@@ -2,7 +2,7 @@ import type { TObject } from 'typebox';
 import { TOPIC_NAMES } from '../../fanout/topic_name.ts';
 import { Components, type Shown } from '../../model/components.ts';
 import { COMMANDS, type Command } from '../commands.ts';
-import { answerFrame, commandFrame, ErrorFrame, eventFrame } from './frames.ts';
+import { answerFrame, commandFrame, eventFrame, WebsocketError } from './frames.ts';
 
 /** The AsyncAPI 3.0 document of the WebSocket API in a version, made from its commands and topics. */
 export function asyncApiDocument(version: string, hubVersion: string): Shown {
@@ -62,7 +62,7 @@ function received({ event, summary, topics, answer }: Command, messages: Message
       ? [messages.refer(event, commandFrame(event))]
       : topics.map((topic) => messages.refer(`${event}.${named(topic)}`, commandFrame(event, topic)));
   const success = answer === undefined ? [] : [messages.refer(answer, answerFrame(answer))];
-  const answers = [...success, messages.refer('error', ErrorFrame)];
+  const answers = [...success, messages.refer('error', WebsocketError)];
   return {
     action: 'receive',
     channel: { $ref: CHANNEL },

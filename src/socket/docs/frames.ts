@@ -1,6 +1,7 @@
 import Type, { type TObject } from 'typebox';
-import { type TopicName, topicName } from '../../fanout/topic_name.ts';
+import { TOPIC_NAMES, type TopicName, topicName } from '../../fanout/topic_name.ts';
 import { FeatureCollection } from '../../model/geojson.ts';
+import { AnyType, documented, OneOf, Properties } from '../../model/schema.ts';
 import { TOPIC_PAYLOADS } from '../../model/topic_payloads.ts';
 import { PUBLISH_PARAMS, subscriptionParams } from '../params.ts';
 import { WIRE_ERROR_MEANINGS, WIRE_ERRORS, type WireError } from '../wire.ts';
@@ -13,14 +14,48 @@ const meanings = (Object.keys(WIRE_ERRORS) as WireError[])
   .map((error) => `${WIRE_ERRORS[error]}: ${WIRE_ERROR_MEANINGS[error]}`)
   .join(' ');
 
-export const ErrorFrame = Type.Object(
+const WebsocketErrorCode = Type.Enum(Object.values(WIRE_ERRORS), {
+  title: 'WebsocketErrorCode',
+  description: meanings,
+  ...documented({ type: 'integer' }),
+});
+
+export const WebsocketError = Type.Object(
   {
     event: Type.Literal('error', { description: 'Always error.' }),
-    code: Type.Enum(Object.values(WIRE_ERRORS), { description: meanings }),
+    code: WebsocketErrorCode,
     description: Type.String({ description: 'What does not fit, and what was found.' }),
   },
-  { title: 'ErrorFrame', description: 'A command could not be done, or not all of it. The connection stays open.' },
+  { title: 'WebsocketError', description: 'A command could not be done, or not all of it. The connection stays open.' },
 );
+
+const topic = OneOf(TOPIC_NAMES, { title: 'WebsocketTopic', description: 'What a subscription is to.' });
+
+/** The frames of every topic together, named as the omlox Hub API does. */
+export const WEBSOCKET_FRAMES: readonly TObject[] = [
+  Type.Object(
+    {
+      event: Type.Literal('subscribe', { description: 'Always subscribe.' }),
+      topic,
+      params: Type.Optional(Properties),
+    },
+    { title: 'WebsocketSubscriptionRequest', description: 'A client subscribes to a topic; params are its filters.' },
+  ),
+  Type.Object(
+    { event: Type.Literal('subscribed', { description: 'Always subscribed.' }), topic, subscription_id: id },
+    { title: 'WebsocketSubscriptionResponse', description: 'The subscription is there.' },
+  ),
+  Type.Object(
+    {
+      event: Type.Literal('message', { description: 'Always message.' }),
+      topic,
+      subscription_id: Type.Optional(id),
+      payload: Type.Array(AnyType, { description: 'One or more of what the topic is about.' }),
+    },
+    { title: 'WebsocketMessage', description: 'What a subscription is told, or a client publishes.' },
+  ),
+  WebsocketError,
+];
 
 /** The frame that a client sends for a command; with a topic, the one for that topic. */
 export function commandFrame(event: string, topic?: string): TObject {

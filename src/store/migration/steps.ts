@@ -22,6 +22,8 @@ export interface Step {
  *    four times as much to checkpoint.
  * 2. Settings of the hub itself, of which one changes every minute, are no entities: without them `entity` is what the
  *    API lists. `migration` says when the file was brought to which version, and which copy was made before.
+ * 3. `collision` are the pairs of trackables that collide: `id` is a JSON array of their ids, `bodies` one of their
+ *    motions at the start.
  */
 export const STEPS: readonly Step[] = [
   {
@@ -57,6 +59,14 @@ export const STEPS: readonly Step[] = [
         INSERT INTO setting SELECT id, text FROM entity WHERE kind = 'setting';
         DELETE FROM entity WHERE kind = 'setting';
         CREATE TABLE migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL, at_ms REAL NOT NULL, backup TEXT) STRICT;
+      `),
+  },
+  {
+    version: 3,
+    name: 'Make the table of collisions that go on',
+    run: (db) =>
+      db.exec(`
+        CREATE TABLE collision (id TEXT PRIMARY KEY, start_ms REAL NOT NULL, bodies TEXT NOT NULL) STRICT;
       `),
   },
 ];

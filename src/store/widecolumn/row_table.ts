@@ -1,5 +1,6 @@
 import { type Client, types } from 'cassandra-driver';
-import type { LastKnownRow } from '../../core/item.ts';
+import type { KeptRow } from '../../core/item.ts';
+import { textLength } from '../rows.ts';
 import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
 import type { Statement, Write } from './sender.ts';
@@ -14,18 +15,23 @@ const SET = `INSERT INTO last_known (partition, kind, id, received_ms, key_ms, l
 const DELETE = 'DELETE FROM last_known USING TIMESTAMP ? WHERE partition = ? AND kind = ? AND id = ?';
 const READ = 'SELECT kind, id, received_ms, key_ms, location, memberships FROM last_known WHERE partition = ?';
 
-/** Writes of rows, the first of which has the time `tick`. Those of a partition go together. */
-export function rowWrites(rows: readonly LastKnownRow[], tick: number): Write[] {
-  const open = new Map<number, { statements: Statement[]; bytes: number; isLogged: false }>();
+const SET_COLLISION = 'INSERT INTO collision (partition, id, start_ms, bodies) VALUES (?, ?, ?, ?) USING TIMESTAMP ?';
+const DELETE_COLLISION = 'DELETE FROM collision USING TIMESTAMP ? WHERE partition = ? AND id = ?';
+const READ_COLLISIONS = 'SELECT id, start_ms, bodies FROM collision WHERE partition = ?';
+
+/** Writes of rows, the first of which has the time `tick`. Those of a partition of one table go together. */
+export function rowWrites(rows: readonly KeptRow[], tick: number): Write[] {
+  const open = new Map<string, { statements: Statement[]; bytes: number; isLogged: false }>();
   const writes: Write[] = [];
   for (const row of rows) {
     const partition = partitionOf(row);
     const statement = statementOf(row, { partition, tick: types.Long.fromNumber(tick++) });
     const bytes = bytesOf(row);
-    let write = open.get(partition);
+    const place = row.kind === 'collision' ? `collision ${partition}` : `${partition}`;
+    let write = open.get(place);
     if (write === undefined || write.bytes + bytes > WRITE_BYTES_MAX) {
       write = { statements: [], bytes: 0, isLogged: false };
-      open.set(partition, write);
+      open.set(place, write);
       writes.push(write);
     }
     write.statements.push(statement);
@@ -34,32 +40,45 @@ export function rowWrites(rows: readonly LastKnownRow[], tick: number): Write[] 
   return writes;
 }
 
-function statementOf(row: LastKnownRow, { partition, tick }: { partition: number; tick: types.Long }): Statement {
+function statementOf(row: KeptRow, { partition, tick }: { partition: number; tick: types.Long }): Statement {
   const { kind, id } = row;
+  if (row.kind === 'collision') {
+    if (row.gone === true) return { query: DELETE_COLLISION, params: [tick, partition, id] };
+    return { query: SET_COLLISION, params: [partition, id, row.startMs, row.bodies, tick] };
+  }
   if (row.gone === true) return { query: DELETE, params: [tick, partition, kind, id] };
   const memberships = JSON.stringify(row.memberships);
   return { query: SET, params: [partition, kind, id, row.receivedMs, row.keyMs, row.location, memberships, tick] };
 }
 
-function bytesOf(row: LastKnownRow): number {
-  const texts = row.gone === true ? 0 : row.location.length + ROW_BYTES * row.memberships.length;
-  return ROW_BYTES + 2 * row.id.length + texts;
+function bytesOf(row: KeptRow): number {
+  const members = row.gone === true || row.kind === 'collision' ? 0 : row.memberships.length;
+  return ROW_BYTES + 2 * row.id.length + textLength(row) + ROW_BYTES * members;
 }
 
-/** Throws a TypeError for a row with a time that is not a number: the database would take it. */
-export function checkTimes(row: LastKnownRow): void {
-  if (row.gone === true || !Number.isNaN(row.receivedMs + row.keyMs)) return;
-  throw new TypeError(`Cannot keep the row of ${row.kind} "${row.id}": a time is not a number`);
-}
-
-/** All rows. */
-export function readRows(client: Client, consistency: number): Promise<LastKnownRow[]> {
-  return readPartitions(client, { query: READ, consistency }, (row) => ({
-    kind: row.get('kind'),
-    id: row.get('id'),
-    receivedMs: row.get('received_ms'),
-    keyMs: row.get('key_ms'),
-    location: row.get('location'),
-    memberships: JSON.parse(row.get('memberships')),
-  }));
+/** All rows, those of collisions last. */
+export async function readRows(client: Client, consistency: number): Promise<KeptRow[]> {
+  const rows = await readPartitions(
+    client,
+    { query: READ, consistency },
+    (row): KeptRow => ({
+      kind: row.get('kind'),
+      id: row.get('id'),
+      receivedMs: row.get('received_ms'),
+      keyMs: row.get('key_ms'),
+      location: row.get('location'),
+      memberships: JSON.parse(row.get('memberships')),
+    }),
+  );
+  const collisions = await readPartitions(
+    client,
+    { query: READ_COLLISIONS, consistency },
+    (row): KeptRow => ({
+      kind: 'collision',
+      id: row.get('id'),
+      startMs: row.get('start_ms'),
+      bodies: row.get('bodies'),
+    }),
+  );
+  return [...rows, ...collisions];
 }

@@ -8,7 +8,8 @@ const PARTITIONS = 64;
 /**
  * What leads from each version to the next; the first leads from nothing to 1. Statements may run twice, or at two hubs
  * at once. Times are milliseconds since 1970; `made` orders entities by creation; `memberships` is JSON:
- * [[fence id, entry time], …].
+ * [[fence id, entry time], …]. `collision` are the pairs of trackables that collide: `id` is a JSON array of their ids,
+ * `bodies` one of their motions at the start.
  *
  * Rows of a partition are written in one batch, which is one mutation for the node that has it.
  */
@@ -23,6 +24,12 @@ const STEPS: readonly (readonly string[])[] = [
       PRIMARY KEY (partition, kind, id)
     )`,
     'CREATE TABLE IF NOT EXISTS hub (name text PRIMARY KEY, id text, holder text, ticks bigint)',
+  ],
+  [
+    `CREATE TABLE IF NOT EXISTS collision (
+      partition int, id text, start_ms double, bodies text,
+      PRIMARY KEY (partition, id)
+    )`,
   ],
 ];
 

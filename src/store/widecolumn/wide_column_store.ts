@@ -1,10 +1,11 @@
 import type { Client } from 'cassandra-driver';
+import { checkTimes } from '../rows.ts';
 import { type Kept, type KeptPart, partsOf, type Store, type StoreBatch } from '../store.ts';
 import { connect, consistencyOf } from './connect.ts';
 import { EntityTable } from './entity_table.ts';
 import { asStartupError, inWords } from './failures.ts';
 import { Hold } from './hold.ts';
-import { checkTimes, readRows, rowWrites } from './row_table.ts';
+import { readRows, rowWrites } from './row_table.ts';
 import { prepareSchema } from './schema.ts';
 import { Sender } from './sender.ts';
 import type { Surroundings, WideColumnSettings } from './settings.ts';

@@ -89,7 +89,7 @@ export function saidOf(outcomes: readonly Outcome[]): Record<string, string[]> {
   return said;
 }
 
-/** All events in order. */
+/** All events in order, without the time at which they are sent: that is the one of their step. */
 export function textsOf(bench: ShardBench): string[] {
-  return bench.events.map(({ variant, text }) => `${variant} ${text}`);
+  return bench.events.map(({ variant, text }) => `${variant} ${text.replace(/,"timestamp_sent":"[^"]*"/, '')}`);
 }

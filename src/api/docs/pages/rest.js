@@ -1,11 +1,11 @@
 /* global SwaggerUIBundle */
 
 const version = new URLSearchParams(location.search).get('version') === 'v1' ? 'v1' : 'v2';
-const url = new URL(`../${version}/openapi.json`, import.meta.url).pathname;
+const addressOf = (name) => new URL(`../${version}/${name}`, import.meta.url).pathname;
 
-document.querySelector('[data-document]').href = url;
+for (const link of document.querySelectorAll('[data-document]')) link.href = addressOf(link.dataset.document);
 SwaggerUIBundle({
-  url,
+  url: addressOf('openapi.json'),
   dom_id: '#operations',
   // The validator is a service on the internet.
   validatorUrl: null,

@@ -50,6 +50,7 @@ function showSchemas() {
 
 /** A table of members; those of an object within follow with its name before theirs. */
 function membersOf(schema) {
+  if (!schema.properties) return element('p', ...typeOf(schema));
   const body = element('tbody');
   for (const [name, type, description] of rowsOf(schema, '')) {
     body.append(
@@ -62,7 +63,7 @@ function membersOf(schema) {
 function rowsOf(schema, prefix) {
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const mark = schema.required?.includes(name) ? '' : '?';
-    const row = [`${prefix}${name}${mark}`, typeOf(member), member.description ?? ''];
+    const row = [`${prefix}${name}${mark}`, typeOf(member), resolved(member).description ?? ''];
     return [row, ...(member.properties ? rowsOf(member, `${prefix}${name}.`) : [])];
   });
 }

@@ -1,16 +1,18 @@
 import { isGeographic, normaliseFence } from '../src/core/fence/region_normal.ts';
 import { alignHoles, flatRing } from '../src/core/fence/region_rings.ts';
+import type { ShapeChecks } from '../src/core/shape_checks.ts';
 import type { Fence } from '../src/model/fence.ts';
+import type { Polygon } from '../src/model/geojson.ts';
 import { pathOf, show } from '../src/model/show.ts';
 import { type Geos, openGeos } from './geos.ts';
 
-/**
- * The check of a fence's geometry, whose shape fits the schema already. It returns why the geometry cannot be used,
- * naming field and value; undefined when it can.
- */
-export async function openRegionCheck(): Promise<(fence: Fence) => string | undefined> {
+/** The checks, by GEOS. */
+export async function openShapeChecks(): Promise<ShapeChecks> {
   const geos = await openGeos();
-  return (fence) => check(fence, geos);
+  return {
+    regionProblem: (fence) => check(fence, geos),
+    polygonProblem: ({ coordinates }, path) => explainRings(coordinates, { path, geographic: false, geos }),
+  };
 }
 
 function check(fence: Fence, geos: Geos): string | undefined {
@@ -70,17 +72,26 @@ function explainTolerance(fence: Fence): string | undefined {
 function explainShape(fence: Fence, geos: Geos): string | undefined {
   const { region } = normaliseFence(fence);
   if (region.type !== 'Polygon') return undefined;
-  const rings = region.coordinates.map((ring) => flatRing(ring, isGeographic(fence)));
+  return explainRings(region.coordinates, { path: 'region', geographic: isGeographic(fence), geos });
+}
+
+interface Shape {
+  readonly path: string;
+  readonly geographic: boolean;
+  readonly geos: Geos;
+}
+
+function explainRings(coordinates: Polygon['coordinates'], { path, geographic, geos }: Shape): string | undefined {
+  const rings = coordinates.map((ring) => flatRing(ring, geographic));
   for (const [i, ring] of rings.entries()) {
-    const path = pathOf('region', ['coordinates', String(i)]);
+    const place = pathOf(path, ['coordinates', String(i)]);
     const points = differentPoints(ring);
-    if (points < 3) return `${path}: must have at least 3 different points, found ${points}`;
-    if (isFlat(ring)) return `${path}: must enclose an area, found ${show(region.coordinates[i])}`;
+    if (points < 3) return `${place}: must have at least 3 different points, found ${points}`;
+    if (isFlat(ring)) return `${place}: must enclose an area, found ${show(coordinates[i])}`;
   }
-  const invalid = geos.whyInvalid(isGeographic(fence) ? alignHoles(rings) : rings);
-  return invalid === undefined
-    ? undefined
-    : `region: ${invalid.reason} at [${rounded(invalid.x)}, ${rounded(invalid.y)}]`;
+  const invalid = geos.whyInvalid(geographic ? alignHoles(rings) : rings);
+  if (invalid === undefined) return undefined;
+  return `${path}: must be a valid polygon, found ${invalid.reason} at [${rounded(invalid.x)}, ${rounded(invalid.y)}]`;
 }
 
 /** Whether all points are on one line. GEOS would call that a self-intersection. */

@@ -1,0 +1,152 @@
+import type { Route } from '../route.ts';
+
+/**
+ * Names that generated clients are made of. Where the public omlox Hub API has an operation or a tag, its name is taken
+ * over, so that code written for a client of that document finds what it knows; what is the hub's own is named alike.
+ */
+const OMLOX_OPERATIONS: Readonly<Record<string, string>> = {
+  'GET /zones': 'getZoneIds',
+  'POST /zones': 'createZone',
+  'DELETE /zones': 'deleteAllZones',
+  'GET /zones/summary': 'getAllZoneObjects',
+  'GET /zones/:zone_id': 'getZoneById',
+  'PUT /zones/:zone_id': 'UpdateZoneById',
+  'DELETE /zones/:zone_id': 'deleteZoneById',
+  'PUT /zones/:zone_id/transform': 'TransformByZoneId',
+  'GET /zones/:zone_id/createfence': 'createFenceFromZone',
+  'GET /trackables': 'getAllTrackableIds',
+  'POST /trackables': 'createNewTrackable',
+  'DELETE /trackables': 'deleteAllTrackables',
+  'GET /trackables/summary': 'getAllTrackableObjects',
+  'GET /trackables/motions': 'getAllTrackableMotions',
+  'GET /trackables/:trackable_id': 'getTrackableById',
+  'PUT /trackables/:trackable_id': 'updateTrackableById',
+  'DELETE /trackables/:trackable_id': 'deleteTrackableById',
+  'GET /trackables/:trackable_id/fences': 'getInsideFenceForTrackable',
+  'GET /trackables/:trackable_id/location': 'getMostSignificantTrackableLocation',
+  'GET /trackables/:trackable_id/locations': 'getAllTrackableLocations',
+  'GET /trackables/:trackable_id/motion': 'getTrackableMotion',
+  'GET /trackables/:trackable_id/providers': 'get_providers_of_trackable',
+  'GET /trackables/:trackable_id/sensors': 'getAllTrackableSensors',
+  'GET /providers': 'getLocationProviderIds',
+  'POST /providers': 'createLocationProvider',
+  'DELETE /providers': 'deleteProviders',
+  'GET /providers/summary': 'getAllProviderObjects',
+  'GET /providers/:provider_id': 'getProviderById',
+  'PUT /providers/:provider_id': 'updateProviderById',
+  'DELETE /providers/:provider_id': 'deleteProviderById',
+  'GET /providers/:provider_id/fences': 'getInsideFenceForProvider',
+  'GET /providers/:provider_id/location': 'getLocationByProviderId',
+  'PUT /providers/:provider_id/location': 'updateLocationByProviderId',
+  'DELETE /providers/:provider_id/location': 'deleteProviderLocationById',
+  'PUT /providers/:provider_id/proximity': 'updateProximityByProviderId',
+  'GET /providers/:provider_id/sensors': 'getSensorsByProviderId',
+  'PUT /providers/:provider_id/sensors': 'updateSensorsByProviderId',
+  'GET /providers/locations': 'getAllLocations',
+  'PUT /providers/locations': 'updateLocations',
+  'DELETE /providers/locations': 'deleteLocations',
+  'PUT /providers/proximities': 'updateProximities',
+  'GET /fences': 'getAllFenceIds',
+  'POST /fences': 'createFence',
+  'DELETE /fences': 'deleteFences',
+  'GET /fences/summary': 'getAllFences',
+  'GET /fences/:fence_id': 'getFenceById',
+  'PUT /fences/:fence_id': 'updateFenceById',
+  'DELETE /fences/:fence_id': 'deleteFenceById',
+  'GET /fences/:fence_id/locations': 'getLocationsInsideFence',
+  'GET /fences/:fence_id/motions': 'getTrackableMotionsInsideFence',
+  'GET /fences/:fence_id/providers': 'getProvidersInsideFence',
+  'GET /fences/:fence_id/trackables': 'getTrackablesInside',
+};
+
+const OWN_OPERATIONS: Readonly<Record<string, string>> = {
+  'PATCH /zones/:zone_id': 'patchZoneById',
+  'POST /zones/:zone_id/fence': 'createFenceInZone',
+  'PUT /zones/fromlocal': 'zoneFromLocal',
+  'PATCH /trackables/:trackable_id': 'patchTrackableById',
+  'GET /trackables/rules/locating': 'getLocatingRules',
+  'PUT /trackables/rules/locating': 'updateLocatingRules',
+  'POST /validator/rules/locating': 'validateLocatingRule',
+  'PATCH /providers/:provider_id': 'patchProviderById',
+  'GET /providers/:provider_id/trackables': 'get_trackables_of_provider',
+  'POST /providers/locations': 'postLocations',
+  'POST /providers/proximities': 'postProximities',
+  'PATCH /fences/:fence_id': 'patchFenceById',
+  'PUT /fences/fromlocal': 'fenceFromLocal',
+  'POST /fences/:fence_id/events': 'createFenceEvent',
+  'PUT /fences/:fence_id/events': 'putFenceEvent',
+  'GET /anchors': 'getAnchorIds',
+  'POST /anchors': 'createAnchor',
+  'DELETE /anchors': 'deleteAllAnchors',
+  'GET /anchors/summary': 'getAllAnchorObjects',
+  'GET /anchors/:anchor_id': 'getAnchorById',
+  'PUT /anchors/:anchor_id': 'updateAnchorById',
+  'PATCH /anchors/:anchor_id': 'patchAnchorById',
+  'DELETE /anchors/:anchor_id': 'deleteAnchorById',
+  'POST /adapters/cisco/locations': 'postCiscoLocations',
+  'PUT /adapters/cisco/locations': 'updateCiscoLocations',
+  'GET /health/zones/summary': 'getHealthOfAllZones',
+  'GET /health/zones/:zone_id': 'getHealthOfZone',
+  'GET /health/sources/summary': 'getHealthOfAllSources',
+  'GET /health/sources/:source_id': 'getHealthOfSource',
+  'GET /health/system': 'getHealthOfSystem',
+  'GET /health/ws': 'getHealthOfWebsocket',
+  'GET /license/starttrial': 'startTrial',
+  'PUT /license/key': 'updateLicenseKey',
+  'GET /stats/consumption/summary': 'getAllConsumption',
+  'GET /stats/consumption/current': 'getCurrentConsumption',
+  'GET /stats/consumption/:year/:month': 'getConsumptionOfMonth',
+  'GET /openapi.json': 'getOpenApi',
+  'GET /openapi-3.0.json': 'getOpenApi30',
+  'GET /asyncapi.json': 'getAsyncApi',
+};
+
+/** The operationId of a row. One that has no name here gets one of its method and path: GET /a/:a_id/b is getAB. */
+export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  const title = `${method} ${path}`;
+  return OMLOX_OPERATIONS[title] ?? OWN_OPERATIONS[title] ?? derived(method, path);
+}
+
+/** An item is named by its parameter, and the collection before it says nothing more. */
+function derived(method: string, path: string): string {
+  const segments = path.split('/').slice(1);
+  const told = segments.filter((_, i) => segments[i + 1]?.endsWith('_id') !== true);
+  const words = told.flatMap((segment) =>
+    segment
+      .replace(/^:/, '')
+      .replace(/_id$/, '')
+      .split(/[^a-zA-Z0-9]+/),
+  );
+  return [method.toLowerCase(), ...words.map(capitalized)].join('');
+}
+
+/** The tags by the first segment of a path, in the order in which pages show them. */
+const TAGS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
+  zones: { name: 'Zones', description: 'Everything about zones.' },
+  trackables: { name: 'Trackables', description: 'Everything about trackables.' },
+  providers: { name: 'Providers', description: 'Everything about location providers and their locations.' },
+  fences: { name: 'Fences', description: 'Everything about fences.' },
+  anchors: { name: 'Anchors', description: 'Everything about anchors.' },
+  validator: { name: 'Validator', description: 'Checks expressions before they are used.' },
+  adapters: { name: 'Adapters', description: 'Locations in the formats of vendors.' },
+  health: { name: 'Health', description: 'How the hub is doing, and what has come from where.' },
+  stats: { name: 'Statistics', description: 'What was used.' },
+  license: { name: 'License', description: 'The license, which the hub does not need.' },
+  version: { name: 'Version', description: 'Versions of the hub and of its API.' },
+  documents: { name: 'Documents', description: 'Documents of the API.' },
+};
+
+/** The name of a row's tag. A file at the root is a document. */
+export function tagOf({ path }: Pick<Route, 'path'>): string {
+  const [, first = ''] = path.split('/');
+  return TAGS[first.includes('.') ? 'documents' : first]?.name ?? capitalized(first);
+}
+
+/** What a document says of the tags that its operations have. */
+export function describedTags(used: ReadonlySet<string>): readonly object[] {
+  return Object.values(TAGS).filter(({ name }) => used.has(name));
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

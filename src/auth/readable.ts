@@ -1,0 +1,25 @@
+import type { Resource } from '../model/permission.ts';
+import type { Owned } from './owned.ts';
+
+/**
+ * What a token may read whose access is limited to what its holder owns: that, and everything of the kinds that another
+ * of its roles lets it read without limit.
+ */
+export class Readable {
+  readonly #owned: Owned;
+  readonly #whole: ReadonlySet<Resource>;
+
+  constructor(owned: Owned, whole: ReadonlySet<Resource>) {
+    this.#owned = owned;
+    this.#whole = whole;
+  }
+
+  has(resource: Resource, id: string): boolean {
+    return this.#whole.has(resource) || this.#owned.has(resource, id);
+  }
+
+  /** Whether everything of the kind is readable. */
+  hasAll(resource: Resource): boolean {
+    return this.#whole.has(resource);
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Settings of the reference that mean nothing to this hub, since it needs no license server, keeps no recordings and
+ * talks to no broker. A configuration that was written for the reference may have them.
+ */
+export const WITHOUT_MEANING: ReadonlySet<string> = new Set([
+  'license_server_address',
+  'license_server_port',
+  'doc_root',
+  'record_path',
+  'playback_path',
+  'playback_speed',
+  'cassandra_keep_alive',
+  'cassandra_latency_aware_routing',
+  'cassandra_token_aware_routing',
+  'cassandra_load_balancing',
+  'cassandra_io_threads',
+  'timescaledb_host',
+  'timescaledb_port',
+  'timescaledb_db',
+  'timescaledb_user',
+  'timescaledb_password',
+  'mqtt_address',
+  'mqtt_port',
+  'mqtt_user',
+  'mqtt_password',
+  'mqtt_client_id',
+  'mqtt_tls',
+  'mqtt_ca_cert',
+  'mqtt_verify_peer',
+  'mqtt_client_cert',
+  'mqtt_client_key',
+  'mqtt_protocol',
+  'uns_root',
+]);

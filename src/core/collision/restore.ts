@@ -1,0 +1,104 @@
+import type { Motion, Moved } from '../motion/motion.ts';
+import type { Body } from './body.ts';
+import { type Contact, dueMs, type Hold, holdingOf, join, newContact, observe } from './contact.ts';
+import { areaOf, mayCollide } from './pairing.ts';
+import { putAt } from './presence.ts';
+import { type CollisionRow, motionsOf } from './row.ts';
+import type { CollisionState } from './state.ts';
+
+/**
+ * What one stage takes over from another, which has ended with its hub or with its worker alone.
+ *
+ * Every trackable stands where it stood. Every pair whose start was told is in collision, since then. Where the places
+ * say that it touches, it goes on; where they say that it does not, its tolerance timeout and exit delay begin anew. What
+ * touches and has no row begins to collide with the next motion of either one.
+ */
+export interface Restoration {
+  readonly nowMs: number;
+  /** The pairs that collide. */
+  readonly rows: readonly CollisionRow[];
+  /** Of these the trackables that are not there any more, or take no part any more. */
+  readonly gone: readonly string[];
+  /** Before that time no pair is released by what one of the two says: see Contact. */
+  readonly heldMs: number;
+  /** The last motions that the other stage has finished, as far as they are known. */
+  readonly done: readonly Motion[];
+  /** The motions that are run next, in order: where everybody stands, and what the other stage has not finished. */
+  readonly ahead: readonly Motion[];
+}
+
+/** Brings a stage to where another one was. */
+export function restore(state: CollisionState, { nowMs, rows, gone, heldMs, done, ahead }: Restoration): void {
+  const first = firstOf(ahead);
+  const last = new Map(done.map((motion) => [motion.id, motion]));
+  for (const motion of first.values()) {
+    // What moves next was not where it stands after that.
+    const place = motion.kind === 'stands' ? motion : last.get(motion.id);
+    if (place !== undefined && place.kind !== 'gone') putAt(state, place);
+  }
+  for (const row of rows) {
+    if (row.gone === true) continue;
+    const [a, b] = motionsOf(row).map((kept) => bodyOf(state, kept, { first, gone })) as [Found, Found];
+    const contact = newContact({ a: a.body, b: b.body, startMs: row.startMs, mover: moverOf(a.body, b.body) });
+    contact.isKept = true;
+    contact.heldMs = heldMs;
+    join(contact);
+    state.contacts++;
+    if (a.isExact && b.isExact) contact.hold = holdOf(contact, nowMs);
+    else contact.heldMs = Math.max(heldMs, nowMs);
+    state.deadlines.push(dueMs(contact), contact);
+  }
+}
+
+/** The first motion of each trackable; where it stands counts for those that do not move. */
+function firstOf(ahead: readonly Motion[]): ReadonlyMap<string, Motion> {
+  const first = new Map<string, Motion>();
+  for (const motion of ahead) {
+    const known = first.get(motion.id);
+    if (known === undefined || (known.kind === 'stands' && motion.kind !== 'stands')) first.set(motion.id, motion);
+  }
+  return first;
+}
+
+/** One of a pair, and whether that is where it was. */
+interface Found {
+  readonly body: Body;
+  readonly isExact: boolean;
+}
+
+function bodyOf(
+  state: CollisionState,
+  kept: Moved,
+  { first, gone }: { readonly first: ReadonlyMap<string, Motion>; readonly gone: readonly string[] },
+): Found {
+  const known = state.bodies.get(kept.id);
+  if (known !== undefined) {
+    const isLater = kept.receivedMs > known.motion.receivedMs;
+    return { body: isLater ? putAt(state, at(known.motion, kept)) : known, isExact: true };
+  }
+  const next = first.get(kept.id);
+  // It has moved since, and will soon move again: where it was in between will not be far.
+  if (next !== undefined) return { body: putAt(state, next.kind === 'gone' ? kept : next), isExact: false };
+  // What is gone is there for the end of the pair alone. Of anything else the last locations were lost.
+  return { body: putAt(state, { ...kept, collides: !gone.includes(kept.id) }), isExact: true };
+}
+
+/** The one that is gone, else the one that moved last. */
+function moverOf(a: Body, b: Body): Body {
+  if (a.motion.collides !== b.motion.collides) return a.motion.collides ? b : a;
+  return a.motion.receivedMs > b.motion.receivedMs ? a : b;
+}
+
+/** A trackable as it is now, at a later place than the one of its row: that was lost. */
+function at(motion: Moved, place: Moved): Moved {
+  const { receivedMs, keyMs, lon, lat, z, elevationRef, levelMetres, floor } = place;
+  const ring = motion.ring && (place.ring ?? motion.ring);
+  return { ...motion, receivedMs, keyMs, lon, lat, z, elevationRef, levelMetres, floor, ring };
+}
+
+function holdOf(contact: Contact, nowMs: number): Hold {
+  const { a, b, hold } = contact;
+  if (!mayCollide(a, b)) return { at: 'out', toleranceEndMs: nowMs, delayEndMs: nowMs };
+  const holding = holdingOf(a, b);
+  return observe(hold, areaOf(a, b, holding.toleranceMetres), holding, nowMs);
+}

@@ -1,0 +1,50 @@
+import { planeOnly } from '../core/fence/fence_plane.ts';
+import { anchoredZone } from '../core/zone/anchored.ts';
+import { zoneTransform } from '../core/zone/zone_transform.ts';
+import type { Anchor } from '../model/anchor.ts';
+import { idKey } from '../model/id.ts';
+import type { Zone } from '../model/zone.ts';
+import type { Change } from './change.ts';
+import type { State } from './state.ts';
+
+/**
+ * A change, after those of the local fences that it leaves without their plane, as their zone goes, is called otherwise,
+ * or is not placed any more: each keeps what the plane was made of, and so stays where it is, at any time. Nothing about
+ * that is news to clients.
+ */
+export function* withLeftBehind(change: Change, state: State): Generator<Change> {
+  yield* leftBehind(change, state);
+  yield change;
+}
+
+function* leftBehind({ kind, before, after }: Change, state: State): Generator<Change<'fence'>> {
+  if (before === undefined) return;
+  if (kind === 'zone') yield* leftByZone(before as Zone, after as Zone | undefined, state);
+  if (kind !== 'anchor') return;
+  const anchorOf = (id: string) => (idKey(id) === idKey(before.id) ? (after as Anchor) : state.get('anchor', id));
+  for (const zone of state.zonesAt(before.id)) yield* left(state.placed(zone), anchoredZone(zone, anchorOf), state);
+}
+
+function leftByZone(before: Zone, after: Zone | undefined, state: State): Generator<Change<'fence'>> {
+  return left(state.placed(before), after && anchoredZone(after, (id) => state.get('anchor', id)), state);
+}
+
+/** Both zones as their anchors place them. */
+function* left(before: Zone, after: Zone | undefined, state: State): Generator<Change<'fence'>> {
+  const names = namesOf(before).filter((name) => state.localFences(name).length > 0);
+  if (names.length === 0 || zoneTransform(before) === undefined) return;
+  const stay = after === undefined || zoneTransform(after) === undefined ? [] : namesOf(after);
+  for (const name of names) {
+    if (stay.includes(name)) continue;
+    const named = state.get('zone', name) ?? state.zoneByForeignId(name);
+    if (named === undefined || idKey(named.id) !== idKey(before.id)) continue;
+    for (const fence of state.localFences(name)) {
+      const kept = { ...fence, former_zone: planeOnly(before) };
+      yield { kind: 'fence', id: fence.id, before: fence, after: kept, isSilent: true };
+    }
+  }
+}
+
+function namesOf({ id, foreign_id: foreignId }: Zone): string[] {
+  return [...new Set([id, foreignId ?? ''].filter((name) => name !== '').map(idKey))];
+}

@@ -1,0 +1,13 @@
+/** A boolean that comes as text, in any letter case; 1 is true and 0 false. Undefined for any other text. */
+export function booleanOf(text: string): boolean | undefined {
+  switch (text.toLowerCase()) {
+    case 'true':
+    case '1':
+      return true;
+    case 'false':
+    case '0':
+      return false;
+    default:
+      return undefined;
+  }
+}

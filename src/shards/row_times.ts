@@ -1,0 +1,52 @@
+import type { KeptRow, LastKnownRow } from '../core/item.ts';
+
+/**
+ * Last-known rows have times of day where they are kept, since the running time of one hub means nothing to the next, and
+ * running times where the shards hand them out and take them back.
+ */
+
+type Row = LastKnownRow & { readonly gone?: false };
+
+/** What of the hub's clock rows are converted by. */
+interface Times {
+  readonly setBacks: readonly unknown[];
+  now(): number;
+  running(): number;
+  timeOfDay(runningMs: number): number;
+  runningTime(dayMs: number): number;
+}
+
+/** Rows as they are kept. */
+export function rowsToKeep(rows: readonly KeptRow[], clock: Times): readonly KeptRow[] {
+  if (clock.setBacks.length === 0) return rows;
+  return rows.map((row) => {
+    if (row.gone === true) return row;
+    if (row.kind === 'collision') return { ...row, startMs: clock.timeOfDay(row.startMs) };
+    return converted(row, clock.timeOfDay, clock.timeOfDay);
+  });
+}
+
+/** Rows for a shard that needs them again. Their objects have been silent for as long as the time of day says. */
+export function keptRows(rows: readonly LastKnownRow[], clock: Times): readonly LastKnownRow[] {
+  if (clock.setBacks.length === 0) return rows;
+  const nowMs = clock.now();
+  const aheadMs = clock.running() - nowMs;
+  return rows.map((each) => {
+    const row = rowUntil(each, nowMs);
+    return row.gone === true ? row : converted(row, clock.runningTime, (ms) => ms + aheadMs);
+  });
+}
+
+/** A row in which no time is later than that. */
+export function rowUntil(row: LastKnownRow, untilMs: number): LastKnownRow {
+  if (row.gone === true) return row;
+  const isLate = ([, entryMs]: readonly [string, number]) => entryMs > untilMs;
+  if (row.receivedMs <= untilMs && row.keyMs <= untilMs && !row.memberships.some(isLate)) return row;
+  const until = (ms: number): number => Math.min(ms, untilMs);
+  return converted(row, until, until);
+}
+
+function converted(row: Row, keyed: (ms: number) => number, received: (ms: number) => number): Row {
+  const memberships = row.memberships.map(([fenceId, entryMs]) => [fenceId, keyed(entryMs)] as const);
+  return { ...row, receivedMs: received(row.receivedMs), keyMs: keyed(row.keyMs), memberships };
+}

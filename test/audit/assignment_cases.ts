@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import type { Event } from '../support/socket_client.ts';
+import type { AuditCase } from './audit_case.ts';
+import { at, BOTH_EXIT, CART, cart, FENCE, hears, LIFT, send, withCartInside } from './cart_scene.ts';
+
+/** Assignments that change while nothing is sent. */
+export const ASSIGNMENT_CASES: readonly AuditCase[] = [
+  {
+    by: 'decision 92',
+    name: 'A trackable without providers leaves its fence, its motion is gone, and stays gone over a restart',
+    async run({ hub: first, restart }) {
+      const events = await withCartInside(first);
+      const motions = await first.subscribe('trackable_motions');
+      assert.equal((await first.put(`/trackables/${CART}`, cart({ location_providers: [] }))).status, 200);
+      await hears(first, events, ['exit cart']);
+      assert.deepEqual(motions.events, []);
+      for (const path of ['motion', 'location']) {
+        assert.equal((await first.get(`/trackables/${CART}/${path}`)).status, 404);
+      }
+      assert.deepEqual((await first.get('/trackables/motions')).body, []);
+      assert.deepEqual((await first.get(`/fences/${FENCE.id}/trackables`)).body, []);
+      const hub = await restart();
+      assert.equal((await hub.get(`/trackables/${CART}/motion`)).status, 404);
+      assert.deepEqual((await hub.get(`/fences/${FENCE.id}/trackables`)).body, []);
+      const later = await hub.subscribe('fence_events');
+      await send(hub, at(50));
+      await hears(hub, later, ['exit tag']);
+    },
+  },
+  {
+    by: 'decision 92',
+    name: 'A trackable whose tag was taken off does not collide as a ghost',
+    async run({ hub }) {
+      await withCartInside(hub, {}, { radius: 1 });
+      const lift = { id: LIFT, type: 'omlox', location_providers: ['other'], radius: 1 };
+      assert.equal((await hub.post('/trackables', lift)).status, 201);
+      const collisions = await hub.subscribe('collision_events');
+      await send(hub, at(6, 'other'));
+      await collisions.next(({ collision_type: type }) => type === 'collision_start');
+      assert.equal((await hub.put(`/trackables/${CART}`, cart({ location_providers: [], radius: 1 }))).status, 200);
+      const end = await collisions.next(({ collision_type: type }) => type === 'collision_end');
+      assert.equal(end.collisions[0].id, CART);
+      await send(hub, at(50, 'other'), at(6, 'other'));
+      await hub.settle();
+      assert.equal(collisions.events.length, 2);
+    },
+  },
+  {
+    by: 'decision 92',
+    name: 'A trackable of two tags is where the other one is when one is taken off',
+    async run({ hub }) {
+      const events = await withCartInside(hub, {}, { location_providers: ['tag', 'spare'] });
+      await send(hub, at(50, 'spare', { timestamp_generated: '2020-01-01T00:00:00Z' }));
+      const motions = await hub.subscribe('trackable_motions');
+      assert.equal((await hub.put(`/trackables/${CART}`, cart({ location_providers: ['spare'] }))).status, 200);
+      await hears(hub, events, ['exit cart']);
+      assert.deepEqual(
+        motions.events.map(({ id, location }: Event) => [id, location.provider_id, location.trackables]),
+        [[CART, 'spare', [CART]]],
+      );
+    },
+  },
+  {
+    by: 'decision 92',
+    name: 'A newly assigned tag acts from its next location on, or at once by force_location_update',
+    async run({ hub }) {
+      const events = await withCartInside(hub);
+      await send(hub, at(6, 'new'));
+      await hears(hub, events, ['entry new']);
+      assert.equal((await hub.put(`/trackables/${CART}`, cart({ location_providers: ['new'] }))).status, 200);
+      await hears(hub, events, ['exit cart']);
+      assert.equal((await hub.get(`/trackables/${CART}/motion`)).status, 404);
+      const forced = await hub.put(
+        `/trackables/${CART}?force_location_update=true`,
+        cart({ location_providers: ['new'] }),
+      );
+      assert.equal(forced.status, 200);
+      await hears(hub, events, ['entry cart']);
+      assert.equal((await hub.get(`/trackables/${CART}/motion`)).body.location.provider_id, 'new');
+    },
+  },
+  ...(
+    [
+      ['A deleted location', '/providers/tag/location'],
+      ['A deleted provider', '/providers/tag'],
+    ] as const
+  ).map(
+    ([what, path]): AuditCase => ({
+      by: 'decision 92',
+      name: `${what} moves its trackable to where its other provider is, with fences and collisions`,
+      async run({ hub }) {
+        const events = await withCartInside(hub, {}, { location_providers: ['tag', 'spare'], radius: 1 });
+        const lift = { id: LIFT, type: 'omlox', location_providers: ['other'], radius: 1 };
+        assert.equal((await hub.post('/trackables', lift)).status, 201);
+        const collisions = await hub.subscribe('collision_events');
+        await send(hub, at(50, 'spare', { timestamp_generated: '2020-01-01T00:00:00Z' }), at(6, 'other'));
+        await collisions.next(({ collision_type: type }) => type === 'collision_start');
+        const motions = await hub.subscribe('trackable_motions');
+        await hears(hub, events, ['entry other', `entry ${LIFT}`]);
+        assert.equal((await hub.delete(path)).status, 204);
+        await hears(hub, events, BOTH_EXIT);
+        const [motion, ...more] = motions.events;
+        assert.deepEqual([motion.id, motion.location.provider_id, more], [CART, 'spare', []]);
+        await collisions.next(({ collision_type: type }) => type === 'collision_end');
+        assert.equal((await hub.get(`/trackables/${CART}/motion`)).body.location.provider_id, 'spare');
+      },
+    }),
+  ),
+  {
+    by: 'decision 92',
+    name: 'Changed locating rules, of the hub or of a trackable, move it at once',
+    async run({ hub }) {
+      const events = await withCartInside(hub, {}, { location_providers: ['tag', 'spare'] });
+      await send(hub, at(50, 'spare', { timestamp_generated: '2020-01-01T00:00:00Z' }));
+      await hears(hub, events, []);
+      const rules = [{ expression: "provider_id = 'spare'", priority: 1 }];
+      assert.equal((await hub.put('/trackables/rules/locating', rules)).status, 200);
+      await hears(hub, events, ['exit cart']);
+      const own = [{ expression: "provider_id = 'tag'", priority: 1 }];
+      const body = cart({ location_providers: ['tag', 'spare'], locating_rules: own });
+      assert.equal((await hub.put(`/trackables/${CART}`, body)).status, 200);
+      await hears(hub, events, ['entry cart']);
+    },
+  },
+];

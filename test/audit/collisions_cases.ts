@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import type { TestHub } from '../support/running_hub.ts';
+import type { Event, Recorder } from '../support/socket_client.ts';
+import type { AuditCase, Audited } from './audit_case.ts';
+
+const DELAY_MS = 300;
+const SETTINGS = { restart_event_delay: DELAY_MS };
+/** Trackables by the names that their ids end in. */
+const NAMES = ['a', 'b', 'c', 'd'] as const;
+type Name = (typeof NAMES)[number];
+
+const idOf = (name: Name): string => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a600${name}`;
+
+/** Four trackables with a radius of 1 m, each with a provider of its name. */
+async function prepare(hub: TestHub, more = {}): Promise<void> {
+  for (const name of NAMES) {
+    const body = { id: idOf(name), type: 'omlox', location_providers: [`tag-${name}`], radius: 1, ...more };
+    assert.equal((await hub.post('/trackables', body)).status, 201);
+  }
+}
+
+/** Puts a trackable some metres to the east. */
+async function drive(hub: TestHub, name: Name, east: number): Promise<void> {
+  const location = {
+    provider_id: `tag-${name}`,
+    provider_type: 'uwb',
+    source: 'test',
+    crs: 'EPSG:4326',
+    position: { type: 'Point', coordinates: [9 + east / 71_695.6, 50] },
+  };
+  assert.equal((await hub.put(`/providers/tag-${name}/location`, location)).status, 204);
+  await hub.settle();
+}
+
+/** What was told, in short: `start b a` is that b has met a. */
+function told({ events }: Recorder): string[] {
+  return events.map(({ collision_type: type, collisions }: Event) => {
+    const [mover, other] = collisions.map(({ id }: Event) => id.at(-1));
+    return `${type.replace('collision_', '')} ${mover} ${other}`;
+  });
+}
+
+/** `a` and `b` touch, `c` and `d` are alone. Returns when the collision has begun. */
+async function park(hub: TestHub): Promise<string> {
+  await prepare(hub);
+  const events = await hub.subscribe('collision_events');
+  await drive(hub, 'a', 0);
+  await drive(hub, 'b', 1.5);
+  await drive(hub, 'c', 20);
+  await drive(hub, 'd', 40);
+  assert.deepEqual(told(events), ['start b a']);
+  return events.events[0]?.start_time;
+}
+
+/** What must hold on from when a hub, or its collision worker, has started anew. */
+interface Anew {
+  readonly name: string;
+  begin(audited: Audited): Promise<TestHub>;
+}
+
+const ANEW: readonly Anew[] = [
+  { name: 'after a restart', begin: ({ restart }) => restart() },
+  {
+    name: 'after the death of the collision worker',
+    async begin({ hub }) {
+      await hub.hub.collisions.kill();
+      return hub;
+    },
+  },
+];
+
+const SURVIVING = ANEW.flatMap(({ name, begin }): AuditCase[] => [
+  {
+    by: '98',
+    name: `What drives onto something that has parked collides with it ${name}`,
+    settings: SETTINGS,
+    async run(audited) {
+      await park(audited.hub);
+      const hub = await begin(audited);
+      const events = await hub.subscribe('collision_events');
+      await drive(hub, 'c', 38.5);
+      await drive(hub, 'c', 20);
+      assert.deepEqual(told(events), ['start c d', 'end c d']);
+    },
+  },
+  {
+    by: '98',
+    name: `A pair goes on ${name} without a second start, and ends once when it parts`,
+    settings: SETTINGS,
+    async run(audited) {
+      const startTime = await park(audited.hub);
+      const hub = await begin(audited);
+      const events = await hub.subscribe('collision_events');
+      await drive(hub, 'a', 0.1);
+      await drive(hub, 'b', 1.4);
+      await drive(hub, 'b', 9);
+      await drive(hub, 'a', -9);
+      assert.deepEqual(told(events), ['colliding a b', 'colliding b a', 'end b a']);
+      assert.deepEqual([...new Set(events.events.map(({ start_time }) => start_time))], [startTime]);
+      await drive(hub, 'b', -8);
+      assert.equal(told(events).at(-1), 'start b a');
+    },
+  },
+  {
+    by: '98',
+    name: `Deleting a trackable ends its collision ${name}`,
+    settings: SETTINGS,
+    async run(audited) {
+      const startTime = await park(audited.hub);
+      const hub = await begin(audited);
+      const events = await hub.subscribe('collision_events');
+      assert.equal((await hub.delete(`/trackables/${idOf('a')}`)).status, 204);
+      await hub.settle();
+      assert.deepEqual(told(events), ['end a b']);
+      const [end] = events.events;
+      assert.equal(end?.start_time, startTime);
+      assert.deepEqual(
+        end?.collisions.map(({ position }: Event) => position.coordinates[1]),
+        [50, 50],
+      );
+    },
+  },
+  {
+    by: '98',
+    name: `Deleting the location of a parked trackable ends its collision ${name}`,
+    settings: SETTINGS,
+    async run(audited) {
+      await park(audited.hub);
+      const hub = await begin(audited);
+      const events = await hub.subscribe('collision_events');
+      assert.equal((await hub.delete('/providers/tag-b/location')).status, 204);
+      await hub.settle();
+      assert.deepEqual(told(events), ['end b a']);
+    },
+  },
+  {
+    by: '98',
+    name: `A tolerance timeout that was running begins anew ${name}`,
+    settings: SETTINGS,
+    async run(audited) {
+      await prepare(audited.hub, { exit_tolerance: 5, tolerance_timeout: 1000 });
+      await drive(audited.hub, 'a', 0);
+      await drive(audited.hub, 'b', 1);
+      await drive(audited.hub, 'b', 4);
+      const hub = await begin(audited);
+      const events = await hub.subscribe('collision_events');
+      await drive(hub, 'c', 100);
+      await events.next(({ collision_type: type }) => type === 'collision_end');
+      assert.deepEqual(told(events), ['end b a']);
+    },
+  },
+]);
+
+/** Collisions over restarts, and over the death of their worker. */
+export const COLLISION_CASES: readonly AuditCase[] = [
+  ...SURVIVING,
+  {
+    by: '98',
+    name: 'A pair that has ended is not begun again by a restart',
+    settings: SETTINGS,
+    async run({ hub, restart }) {
+      await park(hub);
+      await drive(hub, 'b', 9);
+      const second = await restart();
+      const events = await second.subscribe('collision_events');
+      await drive(second, 'a', 0);
+      await drive(second, 'b', 9);
+      assert.deepEqual(told(events), []);
+    },
+  },
+  {
+    by: '98',
+    name: 'Two that move on together through a restart go on colliding',
+    settings: { restart_event_delay: 10_000 },
+    async run({ hub, restart }) {
+      await park(hub);
+      const second = await restart();
+      const events = await second.subscribe('collision_events');
+      await drive(second, 'a', 5);
+      await drive(second, 'b', 6.5);
+      assert.deepEqual(told(events), ['colliding b a']);
+      await drive(second, 'a', 9);
+      assert.deepEqual(told(events), ['colliding b a', 'end a b']);
+    },
+  },
+  {
+    by: '98',
+    name: 'What drives away from something silent after a restart has parted after the delay for events of that',
+    settings: SETTINGS,
+    async run({ hub, restart }) {
+      await park(hub);
+      const second = await restart();
+      const events = await second.subscribe('collision_events');
+      await drive(second, 'a', 5);
+      await events.next(({ collision_type: type }) => type === 'collision_end');
+      assert.deepEqual(told(events), ['end a b']);
+    },
+  },
+  {
+    by: '98',
+    name: 'A pair survives several restarts, and the death of the worker after one',
+    settings: SETTINGS,
+    async run({ hub, restart }) {
+      const startTime = await park(hub);
+      await restart();
+      const third = await restart();
+      await third.hub.collisions.kill();
+      const events = await third.subscribe('collision_events');
+      await drive(third, 'a', -5);
+      await events.next(({ collision_type: type }) => type === 'collision_end');
+      assert.deepEqual(told(events), ['end a b']);
+      assert.equal(events.events[0]?.start_time, startTime);
+    },
+  },
+  {
+    by: '98',
+    name: 'Where locations do not survive a restart, neither do collisions',
+    settings: { ...SETTINGS, persist_locations: false },
+    async run({ hub, restart }) {
+      await park(hub);
+      const second = await restart();
+      const events = await second.subscribe('collision_events');
+      await drive(second, 'b', 1.5);
+      assert.deepEqual(told(events), []);
+      await drive(second, 'a', 0);
+      assert.deepEqual(told(events), ['start a b']);
+    },
+  },
+  {
+    by: '98',
+    name: 'Without locations that survive a restart, collisions still survive the death of their worker',
+    settings: { ...SETTINGS, persist_locations: false },
+    async run({ hub }) {
+      await park(hub);
+      await hub.hub.collisions.kill();
+      const events = await hub.subscribe('collision_events');
+      await drive(hub, 'b', 9);
+      assert.deepEqual(told(events), ['end b a']);
+    },
+  },
+];

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { whileAuthorized } from '../auth/authorized_hub.ts';
+import type { TestHub, TestReply } from '../support/running_hub.ts';
+import type { Event } from '../support/socket_client.ts';
+import type { AuditCase } from './audit_case.ts';
+
+const UUID = '0b680db2-b39b-45be-be77-40d7d2296cb4';
+
+/** The types of errors, by which clients tell them apart. */
+export const ERROR_TYPE_CASES: readonly AuditCase[] = [
+  {
+    by: '113',
+    name: 'An error under a v1 prefix has the plain word of v1 as its type, by whatever way it comes about',
+    settings: { client_max_body_size: 1, client_max_header_size: 2, cors: false },
+    async run({ hub }) {
+      for (const prefix of ['', '/hub', '/deephub']) {
+        const wrong: string[] = [];
+        for (const [what, status, word, ask] of REFUSED) {
+          const { status: found, body } = await ask(hub, `${hub.origin}${prefix}/v1`);
+          assert.deepEqual(Object.keys(body), ['type', 'code', 'message'], what);
+          if (found !== status || body.code !== status || body.type !== word)
+            wrong.push(`${what}: ${found} ${body.type}`);
+        }
+        assert.deepEqual(wrong, [], prefix);
+      }
+    },
+  },
+  {
+    by: '113',
+    name: 'An error under a v2 prefix, or under none, keeps its name under the prefix of the vendor',
+    settings: { client_max_body_size: 1, client_max_header_size: 2, cors: false },
+    async run({ hub }) {
+      for (const [what, status, , ask] of REFUSED) {
+        const { status: found, body } = await ask(hub, hub.base);
+        assert.equal(found, status, what);
+        assert.match(body.type, /^com\.flowcate\.(http|auth|license)\.\w+$/, what);
+      }
+      for (const path of ['/nothing', '/v1x/zones', '/v3/zones', '/hub/v10']) {
+        assert.equal((await hub.get(hub.origin + path)).body.type, 'com.flowcate.http.not_found', path);
+      }
+    },
+  },
+  {
+    by: '113',
+    name: 'v1 says "unathorized" of a missing and of an insufficient token',
+    run: () =>
+      whileAuthorized("reader:\n  '/v1/zones': [READ_ANY]\n", async ({ hub, issuer, as }) => {
+        const reader = as(await issuer.token({ roles: ['reader'] }));
+        for (const [asker, status] of [
+          [hub, 401],
+          [as('bad'), 401],
+          [reader, 403],
+        ] as const) {
+          const { status: found, body, headers } = await asker.get(`${hub.origin}/deephub/v1/fences`);
+          assert.deepEqual([found, body.type, body.code], [status, 'unathorized', status]);
+          assert.equal(headers['www-authenticate'], status === 401 ? 'Bearer' : undefined);
+        }
+      }),
+  },
+  {
+    by: '113',
+    name: 'error_types: plain has both versions say the words of v1',
+    settings: { error_types: 'plain' },
+    async run({ hub }) {
+      for (const version of ['v1', 'v2']) {
+        const { body } = await hub.get(`${hub.origin}/hub/${version}/trackables/${UUID}`);
+        assert.equal(body.type, 'not found');
+        assert.deepEqual(await documentedTypes(hub, version), PLAIN);
+      }
+    },
+  },
+  {
+    by: '113',
+    name: 'error_types: vendor has both versions say the names of v2, under the prefix that is set',
+    settings: { error_types: 'vendor', error_type_prefix: 'org.example' },
+    async run({ hub }) {
+      for (const version of ['v1', 'v2']) {
+        const { body } = await hub.get(`${hub.origin}/hub/${version}/trackables/${UUID}`);
+        assert.equal(body.type, 'org.example.http.not_found');
+        for (const type of await documentedTypes(hub, version)) assert.match(type, /^org\.example\./);
+      }
+    },
+  },
+  {
+    by: '113',
+    name: 'The document of each version shows errors as that version answers them',
+    async run({ hub }) {
+      assert.deepEqual(await documentedTypes(hub, 'v1'), PLAIN);
+      for (const type of await documentedTypes(hub, 'v2')) assert.match(type, /^com\.flowcate\.(http|auth)\./);
+    },
+  },
+];
+
+const PLAIN = ['bad request', 'not found', 'server error', 'unathorized'];
+
+type Ask = (hub: TestHub, base: string) => Promise<TestReply>;
+type Refused = readonly [what: string, status: number, word: string, ask: Ask];
+
+/** Ways in which the hub refuses a request. */
+const REFUSED: readonly Refused[] = [
+  ['a body that is no JSON', 400, 'bad request', (hub, base) => hub.post(`${base}/zones`, '{')],
+  ['a body that does not fit', 400, 'bad request', (hub, base) => hub.post(`${base}/providers`, { id: 5 })],
+  ['a path that cannot be decoded', 400, 'bad request', (hub, base) => hub.get(`${base}/zones/%E0`)],
+  ['a parameter that does not fit', 400, 'bad request', (hub, base) => hub.get(`${base}/fences/summary?crs=x`)],
+  ['a licence key that does not fit', 400, 'bad request', (hub, base) => hub.put(`${base}/license/key`, {})],
+  ['a page of another origin', 403, 'unathorized', (hub, base) => asForeignPage(hub, `${base}/zones`)],
+  ['a WebSocket of such a page', 403, 'unathorized', (hub, base) => asForeignPage(hub, `${base}/ws/socket`, UPGRADE)],
+  ['an unknown path', 404, 'not found', (hub, base) => hub.get(`${base}/nothing/here`)],
+  ['the version alone', 404, 'not found', (hub, base) => hub.get(base)],
+  ['an unknown id', 404, 'not found', (hub, base) => hub.get(`${base}/trackables/${UUID}`)],
+  [
+    'an unknown id below which something is asked',
+    404,
+    'not found',
+    (hub, base) => hub.get(`${base}/zones/x/createfence`),
+  ],
+  ['an absent location', 404, 'not found', (hub, base) => hub.get(`${base}/providers/x/location`)],
+  ['a lease that was not started', 404, 'not found', (hub, base) => hub.get(`${base}/license/lease`)],
+  ['another method', 405, 'bad request', (hub, base) => hub.put(`${base}/trackables`, {})],
+  ['a large body', 413, 'bad request', (hub, base) => hub.post(`${base}/zones`, { name: 'x'.repeat(2000) })],
+  [
+    'a compressed body',
+    415,
+    'bad request',
+    (hub, base) => {
+      return hub.request('POST', `${base}/zones`, {}, { 'Content-Encoding': 'gzip' });
+    },
+  ],
+  ['a plain request for the WebSocket', 426, 'bad request', (hub, base) => hub.get(`${base}/ws/socket`)],
+  [
+    'large headers',
+    431,
+    'bad request',
+    (hub, base) => {
+      return hub.request('GET', `${base}/zones`, undefined, { 'X-Large': 'x'.repeat(3000) });
+    },
+  ],
+];
+
+const UPGRADE = {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Version': '13',
+  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+
+function asForeignPage(hub: TestHub, url: string, headers: Readonly<Record<string, string>> = {}): Promise<TestReply> {
+  return hub.request('GET', url, undefined, { ...headers, 'Sec-Fetch-Site': 'cross-site' });
+}
+
+/** The types of errors in the examples of an OpenAPI document. */
+async function documentedTypes(hub: TestHub, version: string): Promise<string[]> {
+  const { body } = await hub.get(`${hub.origin}/hub/${version}/openapi.json`);
+  const types = Object.values(body.components.responses).flatMap((response: Event) =>
+    Object.values(response.content['application/json'].examples).map(({ value }: Event) => value.type as string),
+  );
+  return [...new Set(types)].sort();
+}

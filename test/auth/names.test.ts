@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { checkNewNames, cutTo, type Naming } from '../../src/auth/names.ts';
+import { Owned } from '../../src/auth/owned.ts';
+import { Readable } from '../../src/auth/readable.ts';
+import { FOLLOWED } from '../../src/core/zone/following.ts';
+import { HubError } from '../../src/errors.ts';
+import { replacedIn } from '../../src/model/json_text.ts';
+import type { Resource } from '../../src/model/permission.ts';
+
+const MINE = Owned.from({ provider_ids: ['p1', 'p2'], trackable_ids: ['t1', 't2'], zone_ids: ['z1'] });
+const readable = new Readable(MINE, new Set());
+/** What there is, of mine and of others. */
+const THERE: Readonly<Partial<Record<Resource, readonly string[]>>> = {
+  trackable_id: ['t1', 't2', 't8', 'both'],
+  zone_id: ['z1', 'z8', 'both'],
+  provider_id: ['p1', 'p8'],
+};
+const exists = (resource: Resource, id: string): boolean => THERE[resource]?.includes(id) === true;
+
+function refusal(naming: Naming, before: object | undefined, after: object, what = readable): string {
+  try {
+    checkNewNames(naming, { before, after }, { readable: what, exists });
+    return '';
+  } catch (error) {
+    assert.ok(error instanceof HubError && error.code === 'HUB_NOT_AUTHORIZED', String(error));
+    return error.message;
+  }
+}
+
+const may = 'that the access token may read';
+const REFUSED: readonly [naming: Naming, after: object, message: string, before?: object][] = [
+  ['trackable', { location_providers: ['p1', 'p8'] }, `location_providers[1]: must name a provider ${may}, found "p8"`],
+  ['trackable', { location_providers: ['new'] }, `location_providers[0]: must name a provider ${may}, found "new"`],
+  ['trackable', { parent: 't8' }, `parent: must name a trackable ${may}, found "t8"`],
+  ['trackable', { parent: 't8' }, `parent: must name a trackable ${may}, found "t8"`, { parent: 't7' }],
+  // A name is new at a place where it has not been, wherever else it was.
+  ['trackable', { parent: 't8' }, `parent: must name a trackable ${may}, found "t8"`, { location_providers: ['t8'] }],
+  ['zone', { parent: 't8' }, `parent: must name a trackable or a zone ${may}, found "t8"`],
+  ['zone', { parent: 'z8' }, `parent: must name a trackable or a zone ${may}, found "z8"`],
+  [
+    'zone',
+    { properties: { [FOLLOWED.trackables]: ['t1', 't8'] } },
+    `properties.${FOLLOWED.trackables}[1]: must name a trackable or a zone ${may}, found "t8"`,
+  ],
+  [
+    'zone',
+    { properties: { [FOLLOWED.providers]: [7, 'p8'] } },
+    `properties.${FOLLOWED.providers}[1]: must name a provider ${may}, found "p8"`,
+    { properties: { [FOLLOWED.trackables]: ['p8'] } },
+  ],
+  ['fence_event', { provider_id: 'p8' }, `provider_id: must name a provider ${may}, found "p8"`],
+  ['fence_event', { trackable_id: 't8' }, `trackable_id: must name a trackable ${may}, found "t8"`],
+  ['fence_event', { provider_id: 'p1', trackables: ['t8'] }, `trackables[0]: must name a trackable ${may}, found "t8"`],
+];
+
+for (const [naming, after, message, before] of REFUSED) {
+  test(`checkNewNames refuses a ${naming} ${JSON.stringify(after)} after ${JSON.stringify(before ?? null)}`, () => {
+    assert.equal(refusal(naming, before, after), message);
+  });
+}
+
+const ADMITTED: readonly [naming: Naming, after: object, before?: object][] = [
+  ['trackable', { location_providers: ['p1', 'p2'], parent: 't2' }],
+  ['trackable', { location_providers: ['p8', 'p1'], parent: 't8' }, { location_providers: ['p8'], parent: 't8' }],
+  ['trackable', { location_providers: null, parent: '' }],
+  // What is no list of ids is for the check of the entity to refuse.
+  ['trackable', { location_providers: 'p8', parent: 8 }],
+  ['zone', { parent: 't1' }],
+  ['zone', { parent: 'z1', properties: { [FOLLOWED.providers]: ['p1'], other: ['p8'] } }],
+  ['zone', { properties: 'x', anchor_ids: ['a8'] }],
+  ['fence', { zone_id: 'z8', properties: { trackables: ['t8'] } }],
+  ['fence_event', { provider_id: null, trackable_id: 't1', trackables: ['t1', 't2'] }],
+];
+
+for (const [naming, after, before] of ADMITTED) {
+  test(`checkNewNames admits a ${naming} ${JSON.stringify(after)} after ${JSON.stringify(before ?? null)}`, () => {
+    assert.equal(refusal(naming, before, after), '');
+  });
+}
+
+test('checkNewNames admits everything of a kind that another role may read, and nothing else for it', () => {
+  const trackables = new Readable(MINE, new Set<Resource>(['trackable_id']));
+  assert.equal(refusal('trackable', undefined, { parent: 't8' }, trackables), '');
+  assert.notEqual(refusal('trackable', undefined, { location_providers: ['p8'] }, trackables), '');
+  // Whoever reads all trackables must not have a zone carried by somebody's zone.
+  assert.notEqual(refusal('zone', undefined, { parent: 'z8' }, trackables), '');
+  assert.notEqual(refusal('zone', undefined, { parent: 'both' }, trackables), '');
+  assert.equal(refusal('zone', undefined, { parent: 't8' }, trackables), '');
+});
+
+const json = fc.jsonValue({ maxDepth: 3 });
+/** Texts that look like what is searched for, at other places. */
+const confusing = fc.constantFrom('trackables', '"trackables":["t8"]', '\\', '"]}', 'location', '😀', 't8');
+const properties = fc.dictionary(
+  fc.oneof(confusing, fc.string()),
+  fc.oneof(json, confusing, fc.constant({ trackables: ['t8'] })),
+);
+const named = fc.array(fc.constantFrom('t1', 'T1', 't2', 't8', 't9'), { maxLength: 5 });
+const location = fc.record({ properties, provider_id: confusing, trackables: named, crs: confusing });
+const motion = fc.record({ name: confusing, location, properties });
+const fenceEvent = fc.record({ trackable_id: confusing, trackables: named, properties });
+const KEPT = ['t1', 't2'];
+
+/** Each form with its list, so that a reference can cut it in the parsed value. */
+const FORMS = {
+  plain: (value: object) => value,
+  feature: (value: object) => ({ geometry: { trackables: ['t8'] }, properties: value }),
+  collection: (value: object) => ({ features: [{ geometry: { trackables: ['t8'] }, properties: value }] }),
+} as const;
+
+const SHOWN = { location, motion, fence_event: fenceEvent } as const;
+
+for (const naming of ['location', 'motion', 'fence_event'] as const) {
+  test(`cutTo cuts the list of a ${naming} to what is readable, and changes nothing else`, () => {
+    const value: fc.Arbitrary<object> = SHOWN[naming];
+    const form = fc.constantFrom('plain', 'feature', 'collection' as const);
+    fc.assert(
+      fc.property(value, form, fc.constantFrom(0, 1), (shown, form, indent) => {
+        const text = JSON.stringify(FORMS[form](shown), undefined, indent);
+        const cut = cutTo(readable, naming, form)?.(text) ?? assert.fail('nothing is cut');
+        const inner = (naming === 'motion' ? (shown as { location: object }).location : shown) as {
+          trackables: string[];
+        };
+        inner.trackables = inner.trackables.filter((id) => KEPT.includes(id));
+        assert.deepEqual(JSON.parse(cut), JSON.parse(JSON.stringify(FORMS[form](shown))));
+      }),
+      { seed: 97, numRuns: 300 },
+    );
+  });
+}
+
+test('cutTo cuts nothing where all trackables are readable, or everything is', () => {
+  assert.equal(cutTo(undefined, 'location', 'plain'), undefined);
+  assert.equal(cutTo(new Readable(MINE, new Set<Resource>(['trackable_id'])), 'motion', 'feature'), undefined);
+});
+
+test('replacedIn leaves digits, spaces and escapes beside the place as they are', () => {
+  const text =
+    '{ "a" : 12345678901234567890.10 , "b":{"c":[1.50,{"d":"\\u0041\\""}] }, "\\u0062": {"c": [ -0, "x" ]} , "e":true}';
+  assert.equal(
+    replacedIn(text, ['b', 'c', '*'], (value) => `<${value}>`),
+    '{ "a" : 12345678901234567890.10 , "b":{"c":[<1.50>,<{"d":"\\u0041\\""}>] }, "\\u0062": {"c": [ <-0>, <"x"> ]} , "e":true}',
+  );
+  assert.equal(
+    replacedIn('[[1,2],[],{"x":3},[ 4 ]]', ['*', '*'], (value) => `${value}0`),
+    '[[10,20],[],{"x":3},[ 40 ]]',
+  );
+});

@@ -1,0 +1,67 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const SOURCES = fileURLToPath(new URL('go', import.meta.url));
+/** Where Go is unpacked to by those who do not install it as a package. */
+const USUAL_GO = '/usr/local/go/bin/go';
+const go = ['go', USUAL_GO].find((command) => spawnSync(command, ['version']).status === 0);
+
+/** Why the program in Go is not to be had; undefined where it is. */
+export const goIsMissing = go === undefined ? 'skipped: there is no go' : whyNoModules(go);
+
+/** Modules come over the network unless they were fetched before. */
+function whyNoModules(command: string): string | undefined {
+  const { status, stderr } = spawnSync(command, ['mod', 'download'], { cwd: SOURCES, timeout: 60_000 });
+  return status === 0 ? undefined : `skipped: go cannot fetch modules: ${stderr}`;
+}
+
+/** Builds the program, unless it was built of the same sources before; returns its path. */
+export async function buildGoProgram(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(SOURCES).sort()) hash.update(readFileSync(join(SOURCES, name)));
+  const folder = join(tmpdir(), 'hub-go-program');
+  const path = join(folder, hash.digest('hex').slice(0, 16));
+  if (existsSync(path)) return path;
+  mkdirSync(folder, { recursive: true });
+  // Another run may build the same meanwhile.
+  const building = `${path}.${randomUUID()}`;
+  await promisify(execFile)(go as string, ['build', '-o', building, '.'], { cwd: SOURCES });
+  renameSync(building, path);
+  return path;
+}
+
+/** A run of the program, line by line. */
+export interface GoRun {
+  /** Its next line. Rejects with what it says when it ends without one. */
+  line(): Promise<string>;
+  /** Its exit code, once it has ended, with what it has said of an error. */
+  readonly ended: Promise<{ readonly code: number | null; readonly error: string }>;
+  readonly child: ChildProcess;
+}
+
+export function runGo(path: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): GoRun {
+  const child = spawn(path, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  let error = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    error += chunk.toString();
+  });
+  const ended = new Promise<{ code: number | null; error: string }>((resolve) => {
+    child.once('close', (code) => resolve({ code, error }));
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async line() {
+      const { done, value } = await lines.next();
+      if (done !== true) return value;
+      throw new Error(`The program has ended: ${(await ended).error}`);
+    },
+    ended,
+    child,
+  };
+}

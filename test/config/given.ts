@@ -1,0 +1,23 @@
+import { loadConfig } from '../../src/config/load.ts';
+import type { Config } from '../../src/config/schema.ts';
+
+/** What a configuration is read from. */
+export interface Given {
+  readonly env?: Record<string, string>;
+  readonly file?: string | undefined;
+  readonly cores?: number;
+}
+
+/** Reads it as the hub does at its start, and tells what it warns of. */
+export function load(
+  { env = {}, file, cores = 4 }: Given,
+  warn: (message: string, facts: object) => void = () => {},
+): Config {
+  return loadConfig({
+    warn,
+    env,
+    cwd: '/home/hub',
+    cores,
+    readFile: (path) => (path.endsWith('hub_config.yaml') ? file : undefined),
+  });
+}

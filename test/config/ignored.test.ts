@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ALIASES } from '../../src/config/aliases.ts';
+import { type Config, KEYS } from '../../src/config/schema.ts';
+import { WITHOUT_MEANING } from '../../src/config/without_meaning.ts';
+import { type Given, load } from './given.ts';
+
+/** What loadConfig warns of: the facts of each warning. */
+function warnings(given: Given): readonly object[] {
+  const warned: object[] = [];
+  load(given, (_, facts) => warned.push(facts));
+  return warned;
+}
+
+const WARNED: readonly [name: string, given: Given, warned: readonly object[], expected: Partial<Config>][] = [
+  ['does not warn of settings', { file: 'cors: false', env: { HUB_PORT: '1', HUB_HOST: '', PATH: '/bin' } }, [], {}],
+  [
+    'ignores unknown variables with one warning',
+    { env: { HUB_PROT: '1', DEEPHUB_WEATHER: 'x', HUB_COLOUR: 'red' } },
+    [{ variables: ['DEEPHUB_WEATHER', 'HUB_COLOUR', 'HUB_PROT; did you mean "HUB_PORT"?'] }],
+    { port: 8081 },
+  ],
+  [
+    'ignores what Kubernetes tells of a service called hub, and keeps the port of the file',
+    {
+      file: 'port: 9000',
+      env: {
+        HUB_SERVICE_HOST: '10.0.0.1',
+        HUB_SERVICE_PORT: '8081',
+        HUB_SERVICE_PORT_HTTP: '8081',
+        HUB_PORT: 'tcp://10.0.0.1:8081',
+        HUB_PORT_8081_TCP: 'tcp://10.0.0.1:8081',
+        HUB_PORT_8081_TCP_PROTO: 'tcp',
+        HUB_PORT_8081_TCP_PORT: '8081',
+        HUB_PORT_8081_TCP_ADDR: '10.0.0.1',
+      },
+    },
+    [
+      {
+        variables: [
+          'HUB_PORT=tcp://10.0.0.1:8081',
+          'HUB_PORT_8081_TCP',
+          'HUB_PORT_8081_TCP_ADDR',
+          'HUB_PORT_8081_TCP_PORT',
+          'HUB_PORT_8081_TCP_PROTO',
+          'HUB_SERVICE_HOST',
+          'HUB_SERVICE_PORT',
+          'HUB_SERVICE_PORT_HTTP',
+        ],
+      },
+    ],
+    { port: 9000 },
+  ],
+  [
+    'ignores the addresses of services whose names make other ports',
+    { env: { DEEPHUB_PORT: 'udp://[fd00::1]:8081', HUB_CASSANDRA_PORT: 'TCP://10.0.0.2:9042', HUB_PORT: '9001' } },
+    [{ variables: ['DEEPHUB_PORT=udp://[fd00::1]:8081', 'HUB_CASSANDRA_PORT=TCP://10.0.0.2:9042'] }],
+    { port: 9001, widecolumn_port: 9042 },
+  ],
+  [
+    'ignores settings of the reference that mean nothing here, with one warning',
+    {
+      file: 'doc_root: /www\nmqtt_address: broker\ncors: false\ncassandra_io_threads: 4\nuns_root: plant\n',
+      env: { DEEPHUB_LICENSE_SERVER_ADDRESS: 'https://x', HUB_TIMESCALEDB_HOST: 'db', DEEPHUB_MQTT_PORT: '1883' },
+    },
+    [
+      {
+        settings: [
+          'hub_config.yaml:1: doc_root',
+          'hub_config.yaml:2: mqtt_address',
+          'hub_config.yaml:4: cassandra_io_threads',
+          'hub_config.yaml:5: uns_root',
+          'DEEPHUB_LICENSE_SERVER_ADDRESS',
+          'DEEPHUB_MQTT_PORT',
+          'HUB_TIMESCALEDB_HOST',
+        ],
+      },
+    ],
+    { cors: false },
+  ],
+];
+
+for (const [name, given, warned, expected] of WARNED) {
+  test(`loadConfig ${name}`, () => {
+    assert.deepEqual(warnings(given), warned);
+    const config = load(given);
+    assert.deepEqual({ ...config, ...expected }, config);
+  });
+}
+
+test('No setting of the hub, and no other name of one, is among those without meaning', () => {
+  const used = [...KEYS, ...ALIASES.keys()].filter((name) => WITHOUT_MEANING.has(name));
+  assert.deepEqual(used, []);
+});

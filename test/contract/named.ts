@@ -1,0 +1,84 @@
+import type { Document } from './json_schema.ts';
+
+/** What an OpenAPI document calls things: what the code of a generated client is made of. */
+export interface Names {
+  readonly schemas: readonly string[];
+  /** Keys of the shared parameters, with what they are in requests: `path zone_id`. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** By method and path. */
+  readonly operations: Readonly<Record<string, OperationNames>>;
+}
+
+interface OperationNames {
+  /** Null where the document leaves it to the generator. */
+  readonly id: string | null;
+  readonly tag: string;
+  /** Names of the schemas of the body that is sent and of the one that is answered, or of their elements. */
+  readonly body: string | null;
+  readonly reply: string | null;
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly items?: Schema;
+  readonly oneOf?: readonly Schema[];
+}
+interface Bodied {
+  readonly $ref?: string;
+  readonly content?: { readonly 'application/json'?: { readonly schema: Schema } };
+}
+interface Operation {
+  readonly operationId?: string;
+  readonly tags: readonly string[];
+  readonly requestBody?: Bodied;
+  readonly responses: Readonly<Record<string, Bodied>>;
+}
+interface Described {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Bodied>>;
+    readonly parameters: Readonly<Record<string, { readonly in: string; readonly name: string }>>;
+  };
+}
+
+export function namesIn(document: Document): Names {
+  const { paths, components } = document as unknown as Described;
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([method]) => method !== 'parameters')
+      .map(([method, operation]) => [`${method.toUpperCase()} ${path}`, namesOf(operation)] as const),
+  );
+  const parameters = Object.entries(components.parameters).map(([key, it]) => [key, `${it.in} ${it.name}`]);
+  return {
+    schemas: Object.keys(components.schemas),
+    parameters: Object.fromEntries(parameters),
+    operations: Object.fromEntries(operations),
+  };
+
+  function namesOf({ operationId, tags, requestBody, responses }: Operation): OperationNames {
+    const [, success] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
+    const reply = success?.$ref === undefined ? success : components.responses[lastOf(success.$ref)];
+    return { id: operationId ?? null, tag: tags.join(), body: bodyName(requestBody), reply: bodyName(reply) };
+  }
+
+  function bodyName(body: Bodied | undefined): string | null {
+    const schema = body?.content?.['application/json']?.schema;
+    return schema === undefined ? null : elementName(schema);
+  }
+
+  /** Of a list the name of its elements, of a choice with GeoJSON that of the other choice. */
+  function elementName({ $ref, items }: Schema): string | null {
+    if (items !== undefined) return elementName(items);
+    if ($ref === undefined) return null;
+    const named = components.schemas[lastOf($ref)];
+    const [first, second] = named?.oneOf ?? [];
+    if (first !== undefined && /\/Feature(Collection)?$/.test(second?.$ref ?? '')) return elementName(first);
+    const isList = named?.items !== undefined && !lastOf($ref).endsWith('Set');
+    return isList ? elementName(named.items) : lastOf($ref);
+  }
+}
+
+function lastOf($ref: string): string {
+  return $ref.split('/').at(-1) ?? '';
+}

@@ -1,0 +1,205 @@
+import * as by from './shown_by.ts';
+import type { Statement } from './statement.ts';
+
+/** Authentication: tokens, and what they permit. */
+export const AUTHENTICATION: readonly Statement[] = [
+  {
+    at: 'Authentication sentence 1',
+    says: 'Tokens come from an OpenID server, to clients by their own credentials',
+    tests: [
+      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      [
+        'keycloak/keycloak.test.ts',
+        'Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say',
+      ],
+    ],
+  },
+  {
+    at: 'Authentication sentence 2',
+    says: 'Every request to REST needs one',
+    tests: [
+      by.matrix('Every endpoint lets in whom it should, and nobody else'),
+      by.running('answers a request without token 401, and one that is not permitted 403'),
+    ],
+  },
+  {
+    at: 'Token request sentence 1',
+    says: 'It is asked for by POST below the realm',
+    tests: [
+      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      [
+        'keycloak/keycloak.test.ts',
+        'Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say',
+      ],
+    ],
+  },
+  {
+    at: 'Token request sentence 2',
+    says: 'The request is a form',
+    tests: [by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket')],
+  },
+  {
+    at: 'Token request sentence 3',
+    says: 'Release and beta have token addresses, clients and secrets of their own',
+    tests: [
+      by.identityProvider('The environments release and beta have token addresses, clients and secrets of their own'),
+    ],
+  },
+  {
+    at: 'Token request row 1',
+    says: 'grant_type is client_credentials',
+    tests: [
+      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token comes with all that the API lists beside it'),
+    ],
+  },
+  {
+    at: 'Token request row 2',
+    says: 'client_id is hub-beta-client or hub-release-client',
+    tests: [
+      by.identityProvider('The environments release and beta have token addresses, clients and secrets of their own'),
+    ],
+  },
+  {
+    at: 'Token request row 3',
+    says: 'username is who asks; some call it user_name',
+    tests: [by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket')],
+  },
+  {
+    at: 'Token request row 4',
+    says: 'password is theirs',
+    tests: [by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket')],
+  },
+  {
+    at: 'Token request row 5',
+    says: 'scope is openid',
+    tests: [
+      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token comes with all that the API lists beside it'),
+    ],
+  },
+  {
+    at: 'Token request row 6',
+    says: 'client_secret is that of the client',
+    tests: [
+      by.identityProvider('The environments release and beta have token addresses, clients and secrets of their own'),
+      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+    ],
+  },
+  {
+    at: 'Token response fields row 1',
+    says: 'access_token is what requests come with',
+    tests: [
+      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.running('takes a token from the Authorization header alone'),
+    ],
+  },
+  {
+    at: 'Token response fields row 2',
+    says: 'expires_in is in seconds, as 900',
+    tests: [by.identityProvider('A token comes with all that the API lists beside it')],
+  },
+  {
+    at: 'Token response fields row 3',
+    says: 'refresh_expires_in, as 0',
+    tests: [by.identityProvider('A token comes with all that the API lists beside it')],
+  },
+  {
+    at: 'Token response fields row 4',
+    says: 'refresh_token renews a token',
+    tests: [['hub-ui/signin.test.ts', 'A token is renewed before it ends, without a question']],
+  },
+  {
+    at: 'Token response fields row 5',
+    says: 'token_type is bearer',
+    tests: [
+      by.identityProvider('A token comes with all that the API lists beside it'),
+      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+    ],
+  },
+  {
+    at: 'Token response fields row 6',
+    says: 'id_token tells who it is, and is no access token',
+    tests: [by.identityProvider('A browser logs in by authorization code with PKCE, and reads the hub from its page')],
+  },
+  {
+    at: 'Token response fields row 7',
+    says: 'not-before-policy is a number',
+    tests: [by.identityProvider('A token comes with all that the API lists beside it')],
+  },
+  {
+    at: 'Token response fields row 8',
+    says: 'session_state names the session',
+    tests: [by.identityProvider('A token comes with all that the API lists beside it')],
+  },
+  {
+    at: 'Token response fields row 9',
+    says: 'scope lists what was granted, with spaces between',
+    tests: [
+      by.identityProvider('A token comes with all that the API lists beside it'),
+      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+    ],
+  },
+  {
+    at: 'Authorization item 1a',
+    says: 'Roles are set up in a file of permissions',
+    tests: [
+      by.running('answers a request without token 401, and one that is not permitted 403'),
+      ['auth/permissions_file.test.ts', 'readPermissions reads roles, their paths, and how far they reach'],
+    ],
+  },
+  {
+    at: 'Authorization item 1b',
+    says: 'It gives paths to roles, with permissions such as READ_OWN',
+    tests: [
+      by.matrix('Every endpoint lets in whom it should, and nobody else'),
+      by.ownership('GET /zones shows the tenant what is its own, and the administrator more'),
+      ['auth/policy.test.ts', 'Every row of the API is public or has a target in each version that it is served in'],
+    ],
+  },
+  {
+    at: 'Authorization item 2a',
+    says: 'A role has ANY or OWN, not both',
+    tests: [
+      by.starts('A hub with ANY and OWN for a path does not start, and says why'),
+      by.starts(
+        'A hub with ANY and OWN in a role, and one in each of two roles with a path twice does not start, and says why',
+      ),
+    ],
+  },
+  {
+    at: 'Authorization item 2b',
+    says: 'A role has a path once',
+    tests: [
+      by.starts('A hub with a path twice in a role does not start, and says why'),
+      by.starts(
+        'A hub with a path of version 1 twice in a role, once without its version does not start, and says why',
+      ),
+    ],
+  },
+  {
+    at: 'Authorization item 3',
+    says: 'What the role guest has, as /health, needs no token',
+    tests: [
+      by.running('lets guests in where the role guest is permitted, even with a bad token'),
+      by.matrix('Every endpoint lets in whom it should, and nobody else'),
+    ],
+  },
+  {
+    at: 'Authorization item 4',
+    says: 'Version 2 is permitted only where the file says so',
+    tests: [
+      by.running('answers a request without token 401, and one that is not permitted 403'),
+      ['auth/policy.test.ts', 'Every topic has a target in each version for each use that a command makes of it'],
+    ],
+  },
+  {
+    at: 'Authorization item 5',
+    says: 'Subscribing and sending are permitted by topic, version and object',
+    tests: [
+      by.matrix('Every topic is open to whom it should be, and to nobody else'),
+      by.ownership('A subscription gets the events of what is owned, all of them, and no other'),
+      by.ownership('A tenant that may send what is its own over REST may send nothing over the WebSocket'),
+    ],
+  },
+];

@@ -1,0 +1,78 @@
+import * as by from './shown_by.ts';
+import type { Statement } from './statement.ts';
+
+/** Endpoints: where they are, and what all of them have. */
+export const ENDPOINT_RULES: readonly Statement[] = [
+  {
+    at: 'Endpoints sentence 1',
+    says: 'REST is at /hub/v1',
+    tests: [
+      by.entities('zone: created, read, replaced and deleted under /hub/v1, and every change told'),
+      by.endpointTable('are the rows of the API, and were called with good and bad input'),
+    ],
+  },
+  {
+    at: 'Endpoints sentence 2',
+    says: 'Version 2 of every endpoint is at /hub/v2',
+    tests: [
+      by.endpointTable('are the rows of the API, and were called with good and bad input'),
+      by.entities('zone: both versions and all prefixes see the same ones'),
+    ],
+  },
+  {
+    at: 'Endpoints item 1a',
+    says: 'crs chooses how locations and fences are projected',
+    tests: [
+      by.audit('crs selects the projection of every list and object that shows a location or a fence'),
+      by.views('UTM reads the same by REST'),
+      by.views('the coordinates of a zone sees its fences there'),
+    ],
+  },
+  {
+    at: 'Endpoints item 1b',
+    says: 'GPS and UTM are understood everywhere',
+    tests: [
+      by.views('southern UTM gets every place in it'),
+      by.views('longitude and latitude reads the same by REST'),
+      ['core/crs.test.ts', 'agrees with PROJ to 1 mm, both ways'],
+    ],
+  },
+  {
+    at: 'Endpoints item 1c',
+    says: 'So are EPSG:32661 and EPSG:32761',
+    tests: [
+      by.audit('locations and fences at both poles are taken and shown in EPSG:32661 and EPSG:32761'),
+      ['core/crs.test.ts', 'agrees with PROJ to 1 mm, both ways'],
+    ],
+  },
+  {
+    at: 'Endpoints item 2',
+    says: 'spatial_query asks for the geometry of last locations, not for entries and exits with their timeouts',
+    tests: [by.relations('what is in a fence'), by.relations('is the same, asked from the objects')],
+  },
+  {
+    at: 'Endpoints item 3',
+    says: 'DELETE clears what there is',
+    tests: [
+      by.entities('zone: all are deleted at once, each is told, and again is no error'),
+      by.entities('fence: all are deleted at once, each is told, and again is no error'),
+      by.entities('trackable: all are deleted at once, each is told, and again is no error'),
+      by.entities('provider: all are deleted at once, each is told, and again is no error'),
+      by.changes('all locations leaves nobody anywhere'),
+      by.anchorsAndRules('anchors move what is local to their zone, everywhere and at once, and after a restart'),
+    ],
+  },
+  {
+    at: 'Endpoints item 4',
+    says: 'With authorization, lists show what the roles of a token reach',
+    tests: [
+      by.ownership('GET /zones shows the tenant what is its own, and the administrator more'),
+      by.ownership('GET /trackables/summary shows the tenant what is its own, and the administrator more'),
+    ],
+  },
+  {
+    at: 'Endpoints item 5',
+    says: 'The web UI is at /hub-ui, and was at /v1/web',
+    tests: [by.served('A hub serves its web UI at /hub-ui, and leads there from where older releases had it')],
+  },
+];

@@ -1,0 +1,62 @@
+import * as by from './shown_by.ts';
+import type { Statement } from './statement.ts';
+
+/** Errors. */
+export const ERRORS: readonly Statement[] = [
+  {
+    at: 'Errors item 1',
+    says: 'A provider that a trackable names twice is rejected',
+    tests: [by.audit('a trackable that names a provider twice is rejected on POST, PUT and PATCH')],
+  },
+  {
+    at: 'Errors item 2',
+    says: 'So is a proximity zone with ground control points',
+    tests: [by.audit('a proximity zone with ground control points is rejected, also as an incomplete one')],
+  },
+  {
+    at: 'Errors item 3',
+    says: 'And one without a position',
+    tests: [by.audit('a proximity zone without a position is rejected')],
+  },
+  {
+    at: 'Errors item 4',
+    says: 'A zone lacks what it needs only with incomplete_configuration',
+    tests: [
+      by.audit(
+        'a zone with missing configuration is taken on POST and PUT when incomplete_configuration is true, and only then',
+      ),
+    ],
+  },
+  {
+    at: 'Errors item 5',
+    says: 'What is wrong with the geometry of a fence is told in detail',
+    tests: [
+      by.audit('a fence whose geometry is invalid is told what is wrong with it, and where'),
+      ['geometry/shape_checks.test.ts', 'the region check'],
+      by.audit(
+        'A fence and a trackable with an empty list of rings are refused by an error that says what is wrong where',
+      ),
+      by.audit(
+        'A fence and a trackable with a polygon that crosses itself are refused by an error that says what is wrong where',
+      ),
+    ],
+  },
+  {
+    at: 'Errors item 6',
+    says: 'A wide-column database that limits the rate makes errors',
+    tests: [
+      by.wideColumn(
+        'A database that limits the rate is answered for with 503 and an error, is counted, and holds nothing up for good',
+      ),
+      [
+        'store/widecolumn/failures.test.ts',
+        'A write that an overloaded database refuses is repeated with growing pauses, and counted',
+      ],
+    ],
+  },
+  {
+    at: 'Errors item 7',
+    says: 'collision_tolerance of a trackable is rejected',
+    tests: [by.audit('collision_tolerance on a trackable is rejected in favor of exit_tolerance')],
+  },
+];

@@ -1,0 +1,157 @@
+import * as by from './shown_by.ts';
+import type { Statement } from './statement.ts';
+
+/** Events: the WebSocket, its topics, and when there is an event. */
+export const EVENTS: readonly Statement[] = [
+  {
+    at: 'WebSocket API sentence 1',
+    says: 'It is at wss://{host}/hub/v1/ws/socket',
+    tests: [
+      by.frames('are the same on all paths of the WebSocket'),
+      [
+        'e2e/tls.test.ts',
+        'a hub with force_https says so, serves REST and WebSocket, and changes its certificate on SIGHUP',
+      ],
+    ],
+  },
+  {
+    at: 'WebSocket API sentence 2',
+    says: 'Clients publish and subscribe there',
+    tests: [
+      by.socketDocument('describes the commands that the hub takes, and its answers'),
+      by.waysIn('by WebSocket v2 creates its provider once, is served, and is told'),
+      by.frames('that have ended get nothing more, and others on the connection go on'),
+    ],
+  },
+  {
+    at: 'WebSocket API sentence 3',
+    says: 'params of a subscription are the query parameters of REST: crs, geojson',
+    tests: [
+      by.audit('crs and geojson of params are those of the query parameters of REST'),
+      by.views('UTM gets every place in it'),
+    ],
+  },
+  {
+    at: 'WebSocket API sentence 4',
+    says: 'Subscriptions filter and transform',
+    tests: [by.filters('a subscription'), by.views('the coordinates of another zone gets every place in it')],
+  },
+  {
+    at: 'WebSocket API sentence 5',
+    says: 'How long a session may be idle is a setting',
+    tests: [by.audit('a session that gives no sign of life for the idle timeout ends, and one that does goes on')],
+  },
+  {
+    at: 'WebSocket API row 1',
+    says: 'location_updates: locations',
+    tests: [
+      by.socketDocument('describes the events of every topic, of every kind'),
+      by.topics(
+        'location_updates get the locations of each provider in order, on the earth and with what the hub knows of them',
+      ),
+      by.audit('Every location that the hub publishes carries the time at which the hub has sent it'),
+    ],
+  },
+  {
+    at: 'WebSocket API row 2',
+    says: 'location_updates:geojson: locations as GeoJSON',
+    tests: [
+      by.socketDocument('describes the events of every topic, of every kind'),
+      by.topics('a location as a point with the rest of it'),
+    ],
+  },
+  {
+    at: 'WebSocket API row 3',
+    says: 'fence_events: fence events',
+    tests: [
+      by.socketDocument('describes the events of every topic, of every kind'),
+      by.topics('fence_events get entries and exits of providers and of trackables'),
+    ],
+  },
+  {
+    at: 'WebSocket API row 4',
+    says: 'fence_events:geojson: fence events as GeoJSON',
+    tests: [
+      by.socketDocument('describes the events of every topic, of every kind'),
+      by.topics('a fence event as the region of its fence with the event, and the name and floor of the fence'),
+    ],
+  },
+  {
+    at: 'WebSocket API row 5',
+    says: 'trackable_motions: motions with their shapes, as they happen',
+    tests: [
+      by.socketDocument('describes the events of every topic, of every kind'),
+      by.topics('trackable_motions get the trackable, its location and its shape'),
+      ['e2e/latency.test.ts', 'a subscriber in another process reads an entry within 20 ms of the PUT'],
+    ],
+  },
+  {
+    at: 'WebSocket API row 6',
+    says: 'trackable_motions:geojson: motions as GeoJSON',
+    tests: [
+      by.socketDocument('describes the events of every topic, of every kind'),
+      by.topics('a motion as its shape with the rest of it'),
+    ],
+  },
+  {
+    at: 'WebSocket API sentence 6',
+    says: 'There are entries and exits, and collisions that start and end',
+    tests: [
+      by.topics('fence_events get entries and exits of providers and of trackables'),
+      by.topics('collision_events get start, colliding and end, the mover first'),
+    ],
+  },
+  {
+    at: 'WebSocket API sentence 7',
+    says: 'Others may post fence events',
+    tests: [by.anchorsAndRules('events of third parties reach the subscribers of fence_events and of its GeoJSON')],
+  },
+  {
+    at: 'WebSocket API sentence 8',
+    says: 'The removal of a trackable is told',
+    tests: [
+      by.audit('the removal of a trackable is told as its exits, the end of its collision, and a change'),
+      by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
+    ],
+  },
+  {
+    at: 'WebSocket API sentence 9',
+    says: 'Under load every event is sent',
+    tests: [
+      by.audit('under load every subscriber gets every event once and in order, also one that reads late'),
+      by.frames('have at most 32 KiB in a burst of large locations, and miss none'),
+      ['socket/delivery.test.ts', 'a client that reads late, but within the bound, gets everything in order'],
+    ],
+  },
+  {
+    at: 'WebSocket API item 1',
+    says: 'An exit comes after the fence timeout, tolerance_timeout or exit_delay',
+    tests: [
+      by.vectors('a fence timeout ends a silent membership at its deadline'),
+      by.vectors('the tolerance timeout is not restarted within the tolerance'),
+      by.vectors('an exit delay runs from the first location outside'),
+      by.vectors('a tolerance timeout shorter than the exit delay ends the membership first'),
+    ],
+  },
+  {
+    at: 'WebSocket API item 2',
+    says: 'Who is removed while colliding ends the collision',
+    tests: [
+      by.audit('the removal of a trackable is told as its exits, the end of its collision, and a change'),
+      by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
+    ],
+  },
+  {
+    at: 'WebSocket API item 3',
+    says: 'The event of a trackable has a null provider_id',
+    tests: [
+      by.vectors('without settings, entry and exit come at once'),
+      ['core/fence_event_texts.test.ts', 'of a trackable names no provider, and the trackable as the only one'],
+    ],
+  },
+  {
+    at: 'WebSocket API item 4',
+    says: 'A fence event has the properties of its fence and the ids of trackables',
+    tests: [by.topics('fence_events get entries and exits of providers and of trackables')],
+  },
+];

@@ -1,0 +1,252 @@
+import { walked } from '../covered_by.ts';
+import * as by from './shown_by.ts';
+import type { Statement } from './statement.ts';
+
+/** What the service does. */
+export const PURPOSE: readonly Statement[] = [
+  {
+    at: 'What the service does sentence 1',
+    says: 'It is a hub between positioning systems and those who use locations',
+    tests: [['cli/demo.test.ts', 'demo places the site, then sends 10 times a second, and reports']],
+  },
+  {
+    at: 'What the service does item 1a',
+    says: 'It takes locations of location providers',
+    tests: [
+      by.waysIn('by PUT of one creates its provider once, is served, and is told'),
+      by.waysIn('by WebSocket v1 creates its provider once, is served, and is told'),
+    ],
+  },
+  {
+    at: 'What the service does item 1b',
+    says: 'RFID and beacons, ISO 24730 streams, and notifications of a vendor by PUT and POST are sources',
+    tests: [
+      by.waysIn('by PUT of one is a location at its zone, and is told as it came'),
+      by.filters('a subscription'),
+      by.sources('A stream is read from its server to a subscriber, through garbage and a reset'),
+      by.sources('Notifications of Cisco come through REST to a subscriber'),
+      ...walked('/adapters/cisco/locations'),
+    ],
+  },
+  {
+    at: 'What the service does item 2',
+    says: 'Locations belong to trackables, and are held against zones and fences',
+    tests: [
+      by.topics(
+        'location_updates get the locations of each provider in order, on the earth and with what the hub knows of them',
+      ),
+      by.topics('fence_events get entries and exits of providers and of trackables'),
+      ['e2e/opensky.test.ts', 'enter and leave fences as brute force says'],
+    ],
+  },
+  {
+    at: 'What the service does item 3',
+    says: 'It makes fence events, collision events up to their end, and motions',
+    tests: [
+      by.topics('fence_events get entries and exits of providers and of trackables'),
+      by.topics('collision_events get start, colliding and end, the mover first'),
+      by.topics('trackable_motions get the trackable, its location and its shape'),
+    ],
+  },
+  {
+    at: 'What the service does item 4.1',
+    says: 'There is a REST API',
+    tests: [
+      by.endpointTable('are the rows of the API, and were called with good and bad input'),
+      ['contract/reference_api.test.ts', 'the omlox Hub API 2.0.0'],
+    ],
+  },
+  {
+    at: 'What the service does item 4.2',
+    says: 'There is a WebSocket API to publish and subscribe',
+    tests: [
+      by.socketDocument('describes the commands that the hub takes, and its answers'),
+      by.socketDocument('describes the events of every topic, of every kind'),
+    ],
+  },
+  {
+    at: 'What the service does item 4.3',
+    says: 'There is a web UI for administration',
+    tests: [
+      by.served('A hub serves its web UI at /hub-ui, and leads there from where older releases had it'),
+      ['hub-ui/shell.test.ts', 'Every place of the navigation has an address, and the way back leads back'],
+      ['hub-ui/setup_fences.test.ts', 'A fence that is drawn on the map tells of the entry into it'],
+    ],
+  },
+  {
+    at: 'What the service does item 4.4',
+    says: 'Locating rules decide where a trackable is, and a validator checks them',
+    tests: [
+      by.anchorsAndRules('the locating rules of the hub decide in every shard, and after a restart'),
+      by.rules('significant takes the highest priority before the newest'),
+      ...walked('/validator/rules/locating'),
+    ],
+  },
+  {
+    at: 'What the service does item 4.5',
+    says: 'There are endpoints of health',
+    tests: [
+      by.operation('at /health that it lives, and at /version what it is, with and without a version in the path'),
+      by.operation('at /health/system since when, and its configuration without secrets'),
+    ],
+  },
+  {
+    at: 'What the service does item 4.6',
+    says: 'There are endpoints of the license',
+    tests: [
+      by.licence(
+        'A licence key is good that a public key of the configuration verifies, from the configuration and over the API',
+      ),
+      by.operation('at /license/info that its key is no good, which changes nothing'),
+    ],
+  },
+  {
+    at: 'What the service does item 4.7',
+    says: 'There are statistics of consumption and usage',
+    tests: [
+      by.operation('at /stats/consumption what was used this month'),
+      by.operation('at /stats/consumption/{year}/{month} of one month, or 404'),
+    ],
+  },
+  {
+    at: 'What the service does item 5',
+    says: 'Tokens come from an OpenID server, and roles decide what they permit',
+    tests: [
+      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      [
+        'keycloak/keycloak.test.ts',
+        'Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say',
+      ],
+      by.matrix('Every endpoint lets in whom it should, and nobody else'),
+    ],
+  },
+  {
+    at: 'What the service does item 6',
+    says: 'Data is in the SQL database data.dat, once config.dat, or in a wide-column database',
+    tests: [
+      by.audit('data is kept in a SQL database in the file data.dat'),
+      by.oldDatabase(
+        'A hub that finds the config.dat of an older one serves what it holds, from data.dat, and keeps copies',
+      ),
+      by.wideColumn('A hub on Cassandra has after crashes and a stop what it has acknowledged'),
+    ],
+  },
+  {
+    at: 'What the service does item 7a',
+    says: 'persist_locations decides whether locations are kept',
+    tests: [by.overload('Without persist_locations a restart keeps entities and no location')],
+  },
+  {
+    at: 'What the service does item 7b',
+    says: 'They are kept by default, which costs writing',
+    tests: [
+      by.audit('locations are kept without any setting, and what stands still is listed after a restart'),
+      [
+        'durability/front_doors.test.ts',
+        'Without persist_locations, killed workers and deletions lose nothing in memory, and the disk has entities alone',
+      ],
+    ],
+  },
+  {
+    at: 'What the service does item 7c',
+    says: 'A start reads them',
+    tests: [
+      by.audit('locations are kept without any setting, and what stands still is listed after a restart'),
+      by.restart('After a crash members are still inside, and what fell due meanwhile is told once, after a while'),
+    ],
+  },
+  {
+    at: 'What the service does item 8',
+    says: 'db_fast_writes makes locations faster',
+    tests: [by.audit('with db_fast_writes a location is answered sooner than without it')],
+  },
+  {
+    at: 'What the service does item 9',
+    says: 'Settings come from hub_config.yaml and the environment',
+    tests: [
+      by.audit(
+        'settings come from hub_config.yaml and from the environment, which goes before, and the file may be empty',
+      ),
+      ['config/text.test.ts', 'hub_config.yaml is what exampleConfigText makes of the schema'],
+    ],
+  },
+  {
+    at: 'What the service does item 9.1',
+    says: 'The file may be empty',
+    tests: [
+      by.startFailures(
+        'starts with an empty file, says where it is, and ends with code 0 on a signal, again and again',
+      ),
+    ],
+  },
+  {
+    at: 'What the service does item 9.2',
+    says: 'https_proxy and no_proxy lead HTTPS through a proxy',
+    tests: [
+      by.proxy('A hub reaches its identity server through the https_proxy of its environment'),
+      by.proxy('A hub asks no proxy for what no_proxy names'),
+      ['outgoing/outgoing_fetch.test.ts', 'verifies the server behind a proxy, too'],
+    ],
+  },
+  {
+    at: 'What the service does item 9.3',
+    says: 'SQLITE_TMPDIR names a folder to write into where others are read-only',
+    tests: [
+      by.scratch('SQLite keeps its temporary files in the folder that SQLITE_TMPDIR names'),
+      by.scratch('A hub whose SQLITE_TMPDIR is no folder does not start, and says so in one line'),
+    ],
+  },
+  {
+    at: 'What the service does item 9.4',
+    says: 'widecolumn_rate and widecolumn_burst_size limit what is written to the wide-column database',
+    tests: [
+      by.wideColumn('A rate of writes is kept to, and what waits for it is the newest of each object'),
+      [
+        'store/widecolumn/token_bucket.test.ts',
+        'TokenBucket keeps to burst and rate in every span of time, and is never slower than that',
+      ],
+    ],
+  },
+  {
+    at: 'What the service does item 10',
+    says: 'A start that fails ends with plain lines, without a stack trace',
+    tests: [
+      by.startFailures('a port that another program has'),
+      by.startFailures('a database that is none'),
+      by.startFailures('unknown keys and bad values, all at once'),
+      by.startFailures('does not start where another one runs'),
+      by.starts('A hub without permissions.yaml does not start, and says why'),
+      by.wideColumn('A hub whose wide-column database is away at the start says so in one line and ends with 1'),
+    ],
+  },
+  {
+    at: 'What the service does item 11a',
+    says: 'A restart brings back timers, counted from the last locations',
+    tests: [
+      by.audit(
+        'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
+      ),
+      by.restart('After a crash members are still inside, and what fell due meanwhile is told once, after a while'),
+      by.restore('a fence timeout counts from the time of receipt of the last location'),
+    ],
+  },
+  {
+    at: 'What the service does item 11b',
+    says: 'It brings back no event that waited in a tolerance or a delay',
+    tests: [
+      by.audit(
+        'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
+      ),
+      by.restore('tolerance and delay timers have not come back: a member is inside until it is seen'),
+    ],
+  },
+  {
+    at: 'What the service does item 11c',
+    says: 'Trackables that stand still are listed after a restart',
+    tests: [
+      by.audit('locations are kept without any setting, and what stands still is listed after a restart'),
+      by.restore('locations and motions are there, also of what stands still'),
+      by.audit('What drives onto something that has parked collides with it after a restart'),
+    ],
+  },
+];

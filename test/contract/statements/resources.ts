@@ -1,0 +1,243 @@
+import * as by from './shown_by.ts';
+import type { Statement } from './statement.ts';
+
+/** Resources and their fields: ids, locations, providers, trackables and their motions. */
+export const RESOURCES: readonly Statement[] = [
+  {
+    at: 'Resources and their fields sentence 2',
+    says: 'Ids are texts that the hub makes',
+    tests: [by.audit('the hub generates ids, which are strings and different')],
+  },
+  {
+    at: 'Resources and their fields sentence 3',
+    says: 'From version 2 on a client may give them',
+    tests: [
+      by.audit('version 2 keeps the id of a client, version 1 gives one of its own'),
+      by.entities('zone: created, read, replaced and deleted under /hub/v2, and every change told'),
+    ],
+  },
+  {
+    at: 'Location row 1',
+    says: 'position is a GeoJSON Point',
+    tests: [
+      by.waysIn('by PUT of one creates its provider once, is served, and is told'),
+      by.badInput('the hub refuses a location with'),
+      by.audit('Positions of zones and locations are refused by an error that says what is wrong where'),
+    ],
+  },
+  {
+    at: 'Location row 2',
+    says: 'crs is the code of a projection, or local for the plane of a zone',
+    tests: [
+      by.views('UTM gets every place in it'),
+      by.views('the coordinates of its zone gets every place in it'),
+      by.audit('locations and fences at both poles are taken and shown in EPSG:32661 and EPSG:32761'),
+    ],
+  },
+  {
+    at: 'Location row 3',
+    says: 'timestamp_generated is now where it is left out',
+    tests: [
+      by.waysIn('by PUT of one may leave out time, source and crs'),
+      by.waysIn('by WebSocket v2 may leave out time, source and crs'),
+    ],
+  },
+  {
+    at: 'Location row 4',
+    says: 'provider_id names the provider, and is null in the event of a trackable',
+    tests: [
+      by.vectors('without settings, entry and exit come at once'),
+      ['core/fence_event_texts.test.ts', 'of a trackable names no provider, and the trackable as the only one'],
+    ],
+  },
+  {
+    at: 'Location row 5',
+    says: 'trackables are the ids of those that it belongs to',
+    tests: [
+      by.topics(
+        'location_updates get the locations of each provider in order, on the earth and with what the hub knows of them',
+      ),
+      ['core/location_filled_in.test.ts', 'with the trackables of its provider, in id order'],
+    ],
+  },
+  {
+    at: 'Location row 6',
+    says: 'properties are whatever the application likes',
+    tests: [
+      by.waysIn('is served with the id, source and properties that it came with, whatever they are'),
+      ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
+      by.audit('Locations bring every digit of their properties to every reader, whichever way they come'),
+    ],
+  },
+  {
+    at: 'Location row 7',
+    says: 'elevation_ref is read as the standard has it',
+    tests: [
+      ['core/location_filled_in.test.ts', 'with heights from the floor unless it says otherwise'],
+      ['core/vertical.test.ts', 'in a fence'],
+      ['ingest/check_location.test.ts', 'checkLocation refuses, and names field and value of'],
+      by.audit(
+        'Heights above the ellipsoid and above the floor are compared where the zone says how high its floor is',
+      ),
+    ],
+  },
+  {
+    at: 'Location sentence 1',
+    says: 'Locations can be had as GeoJSON',
+    tests: [
+      by.topics('a location as a point with the rest of it'),
+      by.views('longitude and latitude reads the same by REST'),
+    ],
+  },
+  {
+    at: 'Location sentence 2',
+    says: 'That has the time and the trackables, too',
+    tests: [
+      by.topics('a location as a point with the rest of it'),
+      [
+        'core/location_views.test.ts',
+        'as GeoJSON: a FeatureCollection with the position as geometry and the rest as properties',
+      ],
+    ],
+  },
+  {
+    at: 'Location provider row 1',
+    says: 'type is what the provider is',
+    tests: [
+      by.audit('a provider that a location brings along has its type, and PUT sets the actual one'),
+      by.waysIn('of another type leaves the type of its provider'),
+    ],
+  },
+  {
+    at: 'Location provider row 2',
+    says: 'properties are whatever the application likes',
+    tests: [
+      by.entities('provider: created, read, replaced and deleted under /hub/v1, and every change told'),
+      ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
+      by.audit('Entities of every kind come back with every digit of their properties, also after a restart'),
+    ],
+  },
+  {
+    at: 'Location provider row 3',
+    says: 'sensors are whatever the application likes',
+    tests: [
+      by.audit('sensors of a trackable are an array with those of all its providers that have some'),
+      ['api/assignment_endpoints.test.ts', 'are any JSON, 404 until they are set'],
+      by.audit('Sensors set to null are none, in whatever way they were set, also after a restart'),
+      by.audit('Sensors come back with every digit, whatever JSON they are'),
+    ],
+  },
+  {
+    at: 'Location provider row 4',
+    says: 'timeout is in whole milliseconds, and infinite with -1',
+    tests: [
+      by.audit(
+        'timeout of a provider and of a trackable is an integer in milliseconds that decides before that of the fence',
+      ),
+    ],
+  },
+  {
+    at: 'Trackable row 1',
+    says: 'properties are whatever the application likes',
+    tests: [
+      by.entities('trackable: created, read, replaced and deleted under /hub/v1, and every change told'),
+      by.topics('trackable_motions get the trackable, its location and its shape'),
+      by.audit('Entities of every kind come back with every digit of their properties, also after a restart'),
+    ],
+  },
+  {
+    at: 'Trackable row 2',
+    says: 'With a radius a motion is a polygon, without one it is a point',
+    tests: [
+      by.topics('trackable_motions get the trackable, its location and its shape'),
+      by.changes('gives it its motion at once by force'),
+      ['core/motions.test.ts', 'a point, with its height, without radius and polygon'],
+      ['core/motions.test.ts', 'a closed counter-clockwise polygon of 64 segments, with a radius'],
+    ],
+  },
+  {
+    at: 'Trackable row 3',
+    says: 'exit_tolerance has taken the place of collision_tolerance',
+    tests: [
+      by.audit('collision_tolerance on a trackable is rejected in favor of exit_tolerance'),
+      ['core/timing_chain.test.ts', 'effectiveTiming'],
+    ],
+  },
+  {
+    at: 'Trackable row 4',
+    says: 'tolerance_timeout is in whole milliseconds, and infinite with -1',
+    tests: [
+      by.audit('-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set'),
+      ['core/timing_chain.test.ts', 'effectiveTiming'],
+    ],
+  },
+  {
+    at: 'Trackable row 5',
+    says: 'exit_delay is infinite with -1',
+    tests: [
+      by.audit('-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set'),
+      by.audit("A provider's own exit delay acts at once on it and on the trackable that is where it is"),
+    ],
+  },
+  {
+    at: 'Trackable row 6',
+    says: 'timeout, or fence_timeout, is infinite with -1',
+    tests: [
+      by.audit('-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set'),
+      by.audit(
+        'timeout of a provider and of a trackable is an integer in milliseconds that decides before that of the fence',
+      ),
+      by.vectors("a trackable's fence timeout overrides the fence's, for its provider too"),
+      by.audit("A trackable's own timeout acts at once on it and on its provider, by PUT and by PATCH"),
+    ],
+  },
+  {
+    at: 'Trackable row 7',
+    says: 'Its providers are listed by their ids, none of them twice',
+    tests: [
+      by.audit('a trackable that names a provider twice is rejected on POST, PUT and PATCH'),
+      by.relations('know each other, as objects in v2 and by their ids in v1'),
+      by.audit('A trackable without providers leaves its fence, its motion is gone, and stays gone over a restart'),
+      by.audit('A trackable of two tags is where the other one is when one is taken off'),
+    ],
+  },
+  {
+    at: 'Trackable sentence 1',
+    says: 'force_location_update moves it at once to a newer location of its providers',
+    tests: [
+      by.changes('the providers of a trackable acts from the next location on, or at once by force'),
+      by.changes('gives it its motion at once by force'),
+      by.changes('a name changes the motion with the next location, or at once by force'),
+      by.audit('A newly assigned tag acts from its next location on, or at once by force_location_update'),
+    ],
+  },
+  {
+    at: 'Trackable motion sentence 1',
+    says: 'A motion has values of its trackable',
+    tests: [
+      by.topics('trackable_motions get the trackable, its location and its shape'),
+      ['core/motions.test.ts', 'name, extrusion and properties of its trackable, and the location'],
+    ],
+  },
+  {
+    at: 'Trackable motion sentence 2',
+    says: 'It is a point or a polygon',
+    tests: [
+      ['core/motions.test.ts', 'a point, with its height, without radius and polygon'],
+      ['core/motions.test.ts', 'a closed counter-clockwise polygon of 64 segments, with a radius'],
+    ],
+  },
+  {
+    at: 'Trackable motion sentence 3',
+    says: 'It goes with its trackable',
+    tests: [by.audit('a deleted trackable is found in no fence any more, and has no motion, however it is asked for')],
+  },
+  {
+    at: 'Trackable motion sentence 4',
+    says: 'An outdated location makes none',
+    tests: [
+      by.waysIn('by PUT of one that is older than the last one has no effect'),
+      by.audit('an outdated location moves no trackable'),
+    ],
+  },
+];

@@ -1,0 +1,75 @@
+import * as by from './shown_by.ts';
+import type { Statement } from './statement.ts';
+
+/** States and transitions. */
+export const STATES: readonly Statement[] = [
+  {
+    at: 'States and transitions sentence 2',
+    says: 'Before an exit an object may be in the tolerance or in a delay, and in nothing else',
+    tests: [
+      by.vectors('the tolerance timeout is not restarted within the tolerance'),
+      by.vectors('an exit delay runs from the first location outside'),
+      by.vectors('without settings, entry and exit come at once'),
+      [
+        'core/membership_model.test.ts',
+        'providers and trackables cross a fence as the model says, whatever is set and wherever they are seen',
+      ],
+    ],
+  },
+  {
+    at: 'States and transitions sentence 3',
+    says: 'Trackables collide from a start to an end',
+    tests: [
+      by.topics('collision_events get start, colliding and end, the mover first'),
+      [
+        'core/collision_tracks.test.ts',
+        'the events of a pair are start, colliding …, end, start …, and their times are not before the start',
+      ],
+      by.audit('A pair goes on after a restart without a second start, and ends once when it parts'),
+    ],
+  },
+  {
+    at: 'States and transitions row 1',
+    says: 'Who is removed while colliding ends the collision',
+    tests: [
+      by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
+      by.audit('the removal of a trackable is told as its exits, the end of its collision, and a change'),
+      by.audit('Deleting a trackable ends its collision after a restart'),
+    ],
+  },
+  {
+    at: 'States and transitions row 2',
+    says: 'A deleted trackable has no motion, and is found nowhere',
+    tests: [by.audit('a deleted trackable is found in no fence any more, and has no motion, however it is asked for')],
+  },
+  {
+    at: 'States and transitions row 3',
+    says: 'A location without time is of now',
+    tests: [
+      by.waysIn('by PUT of one may leave out time, source and crs'),
+      by.waysIn('by WebSocket v1 may leave out time, source and crs'),
+    ],
+  },
+  {
+    at: 'States and transitions row 4',
+    says: 'An outdated location moves nothing',
+    tests: [
+      by.audit('an outdated location moves no trackable'),
+      by.waysIn('by PUT of one that is older than the last one has no effect'),
+    ],
+  },
+  {
+    at: 'States and transitions row 5',
+    says: 'A restart brings back fence timeouts from the last locations, and no tolerance or delay',
+    tests: [
+      by.audit(
+        'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
+      ),
+      by.restart('After a crash members are still inside, and what fell due meanwhile is told once, after a while'),
+      [
+        'core/restart_properties.test.ts',
+        'after a restart into silence each member leaves once, at its own fence timeout or never',
+      ],
+    ],
+  },
+];

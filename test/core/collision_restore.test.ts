@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { type CollisionRow, motionsOf } from '../../src/core/collision/row.ts';
+import type { CollisionOutcome, CollisionStage } from '../../src/core/collision/stage.ts';
+import type { Motion, Moved } from '../../src/core/motion/motion.ts';
+import { gone, moved, placeAt, ringAt } from './collision_motions.ts';
+import { brief, disc, openStage, read } from './collision_scene.ts';
+
+const TOLERANT = { exitToleranceMetres: 2, toleranceTimeoutMs: 3000 };
+const DELAYED = { exitDelayMs: 100 };
+
+/** A stage, and what a hub keeps of it. */
+interface Kept {
+  readonly stage: CollisionStage;
+  readonly rows: Map<string, CollisionRow>;
+  step(motions: readonly Motion[], nowMs?: number): string[];
+}
+
+function keeping(stage = openStage(), rows = new Map<string, CollisionRow>()): Kept {
+  return {
+    stage,
+    rows,
+    step(motions, nowMs = motions.at(-1)?.receivedMs ?? 0) {
+      const outcome = stage.step({ nowMs, motions });
+      keep(rows, outcome);
+      return outcome.events.map(brief);
+    },
+  };
+}
+
+function keep(rows: Map<string, CollisionRow>, outcome: CollisionOutcome): void {
+  for (const row of outcome.rows) {
+    if (row.gone === true) rows.delete(row.id);
+    else rows.set(row.id, row);
+  }
+}
+
+function standing(motions: readonly Moved[]): Moved[] {
+  return motions.map((motion) => ({ ...motion, kind: 'stands' }));
+}
+
+interface Again {
+  readonly nowMs: number;
+  readonly heldMs?: number;
+  readonly stands: readonly Moved[];
+  readonly gone?: readonly string[];
+  readonly done?: readonly Motion[];
+  readonly unfinished?: readonly Motion[];
+}
+
+/** The stage after another one, which has kept what `kept` says. */
+function again(kept: Kept, { nowMs, heldMs = 0, stands, gone = [], done = [], unfinished = [] }: Again): Kept {
+  const stage = openStage();
+  const ahead = [...unfinished, ...standing(stands)];
+  stage.restore({ nowMs, rows: [...kept.rows.values()], gone, heldMs, done, ahead });
+  return keeping(stage, new Map(kept.rows));
+}
+
+suite('rows of collisions', () => {
+  test('come with a start and go with an end', () => {
+    const kept = keeping();
+    kept.step([disc('a', 1, 0), disc('b', 2, 1)]);
+    assert.deepEqual([...kept.rows.keys()], ['["a","b"]']);
+    kept.step([disc('b', 3, 9)]);
+    assert.deepEqual([...kept.rows.keys()], []);
+  });
+
+  test('hold the start, and where both were, ring and all', () => {
+    const square = [
+      [1, 1],
+      [-1, 1],
+      [-1, -1],
+      [1, -1],
+    ] as const;
+    const box = moved('a', 1, { ring: ringAt(square), z: 1.5, extrusion: 2, providers: ['x', 'y'] });
+    const { rows } = openStage().step({ nowMs: 2, motions: [box, disc('b', 2, 1)] });
+    const [row] = JSON.parse(JSON.stringify(rows)) as [CollisionRow & { gone?: false }];
+    assert.equal(row.startMs, 2);
+    assert.deepEqual(motionsOf(row), [box, disc('b', 2, 1)]);
+  });
+
+  test('are not made of pairs that meet and part in one step', () => {
+    const motions = [disc('a', 1, 0), disc('b', 2, 1), disc('b', 3, 9)];
+    assert.deepEqual(openStage().step({ nowMs: 3, motions }).rows, []);
+  });
+
+  test('say the new start of a pair that parts and meets again in one step', () => {
+    const kept = keeping();
+    kept.step([disc('a', 1, 0), disc('b', 2, 1)]);
+    kept.step([disc('b', 3, 9), disc('b', 4, 1)]);
+    assert.deepEqual(
+      [...kept.rows.values()].map((row) => row.gone !== true && row.startMs),
+      [4],
+    );
+  });
+});
+
+suite('a collision stage after another one', () => {
+  const A = disc('a', 1, 0);
+  const B = disc('b', 2, 1);
+  const C = disc('c', 3, 50);
+
+  /** `a` and `b` collide since 2, `c` is 50 m away. */
+  function before(): Kept {
+    const kept = keeping();
+    kept.step([A, B, C]);
+    return kept;
+  }
+
+  test('goes on with the pairs, and sees what stands', () => {
+    const next = again(before(), { nowMs: 10, stands: [A, B, C] });
+    assert.deepEqual(next.step([disc('a', 11, 0), disc('d', 12, 51), disc('b', 13, 9)]), [
+      'colliding a b 11',
+      'start d c 12',
+      'end b a 13',
+    ]);
+    assert.deepEqual([...next.rows.keys()], ['["c","d"]']);
+  });
+
+  test('keeps the start of a pair', () => {
+    const { stage } = again(before(), { nowMs: 10, stands: [A, B, C] });
+    const [event] = stage.step({ nowMs: 11, motions: [disc('b', 11, 9)] }).events;
+    assert.equal(event && Date.parse(read(event).start_time), 2);
+  });
+
+  test('ends a pair with a deletion', () => {
+    const next = again(before(), { nowMs: 10, stands: [A, B, C] });
+    assert.deepEqual(next.step([gone('a', 12)]), ['end a b 12']);
+  });
+
+  test('begins no collision of what stands and touches, until one of the two moves', () => {
+    const next = again(keeping(), { nowMs: 10, stands: [A, B] });
+    assert.deepEqual(next.step([], 11), []);
+    assert.deepEqual(next.step([disc('a', 12, 0)]), ['start a b 12']);
+  });
+
+  test('begins a running tolerance timeout and exit delay anew', () => {
+    for (const [more, east, atMs] of [
+      [TOLERANT, 3, 1000 + 3000],
+      [DELAYED, 9, 1000 + 100],
+    ] as const) {
+      const kept = keeping();
+      const [a, b] = [disc('a', 1, 0, more), disc('b', 3, east)];
+      kept.step([a, B, b]);
+      const next = again(kept, { nowMs: 1000, stands: [a, b] });
+      assert.deepEqual(next.step([], atMs - 1), []);
+      assert.deepEqual(next.step([], atMs), [`end b a ${atMs}`]);
+    }
+  });
+
+  test('holds the end of a pair until both have been heard of, or the time has come', () => {
+    const held = () => again(before(), { nowMs: 10, heldMs: 500, stands: [A, B, C] });
+    const both = held();
+    assert.deepEqual(both.step([disc('a', 20, 30)]), [], 'b may have come along');
+    assert.deepEqual(both.step([disc('b', 30, 31)]), ['colliding b a 30']);
+    assert.deepEqual(both.step([disc('a', 40, 0)]), ['end a b 40']);
+    const one = held();
+    assert.deepEqual(one.step([disc('a', 20, 30)]), []);
+    assert.deepEqual(one.step([], 499), []);
+    assert.deepEqual(one.step([], 500), ['end a b 20']);
+    const parted = held();
+    assert.deepEqual(parted.step([disc('a', 20, 30), disc('b', 30, 9)]), ['end b a 30']);
+    const after = held();
+    assert.deepEqual(after.step([disc('a', 600, 30)]), ['end a b 600']);
+  });
+
+  test('ends a pair whose places are apart when the time has come', () => {
+    const next = again(before(), { nowMs: 10, heldMs: 500, stands: [A, disc('b', 3, 9), C] });
+    assert.deepEqual(next.step([], 499), []);
+    assert.deepEqual(next.step([], 500), ['end b a 10']);
+  });
+
+  test('ends a pair of what is not there any more, and shows both', () => {
+    const next = again(before(), { nowMs: 10, heldMs: 500, stands: [B, C], gone: ['a'] });
+    assert.deepEqual(next.stage.state.bodies.has('a'), true);
+    const { events } = next.stage.step({ nowMs: 500, motions: [] });
+    assert.deepEqual(events.map(brief), ['end a b 10']);
+    const [shown] = events.flatMap((event) => read(event).collisions);
+    assert.equal(shown?.geometry?.type, 'Polygon');
+    assert.deepEqual([...next.stage.state.bodies.keys()], ['b', 'c']);
+    assert.deepEqual(next.step([disc('c', 600, 0)]), ['start c b 600'], 'nothing is where it was');
+  });
+
+  test('goes on with a pair of which one has lost its place', () => {
+    const next = again(before(), { nowMs: 10, stands: [B, C] });
+    assert.deepEqual(next.step([disc('b', 11, 1.1), disc('a', 12, 9)]), ['colliding b a 11', 'end a b 12']);
+  });
+
+  test('takes the place of a pair that is later than the one of the trackable, with its extent of now', () => {
+    const kept = keeping();
+    kept.step([A, disc('b', 2, 30), disc('b', 5, 1)]);
+    // The last location of b was lost, and its radius was changed.
+    const wide = { ...disc('b', 2, 30), radiusMetres: 5 };
+    const next = again(kept, { nowMs: 10, stands: [A, wide] });
+    assert.deepEqual(next.step([disc('a', 11, -4)]), ['colliding a b 11']);
+    assert.deepEqual(next.step([disc('a', 12, -6)]), ['end a b 12']);
+  });
+
+  test('runs what the other one had not finished from where everybody was before', () => {
+    const kept = before();
+    const unfinished = [disc('c', 20, 2), disc('b', 21, 20), disc('d', 22, 50), gone('a', 23)];
+    const stands = [disc('b', 21, 20), disc('c', 20, 2), disc('d', 22, 50)];
+    const next = again(kept, { nowMs: 30, stands, done: [A, B, C], unfinished });
+    assert.deepEqual(next.step(unfinished), ['start c a 20', 'start c b 20', 'end b a 21', 'end b c 21', 'end a c 23']);
+  });
+
+  test('runs it as well where it does not know where they were before', () => {
+    const kept = before();
+    const unfinished = [disc('b', 21, 20), gone('a', 23)];
+    const next = again(kept, { nowMs: 30, stands: [disc('b', 21, 20), C], unfinished });
+    assert.deepEqual(next.step(unfinished, 30), ['end a b 23']);
+    const known = again(kept, { nowMs: 30, stands: [A, disc('b', 21, 1), C], unfinished: [disc('b', 21, 1)] });
+    assert.deepEqual(known.step([disc('b', 21, 1)]), ['colliding b a 21']);
+  });
+
+  test('tells the same as one that was never ended, wherever it takes over', () => {
+    const motion = fc.record({ of: fc.nat(4), east: fc.double({ min: 0, max: 8, noNaN: true }), isGone: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(motion, { maxLength: 40 }), fc.nat(40), fc.nat(10), (moves, cut, unfinished) => {
+        const motions = moves.map(({ of, east, isGone }, index): Motion => {
+          const [id, atMs] = [`t${of}`, index + 1];
+          if (isGone && index % 4 === 0) return { ...gone(id, atMs), seq: atMs };
+          return disc(id, atMs, east, { seq: atMs, ...(of === 0 && TOLERANT) });
+        });
+        const whole = keeping().step(motions);
+        const kept = keeping();
+        const finished = motions.slice(0, cut);
+        const first = kept.step(finished);
+        const next = again(kept, {
+          nowMs: motions.length + 1,
+          stands: placesOf(motions.slice(0, cut + unfinished)),
+          done: finished,
+          unfinished: motions.slice(cut, cut + unfinished),
+        });
+        assert.deepEqual([...first, ...next.step(motions.slice(cut))], whole);
+      }),
+      { numRuns: 300, seed: 98 },
+    );
+  });
+});
+
+/** Where everybody is after some motions. */
+function placesOf(motions: readonly Motion[]): Moved[] {
+  const last = new Map(motions.map((motion) => [motion.id, motion]));
+  return [...last.values()].filter((motion) => motion.kind !== 'gone');
+}
+
+test('what stands is not heard of, and what is known stays where it is', () => {
+  const stage = openStage();
+  const stands = { ...disc('a', 1, 0), kind: 'stands' as const };
+  assert.deepEqual(stage.step({ nowMs: 1, motions: [stands, disc('b', 2, 5)] }).events, []);
+  const late = { ...disc('b', 1, 0), kind: 'stands' as const };
+  const { events } = stage.step({ nowMs: 3, motions: [late, { ...disc('a', 3, 0.1), ...placeAt(0.1, 0) }] });
+  assert.deepEqual(events, []);
+});

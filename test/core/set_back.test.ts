@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Clock, openClock } from '../../src/clock.ts';
+import { openCollisionStage } from '../../src/core/collision/stage.ts';
+import { timeOfDay } from '../../src/model/set_back.ts';
+import { rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
+import { square } from '../support/hall.ts';
+import { fence, inHall, itemOf, ShardBench, T0, trackable, VARIANTS, zone } from '../support/shard_bench.ts';
+import { moved } from './collision_motions.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A clock of which a test says how much time has passed, and how far ahead the system's clock is. */
+function settable(startMs = T0) {
+  const set = { elapsedMs: 0, aheadMs: 0 };
+  const clock = openClock({
+    system: () => startMs + set.elapsedMs + set.aheadMs,
+    elapsed: () => set.elapsedMs,
+  });
+  return { set, clock };
+}
+
+test('A clock goes with the system, ahead and back, while running time goes on', () => {
+  const { set, clock } = settable();
+  assert.deepEqual([clock.now(), clock.running()], [T0, T0]);
+  set.elapsedMs = 5000;
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 5000, T0 + 5000]);
+  set.aheadMs = 10 * HOUR_MS;
+  assert.equal(clock.now(), T0 + 5000 + 10 * HOUR_MS);
+  set.elapsedMs = 8000;
+  set.aheadMs = 0;
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 8000, T0 + 8000 + 10 * HOUR_MS]);
+  assert.deepEqual(clock.setBacks, [{ toMs: T0 + 8000, byMs: 10 * HOUR_MS }]);
+  set.elapsedMs = 9000;
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 9000, T0 + 9000 + 10 * HOUR_MS]);
+});
+
+test('A clock that is set back while nobody looks goes back all the same', () => {
+  const { set, clock } = settable();
+  set.elapsedMs = 2 * HOUR_MS;
+  set.aheadMs = -HOUR_MS;
+  assert.deepEqual([clock.now(), clock.running()], [T0 + HOUR_MS, T0 + 2 * HOUR_MS]);
+});
+
+test('A clock waits for corrections of up to a second, and goes on as soon as the system has caught up', () => {
+  const { set, clock } = settable();
+  set.elapsedMs = 10_000;
+  clock.now();
+  set.aheadMs = -1000;
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 10_000, T0 + 10_000]);
+  set.elapsedMs = 10_600;
+  assert.equal(clock.now(), T0 + 10_000);
+  set.elapsedMs = 11_500;
+  assert.deepEqual([clock.now(), clock.setBacks], [T0 + 10_500, []]);
+});
+
+test('Running time never falls, the time of day falls with the system alone, and both are found from each other', () => {
+  const step = fc.record({
+    passedMs: fc.integer({ min: 0, max: 10_000 }),
+    setMs: fc.oneof(
+      fc.constant(0),
+      fc.integer({ min: -5 * HOUR_MS, max: 5 * HOUR_MS }),
+      fc.integer({ min: -2000, max: 2000 }),
+    ),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const { set, clock } = settable();
+      let [lastRunningMs, lastSystemMs, lastDayMs] = [T0, T0, T0];
+      for (const { passedMs, setMs } of steps) {
+        set.elapsedMs += passedMs;
+        set.aheadMs += setMs;
+        const systemMs = T0 + set.elapsedMs + set.aheadMs;
+        const [runningMs, dayMs] = [clock.running(), clock.now()];
+        assert.ok(runningMs >= lastRunningMs);
+        assert.ok(dayMs >= lastDayMs || lastDayMs - dayMs <= lastSystemMs - systemMs + 1000, `${dayMs - lastDayMs}`);
+        assert.ok(dayMs >= systemMs && dayMs - systemMs <= 1000);
+        if (clock.setBacks.length < 16) {
+          assert.equal(clock.timeOfDay(runningMs), dayMs);
+          assert.equal(clock.runningTime(dayMs), runningMs);
+          for (const otherMs of [dayMs - HOUR_MS, dayMs - 1, dayMs + 5000]) {
+            assert.equal(clock.timeOfDay(clock.runningTime(otherMs)), otherMs);
+          }
+        }
+        // Whatever was noted lies in no future any more.
+        assert.ok(clock.timeOfDay(lastRunningMs) <= dayMs);
+        [lastRunningMs, lastSystemMs, lastDayMs] = [runningMs, systemMs, dayMs];
+      }
+      assert.ok(clock.setBacks.length <= 16);
+    }),
+    { seed: 99, numRuns: 300 },
+  );
+});
+
+const FENCE = square({ timeout: 4000, tolerance_timeout: 2000, exit_tolerance: 3, exit_delay: 3000 });
+const CART = '0b680db2-b39b-45be-be77-40d7d2296cb4';
+
+interface Sent {
+  /** After the one before. */
+  readonly passedMs: number;
+  readonly provider: 'a' | 'b';
+  readonly x: number;
+}
+
+/** When the hub's clock, which is ahead from the start, is set back; undefined: it is right from the start. */
+type Wrong = { readonly aheadMs: number; readonly rightAtMs: number } | undefined;
+
+/** What subscribers are told, with all times as they are told then. */
+async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
+  const bench = await ShardBench.open();
+  const { set, clock } = settable();
+  let seq = 0;
+  const step = (items: Parameters<typeof bench.step>[1] = []): void => {
+    const { events } = bench.shard.step({ nowMs: clock.running(), items, setBacks: clock.setBacks, rowsMax: 0 });
+    for (const { variant, text } of events) if (variant === 3) heard.push({ atMs: set.elapsedMs, ...JSON.parse(text) });
+  };
+  const heard: { atMs: number; event_type: string; entry_time: string; exit_time?: string }[] = [];
+  set.aheadMs = wrong?.aheadMs ?? 0;
+  clock.now();
+  const tellings = [
+    zone(),
+    fence(FENCE),
+    trackable(CART, ['a', 'b']),
+    { kind: 'variants' as const, variants: VARIANTS },
+  ];
+  step(tellings.map((telling) => itemOf(telling, ++seq, clock.running())));
+  const pass = (byMs: number): void => {
+    for (let left = byMs; left > 0; left -= 500) {
+      set.elapsedMs += Math.min(left, 500);
+      if (wrong !== undefined && set.elapsedMs >= wrong.rightAtMs) set.aheadMs = 0;
+      step();
+    }
+  };
+  for (const { passedMs, provider, x } of script) {
+    pass(passedMs);
+    const second = set.elapsedMs / 1000;
+    const location = inHall(second, [x, 5], { provider_id: provider });
+    const generatedMs = isTimed ? clock.runningTime(T0 + set.elapsedMs) : clock.running();
+    step([itemOf({ ...location, generatedMs }, ++seq, clock.running())]);
+  }
+  pass(20_000);
+  return heard.map(({ atMs, event_type, entry_time, exit_time }) => {
+    const times = [entry_time, exit_time].map((time) => {
+      if (time === undefined) return undefined;
+      const ms = Date.parse(time);
+      // While the clock is ahead, what it says is.
+      return ms > T0 + atMs && wrong !== undefined ? ms - wrong.aheadMs : ms;
+    });
+    return { atMs, event_type, times };
+  });
+}
+
+const scripts = fc.array(
+  fc.record({
+    passedMs: fc.constantFrom(0, 500, 1000, 2500, 6000),
+    provider: fc.constantFrom('a' as const, 'b' as const),
+    x: fc.constantFrom(5, 11, 20, 60),
+  }),
+  { maxLength: 12 },
+);
+
+const SENDERS: readonly [name: string, isTimed: boolean, aheadMs: readonly number[]][] = [
+  ['senders with clocks of their own', true, [1500, 2000, 60_000, 10 * HOUR_MS]],
+  // Of what was stamped by a clock that was ahead for longer than by how much, nobody can tell that it was.
+  ['senders without clocks', false, [60_000 + HOUR_MS, 10 * HOUR_MS]],
+];
+
+for (const [name, isTimed, ahead] of SENDERS) {
+  test(`Events of ${name} are the same, and at the same times, where the clock is set back meanwhile`, async () => {
+    const step = fc.integer({ min: 1, max: 80 });
+    await fc.assert(
+      fc.asyncProperty(scripts, fc.constantFrom(...ahead), step, async (script, aheadMs, step) => {
+        const expected = await told(script, isTimed, undefined);
+        assert.deepEqual(await told(script, isTimed, { aheadMs, rightAtMs: step * 500 }), expected);
+      }),
+      { seed: 9, numRuns: 60 },
+    );
+  });
+}
+
+test('A clock that is little ahead changes no event either, and no exit is before its entry', async () => {
+  const step = fc.integer({ min: 1, max: 80 });
+  await fc.assert(
+    fc.asyncProperty(scripts, fc.constantFrom(1500, 2500, 6000), step, async (script, aheadMs, step) => {
+      const events = await told(script, false, { aheadMs, rightAtMs: step * 500 });
+      const kinds = (list: typeof events) => list.map(({ atMs, event_type }) => [atMs, event_type]);
+      assert.deepEqual(kinds(events), kinds(await told(script, false, undefined)));
+      for (const { times } of events) assert.ok((times[0] ?? 0) <= (times[1] ?? Number.POSITIVE_INFINITY));
+    }),
+    { seed: 9, numRuns: 60 },
+  );
+});
+
+test('Collisions are told with times of day', () => {
+  const stage = openCollisionStage({ newId: () => 'id', zones: () => undefined });
+  const setBacks = [{ toMs: T0 + 2000, byMs: HOUR_MS }];
+  const ahead = T0 + 1000 + HOUR_MS;
+  stage.step({ nowMs: ahead, motions: [moved('a', ahead, { radiusMetres: 1 })], variants: VARIANTS });
+  const later = T0 + 3000 + HOUR_MS;
+  const { events } = stage.step({
+    nowMs: later,
+    motions: [moved('b', later, { keyMs: ahead, radiusMetres: 1 })],
+    setBacks,
+  });
+  assert.deepEqual(
+    events.map(({ text }) => JSON.parse(text).start_time),
+    [new Date(T0 + 1000).toISOString()],
+  );
+});
+
+const ROW = {
+  kind: 'provider',
+  id: 'a',
+  receivedMs: T0 + HOUR_MS,
+  keyMs: T0 + 7,
+  location: '',
+  memberships: [['f', T0 + HOUR_MS - 1]],
+} as const;
+
+test('Rows are kept with times of day, and read with none that lies in the future', () => {
+  const { set, clock } = settable();
+  assert.equal(rowsToKeep([ROW], clock)[0], ROW);
+  set.aheadMs = HOUR_MS;
+  clock.now();
+  set.elapsedMs = 5000;
+  set.aheadMs = 0;
+  clock.now();
+  assert.deepEqual(rowsToKeep([ROW, { kind: 'provider', id: 'b', gone: true }], clock), [
+    { ...ROW, receivedMs: T0, memberships: [['f', T0 - 1]] },
+    { kind: 'provider', id: 'b', gone: true },
+  ]);
+  assert.equal(rowUntil(ROW, T0 + HOUR_MS), ROW);
+  assert.deepEqual(rowUntil(ROW, T0 + 5), { ...ROW, receivedMs: T0 + 5, keyMs: T0 + 5, memberships: [['f', T0 + 5]] });
+});
+
+test('The time of day of what was noted before the clock went ahead stays', () => {
+  const setBacks: Clock['setBacks'] = [{ toMs: T0 + 3000, byMs: 10 * HOUR_MS }];
+  assert.equal(timeOfDay(T0 - 1000, setBacks), T0 - 1000);
+  assert.equal(timeOfDay(T0 + 1000 + 10 * HOUR_MS, setBacks), T0 + 1000);
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { type Event, type Recorder, SocketClient } from '../support/socket_client.ts';
+import { HubProcess, locationOf, newFolder } from './hub_process.ts';
+
+const DELAY_MS = 200;
+const SETTINGS = { restart_event_delay: DELAY_MS, num_threads: 2 };
+const IDS = ['a', 'b'].map((name) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a600${name}`);
+
+const sockets: SocketClient[] = [];
+after(() => Promise.all(sockets.map((socket) => socket.close())));
+
+async function subscribe(hub: HubProcess): Promise<Recorder> {
+  const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
+  sockets.push(socket);
+  return socket.subscribe('collision_events');
+}
+
+async function configure(hub: HubProcess): Promise<void> {
+  for (const id of IDS) {
+    await hub.post('/trackables', { id, type: 'omlox', location_providers: [`tag ${id.at(-1)}`], radius: 1 });
+  }
+}
+
+async function drive(hub: HubProcess, name: string, east: number): Promise<void> {
+  const answered = await hub.put(`/providers/tag%20${name}/location`, locationOf(`tag ${name}`, east));
+  assert.equal(answered?.status, 204);
+}
+
+/** What was told, in short: `start b a` is that b has met a. */
+function told({ events }: Recorder): string[] {
+  return events.map(({ collision_type: type, collisions }: Event) => {
+    const [mover, other] = collisions.map(({ id }: Event) => id.at(-1));
+    return `${type.replace('collision_', '')} ${mover} ${other}`;
+  });
+}
+
+const isOf =
+  (type: string) =>
+  ({ collision_type: told }: Event): boolean =>
+    told === type;
+
+test('Two that have parked touch after a crash, without a second start, and end once when they part', async () => {
+  const folder = newFolder();
+  const first = await HubProcess.start(folder, SETTINGS);
+  await configure(first);
+  const before = await subscribe(first);
+  await drive(first, 'a', 0);
+  await drive(first, 'b', 1.5);
+  const { start_time: startTime } = await before.next(isOf('collision_start'));
+  await first.crash();
+
+  const second = await HubProcess.start(folder, SETTINGS);
+  const between = await subscribe(second);
+  await drive(second, 'a', 0.1);
+  await between.next(isOf('colliding'));
+  assert.deepEqual(told(between), ['colliding a b']);
+  await second.crash();
+
+  const third = await HubProcess.start(folder, SETTINGS);
+  const last = await subscribe(third);
+  await drive(third, 'b', 9);
+  const end = await last.next(isOf('collision_end'));
+  assert.equal(end.start_time, startTime);
+  assert.deepEqual(told(last), ['end b a']);
+  await third.crash();
+
+  const fourth = await HubProcess.start(folder, SETTINGS);
+  const none = await subscribe(fourth);
+  await drive(fourth, 'b', 0.5);
+  await none.next(isOf('collision_start'));
+  assert.deepEqual(told(none), ['start b a'], 'its end was told once');
+  await fourth.stop();
+});
+
+test('A start that was told is not told again, although the crash loses the location that began it', async () => {
+  const folder = newFolder();
+  // Longer than the second run lives where nothing holds it up: nothing is written for its time alone.
+  const settings = { ...SETTINGS, db_flush_interval: 2000 };
+  const first = await HubProcess.start(folder, settings);
+  await configure(first);
+  await drive(first, 'b', 0);
+  await first.stop();
+
+  const second = await HubProcess.start(folder, settings);
+  const before = await subscribe(second);
+  await drive(second, 'a', 30);
+  await drive(second, 'a', 1.5);
+  const { start_time: startTime } = await before.next(isOf('collision_start'));
+  await second.crash();
+
+  const third = await HubProcess.start(folder, settings);
+  const last = await subscribe(third);
+  // It has parked, and says nothing.
+  await new Promise((resolve) => setTimeout(resolve, 2 * DELAY_MS));
+  await drive(third, 'b', 0.1);
+  await last.next(isOf('colliding'));
+  await drive(third, 'a', 1.4);
+  await drive(third, 'a', 9);
+  const end = await last.next(isOf('collision_end'));
+  assert.equal(end.start_time, startTime);
+  assert.deepEqual(told(last), ['colliding b a', 'colliding a b', 'end a b']);
+  await third.stop();
+});

@@ -1,0 +1,125 @@
+import { type Event, type Recorder, SocketClient } from '../support/socket_client.ts';
+import type { Findings } from './findings.ts';
+import { type HubProcess, locationOf } from './hub_process.ts';
+
+/** Metres to the east of where everything else is. */
+const FAR = 100_000;
+
+/** Two trackables with a radius of 1 m: one stays where it is, and the other drives onto it and away. */
+interface Pair {
+  readonly stays: string;
+  readonly drives: string;
+  readonly east: number;
+  /** Since when they collide, by what was told. */
+  since: string | undefined;
+  /** Touching, and meant to stay so until the hub is gone. */
+  isParked: boolean;
+}
+
+const PAIRS = 4;
+const APART = 10;
+
+/**
+ * Pairs of trackables that collide and part over many runs of a hub, and park touching while it ends, and a subscriber who
+ * sees all that is told of it.
+ *
+ * A collision is known by its pair and start_time. Over all runs its start and its end are told at most once. One whose
+ * start was told, and whose pair has parked, goes on in the next run without a start, and ends there when the pair parts.
+ */
+export class Pairs {
+  readonly #pairs = Array.from({ length: PAIRS }, (_, index): Pair => {
+    const id = (which: number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a7${which}0${index}`;
+    return { stays: id(0), drives: id(1), east: FAR + 100 * index, since: undefined, isParked: false };
+  });
+  readonly #told = new Set<string>();
+  #events: Recorder | undefined;
+  #seen = 0;
+  #lastMs = 0;
+
+  async configure(hub: HubProcess): Promise<void> {
+    for (const { stays, drives } of this.#pairs) {
+      for (const id of [stays, drives]) {
+        await hub.post('/trackables', { id, type: 'omlox', location_providers: [id], radius: 1 });
+      }
+    }
+  }
+
+  /** A new run: what has parked goes on, and every pair parts. */
+  async arrive(hub: HubProcess, findings: Findings): Promise<void> {
+    const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
+    this.#events = await socket.subscribe('collision_events');
+    this.#seen = 0;
+    for (const pair of this.#pairs) await this.#part(hub, pair, findings);
+    this.look(findings);
+  }
+
+  /** One pair meets and parts, again and again, until the hub is gone; some time it meets for good. */
+  async drive(hub: HubProcess, index: number, random: () => number): Promise<void> {
+    const pair = this.#pairs[index] as Pair;
+    for (;;) {
+      const isLast = random() < 0.4;
+      if (!(await this.#move(hub, pair.drives, pair.east + random()))) return;
+      pair.isParked = isLast;
+      while (isLast || random() < 0.5) {
+        const [id, east] = random() < 0.5 ? [pair.stays, pair.east] : [pair.drives, pair.east + random()];
+        if (!(await this.#move(hub, id, east))) return;
+      }
+      if (!(await this.#move(hub, pair.drives, pair.east + APART))) return;
+    }
+  }
+
+  static get count(): number {
+    return PAIRS;
+  }
+
+  /** Looks at what was told since the last look; at the end of a run all has come that will come. */
+  look(findings: Findings): void {
+    const events = this.#events?.events ?? [];
+    for (const event of events.slice(this.#seen)) this.#lookAt(event, findings);
+    this.#seen = events.length;
+  }
+
+  async #part(hub: HubProcess, pair: Pair, findings: Findings): Promise<void> {
+    const { isParked, since } = pair;
+    pair.isParked = false;
+    const isOfPair = (event: Event) => this.#pairOf(event) === pair;
+    await this.#move(hub, pair.stays, pair.east);
+    await this.#move(hub, pair.drives, pair.east + 0.5);
+    const first = await this.#events?.next((event) => isOfPair(event) && event.collision_type !== 'collision_end');
+    await this.#move(hub, pair.drives, pair.east + APART);
+    const last = await this.#events?.next((event) => isOfPair(event) && event.collision_type === 'collision_end');
+    if (!isParked || since === undefined) return;
+    findings.count('pairs that parked over a restart');
+    const { collision_type: type, start_time: from } = first;
+    if (type === 'colliding' && from === since && last.start_time === since) findings.count('of these ended once');
+    else findings.wrong(`${pair.drives} collides since ${since}, told was ${type} since ${from}`);
+  }
+
+  #lookAt(event: Event, findings: Findings): void {
+    const { collision_type: type, start_time: since } = event;
+    const pair = this.#pairOf(event);
+    if (pair === undefined) return;
+    if (type === 'colliding') {
+      if (pair.since !== undefined && pair.since !== since) findings.wrong(`${pair.drives} collides since ${since}`);
+      return;
+    }
+    const visit = `${type} ${pair.drives} ${since}`;
+    findings.count(type === 'collision_start' ? 'collisions told' : 'ends of collisions told');
+    if (this.#told.has(visit)) findings.wrong(`told twice: ${visit}`);
+    this.#told.add(visit);
+    pair.since = type === 'collision_start' ? since : undefined;
+  }
+
+  #pairOf({ collisions }: Event): Pair | undefined {
+    return this.#pairs.find(({ drives }) => collisions.some(({ id }: Event) => id === drives));
+  }
+
+  /** Returns false when the hub is gone. */
+  async #move(hub: HubProcess, id: string, east: number): Promise<boolean> {
+    // A collision is known by its start_time: no two locations are of one millisecond, or ahead of the clock.
+    while (Date.now() <= this.#lastMs) await new Promise((resolve) => setTimeout(resolve, 1));
+    this.#lastMs = Date.now();
+    const location = locationOf(id, east, { timestamp_generated: new Date(this.#lastMs).toISOString() });
+    return (await hub.put(`/providers/${id}/location`, location))?.status === 204;
+  }
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CDPSession } from 'playwright-core';
+import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { createSite, HALL } from './ui_site.ts';
+
+const skip = WITHOUT_BROWSER ?? false;
+
+/** A tenth of the lines that the log shows: each is drawn with older ones, and stays when they have gone. */
+const TAGS = 10;
+const WARM_UP_ROUNDS = 12;
+const ROUNDS = 40;
+
+interface Memory {
+  readonly bytes: number;
+  readonly nodes: number;
+}
+
+/** What the page holds once everything is collected that can be. */
+async function memoryOf(cdp: CDPSession): Promise<Memory> {
+  await cdp.send('HeapProfiler.collectGarbage');
+  const { metrics } = await cdp.send('Performance.getMetrics');
+  const metric = (name: string): number => metrics.find((each) => each.name === name)?.value ?? Number.NaN;
+  return { bytes: metric('JSHeapUsedSize'), nodes: metric('Nodes') };
+}
+
+test('The log of events holds what it shows, however many events go through it', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/events?show=entries,exits&tags=1`);
+  await page.getByText('Nothing has happened yet').waitFor();
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Performance.enable');
+  const newest = page.getByRole('list', { name: 'Events' }).getByRole('listitem').first();
+  const rounds = async (count: number): Promise<void> => {
+    for (let round = 0; round < count; round++) {
+      const isIn = round % 2 === 0;
+      const locations = Array.from({ length: TAGS }, (_, i) => ({
+        provider_id: `pallet-tag-${i}`,
+        provider_type: 'uwb',
+        source: 'hall',
+        crs: 'local',
+        position: { type: 'Point', coordinates: isIn ? [20, 20] : [60, 20] },
+      }));
+      const { status, text } = await hub.put('/providers/locations', locations);
+      assert.equal(status, 204, text);
+      const said = isIn ? 'entered Dock A' : 'left Dock A';
+      await untilHolds(page, async () => (await newest.textContent())?.includes(said) ?? false);
+    }
+  };
+  await rounds(WARM_UP_ROUNDS);
+  const before = await memoryOf(cdp);
+  await rounds(ROUNDS);
+  const after = await memoryOf(cdp);
+  const grown = (after.bytes - before.bytes) / 1e6;
+  t.diagnostic(`${before.nodes} nodes, then ${after.nodes}; the heap grew by ${grown.toFixed(1)} MB`);
+  assert.ok(after.nodes < 1.5 * before.nodes, `${before.nodes} nodes became ${after.nodes}`);
+  // The events themselves are kept, up to ten thousand of them.
+  assert.ok(grown < 6, `the heap grew by ${grown.toFixed(1)} MB over ${ROUNDS * TAGS} events`);
+});
+
+test('The log keeps what has changed in a zone, without the image of its floor plan', { skip }, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/events`);
+  await page.getByText('Nothing has happened yet').waitFor();
+  const image = `data:image/png;base64,${'A'.repeat(200_000)}`;
+  await hub.post('/zones', { ...HALL, properties: { owner: 'Kim', floor_plan: { image, ground_control_points: [] } } });
+  await page.getByRole('button', { name: 'JSON of the event' }).click();
+  await page.getByText('"owner": "Kim"').waitFor();
+  await page.getByText('… (200022 characters)').waitFor();
+  assert.ok(((await page.locator('.log-json').textContent()) ?? '').length < 2_000);
+});

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { CollisionRow } from '../../src/core/collision/row.ts';
+import { metres, RunningShards, trackable } from './running_shards.ts';
+
+const CARTS = 6;
+
+/** Collisions so far, as `colliding cart 1 cart 2 since <start> at <time>`. */
+function collisionsOf(running: RunningShards): string[] {
+  const told = running.events.filter(({ topic }) => topic === 'collision_events');
+  return told.map(({ collision_type: type, collisions, start_time, collision_time, end_time }) => {
+    const ids = (collisions as readonly { readonly id: string }[]).map(({ id }) => id).join(' ');
+    return `${type} ${ids} since ${start_time} at ${end_time ?? collision_time ?? start_time}`;
+  });
+}
+
+function open(shards: number, keeping?: (rows: readonly unknown[]) => Promise<void> | undefined): RunningShards {
+  const running = new RunningShards({ shards, batchMax: 20, ...(keeping && { keeping }) });
+  for (let cart = 0; cart < CARTS; cart++) {
+    running.tell(trackable(`cart ${cart}`, [`tag ${cart}`], { radius: 2 }));
+  }
+  return running;
+}
+
+const step = fc.record({
+  cart: fc.nat(CARTS - 1),
+  east: fc.double({ min: 0, max: 25, noNaN: true }),
+  after: fc.oneof(
+    { weight: 16, arbitrary: fc.constant('go on' as const) },
+    { weight: 4, arbitrary: fc.constantFrom('yield' as const, 'delete' as const, 'forget' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('kill' as const, 'settle and kill' as const) },
+    { weight: 1, arbitrary: fc.constant('kill all' as const) },
+  ),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** Plays the steps; without `kills` no worker dies. */
+async function play(steps: readonly Step[], kills: boolean): Promise<readonly string[]> {
+  const running = open(2);
+  for (const { cart, east, after } of steps) {
+    running.second++;
+    running.location(`tag ${cart}`, metres(east, 0));
+    if (after === 'go on') continue;
+    if (after === 'delete') {
+      running.tell({ kind: 'trackable', id: `cart ${cart}`, entity: undefined });
+      running.tell(trackable(`cart ${cart}`, [`tag ${cart}`], { radius: 2 }));
+    }
+    if (after === 'forget') running.shards.forget(`tag ${cart}`);
+    if (after === 'settle and kill') await running.settle();
+    if (kills && after.includes('kill')) await running.collisions.kill();
+    if (kills && after === 'kill all') await Promise.all(running.shards.lanes.map((lane) => lane.kill()));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await running.settle();
+  await running.close();
+  assert.equal(running.counts.workerRestarts > 0, kills && steps.some(({ after }) => after.includes('kill')));
+  return collisionsOf(running);
+}
+
+test('Whenever the collision worker is killed, the same collisions are told as if it had lived', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 60 }), async (steps) => {
+      assert.deepEqual(await play(steps, true), await play(steps, false));
+    }),
+    { numRuns: 2, seed: 98, endOnFailure: true },
+  );
+});
+
+test('A new collision worker knows who collides, and where everybody stands', async (t) => {
+  const running = open(2);
+  t.after(() => running.close());
+  for (const [index, east] of [0, 3, 50, 70].entries()) running.location(`tag ${index}`, metres(east, 0));
+  await running.settle();
+  await running.collisions.kill();
+  running.second = 10;
+  running.location('tag 2', metres(68, 0));
+  running.location('tag 1', metres(9, 0));
+  await running.settle();
+  assert.deepEqual(
+    collisionsOf(running).map((collision) => collision.replaceAll(/2026-03-01T12:00:|\.000Z/g, '')),
+    [
+      'collision_start cart 1 cart 0 since 00 at 00',
+      'collision_start cart 2 cart 3 since 10 at 10',
+      'collision_end cart 1 cart 0 since 00 at 10',
+    ],
+  );
+  assert.equal(running.counts.workerRestarts, 1);
+});
+
+test('A collision worker that is killed again and again while it is told what the last one knew loses nothing', async (t) => {
+  const running = open(1);
+  t.after(() => running.close());
+  running.location('tag 0', metres(0, 0));
+  running.location('tag 1', metres(3, 0));
+  await running.settle();
+  await running.collisions.kill();
+  let kills = 2;
+  running.onClock = () => {
+    if (kills-- > 0) void running.collisions.kill();
+  };
+  running.second = 5;
+  running.location('tag 1', metres(30, 0));
+  await running.settle();
+  assert.deepEqual(
+    collisionsOf(running).map((collision) => collision.split(' ')[0]),
+    ['collision_start', 'collision_end'],
+  );
+});
+
+test('A start and an end of a collision are told once they are kept, in the order in which they came', async (t) => {
+  const commits: (() => void)[] = [];
+  const kept: CollisionRow[] = [];
+  const running = open(1, (rows) => {
+    const own = (rows as readonly CollisionRow[]).filter(({ kind }) => kind === 'collision');
+    if (own.length === 0) return undefined;
+    kept.push(...own);
+    return new Promise((resolve) => commits.push(resolve));
+  });
+  t.after(() => running.close());
+  const types = () => collisionsOf(running).map((collision) => collision.split(' ')[0]);
+  const move = async (east: number) => {
+    running.second++;
+    const before = running.collisions.lane.batches;
+    running.location('tag 1', metres(east, 0));
+    while (running.collisions.lane.batches === before) await new Promise((resolve) => setImmediate(resolve));
+  };
+  running.location('tag 0', metres(0, 0));
+  await running.settle();
+  await move(3);
+  assert.equal(kept.at(-1)?.gone, undefined);
+  assert.deepEqual(types(), []);
+  await move(2);
+  assert.deepEqual(types(), [], 'it goes on after its start was told');
+  commits[0]?.();
+  await move(30);
+  assert.deepEqual(types(), ['collision_start', 'colliding']);
+  assert.equal(kept.at(-1)?.gone, true);
+  commits[1]?.();
+  await running.settle();
+  assert.deepEqual(types(), ['collision_start', 'colliding', 'collision_end']);
+});
+
+test('A collision is told at once where it cannot be kept', async (t) => {
+  const running = open(1, () => Promise.reject(new Error('the disk is full')));
+  t.after(() => running.close());
+  running.location('tag 0', metres(0, 0));
+  running.location('tag 1', metres(3, 0));
+  await running.shards.settled().catch(() => undefined);
+  await running.collisions.lane.settled();
+  assert.equal(collisionsOf(running).length, 1);
+});

@@ -1,0 +1,76 @@
+import type { FenceIndex } from '../src/core/fence/fence_index.ts';
+import type { Item } from '../src/core/item.ts';
+import { accept } from '../src/core/location/accepted.ts';
+import { received } from '../src/core/location/received.ts';
+import { openShard } from '../src/core/shard.ts';
+import { blocksOf } from '../src/model/event_block.ts';
+import type { Location } from '../src/model/location.ts';
+import type { Topic, Variant } from '../src/model/topics.ts';
+import { packForNow, packInto } from './protocol.ts';
+
+const ROUNDS = 4;
+const ID = 'made up';
+const TOPICS: readonly Topic[] = ['location_updates', 'trackable_motions', 'fence_events'];
+const VARIANTS = TOPICS.map((topic, index): Variant => ({ id: index + 1, topic, crs: 'EPSG:4326' }));
+const CORNERS = [
+  [8.999, 49.999],
+  [9.001, 49.999],
+  [9.001, 50.001],
+  [8.999, 50.001],
+  [8.999, 49.999],
+];
+const FENCES = [ID, 'circle'];
+const AT_START = { seq: 0, receivedMs: 0 };
+const WORLD: readonly Item[] = [
+  { ...AT_START, kind: 'variants', variants: VARIANTS },
+  {
+    ...AT_START,
+    kind: 'fence',
+    id: ID,
+    entity: { id: ID, region: { type: 'Polygon', coordinates: [CORNERS] }, crs: 'EPSG:4326' },
+  },
+  {
+    ...AT_START,
+    kind: 'fence',
+    id: 'circle',
+    entity: { id: 'circle', region: { type: 'Point', coordinates: [9, 50] }, radius: 10, crs: 'EPSG:4326' },
+  },
+  {
+    ...AT_START,
+    kind: 'trackable',
+    id: ID,
+    entity: { id: ID, type: 'omlox', location_providers: [ID], radius: 1 },
+  },
+];
+
+/**
+ * Lets locations that are made up go in and out of fences in a shard of their own, which is thrown away. Otherwise the
+ * first batch of a worker would take some fifty times as long as later ones, since the engine compiles what it runs for
+ * the first time. `index` is one without fences.
+ */
+export function warmShard(index: FenceIndex): void {
+  const shard = openShard({ index, newId: () => ID, collisionsByDefault: true, providerInTrackableEvents: false });
+  shard.step({ nowMs: 0, items: WORLD, rowsMax: 0 });
+  const area = new Uint8Array(1 << 16);
+  for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
+    const { motions, events, ...outcome } = shard.step({ nowMs, items: [itemOf(nowMs)], rowsMax: Infinity });
+    packForNow(motions);
+    packInto(area, { outcome, events: blocksOf(events), motions: undefined });
+  }
+  // What a fence has in the memory of GEOS is not collected as garbage.
+  shard.step({
+    nowMs: ROUNDS,
+    items: FENCES.map((id) => ({ ...AT_START, kind: 'fence', id, entity: undefined })),
+    rowsMax: 0,
+  });
+}
+
+/** A location in the fences in one round, and far away in the next. */
+function itemOf(atMs: number): Item {
+  const location: Location = {
+    position: { type: 'Point', coordinates: [atMs % 2 === 0 ? 9.1 : 9, 50] },
+    provider_type: 'uwb',
+  };
+  const accepted = accept(location, { providerId: ID, source: ID, crs: 'EPSG:4326', generatedMs: atMs });
+  return received(accepted, { seq: atMs, receivedMs: atMs, generatedMs: atMs });
+}
