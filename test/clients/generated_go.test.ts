@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
-import { installed, run, runInstall } from './generators/tools.ts';
+import { GO, installed, run, runInstall } from './generators/tools.ts';
 import { assertSeen, openWorkshop, type Workshop } from './generators/walk.ts';
 
 const GENERATOR = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
 const MODULE = 'module walk\n\ngo 1.24\n\nrequire github.com/oapi-codegen/runtime v1.8.0\n';
-const GO = ['go', '/usr/local/go/bin/go'].find((program) => spawnSync(program, ['version']).status === 0);
 const SOURCES = new URL('generators/go/', import.meta.url);
 
 const ENV = { GOFLAGS: '-mod=mod -buildvcs=false', GOTOOLCHAIN: 'local', GOWORK: 'off' };

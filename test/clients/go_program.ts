@@ -6,14 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { GO } from './generators/tools.ts';
 
 const SOURCES = fileURLToPath(new URL('go', import.meta.url));
-/** Where Go is unpacked to by those who do not install it as a package. */
-const USUAL_GO = '/usr/local/go/bin/go';
-const go = ['go', USUAL_GO].find((command) => spawnSync(command, ['version']).status === 0);
 
 /** Why the program in Go is not to be had; undefined where it is. */
-export const goIsMissing = go === undefined ? 'skipped: there is no go' : whyNoModules(go);
+export const goIsMissing = GO === undefined ? 'skipped: there is no go' : whyNoModules(GO);
 
 /** Modules come over the network unless they were fetched before. */
 function whyNoModules(command: string): string | undefined {
@@ -31,7 +29,7 @@ export async function buildGoProgram(): Promise<string> {
   mkdirSync(folder, { recursive: true });
   // Another run may build the same meanwhile.
   const building = `${path}.${randomUUID()}`;
-  await promisify(execFile)(go as string, ['build', '-o', building, '.'], { cwd: SOURCES });
+  await promisify(execFile)(GO as string, ['build', '-o', building, '.'], { cwd: SOURCES });
   renameSync(building, path);
   return path;
 }

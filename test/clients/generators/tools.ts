@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +12,11 @@ const CACHE = new URL('../../../test-output/generators/', import.meta.url);
 const INSTALL_MS = 150_000;
 const RUN_MS = 120_000;
 const OUTPUT_MAX_BYTES = 16 << 20;
+/** Where Go is unpacked to by those who do not install it as a package. */
+const USUAL_GO = '/usr/local/go/bin/go';
+
+/** The command of Go; undefined where there is none. */
+export const GO = ['go', USUAL_GO].find((command) => spawnSync(command, ['version']).status === 0);
 
 export interface Tool {
   /** Where it is installed. */
