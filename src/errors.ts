@@ -10,6 +10,7 @@ const CATALOGUE = {
   HUB_METHOD_NOT_ALLOWED: { status: 405, type: '.http.method_not_allowed' },
   HUB_PAYLOAD_TOO_LARGE: { status: 413, type: '.http.payload_too_large' },
   HUB_FOREIGN_PAGE: { status: 403, type: '.auth.permission' },
+  HUB_HOST_UNKNOWN: { status: 403, type: '.auth.permission' },
   HUB_ENCODING_UNKNOWN: { status: 415, type: '.http.bad_request' },
   HUB_TOO_MANY_REQUESTS: { status: 429, type: '.http.unavailable' },
   HUB_HEADERS_TOO_LARGE: { status: 431, type: '.http.payload_too_large' },

@@ -192,7 +192,9 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
   const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation } = parts;
   const { authorization, waiting } = parts;
   const errorTyping = { errorTypes: config.error_types, errorTypePrefix: config.error_type_prefix };
-  const replies = new Replies({ corsEnabled: config.cors, ...errorTyping });
+  // Whom it does not concern is refused before there is an answer.
+  const corsEnabled = config.cors || config.allowed_origins.length > 0;
+  const replies = new Replies({ corsEnabled, ...errorTyping });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   const createSite: typeof createApi = (deps) =>
     withSite(createApi(deps), {
@@ -219,7 +221,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
       },
       rules,
       publishFenceEvent: fenceEventPublisher({ fanout, entities, counts, now }),
-      corsEnabled: config.cors,
+      corsEnabled,
       ...errorTyping,
       versionInfo: VERSION_INFO,
       depthMax: config.max_json_depth,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { StartupError } from '../errors.ts';
+import type { BrowserRules } from '../transport/browsers.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -16,8 +17,18 @@ export function listenSettings(config: Config) {
     frameMaxBytes: config.websocket_max_frame_size * 1024,
     connectionsMax: config.max_connections,
     requestsPerSecond: config.max_requests_per_second,
-    foreignPages: config.cors,
+    browsers: browserRules(config),
     idleTimeoutSeconds: config.websocket_idle_timeout,
+  };
+}
+
+/** A page has no token of its own, so where one is needed it gets nothing that it could not get itself. */
+function browserRules({ cors, allowed_hosts, allowed_origins, require_authorization }: Config): BrowserRules {
+  const isOpen = !require_authorization;
+  return {
+    hosts: isOpen || allowed_hosts.length > 0 ? allowed_hosts : undefined,
+    origins: allowed_origins,
+    foreign: !cors ? 'nothing' : isOpen ? 'read' : 'everything',
   };
 }
 

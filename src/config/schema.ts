@@ -38,7 +38,18 @@ export const ConfigSchema = Type.Object({
     description: 'Whether HTTPS alone is served. Otherwise a hub with a certificate serves HTTP on its port, too.',
   }),
   ...AuthorizationProperties,
-  cors: Type.Boolean({ default: true, description: 'Whether web pages of other origins may use the API.' }),
+  cors: Type.Boolean({
+    default: true,
+    description: 'Whether web pages of other origins may use the API; without authorization they may only read.',
+  }),
+  allowed_origins: Type.Array(Type.String({ pattern: '^(\\*|null|https?://[^/\\s]+)$' }), {
+    default: [],
+    description: 'Origins whose web pages may do everything, such as https://dashboard.example.com. "*" is all.',
+  }),
+  allowed_hosts: Type.Array(Type.String({ pattern: '^(\\*|\\.?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*)$' }), {
+    default: [],
+    description: 'Names the hub may be asked for by, besides localhost, addresses and its host name. "*" is all.',
+  }),
   client_max_body_size: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,

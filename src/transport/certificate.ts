@@ -29,6 +29,8 @@ export interface Certificate {
   readonly digest: string;
   /** End of its time, in milliseconds since 1970. */
   readonly expiresMs: number;
+  /** Whether it is for a host of that name. */
+  names(host: string): boolean;
 }
 
 /**
@@ -58,6 +60,7 @@ export function readCertificate(files: CertificateFiles): Certificate {
     dhParams,
     digest: digest.update(dhParams ?? '').digest('hex'),
     expiresMs: Date.parse(parsed.validTo),
+    names: (host) => parsed.checkHost(host) !== undefined,
   };
 }
 

@@ -1,4 +1,5 @@
 import { HubError } from '../errors.ts';
+import type { Browsers } from './browsers.ts';
 import type { NativeResponse } from './native.ts';
 import { clientOf, type RateLimit } from './rate_limit.ts';
 
@@ -13,11 +14,13 @@ export interface GuardOptions {
   readonly headerMaxBytes: number;
   /** Undefined: as many as come. */
   readonly limit: RateLimit | undefined;
-  /** Whether pages of other origins may send requests. */
-  readonly foreignPages: boolean;
+  readonly browsers: Browsers;
   /** Whether connections come through a front, which tells the client's address in a PROXY header. */
   readonly behindFront: boolean;
 }
+
+/** Says where it comes from. */
+type Addressed = Pick<NativeResponse, 'getRemoteAddress' | 'getProxiedRemoteAddress'>;
 
 /** Refuses requests, be they for HTTP or for a WebSocket, by what their headers say and by how many there are. */
 export class Guard {
@@ -27,9 +30,12 @@ export class Guard {
     this.#options = options;
   }
 
-  /** Why a request is refused; undefined when it is not. hot: once per request. */
-  problemOf(request: Incoming, response: Pick<NativeResponse, 'getRemoteAddress' | 'getProxiedRemoteAddress'>) {
-    const { headerMaxBytes, limit, foreignPages } = this.#options;
+  /**
+   * Why a request is refused; undefined when it is not. `isChange`: it may change something, or asks for a WebSocket. hot:
+   * once per request.
+   */
+  problemOf(request: Incoming, response: Addressed, isChange: boolean): HubError | undefined {
+    const { headerMaxBytes, limit, browsers } = this.#options;
     if (limit !== undefined && !limit.allows(this.clientOf(response))) {
       return new HubError('HUB_TOO_MANY_REQUESTS', 'Cannot take the request: this address sends too many of them');
     }
@@ -42,10 +48,7 @@ export class Guard {
       const what = `Content-Encoding: must be identity, found ${JSON.stringify(encoding.slice(0, 40))}`;
       return new HubError('HUB_ENCODING_UNKNOWN', what);
     }
-    if (!foreignPages && isForeign(request.header('sec-fetch-site'))) {
-      return new HubError('HUB_FOREIGN_PAGE', 'Cannot take the request: it comes from a web page of another origin');
-    }
-    return undefined;
+    return browsers.problemOf(request, isChange);
   }
 
   /** Whether the client may send one more frame. */
@@ -54,17 +57,9 @@ export class Guard {
   }
 
   /** Who sends, as requests are counted; empty when they are not. */
-  clientOf(response: Pick<NativeResponse, 'getRemoteAddress' | 'getProxiedRemoteAddress'>): string {
+  clientOf(response: Addressed): string {
     const { limit, behindFront } = this.#options;
     if (limit === undefined) return '';
     return clientOf(behindFront ? response.getProxiedRemoteAddress() : response.getRemoteAddress());
   }
-}
-
-/**
- * Browsers say so of themselves, over HTTPS and to this machine, and pages cannot change it. Without it a page could send
- * what needs no preflight, such as a POST of a text, or open a WebSocket.
- */
-function isForeign(site: string | undefined): boolean {
-  return site === 'cross-site' || site === 'same-site';
 }

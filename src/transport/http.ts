@@ -16,6 +16,9 @@ export interface HttpOptions {
   readonly report: (error: unknown) => void;
 }
 
+/** Methods that change nothing. */
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
 /** The HTTP side of the server: reads requests, hands them over, writes the replies. */
 export class HttpSide {
   readonly #options: HttpOptions;
@@ -45,7 +48,7 @@ export class HttpSide {
       response.close();
       return;
     }
-    const problem = this.#options.guard.problemOf(exchange, response);
+    const problem = this.#options.guard.problemOf(exchange, response, !READING.has(exchange.method));
     if (problem !== undefined) {
       this.#refuse(exchange, problem);
       return;

@@ -51,7 +51,7 @@ export class PeerSide {
       const native = response.raw as unknown as NativeResponse;
       const problem = this.#closing
         ? new HubError('HUB_UNAVAILABLE', 'Cannot open a WebSocket: the hub is shutting down')
-        : guard.problemOf(incoming(request), native);
+        : guard.problemOf(incoming(request), native, true);
       if (problem !== undefined) {
         send(response, refuse(problem, path));
         return;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HubError, StartupError } from '../errors.ts';
 import type { HandleHttp, HandlePeer, HttpReply } from '../exchange.ts';
+import { type BrowserRules, Browsers } from './browsers.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
 import { openDoor } from './doors.ts';
 import { Guard } from './guard.ts';
@@ -25,8 +26,8 @@ export interface ListenOptions {
   /** Requests and frames of one address; as many as come when left out, or 0. */
   readonly requestsPerSecond?: number;
   readonly idleTimeoutSeconds: number;
-  /** Whether web pages of other origins may send requests. */
-  readonly foreignPages?: boolean;
+  /** What web pages may do; everything when left out. */
+  readonly browsers?: BrowserRules;
   readonly handleHttp: HandleHttp;
   readonly handlePeer: HandlePeer;
   readonly socketPaths: readonly string[];
@@ -59,18 +60,25 @@ export interface Listening {
 const DRAIN_MS = 5_000;
 const CLOSE_FRAME_MS = 100;
 
+const EVERYTHING: BrowserRules = { hosts: undefined, origins: [], foreign: 'everything' };
 const HTTPS_ONLY = new HubError('HUB_UPGRADE_REQUIRED', 'Cannot answer over HTTP: this hub serves HTTPS only');
 
 /** Serves HTTP and WebSocket on one port. Throws a StartupError naming host and port when they cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { host, tls, headerMaxBytes = Number.POSITIVE_INFINITY, connectionsMax = Number.POSITIVE_INFINITY } = options;
-  const { requestsPerSecond = 0, foreignPages = true, report = () => {} } = options;
+  const { requestsPerSecond = 0, browsers = EVERYTHING, report = () => {} } = options;
   const limit = requestsPerSecond > 0 ? new RateLimit(requestsPerSecond, () => performance.now()) : undefined;
-  const guard = new Guard({ headerMaxBytes, limit, foreignPages, behindFront: tls !== undefined });
+  let certificate = tls && readCertificate(tls);
+  const isCertified = (name: string) => certificate?.names(name) === true;
+  const guard = new Guard({
+    headerMaxBytes,
+    limit,
+    browsers: new Browsers({ ...browsers, isCertified }),
+    behindFront: tls !== undefined,
+  });
   const socketPaths = options.socketPaths.flatMap((path) => [path, `${path}/`]);
   const http = new HttpSide({ ...options, socketPaths, report, guard });
   const peers = new PeerSide({ ...options, socketPaths, report, guard });
-  let certificate = tls && readCertificate(tls);
   const answerToPlain = tls?.only ? (path: string) => plainAnswer(options.refuse(HTTPS_ONLY, path)) : undefined;
   const served = certificate && { certificate, answerToPlain };
   const place = { host, port: options.port, connectionsMax, tls: served };

@@ -22,6 +22,10 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Names of hubs and of strangers' pages, all of which are this machine.
+  // Pages that tests make up come from no address, so the browser would take this machine for another network.
+  '--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests',
+  '--host-resolver-rules=MAP *.lan 127.0.0.1, MAP *.example 127.0.0.1',
 ];
 
 /** For what a page does by itself; a busy machine takes a multiple of what it usually needs. */

@@ -81,21 +81,6 @@ group('a server refuses', () => {
     assert.equal(handled, 0);
   });
 
-  test('pages of other origins with 403, where they are not wanted', async (t) => {
-    const { port } = await serve(t, { foreignPages: false, handlePeer: echo });
-    for (const site of ['cross-site', 'same-site']) {
-      assert.match(await get(port, { 'Sec-Fetch-Site': site }), /^HTTP\/1\.1 403 .*web page of another origin"\}$/s);
-      assert.match(await refusedUpgrade(port, { 'Sec-Fetch-Site': site }), /403/);
-    }
-    for (const site of ['same-origin', 'none']) {
-      assert.match(await get(port, { 'Sec-Fetch-Site': site }), /^HTTP\/1\.1 200 /);
-      (await opened(port, { 'Sec-Fetch-Site': site })).terminate();
-    }
-    assert.match(await get(port), /^HTTP\/1\.1 200 /);
-    const { port: open } = await serve(t, { handlePeer: echo });
-    assert.match(await get(open, { 'Sec-Fetch-Site': 'cross-site' }), /^HTTP\/1\.1 200 /);
-  });
-
   test('requests and frames beyond the rate of an address', async (t) => {
     const { port } = await serve(t, { requestsPerSecond: 1, handlePeer: echo });
     const socket = await opened(port);

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { WebSocket } from 'ws';
+import type { BrowserRules } from '../../src/transport/browsers.ts';
+import { makeCertificate, writeCertificate } from '../support/certificates.ts';
+import { echo, raw, SOCKET_PATH, serve } from './harness.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+const OPEN: BrowserRules = { hosts: [], origins: [], foreign: 'read' };
+const CLOSED: BrowserRules = { hosts: [], origins: [], foreign: 'nothing' };
+const AUTHORIZED: BrowserRules = { hosts: undefined, origins: [], foreign: 'everything' };
+
+/** What a server with such rules lets in, by the method and its headers. */
+async function isLetIn(port: number, method: string, headers: Headers): Promise<boolean> {
+  const sent = { Host: 'h', 'Content-Length': '0', ...headers };
+  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
+  const answer = await raw(port, [`${method} /x HTTP/1.1\r\n${lines.join('')}\r\n`], /\r\n\r\n.*\}?$/s);
+  assert.match(answer, /^HTTP\/1\.1 (200|403) /);
+  return answer.startsWith('HTTP/1.1 200');
+}
+
+async function isUpgraded(port: number, headers: Headers): Promise<boolean> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${SOCKET_PATH}`, { headers });
+  const upgraded = await new Promise<boolean>((resolve, reject) => {
+    socket.once('open', () => resolve(true));
+    socket.once('error', ({ message }) => (message.includes('403') ? resolve(false) : reject(new Error(message))));
+  });
+  socket.on('error', () => undefined).terminate();
+  return upgraded;
+}
+
+const STRANGER = { Origin: 'http://stranger.example' };
+const OWN = { Host: 'hub:8081', Origin: 'http://hub:8081' };
+
+/** Rules, what a page sends, and whether it may read, change, and open a WebSocket. */
+const PAGES: readonly (readonly [what: string, BrowserRules, Headers, read: boolean, change: boolean])[] = [
+  ['a program', OPEN, {}, true, true],
+  ['a program', CLOSED, {}, true, true],
+  ['the own page', OPEN, OWN, true, true],
+  ['the own page', CLOSED, OWN, true, true],
+  ['the own page behind HTTPS', CLOSED, { Host: 'hub', Origin: 'https://hub' }, true, true],
+  [
+    'the own page, by its browser',
+    CLOSED,
+    { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://elsewhere' },
+    true,
+    true,
+  ],
+  ['an address that was typed', CLOSED, { 'Sec-Fetch-Site': 'none' }, true, true],
+  ['the own page behind a proxy', CLOSED, { Origin: 'https://rtls', 'X-Forwarded-Host': 'rtls' }, true, true],
+  ['a page of a stranger', OPEN, STRANGER, true, false],
+  ['a page of a stranger', CLOSED, STRANGER, false, false],
+  ['a page of a stranger, where a token is needed', AUTHORIZED, STRANGER, true, true],
+  ['a page of a stranger that says nothing', OPEN, { 'Sec-Fetch-Site': 'cross-site' }, true, false],
+  ['a page of a stranger that says nothing', CLOSED, { 'Sec-Fetch-Site': 'same-site' }, false, false],
+  ['a page on another port', CLOSED, { Host: 'hub:8081', Origin: 'http://hub:3000' }, false, false],
+  ['a file', OPEN, { Origin: 'null' }, true, false],
+  ['a page of this machine', OPEN, { Origin: 'http://localhost:4200' }, true, true],
+  ['a page of this machine', CLOSED, { Origin: 'http://127.0.0.1:4200' }, false, false],
+  ['a name that looks like this machine', OPEN, { Origin: 'http://127.0.0.1.stranger.example' }, true, false],
+  ['a name that looks like this machine', OPEN, { Origin: 'http://localhost.stranger.example' }, true, false],
+  ['a page that is allowed', { ...CLOSED, origins: ['http://stranger.example'] }, STRANGER, true, true],
+  ['a page beside one that is', { ...CLOSED, origins: ['http://other.example'] }, STRANGER, false, false],
+  ['any page', { ...CLOSED, origins: ['*'] }, STRANGER, true, true],
+];
+
+describe('What pages may do', () => {
+  for (const [what, browsers, headers, mayRead, mayChange] of PAGES) {
+    test(`${what} ${JSON.stringify(headers)}, others may do ${browsers.foreign}`, async (t) => {
+      const { port } = await serve(t, { browsers, handlePeer: echo });
+      for (const method of ['GET', 'HEAD', 'OPTIONS'])
+        assert.equal(await isLetIn(port, method, headers), mayRead, method);
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        assert.equal(await isLetIn(port, method, headers), mayChange, method);
+      }
+      assert.equal(await isUpgraded(port, headers), mayChange);
+    });
+  }
+});
+
+const NAMES: readonly (readonly [host: string, allowed: readonly string[], isLetIn: boolean])[] = [
+  ['localhost:8081', [], true],
+  ['LOCALHOST', [], true],
+  ['site.localhost', [], true],
+  ['10.1.2.3:80', [], true],
+  ['[fe80::1]:80', [], true],
+  ['hub', [], true],
+  [hostname(), [], true],
+  ['stranger.example', [], false],
+  ['127.0.0.1.stranger.example', [], false],
+  ['localhost.stranger.example:8081', [], false],
+  ['hub.lan', [], false],
+  ['hub.lan:8081', ['hub.lan'], true],
+  ['HUB.lan.', ['hub.LAN'], true],
+  ['other.lan', ['hub.lan'], false],
+  ['xhub.lan', ['hub.lan', '.hub.lan'], false],
+  ['a.site.example', ['.site.example'], true],
+  ['site.example', ['.site.example'], true],
+  ['stranger.example', ['*'], true],
+];
+
+describe('Names that the hub may be asked for by', () => {
+  for (const [host, hosts, expected] of NAMES) {
+    test(`${host} is ${expected ? 'one' : 'none'} with ${JSON.stringify(hosts)}`, async (t) => {
+      const { port } = await serve(t, { browsers: { ...OPEN, hosts }, handlePeer: echo });
+      for (const method of ['GET', 'POST']) assert.equal(await isLetIn(port, method, { Host: host }), expected);
+      // What was found once is no other the second time.
+      assert.equal(await isLetIn(port, 'GET', { Host: host }), expected);
+      assert.equal(await isUpgraded(port, { Host: host }), expected);
+    });
+  }
+
+  test('those of its certificate are among them', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'hub-names-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const made = makeCertificate('rtls.example');
+    const tls = { ...writeCertificate(folder, made), keyPassword: undefined, dhParamsPath: undefined, only: true };
+    const { port } = await serve(t, { browsers: OPEN, tls });
+    const statusOf = async (name: string): Promise<number | undefined> => {
+      const options = {
+        host: '127.0.0.1',
+        port,
+        ca: made.certificate,
+        headers: { Host: name },
+        servername: 'rtls.example',
+      };
+      const [answer] = (await once(request(options).end(), 'response')) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode;
+    };
+    assert.equal(await statusOf('rtls.example:443'), 200);
+    assert.equal(await statusOf('other.example'), 403);
+  });
+
+  test('every name is one where Host is not looked at', async (t) => {
+    const { port } = await serve(t, { browsers: AUTHORIZED });
+    assert.equal(await isLetIn(port, 'POST', { Host: 'stranger.example' }), true);
+  });
+});
