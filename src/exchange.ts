@@ -3,7 +3,8 @@
  * other, nor the HTTP server in use.
  */
 
-export interface HttpRequest {
+/** What is known of a request before its body is read. */
+export interface HttpHead {
   /** Upper case. */
   readonly method: string;
   /** As received, without the query: still percent-encoded. */
@@ -12,6 +13,9 @@ export interface HttpRequest {
   readonly query: string;
   /** Value of a header, by its lower-case name. */
   header(name: string): string | undefined;
+}
+
+export interface HttpRequest extends HttpHead {
   /** Empty when there is none. To be read anew after each await: the bytes may have moved meanwhile. */
   readonly body: Uint8Array;
 }
@@ -23,6 +27,9 @@ export interface HttpReply {
 }
 
 export type HandleHttp = (request: HttpRequest) => HttpReply | Promise<HttpReply>;
+
+/** Decides whether a large body is read: undefined, or what the request is answered instead. */
+export type AdmitBody = (head: HttpHead) => HttpReply | undefined | Promise<HttpReply | undefined>;
 
 /** The other end of a WebSocket connection. */
 export interface Peer {
@@ -52,3 +59,17 @@ export interface PeerEvents {
 }
 
 export type HandlePeer = (peer: Peer) => PeerEvents;
+
+/** Something that waits for a client to read it. */
+export interface Waiting {
+  /** Bytes that wait now. */
+  readonly bytes: number;
+  /** Ends the connection, and forgets what waits. */
+  drop(): void;
+}
+
+/** Counts what clients have not read yet, of all connections, and bounds it. */
+export interface CountUnsent {
+  /** That much more waits in one place; less where it is negative. May drop it, or another one. */
+  changed(by: number, one: Waiting): void;
+}

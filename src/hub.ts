@@ -2,8 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { openShapeChecks } from '../wasm/shape_checks.ts';
 import { garbageCollector } from '../workers/garbage.ts';
 import type { Sources } from './adapters/sources.ts';
-import { createApi } from './api/api.ts';
+import { admitBodies, createApi } from './api/api.ts';
 import { Replies } from './api/replies.ts';
+import type { ApiDeps } from './api/route.ts';
 import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
 import type { Fetch } from './auth/fetch_json.ts';
@@ -16,6 +17,7 @@ import type { CollisionRow } from './core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
 import { RULES_SETTING } from './entities/locating_rules.ts';
+import type { HubError } from './errors.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
 import type { Fanout } from './fanout/fanout.ts';
 
@@ -35,6 +37,7 @@ import { openStore } from './store/open.ts';
 import { beginReading, type Reading } from './store/reading.ts';
 import type { Store } from './store/store.ts';
 import { type Listening, listen } from './transport/server.ts';
+import { Unsent } from './transport/unsent.ts';
 
 export const VERSION_INFO = { hub_version: '0.1.0', vendor: 'omlox location hub', api_version: '2.0.0' };
 
@@ -196,38 +199,41 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
   const corsEnabled = config.cors || config.allowed_origins.length > 0;
   const replies = new Replies({ corsEnabled, ...errorTyping });
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
-  const createSite: typeof createApi = (deps) =>
-    withSite(createApi(deps), {
-      files: readSiteFiles(SITE_FOLDER),
-      settings: siteSettings(config, authorization),
-      ...(authorization && { permitted: authorization.permitted }),
-      refuse: (error, path) => replies.error(error, path),
-    });
+  const refuse = (error: HubError, path: string) => replies.error(error, path);
+  const unsent = new Unsent(config.max_unsent_memory * 2 ** 20);
+  const api: ApiDeps = {
+    entities,
+    read: (query) => shards.ask(query),
+    acceptLocations: (values, incoming) => ingest.locations(values, incoming),
+    acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
+    zonesMoved: () => zoneMoves.settled(),
+    acceptCisco: sources.acceptCisco,
+    forgetLocation: async (id) => shards.forget(id),
+    async forgetAllLocations() {
+      for (const { id } of entities.list('provider')) shards.forget(id);
+    },
+    rules,
+    publishFenceEvent: fenceEventPublisher({ fanout, entities, counts, now }),
+    corsEnabled,
+    ...errorTyping,
+    versionInfo: VERSION_INFO,
+    depthMax: config.max_json_depth,
+    operation,
+    ...(authorization && { authorization: authorization.api }),
+  };
   return listen({
     ...listenSettings(config),
     socketPaths: SOCKET_PATHS,
-    refuse: (error, path) => replies.error(error, path),
+    refuse,
     report,
-    handleHttp: createSite({
-      entities,
-      read: (query) => shards.ask(query),
-      acceptLocations: (values, incoming) => ingest.locations(values, incoming),
-      acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
-      zonesMoved: () => zoneMoves.settled(),
-      acceptCisco: sources.acceptCisco,
-      forgetLocation: async (id) => shards.forget(id),
-      async forgetAllLocations() {
-        for (const { id } of entities.list('provider')) shards.forget(id);
-      },
-      rules,
-      publishFenceEvent: fenceEventPublisher({ fanout, entities, counts, now }),
-      corsEnabled,
-      ...errorTyping,
-      versionInfo: VERSION_INFO,
-      depthMax: config.max_json_depth,
-      operation,
-      ...(authorization && { authorization: authorization.api }),
+    handleHttp: withSite(createApi(api), {
+      files: readSiteFiles(SITE_FOLDER),
+      settings: siteSettings(config, authorization),
+      ...(authorization && { permitted: authorization.permitted }),
+      refuse,
     }),
+    admitBody: admitBodies(api),
+    unsent,
     handlePeer: createSocket({
       fanout,
       open: operation.open,
@@ -241,6 +247,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
       ...(authorization && { authorize: authorization.socket }),
       now,
       schedule,
+      unsent,
       queueMaxBytes: config.websocket_buffer_size << 20,
       tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
       report,

@@ -1,6 +1,6 @@
 import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
-import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
+import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
 import { checkKept, checkSize, parseBody, parseExactBody, textOf } from './body.ts';
 import { checkBodyOwned, checkPathOwned } from './ownership.ts';
@@ -24,6 +24,39 @@ export function createApi(hub: ApiDeps): HandleHttp {
       return replied instanceof Promise ? replied.catch((error: unknown) => refuse(error, request, reply)) : replied;
     } catch (error) {
       return refuse(error, request, reply);
+    }
+  };
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * Decides by the head of a request whether its body, which is large, is read: what needs a token must have one that
+ * suffices. What takes no body is answered without it.
+ */
+export function admitBodies(hub: ApiDeps): AdmitBody {
+  const router = new Router(ROUTES);
+  const reply = new Replies(hub);
+  const handle = createApi(hub);
+  const { authorization } = hub;
+  return (head) => {
+    const match = router.find(head.path);
+    const route = match?.methods.get(head.method as Method);
+    if (match === undefined || route?.body === undefined) {
+      const { method, path, query } = head;
+      return handle({ method, path, query, header: (name) => head.header(name), body: NO_BYTES });
+    }
+    const target = authorization?.targets.of(route, match);
+    if (authorization === undefined || target === undefined) return undefined;
+    try {
+      const access = authorization.admit(target, bearerToken(head.header('authorization')));
+      if (!(access instanceof Promise)) return undefined;
+      return access.then(
+        () => undefined,
+        (error: unknown) => refuse(error, head, reply),
+      );
+    } catch (error) {
+      return refuse(error, head, reply);
     }
   };
 }
@@ -89,7 +122,7 @@ function allowed({ methods }: Match): string {
   return [...names, 'OPTIONS'].join(', ');
 }
 
-function refuse(error: unknown, { path }: HttpRequest, reply: Replies): HttpReply {
+function refuse(error: unknown, { path }: HttpHead, reply: Replies): HttpReply {
   if (error instanceof HubError) return reply.error(error, path);
   throw error;
 }

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { StartupError } from '../errors.ts';
-import type { BrowserRules } from '../transport/browsers.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -13,6 +12,7 @@ export function listenSettings(config: Config) {
     port: config.port,
     tls: tlsSettings(config),
     bodyMaxBytes: config.client_max_body_size * 1024,
+    bodiesMaxBytes: config.max_body_memory * 2 ** 20,
     headerMaxBytes: config.client_max_header_size * 1024,
     frameMaxBytes: config.websocket_max_frame_size * 1024,
     connectionsMax: config.max_connections,
@@ -23,13 +23,13 @@ export function listenSettings(config: Config) {
 }
 
 /** A page has no token of its own, so where one is needed it gets nothing that it could not get itself. */
-function browserRules({ cors, allowed_hosts, allowed_origins, require_authorization }: Config): BrowserRules {
+function browserRules({ cors, allowed_hosts, allowed_origins, require_authorization }: Config) {
   const isOpen = !require_authorization;
   return {
     hosts: isOpen || allowed_hosts.length > 0 ? allowed_hosts : undefined,
     origins: allowed_origins,
     foreign: !cors ? 'nothing' : isOpen ? 'read' : 'everything',
-  };
+  } as const;
 }
 
 function tlsSettings(config: Config) {

@@ -56,6 +56,18 @@ export const ConfigSchema = Type.Object({
     default: 10_000,
     description: 'Largest body of a request, in KiB. A larger one is answered 413.',
   }),
+  max_body_memory: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 256,
+    description: 'Memory for bodies that are being read, in MiB. What comes beyond is answered 503.',
+  }),
+  max_unsent_memory: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 512,
+    description: 'Memory for what clients have not read yet, in MiB. Beyond it the slowest connection is closed.',
+  }),
   client_max_header_size: Type.Integer({
     minimum: 1,
     maximum: 64,

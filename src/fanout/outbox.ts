@@ -1,4 +1,4 @@
-import type { Peer } from '../exchange.ts';
+import type { CountUnsent, Peer, Waiting } from '../exchange.ts';
 import { type Batch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES } from './batch.ts';
 import type { Subscriber } from './fanout.ts';
 
@@ -9,19 +9,22 @@ import type { Subscriber } from './fanout.ts';
  *                  \-> it does not: queue --> drained(): queue, coalesced --/
  *                                         \-> over the bound: close 1013, forget all
  *
- * Nothing is dropped silently: a connection gets everything, or it is closed.
+ * Nothing is dropped silently: a connection gets everything, or it is closed. What waits for all connections together is
+ * bounded, too (`unsent`): the one that most waits for is closed then.
  */
 export interface OutboxOptions {
   /** Most bytes that may wait, those that the network has not taken included. */
   readonly queueMaxBytes: number;
   /** Frames go out while fewer bytes wait in the network: what is there cannot be taken back or freed. */
   readonly networkMaxBytes: number;
+  /** Counts what waits; left out: nobody does. */
+  readonly unsent?: CountUnsent;
   /** Told when the connection is closed because it is too slow. */
   readonly overflowed: (waitingBytes: number) => void;
 }
 
 /** A frame that waits. Events of one subscription that wait one behind the other are joined when they are sent. */
-type Waiting =
+type Frame =
   | { readonly kind: 'reply'; readonly text: string; readonly bytes: number }
   | { readonly kind: 'message'; readonly prefix: Uint8Array; readonly payload: Uint8Array; readonly bytes: number };
 
@@ -31,15 +34,17 @@ const WAITING_OVERHEAD_BYTES = 128;
 /** Closes for trying again later: the peer has not read what was sent. */
 const TRY_AGAIN_LATER = 1013;
 
-export class Outbox implements Subscriber {
+export class Outbox implements Subscriber, Waiting {
   readonly #peer: Peer;
   readonly #options: OutboxOptions;
   /** What stands before the payload in frames of a subscription. */
   readonly #prefixes = new Map<number, Uint8Array>();
   /** The slots before #head are empty: their frames have been sent. */
-  #waiting: (Waiting | undefined)[] = [];
+  #waiting: (Frame | undefined)[] = [];
   #head = 0;
   #waitingBytes = 0;
+  /** Of these, and those in the network, as many are counted. */
+  #countedBytes = 0;
   #closed = false;
 
   constructor(peer: Peer, options: OutboxOptions) {
@@ -82,6 +87,12 @@ export class Outbox implements Subscriber {
     while (this.#head < this.#waiting.length && this.#networkHasRoom()) this.#peer.send(this.#next());
     if (this.#head === this.#waiting.length) this.#clear();
     else this.#compact();
+    this.#count(this.waitingBytes());
+  }
+
+  /** Bytes that wait here and in the network, as of when something was sent or taken last. */
+  get bytes(): number {
+    return this.#countedBytes;
   }
 
   /** Bytes that wait here and in the network. */
@@ -94,6 +105,12 @@ export class Outbox implements Subscriber {
     this.#closed = true;
     this.#prefixes.clear();
     this.#clear();
+    this.#count(0);
+  }
+
+  /** Closes the connection, since too much waits for it. */
+  drop(): void {
+    if (!this.#closed) this.#closeSlow('which is most of what may wait for all connections');
   }
 
   /** A payload that waits is a copy: the bytes that it is cut from may hold much more, for others. */
@@ -107,17 +124,31 @@ export class Outbox implements Subscriber {
   }
 
   #networkHasRoom(): boolean {
-    return this.#peer.bufferedBytes() < this.#options.networkMaxBytes;
+    const bufferedBytes = this.#peer.bufferedBytes();
+    this.#count(this.#waitingBytes + bufferedBytes);
+    return bufferedBytes < this.#options.networkMaxBytes;
   }
 
-  #wait(frame: Waiting): void {
+  #count(bytes: number): void {
+    const by = bytes - this.#countedBytes;
+    if (by === 0) return;
+    this.#countedBytes = bytes;
+    this.#options.unsent?.changed(by, this);
+  }
+
+  #wait(frame: Frame): void {
     this.#waiting.push(frame);
     this.#waitingBytes += frame.bytes;
     const bytes = this.waitingBytes();
-    if (bytes <= this.#options.queueMaxBytes) return;
+    if (bytes > this.#options.queueMaxBytes) this.#closeSlow(`${this.#options.queueMaxBytes} may`);
+    else this.#count(bytes);
+  }
+
+  #closeSlow(why: string): void {
+    const bytes = this.waitingBytes();
     this.close();
     this.#options.overflowed(bytes);
-    this.#peer.close(TRY_AGAIN_LATER, `Too slow: ${bytes} bytes wait, ${this.#options.queueMaxBytes} may`);
+    this.#peer.close(TRY_AGAIN_LATER, `Too slow: ${bytes} bytes wait, ${why}`);
   }
 
   /** Takes the next frame, joined with the events of the same subscription that directly follow it. */
@@ -137,8 +168,8 @@ export class Outbox implements Subscriber {
     return message(frame.prefix, payloads);
   }
 
-  #take(): Waiting {
-    const frame = this.#waiting[this.#head] as Waiting;
+  #take(): Frame {
+    const frame = this.#waiting[this.#head] as Frame;
     this.#waiting[this.#head] = undefined;
     this.#head++;
     this.#waitingBytes -= frame.bytes;

@@ -54,10 +54,11 @@ export class Session implements PeerEvents {
     this.path = peer.path;
     this.#isGoClient = peer.userAgent.startsWith('Go-http-client/');
     const { subscriptionIdMode: mode, queueMaxBytes = 64 * 1024 * 1024, networkMaxBytes = 256 * 1024 } = deps;
+    const { unsent } = deps;
     // The Go client knows the subscription of a message by the absence of an id, and drops messages that have one.
     this.echoId = mode === 'always' || (mode === 'auto' && !this.#isGoClient);
     const overflowed = (waitingBytes: number): void => deps.tooSlow?.(peer, waitingBytes);
-    this.outbox = new Outbox(peer, { queueMaxBytes, networkMaxBytes, overflowed });
+    this.outbox = new Outbox(peer, { queueMaxBytes, networkMaxBytes, ...(unsent && { unsent }), overflowed });
     deps.open?.add(this.outbox);
     this.#peer = peer;
     this.#token = bearerToken(peer.authorization) ?? new URLSearchParams(peer.query).get('token') ?? undefined;

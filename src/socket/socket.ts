@@ -1,5 +1,5 @@
 import type { Access } from '../auth/authorizer.ts';
-import type { HandlePeer, Peer } from '../exchange.ts';
+import type { CountUnsent, HandlePeer, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { Outbox } from '../fanout/outbox.ts';
 import type { View } from '../model/topics.ts';
@@ -56,6 +56,8 @@ export interface SocketDeps {
   readonly depthMax?: number;
   /** Holds the outboxes of the open connections, for whoever wants to count them. */
   readonly open?: Set<Outbox>;
+  /** Counts what subscribers have not read yet. */
+  readonly unsent?: CountUnsent;
   /** See OutboxOptions; 64 MiB and 256 KiB when left out. */
   readonly queueMaxBytes?: number;
   readonly networkMaxBytes?: number;

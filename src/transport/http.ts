@@ -1,12 +1,19 @@
-import { STATUS_CODES } from 'node:http';
 import { HubError } from '../errors.ts';
-import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
-import type { Guard, Incoming } from './guard.ts';
+import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.ts';
+import { answerWith } from './answer.ts';
+import type { Guard } from './guard.ts';
+import type { Budget } from './memory.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
+import { Exchange } from './received.ts';
 
 export interface HttpOptions {
   readonly bodyMaxBytes: number;
   readonly guard: Guard;
+  /** Asked before more than SMALL_BODY_BYTES of a body are read. */
+  readonly admitBody: AdmitBody;
+  /** For bodies that are not handled yet. */
+  readonly bodies: Budget;
+  readonly unsent: CountUnsent;
   readonly handleHttp: HandleHttp;
   /** Paths that speak WebSocket only; a plain request to them is answered 426. */
   readonly socketPaths: readonly string[];
@@ -16,6 +23,8 @@ export interface HttpOptions {
   readonly report: (error: unknown) => void;
 }
 
+/** As much of a body is read before it is known who sends it. */
+export const SMALL_BODY_BYTES = 64 * 1024;
 /** Methods that change nothing. */
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -34,11 +43,12 @@ export class HttpSide {
 
   /** Takes a request from the native server. hot: once per PUT. */
   receive(response: NativeResponse, native: NativeRequest): void {
-    const exchange = new Exchange(response, native);
+    const { guard, bodies, bodyMaxBytes } = this.#options;
+    const exchange = new Exchange(response, native, bodies);
     this.#inFlight++;
     response.onAborted(() => {
       exchange.aborted = true;
-      if (!exchange.answered) this.#leave();
+      if (!exchange.answered) this.#leave(exchange);
     });
     if (this.#closing) {
       this.#refuse(exchange, new HubError('HUB_UNAVAILABLE', 'Cannot take the request: the hub is shutting down'));
@@ -48,27 +58,70 @@ export class HttpSide {
       response.close();
       return;
     }
-    const problem = this.#options.guard.problemOf(exchange, response, !READING.has(exchange.method));
+    const problem = guard.problemOf(exchange, response, !READING.has(exchange.method));
     if (problem !== undefined) {
       this.#refuse(exchange, problem);
       return;
     }
-    if (Number(exchange.header('content-length')) > this.#options.bodyMaxBytes) {
-      this.#refuse(exchange, this.#tooLarge(Number(exchange.header('content-length'))));
+    const declaredBytes = Number(exchange.header('content-length'));
+    if (declaredBytes > bodyMaxBytes) {
+      this.#refuse(exchange, this.#tooLarge(declaredBytes));
       return;
     }
-    response.onData((chunk, isLast) => {
-      // What still comes after a refusal is read and thrown away, so that the client gets to read the answer.
-      if (exchange.answered) return;
-      if (isLast && exchange.bodyBytes === 0) exchange.borrow(chunk);
-      else exchange.append(chunk);
-      if (exchange.bodyBytes > this.#options.bodyMaxBytes) {
-        this.#refuse(exchange, this.#tooLarge(exchange.bodyBytes));
-      } else if (isLast) {
-        exchange.finish();
-        this.#handle(exchange);
-      }
-    });
+    if (declaredBytes > SMALL_BODY_BYTES) this.#askToAdmit(exchange);
+    if (exchange.answered) return;
+    response.onData((chunk, isLast) => this.#read(exchange, chunk, isLast));
+  }
+
+  #read(exchange: Exchange, chunk: ArrayBuffer, isLast: boolean): void {
+    // What still comes after a refusal is read and thrown away, so that the client gets to read the answer.
+    if (exchange.answered || exchange.aborted) return;
+    exchange.isWhole = isLast;
+    const isWaiting = exchange.admission === 'asked';
+    if (isLast && exchange.bodyBytes === 0 && !isWaiting) exchange.borrow(chunk);
+    else if (!exchange.append(chunk)) {
+      const { maxBytes } = this.#options.bodies;
+      const what = `Cannot take the request: bodies of ${maxBytes} bytes, which is as many as may, are being read`;
+      this.#refuse(exchange, new HubError('HUB_UNAVAILABLE', what));
+      return;
+    }
+    if (exchange.bodyBytes > this.#options.bodyMaxBytes) {
+      this.#refuse(exchange, this.#tooLarge(exchange.bodyBytes));
+      return;
+    }
+    if (exchange.bodyBytes > SMALL_BODY_BYTES && exchange.admission === undefined && !isLast)
+      this.#askToAdmit(exchange);
+    else if (isLast && !isWaiting) this.#finish(exchange);
+  }
+
+  /** Asks whether the client may send a large body, by its headers alone; nothing more is read meanwhile. */
+  #askToAdmit(exchange: Exchange): void {
+    const refused = this.#options.admitBody(exchange);
+    if (!(refused instanceof Promise)) {
+      if (refused !== undefined) this.#answer(exchange, refused);
+      else exchange.admission = 'given';
+      return;
+    }
+    exchange.admission = 'asked';
+    exchange.response.pause();
+    refused.then(
+      (reply) => this.#admit(exchange, () => reply !== undefined && this.#answer(exchange, reply)),
+      (error: unknown) => this.#admit(exchange, () => this.#fail(exchange, error)),
+    );
+  }
+
+  /** The client may go on, unless it is answered now. */
+  #admit(exchange: Exchange, answer: () => void): void {
+    if (exchange.aborted || exchange.answered) return;
+    exchange.admission = 'given';
+    exchange.response.resume();
+    answer();
+    if (!exchange.answered && exchange.isWhole) this.#finish(exchange);
+  }
+
+  #finish(exchange: Exchange): void {
+    exchange.finish();
+    this.#handle(exchange);
   }
 
   /** Refuses new requests and resolves when those in flight have been answered. */
@@ -129,111 +182,13 @@ export class HttpSide {
   #answer(exchange: Exchange, reply: HttpReply): void {
     if (exchange.aborted || exchange.answered) return;
     exchange.answered = true;
-    exchange.response.cork(() => write(exchange, reply, this.#closing));
-    this.#leave();
+    exchange.response.cork(() => answerWith(exchange, reply, { unsent: this.#options.unsent, isLast: this.#closing }));
+    this.#leave(exchange);
   }
 
-  #leave(): void {
+  #leave(exchange: Exchange): void {
+    exchange.release();
     this.#inFlight--;
     if (this.#inFlight === 0) this.#idle?.();
-  }
-}
-
-/** One request and its answer. The native request is gone when its handler returns, so all of it is copied. */
-class Exchange implements HttpRequest, Incoming {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly response: NativeResponse;
-  body: Uint8Array = NO_BYTES;
-  bodyBytes = 0;
-  answered = false;
-  aborted = false;
-  headerBytes = 0;
-  /**
-   * Where the body ends is a guess: it has two lengths, or a coding that the native server does not know, but takes for
-   * chunks. A proxy before the hub may guess otherwise, and take for a body what is a request of its own here.
-   */
-  isAmbiguous = false;
-  /** Names and values in turn: cheaper to fill than an object, and requests have few headers. */
-  readonly #headers: string[] = [];
-  #chunks: Uint8Array[] | undefined;
-  #isBorrowed = false;
-
-  constructor(response: NativeResponse, native: NativeRequest) {
-    this.response = response;
-    this.method = native.getCaseSensitiveMethod().toUpperCase();
-    this.path = native.getUrl();
-    this.query = native.getQuery() ?? '';
-    const headers = this.#headers;
-    let hasLength = false;
-    native.forEach((name, value) => {
-      headers.push(name, value);
-      this.headerBytes += name.length + value.length;
-      if (name === 'content-length') {
-        this.isAmbiguous ||= hasLength;
-        hasLength = true;
-      } else if (name === 'transfer-encoding' && value.toLowerCase() !== 'chunked') this.isAmbiguous = true;
-    });
-  }
-
-  header(name: string): string | undefined {
-    const headers = this.#headers;
-    for (let i = 0; i < headers.length; i += 2) {
-      if (headers[i] === name) return headers[i + 1];
-    }
-    return undefined;
-  }
-
-  /** Takes a body that is one chunk, as most are. The chunk is detached when the native server's call returns. */
-  borrow(chunk: ArrayBuffer): void {
-    this.bodyBytes = chunk.byteLength;
-    this.body = new Uint8Array(chunk);
-    this.#isBorrowed = true;
-  }
-
-  /** Copies what is borrowed: somebody may read it after the native server's call. */
-  keepBody(): void {
-    if (this.#isBorrowed) this.body = this.body.slice();
-    this.#isBorrowed = false;
-  }
-
-  /** Copies a chunk, which is detached soon. */
-  append(chunk: ArrayBuffer): void {
-    if (chunk.byteLength === 0) return;
-    this.bodyBytes += chunk.byteLength;
-    const copy = new Uint8Array(chunk.slice(0));
-    if (this.body === NO_BYTES) this.body = copy;
-    else if (this.#chunks === undefined) this.#chunks = [this.body, copy];
-    else this.#chunks.push(copy);
-  }
-
-  /** The body is complete. */
-  finish(): void {
-    if (this.#chunks === undefined) return;
-    this.body = Buffer.concat(this.#chunks, this.bodyBytes);
-    this.#chunks = undefined;
-  }
-}
-
-const NO_BYTES = new Uint8Array(0);
-
-const STATUS_LINES = new Map(
-  Object.entries(STATUS_CODES).map(([status, phrase]) => [Number(status), `${status} ${phrase}`]),
-);
-
-/** Characters that would end a header early. Values may come from a client (an id in Location). */
-const LINE_BREAKS = /[\r\n\0]/g;
-
-function write({ response, method }: Exchange, { status, headers, body }: HttpReply, closeConnection: boolean): void {
-  response.writeStatus(STATUS_LINES.get(status) ?? `${status} Unknown`);
-  for (const name in headers) response.writeHeader(name, (headers[name] ?? '').replace(LINE_BREAKS, ''));
-  if (method === 'HEAD') {
-    if (body !== undefined) response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
-    response.endWithoutBody();
-  } else if (status === 204 || status === 304) {
-    response.endWithoutBody();
-  } else {
-    response.end(body ?? '', closeConnection);
   }
 }

@@ -33,12 +33,24 @@ export interface NativeResponse {
   writeStatus(line: string): unknown;
   writeHeader(name: string, value: string): unknown;
   end(body: string | Uint8Array, closeConnection: boolean): unknown;
+  /**
+   * Sends what the network takes of a body that has `totalBytes` in all, and of which this is the rest. Says whether it
+   * took all that was given, and whether the response has ended with it.
+   */
+  tryEnd(rest: Uint8Array, totalBytes: number): readonly [hasTakenAll: boolean, hasEnded: boolean];
+  /** How much of the body the network has taken. */
+  getWriteOffset(): number;
+  /** Called when the network takes more: with how much of the body it has taken. To return whether it took all then. */
+  onWritable(handle: (takenBytes: number) => boolean): unknown;
   /** Ends without a body and without Content-Length. Any argument, undefined too, would be taken for a length. */
   endWithoutBody(): unknown;
   onAborted(handle: () => void): unknown;
   /** The chunk is detached when the handler returns. Called with an empty last chunk when there is no body. */
   onData(handle: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
   cork(write: () => void): unknown;
+  /** Reads nothing more of the connection until it is resumed. */
+  pause(): unknown;
+  resume(): unknown;
   /** Closes the connection at once. */
   close(): unknown;
   /** The client's address, 4 or 16 bytes. */

@@ -1,14 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HubError, StartupError } from '../errors.ts';
-import type { HandleHttp, HandlePeer, HttpReply } from '../exchange.ts';
+import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, HttpReply } from '../exchange.ts';
 import { type BrowserRules, Browsers } from './browsers.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
 import { openDoor } from './doors.ts';
 import { Guard } from './guard.ts';
 import { HttpSide } from './http.ts';
+import { Budget } from './memory.ts';
 import { PeerSide } from './peers.ts';
 import { plainAnswer } from './plain_answer.ts';
 import { RateLimit } from './rate_limit.ts';
+import { Unsent } from './unsent.ts';
 
 export interface ListenOptions {
   /** Name or address of the interface; `localhost` means both loopback addresses. */
@@ -29,6 +31,12 @@ export interface ListenOptions {
   /** What web pages may do; everything when left out. */
   readonly browsers?: BrowserRules;
   readonly handleHttp: HandleHttp;
+  /** Asked before a large body is read; left out: everybody may send one. */
+  readonly admitBody?: AdmitBody;
+  /** Bytes of all bodies that are being read at once; as many as come when left out. */
+  readonly bodiesMaxBytes?: number;
+  /** What clients have not read yet; shared by the answers, and by whoever sends frames. */
+  readonly unsent?: CountUnsent;
   readonly handlePeer: HandlePeer;
   readonly socketPaths: readonly string[];
   /** Makes the answer to a request for a path that could not be handled. */
@@ -60,12 +68,13 @@ export interface Listening {
 const DRAIN_MS = 5_000;
 const CLOSE_FRAME_MS = 100;
 
+const NO_BOUND = Number.POSITIVE_INFINITY;
 const EVERYTHING: BrowserRules = { hosts: undefined, origins: [], foreign: 'everything' };
 const HTTPS_ONLY = new HubError('HUB_UPGRADE_REQUIRED', 'Cannot answer over HTTP: this hub serves HTTPS only');
 
 /** Serves HTTP and WebSocket on one port. Throws a StartupError naming host and port when they cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { host, tls, headerMaxBytes = Number.POSITIVE_INFINITY, connectionsMax = Number.POSITIVE_INFINITY } = options;
+  const { host, tls, headerMaxBytes = NO_BOUND, connectionsMax = NO_BOUND } = options;
   const { requestsPerSecond = 0, browsers = EVERYTHING, report = () => {} } = options;
   const limit = requestsPerSecond > 0 ? new RateLimit(requestsPerSecond, () => performance.now()) : undefined;
   let certificate = tls && readCertificate(tls);
@@ -77,7 +86,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     behindFront: tls !== undefined,
   });
   const socketPaths = options.socketPaths.flatMap((path) => [path, `${path}/`]);
-  const http = new HttpSide({ ...options, socketPaths, report, guard });
+  const { admitBody = () => undefined, bodiesMaxBytes = NO_BOUND, unsent = new Unsent(NO_BOUND) } = options;
+  const bodies = new Budget(bodiesMaxBytes);
+  const http = new HttpSide({ ...options, socketPaths, report, guard, admitBody, bodies, unsent });
   const peers = new PeerSide({ ...options, socketPaths, report, guard });
   const answerToPlain = tls?.only ? (path: string) => plainAnswer(options.refuse(HTTPS_ONLY, path)) : undefined;
   const served = certificate && { certificate, answerToPlain };

@@ -69,6 +69,11 @@ export class RawSocket {
     return this.frames.some(wanted);
   }
 
+  /** Reads nothing more. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
   close(): void {
     this.#socket.destroy();
   }

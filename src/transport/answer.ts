@@ -1,0 +1,75 @@
+import { STATUS_CODES } from 'node:http';
+import type { CountUnsent, HttpReply, Waiting } from '../exchange.ts';
+import type { NativeResponse } from './native.ts';
+
+const STATUS_LINES = new Map(
+  Object.entries(STATUS_CODES).map(([status, phrase]) => [Number(status), `${status} ${phrase}`]),
+);
+
+/** Characters that would end a header early. Values may come from a client (an id in Location). */
+const LINE_BREAKS = /[\r\n\0]/g;
+/** What is no longer than that is handed to the native server whole, which keeps what the network does not take. */
+const SHORT_BYTES = 1024;
+
+export interface Answering {
+  /** Where what the client does not read yet is counted. */
+  readonly unsent: CountUnsent;
+  /** Whether the connection ends with the answer. */
+  readonly isLast: boolean;
+}
+
+/**
+ * Writes the answer to a request; call it corked. A long body stays where it is, and goes out as the client reads it: the
+ * native server would keep a copy for each answer that nobody reads. It ends a connection on which a request comes before
+ * the last answer is out, so there is one such answer per connection.
+ */
+export function answerWith(
+  { response, method }: { readonly response: NativeResponse; readonly method: string },
+  { status, headers, body = '' }: HttpReply,
+  { unsent, isLast }: Answering,
+): void {
+  response.writeStatus(STATUS_LINES.get(status) ?? `${status} Unknown`);
+  for (const name in headers) response.writeHeader(name, (headers[name] ?? '').replace(LINE_BREAKS, ''));
+  if (method === 'HEAD') {
+    if (body.length > 0) response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
+    response.endWithoutBody();
+  } else if (status === 204 || status === 304) response.endWithoutBody();
+  else if (isLast || body.length <= SHORT_BYTES) response.end(body, isLast);
+  else sendAsRead(response, typeof body === 'string' ? Buffer.from(body) : body, unsent);
+}
+
+function sendAsRead(response: NativeResponse, body: Uint8Array, unsent: CountUnsent): void {
+  const [, hasEnded] = response.tryEnd(body, body.length);
+  if (hasEnded) return;
+  const waiting = new UnreadAnswer(response, unsent);
+  waiting.now(body.length - response.getWriteOffset());
+  response.onAborted(() => waiting.now(0));
+  response.onWritable((takenBytes) => {
+    const [hasTakenAll, ended] = response.tryEnd(body.subarray(takenBytes), body.length);
+    waiting.now(ended ? 0 : body.length - response.getWriteOffset());
+    return hasTakenAll;
+  });
+}
+
+class UnreadAnswer implements Waiting {
+  bytes = 0;
+  readonly #response: NativeResponse;
+  readonly #unsent: CountUnsent;
+
+  constructor(response: NativeResponse, unsent: CountUnsent) {
+    this.#response = response;
+    this.#unsent = unsent;
+  }
+
+  /** So many bytes wait now. */
+  now(bytes: number): void {
+    const by = bytes - this.bytes;
+    this.bytes = bytes;
+    this.#unsent.changed(by, this);
+  }
+
+  drop(): void {
+    this.#response.close();
+    this.now(0);
+  }
+}

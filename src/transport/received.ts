@@ -1,0 +1,102 @@
+import type { HttpRequest } from '../exchange.ts';
+import type { Incoming } from './guard.ts';
+import type { Budget } from './memory.ts';
+import type { NativeRequest, NativeResponse } from './native.ts';
+
+const NO_BYTES = new Uint8Array(0);
+
+/** One request and its answer. The native request is gone when its handler returns, so all of it is copied. */
+export class Exchange implements HttpRequest, Incoming {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly response: NativeResponse;
+  body: Uint8Array = NO_BYTES;
+  bodyBytes = 0;
+  answered = false;
+  aborted = false;
+  /** Whether the client may send a large body; undefined until that was asked. */
+  admission: 'asked' | 'given' | undefined;
+  /** The body is complete. */
+  isWhole = false;
+  headerBytes = 0;
+  /**
+   * Where the body ends is a guess: it has two lengths, or a coding that the native server does not know, but takes for
+   * chunks. A proxy before the hub may guess otherwise, and take for a body what is a request of its own here.
+   */
+  isAmbiguous = false;
+  /** Names and values in turn: cheaper to fill than an object, and requests have few headers. */
+  readonly #headers: string[] = [];
+  readonly #budget: Budget;
+  /** Bytes of the budget that the body has. */
+  #takenBytes = 0;
+  #chunks: Uint8Array[] | undefined;
+  #isBorrowed = false;
+
+  constructor(response: NativeResponse, native: NativeRequest, budget: Budget) {
+    this.response = response;
+    this.#budget = budget;
+    this.method = native.getCaseSensitiveMethod().toUpperCase();
+    this.path = native.getUrl();
+    this.query = native.getQuery() ?? '';
+    const headers = this.#headers;
+    let hasLength = false;
+    native.forEach((name, value) => {
+      headers.push(name, value);
+      this.headerBytes += name.length + value.length;
+      if (name === 'content-length') {
+        this.isAmbiguous ||= hasLength;
+        hasLength = true;
+      } else if (name === 'transfer-encoding' && value.toLowerCase() !== 'chunked') this.isAmbiguous = true;
+    });
+  }
+
+  header(name: string): string | undefined {
+    const headers = this.#headers;
+    for (let i = 0; i < headers.length; i += 2) {
+      if (headers[i] === name) return headers[i + 1];
+    }
+    return undefined;
+  }
+
+  /** Takes a body that is one chunk, as most are. The chunk is detached when the native server's call returns. */
+  borrow(chunk: ArrayBuffer): void {
+    this.bodyBytes = chunk.byteLength;
+    this.body = new Uint8Array(chunk);
+    this.#isBorrowed = true;
+  }
+
+  /** Copies what is borrowed: somebody may read it after the native server's call. */
+  keepBody(): void {
+    if (this.#isBorrowed) this.body = this.body.slice();
+    this.#isBorrowed = false;
+  }
+
+  /** Copies a chunk, which is detached soon. Returns false where there is no memory for it. */
+  append(chunk: ArrayBuffer): boolean {
+    this.bodyBytes += chunk.byteLength;
+    if (chunk.byteLength === 0) return true;
+    if (!this.#budget.take(chunk.byteLength)) return false;
+    this.#takenBytes += chunk.byteLength;
+    const copy = new Uint8Array(chunk.slice(0));
+    if (this.body === NO_BYTES) this.body = copy;
+    else if (this.#chunks === undefined) this.#chunks = [this.body, copy];
+    else this.#chunks.push(copy);
+    return true;
+  }
+
+  /** Puts the body together. */
+  finish(): void {
+    if (this.#chunks === undefined) return;
+    this.body = Buffer.concat(this.#chunks, this.bodyBytes);
+    this.#chunks = undefined;
+  }
+
+  /** Gives back what the body has of the budget: nobody reads it any more. */
+  release(): void {
+    this.#budget.give(this.#takenBytes);
+    this.#takenBytes = 0;
+    this.#chunks = undefined;
+    this.body = NO_BYTES;
+  }
+}

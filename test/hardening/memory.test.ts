@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { ADMIN } from '../auth/authorized_hub.ts';
+import { Issuer } from '../auth/issuer.ts';
+import { fenceOf, HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { RawSocket } from '../support/raw_socket.ts';
+import type { TestSettings } from '../support/running_hub.ts';
+
+/** What clients can make the hub hold in memory: of a process of its own, as the system counts it. */
+const skip = process.platform === 'linux' ? false : 'needs /proc';
+
+const MIB = 2 ** 20;
+/** Opcode of a frame. */
+const TEXT = 1;
+const BODY_BYTES = 9_900_000;
+
+function rssOf(hub: HubProcess): number {
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${hub.pid}/status`, 'utf8')) ?? [];
+  return Number(kib) * 1024;
+}
+
+/** The most that the hub has while something is done, in bytes above what it had. */
+async function growthOf(hub: HubProcess, attack: () => Promise<void>): Promise<number> {
+  const before = rssOf(hub);
+  let most = before;
+  const look = setInterval(() => {
+    most = Math.max(most, rssOf(hub));
+  }, 20);
+  await attack();
+  clearInterval(look);
+  return Math.max(most, rssOf(hub)) - before;
+}
+
+/** A connection on which raw bytes are sent; what comes back is counted. */
+class Attacker {
+  readonly socket: Socket;
+  received = '';
+
+  constructor(t: TestContext, hub: HubProcess) {
+    const { hostname, port } = new URL(hub.base);
+    this.socket = connect(Number(port), hostname);
+    this.socket.on('error', () => undefined);
+    t.after(() => this.socket.destroy());
+  }
+
+  /** Reads what comes. Resolves to its first line; to nothing when the connection ends without one. */
+  answer(): Promise<string> {
+    return new Promise((resolve) => {
+      const lineOf = () => this.received.split('\r\n')[0] ?? '';
+      this.socket.on('data', (chunk: Buffer) => {
+        this.received += String(chunk);
+        if (this.received.includes('\r\n')) resolve(lineOf());
+      });
+      this.socket.once('close', () => resolve(lineOf()));
+    });
+  }
+
+  /** Sends all of it, as far as the hub reads. */
+  send(bytes: string | Buffer): Promise<void> {
+    return new Promise((resolve) => {
+      this.socket.once('close', () => resolve());
+      this.socket.write(bytes, () => resolve());
+    });
+  }
+}
+
+const bodyHead = (more = '') =>
+  `POST /hub/v2/zones HTTP/1.1\r\nHost: h\r\n${more}Content-Length: ${BODY_BYTES}\r\n\r\n`;
+const UNFINISHED = Buffer.alloc(BODY_BYTES - 1, ' ');
+
+async function startHub(settings: TestSettings = {}, folder = newFolder()): Promise<HubProcess> {
+  const hub = await HubProcess.start(folder, settings);
+  // The first requests take memory that stays.
+  for (let n = 0; n < 20; n++) await hub.get('/version');
+  return hub;
+}
+
+test('150 unfinished bodies without a token are refused by their headers', { skip }, async (t) => {
+  const issuer = await Issuer.open();
+  t.after(() => issuer.close());
+  const folder = newFolder();
+  await writeFile(join(folder, 'permissions.yaml'), ADMIN);
+  const hub = await startHub({ ...issuer.settings }, folder);
+  const answers: string[] = [];
+  const growth = await growthOf(hub, async () => {
+    for (let round = 0; round < 15; round++) {
+      const attackers = Array.from({ length: 10 }, () => new Attacker(t, hub));
+      await Promise.all(
+        attackers.map(async (attacker) => {
+          const answer = attacker.answer();
+          void attacker.send(bodyHead(round % 2 === 0 ? '' : 'Authorization: Bearer e30.e30.e30\r\n'));
+          void attacker.send(UNFINISHED);
+          answers.push(await answer);
+        }),
+      );
+    }
+  });
+  assert.deepEqual([...new Set(answers)], ['HTTP/1.1 401 Unauthorized']);
+  t.diagnostic(`${Math.round(growth / MIB)} MiB more`);
+  assert.ok(growth < 150 * MIB, `${growth} bytes more`);
+  await hub.stop();
+});
+
+test('bodies that are being read have so much memory and no more; small ones go on', { skip }, async (t) => {
+  const hub = await startHub({ max_body_memory: 64 });
+  const attackers = Array.from({ length: 60 }, () => new Attacker(t, hub));
+  const growth = await growthOf(hub, async () => {
+    const refused = Promise.all(attackers.map((attacker) => attacker.answer()));
+    await Promise.all(
+      attackers.map(async (attacker) => {
+        await attacker.send(bodyHead());
+        await attacker.send(UNFINISHED);
+      }),
+    );
+    const small = await hub.put('/providers/tag/location', locationOf('tag', 0));
+    assert.equal(small?.status, 204);
+    for (const attacker of attackers) attacker.socket.destroy();
+    await refused;
+  });
+  const statuses = new Set(attackers.map(({ received }) => received.split(' ')[1]));
+  assert.deepEqual([...statuses].sort(), ['503', undefined]);
+  t.diagnostic(`${Math.round(growth / MIB)} MiB more`);
+  assert.ok(growth < 64 * MIB + 150 * MIB, `${growth} bytes more`);
+  // What was held is free again: a large body is taken.
+  const large = await hub.post('/fences', fenceOf('11111111-1111-4111-8111-111111111111', { name: 'x'.repeat(900) }));
+  assert.equal(large?.status, 201);
+  const text = JSON.stringify(Array.from({ length: 20_000 }, (_, n) => locationOf(`tag-${n}`, n)));
+  assert.equal((await fetch(`${hub.base}/providers/locations`, { method: 'PUT', body: text })).status, 204);
+  await hub.stop();
+});
+
+test('answers that nobody reads do not pile up, however many are asked for', { skip }, async (t) => {
+  const hub = await startHub();
+  const request = 'GET /hub/v2/openapi.json HTTP/1.1\r\nHost: h\r\n\r\n';
+  const attackers = Array.from({ length: 4 }, () => new Attacker(t, hub));
+  const growth = await growthOf(hub, async () => {
+    for (const { socket } of attackers) socket.pause();
+    await Promise.all(attackers.map((attacker) => attacker.send(request.repeat(4000))));
+    // Behind what was sent: the hub has seen it all, or has ended the connection.
+    for (let n = 0; n < 50; n++) assert.equal((await hub.get('/version'))?.status, 200);
+  });
+  t.diagnostic(`${Math.round(growth / MIB)} MiB more`);
+  assert.ok(growth < 100 * MIB, `${growth} bytes more`);
+  await hub.stop();
+});
+
+test('subscribers that read nothing share one bound, and the slowest is closed first', { skip }, async (t) => {
+  const hub = await startHub({ max_unsent_memory: 32, websocket_buffer_size: 16 });
+  const port = Number(new URL(hub.base).port);
+  const sleepers: RawSocket[] = [];
+  for (let n = 0; n < 25; n++) {
+    const sleeper = await RawSocket.open(port, '/v2/ws/socket', 'sleeper');
+    sleeper.send(TEXT, '{"event":"subscribe","topic":"location_updates"}');
+    await sleeper.frame(({ opcode }) => opcode === TEXT);
+    sleeper.pause();
+    sleepers.push(sleeper);
+    t.after(() => sleeper.close());
+  }
+  const note = 'x'.repeat(10_000);
+  const growth = await growthOf(hub, async () => {
+    for (let n = 0; n < 200; n++) {
+      const body = Array.from({ length: 20 }, (_, i) => locationOf(`tag-${i}`, n, { properties: { note } }));
+      assert.equal((await hub.put('/providers/locations', body))?.status, 204);
+    }
+  });
+  t.diagnostic(`${Math.round(growth / MIB)} MiB more`);
+  // 200 × 20 × 10 kB would be 40 MB for each of the 25.
+  assert.ok(growth < 300 * MIB, `${growth} bytes more`);
+  assert.equal((await hub.get('/version'))?.status, 200);
+  await hub.stop();
+});
