@@ -14,8 +14,13 @@ export interface Clock {
   timeOfDay(runningMs: number): number;
   /** The running time of a time of day. */
   runningTime(dayMs: number): number;
-  /** How often, and by how much, the system's clock was set back. Another list whenever it was again. */
+  /** How often, and by how much, the system's clock was set back, or the hub stood still. Another list for each more. */
   readonly setBacks: readonly SetBack[];
+  /**
+   * Says that the hub is running. From the first beat on they are to come often: time that goes by without one, while the
+   * process or the machine was stopped, or the system's clock was set ahead, is none for running time.
+   */
+  beat(): void;
 }
 
 /** Where a clock gets its times from: the system's clock, and one that nobody sets. */
@@ -26,6 +31,10 @@ export interface TimeSources {
 
 /** Smaller corrections of the system's clock are waited for. */
 const WAITED_FOR_MS = 1000;
+/** How often the hub says that it runs. */
+export const BEAT_MS = 250;
+/** The hub stands still when nobody has looked at the time for so long, which each beat does. */
+const STILL_MS = 1000;
 /** A clock that is set back again and again: of the earliest times only the sum is known. */
 const SET_BACKS_MAX = 16;
 
@@ -37,6 +46,7 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
   let lastElapsedMs = elapsed();
   let aheadMs = 0;
   let setBacks = NEVER_SET_BACK;
+  let isBeating = false;
   // hot
   const now = (): number => {
     const systemMs = system();
@@ -49,6 +59,11 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
       lastMs = systemMs;
       lastElapsedMs = elapsedMs;
     } else if (systemMs > lastMs) {
+      if (isBeating && systemMs - lastMs > STILL_MS) {
+        const stoodMs = systemMs - lastMs;
+        setBacks = shortened([...setBacks, { toMs: lastMs, byMs: -stoodMs }]);
+        aheadMs -= stoodMs;
+      }
       lastMs = systemMs;
       lastElapsedMs = elapsedMs;
     }
@@ -62,6 +77,10 @@ export function openClock({ system, elapsed }: TimeSources = OF_THE_SYSTEM): Clo
     runningTime: (dayMs) => runningTime(dayMs, setBacks),
     get setBacks() {
       return setBacks;
+    },
+    beat() {
+      now();
+      isBeating = true;
     },
   };
 }

@@ -9,7 +9,7 @@ import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
 import type { Fetch } from './auth/fetch_json.ts';
 import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
-import { type Clock, every, openClock, schedule } from './clock.ts';
+import { BEAT_MS, type Clock, every, openClock, schedule } from './clock.ts';
 import { listenSettings } from './config/listen_settings.ts';
 import type { Config } from './config/schema.ts';
 import { storePlace } from './config/store_settings.ts';
@@ -121,6 +121,8 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
     warnOfExposure(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
+    clock.beat();
+    const stopBeating = every(BEAT_MS, () => clock.beat());
     const flushTimer = setInterval(() => parts.shards.handOut(), config.db_flush_interval);
     return {
       port: listening.port,
@@ -144,6 +146,7 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
         const lost = parts.writer.pendingRows;
         if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
         await store.close();
+        stopBeating();
       },
     };
   } catch (error) {

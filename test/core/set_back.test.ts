@@ -55,6 +55,28 @@ test('A clock waits for corrections of up to a second, and goes on as soon as th
   assert.deepEqual([clock.now(), clock.setBacks], [T0 + 10_500, []]);
 });
 
+test('Running time stands still while the hub does, once it beats', () => {
+  const { set, clock } = settable();
+  set.elapsedMs = 5000;
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 5000, T0 + 5000]);
+  clock.beat();
+  for (const elapsedMs of [5250, 6200, 7200]) {
+    set.elapsedMs = elapsedMs;
+    assert.deepEqual([clock.now(), clock.running()], [T0 + elapsedMs, T0 + elapsedMs]);
+  }
+  set.elapsedMs = 13_200;
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_200, T0 + 7200]);
+  assert.deepEqual(clock.setBacks, [{ toMs: T0 + 7200, byMs: -6000 }]);
+  set.elapsedMs = 13_500;
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_500, T0 + 7500]);
+  const times = [5000, 7200, 9000, 13_200, 13_500].map((ms) => clock.runningTime(T0 + ms) - T0);
+  assert.deepEqual(times, [5000, 7200, 7200, 7200, 7500], 'what was meanwhile was at that one moment');
+  assert.deepEqual([clock.timeOfDay(T0 + 5000), clock.timeOfDay(T0 + 7500)], [T0 + 5000, T0 + 13_500]);
+  // A machine that was suspended: no time has passed for it.
+  set.aheadMs = HOUR_MS;
+  assert.deepEqual([clock.now(), clock.running()], [T0 + 13_500 + HOUR_MS, T0 + 7500]);
+});
+
 test('Running time never falls, the time of day falls with the system alone, and both are found from each other', () => {
   const step = fc.record({
     passedMs: fc.integer({ min: 0, max: 10_000 }),
