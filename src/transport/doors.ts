@@ -1,6 +1,6 @@
 import { StartupError } from '../errors.ts';
 import type { Certificate } from './certificate.ts';
-import { Front } from './front.ts';
+import { type Backend, Front } from './front.ts';
 import type { HttpSide } from './http.ts';
 import { NativeServer, reasonOf } from './native_server.ts';
 import type { PeerSide } from './peers.ts';
@@ -36,8 +36,8 @@ export async function openDoor({ http, peers, connectionsMax, host, port, tls }:
   // `localhost` alone would bind only the first of the addresses that the system has for the name.
   const [address, twin] = host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
   if (tls !== undefined) {
-    const backendPort = await server.listen('127.0.0.1', 0);
-    return frontDoor(server, new Front({ ...tls, backendPort, connectionsMax }), { address, twin, port });
+    const backend = await openBackend(server);
+    return frontDoor(server, new Front({ ...tls, backend, connectionsMax }), { address, twin, port });
   }
   const listening = await server.listen(address, port);
   if (twin !== undefined) await server.listenToo(twin, listening);
@@ -47,6 +47,12 @@ export async function openDoor({ http, peers, connectionsMax, host, port, tls }:
     stop: () => server.stop(),
     close: () => server.close(),
   };
+}
+
+/** Whoever reaches it can say whose requests it sends: where the system can keep all others out, it does. */
+async function openBackend(server: NativeServer): Promise<Backend> {
+  if (process.platform === 'win32') return { host: '127.0.0.1', port: await server.listen('127.0.0.1', 0) };
+  return { path: await server.listenPrivately() };
 }
 
 interface Place {

@@ -4,18 +4,21 @@ import { createServer as createTlsServer, type SecureContextOptions, type Server
 import type { Certificate } from './certificate.ts';
 import { proxyHeader, refuseProxyHeaders } from './proxy_header.ts';
 
+/** A socket that nobody but this user can reach, or a loopback port. */
+export type Backend = { readonly path: string } | { readonly host: string; readonly port: number };
+
 /**
  * TLS, and HTTP beside it on the same port, for a native server that speaks HTTP only:
  *
- *     client ──▶ first byte ── 0x16, a TLS handshake ──▶ TLS ──▶ PROXY header, native server on a loopback port
- *                    └──────── anything else ── allowed ───────▶ PROXY header, native server on a loopback port
+ *     client ──▶ first byte ── 0x16, a TLS handshake ──▶ TLS ──▶ PROXY header, native server on a socket of its own
+ *                    └──────── anything else ── allowed ───────▶ PROXY header, native server on a socket of its own
  *                                            └─ otherwise ─────▶ one answer, and the end
  *
  * Carrying a connection through this thread once more costs about 8 µs of CPU per request, and TLS another 7.
  */
 export interface FrontOptions {
-  /** The loopback port that the native server listens on. */
-  readonly backendPort: number;
+  /** Where the native server listens. */
+  readonly backend: Backend;
   readonly certificate: Certificate;
   readonly connectionsMax: number;
   /** What a client is told that asks for a path without TLS; undefined: it is served. */
@@ -97,7 +100,7 @@ export class Front {
   }
 
   #carry(client: Duplex, address: string | undefined): void {
-    const backend = connect({ host: '127.0.0.1', port: this.#options.backendPort, noDelay: true });
+    const backend = connect({ ...this.#options.backend, noDelay: true });
     backend.write(proxyHeader(address ?? '0.0.0.0'));
     // Whatever ends one side ends the other; a connection that breaks off is no fault.
     pipeline(client, refuseProxyHeaders(), backend, () => undefined);

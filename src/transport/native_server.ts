@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Server } from 'hyper-express';
 import { StartupError } from '../errors.ts';
 import type { HttpSide } from './http.ts';
@@ -20,6 +23,8 @@ export class NativeServer {
   readonly #server: Server;
   readonly #app: NativeApp;
   readonly #listening: ListenSocket[] = [];
+  /** Of a socket that is private. */
+  #folder: string | undefined;
   #open = 0;
 
   constructor({ http, peers, connectionsMax }: NativeServerOptions) {
@@ -54,6 +59,17 @@ export class NativeServer {
     return this.#server.port;
   }
 
+  /**
+   * Listens where nobody but this user can reach it; returns the path of that socket. Throws what the system says.
+   */
+  async listenPrivately(): Promise<string> {
+    // The folder is this user's alone, and so is what is in it.
+    this.#folder = mkdtempSync(join(tmpdir(), 'hub-'));
+    const path = join(this.#folder, 'front');
+    this.#listening.push(await this.#server.listen(path));
+    return path;
+  }
+
   /** Listens on one more address, if the system lets it. */
   async listenToo(address: string, port: number): Promise<void> {
     const socket = await new Promise<ListenSocket | false>((resolve) => this.#app.listen(address, port, resolve));
@@ -63,6 +79,7 @@ export class NativeServer {
   /** Takes no more connections. */
   stop(): void {
     for (const socket of this.#listening.splice(0)) this.#server.close(socket as never);
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** Closes all connections at once. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe as group, type TestContext, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
@@ -238,6 +238,46 @@ test('requests are counted by the address of the client, also behind the front',
   assert.equal(statuses[0], 200);
   assert.ok(statuses.includes(429));
   assert.equal((await ask(port, { made })).status, 200);
+});
+
+/** The TCP ports that this process listens on, and the paths of its other sockets that do (proc(5)). */
+function listening(): { readonly ports: readonly number[]; readonly paths: readonly string[] } {
+  const own = new Set(readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`)));
+  const rowsOf = (table: string) => {
+    const [, ...rows] = readFileSync(`/proc/net/${table}`, 'utf8').trim().split('\n');
+    return rows.map((row) => row.trim().split(/ +/));
+  };
+  const ports = [...rowsOf('tcp'), ...rowsOf('tcp6')].flatMap(([, local = '', , state, , , , , , inode]) => {
+    return state === '0A' && own.has(`socket:[${inode}]`) ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : [];
+  });
+  const paths = rowsOf('unix').flatMap(([, , , flags, , , inode, path]) => {
+    const isListening = (Number.parseInt(flags ?? '', 16) & 0x10000) !== 0;
+    return isListening && path !== undefined && own.has(`socket:[${inode}]`) ? [path] : [];
+  });
+  return { ports: [...new Set(ports)], paths };
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ''; // That of the folder that was listed is closed by now.
+  }
+}
+
+test('nobody reaches the server behind the front but this user', { skip }, async (t) => {
+  const before = listening();
+  const { port, server } = await serveTls(t, true);
+  const now = listening();
+  assert.deepEqual(
+    now.ports.filter((one) => !before.ports.includes(one)),
+    [port],
+  );
+  const [path = '', ...others] = now.paths.filter((one) => !before.paths.includes(one));
+  assert.deepEqual(others, []);
+  assert.equal(statSync(dirname(path)).mode & 0o777, 0o700);
+  await server.close();
+  assert.equal(existsSync(dirname(path)), false, 'it is gone with the server');
 });
 
 group('a server with TLS lets go of', { concurrency: true }, () => {
