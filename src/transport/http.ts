@@ -121,7 +121,15 @@ export class HttpSide {
 
   #finish(exchange: Exchange): void {
     exchange.finish();
-    this.#handle(exchange);
+    if (!exchange.isChunked) {
+      this.#handle(exchange);
+      return;
+    }
+    // What came with the chunks behind their end is looked at first. It ends the connection, and nothing is done then.
+    exchange.keepBody();
+    setImmediate(() => {
+      if (!exchange.aborted && !exchange.answered) this.#handle(exchange);
+    });
   }
 
   /** Refuses new requests and resolves when those in flight have been answered. */
@@ -182,7 +190,9 @@ export class HttpSide {
   #answer(exchange: Exchange, reply: HttpReply): void {
     if (exchange.aborted || exchange.answered) return;
     exchange.answered = true;
-    exchange.response.cork(() => answerWith(exchange, reply, { unsent: this.#options.unsent, isLast: this.#closing }));
+    // What follows chunks might be a part of them: it is no request.
+    const isLast = this.#closing || exchange.isChunked;
+    exchange.response.cork(() => answerWith(exchange, reply, { unsent: this.#options.unsent, isLast }));
     this.#leave(exchange);
   }
 

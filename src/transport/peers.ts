@@ -22,6 +22,9 @@ export interface PeerOptions {
   readonly report: (error: unknown) => void;
 }
 
+/** How far a frame may be over the limit for its sender to be told so. */
+const TELLABLE_BYTES = 64 * 1024;
+
 /** The WebSocket side of the server. */
 export class PeerSide {
   readonly #options: PeerOptions;
@@ -62,8 +65,9 @@ export class PeerSide {
     const options = {
       message_type: 'ArrayBuffer',
       idle_timeout: idleTimeout(idleTimeoutSeconds),
-      // A frame above this bound cuts the connection without a close frame. Up to it the hub can say 1009.
-      max_payload_length: Math.min(4 * frameMaxBytes + 1024, 2 ** 31),
+      // A frame above this bound cuts the connection without a close frame. Up to it the hub can say 1009. The native
+      // server keeps what has come of a frame, for each connection.
+      max_payload_length: Math.min(frameMaxBytes + TELLABLE_BYTES, 2 ** 31),
       // No bound here: the native server would drop frames silently. The outbox keeps the bound and closes.
       max_backpressure: 0,
     } as const;

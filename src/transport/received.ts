@@ -20,9 +20,11 @@ export class Exchange implements HttpRequest, Incoming {
   /** The body is complete. */
   isWhole = false;
   headerBytes = 0;
+  /** The native server has found its end, which takes some chunks for the last that are not, and knows no trailers. */
+  isChunked = false;
   /**
-   * Where the body ends is a guess: it has two lengths, or a coding that the native server does not know, but takes for
-   * chunks. A proxy before the hub may guess otherwise, and take for a body what is a request of its own here.
+   * Where the body ends is a guess: it has two lengths, an empty one, or a coding that the native server does not know,
+   * but takes for chunks. A proxy before the hub may guess otherwise, and take for a body what is a request of its own.
    */
   isAmbiguous = false;
   /** Names and values in turn: cheaper to fill than an object, and requests have few headers. */
@@ -45,9 +47,12 @@ export class Exchange implements HttpRequest, Incoming {
       headers.push(name, value);
       this.headerBytes += name.length + value.length;
       if (name === 'content-length') {
-        this.isAmbiguous ||= hasLength;
+        this.isAmbiguous ||= hasLength || value === '';
         hasLength = true;
-      } else if (name === 'transfer-encoding' && value.toLowerCase() !== 'chunked') this.isAmbiguous = true;
+      } else if (name === 'transfer-encoding') {
+        this.isChunked = true;
+        this.isAmbiguous ||= value.toLowerCase() !== 'chunked';
+      }
     });
   }
 
