@@ -190,8 +190,8 @@ export class HttpSide {
   #answer(exchange: Exchange, reply: HttpReply): void {
     if (exchange.aborted || exchange.answered) return;
     exchange.answered = true;
-    // What follows chunks might be a part of them: it is no request.
-    const isLast = this.#closing || exchange.isChunked;
+    // What follows chunks might be a part of them: it is no request. A client that still sends would not read the answer.
+    const isLast = this.#closing || (exchange.isChunked && exchange.isWhole);
     exchange.response.cork(() => answerWith(exchange, reply, { unsent: this.#options.unsent, isLast }));
     this.#leave(exchange);
   }
