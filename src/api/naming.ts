@@ -3,8 +3,8 @@ import type { Naming } from '../auth/names.ts';
 import { cutTo, withHidden } from '../auth/shown.ts';
 import type { Sight, Site } from '../auth/sight.ts';
 import type { Answer, Query } from '../core/item.ts';
-import type { Entities } from '../entities/entities.ts';
-import type { Kind } from '../entities/known.ts';
+import type { Entities, EntityMap, Kind, ReplaceOptions } from '../entities/entities.ts';
+import { HubError } from '../errors.ts';
 import type { Resource } from '../model/permission.ts';
 import type { Zone } from '../model/zone.ts';
 import type { ApiDeps, Call } from './route.ts';
@@ -49,9 +49,42 @@ export function admitSources(
   for (const after of values) checkNewNames(naming, { before: undefined, after }, sight);
 }
 
-/** What a call makes of an entity, with what its token is not shown of that. */
-export function keptHidden(kind: Kind, before: object, after: unknown, { sight }: Pick<Call, 'sight'>): unknown {
-  return sight === undefined ? after : withHidden(kind, before, after, sight);
+/**
+ * Replaces the entity of a call's path by what `revise` makes of it, and keeps of it what the token of the call is not
+ * shown. Rejects as Entities.edit does, without telling of that.
+ */
+export async function editSeen<K extends Kind>(
+  kind: K,
+  { id, sight }: Pick<Call, 'id' | 'sight'>,
+  { entities, revise, options }: Editing<K>,
+): Promise<EntityMap[K]> {
+  if (sight === undefined) return entities.edit(kind, id, revise, options);
+  let kept: readonly string[] = [];
+  const reviseSeen = (before: EntityMap[K]): unknown => {
+    const after = revise(before);
+    const whole = withHidden(kind, before, after, sight);
+    kept = whole === after ? [] : membersThatDiffer(whole as Members, after as Members);
+    return whole;
+  };
+  try {
+    return await entities.edit(kind, id, reviseSeen, options);
+  } catch (error) {
+    const field = error instanceof HubError ? /^\w+/.exec(error.message)?.[0] : undefined;
+    if (field === undefined || !kept.includes(field)) throw error;
+    throw new HubError('HUB_BAD_REQUEST', `${field}: must fit what was sent, found what the access token may not read`);
+  }
+}
+
+interface Editing<K extends Kind> {
+  readonly entities: Entities;
+  revise(before: EntityMap[K]): unknown;
+  readonly options: ReplaceOptions;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function membersThatDiffer(one: Members, other: Members): readonly string[] {
+  return Object.keys(one).filter((name) => one[name] !== other[name]);
 }
 
 /** Finds the zones whose place the token of a call may know. */

@@ -1,6 +1,7 @@
 import { HubError } from '../errors.ts';
 import { idKey } from '../model/id.ts';
 import { show } from '../model/show.ts';
+import type { Zone } from '../model/zone.ts';
 import { type Naming, namesOf, PLACES, type Place } from './names.ts';
 import type { Sight } from './sight.ts';
 
@@ -27,7 +28,16 @@ export function checkZonePlace(field: string, zoneName: string, sight: Sight | u
   if (sight?.seesPlaceOf(zoneName) === false) throw unreadable(field, { of: [] }, zoneName);
 }
 
-/** Throws HUB_NOT_AUTHORIZED unless the token may read all that a text says by its kind. */
+/** The same where its outline is asked for, which may be the places of its anchors. */
+export function checkZoneOutline(field: string, zone: Zone, sight: Sight | undefined): void {
+  checkZonePlace(field, zone.id, sight);
+  const anchors = PLACES.zone.filter(({ of }) => of.includes('anchor_id')).flatMap((place) => namesOf(place, zone));
+  if (sight === undefined || anchors.every(({ id }) => sight.sees(['anchor_id'], id))) return;
+  const wanted = 'a zone whose anchors the access token may read';
+  throw new HubError('HUB_NOT_AUTHORIZED', `${field}: must name ${wanted}, found ${show(zone.id)}`);
+}
+
+/** Throws HUB_NOT_AUTHORIZED unless the token may read what a field names. */
 export function checkName(field: string, { of, id }: Pick<Place, 'of'> & { readonly id: string }, sight: Sight): void {
   if (!sight.sees(of, id)) throw unreadable(field, { of }, id);
 }

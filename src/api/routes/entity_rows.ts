@@ -6,7 +6,7 @@ import { ArrayOf, IdArray } from '../../model/schema.ts';
 import { checkKept } from '../body.ts';
 import { found } from '../found.ts';
 import { JsonPatch } from '../json_patch.ts';
-import { admitNames, keptHidden } from '../naming.ts';
+import { admitNames, editSeen } from '../naming.ts';
 import { onlyOwned } from '../ownership.ts';
 import { patchedEntity } from '../patch_entity.ts';
 import { PRESENT } from '../present.ts';
@@ -112,8 +112,8 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       body: schema,
       replies: replaced,
       async handle(call, hub) {
-        const revise = (before: EntityMap[K]): unknown => keptHidden(kind, before, call.body, call);
-        const entity = await hub.entities.edit(kind, call.id, revise, writeOptions(kind, call));
+        const options = writeOptions(kind, call);
+        const entity = await editSeen(kind, call, { entities: hub.entities, revise: () => call.body, options });
         return rows.showsReplaced ? call.reply.json(present.one(entity, call, hub)) : call.reply.noContent;
       },
     }),
@@ -130,9 +130,10 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
         const revise = (before: EntityMap[K]): unknown => {
           const revised = patchedEntity(kind, before, call, hub);
           checkKept(revised, hub);
-          return keptHidden(kind, before, revised, call);
+          return revised;
         };
-        const entity = await hub.entities.edit(kind, call.id, revise, writeOptions(kind, call));
+        const options = writeOptions(kind, call);
+        const entity = await editSeen(kind, call, { entities: hub.entities, revise, options });
         return call.reply.json(present.one(entity, { ...call, query: {} }, hub));
       },
     }),

@@ -1,9 +1,8 @@
 import Type from 'typebox';
-import { checkZonePlace } from '../../auth/admitted.ts';
+import { checkZoneOutline, checkZonePlace } from '../../auth/admitted.ts';
 import { bodyObject } from '../../entities/body.ts';
 import { Fence } from '../../model/fence.ts';
 import { found } from '../found.ts';
-import { admitNames } from '../naming.ts';
 import { PRESENT } from '../present.ts';
 import { type Route, route } from '../route.ts';
 import { replacesIds } from '../versions.ts';
@@ -17,12 +16,9 @@ export const ZONE_FENCE_ROUTES: readonly Route[] = [
     summary: 'A fence around a zone, which is not kept',
     permission: { operation: 'READ', resource: 'zone_id' },
     replies: { 200: { description: 'The fence.', schema: Fence } },
-    handle(call, hub) {
-      const { id, sight, reply } = call;
+    handle({ id, sight, reply }, hub) {
       const kept = found('zone', id, hub);
-      checkZonePlace('zone_id', kept.id, sight);
-      // Its outline may be the places of its anchors.
-      admitNames('zone', { before: undefined, after: kept }, call);
+      checkZoneOutline('zone_id', kept, sight);
       const zone = hub.entities.placed(kept);
       return reply.json(JSON.stringify(fenceAround(zone, hub.entities)));
     },
