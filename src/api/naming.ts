@@ -69,8 +69,9 @@ export async function editSeen<K extends Kind>(
   try {
     return await entities.edit(kind, id, reviseSeen, options);
   } catch (error) {
-    const field = error instanceof HubError ? /^\w+/.exec(error.message)?.[0] : undefined;
-    if (field === undefined || !kept.includes(field)) throw error;
+    if (!(error instanceof HubError) || error.code !== 'HUB_BAD_REQUEST') throw error;
+    const field = /^\w+/.exec(error.message)?.[0] ?? '';
+    if (!kept.includes(field)) throw error;
     throw new HubError('HUB_BAD_REQUEST', `${field}: must fit what was sent, found what the access token may not read`);
   }
 }

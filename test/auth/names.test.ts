@@ -209,7 +209,7 @@ const CUT: readonly [naming: Naming, whole: object, cut: object][] = [
 ];
 
 for (const [naming, whole, cut] of CUT) {
-  test(`cutTo shows of a ${naming} ${JSON.stringify(whole)} what is seen`, () => {
+  test(`A name that is not seen takes with it what is told by it: a ${naming} ${JSON.stringify(whole)}`, () => {
     const shown = (text: string): string => cutTo(sight, naming, 'plain')?.(text) ?? text;
     assert.deepEqual(JSON.parse(shown(JSON.stringify(whole))), cut);
     const change = (text: string): string => cutTo(sight, naming, 'change')?.(text) ?? text;
