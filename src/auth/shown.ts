@@ -40,10 +40,10 @@ export function withHidden(naming: Naming, before: object, after: unknown, sight
   let whole: object = after;
   for (const place of PLACES[naming]) {
     if (place.isOurs === true || place.of.length === 0) continue;
-    const names = namesOf(place, before);
-    const hidden = names.filter(({ id }) => !sight.sees(place.of, id)).map(({ id }) => id);
+    const hidden = namesOf(place, before).flatMap(({ id }) => (sight.sees(place.of, id) ? [] : [id]));
     if (hidden.length > 0) whole = withNames(whole, place, hidden);
-    if (names.some(({ id }) => isHidden(place, id, sight))) {
+    // Who ends the tie must say anew what followed from it.
+    if (namesOf(place, whole).some(({ id }) => isHidden(place, id, sight))) {
       for (const path of place.hides ?? []) {
         const kept = memberAt(before, path);
         if (kept != null && memberAt(whole, path) == null) whole = withMember(whole, path, kept);

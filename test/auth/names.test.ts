@@ -228,6 +228,7 @@ for (const [naming, whole, cut] of CUT) {
 }
 
 test('What is sent in place of what was hidden replaces it', () => {
+  assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { parent: 't1' }, sight), { parent: 't1' });
   assert.deepEqual(withHidden('trackable', { parent: 't8' }, { parent: 't2' }, sight), { parent: 't2' });
   assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { position: 2 }, sight), {
     parent: 't8',

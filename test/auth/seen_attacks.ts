@@ -86,11 +86,11 @@ function subscribe(topic: string, params: object): Attack {
   return { method: '', path: '', frame: { event: 'subscribe', topic, params } };
 }
 
-/** The attacks of the first token of a world. */
+/** The attacks of the first token of a world: each of them, on things that the world has chosen. */
 export function attacksOf({ tokens: [{ owned }], attacks }: World, marks: Marks): readonly Attack[] {
-  return attacks.map(([which, a, b], n) => {
-    const make = ATTACKS[(which + n * 7) % ATTACKS.length];
-    const any = (kind: Kind): string => marks.ids(kind)[(b + n) % marks.ids(kind).length] ?? '';
+  return attacks.map(([a, b], n) => {
+    const make = ATTACKS[n % ATTACKS.length];
+    const any = (kind: Kind): string => marks.ids(kind)[b % marks.ids(kind).length] ?? '';
     const own = (kind: Kind): string => {
       const mine = owned[kind];
       return mine.length === 0 ? any(kind) : marks.id(kind, mine[a % mine.length] ?? 0);

@@ -56,7 +56,8 @@ export interface Rights {
 export const worldArbitrary = fc.record({
   site: siteArbitrary,
   tokens: fc.tuple(rightsArbitrary, rightsArbitrary),
-  attacks: fc.array(fc.tuple(nat, nat, nat), { minLength: 40, maxLength: 40 }),
+  /** What each attack is on: of one's own, and of anybody's. */
+  attacks: fc.array(fc.tuple(nat, nat), { minLength: 120, maxLength: 120 }),
 });
 type Of<A> = A extends fc.Arbitrary<infer T> ? T : never;
 export type Site = Of<typeof siteArbitrary>;
