@@ -100,6 +100,26 @@ test('A subscription in the coordinates of a zone is refused, since the zone fol
   await socket.close();
 });
 
+test('The outline of a zone is refused to whom may not read the anchors that it is made of', async () => {
+  const [, , ...rows] = HALL.ground_control_points ?? [];
+  const placed = [0, 2, 4].map((row) => ({ global: rows[row] ?? [], local: rows[row + 1] ?? [] }));
+  for (const [i, { global, local }] of placed.entries()) {
+    const positions = {
+      georeferenced_position: point(global[0] ?? 0, global[1] ?? 0),
+      local_position: point(local[0] ?? 0, local[1] ?? 0),
+    };
+    await done(admin.post('/anchors', { id: `corner-${i}`, zone_id: 'still', ...positions }));
+  }
+  const anchor_ids = placed.map((_, i) => `corner-${i}`);
+  await done(admin.request('PATCH', '/zones/still', { op: 'add', path: '/anchor_ids', value: anchor_ids }));
+  const { status, text } = await tenant.get('/zones/still/createfence');
+  assert.equal(status, 403, text);
+  assert.doesNotMatch(text, /corner/);
+  assert.equal((await admin.get('/zones/still/createfence')).status, 200);
+  assert.deepEqual((await tenant.get('/zones/still')).body.anchor_ids, []);
+  await done(admin.request('PATCH', '/zones/still', { op: 'remove', path: '/anchor_ids' }));
+});
+
 test('What lies in such a zone is shown as it is kept, and nowhere on the earth', async () => {
   const { body: fence } = await tenant.get(`/fences/${FENCE}`);
   assert.deepEqual([fence.crs, fence.region], ['local', IN_ZONE.region]);
