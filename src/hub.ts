@@ -3,6 +3,7 @@ import { openShapeChecks } from '../wasm/shape_checks.ts';
 import { garbageCollector } from '../workers/garbage.ts';
 import type { Sources } from './adapters/sources.ts';
 import { admitBodies, createApi } from './api/api.ts';
+import { siteOf } from './api/naming.ts';
 import { Replies } from './api/replies.ts';
 import type { ApiDeps } from './api/route.ts';
 import { fenceEventPublisher } from './api/third_party.ts';
@@ -244,7 +245,8 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
       ingestLocations: (values) => ingest.locationsEach(values),
       ingestProximities: (values) => ingest.proximitiesEach(values),
       subscriptionIdMode: config.websocket_subscription_id,
-      checkView: (asked) => viewOf(asked, entities),
+      checkView: (query, sight) => viewOf({ query, sight }, { entities }),
+      site: siteOf(entities),
       depthMax: config.max_json_depth,
       subscriptionsMax: config.websocket_max_subscriptions,
       ...(authorization && { authorize: authorization.socket }),

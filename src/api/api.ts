@@ -1,8 +1,10 @@
 import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
+import { Sight } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
 import { checkKept, checkSize, parseBody, parseExactBody, textOf } from './body.ts';
+import { siteOf } from './naming.ts';
 import { checkBodyOwned, checkPathOwned } from './ownership.ts';
 import { parseQuery } from './query.ts';
 import { Replies } from './replies.ts';
@@ -101,8 +103,9 @@ function run({ match, route, request }: Found, { owned, readable }: Access, { hu
   const body = route.body === undefined ? undefined : read(request.body, hub);
   if (!route.hot) checkKept(body, hub);
   if (asked !== undefined) checkBodyOwned(route, asked, body);
+  const sight = readable && new Sight(readable, siteOf(hub.entities));
   try {
-    return route.handle({ version, path, id, query, body, owned, readable, reply }, hub);
+    return route.handle({ version, path, id, query, body, owned, sight, reply }, hub);
   } catch (error) {
     // What overflowed the stack of a hot route was a body nested too deeply, if it was.
     if (error instanceof RangeError) checkKept(body, hub);

@@ -1,39 +1,133 @@
-import { checkNewNames, cutTo, type Naming } from '../auth/names.ts';
+import { checkNewNames } from '../auth/admitted.ts';
+import type { Naming } from '../auth/names.ts';
+import { cutTo, withHidden } from '../auth/shown.ts';
+import type { Sight, Site } from '../auth/sight.ts';
 import type { Answer, Query } from '../core/item.ts';
+import type { Entities, EntityMap, Kind, ReplaceOptions } from '../entities/entities.ts';
+import { HubError } from '../errors.ts';
 import type { Resource } from '../model/permission.ts';
+import type { Zone } from '../model/zone.ts';
 import type { ApiDeps, Call } from './route.ts';
+
+/** What there is of entities, for the rights of tokens. */
+export function siteOf(entities: Entities): Site {
+  return {
+    exists: (resource, id) => {
+      const kind = KINDS[resource];
+      return kind !== undefined && entities.has(kind, id);
+    },
+    zoneBy: (name) => entities.zoneBy(name),
+    zoneOfFence: (id) => entities.get('fence', id)?.zone_id ?? undefined,
+  };
+}
+
+const KINDS: Readonly<Partial<Record<Resource, Kind>>> = {
+  trackable_id: 'trackable',
+  zone_id: 'zone',
+  provider_id: 'provider',
+  fence_id: 'fence',
+  anchor_id: 'anchor',
+};
 
 /** Throws HUB_NOT_AUTHORIZED where what is sent newly names what the token of the call must not read. */
 export function admitNames(
   naming: Naming,
-  { before, after }: { readonly before: object | undefined; readonly after: object },
-  { readable }: Pick<Call, 'readable'>,
-  { entities }: ApiDeps,
+  change: { readonly before: object | undefined; readonly after: unknown },
+  { sight }: Pick<Call, 'sight'>,
 ): void {
-  if (readable === undefined) return;
-  const exists = (resource: Resource, id: string): boolean => {
-    const kind = KINDS[resource];
-    return kind !== undefined && entities.has(kind, id);
-  };
-  checkNewNames(naming, { before, after }, { readable, exists });
+  if (sight !== undefined) checkNewNames(naming, change, sight);
 }
 
-const KINDS: Readonly<Partial<Record<Resource, 'trackable' | 'zone' | 'provider'>>> = {
-  trackable_id: 'trackable',
-  zone_id: 'zone',
-  provider_id: 'provider',
-};
+/** The same for locations and proximities: in the coordinates of a zone that moves they would tell where it is. hot */
+export function admitSources(
+  naming: 'location' | 'proximity',
+  values: readonly unknown[],
+  { sight }: Pick<Call, 'sight'>,
+  { entities }: ApiDeps,
+): void {
+  if (sight === undefined || !entities.hasMobileZones) return;
+  for (const after of values) checkNewNames(naming, { before: undefined, after }, sight);
+}
 
-/** Asks the shards for a call. What its token must not read is not named in the answers. */
+/**
+ * Replaces the entity of a call's path by what `revise` makes of it, and keeps of it what the token of the call is not
+ * shown. Rejects as Entities.edit does, without telling of that.
+ */
+export async function editSeen<K extends Kind>(
+  kind: K,
+  { id, sight }: Pick<Call, 'id' | 'sight'>,
+  { entities, revise, options }: Editing<K>,
+): Promise<EntityMap[K]> {
+  if (sight === undefined) return entities.edit(kind, id, revise, options);
+  let kept: readonly string[] = [];
+  const reviseSeen = (before: EntityMap[K]): unknown => {
+    const after = revise(before);
+    const whole = withHidden(kind, before, after, sight);
+    kept = whole === after ? [] : membersThatDiffer(whole as Members, after as Members);
+    return whole;
+  };
+  try {
+    return await entities.edit(kind, id, reviseSeen, options);
+  } catch (error) {
+    if (!(error instanceof HubError) || error.code !== 'HUB_BAD_REQUEST') throw error;
+    const field = /^\w+/.exec(error.message)?.[0] ?? '';
+    if (!kept.includes(field)) throw error;
+    throw new HubError('HUB_BAD_REQUEST', `${field}: must fit what was sent, found what the access token may not read`);
+  }
+}
+
+interface Editing<K extends Kind> {
+  readonly entities: Entities;
+  revise(before: EntityMap[K]): unknown;
+  readonly options: ReplaceOptions;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function membersThatDiffer(one: Members, other: Members): readonly string[] {
+  return Object.keys(one).filter((name) => one[name] !== other[name]);
+}
+
+/** Finds the zones whose place the token of a call may know. */
+export function zonesSeen(
+  { sight }: Pick<Call, 'sight'>,
+  { entities }: ApiDeps,
+): (idOrForeignId: string) => Zone | undefined {
+  return (name) => (sight?.seesPlaceOf(name) === false ? undefined : entities.zoneBy(name));
+}
+
+/** The text of an entity as the token of a call is shown it. */
+export function seenText(kind: Kind, text: string, { sight }: Pick<Call, 'sight'>): string {
+  return sight === undefined ? text : (cutTo(sight, kind, 'plain')?.(text) ?? text);
+}
+
+/** Asks the shards for a call. What its token must not read is not in the answers. */
 export async function answersTo(
   query: Query,
-  { readable }: Pick<Call, 'readable'>,
+  { sight }: Pick<Call, 'sight'>,
   hub: ApiDeps,
 ): Promise<readonly Answer[]> {
   const answers = await hub.read(query);
-  if (!('view' in query)) return answers;
+  if (sight === undefined || !('view' in query)) return answers;
   const naming = query.ask.includes('motion') ? 'motion' : 'location';
-  const cut = cutTo(readable, naming, query.view.geojson === true ? 'feature' : 'plain');
-  if (cut === undefined) return answers;
-  return answers.map((answer) => ('texts' in answer ? { texts: answer.texts.map(cut) } : answer));
+  const cut = cutTo(sight, naming, query.view.geojson === true ? 'feature' : 'plain');
+  const isWanted = query.ask === 'trackable_locations' ? (text: string) => isOfSeen(text, sight) : () => true;
+  return answers.map((answer) => {
+    if ('texts' in answer) {
+      const texts = answer.texts.filter(isWanted);
+      return { texts: cut === undefined ? texts : texts.map(cut) };
+    }
+    // What a trackable is located by is its provider's.
+    return 'unplaced' in answer && query.ask !== 'provider_location' ? { unplaced: '' } : answer;
+  });
+}
+
+/** Locations of providers one by one are theirs, and not the place of the trackable that they are assigned to. */
+function isOfSeen(text: string, sight: Sight): boolean {
+  const location = JSON.parse(text) as {
+    readonly properties?: { readonly provider_id?: string };
+    provider_id?: string;
+  };
+  const id = location.provider_id ?? location.properties?.provider_id;
+  return id !== undefined && sight.sees(['provider_id'], id);
 }

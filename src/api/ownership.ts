@@ -1,5 +1,5 @@
 import type { Owned } from '../auth/owned.ts';
-import type { Readable } from '../auth/readable.ts';
+import type { Sight } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import type { Resource } from '../model/permission.ts';
 import { show } from '../model/show.ts';
@@ -51,13 +51,13 @@ export function onlyOwned<T extends { readonly id: string }>(
   return owned === undefined ? list : list.filter(({ id }) => owned.has(resource, id));
 }
 
-/** The entities among a list that may be read: those that others name are none of theirs. */
+/** The entities among a list that may be read, where others name them. */
 export function onlyReadable<T extends { readonly id: string }>(
   list: readonly T[],
   resource: Resource,
-  readable: Readable | undefined,
+  sight: Sight | undefined,
 ): readonly T[] {
-  return readable === undefined ? list : list.filter(({ id }) => readable.has(resource, id));
+  return sight === undefined ? list : list.filter(({ id }) => sight.sees([resource], id));
 }
 
 /** What a question to the shards is limited to: the ids of existing entities, as they were created with. */

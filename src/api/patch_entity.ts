@@ -1,16 +1,19 @@
 import { isLeftBehind } from '../core/fence/fence_plane.ts';
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { type KeptFence, shownFence } from '../model/fence.ts';
+import { parseKeeping } from '../model/keep_numbers.ts';
 import { keptInData } from '../model/kept_number.ts';
 import { fenceIn } from './fence_view.ts';
 import { patched } from './json_patch.ts';
 import { isSame } from './json_tree.ts';
-import type { ApiDeps } from './route.ts';
+import { seenText } from './naming.ts';
+import type { ApiDeps, Call } from './route.ts';
 
-/** What a JSON Patch makes of an entity. Throws HUB_BAD_REQUEST naming what cannot be carried out. */
-export function patchedEntity<K extends Kind>(kind: K, entity: EntityMap[K], patch: unknown, hub: ApiDeps): unknown {
+/** What the JSON Patch of a call makes of an entity as its token is shown it. Throws HUB_BAD_REQUEST naming what cannot be carried out. */
+export function patchedEntity<K extends Kind>(kind: K, entity: EntityMap[K], call: Call, hub: ApiDeps): unknown {
+  const patch = call.body;
   if (kind === 'fence') return keptInData(patchedFence(entity as KeptFence, patch, hub));
-  return keptInData(patched(patchable(kind, entity, hub), patch));
+  return keptInData(patched(seenBy(call, kind, patchable(kind, entity, hub)), patch));
 }
 
 /**
@@ -28,6 +31,11 @@ function patchedFence(fence: KeptFence, patch: unknown, { entities }: ApiDeps): 
 
 function placeOf({ region, crs, zone_id }: Partial<KeptFence>): object {
   return { region, crs, zone_id };
+}
+
+/** A patch can copy and test what it names, so it works on nothing else than what its sender is shown. */
+function seenBy(call: Call, kind: Kind, entity: object): object {
+  return call.sight === undefined ? entity : (parseKeeping(seenText(kind, JSON.stringify(entity), call)) as object);
 }
 
 /** The entity as clients see it: an operation on its children, which are read-only, changes nothing and is no mistake. */

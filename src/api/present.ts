@@ -7,13 +7,16 @@ import type { Anchor } from '../model/anchor.ts';
 import { type Fence, type KeptFence, shownFence } from '../model/fence.ts';
 import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
+import type { Trackable } from '../model/trackable.ts';
+import type { Zone } from '../model/zone.ts';
 import { ANCHOR_QUERY, georeferenced } from './anchor_view.ts';
 import { fenceIn } from './fence_view.ts';
+import { seenText, zonesSeen } from './naming.ts';
 import type { ApiDeps, Call } from './route.ts';
 import { zoneIn } from './versions.ts';
 import { VIEW_QUERY, type ViewQuery, viewOf } from './view.ts';
 
-/** How entities of a kind are shown, as JSON text. */
+/** How entities of a kind are shown, as JSON text: what the token of the call must not read is not in it. */
 export interface Presenter<K extends Kind> {
   /** Parameters that change it. */
   readonly query: TObject;
@@ -30,29 +33,27 @@ const plain = {
 
 const zones: Presenter<'zone'> = {
   query: Type.Object({}),
-  one: (zone, { version }, hub) => JSON.stringify(zoneIn(version, asShown('zone', zone, hub.entities))),
-  many: (list, { version }, hub) => {
-    return JSON.stringify(list.map((zone) => zoneIn(version, asShown('zone', zone, hub.entities))));
-  },
+  one: zoneText,
+  many: (list, call, hub) => listOf(list.map((zone) => zoneText(zone, call, hub))),
 };
 
 const trackables: Presenter<'trackable'> = {
   query: Type.Object({}),
-  one: (trackable, _call, hub) => JSON.stringify(asShown('trackable', trackable, hub.entities)),
-  many: (list, _call, hub) => JSON.stringify(list.map((trackable) => asShown('trackable', trackable, hub.entities))),
+  one: trackableText,
+  many: (list, call, hub) => listOf(list.map((trackable) => trackableText(trackable, call, hub))),
 };
 
 const anchors: Presenter<'anchor'> = {
   query: Type.Object(ANCHOR_QUERY),
-  one: (anchor, { query }, hub) => JSON.stringify(anchorIn(query as AnchorQuery, anchor, hub)),
-  many: (list, { query }, hub) => JSON.stringify(list.map((anchor) => anchorIn(query as AnchorQuery, anchor, hub))),
+  one: (anchor, call, hub) => JSON.stringify(anchorIn(call, anchor, hub)),
+  many: (list, call, hub) => JSON.stringify(list.map((anchor) => anchorIn(call, anchor, hub))),
 };
 
 const fences: Presenter<'fence'> = {
   query: Type.Object(VIEW_QUERY),
   one(fence, call, hub) {
-    const view = fenceViewOf(call.query as ViewQuery, hub);
-    const shown = shownIn(view, fence, hub);
+    const view = fenceViewOf(call, hub);
+    const shown = shownIn(view, fence, zonesSeen(call, hub));
     if (shown !== undefined) return fenceText(view, shown);
     const found = `a region in ${fence.crs ?? 'EPSG:4326'} of zone ${show(fence.zone_id)}`;
     throw new HubError(
@@ -61,10 +62,11 @@ const fences: Presenter<'fence'> = {
     );
   },
   many(list, call, hub) {
-    const view = fenceViewOf(call.query as ViewQuery, hub);
-    const texts = list.map((fence) => shownIn(view, fence, hub)).filter((fence) => fence !== undefined);
+    const view = fenceViewOf(call, hub);
+    const zoneBy = zonesSeen(call, hub);
+    const texts = list.map((fence) => shownIn(view, fence, zoneBy)).filter((fence) => fence !== undefined);
     const rendered = texts.map((fence) => fenceText(view, fence));
-    return view.geojson ? featureCollection(rendered) : `[${rendered.join(',')}]`;
+    return view.geojson ? featureCollection(rendered) : listOf(rendered);
   },
 };
 
@@ -80,8 +82,21 @@ interface AnchorQuery {
   readonly georef?: boolean;
 }
 
-function anchorIn({ georef }: AnchorQuery, anchor: Anchor, { entities }: ApiDeps): Anchor {
-  return georef === true ? georeferenced(anchor, (id) => entities.zoneBy(id)) : anchor;
+function zoneText(zone: Zone, call: Call, { entities }: ApiDeps): string {
+  return seenText('zone', JSON.stringify(zoneIn(call.version, asShown('zone', zone, entities))), call);
+}
+
+function trackableText(trackable: Trackable, call: Call, { entities }: ApiDeps): string {
+  return seenText('trackable', JSON.stringify(asShown('trackable', trackable, entities)), call);
+}
+
+function listOf(texts: readonly string[]): string {
+  return `[${texts.join(',')}]`;
+}
+
+function anchorIn(call: Call, anchor: Anchor, hub: ApiDeps): Anchor {
+  const { georef } = call.query as AnchorQuery;
+  return georef === true ? georeferenced(anchor, zonesSeen(call, hub)) : anchor;
 }
 
 interface FenceView extends View {
@@ -90,8 +105,9 @@ interface FenceView extends View {
 }
 
 /** A fence has no zone of its own to be local to unless it was given so: `local` needs one to be named. */
-function fenceViewOf(query: ViewQuery, { entities }: ApiDeps): FenceView {
-  const view = viewOf(query, entities);
+function fenceViewOf(call: Call, hub: ApiDeps): FenceView {
+  const query = call.query as ViewQuery;
+  const view = viewOf({ ...call, query }, hub);
   if (view.crs === 'local' && view.zoneId === undefined) {
     throw new HubError('HUB_BAD_REQUEST', 'zone_id: is required for fences in crs local, found nothing');
   }
@@ -99,11 +115,11 @@ function fenceViewOf(query: ViewQuery, { entities }: ApiDeps): FenceView {
 }
 
 /**
- * A local fence whose zone was gone before the hub kept planes has no place on the earth. It is shown as kept unless a
- * crs was asked for, or GeoJSON, whose coordinates are never metres.
+ * A local fence whose zone was gone before the hub kept planes has no place on the earth, nor has one whose zone must
+ * not be told. It is shown as kept unless a crs was asked for, or GeoJSON, whose coordinates are never metres.
  */
-function shownIn(view: FenceView, fence: KeptFence, { entities }: ApiDeps): Fence | undefined {
-  const shown = fenceIn(view, fence, (id) => entities.zoneBy(id));
+function shownIn(view: FenceView, fence: KeptFence, zoneBy: ReturnType<typeof zonesSeen>): Fence | undefined {
+  const shown = fenceIn(view, fence, zoneBy);
   return shown ?? (view.asked || view.geojson === true ? undefined : shownFence(fence));
 }
 

@@ -16,7 +16,7 @@ export async function oneOf(
   hub: ApiDeps,
 ): Promise<HttpReply> {
   const { id } = found(kind, call.id, hub);
-  const view = viewOf(call.query, hub.entities);
+  const view = viewOf(call, hub);
   const what = `${ask.endsWith('motion') ? 'motion' : 'location'} of ${kind} ${show(id)}`;
   return call.reply.json(oneText(await answersTo({ ask, id, view }, call, hub), what, view));
 }

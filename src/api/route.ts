@@ -2,7 +2,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Access } from '../auth/authorizer.ts';
 import type { Owned } from '../auth/owned.ts';
 import type { Target } from '../auth/policy.ts';
-import type { Readable } from '../auth/readable.ts';
+import type { Sight } from '../auth/sight.ts';
 import type { Answer, Query } from '../core/item.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
@@ -77,8 +77,8 @@ export interface Call<Parameters = unknown> {
   readonly body: unknown;
   /** What a list is to be limited to; undefined: nothing. */
   readonly owned: Owned | undefined;
-  /** What may be named, in the body and in the reply; undefined: everything. */
-  readonly readable: Readable | undefined;
+  /** What may be named in the body, and be in the reply; undefined: everything. */
+  readonly sight: Sight | undefined;
   readonly reply: Replies;
 }
 

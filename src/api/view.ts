@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { checkZonePlace } from '../auth/admitted.ts';
+import type { Sight } from '../auth/sight.ts';
 import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
 import type { Entities } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
@@ -31,8 +33,17 @@ export interface ViewQuery {
   readonly geojson?: boolean;
 }
 
-/** The view that is asked for. Throws HUB_BAD_REQUEST for an unsupported crs and for a zone_id that names no zone. */
-export function viewOf(query: ViewQuery, entities: Entities): View {
+/** Who asks for a view, and how. */
+interface Viewing {
+  readonly query: ViewQuery;
+  readonly sight: Sight | undefined;
+}
+
+/**
+ * The view that is asked for. Throws HUB_BAD_REQUEST for an unsupported crs and for a zone_id that names no zone, and
+ * HUB_NOT_AUTHORIZED for a zone whose place the token may not know.
+ */
+export function viewOf({ query, sight }: Viewing, { entities }: { readonly entities: Entities }): View {
   const crs = query.crs ?? 'EPSG:4326';
   if (!isCrs(crs)) throw new HubError('HUB_BAD_REQUEST', `crs: must be one of ${CRS_CHOICES}, found ${show(crs)}`);
   const zone = query.zone_id === undefined ? undefined : entities.zoneBy(query.zone_id);
@@ -40,5 +51,6 @@ export function viewOf(query: ViewQuery, entities: Entities): View {
     const found = show(query.zone_id);
     throw new HubError('HUB_BAD_REQUEST', `zone_id: must be the id or foreign id of a zone, found ${found}`);
   }
+  if (zone !== undefined) checkZonePlace('zone_id', zone.id, sight);
   return { crs, zoneId: zone?.id, geojson: query.geojson === true };
 }

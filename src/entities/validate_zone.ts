@@ -34,14 +34,14 @@ function checkNames(zone: Zone, known: Known): void {
   const { id, foreign_id: foreignId } = zone;
   const namesake = before === undefined ? known.zoneByForeignId(id) : undefined;
   if (namesake !== undefined) {
-    throw badRequest(`id: must differ from foreign ids of other zones, found ${show(id)} of zone ${show(namesake.id)}`);
+    throw badRequest(`id: must differ from foreign ids of other zones, found ${show(id)}, that of another`);
   }
   if (foreignId == null || foreignId === '' || foreignId === before?.foreign_id) return;
   const other = [known.get('zone', foreignId), known.zoneByForeignId(foreignId)].find(
     (named) => named !== undefined && idKey(named.id) !== idKey(id),
   );
   if (other === undefined) return;
-  const whose = idKey(other.id) === idKey(foreignId) ? 'the id of a zone' : `that of zone ${show(other.id)}`;
+  const whose = idKey(other.id) === idKey(foreignId) ? 'the id of a zone' : 'that of another';
   throw badRequest(
     `foreign_id: must differ from ids and foreign ids of other zones, found ${show(foreignId)}, ${whose}`,
   );

@@ -10,7 +10,10 @@ const FenceEventType = OneOf(['region_entry', 'region_exit'], {
   description: 'What an object did to a fence.',
 });
 
-/** An object entered or left a fence. Exactly one of provider_id and trackable_id names the object. */
+/**
+ * An object entered or left a fence. Exactly one of provider_id and trackable_id names the object; neither where that may
+ * not be read.
+ */
 export const FenceEvent = Named('FenceEvent', {
   id: Type.String({ description: 'Id of the event.' }),
   fence_id: Type.String({ description: 'Id of the fence.' }),
@@ -38,11 +41,13 @@ export type TrackableMotion = Static<typeof TrackableMotion>;
 
 /** One of the two trackables of a collision. */
 export const Collision = Named('Collision', {
-  id: Type.String({ description: 'Id of the trackable.' }),
+  id: Type.String({
+    description: 'Id of the trackable; empty, and nothing else told of it, where that may not be read.',
+  }),
   object_type: Type.Literal('trackable', { description: 'Always trackable.' }),
-  position: Point,
-  geometry: PointOrPolygon,
-  floor: Type.Number({ description: 'The floor that it is on.' }),
+  position: Type.Optional(Point),
+  geometry: Type.Optional(PointOrPolygon),
+  floor: Type.Optional(Type.Number({ description: 'The floor that it is on.' })),
 });
 export type Collision = Static<typeof Collision>;
 
@@ -62,7 +67,7 @@ export const CollisionEvent = Named('CollisionEvent', {
   collision_time: Maybe(time),
   end_time: Maybe(time),
   collisions: Type.Array(Collision, { minItems: 2, maxItems: 2, description: 'The one that moved, and the other.' }),
-  collision_area: Type.Optional(LineStringOrPoint),
+  collision_area: Maybe(LineStringOrPoint),
   center_distance: Type.Number({ description: 'Distance of the two positions in metres.' }),
 });
 export type CollisionEvent = Static<typeof CollisionEvent>;

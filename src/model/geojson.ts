@@ -48,7 +48,11 @@ const Geometry = Choice([Point, Polygon, LineString], {
 });
 
 /** What the hub makes of an object for clients that draw maps. Its properties are the members but the geometry. */
-export const Feature = Named('Feature', { type: kind('Feature'), geometry: Geometry, properties: Properties });
+export const Feature = Named('Feature', {
+  type: kind('Feature'),
+  geometry: Type.Union([Geometry, Type.Null()], { description: 'Null where it may not be read.' }),
+  properties: Properties,
+});
 
 export const FeatureCollection = Named('FeatureCollection', {
   type: kind('FeatureCollection'),

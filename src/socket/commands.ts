@@ -1,4 +1,5 @@
 import type { Access } from '../auth/authorizer.ts';
+import { Sight, type Site } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import { both } from '../fanout/filter.ts';
 import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
@@ -29,6 +30,8 @@ export type Use = 'subscribe' | 'publish';
 
 /** Topics that clients may publish to. */
 const PUBLISHED = ['location_updates', 'proximity_updates'] as const;
+
+const NOTHING: Site = { exists: () => false, zoneBy: () => undefined, zoneOfFence: () => undefined };
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -63,7 +66,8 @@ export const COMMANDS: readonly Command[] = [
 function subscribe(session: Session, frame: ClientFrame, { owned, readable, expiresMs }: Access): void {
   const { name, ...topic } = readTopic(frame.topic);
   const params = readParams(frame.params, 'subscribeFailed');
-  const { fanout, checkView, subscriptionsMax = 1000 } = session.deps;
+  const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000 } = session.deps;
+  const sight = readable && new Sight(readable, site);
   if (session.subscriptions >= subscriptionsMax) {
     throw new CommandError('subscribeFailed', `Cannot subscribe: the connection has ${subscriptionsMax} subscriptions`);
   }
@@ -72,13 +76,13 @@ function subscribe(session: Session, frame: ClientFrame, { owned, readable, expi
     throw new CommandError('subscribeFailed', `Cannot subscribe to ${name}: a subscription with equal params exists`);
   }
   try {
-    const { view, filter } = readInterest(topic, params, checkView);
-    const own = owned && ownerFilter(topic.topic, params, owned);
-    const rewrite = cutterOf(topic.topic, view, readable);
+    const { view, filter } = readInterest(topic, params, (asked) => checkView(asked, sight));
+    const own = owned && ownerFilter(topic.topic, params, { owned, sight });
+    const rewrite = cutterOf(topic.topic, view, sight);
     const id = fanout.subscribe(session.outbox, { topic: topic.topic, view, filter: both(filter, own), rewrite });
     session.hold(id, { topicName: name, identity, expiresMs });
   } catch (error) {
-    if (!(error instanceof HubError)) throw error;
+    if (!(error instanceof HubError) || error.code === 'HUB_NOT_AUTHORIZED') throw error;
     throw new CommandError('subscribeFailed', error.message);
   }
 }

@@ -1,4 +1,5 @@
 import type { Access } from '../auth/authorizer.ts';
+import type { Sight, Site } from '../auth/sight.ts';
 import type { CountUnsent, HandlePeer, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { Outbox } from '../fanout/outbox.ts';
@@ -35,8 +36,13 @@ export interface SocketDeps {
   readonly ingestProximities: Ingest;
   /** Whether messages carry their subscription's id; `auto`: but for the one client that cannot bear it. */
   readonly subscriptionIdMode: 'auto' | 'always' | 'never';
-  /** Completes a view with its defaults. Throws HUB_BAD_REQUEST for an unsupported CRS or an unknown zone. */
-  readonly checkView: (asked: AskedView) => View;
+  /**
+   * Completes a view with its defaults. Throws HUB_BAD_REQUEST for an unsupported CRS or an unknown zone, and
+   * HUB_NOT_AUTHORIZED for a zone whose place the token may not know.
+   */
+  readonly checkView: (asked: AskedView, sight: Sight | undefined) => View;
+  /** What there is, for the rights of tokens. Without it tokens with limited access see what is their own alone. */
+  readonly site?: Site;
   /**
    * Asked before a topic is used; left out: everybody may do everything. Throws, or rejects with, HUB_NOT_AUTHENTICATED,
    * HUB_NOT_AUTHORIZED and HUB_UNAVAILABLE.

@@ -1,6 +1,8 @@
-import { cutTo } from '../auth/names.ts';
+import { checkName } from '../auth/admitted.ts';
+import type { Naming } from '../auth/names.ts';
 import type { Owned } from '../auth/owned.ts';
-import type { Readable } from '../auth/readable.ts';
+import { cutTo } from '../auth/shown.ts';
+import type { Sight } from '../auth/sight.ts';
 import { asText } from '../fanout/coerce.ts';
 import { type Filter, keyText } from '../fanout/filter.ts';
 import type { Resource } from '../model/permission.ts';
@@ -17,6 +19,8 @@ export interface TopicOwner {
   readonly params: readonly string[];
   /** Fields of an event, by their names in TOPICS, that name it. One that is owned is enough. */
   readonly fields: readonly string[];
+  /** Parameters that name others, which must be readable: a filter tells of what the events themselves do not name. */
+  readonly naming?: Readonly<Record<string, Resource>>;
 }
 
 function changes(resource: Resource): TopicOwner {
@@ -25,13 +29,24 @@ function changes(resource: Resource): TopicOwner {
 
 export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
   location_updates: { resource: 'provider_id', params: ['provider_id'], fields: ['provider_id'] },
-  trackable_motions: { resource: 'trackable_id', params: ['id', 'trackable_id'], fields: ['id'] },
-  fence_events: { resource: 'fence_id', params: ['fence_id'], fields: ['fence_id'] },
-  // The other one of a pair is not looked at: who owns a vehicle is told of all its collisions.
+  trackable_motions: {
+    resource: 'trackable_id',
+    params: ['id', 'trackable_id'],
+    fields: ['id'],
+    naming: { provider_id: 'provider_id' },
+  },
+  fence_events: {
+    resource: 'fence_id',
+    params: ['fence_id'],
+    fields: ['fence_id'],
+    naming: { provider_id: 'provider_id', trackable_id: 'trackable_id' },
+  },
+  // Who owns a vehicle is told of all its collisions, but not what else collides that is not to be read.
   collision_events: {
     resource: 'trackable_id',
     params: ['collision_id_1', 'object_id_1'],
     fields: ['id_1', 'id_2'],
+    naming: { collision_id_2: 'trackable_id', object_id_2: 'trackable_id' },
   },
   proximity_updates: { resource: 'provider_id', params: ['provider_id'], fields: ['provider_id'] },
   provider_changes: changes('provider_id'),
@@ -43,14 +58,21 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
 
 /**
  * The filter that lets through what is owned. Throws a CommandError when the params ask for what is not: they are how a
- * client says what it owns, and silence would look as if nothing happened there.
+ * client says what it owns, and silence would look as if nothing happened there. Throws HUB_NOT_AUTHORIZED when they name
+ * others that may not be read.
  */
-export function ownerFilter(topic: Topic, params: Params, owned: Owned): Filter {
-  const { resource, params: names, fields } = TOPIC_OWNERS[topic];
+export function ownerFilter(
+  topic: Topic,
+  params: Params,
+  { owned, sight }: { readonly owned: Owned; readonly sight: Sight | undefined },
+): Filter {
+  const { resource, params: names, fields, naming = {} } = TOPIC_OWNERS[topic];
+  for (const [name, kind] of Object.entries(naming)) {
+    if (sight !== undefined)
+      for (const id of textsOf(name, params)) checkName(`params.${name}`, { of: [kind], id }, sight);
+  }
   for (const name of names) {
-    const value = Object.hasOwn(params, name) ? (params[name] ?? []) : [];
-    for (const item of Array.isArray(value) ? value : [value]) {
-      const id = asText(name, item);
+    for (const id of textsOf(name, params)) {
       if (owned.has(resource, id)) continue;
       throw new CommandError(
         'notAuthorized',
@@ -71,14 +93,30 @@ export function ownerFilter(topic: Topic, params: Params, owned: Owned): Filter 
   return Object.assign(test, { key: { at, values: owned.all(resource).map(keyText) } });
 }
 
-const NAMING = { location_updates: 'location', trackable_motions: 'motion', fence_events: 'fence_event' } as const;
+function textsOf(name: string, params: Params): readonly string[] {
+  const value = Object.hasOwn(params, name) ? (params[name] ?? []) : [];
+  return (Array.isArray(value) ? value : [value]).map((item) => asText(name, item));
+}
+
+const NAMING: Readonly<Record<Topic, Naming>> = {
+  location_updates: 'location',
+  trackable_motions: 'motion',
+  fence_events: 'fence_event',
+  collision_events: 'collision',
+  proximity_updates: 'proximity',
+  provider_changes: 'provider',
+  trackable_changes: 'trackable',
+  fence_changes: 'fence',
+  zone_changes: 'zone',
+  anchor_changes: 'anchor',
+};
 
 /** How events of a topic are cut to what the subscriber may read; undefined where they are shown as they are. */
 export function cutterOf(
   topic: Topic,
   { geojson }: View,
-  readable: Readable | undefined,
+  sight: Sight | undefined,
 ): ((text: string) => string) | undefined {
-  if (!(topic in NAMING)) return undefined;
-  return cutTo(readable, NAMING[topic as keyof typeof NAMING], geojson === true ? 'collection' : 'plain');
+  const form = topic.endsWith('_changes') ? 'change' : geojson === true ? 'collection' : 'plain';
+  return cutTo(sight, NAMING[topic], form);
 }

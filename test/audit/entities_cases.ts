@@ -89,7 +89,7 @@ export const ENTITIES_CASES: readonly AuditCase[] = [
       await made(hub, '/zones', { ...READER, id: 'plain' });
       await refuses(
         hub.post('/zones', { ...READER, id: 'door' }),
-        /^id: must differ from foreign ids .*of zone "reader"$/,
+        /^id: must differ from foreign ids .*that of another$/,
       );
       const taken =
         /^foreign_id: must differ from ids and foreign ids of other zones, found "reader", the id of a zone$/;

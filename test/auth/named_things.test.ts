@@ -74,7 +74,7 @@ const REFUSED: readonly [method: string, path: string, body: object, named: stri
   ['PUT', `/trackables/${MINE_TOO}`, trackable({ parent: THEIRS }), 'parent'],
   ['PATCH', `/trackables/${MINE_TOO}`, add('/location_providers', ['theirs']), 'location_providers[0]'],
   ['PATCH', `/trackables/${MINE_TOO}`, add('/parent', THEIRS.toUpperCase()), 'parent'],
-  ['PATCH', `/trackables/${MINE}`, add('/location_providers/-', 'new'), 'location_providers[2]'],
+  ['PATCH', `/trackables/${MINE}`, add('/location_providers/-', 'new'), 'location_providers[1]'],
   ['PUT', `/zones/${ZONE}`, { ...READER_ZONE, parent: THEIRS }, 'parent'],
   ['PUT', `/zones/${ZONE}`, { ...READER_ZONE, parent: THEIR_ZONE }, 'parent'],
   ['PUT', `/zones/${ZONE}`, follows({ [FOLLOWED.trackables]: [MINE, THEIRS] }), `properties.${FOLLOWED.trackables}[1]`],

@@ -1,27 +1,44 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { checkNewNames, cutTo, type Naming } from '../../src/auth/names.ts';
+import { checkNewNames } from '../../src/auth/admitted.ts';
+import type { Naming } from '../../src/auth/names.ts';
 import { Owned } from '../../src/auth/owned.ts';
 import { Readable } from '../../src/auth/readable.ts';
+import { cutTo, withHidden } from '../../src/auth/shown.ts';
+import { Sight, type Site } from '../../src/auth/sight.ts';
 import { FOLLOWED } from '../../src/core/zone/following.ts';
 import { HubError } from '../../src/errors.ts';
 import { replacedIn } from '../../src/model/json_text.ts';
 import type { Resource } from '../../src/model/permission.ts';
+import type { Zone } from '../../src/model/zone.ts';
 
-const MINE = Owned.from({ provider_ids: ['p1', 'p2'], trackable_ids: ['t1', 't2'], zone_ids: ['z1'] });
-const readable = new Readable(MINE, new Set());
+const MINE = Owned.from({
+  provider_ids: ['p1', 'p2'],
+  trackable_ids: ['t1', 't2'],
+  zone_ids: ['z1'],
+  anchor_ids: ['a1'],
+});
 /** What there is, of mine and of others. */
 const THERE: Readonly<Partial<Record<Resource, readonly string[]>>> = {
   trackable_id: ['t1', 't2', 't8', 'both'],
   zone_id: ['z1', 'z8', 'both'],
   provider_id: ['p1', 'p8'],
 };
-const exists = (resource: Resource, id: string): boolean => THERE[resource]?.includes(id) === true;
+/** A zone of somebody else that goes where a trackable of theirs is, and fences. */
+const MOBILE: Zone = { id: 'z9', type: 'rfid', parent: 't8' };
+const ZONES: readonly Zone[] = [{ id: 'z1', type: 'rfid' }, { id: 'z8', type: 'rfid' }, MOBILE];
+const site: Site = {
+  exists: (resource, id) => THERE[resource]?.includes(id) === true,
+  zoneBy: (name) => ZONES.find(({ id }) => id === name),
+  zoneOfFence: (id) => (id === 'f9' ? 'z9' : undefined),
+};
+const seeing = (whole: readonly Resource[] = []): Sight => new Sight(new Readable(MINE, new Set(whole)), site);
+const sight = seeing();
 
-function refusal(naming: Naming, before: object | undefined, after: object, what = readable): string {
+function refusal(naming: Naming, before: object | undefined, after: object, what = sight): string {
   try {
-    checkNewNames(naming, { before, after }, { readable: what, exists });
+    checkNewNames(naming, { before, after }, what);
     return '';
   } catch (error) {
     assert.ok(error instanceof HubError && error.code === 'HUB_NOT_AUTHORIZED', String(error));
@@ -30,6 +47,7 @@ function refusal(naming: Naming, before: object | undefined, after: object, what
 }
 
 const may = 'that the access token may read';
+const still = 'must name a zone that follows nothing but what the access token may read';
 const REFUSED: readonly [naming: Naming, after: object, message: string, before?: object][] = [
   ['trackable', { location_providers: ['p1', 'p8'] }, `location_providers[1]: must name a provider ${may}, found "p8"`],
   ['trackable', { location_providers: ['new'] }, `location_providers[0]: must name a provider ${may}, found "new"`],
@@ -50,6 +68,12 @@ const REFUSED: readonly [naming: Naming, after: object, message: string, before?
     `properties.${FOLLOWED.providers}[1]: must name a provider ${may}, found "p8"`,
     { properties: { [FOLLOWED.trackables]: ['p8'] } },
   ],
+  ['zone', { anchor_ids: ['a1', 'a8'] }, `anchor_ids[1]: must name an anchor ${may}, found "a8"`],
+  // A hall is everybody's, but not where a vehicle of somebody else is.
+  ['fence', { zone_id: 'z9' }, `zone_id: ${still}, found "z9"`],
+  ['anchor', { zone_id: 'z9' }, `zone_id: ${still}, found "z9"`],
+  ['location', { source: 'z9', provider_id: 'p1' }, `source: ${still}, found "z9"`],
+  ['proximity', { source: 'z9' }, `source: ${still}, found "z9"`],
   ['fence_event', { provider_id: 'p8' }, `provider_id: must name a provider ${may}, found "p8"`],
   ['fence_event', { trackable_id: 't8' }, `trackable_id: must name a trackable ${may}, found "t8"`],
   ['fence_event', { provider_id: 'p1', trackables: ['t8'] }, `trackables[0]: must name a trackable ${may}, found "t8"`],
@@ -69,7 +93,7 @@ const ADMITTED: readonly [naming: Naming, after: object, before?: object][] = [
   ['trackable', { location_providers: 'p8', parent: 8 }],
   ['zone', { parent: 't1' }],
   ['zone', { parent: 'z1', properties: { [FOLLOWED.providers]: ['p1'], other: ['p8'] } }],
-  ['zone', { properties: 'x', anchor_ids: ['a8'] }],
+  ['zone', { properties: 'x', anchor_ids: ['a1'] }],
   ['fence', { zone_id: 'z8', properties: { trackables: ['t8'] } }],
   ['fence_event', { provider_id: null, trackable_id: 't1', trackables: ['t1', 't2'] }],
 ];
@@ -81,7 +105,7 @@ for (const [naming, after, before] of ADMITTED) {
 }
 
 test('checkNewNames admits everything of a kind that another role may read, and nothing else for it', () => {
-  const trackables = new Readable(MINE, new Set<Resource>(['trackable_id']));
+  const trackables = seeing(['trackable_id']);
   assert.equal(refusal('trackable', undefined, { parent: 't8' }, trackables), '');
   assert.notEqual(refusal('trackable', undefined, { location_providers: ['p8'] }, trackables), '');
   // Whoever reads all trackables must not have a zone carried by somebody's zone.
@@ -92,7 +116,7 @@ test('checkNewNames admits everything of a kind that another role may read, and 
 
 const json = fc.jsonValue({ maxDepth: 3 });
 /** Texts that look like what is searched for, at other places. */
-const confusing = fc.constantFrom('trackables', '"trackables":["t8"]', '\\', '"]}', 'location', '😀', 't8');
+const confusing = fc.constantFrom('trackables', '"trackables":["t8"]', '\\', '"]}', 'location', '😀', 't8', 't1', 'p1');
 const properties = fc.dictionary(
   fc.oneof(confusing, fc.string()),
   fc.oneof(json, confusing, fc.constant({ trackables: ['t8'] })),
@@ -102,6 +126,12 @@ const location = fc.record({ properties, provider_id: confusing, trackables: nam
 const motion = fc.record({ name: confusing, location, properties });
 const fenceEvent = fc.record({ trackable_id: confusing, trackables: named, properties });
 const KEPT = ['t1', 't2'];
+interface Cuttable {
+  trackables: string[];
+  trackable_id?: string | null;
+  provider_id?: string | null;
+  properties: unknown;
+}
 
 /** Each form with its list, so that a reference can cut it in the parsed value. */
 const FORMS = {
@@ -119,11 +149,15 @@ for (const naming of ['location', 'motion', 'fence_event'] as const) {
     fc.assert(
       fc.property(value, form, fc.constantFrom(0, 1), (shown, form, indent) => {
         const text = JSON.stringify(FORMS[form](shown), undefined, indent);
-        const cut = cutTo(readable, naming, form)?.(text) ?? assert.fail('nothing is cut');
-        const inner = (naming === 'motion' ? (shown as { location: object }).location : shown) as {
-          trackables: string[];
-        };
+        const cut = cutTo(sight, naming, form)?.(text) ?? assert.fail('nothing is cut');
+        const inner = (naming === 'motion' ? (shown as { location: object }).location : shown) as Cuttable;
         inner.trackables = inner.trackables.filter((id) => KEPT.includes(id));
+        if (inner.trackable_id !== undefined && !KEPT.includes(inner.trackable_id ?? '')) inner.trackable_id = null;
+        // What a provider says of itself goes with its name; the location is the trackable's.
+        if (inner.provider_id !== undefined && inner.provider_id !== 'p1') {
+          inner.provider_id = null;
+          inner.properties = null;
+        }
         assert.deepEqual(JSON.parse(cut), JSON.parse(JSON.stringify(FORMS[form](shown))));
       }),
       { seed: 97, numRuns: 300 },
@@ -131,9 +165,93 @@ for (const naming of ['location', 'motion', 'fence_event'] as const) {
   });
 }
 
+const CUT: readonly [naming: Naming, whole: object, cut: object][] = [
+  ['provider', { id: 'p8', sensors: { trackables: ['t8'] } }, { id: 'p8', sensors: { trackables: ['t8'] } }],
+  [
+    'trackable',
+    { location_providers: ['p1', 'p8'], parent: 't8', children: ['t1', 't8'], name: 'p8' },
+    { location_providers: ['p1'], parent: null, children: ['t1'], name: 'p8' },
+  ],
+  [
+    'zone',
+    { position: [1], floor: 2, parent: 't1', anchor_ids: ['a1', 'a8'] },
+    { position: [1], floor: 2, parent: 't1', anchor_ids: ['a1'] },
+  ],
+  // Where it is tells where they are.
+  ['zone', { position: [1], floor: 2, parent: 't8' }, { position: null, floor: null, parent: null }],
+  [
+    'zone',
+    { ground_control_points: [1], properties: { x: 't8', [FOLLOWED.trackables]: ['t1', 't8'] } },
+    { ground_control_points: null, properties: { x: 't8', [FOLLOWED.trackables]: ['t1'] } },
+  ],
+  [
+    'collision',
+    {
+      collisions: [
+        { id: 't1', position: 1 },
+        { id: 't8', object_type: 'trackable', position: 2 },
+      ],
+      collision_area: 3,
+    },
+    {
+      collisions: [
+        { id: 't1', position: 1 },
+        { id: '', object_type: 'trackable' },
+      ],
+      collision_area: null,
+    },
+  ],
+  [
+    'collision',
+    { collisions: [{ id: 't1' }, { id: 't2' }], collision_area: 3 },
+    { collisions: [{ id: 't1' }, { id: 't2' }], collision_area: 3 },
+  ],
+];
+
+for (const [naming, whole, cut] of CUT) {
+  test(`A name that is not seen takes with it what is told by it: a ${naming} ${JSON.stringify(whole)}`, () => {
+    const shown = (text: string): string => cutTo(sight, naming, 'plain')?.(text) ?? text;
+    assert.deepEqual(JSON.parse(shown(JSON.stringify(whole))), cut);
+    const change = (text: string): string => cutTo(sight, naming, 'change')?.(text) ?? text;
+    assert.deepEqual(JSON.parse(change(JSON.stringify({ id: 't8', object: whole }))), { id: 't8', object: cut });
+  });
+  if (naming === 'collision') continue;
+  test(`What was hidden of a ${naming} ${JSON.stringify(whole)} stays when it is sent back as it was shown`, () => {
+    const { children: _ours, ...kept } = whole as { readonly children?: unknown };
+    const sorted = (value: unknown): unknown =>
+      JSON.parse(JSON.stringify(value), (_name, each) => (Array.isArray(each) ? each.sort() : each));
+    assert.deepEqual(
+      sorted({ ...(withHidden(naming, kept, cut, sight) as object), children: 0 }),
+      sorted({ ...kept, children: 0 }),
+    );
+  });
+}
+
+test('What is sent in place of what was hidden replaces it', () => {
+  assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { parent: 't1' }, sight), { parent: 't1' });
+  assert.deepEqual(withHidden('trackable', { parent: 't8' }, { parent: 't2' }, sight), { parent: 't2' });
+  assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { position: 2 }, sight), {
+    parent: 't8',
+    position: 2,
+  });
+  for (const odd of [null, 7, 'x', []]) assert.equal(withHidden('zone', { parent: 't8' }, odd, sight), odd);
+  assert.deepEqual(withHidden('trackable', { location_providers: ['p8'] }, { location_providers: 7 }, sight), {
+    location_providers: 7,
+  });
+});
+
+test('A fence that goes with a zone of somebody else has no place in a Feature', () => {
+  const text = (fence_id: string) => JSON.stringify({ features: [{ geometry: 1, properties: { fence_id } }] });
+  const cut =
+    cutTo(seeing(['trackable_id', 'provider_id']), 'fence_event', 'collection') ?? assert.fail('nothing is cut');
+  assert.equal(cut(text('f1')), text('f1'));
+  const hidden = cutTo(sight, 'fence_event', 'collection')?.(text('f9'));
+  assert.equal(hidden, text('f9').replace('"geometry":1', '"geometry":null'));
+});
+
 test('cutTo cuts nothing where all trackables are readable, or everything is', () => {
   assert.equal(cutTo(undefined, 'location', 'plain'), undefined);
-  assert.equal(cutTo(new Readable(MINE, new Set<Resource>(['trackable_id'])), 'motion', 'feature'), undefined);
+  assert.equal(cutTo(seeing(['trackable_id', 'provider_id']), 'motion', 'feature'), undefined);
 });
 
 test('replacedIn leaves digits, spaces and escapes beside the place as they are', () => {

@@ -204,10 +204,15 @@ const TOPICS: readonly [topic: string, mine: (event: Event) => boolean][] = [
   ['anchor_changes', ({ id: anchor }) => anchor === 'mine'],
 ];
 
-/** An event with the trackables alone that are mine. */
+/** An event that names nothing but what is mine. */
 function cut(event: Event): Event {
+  const isMine = (id: unknown) => id === MINE.trackable || id === 'mine';
   const text = JSON.stringify(event, (name, value) => {
-    return name === 'trackables' ? value.filter((each: string) => each === MINE.trackable) : value;
+    if (name === 'trackables' || name === 'location_providers') return value.filter(isMine);
+    if (name === 'trackable_id' || name === 'provider_id') return isMine(value) ? value : null;
+    if (name === 'collision_area') return event.collisions.every(({ id: one }: Event) => isMine(one)) ? value : null;
+    if (name !== 'collisions') return value;
+    return value.map((one: Event) => (isMine(one.id) ? one : { id: '', object_type: 'trackable' }));
   });
   return JSON.parse(text);
 }
@@ -264,11 +269,15 @@ const ASKED: readonly [topic: string, params: object, code: number | undefined][
   ['location_updates', { provider_id: 'theirs' }, 10004],
   ['location_updates', { provider_id: [{}] }, 10002],
   ['location_updates', { source: 'theirs' }, undefined],
-  ['fence_events', { fence_id: MINE.fence, trackable_id: THEIRS.trackable }, undefined],
+  ['fence_events', { fence_id: MINE.fence, trackable_id: MINE.trackable }, undefined],
+  ['fence_events', { fence_id: MINE.fence, trackable_id: THEIRS.trackable }, 10004],
+  ['fence_events', { provider_id: ['mine', 'theirs'] }, 10004],
+  ['trackable_motions', { provider_id: 'theirs' }, 10004],
   ['fence_events', { fence_id: THEIRS.fence }, 10004],
   ['trackable_motions', { trackable_id: THEIRS.trackable }, 10004],
   ['trackable_motions', { id: MINE.trackable.toUpperCase() }, undefined],
-  ['collision_events', { collision_id_1: MINE.trackable, collision_id_2: THEIRS.trackable }, undefined],
+  ['collision_events', { collision_id_1: MINE.trackable, collision_id_2: THEIRS.trackable }, 10004],
+  ['collision_events', { object_id_1: MINE.trackable, object_id_2: THEIRS.trackable }, 10004],
   ['collision_events', { object_id_1: THEIRS.trackable }, 10004],
   ['zone_changes', { id: HALL.id }, 10004],
 ];

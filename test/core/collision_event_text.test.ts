@@ -36,8 +36,8 @@ suite('collision events', () => {
     assert.equal(event.collision_area?.type, 'LineString');
     assert.equal(event.collision_area?.coordinates.length, 2);
     const [b, a] = event.collisions;
-    assert.deepEqual(a?.position.coordinates, [placeAt(0, 0).lon, placeAt(0, 0).lat, 1.5]);
-    assert.equal(a?.geometry.type, 'Polygon');
+    assert.deepEqual(a?.position?.coordinates, [placeAt(0, 0).lon, placeAt(0, 0).lat, 1.5]);
+    assert.equal(a?.geometry?.type, 'Polygon');
     assert.deepEqual([b?.id, b?.object_type, b?.floor], ['b', 'trackable', 2]);
 
     const [touch] = openStage().step({ nowMs: 2000, motions }).events;
@@ -52,7 +52,7 @@ suite('collision events', () => {
       motions: [disc('a', 1, 0), moved('p', 2), moved('p', 3, placeAt(9, 0))],
     });
     const [start, end] = texts.map(read);
-    assert.equal(start?.collisions[0]?.geometry.type, 'Point');
+    assert.equal(start?.collisions[0]?.geometry?.type, 'Point');
     assert.equal(start?.collision_area?.type, 'Point');
     assert.equal(end?.collision_area, undefined);
     assert.equal(end?.start_time, '1970-01-01T00:00:00.002Z');
@@ -129,6 +129,6 @@ suite('collision events', () => {
 });
 
 function positionOf(event: CollisionEvent | undefined, index: number): [number, number] {
-  const [x, y] = event?.collisions[index]?.position.coordinates ?? [];
+  const [x, y] = event?.collisions[index]?.position?.coordinates ?? [];
   return [x ?? Number.NaN, y ?? Number.NaN];
 }

@@ -6,7 +6,7 @@ import { ArrayOf, IdArray } from '../../model/schema.ts';
 import { checkKept } from '../body.ts';
 import { found } from '../found.ts';
 import { JsonPatch } from '../json_patch.ts';
-import { admitNames } from '../naming.ts';
+import { admitNames, editSeen } from '../naming.ts';
 import { onlyOwned } from '../ownership.ts';
 import { patchedEntity } from '../patch_entity.ts';
 import { PRESENT } from '../present.ts';
@@ -69,7 +69,7 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       body: schema,
       replies: { 201: { description: `The ${kind} as it is kept.`, schema } },
       async handle(call, hub) {
-        const options = { replaceId: replacesIds(call.version, kind), ...writeOptions(kind, call, hub) };
+        const options = { replaceId: replacesIds(call.version, kind), ...writeOptions(kind, call) };
         const entity = await hub.entities.create(kind, call.body, options);
         const place = `${call.path}/${encodeURIComponent(entity.id.toWellFormed())}`;
         return call.reply.created(present.one(entity, { ...call, query: {} }, hub), place);
@@ -112,7 +112,8 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       body: schema,
       replies: replaced,
       async handle(call, hub) {
-        const entity = await hub.entities.replace(kind, call.id, call.body, writeOptions(kind, call, hub));
+        const options = writeOptions(kind, call);
+        const entity = await editSeen(kind, call, { entities: hub.entities, revise: () => call.body, options });
         return rows.showsReplaced ? call.reply.json(present.one(entity, call, hub)) : call.reply.noContent;
       },
     }),
@@ -127,11 +128,12 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       replies: { 200: { description: `The ${kind} as it is kept.`, schema } },
       async handle(call, hub) {
         const revise = (before: EntityMap[K]): unknown => {
-          const revised = patchedEntity(kind, before, call.body, hub);
+          const revised = patchedEntity(kind, before, call, hub);
           checkKept(revised, hub);
           return revised;
         };
-        const entity = await hub.entities.edit(kind, call.id, revise, writeOptions(kind, call, hub));
+        const options = writeOptions(kind, call);
+        const entity = await editSeen(kind, call, { entities: hub.entities, revise, options });
         return call.reply.json(present.one(entity, { ...call, query: {} }, hub));
       },
     }),
@@ -152,9 +154,9 @@ interface WriteQuery {
 }
 
 /** What was sent is admitted when its turn has come: what is new in it depends on the changes before. */
-function writeOptions(kind: Kind, call: Call, hub: ApiDeps): ReplaceOptions {
+function writeOptions(kind: Kind, call: Call): ReplaceOptions {
   const { force_location_update: force, subdivide } = call.query as WriteQuery;
-  const admit = (before: object | undefined, after: object) => admitNames(kind, { before, after }, call, hub);
+  const admit = (before: object | undefined, after: object) => admitNames(kind, { before, after }, call);
   return { force: force === true, subdivide: subdivide === true, admit };
 }
 

@@ -17,7 +17,7 @@ function eventsRow(method: Method): Route {
     replies: { 204: { description: 'The event is published.' } },
     handle(call, hub) {
       const fence = found('fence', call.id, hub);
-      admitNames('fence_event', { before: undefined, after: bodyObject(call.body) }, call, hub);
+      admitNames('fence_event', { before: undefined, after: bodyObject(call.body) }, call);
       hub.publishFenceEvent(fence, call.body);
       return call.reply.noContent;
     },

@@ -39,11 +39,11 @@ function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schem
     query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
     replies: { 200: { description: `The ${name}.`, schema: ArrayOf(schema) } },
     async handle(call, hub) {
-      const { query, owned, readable, reply } = call;
+      const { query, owned, sight, reply } = call;
       const { id } = found('fence', call.id, hub);
-      const view = viewOf(query, hub.entities);
+      const view = viewOf(call, hub);
       const kind = ask === 'fence_motions' ? 'trackable' : 'provider';
-      const only = readable?.hasAll(`${kind}_id`) === true ? {} : limitedTo(kind, owned, hub);
+      const only = sight?.seesAll(`${kind}_id`) === true ? {} : limitedTo(kind, owned, hub);
       const asked: Query = { ask, id, spatial: query.spatial_query === true, view, ...only };
       return reply.json(textList(await answersTo(asked, call, hub), view));
     },
@@ -64,7 +64,7 @@ function objectsRow<K extends 'provider' | 'trackable'>(name: string, kind: K, s
       const spatial = call.query.spatial_query === true;
       const ask = kind === 'provider' ? 'fence_providers' : 'fence_trackables';
       const answers = await answersTo({ ask, id, spatial }, call, hub);
-      const objects = onlyReadable(existing(kind, idList(answers), hub), `${kind}_id`, call.readable);
+      const objects = onlyReadable(existing(kind, idList(answers), hub), `${kind}_id`, call.sight);
       return call.reply.json(PRESENT[kind].many(objects, call, hub));
     },
   });

@@ -8,7 +8,7 @@ import { show } from '../../model/show.ts';
 import { movesBefore } from '../after_moves.ts';
 import { textList } from '../answers.ts';
 import { found } from '../found.ts';
-import { answersTo } from '../naming.ts';
+import { admitSources, answersTo } from '../naming.ts';
 import { limitedTo } from '../ownership.ts';
 import { oneOf } from '../read_one.ts';
 import { type AcceptOptions, type ApiDeps, type Call, type Method, type Route, route } from '../route.ts';
@@ -37,7 +37,7 @@ export const LOCATION_ROUTES: readonly Route[] = [
     query: Type.Object(VIEW_QUERY),
     replies: { 200: { description: 'The locations.', schema: ArrayOf(Location) } },
     async handle(call, hub) {
-      const view = viewOf(call.query, hub.entities);
+      const view = viewOf(call, hub);
       const asked: Query = { ask: 'provider_locations', view, ...limitedTo('provider', call.owned, hub) };
       return call.reply.json(textList(await answersTo(asked, call, hub), view));
     },
@@ -72,7 +72,8 @@ export const LOCATION_ROUTES: readonly Route[] = [
     hot: true,
     notes: CREATES,
     replies: ACCEPTED,
-    handle: (call, hub) => accepted(hub.acceptLocations([call.body], { root: '', providerId: call.id }), call),
+    handle: (call, hub) =>
+      takeLocations({ values: [call.body], options: { root: '', providerId: call.id }, call }, hub),
   }),
   route({
     method: 'DELETE',
@@ -109,7 +110,7 @@ function bulkRow(method: Method): Route {
     hot: true,
     notes: ALL_OR_NONE,
     replies: ACCEPTED,
-    handle: (call, hub) => accepted(hub.acceptLocations(arrayOf(call), { root: 'locations' }), call),
+    handle: (call, hub) => takeLocations({ values: arrayOf(call), options: { root: 'locations' }, call }, hub),
   });
 }
 
@@ -127,13 +128,19 @@ function proximitiesRow(method: Method): Route {
   });
 }
 
-interface Proximities {
+interface Taking {
   readonly values: readonly unknown[];
   readonly options: AcceptOptions;
   readonly call: Call;
 }
 
-function takeProximities({ values, options, call }: Proximities, hub: ApiDeps): HttpReply | Promise<HttpReply> {
+function takeLocations({ values, options, call }: Taking, hub: ApiDeps): HttpReply | Promise<HttpReply> {
+  admitSources('location', values, call, hub);
+  return accepted(hub.acceptLocations(values, options), call);
+}
+
+function takeProximities({ values, options, call }: Taking, hub: ApiDeps): HttpReply | Promise<HttpReply> {
+  admitSources('proximity', values, call, hub);
   const take = () => accepted(hub.acceptProximities(values, options), call);
   const moved = movesBefore(values, hub);
   return moved === undefined ? take() : moved.then(take);

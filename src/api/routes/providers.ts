@@ -31,7 +31,7 @@ export const PROVIDER_ROUTES: readonly Route[] = [
       const spatial = call.query.spatial_query === true;
       const fences = idList(await answersTo({ ask: 'provider_fences', id, spatial }, call, hub));
       return call.reply.json(
-        PRESENT.fence.many(onlyReadable(existing('fence', fences, hub), 'fence_id', call.readable), call, hub),
+        PRESENT.fence.many(onlyReadable(existing('fence', fences, hub), 'fence_id', call.sight), call, hub),
       );
     },
   }),
@@ -45,7 +45,7 @@ export const PROVIDER_ROUTES: readonly Route[] = [
     },
     handle(call, hub) {
       const assigned = hub.entities.trackablesOf(found('provider', call.id, hub).id);
-      const trackables = onlyReadable(assigned, 'trackable_id', call.readable);
+      const trackables = onlyReadable(assigned, 'trackable_id', call.sight);
       const asIds = relatedAs(call.version) === 'ids';
       const ids = (): string => JSON.stringify(trackables.map(({ id }) => id));
       return call.reply.json(asIds ? ids() : PRESENT.trackable.many(trackables, call, hub));

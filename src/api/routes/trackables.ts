@@ -43,7 +43,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     query: Type.Object(VIEW_QUERY),
     replies: { 200: { description: 'The motions.', schema: ArrayOf(TrackableMotion) } },
     async handle(call, hub) {
-      const view = viewOf(call.query, hub.entities);
+      const view = viewOf(call, hub);
       const asked: Query = { ask: 'trackable_motions', view, ...limitedTo('trackable', call.owned, hub) };
       return call.reply.json(textList(await answersTo(asked, call, hub), view));
     },
@@ -75,7 +75,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     replies: { 200: { description: 'The locations.', schema: ArrayOf(Location) } },
     async handle(call, hub) {
       const { id } = found('trackable', call.id, hub);
-      const view = viewOf(call.query, hub.entities);
+      const view = viewOf(call, hub);
       return call.reply.json(textList(await answersTo({ ask: 'trackable_locations', id, view }, call, hub), view));
     },
   }),
@@ -91,7 +91,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
       const spatial = call.query.spatial_query === true;
       const fences = idList(await answersTo({ ask: 'trackable_fences', id, spatial }, call, hub));
       return call.reply.json(
-        PRESENT.fence.many(onlyReadable(existing('fence', fences, hub), 'fence_id', call.readable), call, hub),
+        PRESENT.fence.many(onlyReadable(existing('fence', fences, hub), 'fence_id', call.sight), call, hub),
       );
     },
   }),
@@ -103,10 +103,10 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     replies: {
       200: { description: 'The providers.', schema: ArrayOf(LocationProvider), v1: IdArray },
     },
-    handle({ id, version, readable, reply }, hub) {
+    handle({ id, version, sight, reply }, hub) {
       const trackable = found('trackable', id, hub);
       const assigned = existing('provider', trackable.location_providers ?? [], hub);
-      const providers = onlyReadable(assigned, 'provider_id', readable);
+      const providers = onlyReadable(assigned, 'provider_id', sight);
       const related = relatedAs(version) === 'ids' ? providers.map((provider) => provider.id) : providers;
       return reply.json(JSON.stringify(related));
     },
@@ -119,9 +119,10 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     replies: {
       200: { description: 'The sensor data of each provider that has some.', schema: ArrayOf(AnyType) },
     },
-    handle({ id, reply }, hub) {
+    handle({ id, sight, reply }, hub) {
       const trackable = found('trackable', id, hub);
-      const providers = existing('provider', trackable.location_providers ?? [], hub);
+      const assigned = existing('provider', trackable.location_providers ?? [], hub);
+      const providers = onlyReadable(assigned, 'provider_id', sight);
       return reply.json(JSON.stringify(providers.map(({ sensors }) => sensors).filter((sensors) => sensors != null)));
     },
   }),

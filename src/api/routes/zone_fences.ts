@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { checkZoneOutline, checkZonePlace } from '../../auth/admitted.ts';
 import { bodyObject } from '../../entities/body.ts';
 import { Fence } from '../../model/fence.ts';
 import { found } from '../found.ts';
@@ -15,8 +16,10 @@ export const ZONE_FENCE_ROUTES: readonly Route[] = [
     summary: 'A fence around a zone, which is not kept',
     permission: { operation: 'READ', resource: 'zone_id' },
     replies: { 200: { description: 'The fence.', schema: Fence } },
-    handle({ id, reply }, hub) {
-      const zone = hub.entities.placed(found('zone', id, hub));
+    handle({ id, sight, reply }, hub) {
+      const kept = found('zone', id, hub);
+      checkZoneOutline('zone_id', kept, sight);
+      const zone = hub.entities.placed(kept);
       return reply.json(JSON.stringify(fenceAround(zone, hub.entities)));
     },
   }),
@@ -30,6 +33,7 @@ export const ZONE_FENCE_ROUTES: readonly Route[] = [
     replies: { 201: { description: 'The fence as it is kept.', schema: Fence } },
     async handle(call, hub) {
       const zone = found('zone', call.id, hub);
+      checkZonePlace('zone_id', zone.id, call.sight);
       const body = fenceFromZone(zone, bodyObject(call.body), hub.entities);
       const fence = await hub.entities.create('fence', body, {
         replaceId: replacesIds(call.version, 'fence'),

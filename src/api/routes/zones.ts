@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { checkZonePlace } from '../../auth/admitted.ts';
 import { feature } from '../../core/location/text.ts';
 import { idKey } from '../../model/id.ts';
 import { SimpleTransform, Zone } from '../../model/zone.ts';
@@ -35,8 +36,10 @@ export const ZONE_ROUTES: readonly Route[] = [
     query: Type.Object({ geojson: VIEW_QUERY.geojson }),
     body: SimpleTransform,
     replies: { 200: { description: 'The position in the other crs.', schema: SimpleTransform } },
-    handle({ id, body, query, reply }, hub) {
-      const moved = simpleTransform(hub.entities.placed(found('zone', id, hub)), body);
+    handle({ id, body, query, sight, reply }, hub) {
+      const zone = found('zone', id, hub);
+      checkZonePlace('zone_id', zone.id, sight);
+      const moved = simpleTransform(hub.entities.placed(zone), body);
       if (query.geojson !== true) return reply.json(JSON.stringify(moved));
       const { position, ...rest } = moved;
       return reply.json(feature(JSON.stringify(position), JSON.stringify(rest)));

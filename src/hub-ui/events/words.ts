@@ -16,14 +16,14 @@ export function wordsOfHappening(happening: Happening): readonly (string | Subje
     case 'entry':
     case 'exit': {
       const { trackable_id: trackable, provider_id: provider, fence_id: fence } = happening.event;
-      const object = trackable != null ? subject('trackables', trackable) : subject('providers', provider ?? '');
+      const object = trackable != null ? subject('trackables', trackable) : provided(provider);
       return [object, happening.is === 'entry' ? ' entered ' : ' left ', subject('fences', fence)];
     }
     case 'collision_start':
     case 'collision_end': {
       const { collisions, center_distance: metres, start_time: start } = happening.event;
       const [one, other] = collisions;
-      const pair = [subject('trackables', one?.id ?? ''), ' and ', subject('trackables', other?.id ?? '')];
+      const pair = [collider(one?.id), ' and ', collider(other?.id)];
       if (happening.is === 'collision_start') return [...pair, ` touch, centres ${metres.toFixed(1)} m apart`];
       const seconds = Math.max(0, happening.atMs - Date.parse(start)) / 1_000;
       return [...pair, ` came apart after ${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`];
@@ -50,11 +50,21 @@ function subject(kind: Kind, id: string, object: { readonly id: string } = { id 
   return { kind, id, label: labelOf(entity) };
 }
 
+/** What may not be read is not named. */
+function provided(id: string | null | undefined): Subject | string {
+  return id == null ? 'Something' : subject('providers', id);
+}
+
+/** One that may not be read has no id. */
+function collider(id = ''): Subject | string {
+  return id === '' ? 'something else' : subject('trackables', id);
+}
+
 /** Where on the map it happened. */
 export function placeOf(happening: Happening): string {
   if (happening.is === 'collision_start' || happening.is === 'collision_end') {
-    const first = happening.event.collisions[0];
-    const [x, y] = first?.position.coordinates ?? [];
+    const first = happening.event.collisions.find(({ position }) => position !== undefined);
+    const [x, y] = first?.position?.coordinates ?? [];
     return `/?sel=trackables:${encodeURIComponent(first?.id ?? '')}&at=${x},${y}&z=21`;
   }
   if (happening.is === 'entry' || happening.is === 'exit') {

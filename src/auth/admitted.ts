@@ -1,0 +1,56 @@
+import { HubError } from '../errors.ts';
+import { idKey } from '../model/id.ts';
+import { show } from '../model/show.ts';
+import type { Zone } from '../model/zone.ts';
+import { type Naming, namesOf, PLACES, type Place } from './names.ts';
+import type { Sight } from './sight.ts';
+
+/**
+ * Throws HUB_NOT_AUTHORIZED naming the first name that is new in `after` and not readable. Both are as they were sent:
+ * what is no id is left to the check of the entity.
+ */
+export function checkNewNames(
+  naming: Naming,
+  { before, after }: { readonly before: object | undefined; readonly after: unknown },
+  sight: Sight,
+): void {
+  for (const place of PLACES[naming]) {
+    if (place.isOurs === true) continue;
+    const known = new Set(before === undefined ? [] : namesOf(place, before).map(({ id }) => idKey(id)));
+    for (const { field, id } of namesOf(place, after)) {
+      if (!known.has(idKey(id)) && !mayName(place, id, sight)) throw unreadable(field, place, id);
+    }
+  }
+}
+
+/** Throws HUB_NOT_AUTHORIZED unless the token may know where the zone is that a field names. */
+export function checkZonePlace(field: string, zoneName: string, sight: Sight | undefined): void {
+  if (sight?.seesPlaceOf(zoneName) === false) throw unreadable(field, { of: [] }, zoneName);
+}
+
+/** The same where its outline is asked for, which may be the places of its anchors. */
+export function checkZoneOutline(field: string, zone: Zone, sight: Sight | undefined): void {
+  checkZonePlace(field, zone.id, sight);
+  const anchors = PLACES.zone.filter(({ of }) => of.includes('anchor_id')).flatMap((place) => namesOf(place, zone));
+  if (sight === undefined || anchors.every(({ id }) => sight.sees(['anchor_id'], id))) return;
+  const wanted = 'a zone whose anchors the access token may read';
+  throw new HubError('HUB_NOT_AUTHORIZED', `${field}: must name ${wanted}, found ${show(zone.id)}`);
+}
+
+/** Throws HUB_NOT_AUTHORIZED unless the token may read what a field names. */
+export function checkName(field: string, { of, id }: Pick<Place, 'of'> & { readonly id: string }, sight: Sight): void {
+  if (!sight.sees(of, id)) throw unreadable(field, { of }, id);
+}
+
+function mayName({ of }: Place, id: string, sight: Sight): boolean {
+  return of.length === 0 ? sight.seesPlaceOf(id) : sight.sees(of, id);
+}
+
+function unreadable(field: string, { of }: Pick<Place, 'of'>, id: string): HubError {
+  const whom = of.map((resource) => `a ${resource.replace('_id', '')}`).join(' or ');
+  const wanted =
+    of.length === 0
+      ? 'a zone that follows nothing but what the access token may read'
+      : `${whom.replace('a anchor', 'an anchor')} that the access token may read`;
+  return new HubError('HUB_NOT_AUTHORIZED', `${field}: must name ${wanted}, found ${show(id)}`);
+}

@@ -1,0 +1,121 @@
+import { idKey, isUnset } from '../model/id.ts';
+import { replacedIn } from '../model/json_text.ts';
+import { type Naming, namesOf, PLACES, type Place } from './names.ts';
+import type { Sight } from './sight.ts';
+
+/** Where a text stands: an answer or frame, a Feature of an answer, a FeatureCollection or a change in a frame. */
+const AROUND = {
+  plain: [],
+  feature: ['properties'],
+  collection: ['features', '*', 'properties'],
+  change: ['object'],
+} as const;
+
+/**
+ * How a JSON text is cut to what is seen: lists lose the ids that are not, other such ids become null, and what is
+ * computed or taken from them becomes null as well. Undefined where nothing can have to be cut.
+ */
+export function cutTo(
+  sight: Sight | undefined,
+  naming: Naming,
+  form: keyof typeof AROUND,
+): ((text: string) => string) | undefined {
+  if (sight === undefined) return undefined;
+  const places = PLACES[naming].filter(({ of }) => of.length > 0 && !of.every((kind) => sight.seesAll(kind)));
+  const hasFence = naming === 'fence_event' && form === 'collection';
+  if (places.length === 0 && !hasFence) return undefined;
+  const around = AROUND[form];
+  return (text) => {
+    const cut = places.reduce((left, place) => cutAt(place, { text: left, around, sight }), text);
+    return hasFence ? withoutPlace(cut, sight) : cut;
+  };
+}
+
+/**
+ * What was sent in place of an entity, with what was hidden of that from its sender: who reads, changes and sends back
+ * loses nothing. What is sent anew in the place of a hidden member replaces it.
+ */
+export function withHidden(naming: Naming, before: object, after: unknown, sight: Sight): unknown {
+  if (typeof after !== 'object' || after === null || Array.isArray(after)) return after;
+  let whole: object = after;
+  for (const place of PLACES[naming]) {
+    if (place.isOurs === true || place.of.length === 0) continue;
+    const hidden = namesOf(place, before).flatMap(({ id }) => (sight.sees(place.of, id) ? [] : [id]));
+    if (hidden.length > 0) whole = withNames(whole, place, hidden);
+    // Who ends the tie must say anew what followed from it.
+    if (namesOf(place, whole).some(({ id }) => isHidden(place, id, sight))) {
+      for (const path of place.hides ?? []) {
+        const kept = memberAt(before, path);
+        if (kept != null && memberAt(whole, path) == null) whole = withMember(whole, path, kept);
+      }
+    }
+  }
+  return whole;
+}
+
+interface Cutting {
+  readonly text: string;
+  readonly around: readonly string[];
+  readonly sight: Sight;
+}
+
+function cutAt(place: Place, { text, around, sight }: Cutting): string {
+  const { path, of, hides = [] } = place;
+  const isList = path.at(-1) === '*';
+  const element = path.lastIndexOf('*');
+  let hidden = false;
+  const keeps = (id: unknown): boolean => {
+    if (typeof id !== 'string' || isUnset(id)) return !isList;
+    hidden ||= isHidden(place, id, sight);
+    return sight.sees(of, id);
+  };
+  const at = [...around, ...(element < 0 ? path : path.slice(0, isList ? -1 : element + 1))];
+  let cut = replacedIn(text, at, (found) => {
+    const value: unknown = JSON.parse(found);
+    if (isList) return Array.isArray(value) ? JSON.stringify(value.filter(keeps)) : found;
+    if (element < 0) return keeps(value) ? found : 'null';
+    // One of a list of objects: nothing of it is left but that there is one.
+    const { id, object_type } = value as { readonly id?: unknown; readonly object_type?: unknown };
+    return keeps(id) ? found : JSON.stringify({ id: '', object_type });
+  });
+  if (hidden) for (const gone of hides) cut = replacedIn(cut, [...around, ...gone], () => 'null');
+  return cut;
+}
+
+/** Whether what a name stands for must not be told: it is not seen, or is a zone that follows what is not seen. */
+function isHidden({ of }: Place, id: string, sight: Sight): boolean {
+  return !sight.sees(of, id) || (of.includes('zone_id') && !sight.seesPlaceOf(id));
+}
+
+/** A fence goes with its zone, and so does the geometry of the Feature that tells of it. */
+function withoutPlace(text: string, sight: Sight): string {
+  let hidden = false;
+  replacedIn(text, [...AROUND.collection, 'fence_id'], (found) => {
+    hidden ||= !sight.seesPlaceOfFence(String(JSON.parse(found)));
+    return found;
+  });
+  return hidden ? replacedIn(text, ['features', '*', 'geometry'], () => 'null') : text;
+}
+
+function withNames(whole: object, { path }: Place, hidden: readonly string[]): object {
+  if (path.at(-1) !== '*') return isUnset(memberAt(whole, path)) ? withMember(whole, path, hidden[0]) : whole;
+  const list = memberAt(whole, path.slice(0, -1)) ?? [];
+  if (!Array.isArray(list)) return whole;
+  const named = new Set(list.map((id) => (typeof id === 'string' ? idKey(id) : id)));
+  const missing = hidden.filter((id) => !named.has(idKey(id)));
+  return missing.length === 0 ? whole : withMember(whole, path.slice(0, -1), [...list, ...missing]);
+}
+
+function memberAt(value: unknown, [name, ...rest]: readonly string[]): unknown {
+  if (name === undefined) return value;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return memberAt((value as Readonly<Record<string, unknown>>)[name], rest);
+}
+
+/** A copy with a member; what stands in the way of it and is no object is left for the check of the entity. */
+function withMember(value: unknown, [name, ...rest]: readonly string[], member: unknown): object {
+  if (value != null && (typeof value !== 'object' || Array.isArray(value))) return value as object;
+  const object = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (name === undefined) return object;
+  return { ...object, [name]: rest.length === 0 ? member : withMember(object[name], rest, member) };
+}

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import type { Route } from '../../src/api/route.ts';
+import { ROUTES } from '../../src/api/routes/routes.ts';
+import { TOPIC_NAMES } from '../../src/fanout/topic_name.ts';
+import type { TestHub, TestReply } from '../support/running_hub.ts';
+import type { SocketClient } from '../support/socket_client.ts';
+import { type AuthorizedHub, openAuthorizedHub } from './authorized_hub.ts';
+import { attacksOf } from './seen_attacks.ts';
+import {
+  bodiesOf,
+  build,
+  claimOf,
+  KIND_OF,
+  KINDS,
+  type Kind,
+  Marks,
+  type Rights,
+  type World,
+  worldArbitrary,
+} from './seen_world.ts';
+
+/**
+ * Nothing that a token may not read is in any answer or frame that it gets, whatever ties an administrator has made
+ * before, and whatever its holder does with what is their own. Everything is marked, so a leak is found in the text.
+ */
+
+const PERMISSIONS = `
+tenant:
+  '/v1/*': [CREATE_OWN, READ_OWN, UPDATE_OWN, DELETE_OWN]
+  '/v2/*': [CREATE_OWN, READ_OWN, UPDATE_OWN, DELETE_OWN]
+${KINDS.map((kind) => `all-${kind}s:\n  '/v2/${kind}s/:${kind}_id': [READ_ANY]\n`).join('')}`;
+
+/** Worlds, the time that they may take together, and the steps that every provider goes in each. */
+const WORLDS = 20;
+const BOUND_MS = 25_000;
+const STEPS = 3;
+
+let opened: AuthorizedHub;
+let admin: TestHub;
+before(async () => {
+  opened = await openAuthorizedHub(PERMISSIONS);
+  ({ admin } = opened);
+});
+after(() => opened.close());
+
+/** One who must not be told of most things. */
+class Tenant {
+  readonly rights: Rights;
+  readonly hub: TestHub;
+  readonly socket: SocketClient;
+  readonly #secrets: readonly Secret[];
+
+  constructor(rights: Rights, hub: TestHub, socket: SocketClient, { site }: World, marks: Marks) {
+    this.rights = rights;
+    this.hub = hub;
+    this.socket = socket;
+    const sees = (kind: Kind, i: number): boolean => rights.whole.includes(kind) || rights.owned[kind].includes(i);
+    const placing = site.trackables.flatMap((_, t) => (sees('trackable', t) ? providersOf(site, t) : []));
+    this.#secrets = KINDS.flatMap((kind) => {
+      const unseen = marks.ids(kind).flatMap((_id, i) => (sees(kind, i) ? [] : [i]));
+      return unseen.flatMap((i) => secretsOf(kind, i, marks, placing));
+    });
+  }
+
+  /** What must not be in a text. What was asked with may be repeated in a refusal. */
+  leaks(text: string, { asked = '', areRecords = false }: Looking): readonly string[] {
+    const found = this.#secrets.filter((secret) => secret.in.test(text) && !secret.in.test(asked));
+    return found.filter(({ isPlace }) => areRecords || !isPlace).map(({ what }) => what);
+  }
+
+  /** Whether the token is given all that a path shows, of whomever. */
+  isGiven({ path }: Route): boolean {
+    return this.rights.whole.some((kind) => path === `/${kind}s/:${kind}_id`);
+  }
+}
+
+/** Something that stands nowhere but in what is told of one entity. */
+interface Secret {
+  readonly what: string;
+  readonly in: RegExp;
+  /** The place of a provider that locates something seen, whose own place it is: only what the provider sent is secret. */
+  readonly isPlace: boolean;
+}
+
+interface Looking {
+  readonly asked?: string;
+  /** Whether the text shows what providers have sent, one by one. */
+  readonly areRecords?: boolean;
+}
+
+function secretsOf(kind: Kind, i: number, marks: Marks, placing: readonly number[]): readonly Secret[] {
+  // A hall is shared: locations and fences name it, and tell where it is.
+  const id = marks.ids(kind)[i] ?? '';
+  const texts = [...(kind === 'zone' ? [] : [id]), marks.mark(kind, i)];
+  const named = texts.map((what) => ({ what, in: new RegExp(what.replaceAll('.', '\\.'), 'i'), isPlace: false }));
+  if (kind === 'zone') return named;
+  const isPlace = kind === 'provider' && placing.includes(i);
+  const steps = [...Array(kind === 'provider' ? STEPS : 1).keys()];
+  const places = steps.map((step) => {
+    const [lon, lat] = marks.at(kind, i, step).map((degrees) => String(degrees).slice(0, -1).replace('.', '\\.'));
+    return { what: `${id} at ${lon},${lat}`, in: new RegExp(`${lon}\\d*,\\s*${lat}`), isPlace };
+  });
+  return [...named, ...places];
+}
+
+/** What locates a trackable: its own providers and those of what carries it. */
+function providersOf(site: World['site'], t: number): readonly number[] {
+  const { providers = [], parent = null } = site.trackables[t] ?? {};
+  return parent === null || t === 0 ? providers : [...providers, ...providersOf(site, parent % t)];
+}
+
+async function drive(marks: Marks, step: number): Promise<void> {
+  const locations = marks.ids('provider').map((id, i) => ({
+    provider_id: id,
+    provider_type: 'uwb',
+    source: id,
+    crs: 'EPSG:4326',
+    position: { type: 'Point', coordinates: marks.at('provider', i, step) },
+    properties: { of: marks.mark('provider', i) },
+  }));
+  const { status, text } = await admin.put('/providers/locations', locations);
+  assert.equal(status, 204, text);
+  // Whatever follows has followed.
+  await admin.get('/zones');
+  await opened.hub.settle();
+}
+
+/** Whether what is shown is what providers have sent. */
+function isOfRecords({ path }: Route): boolean {
+  return path.startsWith('/providers') || path.endsWith('/locations');
+}
+
+const READS = ROUTES.filter(({ method, permission }) => method === 'GET' && permission !== 'public');
+
+/** All that can be read, of everything, in several views. */
+async function read({ hub }: Tenant, marks: Marks, found: (reply: TestReply, route: Route, url: string) => void) {
+  for (const route of READS) {
+    const kind = KIND_OF(/:(\w+)/.exec(route.path)?.[1] ?? '');
+    if (route.path.includes(':') && kind === undefined) continue;
+    const paths = kind === undefined ? [route.path] : marks.ids(kind).map((id) => route.path.replace(/:\w+/, id));
+    const has = (name: string): boolean => Object.hasOwn(route.query.properties, name);
+    const queries = [
+      '',
+      ...(has('geojson') ? ['?geojson=true', '?crs=local', `?crs=local&zone_id=${marks.id('zone', 4)}`] : []),
+    ];
+    if (has('spatial_query')) queries.push('?spatial_query=true&geojson=true');
+    if (has('georef')) queries.push('?georef=true');
+    for (const version of route.versions) {
+      const urls = paths.flatMap((path) => queries.map((query) => `${hub.origin}/hub/${version}${path}${query}`));
+      await Promise.all(urls.map(async (url) => found(await hub.get(url), route, url)));
+    }
+  }
+}
+
+async function subscribe({ socket }: Tenant, marks: Marks): Promise<void> {
+  for (const topic of TOPIC_NAMES) {
+    await socket.ask({ event: 'subscribe', topic });
+    await socket.ask({ event: 'subscribe', topic, params: { crs: 'local', zone_id: marks.id('zone', 5) } });
+  }
+}
+
+let run = 0;
+let answers = 0;
+let frames = 0;
+let refusals = 0;
+
+async function check(world: World): Promise<void> {
+  const marks = new Marks(++run);
+  const leaks: string[] = [];
+  /** From then on what is a tenant's may be located by a zone that goes with what it sees. */
+  let hasAttacked = false;
+  const bodies = bodiesOf(world.site, marks);
+  await build(admin, bodies);
+  const tenants: Tenant[] = [];
+  for (const rights of world.tokens) {
+    const roles = ['tenant', ...rights.whole.map((kind) => `all-${kind}s`)];
+    const hub = opened.as(await opened.issuer.token({ roles, owned: claimOf(rights, marks) }));
+    const tenant = new Tenant(rights, hub, await hub.socket(), world, marks);
+    await subscribe(tenant, marks);
+    tenants.push(tenant);
+  }
+  const everything = await admin.socket();
+  for (const topic of TOPIC_NAMES) await everything.subscribe(topic);
+  const note = (tenant: Tenant, text: string, where: string, looking: Looking = {}): void => {
+    for (const leak of tenant.leaks(text, looking)) leaks.push(`${where}: ${leak} in ${text.slice(0, 600)}`);
+  };
+  const readAll = (tenant: Tenant, when: string) =>
+    read(tenant, marks, ({ status, text }, route, url) => {
+      answers++;
+      assert.ok(status < 500, `${url}: ${status} ${text}`);
+      if (!tenant.isGiven(route))
+        note(tenant, text, `${when}: GET ${url}: ${status}`, {
+          asked: url,
+          areRecords: !hasAttacked && isOfRecords(route),
+        });
+    });
+  const checkFrames = async (tenant: Tenant, when: string): Promise<void> => {
+    await tenant.socket.settle();
+    for (const frame of tenant.socket.frames) {
+      // Refusals repeat what was asked, and were looked at then.
+      if (frame.event === 'error') continue;
+      frames++;
+      note(tenant, JSON.stringify(frame), `${when}: frame`, {
+        areRecords: !hasAttacked && frame.topic?.startsWith('location') === true,
+      });
+    }
+  };
+  await drive(marks, 0);
+  await drive(marks, 1);
+  for (const tenant of tenants) {
+    await readAll(tenant, 'at first');
+    await checkFrames(tenant, 'at first');
+  }
+  // One of them does what is possible with what is theirs. What it tells the others of itself is no leak.
+  hasAttacked = true;
+  const [attacker] = tenants;
+  assert.ok(attacker !== undefined);
+  for (const { method, path, body, frame } of attacksOf(world, marks)) {
+    const asked = JSON.stringify({ path, body, frame });
+    if (frame !== undefined) {
+      for (const answer of await attacker.socket.ask(frame))
+        note(attacker, JSON.stringify(answer), `attack ${asked}`, { asked });
+      continue;
+    }
+    const { status, text } = await attacker.hub.request(method, path, body);
+    assert.ok(status < 500, `${asked}: ${status} ${text}`);
+    if (status === 403) refusals++;
+    note(attacker, text, `attack ${method} ${asked}: ${status}`, { asked });
+  }
+  await drive(marks, 2);
+  await readAll(attacker, 'after attacks');
+  await checkFrames(attacker, 'after attacks');
+  for (const { socket } of tenants) await socket.close();
+  await everything.close();
+  for (const kind of KINDS) await admin.delete(`/${kind}s`);
+  assert.deepEqual(leaks.slice(0, 5), [], `${leaks.length} leaks`);
+}
+
+test('Nothing that a token may not read is in any answer or frame that it gets', { timeout: 120_000 }, async (t) => {
+  await fc.assert(fc.asyncProperty(worldArbitrary, check), {
+    seed: 97,
+    numRuns: WORLDS,
+    interruptAfterTimeLimit: BOUND_MS,
+    endOnFailure: true,
+    includeErrorInReport: true,
+  });
+  t.diagnostic(`${run} worlds: ${answers} answers, ${frames} frames, ${refusals} attacks refused`);
+  assert.ok(
+    answers > 1000 && frames > 100 && refusals > 10,
+    `${answers} answers, ${frames} frames, ${refusals} refusals`,
+  );
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { BillOfMaterials, Component } from './bill_of_materials.ts';
+import { recorded } from './binaries.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+
+interface Locked {
+  readonly name?: string;
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+const LOCK = JSON.parse(readFileSync(new URL('package-lock.json', ROOT), 'utf8')) as {
+  readonly packages: Readonly<Record<string, Locked>>;
+};
+
+function written(): string {
+  const script = fileURLToPath(new URL('sbom.ts', import.meta.url));
+  return execFileSync(process.execPath, [script], { encoding: 'utf8', maxBuffer: 64 << 20 });
+}
+
+const text = written();
+const bill = JSON.parse(text) as BillOfMaterials;
+/** By name and version. */
+const components: ReadonlyMap<string, Component> = new Map(bill.components.map((each) => [each['bom-ref'], each]));
+
+test('The bill of materials is the same each time', () => {
+  assert.equal(written(), text);
+  assert.doesNotMatch(text, /serialNumber|timestamp/);
+});
+
+test('The bill of materials says what it is, and what of', () => {
+  assert.deepEqual([bill.bomFormat, bill.specVersion, bill.version], ['CycloneDX', '1.5', 1]);
+  const { name, type, version, licenses } = bill.metadata.component;
+  assert.deepEqual([name, type, version], ['omlox-location-hub', 'application', LOCK.packages['']?.version]);
+  assert.deepEqual(licenses, [{ license: { id: 'Apache-2.0' } }]);
+});
+
+test('Every component has a name, a version, a purl, a licence and the hash that npm has checked', () => {
+  assert.ok(components.size > 100 && components.size === bill.components.length, `${components.size} components`);
+  const integrities = new Set(Object.values(LOCK.packages).map(({ integrity }) => integrity));
+  for (const { name, version, purl, licenses = [], hashes = [], type, ...rest } of bill.components) {
+    assert.equal(type, 'library', name);
+    assert.match(purl ?? '', /^pkg:npm\/(%40[^/@]+\/)?[^/@]+@\d/, name);
+    assert.ok(purl?.endsWith(`@${version}`), purl);
+    assert.ok(licenses.length > 0, `${name} has no licence`);
+    assert.ok(['required', 'optional', 'excluded'].includes(rest.scope ?? ''), `${name}: ${rest.scope}`);
+    // The one that lies in this repository.
+    if (purl?.includes('/uWebSockets.js@')) continue;
+    const [sha512] = hashes.filter(({ alg }) => alg === 'SHA-512');
+    assert.ok(sha512 !== undefined, `${name} has no hash`);
+    assert.ok(integrities.has(`sha512-${Buffer.from(sha512.content, 'hex').toString('base64')}`), name);
+  }
+});
+
+test('Every installed package of package-lock.json is in the bill, and nothing else', () => {
+  const installed = Object.entries(LOCK.packages).filter(
+    ([path, { version }]) =>
+      path.startsWith('node_modules/') && version && existsSync(new URL(`${path}/package.json`, ROOT)),
+  );
+  const names = installed.map(
+    ([path, { name, version }]) => `${name ?? path.split('node_modules/').at(-1)}@${version}`,
+  );
+  const listed = [...components.keys()].filter((ref) => !ref.startsWith('uWebSockets.js@'));
+  assert.deepEqual(listed, [...new Set(names)].sort());
+});
+
+test('The graph joins components alone, and reaches every one that the hub asks for', () => {
+  const known = new Set([...components.keys(), bill.metadata.component['bom-ref']]);
+  for (const { ref, dependsOn } of bill.dependencies) {
+    for (const each of [ref, ...dependsOn]) assert.ok(known.has(each), each);
+  }
+  const root = bill.dependencies.find(({ ref }) => ref === bill.metadata.component['bom-ref']);
+  const asked = Object.keys(LOCK.packages['']?.dependencies ?? {});
+  for (const name of asked)
+    assert.ok(
+      root?.dependsOn.some((ref) => ref.startsWith(`${name}@`)),
+      name,
+    );
+});
+
+test('Every recorded native file of an installed package is in the bill with its SHA-256', () => {
+  const files = bill.components.flatMap(({ name, components: own = [] }) => {
+    return own.map((file) => [`node_modules/${name}/${file.name}`, file.hashes?.[0]?.content] as const);
+  });
+  const wanted = [...recorded()].filter(([path]) =>
+    bill.components.some(({ name }) => path.startsWith(`node_modules/${name}/`)),
+  );
+  assert.ok(files.length > 10, `${files.length} files`);
+  assert.deepEqual([...files].sort(), wanted.sort());
+});
