@@ -236,6 +236,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
       checkView: (asked) => viewOf(asked, entities),
       depthMax: config.max_json_depth,
       subscriptionsMax: config.websocket_max_subscriptions,
+      paramsMax: config.websocket_max_params_size << 10,
       ...(authorization && { authorize: authorization.socket }),
       now,
       schedule,

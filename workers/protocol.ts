@@ -21,6 +21,7 @@ import { type LaneItem, packedRuns, unpackedRuns } from './location_protocol.ts'
 export interface ShardSettings {
   readonly collisionsByDefault: boolean;
   readonly providerInTrackableEvents: boolean;
+  readonly parentsMax: number;
 }
 
 /** A batch on its way to a shard: items as they wait in its lane, or plain ones. */

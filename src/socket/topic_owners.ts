@@ -2,10 +2,10 @@ import { cutTo } from '../auth/names.ts';
 import type { Owned } from '../auth/owned.ts';
 import type { Readable } from '../auth/readable.ts';
 import { asText } from '../fanout/coerce.ts';
-import { type Filter, keyText } from '../fanout/filter.ts';
+import type { Filter } from '../fanout/filter.ts';
 import type { Resource } from '../model/permission.ts';
 import { show } from '../model/show.ts';
-import { type FilterFields, TOPICS, type Topic, type View } from '../model/topics.ts';
+import { type FilterFields, keyOf, TOPICS, type Topic, type View } from '../model/topics.ts';
 import type { Params } from './params.ts';
 import { CommandError } from './wire.ts';
 
@@ -68,7 +68,7 @@ export function ownerFilter(topic: Topic, params: Params, owned: Owned): Filter 
   };
   const [at, second] = places;
   if (at === undefined || second !== undefined) return test;
-  return Object.assign(test, { key: { at, values: owned.all(resource).map(keyText) } });
+  return Object.assign(test, { key: { at, values: owned.all(resource).map(keyOf) } });
 }
 
 const NAMING = { location_updates: 'location', trackable_motions: 'motion', fence_events: 'fence_event' } as const;
