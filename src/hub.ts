@@ -18,7 +18,7 @@ import type { HubCounts } from './counts.ts';
 import { RULES_SETTING } from './entities/locating_rules.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
 import type { Fanout } from './fanout/fanout.ts';
-
+import { LargeShapes } from './lane/large_shapes.ts';
 import type { Log } from './log.ts';
 import { connectionsOf } from './operation/connections.ts';
 import { type Operation, openOperation } from './operation/operation.ts';
@@ -103,7 +103,8 @@ interface Opened {
 async function openOn({ store, clock, authorization }: Opened, config: Config, log: Log): Promise<Hub> {
   // Workers start meanwhile. A failure is heard of below, where there is something to close.
   const reading = beginReading(store);
-  const shapes = await openShapeChecks();
+  const { max_geometry_check_time: limitMs } = config;
+  const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
   const parts = wire({ clock, store, config, log, shapes });
   const { shards, collisions, ticker, fanout, entities, sources } = parts;
   try {
@@ -138,6 +139,7 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
         await listening.close();
         await waiting.settled();
         await finish({ ...parts, operation });
+        await shapes.close();
         const lost = parts.writer.pendingRows;
         if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
         await store.close();
@@ -145,7 +147,7 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
     };
   } catch (error) {
     ticker.stop();
-    await Promise.all([shards.close(), collisions.close(), parts.writer.close()]);
+    await Promise.all([shapes.close(), shards.close(), collisions.close(), parts.writer.close()]);
     throw error;
   }
 }

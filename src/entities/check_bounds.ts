@@ -4,8 +4,10 @@ import { type Body, badRequest } from './body.ts';
 
 /** Members that are geometries, or lists of positions. */
 const GEOMETRIES: ReadonlySet<string> = new Set(['region', 'geometry', 'ground_control_points']);
-/** Texts for people that may have many lines. */
-const LONG_TEXTS: ReadonlySet<string> = new Set(['description', 'address']);
+/** Ground control points are fitted to each other; nobody measures as many. */
+const CONTROL_ROWS_MAX = 10_000;
+/** Texts for people that may have many lines, and application data that may be a text. */
+const LONG_TEXTS: ReadonlySet<string> = new Set(['description', 'address', 'sensors']);
 
 /**
  * Throws HUB_BAD_REQUEST when a member of the body is larger than the hub keeps, naming member, bound and what was found.
@@ -40,8 +42,9 @@ function checkBytes(path: string, value: unknown, { entityPropertiesBytes: max }
 
 /** What a geometry has besides coordinates is kept as well. */
 function checkGeometry(path: string, value: unknown, bounds: Bounds): void {
-  if (Array.isArray(value)) checkPositions(path, [value], bounds);
-  else if (typeof value === 'object' && value !== null) {
+  if (Array.isArray(value)) {
+    checkPositions(path, [value], { ...bounds, positions: Math.min(bounds.positions, CONTROL_ROWS_MAX) });
+  } else if (typeof value === 'object' && value !== null) {
     const { coordinates, ...rest } = value as { readonly coordinates?: unknown };
     if (Array.isArray(coordinates)) checkPositions(`${path}.coordinates`, coordinates, bounds);
     checkBytes(path, rest, bounds);

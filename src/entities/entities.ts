@@ -1,4 +1,4 @@
-import type { ShapeChecks } from '../core/shape_checks.ts';
+import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import type { ZoneMove } from '../core/zone/take_along.ts';
 import { HubError } from '../errors.ts';
 import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
@@ -24,6 +24,9 @@ import { VALIDATE } from './validate.ts';
 export type { Change } from './change.ts';
 export type { EntityMap, Kind } from './known.ts';
 export type { EntitiesDeps, ReplaceOptions } from './options.ts';
+
+/** Looks at geometries for one change. */
+const ROUNDS_MAX = 5;
 
 /**
  * The configured entities, in memory, and the only way to change them. Entities are immutable: a change replaces one.
@@ -131,7 +134,7 @@ export class Entities implements Known {
    * the entity as it is kept.
    */
   create<K extends Kind>(kind: K, body: unknown, options: CreateOptions = {}): Promise<EntityMap[K]> {
-    return this.#queue.run((write) => {
+    return this.#run((write) => {
       const kept = options.asKept === true ? (body as EntityMap[K]) : undefined;
       const sent = this.#withNewId(kind, body, options);
       if (kept === undefined) checkBounds(sent, this.bounds);
@@ -158,7 +161,7 @@ export class Entities implements Known {
     revise: (entity: EntityMap[K]) => unknown,
     options: ReplaceOptions = {},
   ): Promise<EntityMap[K]> {
-    return this.#queue.run((write) => {
+    return this.#run((write) => {
       const before = this.#state.get(kind, id);
       if (before === undefined) throw notFound('replace', kind, id);
       const sent = withIdOf(bodyObject(revise(before)), before);
@@ -215,6 +218,21 @@ export class Entities implements Known {
       return this.#queue.committing;
     }
     return this.#announced.created(id) ?? this.#announce({ id, type });
+  }
+
+  /** Queues a step; anew, once a geometry that is too large to be checked at once was looked at. */
+  async #run<Result>(step: Step<Change, Result>): Promise<Result> {
+    for (let rounds = 0; ; rounds++) {
+      try {
+        return await this.#queue.run(step);
+      } catch (error) {
+        // With what changes meanwhile there may be another geometry to look at.
+        if (!(error instanceof NotChecked)) throw error;
+        if (rounds === ROUNDS_MAX)
+          throw new HubError('HUB_UNAVAILABLE', 'Cannot check a geometry: it changes all the time');
+        await error.look();
+      }
+    }
   }
 
   #announce(provider: LocationProvider): Promise<void> {
