@@ -80,13 +80,15 @@ function checkPositions(fence: Fence, plane: PlaneTransform | undefined): void {
   }
   // hot: once per position
   for (const [i, ring] of region.coordinates.entries()) {
-    for (const [j, position] of ring.entries()) {
+    for (let j = 0; j < ring.length; j++) {
+      const position = ring[j] as number[];
       if (!isWithin(position, plane)) checkPosition(position, `region.coordinates[${i}][${j}]`, plane);
     }
   }
 }
 
-function isWithin([x = 0, y = 0]: readonly number[], plane: PlaneTransform | undefined): boolean {
+function isWithin(position: readonly number[], plane: PlaneTransform | undefined): boolean {
+  const [x, y] = [position[0] as number, position[1] as number];
   return plane === undefined ? Math.abs(x) <= LONGITUDE_MAX && Math.abs(y) <= 90 : plane.covers(x, y);
 }
 

@@ -10,8 +10,8 @@ import { openThread, type Thread } from './thread.ts';
 const SHAPES_WORKER = new URL('../../workers/shapes.ts', import.meta.url);
 
 /** What is checked at once: within these the worst polygon takes 15 ms, most take less than one. */
-const POSITIONS_AT_ONCE = 5000;
-const RINGS_AT_ONCE = 200;
+const POSITIONS_AT_ONCE = 2000;
+const RINGS_AT_ONCE = 100;
 /** Geometries that may wait, and answers that are remembered. */
 const WAITING_MAX = 16;
 const ANSWERS_MAX = 64;
@@ -132,7 +132,12 @@ function keyOf({ coordinates }: Polygon, rest: readonly unknown[]): string {
   for (const ring of coordinates) {
     const numbers = new Float64Array(1 + 3 * ring.length);
     numbers[0] = ring.length;
-    for (const [i, [x = 0, y = 0, z = Number.NaN]] of ring.entries()) numbers.set([x, y, z], 1 + 3 * i);
+    for (let i = 0; i < ring.length; i++) {
+      const [x = 0, y = 0, z = Number.NaN] = ring[i] as number[];
+      numbers[3 * i + 1] = x;
+      numbers[3 * i + 2] = y;
+      numbers[3 * i + 3] = z;
+    }
     hash.update(numbers);
   }
   return hash.digest('base64');
