@@ -35,5 +35,5 @@ export async function answersTo(
   const naming = query.ask.includes('motion') ? 'motion' : 'location';
   const cut = cutTo(readable, naming, query.view.geojson === true ? 'feature' : 'plain');
   if (cut === undefined) return answers;
-  return answers.map((answer) => ('texts' in answer ? { texts: answer.texts.map(cut) } : answer));
+  return answers.map((answer) => ('texts' in answer ? { ...answer, texts: answer.texts.map(cut) } : answer));
 }

@@ -1,5 +1,5 @@
 import Type, { type TObject } from 'typebox';
-import { feature, featureCollection } from '../core/location/text.ts';
+import { feature } from '../core/location/text.ts';
 import { asShown } from '../entities/as_shown.ts';
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
@@ -9,6 +9,7 @@ import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
 import { ANCHOR_QUERY, georeferenced } from './anchor_view.ts';
 import { fenceIn } from './fence_view.ts';
+import { collectionText, listText } from './list_text.ts';
 import type { ApiDeps, Call } from './route.ts';
 import { zoneIn } from './versions.ts';
 import { VIEW_QUERY, type ViewQuery, viewOf } from './view.ts';
@@ -18,34 +19,39 @@ export interface Presenter<K extends Kind> {
   /** Parameters that change it. */
   readonly query: TObject;
   one(entity: EntityMap[K], call: Call, hub: ApiDeps): string;
-  many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): string;
+  /** A list of them, as UTF-8 where it is too long to be a text. */
+  many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): string | Uint8Array;
 }
 
 /** As they are kept. */
 const plain = {
   query: Type.Object({}),
   one: (entity: unknown): string => JSON.stringify(entity),
-  many: (entities: readonly unknown[]): string => JSON.stringify(entities),
+  many: (entities: readonly unknown[]) => listText(entities.map((entity) => JSON.stringify(entity))),
 };
 
 const zones: Presenter<'zone'> = {
   query: Type.Object({}),
   one: (zone, { version }, hub) => JSON.stringify(zoneIn(version, asShown('zone', zone, hub.entities))),
   many: (list, { version }, hub) => {
-    return JSON.stringify(list.map((zone) => zoneIn(version, asShown('zone', zone, hub.entities))));
+    return listText(list.map((zone) => JSON.stringify(zoneIn(version, asShown('zone', zone, hub.entities)))));
   },
 };
 
 const trackables: Presenter<'trackable'> = {
   query: Type.Object({}),
   one: (trackable, _call, hub) => JSON.stringify(asShown('trackable', trackable, hub.entities)),
-  many: (list, _call, hub) => JSON.stringify(list.map((trackable) => asShown('trackable', trackable, hub.entities))),
+  many: (list, _call, hub) => {
+    return listText(list.map((trackable) => JSON.stringify(asShown('trackable', trackable, hub.entities))));
+  },
 };
 
 const anchors: Presenter<'anchor'> = {
   query: Type.Object(ANCHOR_QUERY),
   one: (anchor, { query }, hub) => JSON.stringify(anchorIn(query as AnchorQuery, anchor, hub)),
-  many: (list, { query }, hub) => JSON.stringify(list.map((anchor) => anchorIn(query as AnchorQuery, anchor, hub))),
+  many: (list, { query }, hub) => {
+    return listText(list.map((anchor) => JSON.stringify(anchorIn(query as AnchorQuery, anchor, hub))));
+  },
 };
 
 const fences: Presenter<'fence'> = {
@@ -64,7 +70,7 @@ const fences: Presenter<'fence'> = {
     const view = fenceViewOf(call.query as ViewQuery, hub);
     const texts = list.map((fence) => shownIn(view, fence, hub)).filter((fence) => fence !== undefined);
     const rendered = texts.map((fence) => fenceText(view, fence));
-    return view.geojson ? featureCollection(rendered) : `[${rendered.join(',')}]`;
+    return view.geojson ? collectionText(rendered) : listText(rendered);
   },
 };
 
