@@ -47,6 +47,12 @@ interface Channel {
   readonly filtering: Keyed<Subscription & Filtering>;
 }
 
+/** The fields of events, and who wants which of them where that is known. */
+interface Matched {
+  readonly fields: readonly FilterFields[] | undefined;
+  readonly matches?: ReadonlyMap<Subscription, readonly number[]>;
+}
+
 export interface FanoutHandlers {
   /** Gets all variants that the shards must render, whenever one appears or goes. It must not throw. */
   variantsChanged(variants: readonly Variant[]): void;
@@ -128,16 +134,17 @@ export class Fanout {
   publish(blocks: readonly EventBlock[]): void {
     for (const { variant, bytes, ends, fields } of blocks) {
       const channel = this.#channels.get(variant);
-      if (channel !== undefined) this.#deliver(channel, new Batch(bytes, ends), fields);
+      if (channel !== undefined) this.#deliver(channel, new Batch(bytes, ends), { fields });
     }
   }
 
   /** Hands on one event. It is rendered once per variant; undefined leaves it out where it cannot be shown. */
   announce(topic: Topic, fields: FilterFields, render: (variant: Variant) => string | undefined): void {
     for (const channel of this.#channelsByTopic.get(topic) ?? []) {
-      if (channel.unfiltered.size === 0 && channel.filtering.match([fields]).size === 0) continue;
+      const matches = channel.filtering.match([fields]);
+      if (channel.unfiltered.size === 0 && matches.size === 0) continue;
       const text = render(channel.variant);
-      if (text !== undefined) this.#deliver(channel, Batch.of([text]), [fields]);
+      if (text !== undefined) this.#deliver(channel, Batch.of([text]), { fields: [fields], matches });
     }
   }
 
@@ -202,13 +209,14 @@ export class Fanout {
    * Hands events to the subscriptions of a channel; those without a filter share one batch. Events without fields are
    * from before the first subscription that filters. hot
    */
-  #deliver({ counts, sent, variant, ...to }: Channel, batch: Batch, fields: readonly FilterFields[] | undefined): void {
+  #deliver({ counts, sent, variant, ...to }: Channel, batch: Batch, { fields, matches: known }: Matched): void {
     const { count } = batch;
     counts.published += count;
     counts.delivered += count * to.unfiltered.size;
     const before = sent.events;
     countSent(sent, variant.topic, { count, fields }, to.unfiltered.size);
-    const matches = fields === undefined || to.filtering.size === 0 ? undefined : to.filtering.match(fields);
+    const isMatched = known !== undefined || fields === undefined || to.filtering.size === 0;
+    const matches = isMatched ? known : to.filtering.match(fields);
     for (const [, places] of matches ?? []) {
       counts.delivered += places.length;
       const own = places.map((place) => (fields as readonly FilterFields[])[place] as FilterFields);
