@@ -9,7 +9,7 @@ import { openThread, type Thread } from './thread.ts';
 
 const SHAPES_WORKER = new URL('../../workers/shapes.ts', import.meta.url);
 
-/** What is checked at once: within these the worst polygon takes 15 ms, most take less than one. */
+/** What is checked at once: within these the worst polygon takes 25 ms, most take less than one. */
 const POSITIONS_AT_ONCE = 2000;
 const RINGS_AT_ONCE = 100;
 /** Geometries that may wait, and answers that are remembered. */
@@ -26,7 +26,7 @@ export interface LargeShapesOptions {
 /**
  * Checks of geometries, of large ones in a thread of their own.
  *
- * GEOS takes the square of what there is for holes in holes and for crossing edges: a minute for 10,000 of them. It cannot
+ * GEOS takes the square of what there is for holes in holes and for crossing edges: 44 s for 9,000 rings. It cannot
  * be interrupted, and never gives memory back. So whoever asks about a large geometry is told NotChecked; the thread looks
  * at one after the other, ends where one takes too long, and ends when there is no more. The answer is remembered by what
  * it depends on, for whoever asks again, be it with the next change of the same entity.
