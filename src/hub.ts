@@ -21,7 +21,7 @@ import { RULES_SETTING } from './entities/locating_rules.ts';
 import type { HubError } from './errors.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
 import type { Fanout } from './fanout/fanout.ts';
-
+import { LargeShapes } from './lane/large_shapes.ts';
 import type { Log } from './log.ts';
 import { connectionsOf } from './operation/connections.ts';
 import { type Operation, openOperation } from './operation/operation.ts';
@@ -107,7 +107,8 @@ interface Opened {
 async function openOn({ store, clock, authorization }: Opened, config: Config, log: Log): Promise<Hub> {
   // Workers start meanwhile. A failure is heard of below, where there is something to close.
   const reading = beginReading(store);
-  const shapes = await openShapeChecks();
+  const { max_geometry_check_time: limitMs } = config;
+  const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
   const parts = wire({ clock, store, config, log, shapes });
   const { shards, collisions, ticker, fanout, entities, sources } = parts;
   try {
@@ -144,6 +145,7 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
         await listening.close();
         await waiting.settled();
         await finish({ ...parts, operation });
+        await shapes.close();
         const lost = parts.writer.pendingRows;
         if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
         await store.close();
@@ -152,7 +154,7 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
     };
   } catch (error) {
     ticker.stop();
-    await Promise.all([shards.close(), collisions.close(), parts.writer.close()]);
+    await Promise.all([shapes.close(), shards.close(), collisions.close(), parts.writer.close()]);
     throw error;
   }
 }
@@ -249,6 +251,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
       site: siteOf(entities),
       depthMax: config.max_json_depth,
       subscriptionsMax: config.websocket_max_subscriptions,
+      paramsMax: config.websocket_max_params_size << 10,
       ...(authorization && { authorize: authorization.socket }),
       now,
       schedule,

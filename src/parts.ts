@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Times } from '../workers/location_protocol.ts';
 import { openSources, type Sources } from './adapters/sources.ts';
 import { type Clock, schedule } from './clock.ts';
+import { boundsOf, renderingBoundsOf } from './config/bounds.ts';
 import type { Config } from './config/schema.ts';
 import { shardSettings } from './config/shard_settings.ts';
 import { storePace } from './config/store_settings.ts';
@@ -17,6 +18,7 @@ import { Fanout } from './fanout/fanout.ts';
 import { announceChange, announceProximity } from './fanout/front_events.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { type Log, reportStore } from './log.ts';
+import type { Variant } from './model/topics.ts';
 import type { Trackable } from './model/trackable.ts';
 import type { Zone } from './model/zone.ts';
 import { Arrivals } from './operation/arrivals.ts';
@@ -74,6 +76,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
   const { now, running } = clock;
   const setBacks = () => clock.setBacks;
   const counts = newCounts();
+  const bounds = boundsOf(config);
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
   const databaseState = new DatabaseState();
@@ -86,13 +89,14 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
   // Rows that are not to survive the hub are still what a shard worker needs that starts anew.
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
-  const fanout = new Fanout({
+  const rendered = {
     now,
-    variantsChanged(variants) {
+    variantsChanged(variants: readonly Variant[]) {
       shards.variants(variants);
       collisions.variants(variants);
     },
-  });
+  };
+  const fanout = new Fanout(rendered, renderingBoundsOf(config));
   const ticker = new Ticker<number | 'collisions'>({
     now: running,
     schedule,
@@ -157,6 +161,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
   const entities = new Entities({
     newId: randomUUID,
     shapes,
+    bounds,
     commit: (changes) => writer.writeEntities(entityWrites(changes)),
     committed(changes) {
       tell(changes);
@@ -176,6 +181,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
     schedule,
   });
   const rules = new LocatingRules({
+    bounds,
     commit: (changed) => writer.writeEntities([settingWrite(RULES_SETTING, changed)]),
     committed: (changed) => shards.rules(changed),
   });
@@ -188,6 +194,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
   const ingest = new Ingest({
     now,
     depthMax: config.max_json_depth,
+    bounds,
     zone: zones.find,
     // Without fast writes a location that cannot be kept is not processed.
     canKeep: () => !slow || !rowWriter.refusesRows,

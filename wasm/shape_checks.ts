@@ -32,8 +32,8 @@ function explainRadius({ radius }: Fence): string | undefined {
 function explainCoordinates(rings: readonly (readonly number[][])[], geographic: boolean): string | undefined {
   for (const [i, ring] of rings.entries()) {
     for (const [k, position] of ring.entries()) {
-      const found = explainPosition(position, ['coordinates', String(i), String(k)], geographic);
-      if (found !== undefined) return found;
+      if (isFine(position, geographic)) continue;
+      return explainPosition(position, ['coordinates', String(i), String(k)], geographic);
     }
   }
   return undefined;
@@ -44,6 +44,16 @@ const BOUNDS = [
   ['longitude', 360],
   ['latitude', 90],
 ] as const;
+
+/** Whether there is nothing to explain. hot: once per position */
+function isFine(position: readonly number[], geographic: boolean): boolean {
+  for (let axis = 0; axis < position.length; axis++) {
+    const value = position[axis] as number;
+    const bound = geographic ? BOUNDS[axis] : undefined;
+    if (!Number.isFinite(value) || (bound !== undefined && Math.abs(value) > bound[1])) return false;
+  }
+  return true;
+}
 
 function explainPosition(
   position: readonly number[],
@@ -111,8 +121,9 @@ function rounded(coordinate: number): number {
   return Number(coordinate.toFixed(9));
 }
 
+/** How many, up to three. */
 function differentPoints(ring: Float64Array): number {
   const points = new Set<string>();
-  for (let i = 0; i < ring.length; i += 2) points.add(`${ring[i]} ${ring[i + 1]}`);
+  for (let i = 0; i < ring.length && points.size < 3; i += 2) points.add(`${ring[i]} ${ring[i + 1]}`);
   return points.size;
 }

@@ -6,6 +6,8 @@ import type { Motion } from '../src/core/motion/motion.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import type { Batch } from '../src/core/shard.ts';
 import type { EventBlock } from '../src/model/event_block.ts';
+import type { Fence } from '../src/model/fence.ts';
+import type { Polygon } from '../src/model/geojson.ts';
 import { KeptNumber } from '../src/model/kept_number.ts';
 import type { SetBack } from '../src/model/set_back.ts';
 import type { Variant } from '../src/model/topics.ts';
@@ -21,6 +23,15 @@ import { type LaneItem, packedRuns, unpackedRuns } from './location_protocol.ts'
 export interface ShardSettings {
   readonly collisionsByDefault: boolean;
   readonly providerInTrackableEvents: boolean;
+  readonly parentsMax: number;
+}
+
+/** A geometry that is to be checked, and what is wrong with it. */
+export type AskedShape =
+  | { readonly kind: 'region'; readonly fence: Fence }
+  | { readonly kind: 'polygon'; readonly polygon: Polygon; readonly path: string };
+export interface ShapeReply {
+  readonly problem: string | undefined;
 }
 
 /** A batch on its way to a shard: items as they wait in its lane, or plain ones. */
@@ -82,7 +93,7 @@ addExtension({
   read: (text: string) => new KeptNumber(text),
 });
 
-type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[];
+type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | AskedShape | ShapeReply;
 
 /**
  * Packs a value into bytes that are good until the next packing: memory that came and went with each batch would have the
@@ -129,4 +140,12 @@ export function unpackCollisionBatch(bytes: Uint8Array): CollisionBatch {
 
 export function unpackCollisionReply(bytes: Uint8Array): CollisionReply {
   return packr.unpack(bytes) as CollisionReply;
+}
+
+export function unpackShape(bytes: Uint8Array): AskedShape {
+  return packr.unpack(bytes) as AskedShape;
+}
+
+export function unpackShapeReply(bytes: Uint8Array): ShapeReply {
+  return packr.unpack(bytes) as ShapeReply;
 }

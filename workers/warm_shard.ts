@@ -19,6 +19,7 @@ const CORNERS = [
   [8.999, 50.001],
   [8.999, 49.999],
 ];
+const SETTINGS = { collisionsByDefault: true, providerInTrackableEvents: false, parentsMax: 1 };
 const FENCES = [ID, 'circle'];
 const AT_START = { seq: 0, receivedMs: 0 };
 const WORLD: readonly Item[] = [
@@ -49,7 +50,7 @@ const WORLD: readonly Item[] = [
  * the first time. `index` is one without fences.
  */
 export function warmShard(index: FenceIndex): void {
-  const shard = openShard({ index, newId: () => ID, collisionsByDefault: true, providerInTrackableEvents: false });
+  const shard = openShard({ index, newId: () => ID, ...SETTINGS });
   shard.step({ nowMs: 0, items: WORLD, rowsMax: 0 });
   const area = new Uint8Array(1 << 16);
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {

@@ -44,6 +44,7 @@ async function prepare({ topics, areTracked }: Scene): Promise<Calls> {
     newId: randomUUID,
     collisionsByDefault: false,
     providerInTrackableEvents: false,
+    parentsMax: 32,
   });
   const bodies = new Bodies({ providers: PEOPLE, sideMetres: FENCES.sideMetres });
   const { nowMs } = bodies;

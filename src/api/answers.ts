@@ -1,8 +1,8 @@
 import type { Answer } from '../core/item.ts';
-import { featureCollection } from '../core/location/text.ts';
 import { HubError } from '../errors.ts';
 import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
+import { collectionText, listText } from './list_text.ts';
 
 /** The one text among the answers. Throws HUB_NOT_FOUND when there is none, HUB_BAD_REQUEST when it cannot be shown. */
 export function oneText(answers: readonly Answer[], what: string, view: View): string {
@@ -19,9 +19,21 @@ export function oneText(answers: readonly Answer[], what: string, view: View): s
 }
 
 /** All texts of the answers as one list, which is a FeatureCollection in a GeoJSON view. */
-export function textList(answers: readonly Answer[], view: View): string {
-  const texts = answers.flatMap((answer) => ('texts' in answer ? answer.texts : []));
-  return view.geojson === true ? featureCollection(texts) : `[${texts.join(',')}]`;
+export function textList(answers: readonly Answer[], view: View, order: 'by_id' | 'any' = 'any'): string | Uint8Array {
+  const texts = order === 'any' ? textsOf(answers) : textsById(answers);
+  return view.geojson === true ? collectionText(texts) : listText(texts);
+}
+
+function textsOf(answers: readonly Answer[]): string[] {
+  return answers.flatMap((answer) => ('texts' in answer ? answer.texts : []));
+}
+
+function textsById(answers: readonly Answer[]): string[] {
+  const texts = answers.flatMap((answer) => {
+    if (!('texts' in answer)) return [];
+    return answer.texts.map((text, i) => [answer.of?.[i] ?? '', text] as const);
+  });
+  return texts.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, text]) => text);
 }
 
 /** All ids of the answers, sorted. */

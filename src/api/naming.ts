@@ -115,7 +115,7 @@ export async function answersTo(
   return answers.map((answer) => {
     if ('texts' in answer) {
       const texts = answer.texts.filter(isWanted);
-      return { texts: cut === undefined ? texts : texts.map(cut) };
+      return { ...answer, texts: cut === undefined ? texts : texts.map(cut) };
     }
     // What a trackable is located by is its provider's.
     return 'unplaced' in answer && query.ask !== 'provider_location' ? { unplaced: '' } : answer;

@@ -1,5 +1,5 @@
 import Type, { type TObject } from 'typebox';
-import { feature, featureCollection } from '../core/location/text.ts';
+import { feature } from '../core/location/text.ts';
 import { asShown } from '../entities/as_shown.ts';
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
@@ -11,6 +11,7 @@ import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { ANCHOR_QUERY, georeferenced } from './anchor_view.ts';
 import { fenceIn } from './fence_view.ts';
+import { collectionText, listText } from './list_text.ts';
 import { seenText, zonesSeen } from './naming.ts';
 import type { ApiDeps, Call } from './route.ts';
 import { zoneIn } from './versions.ts';
@@ -21,32 +22,33 @@ export interface Presenter<K extends Kind> {
   /** Parameters that change it. */
   readonly query: TObject;
   one(entity: EntityMap[K], call: Call, hub: ApiDeps): string;
-  many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): string;
+  /** A list of them, as UTF-8 where it is too long to be a text. */
+  many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): string | Uint8Array;
 }
 
 /** As they are kept. */
 const plain = {
   query: Type.Object({}),
   one: (entity: unknown): string => JSON.stringify(entity),
-  many: (entities: readonly unknown[]): string => JSON.stringify(entities),
+  many: (entities: readonly unknown[]) => listText(entities.map((entity) => JSON.stringify(entity))),
 };
 
 const zones: Presenter<'zone'> = {
   query: Type.Object({}),
   one: zoneText,
-  many: (list, call, hub) => listOf(list.map((zone) => zoneText(zone, call, hub))),
+  many: (list, call, hub) => listText(list.map((zone) => zoneText(zone, call, hub))),
 };
 
 const trackables: Presenter<'trackable'> = {
   query: Type.Object({}),
   one: trackableText,
-  many: (list, call, hub) => listOf(list.map((trackable) => trackableText(trackable, call, hub))),
+  many: (list, call, hub) => listText(list.map((trackable) => trackableText(trackable, call, hub))),
 };
 
 const anchors: Presenter<'anchor'> = {
   query: Type.Object(ANCHOR_QUERY),
   one: (anchor, call, hub) => JSON.stringify(anchorIn(call, anchor, hub)),
-  many: (list, call, hub) => JSON.stringify(list.map((anchor) => anchorIn(call, anchor, hub))),
+  many: (list, call, hub) => listText(list.map((anchor) => JSON.stringify(anchorIn(call, anchor, hub)))),
 };
 
 const fences: Presenter<'fence'> = {
@@ -66,7 +68,7 @@ const fences: Presenter<'fence'> = {
     const zoneBy = zonesSeen(call, hub);
     const texts = list.map((fence) => shownIn(view, fence, zoneBy)).filter((fence) => fence !== undefined);
     const rendered = texts.map((fence) => fenceText(view, fence));
-    return view.geojson ? featureCollection(rendered) : listOf(rendered);
+    return view.geojson ? collectionText(rendered) : listText(rendered);
   },
 };
 
@@ -90,7 +92,7 @@ function trackableText(trackable: Trackable, call: Call, { entities }: ApiDeps):
   return seenText('trackable', JSON.stringify(asShown('trackable', trackable, entities)), call);
 }
 
-function listOf(texts: readonly string[]): string {
+function _listOf(texts: readonly string[]): string {
   return `[${texts.join(',')}]`;
 }
 

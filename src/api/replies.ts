@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Lets pages of any origin read replies; nothing is sent that a browser adds on its own, like cookies. */
 const CORS: Headers = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Location, Retry-After, Allow, WWW-Authenticate',
+  'Access-Control-Expose-Headers': 'Location, Link, Retry-After, Allow, WWW-Authenticate',
 };
 
 /** A browser must not take JSON for a page, whatever it holds. */
@@ -45,8 +45,8 @@ export class Replies {
     this.noContent = { status: 204, headers: this.#cors };
   }
 
-  /** 200 with a JSON text. */
-  json(text: string): HttpReply {
+  /** 200 with a JSON text, or its UTF-8. */
+  json(text: string | Uint8Array): HttpReply {
     return { status: 200, headers: this.#json, body: text };
   }
 

@@ -139,6 +139,8 @@ export interface Reply {
   readonly v1?: TSchema;
   /** Of the body; application/json when left out. */
   readonly mediaType?: string;
+  /** Headers with their meanings. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** For the documents. What follows from the rest of the row, like 404 from an id in the path, is not repeated here. */

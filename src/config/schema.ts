@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { DEPTH_MAX } from '../model/depth.ts';
 import { AuthorizationProperties } from './authorization.ts';
+import { BoundProperties, RenderingProperties } from './bounds.ts';
 import { Iso24730Connection } from './iso_24730.ts';
 import { WideColumnProperties } from './wide_column.ts';
 import { Word } from './word.ts';
@@ -80,6 +81,7 @@ export const ConfigSchema = Type.Object({
     default: DEPTH_MAX,
     description: 'Levels that JSON may be nested. What is nested deeper is refused.',
   }),
+  ...BoundProperties,
   max_connections: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
@@ -174,6 +176,7 @@ export const ConfigSchema = Type.Object({
     default: 1000,
     description: 'Subscriptions that one WebSocket connection may have.',
   }),
+  ...RenderingProperties,
   websocket_subscription_id: Word(['auto', 'always', 'never'], {
     default: 'auto',
     description: 'Whether message frames carry subscription_id: always, never, or auto (not to Go clients).',

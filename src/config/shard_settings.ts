@@ -11,6 +11,7 @@ export function shardSettings(config: Config) {
     settings: {
       collisionsByDefault: config.calculate_collisions_default,
       providerInTrackableEvents: config.fence_event_provider_id === 'set',
+      parentsMax: config.max_parent_depth,
     },
   };
 }

@@ -1,11 +1,12 @@
 import type { SetBack } from '../model/set_back.ts';
-import type { EventText, Topic, Variant } from '../model/topics.ts';
+import type { EventText, Topic } from '../model/topics.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
 import type { Answer, HandedOver, LastKnownRow } from './item.ts';
 import type { ZoneLookup } from './location/text.ts';
 import type { Motion } from './motion/motion.ts';
 import type { Counts } from './outcome.ts';
 import type { ShardState } from './state.ts';
+import type { WantedVariant } from './wanted.ts';
 import type { ZoneMove } from './zone/take_along.ts';
 
 /** What a shard is opened with. */
@@ -17,6 +18,8 @@ export interface ShardOptions {
   readonly collisionsByDefault: boolean;
   /** Whether the event of a trackable names the provider that moved it. */
   readonly providerInTrackableEvents: boolean;
+  /** Levels of parents: what is carried deeper, in old data, stays where it is. */
+  readonly parentsMax: number;
 }
 
 /** A shard at work: its state, and the outcome that the step in progress is filling. */
@@ -26,7 +29,7 @@ export interface ShardContext {
   readonly state: ShardState;
   readonly zones: ZoneLookup;
   /** The renderings wanted, by topic. */
-  variants: ReadonlyMap<Topic, readonly Variant[]>;
+  variants: ReadonlyMap<Topic, readonly WantedVariant[]>;
   /** When the step in progress sends what it publishes: see sentTimeText. */
   sentTime: string;
   /** By which running time is shown as the time of day. */

@@ -68,11 +68,11 @@ export type Query =
   | { readonly ask: 'trackable_fences'; readonly id: string; readonly spatial: boolean };
 
 /**
- * Answer to a read. `texts` are JSON texts of locations or motions (GeoJSON Features when the view says so); `ids` are
- * the ids of entities. `absent` when the object has no data, `unplaced` when it cannot be shown in the wanted view.
+ * Answer to a read. `texts` are JSON texts of locations or motions (GeoJSON Features when the view says so), `of` the
+ * ids of their objects, in a list that is limited; `ids` are the ids of entities. `absent` when the object has no data, `unplaced` when it cannot be shown in the wanted view.
  */
 export type Answer =
-  | { readonly texts: readonly string[] }
+  | { readonly texts: readonly string[]; readonly of?: readonly string[] }
   | { readonly ids: readonly string[] }
   | { readonly absent: true }
   | { readonly unplaced: string };

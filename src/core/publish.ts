@@ -9,19 +9,22 @@ import type { Place } from './location/place.ts';
 import { featureCollection, locationIn, publishedMembersText } from './location/text.ts';
 import { motionIn } from './motion/text.ts';
 import type { ProviderState, TrackableState } from './state.ts';
+import type { WantedVariant } from './wanted.ts';
 
-const NOBODY: readonly Variant[] = [];
+const NOBODY: readonly WantedVariant[] = [];
 
 /** Publishes a provider's new location in every rendering that is wanted. */
 export function publishLocation(context: ShardContext, place: Place): void {
   const variants = context.variants.get('location_updates') ?? NOBODY;
   if (variants.length === 0) return;
-  const shared = publishedMembersText(place, context.sentTime);
+  let shared: string | undefined;
   let fields: FilterFields | undefined;
   for (const variant of variants) {
+    if (variant.unfiltered !== true) fields ??= locationFields(place);
+    if (variant.wants?.(fields ?? NO_FIELDS) === false) continue;
+    shared ??= publishedMembersText(place, context.sentTime);
     const text = locationIn(place, variant, context.zones, shared);
     if (text === undefined) continue;
-    if (variant.unfiltered !== true) fields ??= locationFields(place);
     push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
   }
 }
@@ -35,12 +38,14 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
   const variants = context.variants.get('trackable_motions') ?? NOBODY;
   const { place } = trackable;
   if (variants.length === 0 || place === undefined) return;
-  const shared = publishedMembersText(place, context.sentTime);
+  let shared: string | undefined;
   let fields: FilterFields | undefined;
   for (const variant of variants) {
+    if (variant.unfiltered !== true) fields ??= motionFields(trackable, place);
+    if (variant.wants?.(fields ?? NO_FIELDS) === false) continue;
+    shared ??= publishedMembersText(place, context.sentTime);
     const text = motionIn(trackable, variant, context.zones, shared);
     if (text === undefined) continue;
-    if (variant.unfiltered !== true) fields ??= motionFields(trackable, place);
     push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
   }
 }
@@ -94,11 +99,13 @@ function publish(
   }
 }
 
-function publishFenceEvent(context: ShardContext, variants: readonly Variant[], change: FenceChange): void {
+function publishFenceEvent(context: ShardContext, variants: readonly WantedVariant[], change: FenceChange): void {
   const { newId, providerInTrackableEvents } = context.options;
   const fields = fenceEventFields(change);
-  const text = fenceEventText(change, newId(), providerInTrackableEvents);
+  let text: string | undefined;
   for (const variant of variants) {
+    if (variant.wants?.(fields) === false) continue;
+    text ??= fenceEventText(change, newId(), providerInTrackableEvents);
     const rendered = variant.geojson === true ? fenceFeature(change.fence.entity, text, variant, context.zones) : text;
     if (rendered !== undefined) push(context, variant, fields, rendered);
   }

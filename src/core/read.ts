@@ -23,7 +23,7 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
     case 'provider_location':
       return one(context, state.providers.get(query.id)?.place, query.view);
     case 'provider_locations':
-      return many(among([...state.providers.values()], query), ({ place }) => {
+      return named(among([...state.providers.values()], query), query, ({ place }) => {
         return place && locationNow(context, place, query.view);
       });
     case 'trackable_location': {
@@ -42,7 +42,7 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
       return shown(motionIn(trackable, query.view, context.zones), trackable.place);
     }
     case 'trackable_motions':
-      return many(among([...state.trackables.values()], query), (trackable) => {
+      return named(among([...state.trackables.values()], query), query, (trackable) => {
         return motionIn(trackable, query.view, context.zones);
       });
     case 'fence_locations':
@@ -86,11 +86,25 @@ function many<T>(list: readonly T[], text: (element: T) => string | undefined): 
   return { texts: list.map(text).filter((rendered) => rendered !== undefined) };
 }
 
+/** What a read is limited to. */
+interface Limited {
+  readonly only?: readonly string[];
+}
+
+/** The same, saying whose the texts are where the read is limited. */
+function named<T extends { readonly id: string }>(
+  list: readonly T[],
+  { only }: Limited,
+  text: (element: T) => string | undefined,
+): Answer {
+  if (only === undefined) return many(list, text);
+  const found = list.map((element) => ({ id: element.id, text: text(element) }));
+  const shownOnes = found.filter((each): each is { id: string; text: string } => each.text !== undefined);
+  return { texts: shownOnes.map((each) => each.text), of: shownOnes.map(({ id }) => id) };
+}
+
 /** Those of the objects that a read is limited to. */
-function among<T extends { readonly id: string }>(
-  objects: readonly T[],
-  { only }: { readonly only?: readonly string[] },
-): readonly T[] {
+function among<T extends { readonly id: string }>(objects: readonly T[], { only }: Limited): readonly T[] {
   if (only === undefined) return objects;
   const ids = new Set(only);
   return objects.filter(({ id }) => ids.has(id));

@@ -16,6 +16,7 @@ import { advance } from './on_deadline.ts';
 import type { Outcome } from './outcome.ts';
 import { onRead } from './read.ts';
 import { emptyState, type ProviderState, type ShardState, type TrackableState } from './state.ts';
+import { type WantedVariant, wantedVariant } from './wanted.ts';
 
 /**
  * The heart of the hub: all providers and trackables of one shard, and all zones and fences.
@@ -113,7 +114,8 @@ function* objectsOf({ providers, trackables }: ShardState): Generator<ProviderSt
   yield* trackables.values();
 }
 
-function byTopic(variants: readonly Variant[]): Map<Topic, readonly Variant[]> {
+function byTopic(variants: readonly Variant[]): Map<Topic, readonly WantedVariant[]> {
   const topics = Object.keys(TOPICS) as Topic[];
-  return new Map(topics.map((topic) => [topic, variants.filter((variant) => variant.topic === topic)]));
+  const wanted = variants.map(wantedVariant);
+  return new Map(topics.map((topic) => [topic, wanted.filter((variant) => variant.topic === topic)]));
 }

@@ -1,6 +1,7 @@
-import type { ShapeChecks } from '../core/shape_checks.ts';
+import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import type { ZoneMove } from '../core/zone/take_along.ts';
 import { HubError } from '../errors.ts';
+import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
@@ -11,42 +12,21 @@ import { Announced } from './announced.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 import type { Change } from './change.ts';
 import { ChangeQueue, type Step } from './change_queue.ts';
-import type { EntityMap, Kind, Known } from './known.ts';
+import { checkBounds } from './check_bounds.ts';
+import type { Carried, EntityMap, Kind, Known } from './known.ts';
 import { withLeftBehind } from './left_behind.ts';
 import { carriedAlong, movedZones } from './moved_zones.ts';
+import type { CreateOptions, EntitiesDeps, ReplaceOptions } from './options.ts';
 import { State } from './state.ts';
 import { subdivided } from './subdivided.ts';
 import { VALIDATE } from './validate.ts';
 
 export type { Change } from './change.ts';
 export type { EntityMap, Kind } from './known.ts';
+export type { EntitiesDeps, ReplaceOptions } from './options.ts';
 
-export interface EntitiesDeps {
-  /** Keeps the changes, all or none. Rejects with HUB_UNAVAILABLE when it cannot. */
-  commit(changes: readonly Change[]): Promise<void>;
-  /** Tells everybody else, in the order of the changes, as soon as they are kept. */
-  committed(changes: readonly Change[]): void;
-  newId(): string;
-  /** By a geometry engine. */
-  readonly shapes: ShapeChecks;
-  /** Changes that may wait for the store, and the most that share a transaction. */
-  readonly waitingMax?: number;
-  readonly groupMax?: number;
-}
-
-export interface CreateOptions {
-  /** Whether an id in the body is replaced by a generated one. */
-  readonly replaceId?: boolean;
-  readonly force?: boolean;
-  /** Whether positions are added on the long edges of its polygon. */
-  readonly subdivide?: boolean;
-  /** Whether the body is what a hub has kept, with what no client can set. */
-  readonly asKept?: boolean;
-  /** Throws where the entity must not be made what was sent. Called before that is checked. */
-  admit?(before: object | undefined, sent: Body): void;
-}
-
-export type ReplaceOptions = Omit<CreateOptions, 'replaceId' | 'asKept'>;
+/** Looks at geometries for one change. */
+const ROUNDS_MAX = 5;
 
 /**
  * The configured entities, in memory, and the only way to change them. Entities are immutable: a change replaces one.
@@ -55,6 +35,7 @@ export type ReplaceOptions = Omit<CreateOptions, 'replaceId' | 'asKept'>;
  */
 export class Entities implements Known {
   readonly shapes: ShapeChecks;
+  readonly bounds: Bounds;
   readonly #deps: EntitiesDeps;
   readonly #state = new State();
   readonly #announced = new Announced();
@@ -65,6 +46,7 @@ export class Entities implements Known {
   constructor(deps: EntitiesDeps) {
     this.#deps = deps;
     this.shapes = deps.shapes;
+    this.bounds = deps.bounds ?? DEFAULT_BOUNDS;
     this.#queue = new ChangeQueue<Change>(
       {
         apply: (change) => this.#apply(change),
@@ -133,6 +115,10 @@ export class Entities implements Known {
     return this.#state.trackablesOf(providerId);
   }
 
+  carriedBy(kind: Kind, id: string): readonly Carried[] {
+    return this.#state.carriedBy(kind, id);
+  }
+
   /** Ids of the entities of the same kind whose parent is that one. */
   childrenOf(kind: 'trackable' | 'zone', id: string): string[] {
     return this.#state.carriedBy(kind, id).flatMap((carried) => (carried.kind === kind ? [carried.entity.id] : []));
@@ -148,9 +134,11 @@ export class Entities implements Known {
    * the entity as it is kept.
    */
   create<K extends Kind>(kind: K, body: unknown, options: CreateOptions = {}): Promise<EntityMap[K]> {
-    return this.#queue.run((write) => {
+    return this.#run((write) => {
       const kept = options.asKept === true ? (body as EntityMap[K]) : undefined;
-      const after = this.#checked(kind, this.#withNewId(kind, body, options), options, kept);
+      const sent = this.#withNewId(kind, body, options);
+      if (kept === undefined) checkBounds(sent, this.bounds);
+      const after = this.#checked(kind, sent, options, kept);
       const taken = this.#state.get(kind, after.id);
       if (taken !== undefined) throw badRequest(`id: ${kind} ${show(taken.id)} already exists`);
       write({ kind, id: after.id, before: undefined, after, ...forced(options) });
@@ -173,14 +161,16 @@ export class Entities implements Known {
     revise: (entity: EntityMap[K]) => unknown,
     options: ReplaceOptions = {},
   ): Promise<EntityMap[K]> {
-    return this.#queue.run((write) => {
+    return this.#run((write) => {
       const before = this.#state.get(kind, id);
       if (before === undefined) throw notFound('replace', kind, id);
-      const after = this.#checked(kind, withIdOf(bodyObject(revise(before)), before), options, before);
+      const sent = withIdOf(bodyObject(revise(before)), before);
+      checkBounds(sent, this.bounds, before);
+      const after = this.#checked(kind, sent, options, before);
       const change = { kind, id: before.id, before, after, ...forced(options) };
       for (const each of withLeftBehind(change, this.#state)) write(each);
-      if (kind === 'zone')
-        for (const carried of carriedAlong(before as Zone, after as Zone, this.#state)) write(carried);
+      const carrying = { state: this.#state, levelsMax: this.bounds.parents };
+      if (kind === 'zone') for (const carried of carriedAlong(before as Zone, after as Zone, carrying)) write(carried);
       return after;
     });
   }
@@ -193,7 +183,7 @@ export class Entities implements Known {
   /** Moves zones after the objects that they follow. `moves` is asked for them when their turn has come. */
   moveZones(moves: () => Iterable<ZoneMove>): Promise<void> {
     return this.#queue.run((write) => {
-      for (const change of movedZones(moves(), this.#state)) write(change);
+      for (const change of movedZones(moves(), this.#state, this.bounds.parents)) write(change);
     });
   }
 
@@ -228,6 +218,21 @@ export class Entities implements Known {
       return this.#queue.committing;
     }
     return this.#announced.created(id) ?? this.#announce({ id, type });
+  }
+
+  /** Queues a step; anew, once a geometry that is too large to be checked at once was looked at. */
+  async #run<Result>(step: Step<Change, Result>): Promise<Result> {
+    for (let rounds = 0; ; rounds++) {
+      try {
+        return await this.#queue.run(step);
+      } catch (error) {
+        // With what changes meanwhile there may be another geometry to look at.
+        if (!(error instanceof NotChecked)) throw error;
+        if (rounds === ROUNDS_MAX)
+          throw new HubError('HUB_UNAVAILABLE', 'Cannot check a geometry: it changes all the time');
+        await error.look();
+      }
+    }
   }
 
   #announce(provider: LocationProvider): Promise<void> {

@@ -1,5 +1,6 @@
 import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { Anchor } from '../model/anchor.ts';
+import type { Bounds } from '../model/bounds.ts';
 import type { KeptFence } from '../model/fence.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
@@ -21,6 +22,15 @@ export interface Known {
   /** The zone with that id, else the one with that foreign id, as its anchors place it. */
   zoneBy(idOrForeignId: string): Zone | undefined;
   zoneByForeignId(foreignId: string): Zone | undefined;
+  /** The entities whose parent is that one. */
+  carriedBy(kind: Kind, id: string): readonly Carried[];
   /** By a geometry engine. */
   readonly shapes: ShapeChecks;
+  /** What may be kept. */
+  readonly bounds: Bounds;
 }
+
+/** An entity that another one carries. */
+export type Carried =
+  | { readonly kind: 'trackable'; readonly entity: Trackable }
+  | { readonly kind: 'zone'; readonly entity: Zone };

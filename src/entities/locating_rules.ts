@@ -1,7 +1,9 @@
 import Type from 'typebox';
+import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import { LocatingRule } from '../model/rule.ts';
 import { onlyMembers } from './body.ts';
+import { checkBounds } from './check_bounds.ts';
 import { checkRules } from './check_rules.ts';
 
 /** Name of the setting under which the rules are kept. */
@@ -10,6 +12,8 @@ export const RULES_SETTING = 'locating_rules';
 const schema = checker(Type.Array(LocatingRule));
 
 export interface LocatingRulesDeps {
+  /** What may be kept; DEFAULT_BOUNDS when left out. */
+  readonly bounds?: Bounds;
   /** Keeps the rules. Rejects with HUB_UNAVAILABLE when it cannot. */
   commit(rules: readonly LocatingRule[]): Promise<void>;
   /** Tells those who rank locations, as soon as the rules are kept. */
@@ -39,6 +43,7 @@ export class LocatingRules {
   /** Replaces all rules. Rejects with HUB_BAD_REQUEST for what is no list of rules, and then leaves them as they were. */
   async replace(body: unknown): Promise<readonly LocatingRule[]> {
     const rules = schema.parse(body, 'rules').map((rule) => onlyMembers(LocatingRule, rule));
+    checkBounds({ rules }, this.#deps.bounds ?? DEFAULT_BOUNDS);
     checkRules(rules, 'rules');
     await this.#deps.commit(rules);
     this.#rules = rules;

@@ -20,25 +20,32 @@ interface Goal {
   readonly floor: number | null | undefined;
 }
 
+interface Carrying {
+  readonly state: State;
+  /** Levels of zones that are carried: deeper ones, of old data, stay where they are. */
+  readonly levelsMax: number;
+}
+
 /** Moves zones to the objects that they follow, and what they carry. A zone that does not follow any more stays. */
-export function* movedZones(moves: Iterable<ZoneMove>, state: State): Generator<Change<'zone'>> {
+export function* movedZones(moves: Iterable<ZoneMove>, state: State, levelsMax: number): Generator<Change<'zone'>> {
   for (const move of moves) {
     const zone = state.get('zone', move.id);
-    if (zone !== undefined && follows(zone, move.by, state)) yield* moved(zone, move, state);
+    if (zone !== undefined && follows(zone, move.by, state)) yield* moved(zone, move, { state, levelsMax });
   }
 }
 
 /** Moves what a zone carries after it was put somewhere else. */
-export function* carriedAlong(before: Zone, after: Zone, state: State): Generator<Change<'zone'>> {
-  if (after.position == null) return;
+export function* carriedAlong(before: Zone, after: Zone, carrying: Carrying): Generator<Change<'zone'>> {
+  const { state, levelsMax } = carrying;
+  if (after.position == null || levelsMax === 0) return;
   const goal: Goal = { position: after.position.coordinates, floor: after.floor };
   if (isAt(before, goal)) return;
   for (const { kind, entity } of state.carriedBy('zone', after.id)) {
-    if (kind === 'zone') yield* moved(entity, goal, state);
+    if (kind === 'zone') yield* moved(entity, goal, { state, levelsMax: levelsMax - 1 });
   }
 }
 
-function* moved(before: Zone, goal: Goal, state: State): Generator<Change<'zone'>> {
+function* moved(before: Zone, goal: Goal, carrying: Carrying): Generator<Change<'zone'>> {
   if (isAt(before, goal)) return;
   const after: Zone = { ...before, position: { type: 'Point', coordinates: [...goal.position] } };
   if (goal.floor != null) after.floor = goal.floor;
@@ -50,7 +57,7 @@ function* moved(before: Zone, goal: Goal, state: State): Generator<Change<'zone'
   // A benchmark beyond the reach of its projection would leave the zone without coordinates.
   if (transformationType(after) === 'benchmark' && zoneTransform(after) === undefined) return;
   yield { kind: 'zone', id: before.id, before, after };
-  yield* carriedAlong(before, after, state);
+  yield* carriedAlong(before, after, carrying);
 }
 
 function isAt({ position, floor }: Zone, goal: Goal): boolean {

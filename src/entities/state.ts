@@ -5,7 +5,7 @@ import { idKey, isUnset } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { Backlinks } from './backlinks.ts';
-import type { EntityMap, Kind } from './known.ts';
+import type { Carried, EntityMap, Kind } from './known.ts';
 import { Table, type Undo } from './table.ts';
 
 /** All entities, with the indexes that follow every change of them. */
@@ -78,7 +78,7 @@ export class State {
   }
 
   /** The entities whose parent is that one: trackables carry trackables and zones, zones carry zones. */
-  carriedBy(kind: Kind, id: string): ({ kind: 'trackable'; entity: Trackable } | { kind: 'zone'; entity: Zone })[] {
+  carriedBy(kind: Kind, id: string): Carried[] {
     const trackables = kind === 'trackable' ? this.#trackablesByParent.of(id) : [];
     const zones = kind === 'trackable' || kind === 'zone' ? this.#zonesByParent.of(id) : [];
     return [

@@ -5,7 +5,7 @@ import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { checker } from '../model/check.ts';
 import { Fence, type KeptFence } from '../model/fence.ts';
 import { isUnset } from '../model/id.ts';
-import { pathOf, show } from '../model/show.ts';
+import { show } from '../model/show.ts';
 import type { Zone } from '../model/zone.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkLonLat } from './coordinates.ts';
@@ -78,19 +78,24 @@ function checkPositions(fence: Fence, plane: PlaneTransform | undefined): void {
     checkPosition(region.coordinates, 'region.coordinates', plane);
     return;
   }
+  // hot: once per position
   for (const [i, ring] of region.coordinates.entries()) {
-    const path = pathOf('region.coordinates', [String(i)]);
-    for (const [j, position] of ring.entries()) checkPosition(position, pathOf(path, [String(j)]), plane);
+    for (let j = 0; j < ring.length; j++) {
+      const position = ring[j] as number[];
+      if (!isWithin(position, plane)) checkPosition(position, `region.coordinates[${i}][${j}]`, plane);
+    }
   }
 }
 
+function isWithin(position: readonly number[], plane: PlaneTransform | undefined): boolean {
+  const [x, y] = [position[0] as number, position[1] as number];
+  return plane === undefined ? Math.abs(x) <= LONGITUDE_MAX && Math.abs(y) <= 90 : plane.covers(x, y);
+}
+
 function checkPosition(position: readonly number[], path: string, plane: PlaneTransform | undefined): void {
-  if (plane === undefined) {
-    checkLonLat(position, path, LONGITUDE_MAX);
-    return;
-  }
-  if (plane.covers(position[0] as number, position[1] as number)) return;
-  throw badRequest(`${path}: must lie within reach of the crs, found ${show(position)}`);
+  if (isWithin(position, plane)) return;
+  if (plane === undefined) checkLonLat(position, path, LONGITUDE_MAX);
+  else throw badRequest(`${path}: must lie within reach of the crs, found ${show(position)}`);
 }
 
 function checkRadius({ region, radius }: Fence): void {

@@ -5,11 +5,12 @@ import { Trackable } from '../model/trackable.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkRules } from './check_rules.ts';
 import type { Known } from './known.ts';
+import { checkLevels } from './parent_levels.ts';
 
 const schema = checker(Trackable);
 
 /** The trackable as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
-export function validateTrackable(body: Body, known: Known): Trackable {
+export function validateTrackable(body: Body, known: Known, before?: Trackable): Trackable {
   if (Object.hasOwn(body, 'collision_tolerance')) {
     throw badRequest(`collision_tolerance: was renamed exit_tolerance, found ${show(body['collision_tolerance'])}`);
   }
@@ -19,7 +20,7 @@ export function validateTrackable(body: Body, known: Known): Trackable {
   checkProviders(trackable.location_providers ?? []);
   checkGeometry(trackable, known);
   checkRules(trackable.locating_rules ?? [], 'locating_rules');
-  checkParent(trackable, known);
+  checkParent(trackable, known, before);
   return trackable;
 }
 
@@ -42,10 +43,12 @@ function checkGeometry({ geometry }: Trackable, known: Known): void {
   if (problem !== undefined) throw badRequest(problem);
 }
 
-/** The parent must exist, and must not be carried by the trackable itself. */
-function checkParent(trackable: Trackable, known: Known): void {
+/** The parent must exist, must not be carried by the trackable itself, and a new one not make the chain too deep. */
+function checkParent(trackable: Trackable, known: Known, before: Trackable | undefined): void {
   const own = idKey(trackable.id);
+  const isNew = trackable.parent !== before?.parent;
   let next = trackable.parent;
+  let above = 0;
   while (!isUnset(next)) {
     if (idKey(next) === own) {
       throw badRequest(`parent: must not be carried by the trackable itself, found ${show(trackable.parent)}`);
@@ -55,5 +58,7 @@ function checkParent(trackable: Trackable, known: Known): void {
       throw badRequest(`parent: must be the id of a trackable, found ${show(trackable.parent)}`);
     }
     next = ancestor.parent;
+    above++;
   }
+  if (isNew && above > 0) checkLevels({ kind: 'trackable', id: trackable.id }, above, known);
 }

@@ -10,18 +10,19 @@ import { Zone } from '../model/zone.ts';
 import { type Body, badRequest, checkIntegers, DURATIONS, onlyMembers } from './body.ts';
 import { checkLonLat } from './coordinates.ts';
 import type { Known } from './known.ts';
+import { checkLevels } from './parent_levels.ts';
 
 const schema = checker(Zone);
 
 /** The zone as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
-export function validateZone(body: Body, known: Known): Zone {
+export function validateZone(body: Body, known: Known, before?: Zone): Zone {
   const zone = onlyMembers(Zone, schema.parse(body));
   checkIntegers(zone, DURATIONS);
   if (zone.position != null) checkLonLat(zone.position.coordinates, 'position.coordinates', 180);
   checkNames(zone, known);
   if (isProximityZone(zone)) checkProximityZone(zone);
   else checkPlane(zone, known);
-  checkParent(zone, known);
+  checkParent(zone, known, before);
   return zone;
 }
 
@@ -91,22 +92,36 @@ function checkBenchmark(zone: Zone): void {
 }
 
 /** Proximity zones may be carried by a trackable or by another proximity zone, which must not be carried by them. */
-function checkParent(zone: Zone, known: Known): void {
+function checkParent(zone: Zone, known: Known, before: Zone | undefined): void {
   if (isUnset(zone.parent)) return;
   const found = show(zone.parent);
   if (!isProximityZone(zone)) throw badRequest(`parent: is for proximity zones only, found ${found}`);
   if (hasFollowLists(zone)) {
     throw badRequest(`parent: must not be set beside the automatic update in properties, found ${found}`);
   }
+  const above = levelsAbove(zone, known, found);
+  if (zone.parent !== before?.parent) checkLevels({ kind: 'zone', id: zone.id }, above, known);
+}
+
+/** How many carry each other up from the zone. */
+function levelsAbove(zone: Zone, known: Known, found: string): number {
   const own = idKey(zone.id);
-  let next: string | null | undefined = zone.parent;
+  let next = zone.parent;
+  let kind: 'zone' | 'trackable' = 'zone';
+  let above = 0;
   while (!isUnset(next)) {
-    if (idKey(next) === own) throw badRequest(`parent: must not be carried by the zone itself, found ${found}`);
-    const carrier: Zone | undefined = known.get('zone', next);
-    if (carrier === undefined && known.get('trackable', next) !== undefined) return;
-    if (carrier === undefined || !isProximityZone(carrier)) {
+    if (kind === 'zone' && idKey(next) === own) {
+      throw badRequest(`parent: must not be carried by the zone itself, found ${found}`);
+    }
+    const zoneAbove: Zone | undefined = kind === 'zone' ? known.get('zone', next) : undefined;
+    const carrier = zoneAbove ?? known.get('trackable', next);
+    if (carrier === undefined || (zoneAbove !== undefined && !isProximityZone(zoneAbove))) {
+      if (kind === 'trackable') return above;
       throw badRequest(`parent: must be the id of a trackable or of a proximity zone, found ${found}`);
     }
+    if (zoneAbove === undefined) kind = 'trackable';
     next = carrier.parent;
+    above++;
   }
+  return above;
 }

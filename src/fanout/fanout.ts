@@ -1,8 +1,9 @@
 import type { EventBlock } from '../model/event_block.ts';
-import { type FilterFields, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
+import { type FilterFields, TOPICS, type Topic, type Variant, type View, type Wanted } from '../model/topics.ts';
 import { Batch } from './batch.ts';
 import type { Filter } from './filter.ts';
 import { type Filtering, Keyed } from './keyed.ts';
+import { type RenderingBounds, Renderings } from './renderings.ts';
 import { countSent, hasKinds, nothingSent, type Sent } from './sent.ts';
 import { isRenderedByShards } from './topic_name.ts';
 
@@ -46,6 +47,12 @@ interface Channel {
   readonly filtering: Keyed<Subscription & Filtering>;
 }
 
+/** The fields of events, and who wants which of them where that is known. */
+interface Matched {
+  readonly fields: readonly FilterFields[] | undefined;
+  readonly matches?: ReadonlyMap<Subscription, readonly number[]>;
+}
+
 export interface FanoutHandlers {
   /** Gets all variants that the shards must render, whenever one appears or goes. It must not throw. */
   variantsChanged(variants: readonly Variant[]): void;
@@ -63,30 +70,39 @@ export class Fanout {
   readonly #channelsByKey = new Map<string, Channel>();
   readonly #channelsByTopic = new Map<Topic, Set<Channel>>();
   readonly #subscriptions = new Map<number, Subscription>();
+  readonly #renderings: Renderings;
   readonly #counts: Record<Topic, TopicCounts>;
   /** By topic, with `:geojson` behind the topic for that form. */
   readonly #sent = new Map<string, Sent>();
   #lastVariant = 0;
   #lastSubscription = 0;
 
-  constructor(on: FanoutHandlers) {
+  /** Renderings are unbounded where bounds are left out. */
+  constructor(on: FanoutHandlers, bounds: RenderingBounds = { ofSubscriber: Infinity, inAll: Infinity }) {
     this.#on = on;
+    this.#renderings = new Renderings(bounds);
     const topics = Object.keys(TOPICS) as Topic[];
     const zeros = topics.map((topic) => [topic, { published: 0, delivered: 0 }] as const);
     this.#counts = Object.fromEntries(zeros) as Record<Topic, TopicCounts>;
     for (const topic of topics) this.#channelsByTopic.set(topic, new Set());
   }
 
-  /** Returns the subscription's id: positive, and never used again in this run. */
+  /**
+   * Returns the subscription's id: positive, and never used again in this run. Throws HUB_BAD_REQUEST for a rendering
+   * beyond the bounds.
+   */
   subscribe(subscriber: Subscriber, { topic, view, filter, rewrite }: Interest): number {
+    const key = keyOf(topic, view);
+    const known = this.#channelsByKey.get(key);
+    this.#renderings.add(subscriber, key, known === undefined ? this.#channels.size : 0);
     this.#lastSubscription++;
     const id = this.#lastSubscription;
-    const channel = this.#channelsByKey.get(keyOf(topic, view)) ?? this.#open(topic, view);
+    const channel = known ?? this.#open(topic, view);
     const subscription: Subscription = { id, subscriber, filter, rewrite, channel };
     this.#subscriptions.set(id, subscription);
     if (isFiltering(subscription)) channel.filtering.add(subscription);
     else channel.unfiltered.add(subscription);
-    this.#checkFields(channel);
+    this.#checkFields(channel, known === undefined);
     return id;
   }
 
@@ -96,6 +112,7 @@ export class Fanout {
     if (subscription === undefined) return false;
     const { channel } = subscription;
     this.#subscriptions.delete(id);
+    this.#renderings.remove(subscription.subscriber, channel.key);
     if (isFiltering(subscription)) channel.filtering.delete(subscription);
     else channel.unfiltered.delete(subscription);
     if (sizeOf(channel) === 0) this.#close(channel);
@@ -117,15 +134,17 @@ export class Fanout {
   publish(blocks: readonly EventBlock[]): void {
     for (const { variant, bytes, ends, fields } of blocks) {
       const channel = this.#channels.get(variant);
-      if (channel !== undefined) this.#deliver(channel, new Batch(bytes, ends), fields);
+      if (channel !== undefined) this.#deliver(channel, new Batch(bytes, ends), { fields });
     }
   }
 
   /** Hands on one event. It is rendered once per variant; undefined leaves it out where it cannot be shown. */
   announce(topic: Topic, fields: FilterFields, render: (variant: Variant) => string | undefined): void {
     for (const channel of this.#channelsByTopic.get(topic) ?? []) {
+      const matches = channel.filtering.match([fields]);
+      if (channel.unfiltered.size === 0 && matches.size === 0) continue;
       const text = render(channel.variant);
-      if (text !== undefined) this.#deliver(channel, Batch.of([text]), [fields]);
+      if (text !== undefined) this.#deliver(channel, Batch.of([text]), { fields: [fields], matches });
     }
   }
 
@@ -156,7 +175,7 @@ export class Fanout {
   #open(topic: Topic, { crs, zoneId, geojson = false }: View): Channel {
     this.#lastVariant++;
     const key = keyOf(topic, { crs, zoneId, geojson });
-    const variant = { id: this.#lastVariant, topic, crs, zoneId, geojson, unfiltered: !hasKinds(topic) };
+    const variant: Variant = { id: this.#lastVariant, topic, crs, zoneId, geojson, unfiltered: !hasKinds(topic) };
     const counts = this.#counts[topic];
     const sent = this.#sentIn(topic, geojson);
     const subscriptions = { unfiltered: new Set<Subscription>(), filtering: new Keyed<Subscription & Filtering>() };
@@ -164,7 +183,6 @@ export class Fanout {
     this.#channels.set(variant.id, channel);
     this.#channelsByKey.set(key, channel);
     this.#channelsByTopic.get(topic)?.add(channel);
-    this.#tell(topic);
     return channel;
   }
 
@@ -176,25 +194,29 @@ export class Fanout {
     this.#tell(topic);
   }
 
-  /** Subscriptions with a filter come and go: the shards are told whether anybody filters. */
-  #checkFields(channel: Channel): void {
-    const unfiltered = channel.filtering.size === 0 && !hasKinds(channel.variant.topic);
-    if (channel.variant.unfiltered === unfiltered) return;
-    channel.variant = { ...channel.variant, unfiltered };
-    this.#tell(channel.variant.topic);
+  /** Subscriptions come and go: the shards are told whether anybody filters, and what nobody can get. */
+  #checkFields(channel: Channel, isNew = false): void {
+    const { filtering, variant } = channel;
+    const unfiltered = filtering.size === 0 && !hasKinds(variant.topic);
+    const wanted = channel.unfiltered.size > 0 ? undefined : filtering.wanted();
+    if (!isNew && variant.unfiltered === unfiltered && isSame(variant.wanted, wanted)) return;
+    const { wanted: _before, ...rest } = variant;
+    channel.variant = { ...rest, unfiltered, ...(wanted && { wanted }) };
+    this.#tell(variant.topic);
   }
 
   /**
    * Hands events to the subscriptions of a channel; those without a filter share one batch. Events without fields are
    * from before the first subscription that filters. hot
    */
-  #deliver({ counts, sent, variant, ...to }: Channel, batch: Batch, fields: readonly FilterFields[] | undefined): void {
+  #deliver({ counts, sent, variant, ...to }: Channel, batch: Batch, { fields, matches: known }: Matched): void {
     const { count } = batch;
     counts.published += count;
     counts.delivered += count * to.unfiltered.size;
     const before = sent.events;
     countSent(sent, variant.topic, { count, fields }, to.unfiltered.size);
-    const matches = fields === undefined || to.filtering.size === 0 ? undefined : to.filtering.match(fields);
+    const isMatched = known !== undefined || fields === undefined || to.filtering.size === 0;
+    const matches = isMatched ? known : to.filtering.match(fields);
     for (const [, places] of matches ?? []) {
       counts.delivered += places.length;
       const own = places.map((place) => (fields as readonly FilterFields[])[place] as FilterFields);
@@ -219,6 +241,10 @@ function handOver({ id, subscriber, rewrite }: Subscription, batch: Batch): void
 
 function keyOf(topic: Topic, { crs, zoneId, geojson = false }: View): string {
   return JSON.stringify([topic, geojson, crs, zoneId]);
+}
+
+function isSame(a: Wanted | undefined, b: Wanted | undefined): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 function sizeOf({ unfiltered, filtering }: Channel): number {

@@ -1,7 +1,15 @@
 import Type, { type TSchema } from 'typebox';
 import { COLLISION_TYPES } from '../model/events.ts';
 import { PROVIDER_TYPES } from '../model/location.ts';
-import { type FilterFields, TOPICS, type Topic } from '../model/topics.ts';
+import {
+  type FilterFields,
+  type FilterKey,
+  type FilterLimit,
+  type KeyValue,
+  keyOf,
+  TOPICS,
+  type Topic,
+} from '../model/topics.ts';
 import { asBoolean, asNumber, asText, asWord } from './coerce.ts';
 
 /**
@@ -12,17 +20,8 @@ export interface Filter {
   (fields: FilterFields): boolean;
   /** What every event that passes has; undefined where there is no such thing. */
   readonly key?: FilterKey | undefined;
-}
-
-/** A field, by its place, and the texts that it may have, each as keyText makes it. */
-export interface FilterKey {
-  readonly at: number;
-  readonly values: readonly string[];
-}
-
-/** A text as filters look it up: what may be a UUID is the same in any case. */
-export function keyText(value: string): string {
-  return value.length === UUID_LENGTH ? value.toLowerCase() : value;
+  /** The same, of a filter without a key. */
+  readonly limit?: FilterLimit | undefined;
 }
 
 /** Both must pass; a filter that is undefined always does. */
@@ -31,11 +30,11 @@ export function both(
   other: ((fields: FilterFields) => boolean) | undefined,
 ): Filter | undefined {
   if (filter === undefined || other === undefined) return filter ?? other;
-  return withKey((fields) => other(fields) && filter(fields), filter.key);
+  return withKey((fields) => other(fields) && filter(fields), filter);
 }
 
-function withKey(test: (fields: FilterFields) => boolean, key: FilterKey | undefined): Filter {
-  return Object.assign((fields: FilterFields) => test(fields), { key });
+function withKey(test: (fields: FilterFields) => boolean, { key, limit }: Pick<Filter, 'key' | 'limit'>): Filter {
+  return Object.assign((fields: FilterFields) => test(fields), { key, limit });
 }
 
 type Field = FilterFields[number];
@@ -46,15 +45,25 @@ interface Compare {
   readonly schema: TSchema;
   /** Makes the test of one parameter from its value. */
   readonly test: (name: string, value: unknown) => (field: Field) => boolean;
-  /** Whether it wants one of a few texts, by which subscriptions can be found. */
-  readonly isKey?: boolean;
+  /**
+   * Makes the values that the field may have, by which subscriptions can be found. Texts tell more events apart than
+   * words and numbers do.
+   */
+  readonly keys?: { readonly tells: 'much' | 'little'; readonly of: (name: string, value: unknown) => KeyValue[] };
+  /** Makes the greatest number that the field may be. */
+  readonly most?: (name: string, value: unknown) => number;
 }
+
+const texts = {
+  tells: 'much',
+  of: (name: string, value: unknown) => (Array.isArray(value) ? value : [value]).map((item) => asText(name, item)),
+} as const;
 
 /** Equal to the value, or to any of them when it is an array. UUIDs compare without regard to case. */
 const anyOf: Compare = {
   schema: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'Equal to it, or to any of them.' }),
   test: isAnyOf,
-  isKey: true,
+  keys: texts,
 };
 
 function isAnyOf(name: string, value: unknown): (field: Field) => boolean {
@@ -72,7 +81,7 @@ function isAnyOf(name: string, value: unknown): (field: Field) => boolean {
 const text: Compare = {
   schema: Type.String({ description: 'Equal to it.' }),
   test: (name, value) => sameText(asText(name, value)),
-  isKey: true,
+  keys: texts,
 };
 
 const equals: Compare = {
@@ -81,6 +90,7 @@ const equals: Compare = {
     const wanted = asNumber(name, value);
     return (field) => field === wanted;
   },
+  keys: { tells: 'little', of: (name, value) => [asNumber(name, value)] },
 };
 
 const atMost: Compare = {
@@ -89,6 +99,7 @@ const atMost: Compare = {
     const limit = asNumber(name, value);
     return (field) => typeof field === 'number' && field <= limit;
   },
+  most: asNumber,
 };
 
 const flag: Compare = {
@@ -97,6 +108,7 @@ const flag: Compare = {
     const wanted = asBoolean(name, value);
     return (field) => field === wanted;
   },
+  keys: { tells: 'little', of: (name, value) => [asBoolean(name, value)] },
 };
 
 function word(words: readonly string[]): Compare {
@@ -106,6 +118,7 @@ function word(words: readonly string[]): Compare {
       const wanted = asWord(name, value, words);
       return (field) => field === wanted;
     },
+    keys: { tells: 'little', of: (name, value) => [asWord(name, value, words)] },
   };
 }
 
@@ -169,12 +182,12 @@ const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
 export function compileFilter(topic: Topic, params: Params): Filter | undefined {
   const names: readonly string[] = TOPICS[topic];
   const tests: ((fields: FilterFields) => boolean)[] = [];
-  let key: FilterKey | undefined;
+  const found: Found = {};
   for (const { param, fields, compare } of FILTERS[topic]) {
     const value = given(params, param);
     if (value === undefined) continue;
     const passes = compare.test(param, value);
-    if (compare.isKey === true) key ??= keyOf(names.indexOf(fields[0] as string), value);
+    note(found, compare, { at: names.indexOf(fields[0] as string), param, value });
     for (const name of fields) {
       const at = names.indexOf(name);
       tests.push((event) => passes(event[at]));
@@ -183,13 +196,25 @@ export function compileFilter(topic: Topic, params: Params): Filter | undefined 
   if (topic === 'collision_events') tests.push(...collisionPair(params));
   const [first] = tests;
   if (first === undefined) return undefined;
-  return withKey(tests.length === 1 ? first : (event) => tests.every((test) => test(event)), key);
+  const key = found.much ?? found.little;
+  const test = tests.length === 1 ? first : (event: FilterFields) => tests.every((each) => each(event));
+  return withKey(test, { key, limit: key === undefined ? found.limit : undefined });
 }
 
-/** The values have passed the check of their parameter: each is a text, or stands for one. */
-function keyOf(at: number, value: unknown): FilterKey {
-  const values = Array.isArray(value) ? value : [value];
-  return { at, values: values.map((item) => keyText(asText('', item))) };
+/** By what the subscription may be found: the first of each kind. */
+interface Found {
+  much?: FilterKey;
+  little?: FilterKey;
+  limit?: FilterLimit;
+}
+
+function note(
+  found: Found,
+  { keys, most }: Compare,
+  { at, param, value }: { readonly at: number; readonly param: string; readonly value: unknown },
+): void {
+  if (keys !== undefined) found[keys.tells] ??= { at, values: keys.of(param, value).map(keyOf) };
+  if (most !== undefined) found.limit ??= { at, most: most(param, value) };
 }
 
 /** The filter parameters of a topic by their names, with what their values are. */

@@ -1,5 +1,8 @@
-import type { FilterFields } from '../model/topics.ts';
-import { type Filter, keyText } from './filter.ts';
+import { type FilterFields, type FilterKey, type KeyValue, keyOf, type Wanted } from '../model/topics.ts';
+import type { Filter } from './filter.ts';
+
+/** Values and limits of a Wanted: with more, all events are rendered, which costs less than to tell of them all. */
+const WANTED_MAX = 64;
 
 /** A subscription with a filter. */
 export interface Filtering {
@@ -13,7 +16,7 @@ export interface Filtering {
 export class Keyed<S extends Filtering> {
   readonly #unkeyed = new Set<S>();
   /** By field, then by its value. */
-  readonly #keyed = new Map<number, Map<string, Set<S>>>();
+  readonly #keyed = new Map<number, Map<KeyValue, Set<S>>>();
   #size = 0;
 
   get size(): number {
@@ -27,7 +30,7 @@ export class Keyed<S extends Filtering> {
       this.#unkeyed.add(subscription);
       return;
     }
-    const byValue = this.#keyed.get(key.at) ?? new Map<string, Set<S>>();
+    const byValue = this.#keyed.get(key.at) ?? new Map<KeyValue, Set<S>>();
     this.#keyed.set(key.at, byValue);
     for (const value of key.values) {
       const own = byValue.get(value);
@@ -50,6 +53,21 @@ export class Keyed<S extends Filtering> {
     if (byValue.size === 0) this.#keyed.delete(key?.at ?? 0);
   }
 
+  /** The events that pass one of the filters, and perhaps some more; undefined: any event may. */
+  wanted(): Wanted | undefined {
+    if (this.#unkeyed.size > WANTED_MAX) return undefined;
+    const limits = [];
+    for (const { filter } of this.#unkeyed) {
+      if (filter.limit === undefined) return undefined;
+      limits.push(filter.limit);
+    }
+    let values = limits.length;
+    for (const byValue of this.#keyed.values()) values += byValue.size;
+    if (values > WANTED_MAX) return undefined;
+    const keys = [...this.#keyed].map(([at, byValue]): FilterKey => ({ at, values: [...byValue.keys()] }));
+    return { keys, limits };
+  }
+
   /** Which events each subscription wants, by their places in the list; those that want none are left out. hot */
   match(events: readonly FilterFields[]): Map<S, number[]> {
     const found = new Map<S, number[]>();
@@ -62,8 +80,8 @@ export class Keyed<S extends Filtering> {
       for (let i = 0; i < events.length; i++) {
         const fields = events[i] as FilterFields;
         const value = fields[at];
-        if (typeof value !== 'string') continue;
-        for (const subscription of byValue.get(keyText(value)) ?? []) {
+        if (value === undefined) continue;
+        for (const subscription of byValue.get(keyOf(value)) ?? []) {
           if (subscription.filter(fields)) note(found, subscription, i);
         }
       }

@@ -1,6 +1,7 @@
 import { type AcceptedLocation, accept } from '../core/location/accepted.ts';
 import { CRS_CHOICES, isCrs, projection } from '../core/zone/crs.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
+import { type Bounds, bytesBeyond, DEFAULT_BOUNDS, overBound } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
 import { whyUnfit } from '../model/json.ts';
@@ -31,6 +32,8 @@ export interface Expected {
   knownId(providerId: string): string;
   /** Levels that properties may be nested; 200 when left out. */
   readonly depthMax?: number | undefined;
+  /** DEFAULT_BOUNDS when left out. */
+  readonly bounds?: Bounds | undefined;
 }
 
 /**
@@ -38,7 +41,7 @@ export interface Expected {
  * that names the field and the value found when it cannot be accepted.
  */
 export function checkLocation(value: unknown, expected: Expected): Checked | string {
-  const { at } = expected;
+  const { at, bounds = DEFAULT_BOUNDS } = expected;
   if (!LOCATION.fits(value)) return LOCATION.explain(value, at) ?? `${at}: is no location`;
   const providerId = value.provider_id || expected.providerId;
   if (providerId === undefined) return `${path(at, 'provider_id')}: is required, but is ${show(value.provider_id)}`;
@@ -47,6 +50,10 @@ export function checkLocation(value: unknown, expected: Expected): Checked | str
   }
   const crs = value.crs || 'local';
   const source = value.source || providerId;
+  const overlong = findOverlong(value, providerId, bounds.nameLength);
+  if (overlong !== undefined) {
+    return overBound(path(at, overlong.field), bounds.nameLength, 'characters', overlong.length);
+  }
   const misplaced = checkPosition(value, crs, expected);
   if (misplaced !== undefined) return misplaced;
   let generatedMs = expected.receivedMs;
@@ -57,13 +64,33 @@ export function checkLocation(value: unknown, expected: Expected): Checked | str
   if (value.timestamp_sent != null && Number.isNaN(parseTime(value.timestamp_sent))) {
     return badTime(at, 'timestamp_sent', value.timestamp_sent);
   }
+  let propertiesText: string | undefined;
   if (value.properties != null) {
     const { depthMax = DEPTH_MAX } = expected;
     const unfit = whyUnfit(value.properties, { root: path(at, 'properties'), depthMax });
     if (unfit !== undefined) return unfit;
+    propertiesText = JSON.stringify(value.properties);
+    const bytes = bytesBeyond(propertiesText, bounds.locationPropertiesBytes);
+    if (bytes !== undefined) {
+      return overBound(path(at, 'properties'), bounds.locationPropertiesBytes, 'bytes of JSON', bytes);
+    }
   }
   const known = providerId.length === UUID_LENGTH ? expected.knownId(providerId) : providerId;
-  return { location: accept(value, { providerId: known, source, crs, generatedMs }), generatedMs };
+  return { location: accept(value, { providerId: known, source, crs, generatedMs, propertiesText }), generatedMs };
+}
+
+/** Texts that are kept as they were sent. A time may have any number of digits. */
+// hot
+function findOverlong(
+  { source, timestamp_generated: generated, timestamp_sent: sent }: Location,
+  providerId: string,
+  max: number,
+): { readonly field: string; readonly length: number } | undefined {
+  if (providerId.length > max) return { field: 'provider_id', length: providerId.length };
+  if (source != null && source.length > max) return { field: 'source', length: source.length };
+  if (generated != null && generated.length > max) return { field: 'timestamp_generated', length: generated.length };
+  if (sent != null && sent.length > max) return { field: 'timestamp_sent', length: sent.length };
+  return undefined;
 }
 
 function checkPosition(value: Location, crs: string, expected: Expected): string | undefined {

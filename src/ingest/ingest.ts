@@ -1,4 +1,5 @@
 import { HubError } from '../errors.ts';
+import type { Bounds } from '../model/bounds.ts';
 import type { WayIn } from '../model/health.ts';
 import type { ProviderType, Proximity } from '../model/location.ts';
 import type { Zone } from '../model/zone.ts';
@@ -30,6 +31,8 @@ export interface IngestOptions {
   kept(): Promise<void> | undefined;
   /** Levels that properties may be nested; 200 when left out. */
   readonly depthMax?: number;
+  /** DEFAULT_BOUNDS when left out. */
+  readonly bounds?: Bounds;
 }
 
 export interface Incoming {
@@ -121,13 +124,13 @@ export class Ingest {
 
   #all(values: readonly unknown[], incoming: Incoming, check: Check): Promise<void> | undefined {
     const { root, providerId, via = 'rest' } = incoming;
-    const { zone, providerId: knownId, depthMax } = this.#options;
+    const { zone, providerId: knownId, depthMax, bounds } = this.#options;
     const receivedMs = this.#options.now();
     this.#count(values.length);
     const checked: Checked[] = [];
     for (let index = 0; index < values.length; index++) {
       const at = root === '' ? '' : `${root}[${index}]`;
-      const found = check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax });
+      const found = check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax, bounds });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         // The others are refused for its sake.
@@ -141,7 +144,7 @@ export class Ingest {
   }
 
   #each(values: readonly unknown[], via: WayIn, check: Check, nameOf = nameInPayload): TakenEach {
-    const { zone, providerId: knownId, depthMax } = this.#options;
+    const { zone, providerId: knownId, depthMax, bounds } = this.#options;
     const receivedMs = this.#options.now();
     this.#count(values.length);
     const problems: string[] = [];
@@ -149,7 +152,7 @@ export class Ingest {
     this.#needRoom(values.length);
     for (let index = 0; index < values.length; index++) {
       const at = nameOf(index);
-      const found = check(values[index], { at, receivedMs, zone, knownId, depthMax });
+      const found = check(values[index], { at, receivedMs, zone, knownId, depthMax, bounds });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         problems.push(found);

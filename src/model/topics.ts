@@ -35,6 +35,35 @@ export interface Variant extends View {
   readonly topic: Topic;
   /** Nobody filters: its events need no fields. */
   readonly unfiltered?: boolean | undefined;
+  /** What somebody may get; other events need not be rendered. Undefined: all of them. */
+  readonly wanted?: Wanted | undefined;
+}
+
+/** Events that somebody may get: those that fit one of the keys or one of the limits. */
+export interface Wanted {
+  readonly keys: readonly FilterKey[];
+  readonly limits: readonly FilterLimit[];
+}
+
+/** A field, by its place, and the values that it may have, each as keyOf makes it. */
+export interface FilterKey {
+  readonly at: number;
+  readonly values: readonly KeyValue[];
+}
+
+/** A field, by its place, and the greatest number that it may be. */
+export interface FilterLimit {
+  readonly at: number;
+  readonly most: number;
+}
+
+export type KeyValue = string | number | boolean;
+
+const UUID_LENGTH = 36;
+
+/** A value as filters look it up: a text that may be a UUID is the same in any case. */
+export function keyOf(value: KeyValue): KeyValue {
+  return typeof value === 'string' && value.length === UUID_LENGTH ? value.toLowerCase() : value;
 }
 
 /** One event, rendered once for one variant: the payload element as JSON text. */

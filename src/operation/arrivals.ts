@@ -5,6 +5,8 @@ import type { Zone } from '../model/zone.ts';
 
 /** Sources of locations that are remembered. A source may be as small as a provider, so there may be any number. */
 const SOURCES_MAX = 100_000;
+/** Characters of their names, which may be long: a tenth of what as many of the longest names would have. */
+const CHARACTERS_MAX = 10_000_000;
 
 interface Source {
   updates: number;
@@ -40,6 +42,7 @@ export class Arrivals {
   readonly #sourcesMax: number;
   readonly #sources = new Map<string, Source>();
   readonly #active = new Set<string>();
+  #characters = 0;
 
   /** `zone` finds one by id or foreign id. */
   constructor(zone: (name: string) => Zone | undefined, sourcesMax = SOURCES_MAX) {
@@ -107,20 +110,30 @@ export class Arrivals {
   }
 
   #meet({ source: id, provider_type: providerType }: Arrived, lastMs: number, lastVia: WayIn): void {
-    if (this.#sources.size >= this.#sourcesMax) this.#forgetOne();
+    while (this.#sources.size >= this.#sourcesMax || this.#characters + id.length > CHARACTERS_MAX) {
+      if (!this.#forgetOne()) break;
+    }
+    this.#characters += id.length;
     this.#sources.set(id, { updates: 1, lastMs, lastVia, providerType, fresh: false });
   }
 
-  /** Sources that are passed over go to the end of the line; twice around, fresh ones have had their second chance. */
-  #forgetOne(): void {
+  /**
+   * Sources that are passed over go to the end of the line; twice around, fresh ones have had their second chance. Returns
+   * whether one gave way: there may be zones only.
+   */
+  #forgetOne(): boolean {
     let left = 2 * this.#sources.size;
     for (const [id, source] of this.#sources) {
-      if (left-- === 0) return;
+      if (left-- === 0) return false;
       this.#sources.delete(id);
-      if (!source.fresh && this.#zone(id) === undefined) return;
+      if (!source.fresh && this.#zone(id) === undefined) {
+        this.#characters -= id.length;
+        return true;
+      }
       source.fresh = false;
       this.#sources.set(id, source);
     }
+    return false;
   }
 }
 

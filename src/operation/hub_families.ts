@@ -127,7 +127,7 @@ function eventFamilies({ counts, fanout, open }: Measured): readonly Family[] {
     },
     {
       name: 'hub_fanout_published_total',
-      help: 'Events that were offered to subscriptions, once per rendering.',
+      help: 'Events that were offered to subscriptions, once per rendering that somebody may want them in.',
       kind: 'counter',
       labels: ['topic'],
       read: () => byTopic('published'),

@@ -3,8 +3,9 @@ import { Sight, type Site } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import { both } from '../fanout/filter.ts';
 import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
+import { grouped } from '../model/bounds.ts';
 import { show } from '../model/show.ts';
-import { identityOf, readInterest, readParams } from './params.ts';
+import { identityOf, readInterest, readParams, sizeOf } from './params.ts';
 import type { Session } from './session.ts';
 import type { PublishResult } from './socket.ts';
 import { cutterOf, ownerFilter } from './topic_owners.ts';
@@ -66,10 +67,16 @@ export const COMMANDS: readonly Command[] = [
 function subscribe(session: Session, frame: ClientFrame, { owned, readable, expiresMs }: Access): void {
   const { name, ...topic } = readTopic(frame.topic);
   const params = readParams(frame.params, 'subscribeFailed');
-  const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000 } = session.deps;
+  const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000, paramsMax = 1 << 20 } = session.deps;
   const sight = readable && new Sight(readable, site);
   if (session.subscriptions >= subscriptionsMax) {
     throw new CommandError('subscribeFailed', `Cannot subscribe: the connection has ${subscriptionsMax} subscriptions`);
+  }
+  const size = sizeOf(params, paramsMax);
+  if (session.paramsSize + size > paramsMax) {
+    const found = `${grouped(session.paramsSize + size)} with those of other subscriptions`;
+    const wanted = `must have at most ${grouped(paramsMax)} characters on one connection`;
+    throw new CommandError('subscribeFailed', `params: ${wanted}, found ${found}`);
   }
   const identity = identityOf(name, params);
   if (session.holds(identity)) {
@@ -80,7 +87,7 @@ function subscribe(session: Session, frame: ClientFrame, { owned, readable, expi
     const own = owned && ownerFilter(topic.topic, params, { owned, sight });
     const rewrite = cutterOf(topic.topic, view, sight);
     const id = fanout.subscribe(session.outbox, { topic: topic.topic, view, filter: both(filter, own), rewrite });
-    session.hold(id, { topicName: name, identity, expiresMs });
+    session.hold(id, { topicName: name, identity, paramsSize: size, expiresMs });
   } catch (error) {
     if (!(error instanceof HubError) || error.code === 'HUB_NOT_AUTHORIZED') throw error;
     throw new CommandError('subscribeFailed', error.message);

@@ -48,6 +48,20 @@ export function readParams(params: unknown, reason: 'subscribeFailed' | 'invalid
   throw new CommandError(reason, 'params: must be an object');
 }
 
+/** Characters of names and texts, and one for each element, without walking what is nested. Counting ends beyond `max`. */
+export function sizeOf(params: Params, max: number): number {
+  let size = 0;
+  for (const [name, value] of Object.entries(params)) {
+    if (name === 'token') continue;
+    size += name.length;
+    for (const item of Array.isArray(value) ? value : [value]) {
+      size += typeof item === 'string' ? item.length + 1 : 1;
+      if (size > max) return size;
+    }
+  }
+  return size;
+}
+
 /** The filter and the view of a subscription. Throws HUB_BAD_REQUEST naming the parameter. */
 export function readInterest(
   { topic, geojson }: TopicName,

@@ -26,6 +26,8 @@ const INTERNAL_ERROR = 1011;
 export interface Held {
   readonly topicName: string;
   readonly identity: string;
+  /** See sizeOf. */
+  readonly paramsSize: number;
   /** When it ends, because its token does. */
   readonly expiresMs: number;
 }
@@ -47,6 +49,7 @@ export class Session implements PeerEvents {
   readonly #expiry: Expiry;
   readonly #held = new Map<number, Held>();
   readonly #identities = new Set<string>();
+  #paramsSize = 0;
   #closed = false;
 
   constructor(peer: Peer, deps: SocketDeps) {
@@ -73,6 +76,11 @@ export class Session implements PeerEvents {
 
   get subscriptions(): number {
     return this.#held.size;
+  }
+
+  /** Size of the params of all subscriptions. */
+  get paramsSize(): number {
+    return this.#paramsSize;
   }
 
   message(text: string): void {
@@ -125,6 +133,7 @@ export class Session implements PeerEvents {
     this.#held.set(id, held);
     this.#expiry.set(id, held.expiresMs);
     this.#identities.add(held.identity);
+    this.#paramsSize += held.paramsSize;
     this.outbox.reply(acknowledgement('subscribed', held.topicName, id));
     this.outbox.open(id, { topic: held.topicName, echoId: this.echoId });
   }
@@ -206,6 +215,7 @@ export class Session implements PeerEvents {
     this.outbox.forget(id);
     this.#held.delete(id);
     this.#identities.delete(held.identity);
+    this.#paramsSize -= held.paramsSize;
     return held;
   }
 }

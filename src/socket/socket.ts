@@ -56,6 +56,8 @@ export interface SocketDeps {
   /** Told of what went wrong inside the hub, for the log. */
   readonly report?: (error: unknown) => void;
   readonly subscriptionsMax?: number;
+  /** Characters of the params of a connection's subscriptions; 1,048,576 when left out. */
+  readonly paramsMax?: number;
   /** Holds the frames that wait for their tokens, for whoever wants to wait for them. */
   readonly waiting: WaitingFrames;
   /** Levels that JSON may be nested; 200 when left out. */

@@ -4,10 +4,10 @@ import type { Owned } from '../auth/owned.ts';
 import { cutTo } from '../auth/shown.ts';
 import type { Sight } from '../auth/sight.ts';
 import { asText } from '../fanout/coerce.ts';
-import { type Filter, keyText } from '../fanout/filter.ts';
+import type { Filter } from '../fanout/filter.ts';
 import type { Resource } from '../model/permission.ts';
 import { show } from '../model/show.ts';
-import { type FilterFields, TOPICS, type Topic, type View } from '../model/topics.ts';
+import { type FilterFields, keyOf, TOPICS, type Topic, type View } from '../model/topics.ts';
 import type { Params } from './params.ts';
 import { CommandError } from './wire.ts';
 
@@ -90,7 +90,7 @@ export function ownerFilter(
   };
   const [at, second] = places;
   if (at === undefined || second !== undefined) return test;
-  return Object.assign(test, { key: { at, values: owned.all(resource).map(keyText) } });
+  return Object.assign(test, { key: { at, values: owned.all(resource).map(keyOf) } });
 }
 
 function textsOf(name: string, params: Params): readonly string[] {

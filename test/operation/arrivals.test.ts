@@ -112,4 +112,17 @@ describe('Arrivals', () => {
     arrivals.beginMonth();
     assert.deepEqual([...arrivals.active], []);
   });
+
+  test('keeps no more than 10 million characters of names, and forgets the oldest', () => {
+    const { arrivals, from } = openArrivals();
+    const name = (n: number) => `${n} ${'x'.repeat(1000)}`;
+    from('h');
+    for (let n = 0; n < 20_000; n++) from(name(n));
+    const kept = arrivals.sources();
+    const characters = kept.reduce((sum, { id }) => sum + id.length, 0);
+    assert.ok(characters <= 10_000_000 && characters > 9_900_000, `${characters}`);
+    assert.equal(arrivals.source(name(0)), undefined);
+    assert.equal(arrivals.source(name(19_999))?.number_of_updates, 1);
+    assert.equal(arrivals.source('h')?.number_of_updates, 1);
+  });
 });

@@ -70,6 +70,7 @@ export class ShardBench {
         newId,
         collisionsByDefault: options.collisionsByDefault ?? true,
         providerInTrackableEvents: options.providerInTrackableEvents ?? false,
+        parentsMax: 32,
       }),
     );
   }

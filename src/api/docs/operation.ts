@@ -46,7 +46,8 @@ function successesOf(route: Route, { version, components }: Documenting): Shown 
     const schema = replySchema(reply, version, route);
     const type = reply.mediaType ?? JSON_TYPE;
     const content = schema === undefined ? {} : { content: { [type]: { schema: components.show(schema) } } };
-    const headers = status === '201' ? headersOf({ Location: 'Path of what was created.' }) : {};
+    const created = status === '201' ? { Location: 'Path of what was created.' } : {};
+    const headers = headersOf({ ...created, ...reply.headers });
     return [status, { description: reply.description, ...headers, ...content }];
   });
   return Object.fromEntries(replies);

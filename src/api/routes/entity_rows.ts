@@ -6,8 +6,10 @@ import { ArrayOf, IdArray } from '../../model/schema.ts';
 import { checkKept } from '../body.ts';
 import { found } from '../found.ts';
 import { JsonPatch } from '../json_patch.ts';
+import { listText } from '../list_text.ts';
 import { admitNames, editSeen } from '../naming.ts';
 import { onlyOwned } from '../ownership.ts';
+import { leadingOn, PAGE_HEADERS, PAGE_QUERY, pageOf } from '../page.ts';
 import { patchedEntity } from '../patch_entity.ts';
 import { PRESENT } from '../present.ts';
 import { type ApiDeps, type Call, type Replied, type Route, route } from '../route.ts';
@@ -38,9 +40,9 @@ export function entityRows<K extends Kind>(rows: EntityRows<K>): readonly Route[
 function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
   const { kind, path, resource, schema } = rows;
   const present = PRESENT[kind];
-  const listQuery = rows.listQuery ?? Type.Object({});
+  const listQuery = Type.Object({ ...rows.listQuery?.properties, ...PAGE_QUERY });
   const select = rows.select ?? ((_call: Call, hub: ApiDeps) => hub.entities.list(kind));
-  const listed = (call: Call, hub: ApiDeps) => onlyOwned(select(call, hub), resource, call.owned);
+  const listed = (call: Call, hub: ApiDeps) => pageOf(onlyOwned(select(call, hub), resource, call.owned), call);
   return [
     route({
       method: 'GET',
@@ -48,8 +50,11 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       summary: `Ids of all ${kind}s`,
       permission: { operation: 'READ', resource, owned: 'reply' },
       query: listQuery,
-      replies: { 200: { description: 'The ids.', schema: IdArray } },
-      handle: (call, hub) => call.reply.json(JSON.stringify(listed(call, hub).map(({ id }) => id))),
+      replies: { 200: { description: 'The ids.', schema: IdArray, headers: PAGE_HEADERS } },
+      handle(call, hub) {
+        const page = listed(call, hub);
+        return leadingOn(call.reply.json(listText(page.items.map(({ id }) => JSON.stringify(id)))), page);
+      },
     }),
     route({
       method: 'GET',
@@ -57,8 +62,11 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       summary: `All ${kind}s`,
       permission: { operation: 'READ', resource, owned: 'reply' },
       query: Type.Object({ ...listQuery.properties, ...present.query.properties }),
-      replies: { 200: { description: `The ${kind}s.`, schema: ArrayOf(schema) } },
-      handle: (call, hub) => call.reply.json(present.many(listed(call, hub), call, hub)),
+      replies: { 200: { description: `The ${kind}s.`, schema: ArrayOf(schema), headers: PAGE_HEADERS } },
+      handle(call, hub) {
+        const page = listed(call, hub);
+        return leadingOn(call.reply.json(present.many(page.items, call, hub)), page);
+      },
     }),
     route({
       method: 'POST',

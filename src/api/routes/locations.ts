@@ -1,15 +1,14 @@
 import Type from 'typebox';
-import type { Query } from '../../core/item.ts';
 import { HubError } from '../../errors.ts';
 import type { HttpReply } from '../../exchange.ts';
 import { Location, Proximity } from '../../model/location.ts';
 import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
 import { movesBefore } from '../after_moves.ts';
-import { textList } from '../answers.ts';
+import { placesOfAll } from '../all_places.ts';
 import { found } from '../found.ts';
-import { admitSources, answersTo } from '../naming.ts';
-import { limitedTo } from '../ownership.ts';
+import { admitSources } from '../naming.ts';
+import { PAGE_HEADERS, PAGE_QUERY } from '../page.ts';
 import { oneOf } from '../read_one.ts';
 import { type AcceptOptions, type ApiDeps, type Call, type Method, type Route, route } from '../route.ts';
 import { VIEW_QUERY, viewOf } from '../view.ts';
@@ -34,12 +33,11 @@ export const LOCATION_ROUTES: readonly Route[] = [
     path: '/providers/locations',
     summary: 'Last locations of all providers',
     permission: { operation: 'READ', resource: 'provider_id', owned: 'reply' },
-    query: Type.Object(VIEW_QUERY),
-    replies: { 200: { description: 'The locations.', schema: ArrayOf(Location) } },
+    query: Type.Object({ ...VIEW_QUERY, ...PAGE_QUERY }),
+    replies: { 200: { description: 'The locations.', schema: ArrayOf(Location), headers: PAGE_HEADERS } },
     async handle(call, hub) {
       const view = viewOf(call, hub);
-      const asked: Query = { ask: 'provider_locations', view, ...limitedTo('provider', call.owned, hub) };
-      return call.reply.json(textList(await answersTo(asked, call, hub), view));
+      return placesOfAll({ kind: 'provider', ask: 'provider_locations', view }, call, hub);
     },
   }),
   bulkRow('PUT'),

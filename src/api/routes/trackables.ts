@@ -1,15 +1,16 @@
 import Type from 'typebox';
-import type { Query } from '../../core/item.ts';
 import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
 import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
 import { AnyType, ArrayOf, IdArray } from '../../model/schema.ts';
 import { Trackable } from '../../model/trackable.ts';
+import { placesOfAll } from '../all_places.ts';
 import { idList, textList } from '../answers.ts';
 import { existing, found } from '../found.ts';
 import { answersTo } from '../naming.ts';
-import { limitedTo, onlyReadable } from '../ownership.ts';
+import { onlyReadable } from '../ownership.ts';
+import { PAGE_HEADERS, PAGE_QUERY } from '../page.ts';
 import { PRESENT } from '../present.ts';
 import { oneOf } from '../read_one.ts';
 import { type Route, route } from '../route.ts';
@@ -40,12 +41,11 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     path: '/trackables/motions',
     summary: 'Motions of all trackables',
     permission: { operation: 'READ', resource: 'trackable_id', owned: 'reply' },
-    query: Type.Object(VIEW_QUERY),
-    replies: { 200: { description: 'The motions.', schema: ArrayOf(TrackableMotion) } },
+    query: Type.Object({ ...VIEW_QUERY, ...PAGE_QUERY }),
+    replies: { 200: { description: 'The motions.', schema: ArrayOf(TrackableMotion), headers: PAGE_HEADERS } },
     async handle(call, hub) {
       const view = viewOf(call, hub);
-      const asked: Query = { ask: 'trackable_motions', view, ...limitedTo('trackable', call.owned, hub) };
-      return call.reply.json(textList(await answersTo(asked, call, hub), view));
+      return placesOfAll({ kind: 'trackable', ask: 'trackable_motions', view }, call, hub);
     },
   }),
   route({

@@ -2,9 +2,10 @@ import type { Collision, CollisionEvent } from '../../model/events.ts';
 import type { LineString, Point, Polygon } from '../../model/geojson.ts';
 import { timeOfDay } from '../../model/set_back.ts';
 import { formatTime } from '../../model/time.ts';
-import type { EventText, FilterFields, Variant } from '../../model/topics.ts';
+import type { EventText, FilterFields } from '../../model/topics.ts';
 import { geodesicMetres } from '../location/geodesic.ts';
 import { circlePolygon, ringPolygon } from '../motion/shape.ts';
+import type { WantedVariant } from '../wanted.ts';
 import { roundDegrees, roundMetres } from '../zone/round.ts';
 import type { PlaneTransform } from '../zone/transform.ts';
 import { pointInPlane, polygonInPlane } from '../zone/view.ts';
@@ -19,7 +20,7 @@ type Plane = PlaneTransform | 'wgs84';
 
 /** A variant with the plane that it shows positions in; undefined: it cannot show any. */
 export interface Rendering {
-  readonly variant: Variant;
+  readonly variant: WantedVariant;
   readonly plane: Plane | undefined;
 }
 
@@ -49,7 +50,7 @@ export function collisionTexts(
   const metres = geodesicMetres(mover.motion.lon, mover.motion.lat, other.motion.lon, other.motion.lat);
   const texts: EventText[] = [];
   for (const [index, { variant, plane }] of renderings.entries()) {
-    if (plane === undefined) continue;
+    if (plane === undefined || variant.wants?.(fields) === false) continue;
     const first = bodyText(mover, { index, epoch, plane });
     const second = bodyText(other, { index, epoch, plane });
     if (first === undefined || second === undefined) continue;

@@ -3,6 +3,7 @@ import type { Variant } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { DeadlineHeap } from '../deadlines/heap.ts';
 import type { ZoneLookup } from '../location/text.ts';
+import { wantedVariant } from '../wanted.ts';
 import { viewTransform } from '../zone/view.ts';
 import type { Body } from './body.ts';
 import type { Contact } from './contact.ts';
@@ -50,7 +51,10 @@ export function refreshRenderings(
   const shown = wanted ?? state.renderings.map(({ variant }) => variant);
   const found = shown.map(({ zoneId }) => (zoneId === undefined ? undefined : zones(zoneId)));
   if (wanted === undefined && found.every((zone, index) => zone === state.zones[index])) return;
-  state.renderings = shown.map((variant) => ({ variant, plane: viewTransform(variant, undefined, zones) }));
+  state.renderings = shown.map((variant) => ({
+    variant: wantedVariant(variant),
+    plane: viewTransform(variant, undefined, zones),
+  }));
   state.zones = found;
   state.epoch++;
 }

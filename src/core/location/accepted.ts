@@ -31,6 +31,8 @@ export interface FilledIn {
   readonly crs: string;
   /** timestamp_generated where there is none. */
   readonly generatedMs: number;
+  /** Its properties as JSON text, where that was made already. */
+  readonly propertiesText?: string | undefined;
 }
 
 /** Takes a checked location, with the members that the hub knows and that are set. */
@@ -60,7 +62,7 @@ export function acceptAs(value: Location, { providerId, source, crs }: FilledIn,
 }
 
 // hot
-function textOf(value: Location, { providerId, source, generatedMs }: FilledIn): string {
+function textOf(value: Location, { providerId, source, generatedMs, propertiesText }: FilledIn): string {
   const { timestamp_generated: generated, timestamp_sent: sent, properties } = value;
   // Times were parsed, and types are words: none of these needs an escape.
   let text = `"source":${JSON.stringify(source)},"provider_type":"${value.provider_type}","provider_id":`;
@@ -75,6 +77,6 @@ function textOf(value: Location, { providerId, source, generatedMs }: FilledIn):
   if (value.heading_accuracy != null) text += `,"heading_accuracy":${value.heading_accuracy}`;
   if (value.speed != null) text += `,"speed":${value.speed}`;
   if (value.course != null) text += `,"course":${value.course}`;
-  if (properties != null) text += `,"properties":${JSON.stringify(properties)}`;
+  if (properties != null) text += `,"properties":${propertiesText ?? JSON.stringify(properties)}`;
   return text;
 }

@@ -18,6 +18,8 @@ export interface Arrival {
   readonly place: Place;
   readonly keyMs: number;
   readonly moment: Moment;
+  /** Levels of parents over the trackable that are moved by the same; none when left out. */
+  readonly above?: number;
 }
 
 /**
@@ -51,8 +53,9 @@ export function moveTrackable(context: ShardContext, trackable: TrackableState, 
   const { place, moment } = arrival;
   showAt(context, trackable, arrival);
   if (context.state.followers.any) takeAlong(context, trackable, place, moment.seq);
-  if (context.state.carried.size === 0) return;
-  for (const child of carriedBy(context.state, trackable.id)) follow(context, child, arrival);
+  const { above = 0 } = arrival;
+  if (context.state.carried.size === 0 || above >= context.options.parentsMax) return;
+  for (const child of carriedBy(context.state, trackable.id)) follow(context, child, { ...arrival, above: above + 1 });
 }
 
 /** Puts a trackable to a place: publishes its motion, shows it to the fences, and hands the motion on to the collision stage. */
@@ -144,7 +147,8 @@ function motionOf(
 function ancestorsOf(context: ShardContext, trackable: TrackableState): string[] {
   const ancestors: string[] = [];
   let parent = trackable.entity.parent ?? undefined;
-  while (parent !== undefined && !ancestors.includes(parent)) {
+  const { parentsMax } = context.options;
+  while (parent !== undefined && ancestors.length < parentsMax && !ancestors.includes(parent)) {
     ancestors.push(parent);
     parent = context.state.trackables.get(parent)?.entity.parent ?? undefined;
   }

@@ -1,0 +1,30 @@
+import type { Query } from '../core/item.ts';
+import type { HttpReply } from '../exchange.ts';
+import type { View } from '../model/topics.ts';
+import { textList } from './answers.ts';
+import { answersTo } from './naming.ts';
+import { limitedTo, onlyOwned } from './ownership.ts';
+import { leadingOn, pageOf } from './page.ts';
+import type { ApiDeps, Call } from './route.ts';
+
+/** Whose places are asked for. */
+type Wanted = { readonly view: View } & (
+  | { readonly kind: 'provider'; readonly ask: 'provider_locations' }
+  | { readonly kind: 'trackable'; readonly ask: 'trackable_motions' }
+);
+
+/**
+ * The places of all objects of a kind, or of a page of them: a page is of the objects that there are, and shorter where
+ * some of them have no place yet.
+ */
+export async function placesOfAll({ kind, ask, view }: Wanted, call: Call, hub: ApiDeps): Promise<HttpReply> {
+  const { query, owned, reply } = call;
+  const isWhole = Object.keys(query as object).every((name) => name !== 'limit' && name !== 'cursor');
+  const places = async (limits: { readonly only?: readonly string[] }, order: 'by_id' | 'any') => {
+    const asked: Query = { ask, view, ...limits };
+    return reply.json(textList(await answersTo(asked, call, hub), view, order));
+  };
+  if (isWhole) return await places(limitedTo(kind, owned, hub), 'any');
+  const page = pageOf(onlyOwned<{ readonly id: string }>(hub.entities.list(kind), `${kind}_id`, owned), call);
+  return leadingOn(await places({ only: page.items.map(({ id }) => id) }, 'by_id'), page);
+}

@@ -1,0 +1,60 @@
+import Type from 'typebox';
+import { HubError } from '../errors.ts';
+import type { HttpReply } from '../exchange.ts';
+import { show } from '../model/show.ts';
+import type { Call } from './route.ts';
+import { smallest } from './smallest.ts';
+
+/** Parameters of lists that are answered in pages. */
+export const PAGE_QUERY = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Most that the reply lists, in the order of ids; everything if absent.' }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ description: 'Where the reply begins: behind this id, whether or not there is one. See Link.' }),
+  ),
+};
+
+/** What the documents say of the header that leads on. */
+export const PAGE_HEADERS = { Link: 'With `limit`, where there is more: the next page, with rel="next".' };
+
+interface PageQuery {
+  readonly limit?: string;
+  readonly cursor?: string;
+}
+
+/** A part of a list, in the order of ids, or all of it, as it was. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Path and query of the next page; undefined where this is the last. */
+  readonly next: string | undefined;
+}
+
+/** The page of a list that a request asks for. Throws HUB_BAD_REQUEST for a limit that is none. */
+export function pageOf<T extends { readonly id: string }>(list: readonly T[], call: Call): Page<T> {
+  const { limit: limitText, cursor } = call.query as PageQuery;
+  if (limitText === undefined && cursor === undefined) return { items: list, next: undefined };
+  const limit = limitText === undefined ? Infinity : limitOf(limitText);
+  const rest = cursor === undefined ? [...list] : list.filter(({ id }) => id > cursor);
+  const items = smallest(rest, limit);
+  const last = items.at(-1);
+  const next = last === undefined || rest.length <= limit ? undefined : nextOf(call, last.id);
+  return { items, next };
+}
+
+/** The reply with the way to the next page. */
+export function leadingOn(reply: HttpReply, { next }: Page<unknown>): HttpReply {
+  if (next === undefined) return reply;
+  return { ...reply, headers: { ...reply.headers, Link: `<${next}>; rel="next"` } };
+}
+
+function limitOf(text: string): number {
+  const limit = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1) return limit;
+  throw new HubError('HUB_BAD_REQUEST', `limit: must be an integer from 1, found ${show(text)}`);
+}
+
+function nextOf({ path, query }: Call, cursor: string): string {
+  const given = Object.entries(query as object).map(([name, value]) => [name, String(value)]);
+  return `${path}?${new URLSearchParams({ ...Object.fromEntries(given), cursor })}`;
+}

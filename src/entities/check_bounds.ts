@@ -1,0 +1,59 @@
+import { type Bounds, bytesBeyond, overBound } from '../model/bounds.ts';
+import { pathOf } from '../model/show.ts';
+import { type Body, badRequest } from './body.ts';
+
+/** Members that are geometries, or lists of positions. */
+const GEOMETRIES: ReadonlySet<string> = new Set(['region', 'geometry', 'ground_control_points']);
+/** Ground control points are fitted to each other; nobody measures as many. */
+const CONTROL_ROWS_MAX = 10_000;
+/** Texts for people that may have many lines, and application data that may be a text. */
+const LONG_TEXTS: ReadonlySet<string> = new Set(['description', 'address', 'sensors']);
+
+/**
+ * Throws HUB_BAD_REQUEST when a member of the body is larger than the hub keeps, naming member, bound and what was found.
+ * Whether it is of the right form is not looked at. What `before` has already may stay.
+ */
+export function checkBounds(body: Body, bounds: Bounds, before: object = {}): void {
+  for (const [name, value] of Object.entries(body)) {
+    if (value === (before as Body)[name]) continue;
+    if (typeof value === 'string' && !LONG_TEXTS.has(name)) checkName(name, value, bounds);
+    else if (GEOMETRIES.has(name)) checkGeometry(name, value, bounds);
+    else if (typeof value === 'string' || (typeof value === 'object' && value !== null)) checkList(name, value, bounds);
+  }
+}
+
+function checkName(path: string, { length }: string, { nameLength }: Bounds): void {
+  if (length > nameLength) throw badRequest(overBound(path, nameLength, 'characters', length));
+}
+
+/** A long text, application data, or a list, of names perhaps. */
+function checkList(path: string, value: object | string, bounds: Bounds): void {
+  checkBytes(path, value, bounds);
+  if (!Array.isArray(value)) return;
+  for (const [i, item] of value.entries()) {
+    if (typeof item === 'string') checkName(pathOf(path, [String(i)]), item, bounds);
+  }
+}
+
+function checkBytes(path: string, value: unknown, { entityPropertiesBytes: max }: Bounds): void {
+  const bytes = bytesBeyond(JSON.stringify(value) ?? '', max);
+  if (bytes !== undefined) throw badRequest(overBound(path, max, 'bytes of JSON', bytes));
+}
+
+/** What a geometry has besides coordinates is kept as well. */
+function checkGeometry(path: string, value: unknown, bounds: Bounds): void {
+  if (Array.isArray(value)) {
+    checkPositions(path, [value], { ...bounds, positions: Math.min(bounds.positions, CONTROL_ROWS_MAX) });
+  } else if (typeof value === 'object' && value !== null) {
+    const { coordinates, ...rest } = value as { readonly coordinates?: unknown };
+    if (Array.isArray(coordinates)) checkPositions(`${path}.coordinates`, coordinates, bounds);
+    checkBytes(path, rest, bounds);
+  }
+}
+
+function checkPositions(path: string, parts: readonly unknown[], { rings, positions }: Bounds): void {
+  if (parts.length > rings && Array.isArray(parts[0])) throw badRequest(overBound(path, rings, 'rings', parts.length));
+  let found = 0;
+  for (const part of parts) found += Array.isArray(part) ? part.length : 1;
+  if (found > positions) throw badRequest(overBound(path, positions, 'positions', found));
+}

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { type AskedShape, pack, unpackShapeReply } from '../../workers/protocol.ts';
+import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
+import { HubError } from '../errors.ts';
+import { grouped } from '../model/bounds.ts';
+import type { Fence } from '../model/fence.ts';
+import type { Polygon } from '../model/geojson.ts';
+import { openThread, type Thread } from './thread.ts';
+
+const SHAPES_WORKER = new URL('../../workers/shapes.ts', import.meta.url);
+
+/** What is checked at once: within these the worst polygon takes 25 ms, most take less than one. */
+const POSITIONS_AT_ONCE = 2000;
+const RINGS_AT_ONCE = 100;
+/** Geometries that may wait, and answers that are remembered. */
+const WAITING_MAX = 16;
+const ANSWERS_MAX = 64;
+
+export interface LargeShapesOptions {
+  /** Checks what is small. */
+  readonly small: ShapeChecks;
+  readonly limitMs: number;
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+/**
+ * Checks of geometries, of large ones in a thread of their own.
+ *
+ * GEOS takes the square of what there is for holes in holes and for crossing edges: 44 s for 9,000 rings. It cannot
+ * be interrupted, and never gives memory back. So whoever asks about a large geometry is told NotChecked; the thread looks
+ * at one after the other, ends where one takes too long, and ends when there is no more. The answer is remembered by what
+ * it depends on, for whoever asks again, be it with the next change of the same entity.
+ */
+export class LargeShapes implements ShapeChecks {
+  readonly #options: LargeShapesOptions;
+  readonly #thread: Thread = openThread(SHAPES_WORKER, { isNeeded: false });
+  /** The oldest first. */
+  readonly #answers = new Map<string, string | undefined>();
+  readonly #looking = new Map<string, Promise<void>>();
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: LargeShapesOptions) {
+    this.#options = options;
+  }
+
+  regionProblem(fence: Fence): string | undefined {
+    const { region, crs, entry_tolerance, exit_tolerance } = fence;
+    if (region.type === 'Point' || !isLarge(region)) return this.#options.small.regionProblem(fence);
+    const key = keyOf(region, ['region', crs ?? null, entry_tolerance ?? null, exit_tolerance ?? null]);
+    // Nothing else of it matters.
+    const only = { id: '', region, ...(crs != null && { crs }), entry_tolerance, exit_tolerance } as Fence;
+    return this.#answer(key, { kind: 'region', fence: only }, 'region');
+  }
+
+  polygonProblem(polygon: Polygon, path: string): string | undefined {
+    if (!isLarge(polygon)) return this.#options.small.polygonProblem(polygon, path);
+    return this.#answer(keyOf(polygon, ['polygon', path]), { kind: 'polygon', polygon, path }, path);
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
+  #answer(key: string, asked: AskedShape, path: string): string | undefined {
+    if (!this.#answers.has(key)) throw new NotChecked(() => this.#look(key, asked, path));
+    const problem = this.#answers.get(key);
+    this.#remember(key, problem);
+    return problem;
+  }
+
+  #look(key: string, asked: AskedShape, path: string): Promise<void> {
+    const running = this.#looking.get(key);
+    if (running !== undefined) return running;
+    if (this.#looking.size >= WAITING_MAX) {
+      const found = `${this.#looking.size} are waiting already`;
+      return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot check a large geometry now: ${found}`));
+    }
+    const bytes = pack(asked);
+    const look = this.#last
+      .then(() => this.#run(bytes, path))
+      .then((problem) => this.#remember(key, problem))
+      .finally(() => this.#done(key));
+    this.#looking.set(key, look);
+    this.#last = look.catch(() => undefined);
+    return look;
+  }
+
+  async #run(bytes: Uint8Array, path: string): Promise<string | undefined> {
+    if (!this.#thread.isAlive) await this.#thread.restart();
+    // It takes a while to start, which is not the geometry's fault.
+    await this.#thread.run(new Uint8Array(0));
+    const { limitMs, schedule } = this.#options;
+    let isLate = false;
+    const cancel = schedule(limitMs, () => {
+      isLate = true;
+      void this.#thread.kill();
+    });
+    try {
+      return unpackShapeReply(await this.#thread.run(bytes)).problem;
+    } catch (error) {
+      if (!isLate) throw error;
+      const wanted = `must be found valid within ${grouped(limitMs)} ms, as max_geometry_check_time says`;
+      throw new HubError('HUB_BAD_REQUEST', `${path}: ${wanted}, found that it takes longer`);
+    } finally {
+      cancel();
+    }
+  }
+
+  #done(key: string): Promise<void> | undefined {
+    this.#looking.delete(key);
+    return this.#looking.size === 0 ? this.#thread.kill() : undefined;
+  }
+
+  #remember(key: string, problem: string | undefined): void {
+    this.#answers.delete(key);
+    this.#answers.set(key, problem);
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > ANSWERS_MAX && oldest !== undefined) this.#answers.delete(oldest);
+  }
+}
+
+function isLarge({ coordinates }: Polygon): boolean {
+  if (coordinates.length > RINGS_AT_ONCE) return true;
+  let positions = 0;
+  for (const ring of coordinates) positions += ring.length;
+  return positions > POSITIONS_AT_ONCE;
+}
+
+/** A digest of the coordinates and of what else the answer depends on. */
+function keyOf({ coordinates }: Polygon, rest: readonly unknown[]): string {
+  const hash = createHash('sha256').update(JSON.stringify(rest));
+  for (const ring of coordinates) {
+    const numbers = new Float64Array(1 + 3 * ring.length);
+    numbers[0] = ring.length;
+    for (let i = 0; i < ring.length; i++) {
+      const [x = 0, y = 0, z = Number.NaN] = ring[i] as number[];
+      numbers[3 * i + 1] = x;
+      numbers[3 * i + 2] = y;
+      numbers[3 * i + 3] = z;
+    }
+    hash.update(numbers);
+  }
+  return hash.digest('base64');
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { listText } from '../../src/api/list_text.ts';
+import { smallest } from '../../src/api/smallest.ts';
+import { openTestHub, type TestHub } from '../support/running_hub.ts';
+
+let hub: TestHub;
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+/** In no order. */
+const NUMBERS = Array.from({ length: 25 }, (_, i) => (i * 7) % 25);
+const IDS = NUMBERS.map((n) => `tag ${String(n).padStart(2, '0')} & ä`);
+const SORTED = IDS.toSorted();
+
+before(async () => {
+  hub = await openTestHub({}, {});
+  for (const [i, id] of IDS.entries()) {
+    assert.equal((await hub.post('/providers', { id, type: 'uwb' })).status, 201);
+    const trackable = { id: uuid(i), type: 'omlox', location_providers: [id] };
+    assert.equal((await hub.post('/trackables', trackable)).status, 201);
+  }
+  const position = { type: 'Point', coordinates: [8, 50] };
+  // The last ones have no location.
+  const locations = SORTED.slice(0, 20).map((provider_id) => {
+    return { position, provider_id, provider_type: 'uwb', source: 's', crs: 'EPSG:4326' };
+  });
+  assert.equal((await hub.put('/providers/locations', locations)).status, 204);
+  await hub.settle();
+});
+after(() => hub.close());
+
+/** All pages of a list, by their links. */
+async function pages(path: string): Promise<unknown[][]> {
+  const found: unknown[][] = [];
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const reply = await hub.get(next.replace('/hub/v2', ''));
+    assert.equal(reply.status, 200, reply.text);
+    found.push(Array.isArray(reply.body) ? reply.body : reply.body.features);
+    const link = reply.headers['link'];
+    next = /^<([^>]+)>; rel="next"$/.exec(String(link))?.[1];
+    assert.equal(next === undefined, link === undefined, String(link));
+  }
+  return found;
+}
+
+describe('Lists in pages', () => {
+  test('lead through all ids, each once, in their order', async () => {
+    const found = await pages('/providers?limit=10');
+    assert.deepEqual(
+      found.map(({ length }) => length),
+      [10, 10, 5],
+    );
+    assert.deepEqual(found.flat(), SORTED);
+    assert.equal((await pages('/providers?limit=25')).length, 1);
+  });
+
+  const rows: readonly (readonly [path: string, idOf: (item: never) => unknown, count: number])[] = [
+    ['/providers/summary', ({ id }: { id: string }) => id, 25],
+    ['/trackables', (id: string) => id, 25],
+    ['/trackables/summary', ({ id }: { id: string }) => id, 25],
+    ['/providers/locations', ({ provider_id: id }: { provider_id: string }) => id, 20],
+    ['/trackables/motions', ({ id }: { id: string }) => id, 20],
+    ['/zones', (id: string) => id, 0],
+    ['/fences/summary', (id: string) => id, 0],
+    ['/anchors', (id: string) => id, 0],
+    [
+      '/providers/locations?geojson&crs=EPSG:32632',
+      ({ properties }: { properties: { provider_id: string } }) => properties.provider_id,
+      20,
+    ],
+  ];
+  for (const [path, idOf, count] of rows) {
+    test(`have everything of ${path} that the list has without`, async () => {
+      const { body } = await hub.get(path);
+      const whole = (Array.isArray(body) ? body : body.features).map(idOf as (item: unknown) => unknown);
+      const found = (await pages(`${path}${path.includes('?') ? '&' : '?'}limit=4`)).flat() as never[];
+      assert.equal(whole.length, count);
+      assert.deepEqual(
+        found.map(idOf),
+        [...whole].sort((a, b) => (String(a) < String(b) ? -1 : 1)),
+      );
+    });
+  }
+
+  test('go on behind an id that was deleted, and behind one that never was', async () => {
+    const [first, second, third] = SORTED as [string, string, string];
+    const { headers } = await hub.get('/providers?limit=2');
+    assert.ok(String(headers['link']).includes(`cursor=${new URLSearchParams({ '': second }).toString().slice(1)}`));
+    assert.equal((await hub.delete(`/providers/${encodeURIComponent(second)}`)).status, 204);
+    assert.deepEqual((await hub.get(`/providers?limit=1&cursor=${encodeURIComponent(second)}`)).body, [third]);
+    assert.deepEqual((await hub.get('/providers?limit=1&cursor=sun')).body, [first]);
+    assert.deepEqual((await hub.get(`/providers?cursor=${encodeURIComponent(SORTED.at(-2) ?? '')}`)).body, [
+      SORTED.at(-1),
+    ]);
+    assert.deepEqual((await hub.get('/providers?limit=3&cursor=zzz')).body, []);
+    assert.equal((await hub.post('/providers', { id: second, type: 'uwb' })).status, 201);
+  });
+
+  for (const limit of ['0', '-1', '1.5', 'many', '', '9'.repeat(20)]) {
+    test(`are refused for limit=${limit}`, async () => {
+      const { status, body } = await hub.get(`/providers?limit=${limit}`);
+      assert.equal(status, 400);
+      assert.equal(body.message, `limit: must be an integer from 1, found ${JSON.stringify(limit)}`);
+    });
+  }
+
+  test('are in the OpenAPI document, with the header that leads on', async () => {
+    const { body } = await hub.get('/openapi.json');
+    const paths = ['/providers', '/zones/summary', '/anchors', '/providers/locations', '/trackables/motions'];
+    for (const path of paths) {
+      const { parameters, responses } = body.paths[path]?.get ?? body.paths[`/hub/v2${path}`]?.get ?? {};
+      const names = JSON.stringify(parameters);
+      assert.ok(names.includes('limit') && names.includes('cursor'), `${path}: ${names}`);
+      assert.ok('Link' in responses['200'].headers, path);
+    }
+  });
+});
+
+test('smallest finds the first ids of lists in any order, in linear time', () => {
+  for (const count of [0, 1, 3, 1000, 20_000, Infinity]) {
+    const orders: readonly ((i: number) => number)[] = [(i) => i, (i) => -i, (i) => (i * 7919) % 20_011, () => 1];
+    for (const order of orders) {
+      const list = Array.from({ length: 20_000 }, (_, i) => ({ id: String(1e6 + order(i)) }));
+      const expected = list
+        .map(({ id }) => id)
+        .sort()
+        .slice(0, count);
+      assert.deepEqual(
+        smallest(list, count).map(({ id }) => id),
+        expected,
+      );
+    }
+  }
+  const many = Array.from({ length: 200_000 }, (_, i) => ({ id: `id ${(i * 7919) % 200_003}` }));
+  const start = performance.now();
+  smallest(many, 100);
+  assert.ok(performance.now() - start < 400);
+});
+
+test('listText makes bytes of a list that would be a very long text', () => {
+  const text = JSON.stringify('ä'.repeat(1_000_000));
+  assert.equal(listText(['1', '2']), '[1,2]');
+  assert.equal(listText([]), '[]');
+  const list = listText(Array.from({ length: 70 }, () => text));
+  assert.ok(list instanceof Uint8Array);
+  assert.equal(list.length, 2 + 69 + 70 * Buffer.byteLength(text));
+  assert.equal(Buffer.from(list).toString(), `[${Array.from({ length: 70 }, () => text).join(',')}]`);
+});

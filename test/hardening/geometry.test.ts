@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { NotChecked } from '../../src/core/shape_checks.ts';
+import { LargeShapes } from '../../src/lane/large_shapes.ts';
+import { openShapeChecks } from '../../wasm/shape_checks.ts';
+import { openTestHub, type TestHub } from '../support/running_hub.ts';
+
+/**
+ * Polygons that cost out of proportion. Measured on two cores, within the bounds of 100,000 positions and 10,000 rings:
+ * when GEOS looked at them on the front thread, and for how long at once that thread is busy with them now, client
+ * included.
+ *
+ *     polygon                                    then        now
+ *     9,000 rings of 11 positions, nested        44,006 ms   136 ms
+ *     9,999 holes that meet in one position      17,555 ms    61 ms
+ *     10,000 rings of 5 positions, nested         9,696 ms    90 ms
+ *     a star of 99,999 crossing edges             5,724 ms   142 ms
+ *     a circle of 100,000 positions, valid          142 ms   216 ms
+ *     10,000 holes in rows and columns, valid       123 ms    99 ms
+ *     10,000 ground control points                   54 ms    54 ms
+ *
+ * What remains is in proportion to the bytes: up to 4 MB of JSON are read, checked against the schema, kept and answered.
+ * A shard is busy for 180 ms with the circle, once. Within what is checked at once, 100 rings and 2,000 positions, no
+ * polygon takes more than 25 ms.
+ */
+type Rings = number[][][];
+
+const square = (half: number): number[][] => [
+  [-half, -half],
+  [half, -half],
+  [half, half],
+  [-half, half],
+  [-half, -half],
+];
+const nested = (count: number): Rings => Array.from({ length: count }, (_, i) => square(50 - i * 0.004));
+
+/** Every edge crosses nearly every other one. */
+function star(count: number): Rings {
+  const points = count % 2 === 0 ? count - 1 : count;
+  const ring = Array.from({ length: points }, (_, i) => {
+    const angle = (2 * Math.PI * ((i * ((points - 1) / 2)) % points)) / points;
+    return [10 * Math.cos(angle), 10 * Math.sin(angle)];
+  });
+  return [[...ring, ring[0] as number[]]];
+}
+
+function circle(count: number): Rings {
+  const ring = Array.from({ length: count - 1 }, (_, i) => {
+    const angle = (2 * Math.PI * i) / (count - 1);
+    return [10 * Math.cos(angle), 10 * Math.sin(angle)];
+  });
+  return [[...ring, ring[0] as number[]]];
+}
+
+/** Holes that all meet in the middle. */
+function meeting(count: number): Rings {
+  const holes = Array.from({ length: count - 1 }, (_, i) => {
+    const [from, to] = [(2 * Math.PI * i) / count, (2 * Math.PI * i) / count + 3e-4];
+    const at = (angle: number) => [10 * Math.cos(angle), 10 * Math.sin(angle)];
+    return [[0, 0], at(from), at(to), [0, 0]];
+  });
+  return [square(50), ...holes];
+}
+
+const fenceOf = (coordinates: Rings) => Buffer.from(JSON.stringify({ region: { type: 'Polygon', coordinates } }));
+const LIMIT_MS = 500;
+
+let hub: TestHub;
+before(async () => {
+  hub = await openTestHub({ max_geometry_check_time: LIMIT_MS });
+});
+after(() => hub.close());
+
+/** The longest that a client has waited for a small answer while something else was going on. */
+async function longestWait(work: Promise<unknown>): Promise<number> {
+  let isDone = false;
+  const done = work.finally(() => {
+    isDone = true;
+  });
+  let longest = 0;
+  while (!isDone) {
+    const start = performance.now();
+    assert.equal((await hub.get('/version')).status, 200);
+    longest = Math.max(longest, performance.now() - start);
+  }
+  await done;
+  return longest;
+}
+
+describe('A polygon that costs out of proportion ends at its time limit, and others are served meanwhile', () => {
+  const rows: readonly (readonly [what: string, rings: Rings])[] = [
+    ['holes within holes', nested(9000)],
+    ['crossing edges', star(99_999)],
+    ['holes that meet', meeting(9999)],
+  ];
+  for (const [what, rings] of rows) {
+    test(what, async () => {
+      const body = fenceOf(rings);
+      let longest = 0;
+      const start = performance.now();
+      const asked = hub.post('/fences', body);
+      longest = await longestWait(asked);
+      const { status, body: error } = await asked;
+      assert.equal(status, 400);
+      assert.equal(
+        error.message,
+        'region: must be found valid within 500 ms, as max_geometry_check_time says, found that it takes longer',
+      );
+      assert.ok(performance.now() - start < 8000);
+      assert.ok(longest < 1500, `a client waited for ${longest} ms`);
+    });
+  }
+
+  test('a trackable as well', async () => {
+    const geometry = { type: 'Polygon', coordinates: nested(9000) };
+    const { status, body } = await hub.post('/trackables', { type: 'omlox', geometry });
+    assert.equal(status, 400);
+    assert.match(body.message, /^geometry: must be found valid within 500 ms/);
+  });
+});
+
+describe('A large polygon', () => {
+  test('is taken when it is valid, and looked at once, however often the fence is changed', async () => {
+    const rings = circle(20_000);
+    const { status, body } = await hub.post('/fences', fenceOf(rings));
+    assert.equal(status, 201);
+    assert.equal(body.region.coordinates[0].length, 20_000);
+    const patch = [{ op: 'add', path: '/name', value: 'round' }];
+    const start = performance.now();
+    for (let i = 0; i < 5; i++) assert.equal((await hub.request('PATCH', `/fences/${body.id}`, patch)).status, 200);
+    assert.ok(performance.now() - start < 2000);
+    assert.equal((await hub.get(`/fences/${body.id}`)).body.name, 'round');
+  });
+
+  test('is refused by what is wrong with it', async () => {
+    const { status, body } = await hub.post('/fences', fenceOf(nested(300)));
+    assert.equal(status, 400);
+    assert.match(body.message, /^region: must be a valid polygon, found Holes are nested at/);
+  });
+
+  test('is one of 16 that wait, more are answered 503', async () => {
+    const schedule = (delayMs: number, callback: () => void) => {
+      const timer = setTimeout(callback, delayMs);
+      return () => clearTimeout(timer);
+    };
+    const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs: 10_000, schedule });
+    const looked: Promise<void>[] = [];
+    for (let i = 0; i < 17; i++) {
+      const polygon = { type: 'Polygon' as const, coordinates: circle(2100 + i) };
+      assert.throws(
+        () => shapes.polygonProblem(polygon, 'geometry'),
+        (error) => error instanceof NotChecked && looked.push(error.look()) > 0,
+      );
+    }
+    await assert.rejects(looked[16] as Promise<void>, /Cannot check a large geometry now: 16 are waiting already/);
+    await Promise.all(looked.slice(0, 16));
+    for (let i = 0; i < 16; i++) {
+      assert.equal(shapes.polygonProblem({ type: 'Polygon', coordinates: circle(2100 + i) }, 'geometry'), undefined);
+    }
+    await shapes.close();
+  });
+
+  test('just within what is checked at once takes little time', async () => {
+    const shapes = await openShapeChecks();
+    for (const coordinates of [star(2000), nested(100), meeting(100), circle(2000)]) {
+      shapes.polygonProblem({ type: 'Polygon', coordinates }, 'geometry');
+      const start = performance.now();
+      shapes.polygonProblem({ type: 'Polygon', coordinates }, 'geometry');
+      assert.ok(performance.now() - start < 50, `${performance.now() - start} ms`);
+    }
+  });
+});
