@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { openExisting } from './backup.ts';
+import { type DamagedRow, nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
+import { defineRowSum } from './row_sum.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { DAMAGED, reasonOf } from './start_errors.ts';
 
@@ -39,6 +41,7 @@ export function reportOn(path: string): Report {
     collectInto(problems, () => entityProblems(db));
     collectInto(problems, () => rowProblems(db));
     collectInto(notes, () => oddities(db));
+    if (version >= 4) collectInto(problems, () => sumProblems(db));
     if (version >= 3) {
       collectInto(problems, () => collisionProblems(db));
       collectInto(notes, () => collisionOddities(db));
@@ -73,6 +76,23 @@ function collectInto(found: string[], look: () => readonly string[]): void {
 function pageProblems(db: Database.Database): readonly string[] {
   const said = db.prepare(`PRAGMA integrity_check(${PROBLEMS_MAX})`).pluck().all() as string[];
   return said.filter((each) => each !== 'ok');
+}
+
+/** Rows whose checksum does not fit. */
+function sumProblems(db: Database.Database): readonly string[] {
+  defineRowSum(db);
+  const bad = db.prepare(`
+    SELECT 'meta' AS "table", '' AS kind, name AS id FROM meta WHERE sum <> row_sum('meta', name, value, '', 0, 0)
+    UNION ALL SELECT 'setting', '', name FROM setting WHERE sum <> row_sum('setting', name, value, '', 0, 0)
+    UNION ALL SELECT 'entity', kind, id FROM entity WHERE sum <> row_sum(kind, id, text, '', 0, 0)
+    UNION ALL SELECT 'last_known', kind, id FROM last_known
+      WHERE sum <> row_sum(kind, id, location, memberships, received_ms, key_ms)
+    UNION ALL SELECT 'collision', '', id FROM collision WHERE sum <> row_sum('collision', id, bodies, '', start_ms, 0)
+    LIMIT ${PROBLEMS_MAX}`);
+  const rows = bad.all() as { table: DamagedRow['table']; kind: string; id: string }[];
+  return rows.map(
+    ({ table, kind, id }) => `${nameOf(table, { kind, id })} (${table}) has changed since it was written`,
+  );
 }
 
 function entityProblems(db: Database.Database): readonly string[] {
