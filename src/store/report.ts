@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { openExisting } from './backup.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
@@ -6,6 +6,7 @@ import { versionOf } from './migration/migrate.ts';
 import { defineRowSum } from './row_sum.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { DAMAGED, reasonOf } from './start_errors.ts';
+import { type Left, leftBeside, lossOf, readWritten } from './unclean_end.ts';
 
 /** What is in a database, and what is wrong with it. */
 export interface Report {
@@ -30,6 +31,9 @@ const PROBLEMS_MAX = 20;
  * read. Nothing is changed. Throws a StartupError when it cannot be opened, or is of a newer hub.
  */
 export function reportOn(path: string): Report {
+  // First, since a hub that is running goes on counting.
+  const file = existsSync(path) ? realpathSync(path) : path;
+  const left = leftBeside(file);
   const db = openExisting(path);
   try {
     // One state for everything that follows.
@@ -42,6 +46,7 @@ export function reportOn(path: string): Report {
     collectInto(problems, () => rowProblems(db));
     collectInto(notes, () => oddities(db));
     if (version >= 4) collectInto(problems, () => sumProblems(db));
+    collectInto(problems, () => lossProblems(db, file, left));
     if (version >= 3) {
       collectInto(problems, () => collisionProblems(db));
       collectInto(notes, () => collisionOddities(db));
@@ -76,6 +81,11 @@ function collectInto(found: string[], look: () => readonly string[]): void {
 function pageProblems(db: Database.Database): readonly string[] {
   const said = db.prepare(`PRAGMA integrity_check(${PROBLEMS_MAX})`).pluck().all() as string[];
   return said.filter((each) => each !== 'ok');
+}
+
+function lossProblems(db: Database.Database, file: string, left: Left): readonly string[] {
+  const written = readWritten(db);
+  return (written && [lossOf(file, left, written.commits)].filter((loss) => loss !== undefined)) ?? [];
 }
 
 /** Rows whose checksum does not fit. */

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 
 /**
- * The checksum of a row, of 32 bits: whatever a disk or somebody else changes in a row, it is found when that is read.
+ * The checksum of a row, of 32 bits, of the little-endian words that all supported machines have: whatever a disk or somebody else changes in a row, it is found when that is read.
  * It guards against accidents, not against somebody who also writes the checksum that fits.
  *
  * The bytes of a row, behind its two times and the lengths of its texts, are taken as words, dealt to four lanes. Each

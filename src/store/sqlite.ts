@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { LastKnownRow } from '../core/item.ts';
 import { type DamagedRow, leaveOut, nameOf, refuseDamaged } from './damage.ts';
-import { BUSY_MS, hubIdOf, inspect, openFile, placeOf } from './database_file.ts';
+import { BUSY_MS, hubIdOf, inspect, openFile, openToRead, placeOf } from './database_file.ts';
 import { checkAlone, type FileLock, lockFile } from './lock.ts';
 import { migrate } from './migration/migrate.ts';
 import type { Opening } from './opening.ts';
@@ -12,7 +12,7 @@ import { RunningMark } from './running_mark.ts';
 import { asStartupError, refuse } from './start_errors.ts';
 import { joinedParts, type Kept, type KeptPart, type StoreBatch } from './store.ts';
 import { takeOver } from './take_over.ts';
-import { logBytes, lossOf, readWritten } from './unclean_end.ts';
+import { leftBeside, lossOf, readWritten, type Written } from './unclean_end.ts';
 
 /** Pages of the write-ahead log after which it is copied into the database: 4 MiB, so that no commit waits for long. */
 const CHECKPOINT_PAGES = 1024;
@@ -164,10 +164,7 @@ export class SqliteStore {
 
   /** A first commit: on the disk, and with all before it. It says which lock this hub holds. */
   #begin(): void {
-    const { commits, lock } = this.#db.prepare('SELECT commits, lock FROM written').get() as {
-      commits: number;
-      lock: string;
-    };
+    const { commits, lock } = readWritten(this.#db) as Written;
     this.#commits = commits + 1;
     this.#db.pragma('synchronous = FULL');
     this.#db.prepare('UPDATE written SET commits = ?, lock = ?').run(this.#commits, this.#lock.id);
@@ -236,12 +233,14 @@ function prepareFile(file: string, { path, lock, opening }: Preparing): void {
   createPrivate(file);
   const opened = keepPrivate(file);
   if (opened !== undefined) notice?.(opened);
-  const log = logBytes(file);
+  const left = leftBeside(file);
   inspect(file, path);
-  const written = readWritten(file);
-  const loss = lossOf(file, written, log);
+  const db = openToRead(file);
+  const written = readWritten(db);
+  db.close();
+  const loss = written && lossOf(file, left, written.commits);
   if (loss !== undefined && !acceptLoss) throw refuse(path, loss);
-  if (written.lock !== lock.id) checkAlone(path, file, { timeoutMs: BUSY_MS });
+  if (written?.lock !== lock.id) checkAlone(path, file, { timeoutMs: BUSY_MS });
   if (loss !== undefined) notice?.(`Going on without what is lost: ${loss}`);
 }
 
