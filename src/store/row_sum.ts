@@ -1,12 +1,12 @@
 import type Database from 'better-sqlite3';
 
 /**
- * The checksum of a row, of 32 bits, of the little-endian words that all supported machines have: whatever a disk or somebody else changes in a row, it is found when that is read.
- * It guards against accidents, not against somebody who also writes the checksum that fits.
+ * The checksum of a row, of 32 bits: what a disk or somebody else changes in a row is found when that is read. It guards
+ * against accidents, not against somebody who also writes the checksum that fits.
  *
- * The bytes of a row, behind its two times and the lengths of its texts, are taken as words, dealt to four lanes. Each
- * lane mixes its words by steps that can be undone, so that a change of one word, or of several of one lane, is always
- * found. CRC-32 (node:zlib) would do as well, but each call takes 200 ns of the 4,000 that a row takes; this takes 100.
+ * The bytes of a row, behind its two times and the lengths of its texts, are taken as words (little-endian, as all machines
+ * are that the hub runs on), dealt to four lanes. Each lane mixes its words by steps that can be undone, so that a change
+ * of one word is always found, and one of more words but once in four thousand million times. CRC-32 (node:zlib) would do as well, but each call takes 200 ns of the 4,000 that a row takes; this takes 100.
  *
  * Files of version 4 and later hold what it gives: it is history as the steps of the migration are, and never changed.
  */
@@ -30,7 +30,8 @@ let times = new Float64Array(bytes.buffer, bytes.byteOffset, 2);
  */
 export function rowSum(kind: string, id: string, text: string, more = '', firstMs = 0, secondMs = 0): number {
   const needed = HEAD_BYTES + (id.length + text.length + more.length) * BYTES_PER_CHARACTER_MAX + GROUP_BYTES;
-  if (needed > bytes.length) grow(needed);
+  // Few are so long that it is worth while to count.
+  if (needed > bytes.length) grow(HEAD_BYTES + [id, text, more].reduce(addBytes, GROUP_BYTES));
   // SQLite keeps no sign of a zero.
   times[0] = firstMs + 0;
   times[1] = secondMs + 0;
@@ -79,7 +80,12 @@ export function defineRowSum(db: Database.Database): void {
   );
 }
 
+function addBytes(sum: number, text: string): number {
+  return sum + Buffer.byteLength(text);
+}
+
 function grow(needed: number): void {
+  if (needed <= bytes.length) return;
   bytes = Buffer.alloc(2 ** Math.ceil(Math.log2(needed)));
   words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
   times = new Float64Array(bytes.buffer, bytes.byteOffset, 2);
