@@ -231,8 +231,6 @@ interface Preparing {
 function prepareFile(file: string, { path, lock, opening }: Preparing): void {
   const { acceptLoss = false, notice } = opening;
   createPrivate(file);
-  const opened = keepPrivate(file);
-  if (opened !== undefined) notice?.(opened);
   const left = leftBeside(file);
   inspect(file, path);
   const db = openToRead(file);
@@ -241,6 +239,8 @@ function prepareFile(file: string, { path, lock, opening }: Preparing): void {
   const loss = written && lossOf(file, left, written.commits);
   if (loss !== undefined && !acceptLoss) throw refuse(path, loss);
   if (written?.lock !== lock.id) checkAlone(path, file, { timeoutMs: BUSY_MS });
+  const opened = keepPrivate(file);
+  if (opened !== undefined) notice?.(opened);
   if (loss !== undefined) notice?.(`Going on without what is lost: ${loss}`);
 }
 
