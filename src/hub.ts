@@ -87,6 +87,7 @@ export async function openHub(config: Config, log: Log, surroundings: Surroundin
   const authorization = openAuthorization(config, { log, outgoing, clock });
   const store = await openStore(storePlace(config, clock.now()), {
     stage: ({ text, part }) => log.info(text, { part }),
+    notice: (text) => log.warn(text),
     restarted: () => log.error('The thread of the database has failed and was started anew'),
   });
   try {

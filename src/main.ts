@@ -8,7 +8,7 @@ import { openLog } from './log.ts';
 async function main(): Promise<void> {
   const warnings: [message: string, facts: object][] = [];
   const config = loadConfig({
-    env: process.env,
+    env: process.argv.includes('--accept-loss') ? { ...process.env, HUB_ACCEPT_LOSS: 'true' } : process.env,
     cwd: process.cwd(),
     cores: availableParallelism(),
     readFile: readConfigFile,

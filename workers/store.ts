@@ -9,9 +9,10 @@ import { packPart, type StoreReply, type StoreRequest, type StoreSettings, unpac
 let store: SqliteStore | undefined;
 
 answer(() => {
-  const { path, startedMs = 0 } = workerData as StoreSettings;
+  const { path, startedMs = 0, acceptLoss = false } = workerData as StoreSettings;
   const stage = (stage: Stage) => tell({ say: 'stage', stage });
-  store = new SqliteStore(path, randomUUID, { nowMs: startedMs, stage });
+  const notice = (text: string) => tell({ say: 'notice', text });
+  store = new SqliteStore(path, randomUUID, { nowMs: startedMs, acceptLoss, stage, notice });
   store.warmUp();
   return { say: 'ready' };
 });

@@ -4,8 +4,8 @@ import type { KeptPart, StoreBatch } from '../src/store/store.ts';
 
 /**
  * What the front thread and the store worker say to each other: one reply to each request, in their order, and before
- * all others one that says whether the store is open. While it is being opened, stages tell how far that is. What is
- * kept comes in parts before the reply.
+ * all others one that says whether the store is open. While it is being opened, stages tell how far that is, and notices
+ * what somebody should know. What is kept comes in parts before the reply.
  */
 
 /** What the store worker is started with. */
@@ -13,6 +13,8 @@ export interface StoreSettings {
   readonly path: string;
   /** When the hub was started, for the names of backups. Milliseconds since 1970. */
   readonly startedMs?: number;
+  /** Whether to go on without what is lost. */
+  readonly acceptLoss?: boolean;
 }
 
 export type StoreRequest =
@@ -28,6 +30,7 @@ type StoreAnswer =
   | { readonly say: 'part'; readonly bytes: Uint8Array }
   | { readonly say: 'loaded'; readonly hubId: string }
   | { readonly say: 'stage'; readonly stage: Stage }
+  | { readonly say: 'notice'; readonly text: string }
   | { readonly say: 'failed'; readonly startup: boolean; readonly message: string; readonly code?: string };
 
 const packr = new Packr();

@@ -133,6 +133,10 @@ export const ConfigSchema = Type.Object({
     default: 'sqlite',
     description: 'Kind of database: sqlite, the file data.dat beside this file, or widecolumn, a Cassandra cluster.',
   }),
+  accept_loss: Type.Boolean({
+    default: false,
+    description: 'Whether a start goes on without what a damaged data.dat has lost. For one start: --accept-loss.',
+  }),
   db_fast_writes: Type.Boolean({
     default: true,
     description: 'Whether a location is answered before it is committed. Needs persist_locations.',

@@ -10,7 +10,9 @@ const COMMIT_BYTES_MIN = 16 << 10;
 
 /** Where the hub keeps its data: a file, or a wide-column database. `startedMs` is the time now. */
 export function storePlace(config: Config, startedMs: number) {
-  if (config.db_type === 'sqlite') return { path: join(config.config_path, 'data.dat'), startedMs };
+  if (config.db_type === 'sqlite') {
+    return { path: join(config.config_path, 'data.dat'), startedMs, acceptLoss: config.accept_loss };
+  }
   return {
     hosts: config.widecolumn_hosts.map((host) => (host === 'localhost' ? '127.0.0.1' : host)),
     port: config.widecolumn_port,

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { settle, verifyCopy } from './copy.ts';
 import { inspect, openToRead } from './database_file.ts';
 import { versionOf } from './migration/migrate.ts';
+import { replaceByPrivate } from './private_files.ts';
 import { asStartupError, refuse } from './start_errors.ts';
 
 /** Pages that are copied in one go, 4 MiB: in between the program can do something else. */
@@ -29,6 +30,7 @@ export async function backUp(path: string, to: string, { progress }: BackupOptio
       // Holds on to the present state: without it, each commit of the hub would make the copy begin again.
       db.exec('BEGIN');
       db.prepare('SELECT count(*) FROM sqlite_schema').get();
+      replaceByPrivate(unfinished);
       await db.backup(unfinished, {
         progress({ totalPages, remainingPages }) {
           progress(totalPages === 0 ? 0 : 1 - remainingPages / totalPages);

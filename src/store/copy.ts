@@ -1,6 +1,7 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { replaceByPrivate } from './private_files.ts';
 
 /** Endings of the files that SQLite keeps beside a database while somebody uses it. */
 export const COMPANIONS = ['-wal', '-shm'] as const;
@@ -8,8 +9,8 @@ export const COMPANIONS = ['-wal', '-shm'] as const;
 /** Copies all that is committed into a new file, checks the copy, and only then gives it its name. */
 export function copyDatabase(db: Database.Database, to: string): void {
   const unfinished = `${to}.tmp`;
-  rmSync(unfinished, { force: true });
   try {
+    replaceByPrivate(unfinished);
     db.prepare('VACUUM INTO ?').run(unfinished);
     verifyCopy(unfinished, db.pragma('user_version', { simple: true }) as number);
     settle(unfinished, to);

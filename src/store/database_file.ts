@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { rowSum } from './row_sum.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts';
 import { asStartupError, checkPlace, DAMAGED, refuse } from './start_errors.ts';
 
 /** What is left of the log's file once it is copied, so that one large commit does not keep the space. */
 const WAL_BYTES_KEPT = 16 << 20;
 /** How long a statement waits for another program that has locked the file. */
-const BUSY_MS = 2000;
+export const BUSY_MS = 2000;
 
 /** The file's path without links. Throws a StartupError when no database can be kept there. */
 export function placeOf(path: string): string {
@@ -61,7 +62,11 @@ export function openFile(file: string): Database.Database {
   }
 }
 
-/** The id that the file has got when it was made. */
-export function hubIdOf(db: Database.Database): string {
-  return db.prepare("SELECT value FROM meta WHERE name = 'hub_id'").pluck().get() as string;
+/** The id that the file has got when it was made, and whether its checksum fits. */
+export function hubIdOf(db: Database.Database): { readonly hubId: string; readonly isSound: boolean } {
+  const { value, sum } = db.prepare("SELECT value, sum FROM meta WHERE name = 'hub_id'").get() as {
+    value: string;
+    sum: number;
+  };
+  return { hubId: value, isSound: sum === rowSum('meta', 'hub_id', value) };
 }

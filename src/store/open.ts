@@ -9,6 +9,8 @@ import { openStoreThread, type Place, type StoreThread, StoreThreadGone } from '
 export interface Watch {
   /** Told of what takes time, such as a migration. */
   stage?(stage: Stage): void;
+  /** Told of what somebody should know of the database. */
+  notice?(text: string): void;
   /** The thread has ended by itself, and another is started. */
   restarted?(): void;
 }
@@ -17,7 +19,10 @@ export interface Watch {
 export async function openStore(place: Place, watch: Watch = {}): Promise<ThreadStore> {
   if ('path' in place) checkScratch(place.path, process.env);
   const failures = new Map<string, number>();
-  const open = () => openStoreThread(place, { failures, stage: (stage) => watch.stage?.(stage) });
+  const open = () => {
+    const { stage, notice } = watch;
+    return openStoreThread(place, { failures, ...(stage && { stage }), ...(notice && { notice }) });
+  };
   const reopen = () => {
     watch.restarted?.();
     return open();

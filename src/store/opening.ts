@@ -14,6 +14,10 @@ export interface Opening {
   readonly nowMs: number;
   /** Told of what takes time. */
   stage?(stage: Stage): void;
+  /** Told of what somebody should know of the database. */
+  notice?(text: string): void;
+  /** Whether to go on without what the database has lost, where it would be refused otherwise. */
+  readonly acceptLoss?: boolean;
 }
 
 /** A time as it stands in names of files: 20261121T030452Z. */

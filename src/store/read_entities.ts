@@ -1,5 +1,7 @@
 import { openExisting } from './backup.ts';
+import { nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
+import { rowSum } from './row_sum.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { refuse } from './start_errors.ts';
 import type { EntityKind } from './store.ts';
@@ -15,7 +17,7 @@ export interface Entities {
 
 /**
  * Opens a database to read its entities, also while a hub is using it. Throws a StartupError when it cannot be read or is
- * not of the present version.
+ * not of the present version; so does whatever meets a damaged row.
  */
 export function readEntities(path: string): Entities {
   const db = openExisting(path);
@@ -27,12 +29,20 @@ export function readEntities(path: string): Entities {
   db.exec('BEGIN');
   return {
     count: db.prepare('SELECT count(*) FROM entity').pluck().get() as number,
-    texts: (kind) =>
-      db
-        .prepare('SELECT text FROM entity WHERE kind = ? ORDER BY seq')
-        .pluck()
-        .iterate(kind) as IterableIterator<string>,
-    setting: (name) => db.prepare('SELECT value FROM setting WHERE name = ?').pluck().get(name) as string | undefined,
+    *texts(kind) {
+      const rows = db.prepare('SELECT id, text, sum FROM entity WHERE kind = ? ORDER BY seq').iterate(kind);
+      for (const { id, text, sum } of rows as IterableIterator<{ id: string; text: string; sum: number }>) {
+        if (sum !== rowSum(kind, id, text)) throw refuse(path, `${nameOf('entity', { kind, id })} is damaged`);
+        yield text;
+      }
+    },
+    setting(name) {
+      const row = db.prepare('SELECT value, sum FROM setting WHERE name = ?').get(name);
+      const { value, sum } = (row ?? {}) as { value?: string; sum?: number };
+      if (value !== undefined && sum !== rowSum('setting', name, value))
+        throw refuse(path, `setting "${name}" is damaged`);
+      return value;
+    },
     close: () => db.close(),
   };
 }

@@ -1,57 +1,93 @@
 import type Database from 'better-sqlite3';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { LastKnownRow } from '../core/item.ts';
+import { type DamagedRow, nameOf } from './damage.ts';
+import { rowSum } from './row_sum.ts';
 import { type EntityWrite, type KeptPart, PART_MAX } from './store.ts';
 
 /**
- * Reads all that a database of the present version keeps, in parts: entities, then settings, then rows, those of collisions last. Nobody may write
- * to it meanwhile.
+ * Reads all that a database of the present version keeps, in parts: entities, then settings, then rows, those of
+ * collisions last. Rows whose checksum does not fit are left out, and added to `damaged`. Nobody may write to it meanwhile.
  */
-export function* readKept(db: Database.Database): Generator<KeptPart> {
-  for (const entities of pages<StoredEntity>(db, 'SELECT seq AS page, kind, id, text FROM entity WHERE seq > ?')) {
-    yield { entities: entities.map(({ kind, id, text }) => ({ kind, id, text })), rows: [] };
+export function* readKept(db: Database.Database, damaged: DamagedRow[]): Generator<KeptPart> {
+  for (const found of pages<StoredEntity>(db, 'SELECT seq AS page, kind, id, text, sum FROM entity WHERE seq > ?')) {
+    const sound = found.filter((row) => isSound(row, rowSum(row.kind, row.id, row.text), 'entity', damaged));
+    yield { entities: sound.map(({ kind, id, text }) => ({ kind, id, text })), rows: [] };
   }
-  const settings = db.prepare("SELECT 'setting' AS kind, name AS id, value AS text FROM setting ORDER BY name").all();
-  yield { entities: settings as EntityWrite[], rows: [] };
-  const columns = 'rowid AS page, kind, id, received_ms, key_ms, location, memberships';
-  for (const rows of pages<StoredRow>(db, `SELECT ${columns} FROM last_known WHERE rowid > ?`)) {
-    yield { entities: [], rows: rows.map(toRow) };
+  yield { entities: settings(db, damaged), rows: [] };
+  const columns = 'rowid AS page, kind, id, received_ms, key_ms, location, memberships, sum';
+  for (const found of pages<StoredRow>(db, `SELECT ${columns} FROM last_known WHERE rowid > ?`)) {
+    const sound = found.filter((row) => isSound(row, placeSum(row), 'last_known', damaged));
+    yield { entities: [], rows: sound.map(toRow) };
   }
-  const pairs = 'SELECT rowid AS page, id, start_ms, bodies FROM collision WHERE rowid > ?';
-  for (const rows of pages<StoredCollision>(db, pairs)) yield { entities: [], rows: rows.map(toCollision) };
+  const pairs = 'SELECT rowid AS page, id, start_ms, bodies, sum FROM collision WHERE rowid > ?';
+  for (const found of pages<StoredCollision>(db, pairs)) {
+    const sound = found.filter((row) =>
+      isSound(row, rowSum('collision', row.id, row.bodies, '', row.start_ms), 'collision', damaged),
+    );
+    yield { entities: [], rows: sound.map(toCollision) };
+  }
 }
 
 interface Paged {
   readonly page: number;
+  readonly id: string;
+  readonly sum: number;
 }
 
-type StoredEntity = Paged & EntityWrite;
+type StoredEntity = Paged & EntityWrite & { readonly text: string };
 
 interface StoredCollision extends Paged {
-  readonly id: string;
   readonly start_ms: number;
   readonly bodies: string;
 }
 
 interface StoredRow extends Paged {
   readonly kind: LastKnownRow['kind'];
-  readonly id: string;
   readonly received_ms: number;
   readonly key_ms: number;
   readonly location: string;
   readonly memberships: string;
 }
 
+function isSound(
+  row: Paged & { readonly kind?: string },
+  sum: number,
+  table: DamagedRow['table'],
+  damaged: DamagedRow[],
+): boolean {
+  if (row.sum === sum) return true;
+  damaged.push({ table, key: row.page, name: nameOf(table, row) });
+  return false;
+}
+
+function settings(db: Database.Database, damaged: DamagedRow[]): readonly EntityWrite[] {
+  const found = db.prepare('SELECT name, value, sum FROM setting ORDER BY name').all() as {
+    name: string;
+    value: string;
+    sum: number;
+  }[];
+  return found.flatMap(({ name, value, sum }): EntityWrite[] => {
+    if (sum === rowSum('setting', name, value)) return [{ kind: 'setting', id: name, text: value }];
+    damaged.push({ table: 'setting', key: name, name: nameOf('setting', { id: name }) });
+    return [];
+  });
+}
+
 /** What a SELECT finds beyond a number, in the order of these numbers, so many at a time. */
 function* pages<T extends Paged>(db: Database.Database, select: string): Generator<T[]> {
   const statement = db.prepare(`${select} ORDER BY page LIMIT ${PART_MAX}`);
-  for (let after = -1; ; ) {
+  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
     const found = statement.all(after) as T[];
     const last = found.at(-1);
     if (last === undefined) return;
     yield found;
     after = last.page;
   }
+}
+
+function placeSum({ kind, id, location, memberships, received_ms, key_ms }: StoredRow): number {
+  return rowSum(kind, id, location, memberships, received_ms, key_ms);
 }
 
 function toRow({ kind, id, received_ms, key_ms, location, memberships }: StoredRow): LastKnownRow {

@@ -1,9 +1,12 @@
-import { statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { openExisting } from './backup.ts';
+import { type DamagedRow, nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
+import { defineRowSum } from './row_sum.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { DAMAGED, reasonOf } from './start_errors.ts';
+import { type Left, leftBeside, lossOf, readWritten } from './unclean_end.ts';
 
 /** What is in a database, and what is wrong with it. */
 export interface Report {
@@ -28,6 +31,9 @@ const PROBLEMS_MAX = 20;
  * read. Nothing is changed. Throws a StartupError when it cannot be opened, or is of a newer hub.
  */
 export function reportOn(path: string): Report {
+  // First, since a hub that is running goes on counting.
+  const file = existsSync(path) ? realpathSync(path) : path;
+  const left = leftBeside(file);
   const db = openExisting(path);
   try {
     // One state for everything that follows.
@@ -39,6 +45,8 @@ export function reportOn(path: string): Report {
     collectInto(problems, () => entityProblems(db));
     collectInto(problems, () => rowProblems(db));
     collectInto(notes, () => oddities(db));
+    if (version >= 4) collectInto(problems, () => sumProblems(db));
+    collectInto(problems, () => lossProblems(db, file, left));
     if (version >= 3) {
       collectInto(problems, () => collisionProblems(db));
       collectInto(notes, () => collisionOddities(db));
@@ -73,6 +81,28 @@ function collectInto(found: string[], look: () => readonly string[]): void {
 function pageProblems(db: Database.Database): readonly string[] {
   const said = db.prepare(`PRAGMA integrity_check(${PROBLEMS_MAX})`).pluck().all() as string[];
   return said.filter((each) => each !== 'ok');
+}
+
+function lossProblems(db: Database.Database, file: string, left: Left): readonly string[] {
+  const written = readWritten(db);
+  return (written && [lossOf(file, left, written.commits)].filter((loss) => loss !== undefined)) ?? [];
+}
+
+/** Rows whose checksum does not fit. */
+function sumProblems(db: Database.Database): readonly string[] {
+  defineRowSum(db);
+  const bad = db.prepare(`
+    SELECT 'meta' AS "table", '' AS kind, name AS id FROM meta WHERE sum <> row_sum('meta', name, value, '', 0, 0)
+    UNION ALL SELECT 'setting', '', name FROM setting WHERE sum <> row_sum('setting', name, value, '', 0, 0)
+    UNION ALL SELECT 'entity', kind, id FROM entity WHERE sum <> row_sum(kind, id, text, '', 0, 0)
+    UNION ALL SELECT 'last_known', kind, id FROM last_known
+      WHERE sum <> row_sum(kind, id, location, memberships, received_ms, key_ms)
+    UNION ALL SELECT 'collision', '', id FROM collision WHERE sum <> row_sum('collision', id, bodies, '', start_ms, 0)
+    LIMIT ${PROBLEMS_MAX}`);
+  const rows = bad.all() as { table: DamagedRow['table']; kind: string; id: string }[];
+  return rows.map(
+    ({ table, kind, id }) => `${nameOf(table, { kind, id })} (${table}) has changed since it was written`,
+  );
 }
 
 function entityProblems(db: Database.Database): readonly string[] {

@@ -1,10 +1,12 @@
-import { copyFileSync, existsSync, linkSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { openExisting } from './backup.ts';
 import { COMPANIONS, copyDatabase, freeName, settle } from './copy.ts';
 import { inspect, openFile, placeOf } from './database_file.ts';
 import { lockFile } from './lock.ts';
 import { versionOf } from './migration/migrate.ts';
 import { type Opening, timeInName } from './opening.ts';
+import { isSameFile } from './own_files.ts';
+import { removeMark } from './running_mark.ts';
 import { asStartupError, refuse } from './start_errors.ts';
 
 /** What a restoration has done. */
@@ -22,14 +24,16 @@ export interface Restored {
  */
 export function restore(path: string, from: string, { nowMs, stage }: Opening): Restored {
   const file = placeOf(path);
-  const unlock = lockFile(path, file);
+  const { unlock } = lockFile(path, file);
   const copied = `${file}.restored`;
   try {
-    if (existsSync(from) && realpathSync(from) === file) throw refuse(path, 'it cannot be restored from itself');
+    if (isSameFile(from, file)) throw refuse(path, 'it cannot be restored from itself');
     stage?.({ text: `Copying ${from}`, part: 0 });
     const version = copyBackup(from, copied);
     stage?.({ text: `Replacing ${path}`, part: 0.9 });
     const replaced = existsSync(file) ? setAside(file, nowMs) : undefined;
+    // It is of the database before: a hub would miss its commits in this one.
+    removeMark(file);
     settle(copied, file);
     return { version, replaced };
   } catch (error) {

@@ -1,12 +1,18 @@
 import type Database from 'better-sqlite3';
-import { hubIdOf, inspect, openFile, placeOf } from './database_file.ts';
-import { lockFile } from './lock.ts';
+import type { LastKnownRow } from '../core/item.ts';
+import { type DamagedRow, leaveOut, nameOf, refuseDamaged } from './damage.ts';
+import { BUSY_MS, hubIdOf, inspect, openFile, openToRead, placeOf } from './database_file.ts';
+import { checkAlone, type FileLock, lockFile } from './lock.ts';
 import { migrate } from './migration/migrate.ts';
 import type { Opening } from './opening.ts';
+import { createPrivate, keepPrivate } from './private_files.ts';
 import { readKept } from './read_kept.ts';
-import { asStartupError } from './start_errors.ts';
+import { rowSum } from './row_sum.ts';
+import { RunningMark } from './running_mark.ts';
+import { asStartupError, refuse } from './start_errors.ts';
 import { joinedParts, type Kept, type KeptPart, type StoreBatch } from './store.ts';
 import { takeOver } from './take_over.ts';
+import { leftBeside, lossOf, readWritten, type Written } from './unclean_end.ts';
 
 /** Pages of the write-ahead log after which it is copied into the database: 4 MiB, so that no commit waits for long. */
 const CHECKPOINT_PAGES = 1024;
@@ -26,10 +32,13 @@ interface Statements {
   readonly deleteEntity: Database.Statement;
   readonly setSetting: Database.Statement;
   readonly deleteSetting: Database.Statement;
-  readonly setRow: Database.Statement;
+  /** For each kind one: a text that need not be bound is 2 % of a row. */
+  readonly setRow: Readonly<Record<LastKnownRow['kind'], Database.Statement>>;
+  readonly addRow: Database.Statement;
   readonly deleteRow: Database.Statement;
   readonly setCollision: Database.Statement;
   readonly deleteCollision: Database.Statement;
+  readonly count: Database.Statement;
 }
 
 /**
@@ -39,32 +48,39 @@ interface Statements {
 export class SqliteStore {
   readonly #path: string;
   readonly #db: Database.Database;
-  readonly #unlock: () => void;
+  readonly #opening: Opening;
+  readonly #lock: FileLock;
+  readonly #mark: RunningMark;
   readonly #statements: Statements;
   readonly #commit: (batch: StoreBatch) => void;
   readonly #hubId: string;
   #checkpointAtPages = CHECKPOINT_PAGES;
+  /** Since the file was made. */
+  #commits = 0;
 
   /**
-   * Makes the file, or brings it up to the present version. Throws a StartupError that names it when it cannot be used.
-   * `newId` makes the id of a new store.
+   * Makes the file, or brings it up to the present version. Throws a StartupError that names it when it cannot be used, or
+   * has lost something and that is not accepted. `newId` makes the id of a new store.
    */
   constructor(path: string, newId: () => string, opening: Opening = { nowMs: 0 }) {
     this.#path = path;
+    this.#opening = opening;
     const file = placeOf(path);
-    this.#unlock = lockFile(path, file);
+    this.#lock = lockFile(path, file);
     let db: Database.Database | undefined;
     try {
       takeOver(file, opening);
-      inspect(file, path);
+      prepareFile(file, { path, lock: this.#lock, opening });
       db = openFile(file);
       this.#db = db;
       migrate(db, { ...opening, file, path, newId });
-      this.#hubId = hubIdOf(db);
+      this.#hubId = this.#readHubId();
       this.#statements = prepare(db);
+      this.#begin();
+      this.#mark = new RunningMark(file, this.#commits);
     } catch (error) {
       db?.close();
-      this.#unlock();
+      this.#lock.unlock();
       throw asStartupError(error, path);
     }
     this.#commit = this.#db.transaction((batch: StoreBatch) => this.#write(batch)).immediate;
@@ -80,10 +96,15 @@ export class SqliteStore {
     return { ...joinedParts(this.parts()), hubId: this.#hubId };
   }
 
-  /** The same in parts, all entities before the first row. To be read to the end before the next commit. */
+  /**
+   * The same in parts, all entities before the first row. To be read to the end before the next commit. Damaged rows are
+   * in none; at the end they are taken out of the file where that is accepted, and otherwise it throws.
+   */
   *parts(): Generator<KeptPart> {
+    const damaged: DamagedRow[] = [];
     try {
-      yield* readKept(this.#db);
+      yield* readKept(this.#db, damaged);
+      if (damaged.length > 0) this.#settle(damaged);
     } catch (error) {
       throw asStartupError(error, this.#path);
     }
@@ -98,6 +119,8 @@ export class SqliteStore {
     } finally {
       if (hasEntities) this.#db.pragma('synchronous = NORMAL');
     }
+    this.#commits++;
+    this.#mark.note(this.#commits, { isSynced: hasEntities });
   }
 
   /** Writes what is made up and takes it back, so that the first commit takes no longer than later ones. */
@@ -129,11 +152,38 @@ export class SqliteStore {
   }
 
   close(): void {
+    let isInOrder = false;
     try {
       this.#db.close();
+      isInOrder = true;
     } finally {
-      this.#unlock();
+      this.#mark.end({ isInOrder });
+      this.#lock.unlock();
     }
+  }
+
+  /** A first commit: on the disk, and with all before it. It says which lock this hub holds. */
+  #begin(): void {
+    const { commits, lock } = readWritten(this.#db) as Written;
+    this.#commits = commits + 1;
+    this.#db.pragma('synchronous = FULL');
+    this.#db.prepare('UPDATE written SET commits = ?, lock = ?').run(this.#commits, this.#lock.id);
+    this.#db.pragma('synchronous = NORMAL');
+    // In the file itself: whoever finds it under another name does not have this log.
+    if (lock !== this.#lock.id) this.#log('PASSIVE');
+  }
+
+  #readHubId(): string {
+    const { hubId, isSound } = hubIdOf(this.#db);
+    if (isSound) return hubId;
+    this.#settle([{ table: 'meta', key: 'hub_id', name: nameOf('meta', { id: 'hub_id' }) }]);
+    this.#db.prepare("UPDATE meta SET sum = ? WHERE name = 'hub_id'").run(rowSum('meta', 'hub_id', hubId));
+    return hubId;
+  }
+
+  #settle(damaged: readonly DamagedRow[]): void {
+    if (this.#opening.acceptLoss !== true) refuseDamaged(this.#path, damaged);
+    this.#opening.notice?.(leaveOut(this.#db, damaged));
   }
 
   /** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint; NOOP only tells the length, in 10 µs. */
@@ -143,41 +193,80 @@ export class SqliteStore {
   }
 
   #write({ entities, rows }: StoreBatch): void {
-    const { setEntity, deleteEntity, setSetting, deleteSetting, setRow, deleteRow } = this.#statements;
-    const { setCollision, deleteCollision } = this.#statements;
+    const { setEntity, deleteEntity, setSetting, deleteSetting, setRow, addRow, deleteRow } = this.#statements;
+    const { setCollision, deleteCollision, count } = this.#statements;
+    count.run(this.#commits + 1);
     for (const { kind, id, text } of entities) {
       if (kind === 'setting') {
         if (text === undefined) deleteSetting.run(id);
-        else setSetting.run(id, text);
+        else setSetting.run(id, text, rowSum('setting', id, text));
       } else if (text === undefined) deleteEntity.run(kind, id);
-      else setEntity.run(kind, id, text);
+      else setEntity.run(kind, id, text, rowSum(kind, id, text));
     }
     for (const row of rows) {
       if (row.kind === 'collision') {
-        if (row.gone === true) deleteCollision.run(row.id);
-        else setCollision.run(row.id, row.startMs, row.bodies);
+        const { id } = row;
+        if (row.gone === true) deleteCollision.run(id);
+        else setCollision.run(id, row.startMs, row.bodies, rowSum('collision', id, row.bodies, '', row.startMs));
       } else if (row.gone === true) deleteRow.run(row.kind, row.id);
-      else setRow.run(row.kind, row.id, row.receivedMs, row.keyMs, row.location, JSON.stringify(row.memberships));
+      else {
+        const { kind, id, receivedMs, keyMs, location } = row;
+        const memberships = row.memberships.length === 0 ? '[]' : JSON.stringify(row.memberships);
+        const sum = rowSum(kind, id, location, memberships, receivedMs, keyMs);
+        // Nearly all are there, and an upsert looks for its place twice.
+        const { changes } = setRow[kind].run(receivedMs, keyMs, location, memberships, sum, id);
+        if (changes === 0) addRow.run(kind, id, receivedMs, keyMs, location, memberships, sum);
+      }
     }
   }
+}
+
+interface Preparing {
+  readonly path: string;
+  readonly lock: FileLock;
+  readonly opening: Opening;
+}
+
+/** Looks at a file before it is opened for writing: it is private, sound, complete, and nobody else has it. */
+function prepareFile(file: string, { path, lock, opening }: Preparing): void {
+  const { acceptLoss = false, notice } = opening;
+  createPrivate(file);
+  const left = leftBeside(file);
+  inspect(file, path);
+  const db = openToRead(file);
+  const written = readWritten(db);
+  db.close();
+  const loss = written && lossOf(file, left, written.commits);
+  if (loss !== undefined && !acceptLoss) throw refuse(path, loss);
+  if (written?.lock !== lock.id) checkAlone(path, file, { timeoutMs: BUSY_MS });
+  const opened = keepPrivate(file);
+  if (opened !== undefined) notice?.(opened);
+  if (loss !== undefined) notice?.(`Going on without what is lost: ${loss}`);
 }
 
 function prepare(db: Database.Database): Statements {
   return {
     setEntity: db.prepare(`
-      INSERT INTO entity (kind, id, text) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET text = excluded.text`),
+      INSERT INTO entity (kind, id, text, sum) VALUES (?, ?, ?, ?)
+      ON CONFLICT (kind, id) DO UPDATE SET text = excluded.text, sum = excluded.sum`),
     deleteEntity: db.prepare('DELETE FROM entity WHERE kind = ? AND id = ?'),
     setSetting: db.prepare(`
-      INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`),
+      INSERT INTO setting VALUES (?, ?, ?)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value, sum = excluded.sum`),
     deleteSetting: db.prepare('DELETE FROM setting WHERE name = ?'),
-    setRow: db.prepare(`
-      INSERT INTO last_known VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET
-        received_ms = excluded.received_ms, key_ms = excluded.key_ms,
-        location = excluded.location, memberships = excluded.memberships`),
+    setRow: { provider: updateOf(db, 'provider'), trackable: updateOf(db, 'trackable') },
+    addRow: db.prepare('INSERT INTO last_known VALUES (?, ?, ?, ?, ?, ?, ?)'),
     deleteRow: db.prepare('DELETE FROM last_known WHERE kind = ? AND id = ?'),
     setCollision: db.prepare(`
-      INSERT INTO collision VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET
-        start_ms = excluded.start_ms, bodies = excluded.bodies`),
+      INSERT INTO collision VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+        start_ms = excluded.start_ms, bodies = excluded.bodies, sum = excluded.sum`),
     deleteCollision: db.prepare('DELETE FROM collision WHERE id = ?'),
+    count: db.prepare('UPDATE written SET commits = ?'),
   };
+}
+
+function updateOf(db: Database.Database, kind: LastKnownRow['kind']): Database.Statement {
+  return db.prepare(`
+    UPDATE last_known SET received_ms = ?, key_ms = ?, location = ?, memberships = ?, sum = ?
+    WHERE kind = '${kind}' AND id = ?`);
 }

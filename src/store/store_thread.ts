@@ -21,6 +21,8 @@ export interface ThreadWatch {
   readonly failures?: Map<string, number>;
   /** Told of what takes time while the place is opened. */
   stage?(stage: Stage): void;
+  /** Told of what somebody should know of the place. */
+  notice?(text: string): void;
 }
 
 /** Starts the store's thread. Rejects with a StartupError when the place cannot be used. */
@@ -50,12 +52,13 @@ export class StoreThread {
   #waiting: Waiting[] = [];
   #gone: StoreThreadGone | undefined;
 
-  constructor(place: Place, { failures = new Map(), stage }: ThreadWatch) {
+  constructor(place: Place, { failures = new Map(), stage, notice }: ThreadWatch) {
     this.#failures = failures;
     const worker = 'path' in place ? STORE_WORKER : WIDE_COLUMN_WORKER;
     this.#worker = new Worker(worker, { name: 'store', workerData: place satisfies Place });
     this.#worker.on('message', (reply: StoreReply) => {
       if (reply.say === 'stage') stage?.(reply.stage);
+      else if (reply.say === 'notice') notice?.(reply.text);
       else if (reply.say === 'part') this.#waiting[0]?.part(reply.bytes);
       else this.#answer(reply);
     });

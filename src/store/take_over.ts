@@ -19,7 +19,7 @@ const OLD_NAME = 'config.dat';
 export function takeOver(file: string, { nowMs, stage }: Opening): void {
   const old = join(dirname(file), OLD_NAME);
   if (basename(file) !== NAME || existsSync(file) || !isSqlite(old)) return;
-  const unlock = lockFile(old, old);
+  const { unlock } = lockFile(old, old);
   try {
     inspect(old, old);
     const backup = freeName(`${old}.${timeInName(nowMs)}.bak`);

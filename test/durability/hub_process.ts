@@ -42,10 +42,10 @@ export class HubProcess {
   /** `http://127.0.0.1:port/hub/v2`, or https */
   base = '';
 
-  constructor(folder: string, settings: TestSettings = {}, atEnd: AtEnd = after) {
+  constructor(folder: string, settings: TestSettings = {}, atEnd: AtEnd = after, args: readonly string[] = []) {
     const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '1' };
     for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = String(value);
-    this.#child = spawn(process.execPath, [MAIN], {
+    this.#child = spawn(process.execPath, [MAIN, ...args], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -80,6 +80,11 @@ export class HubProcess {
       const ended = await Promise.race([more.then(() => undefined), this.#ended]);
       if (ended !== undefined) throw new Error(`The hub did not start: ${ended.stderr}`);
     }
+  }
+
+  /** What it has written to its log so far. */
+  get log(): string {
+    return this.#stderr;
   }
 
   /** Number of the process. */

@@ -5,12 +5,13 @@ import { restore } from '../../store/restore.ts';
 import { reasonOf } from '../../store/start_errors.ts';
 import { CommandError } from '../command_error.ts';
 import { interruption } from '../options.ts';
-import { databaseHere } from './place.ts';
+import { databaseHere, refuseOwnFiles } from './place.ts';
 import { megabytes, Steps } from './steps.ts';
 
 /** `backup FILE`: copies the database, whether or not a hub is running on it. */
 export async function backupCommand(to: string, { overwrite }: { readonly overwrite?: boolean }): Promise<void> {
   const path = databaseHere();
+  refuseOwnFiles(to, path);
   if (existsSync(to) && overwrite !== true) {
     throw new CommandError(`Cannot write ${to}: it exists already; --overwrite replaces it`);
   }

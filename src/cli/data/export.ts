@@ -1,10 +1,11 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { RULES_SETTING } from '../../entities/locating_rules.ts';
+import { replaceByPrivate } from '../../store/private_files.ts';
 import { type Entities, readEntities } from '../../store/read_entities.ts';
 import { CommandError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { FORMAT, FORMAT_VERSION, LISTS } from './document.ts';
-import { databaseHere } from './place.ts';
+import { databaseHere, refuseOwnFiles } from './place.ts';
 import { Steps } from './steps.ts';
 
 /** Entities that are written in one go. */
@@ -13,11 +14,13 @@ const AT_ONCE = 1000;
 /** `export FILE`: writes all entities as one JSON document, whether or not a hub is running. */
 export async function exportCommand(to: string): Promise<void> {
   const path = databaseHere();
+  refuseOwnFiles(to, path);
   const entities = readEntities(path);
   const unfinished = `${to}.tmp`;
   const signal = interruption();
   const steps = new Steps();
   try {
+    replaceByPrivate(unfinished);
     const file = openSync(unfinished, 'w');
     let written = 0;
     try {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { loadConfig, readConfigFile } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
+import { ownFileAt } from '../../store/own_files.ts';
 import { CommandError } from '../command_error.ts';
 
 /**
@@ -19,4 +20,13 @@ function databaseOf({ db_type, config_path }: Config): string {
   throw new CommandError(
     `Cannot use ${path}: by its configuration (db_type: ${db_type}) the hub keeps its data elsewhere`,
   );
+}
+
+/**
+ * Throws a CommandError when whoever writes to a path would write onto the database, or onto its log, its lock or its
+ * backups, whether or not a hub runs.
+ */
+export function refuseOwnFiles(to: string, database: string): void {
+  const own = ownFileAt(to, database);
+  if (own !== undefined) throw new CommandError(`Cannot write ${to}: it is ${own}, a file of the database ${database}`);
 }

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { copyDatabase, freeName, replaceDatabase } from '../copy.ts';
 import { type Opening, timeInName } from '../opening.ts';
+import { rowSum } from '../row_sum.ts';
 import { APPLICATION_ID } from '../schema.ts';
 import { reasonOf, refuse } from '../start_errors.ts';
 import { STEPS, type Step } from './steps.ts';
@@ -41,7 +42,8 @@ function makeNew(db: Database.Database, steps: readonly Step[], { newId, nowMs }
   db.transaction(() => {
     for (const step of steps) step.run(db, () => undefined);
     const last = steps.at(-1);
-    db.prepare("INSERT INTO meta VALUES ('hub_id', ?)").run(newId());
+    const id = newId();
+    db.prepare("INSERT INTO meta (name, value, sum) VALUES ('hub_id', ?, ?)").run(id, rowSum('meta', 'hub_id', id));
     db.prepare('INSERT INTO migration VALUES (?, ?, ?, NULL)').run(last?.version, 'Make the file', nowMs);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${last?.version}`);

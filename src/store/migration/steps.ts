@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { defineRowSum } from '../row_sum.ts';
 
 /** Tells how far a step has come, from 0 to 1. A step that takes no time need not. */
 export type Progress = (part: number) => void;
@@ -24,6 +25,8 @@ export interface Step {
  *    API lists. `migration` says when the file was brought to which version, and which copy was made before.
  * 3. `collision` are the pairs of trackables that collide: `id` is a JSON array of their ids, `bodies` one of their
  *    motions at the start.
+ * 4. `sum` is the checksum of a row (row_sum.ts). `written` is one row: how many commits there were, and which lock file
+ *    its hubs hold (running_mark.ts, lock.ts).
  */
 export const STEPS: readonly Step[] = [
   {
@@ -68,5 +71,27 @@ export const STEPS: readonly Step[] = [
       db.exec(`
         CREATE TABLE collision (id TEXT PRIMARY KEY, start_ms REAL NOT NULL, bodies TEXT NOT NULL) STRICT;
       `),
+  },
+  {
+    version: 4,
+    name: 'Keep a checksum of each row, and count commits',
+    run(db, progress) {
+      defineRowSum(db);
+      const sums = [
+        ['meta', "row_sum('meta', name, value, '', 0, 0)"],
+        ['setting', "row_sum('setting', name, value, '', 0, 0)"],
+        ['entity', "row_sum(kind, id, text, '', 0, 0)"],
+        ['collision', "row_sum('collision', id, bodies, '', start_ms, 0)"],
+        ['last_known', 'row_sum(kind, id, location, memberships, received_ms, key_ms)'],
+      ] as const;
+      for (const [index, [table, sum]] of sums.entries()) {
+        db.exec(`ALTER TABLE ${table} ADD COLUMN sum INTEGER NOT NULL DEFAULT 0; UPDATE ${table} SET sum = ${sum}`);
+        progress((index + 1) / sums.length);
+      }
+      db.exec(`
+        CREATE TABLE written (commits INTEGER NOT NULL, lock TEXT NOT NULL) STRICT;
+        INSERT INTO written VALUES (0, '');
+      `);
+    },
   },
 ];

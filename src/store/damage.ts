@@ -1,0 +1,56 @@
+import type Database from 'better-sqlite3';
+import { refuse } from './start_errors.ts';
+
+/** A row whose checksum does not fit. */
+export interface DamagedRow {
+  readonly table: 'meta' | 'entity' | 'setting' | 'last_known' | 'collision';
+  /** What finds it in its table: a rowid, or the name of a setting. */
+  readonly key: number | string;
+  /** What it is of: `zone "a"`. */
+  readonly name: string;
+}
+
+/** What a start can be told to do about a loss, after a colon. */
+export const WAYS_OUT =
+  'npm run hub -- restore FILE puts a backup in its place, npm start -- --accept-loss goes on with what is left';
+const NAMED_MAX = 10;
+
+/** What a row of a table is called in messages. */
+export function nameOf(table: DamagedRow['table'], { kind = '', id }: { kind?: string; id: string }): string {
+  switch (table) {
+    case 'entity':
+      return `${kind} ${JSON.stringify(id)}`;
+    case 'last_known':
+      return `last location of ${kind} ${JSON.stringify(id)}`;
+    case 'collision':
+      return `collision of ${id}`;
+    case 'setting':
+      return `setting ${JSON.stringify(id)}`;
+    case 'meta':
+      return `the file's own ${JSON.stringify(id)}`;
+  }
+}
+
+/** Ends a start over damaged rows, in one line that names them. */
+export function refuseDamaged(path: string, rows: readonly DamagedRow[]): never {
+  throw refuse(path, `${namesOf(rows)}: ${WAYS_OUT}`);
+}
+
+/** Takes damaged rows out of the database. Says which, in one line. */
+export function leaveOut(db: Database.Database, rows: readonly DamagedRow[]): string {
+  db.transaction(() => {
+    for (const { table, key } of rows) {
+      if (table === 'meta') continue;
+      db.prepare(`DELETE FROM ${table} WHERE ${table === 'setting' ? 'name' : 'rowid'} = ?`).run(key);
+    }
+    // Where a damaged row stands in an index is not to be known.
+    db.exec('REINDEX');
+  }).immediate();
+  return `${namesOf(rows)}: left out`;
+}
+
+function namesOf(rows: readonly DamagedRow[]): string {
+  const names = rows.slice(0, NAMED_MAX).map(({ table, name }) => `${name} (${table})`);
+  const more = rows.length > NAMED_MAX ? ` and ${rows.length - NAMED_MAX} more` : '';
+  return `${rows.length} damaged ${rows.length === 1 ? 'row' : 'rows'}, ${names.join(', ')}${more}`;
+}

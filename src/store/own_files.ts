@@ -1,0 +1,79 @@
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+/** What follows the name of a database in the names of its files: its log, its locks, its marks, its backups. */
+const ENDING = /^(-wal|-shm|-journal|\.lock|\.running|\.tmp|\.restored(\..*)?|\.(v\d+|replaced)\..*)?$/i;
+/** The same of the database of an older hub, which becomes data.dat. */
+const OLD = /^config\.dat(-wal|-shm|-journal|\.lock|\..*\.bak(\.tmp)?)?$/i;
+const LINKS_MAX = 40;
+
+/** Paths of the files of a database that are there, the database itself first. `file` is its path without links. */
+export function ownFiles(file: string): readonly string[] {
+  const folder = dirname(file);
+  const names = readdirSync(folder).filter((name) => isOwn(file, name) && lstatOf(join(folder, name))?.isFile());
+  return names.sort().map((name) => join(folder, name));
+}
+
+/**
+ * The file of a database that somebody would write who writes to a path, whatever links lead there; undefined when it is
+ * none. `file` is how the database is called.
+ */
+export function ownFileAt(path: string, file: string): string | undefined {
+  const target = withoutLinks(path);
+  const there = statOf(target);
+  for (const database of new Set([join(withoutLinks(dirname(file)), basename(file)), withoutLinks(file)])) {
+    if (dirname(target) === dirname(database) && isOwn(database, basename(target))) return target;
+    if (there === undefined || statOf(dirname(database)) === undefined) continue;
+    const same = ownFiles(database).find((own) => isSame(there, statOf(own)));
+    if (same !== undefined) return same;
+  }
+  return undefined;
+}
+
+/** Whether two paths lead to one file. */
+export function isSameFile(one: string, other: string): boolean {
+  return isSame(statOf(one), statOf(other));
+}
+
+function isOwn(file: string, name: string): boolean {
+  const database = basename(file);
+  if (name.toLowerCase().startsWith(database.toLowerCase())) return ENDING.test(name.slice(database.length));
+  return OLD.test(name);
+}
+
+type Identity = { readonly dev: bigint; readonly ino: bigint } | undefined;
+
+function isSame(one: Identity, other: Identity): boolean {
+  return one !== undefined && other !== undefined && one.dev === other.dev && one.ino === other.ino;
+}
+
+/** A path without links, also where nothing is there yet: then of its folder, or of where its last link leads. */
+function withoutLinks(path: string): string {
+  let place = resolve(path);
+  for (let links = 0; links < LINKS_MAX; links++) {
+    try {
+      return realpathSync(place);
+    } catch {
+      if (lstatOf(place)?.isSymbolicLink() !== true) break;
+      place = resolve(dirname(place), readlinkSync(place));
+    }
+  }
+  const folder = dirname(place);
+  return folder === place ? place : join(withoutLinks(folder), basename(place));
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path, { bigint: true });
+  } catch {
+    return undefined;
+  }
+}
+
+function lstatOf(path: string) {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}

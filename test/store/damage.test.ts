@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import type { KeptRow } from '../../src/core/item.ts';
+import { StartupError } from '../../src/errors.ts';
+import { SqliteStore } from '../../src/store/sqlite.ts';
+import type { EntityWrite, Kept } from '../../src/store/store.ts';
+import { folderFor } from './folder.ts';
+import { row, sorted } from './rows.ts';
+import { makeVersion1 } from './version_1.ts';
+
+const PLACES = 250;
+
+const entity = (kind: EntityWrite['kind'], id: string) => ({ kind, id, text: `{"id":"${id}","name":"Name of ${id}"}` });
+const ENTITIES = [entity('zone', 'hall'), entity('fence', 'dock'), entity('trackable', 'cart'), entity('zone', 'yard')];
+const SETTING: EntityWrite = { kind: 'setting', id: 'usage', text: '{"month":"eleventh"}' };
+const PAIR: KeptRow = { kind: 'collision', id: '["cart","lift"]', startMs: 5, bodies: '["where they met"]' };
+const ROWS = [...Array.from({ length: 60 }, (_, number) => row(number)), PAIR];
+
+function filled(context: TestContext): string {
+  const path = join(folderFor(context), 'data.dat');
+  const store = new SqliteStore(path, () => 'the-id-of-this-hub');
+  store.commit({ entities: [...ENTITIES, SETTING], rows: ROWS });
+  store.close();
+  return path;
+}
+
+/** Changes one letter, where a text stands in the file for the first time. */
+function change(path: string, text: string): void {
+  const bytes = readFileSync(path);
+  const place = bytes.indexOf(text);
+  assert.ok(place > 0, `${text} is not in the file`);
+  bytes[place] = (bytes[place] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+/** What a start serves. */
+function served(path: string, more: { acceptLoss?: boolean; notice?(text: string): void } = {}): Kept {
+  const store = new SqliteStore(path, randomUUID, { nowMs: 0, ...more });
+  try {
+    return store.load();
+  } finally {
+    store.close();
+  }
+}
+
+const DAMAGES: readonly { what: string; text: string; names: string; gone: (kept: Kept) => boolean }[] = [
+  {
+    what: 'an entity',
+    text: 'Name of dock',
+    names: 'fence "dock" (entity)',
+    gone: ({ entities }) => entities.length === 4 && entities.every(({ id }) => id !== 'dock'),
+  },
+  {
+    what: 'a last location',
+    text: '8.400012',
+    names: 'last location of provider "tag-12" (last_known)',
+    gone: ({ rows }) => rows.length === 60 && rows.every(({ id }) => id !== 'tag-12'),
+  },
+  {
+    what: 'a membership',
+    text: '[["fence-24"',
+    names: 'last location of provider "tag-24" (last_known)',
+    gone: ({ rows }) => rows.length === 60 && rows.every(({ id }) => id !== 'tag-24'),
+  },
+  {
+    what: 'a collision',
+    text: 'where they met',
+    names: 'collision of ["cart","lift"] (collision)',
+    gone: ({ rows }) => rows.length === 60 && rows.every(({ kind }) => kind !== 'collision'),
+  },
+  {
+    what: 'a setting',
+    text: 'eleventh',
+    names: 'setting "usage" (setting)',
+    gone: ({ entities }) => entities.length === 4 && entities.every(({ kind }) => kind !== 'setting'),
+  },
+];
+
+for (const { what, text, names, gone } of DAMAGES) {
+  test(`A start names ${what} that has changed in the file, and goes on without it where that is accepted`, (context) => {
+    const path = filled(context);
+    change(path, text);
+    const message =
+      `Cannot use the database ${path}: 1 damaged row, ${names}: npm run hub -- restore FILE puts a backup in its place, ` +
+      'npm start -- --accept-loss goes on with what is left';
+    for (const _ of [1, 2]) assert.throws(() => served(path), new StartupError(message));
+    const notices: string[] = [];
+    const kept = served(path, { acceptLoss: true, notice: (said) => notices.push(said) });
+    assert.deepEqual(notices, [`1 damaged row, ${names}: left out`]);
+    assert.ok(gone(kept));
+    // From then on nothing is damaged.
+    assert.deepEqual(served(path), kept);
+    const db = new Database(path, { readonly: true });
+    assert.equal(db.pragma('integrity_check', { simple: true }), 'ok');
+    db.close();
+  });
+}
+
+test('A start names ten of many damaged rows, and says how many there are', (context) => {
+  const path = filled(context);
+  const db = new Database(path);
+  db.exec("UPDATE last_known SET location = location || ' '");
+  db.close();
+  assert.throws(
+    () => served(path),
+    /: 60 damaged rows, last location of (.*, ){9}last location of \S+ "tag-9" .* and 50 more: npm/,
+  );
+});
+
+test('A start is refused when the id of the hub has changed in the file', (context) => {
+  const path = filled(context);
+  change(path, 'the-id-of-this-hub');
+  assert.throws(() => served(path), /1 damaged row, the file's own "hub_id" \(meta\): npm/);
+  served(path, { acceptLoss: true });
+  served(path);
+});
+
+test('Whatever bit of the file changes, a start serves what was kept or says in one line that it cannot', (context) => {
+  const path = filled(context);
+  const copy = join(folderFor(context), 'data.dat');
+  const bytes = readFileSync(path);
+  const whole = inOrder(served(path));
+  let refusals = 0;
+  for (let number = 0; number < PLACES; number++) {
+    const place = Math.floor((number * bytes.length) / PLACES) + (number % 7);
+    const changed = Buffer.from(bytes);
+    changed[place] = (changed[place] ?? 0) ^ (1 << (number % 8));
+    for (const ending of ['-wal', '-shm', '.running']) rmSync(copy + ending, { force: true });
+    writeFileSync(copy, changed);
+    try {
+      assert.deepEqual(inOrder(served(copy)), whole, `bit ${number % 8} of byte ${place}`);
+    } catch (error) {
+      assert.ok(error instanceof StartupError, `byte ${place}: ${String(error)}`);
+      assert.doesNotMatch(error.message, /\n/);
+      refusals++;
+    }
+  }
+  // The rest of the file is free, or in indexes, which check looks at.
+  assert.ok(refusals > PLACES / 3, `only ${refusals} of ${PLACES} were noticed`);
+});
+
+test('A migration gives each row that is there its checksum', (context) => {
+  const path = join(folderFor(context), 'data.dat');
+  makeVersion1(path, {
+    entities: [...ENTITIES, SETTING],
+    rows: Array.from({ length: 60 }, (_, number) => row(number)),
+  });
+  const kept = served(path);
+  assert.deepEqual([kept.entities.length, kept.rows.length], [5, 60]);
+  change(path, 'Name of hall');
+  assert.throws(() => served(path), /zone "hall" \(entity\)/);
+});
+
+test('Rows that are written over, deleted and written again have checksums that fit', (context) => {
+  const path = filled(context);
+  const copy = join(folderFor(context), 'data.dat');
+  const store = new SqliteStore(path, randomUUID);
+  const changed = [row(3, { atMs: 1_800_000_000_000.5 }), { kind: 'provider', id: 'tag-4', gone: true } as const];
+  store.commit({ entities: [{ ...entity('zone', 'hall'), text: '{"id":"hall","name":"倉庫 🚚"}' }], rows: changed });
+  store.commit({ entities: [{ ...SETTING, text: undefined }], rows: [row(4), PAIR] });
+  store.close();
+  copyFileSync(path, copy);
+  const kept = served(copy);
+  assert.deepEqual([kept.entities.length, kept.rows.length], [4, 61]);
+});
+
+function inOrder({ entities, rows, hubId }: Kept) {
+  return { entities, rows: sorted(rows), hubId };
+}

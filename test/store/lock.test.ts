@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { linkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { SqliteStore } from '../../src/store/sqlite.ts';
+import { folderFor } from './folder.ts';
+
+const CHILD = new URL('./committing_child.ts', import.meta.url).pathname;
+
+/** A process that has a database, and says so. */
+async function holder(context: TestContext, path: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [CHILD, 'hold', path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  context.after(() => void child.kill('SIGKILL'));
+  await once(child.stdout ?? assert.fail('no output'), 'data');
+  return child;
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+/** Each way to get past the lock file, and the name under which the database is then. */
+const WAYS: readonly { what: string; go(path: string, folder: string): string }[] = [
+  {
+    what: 'whose lock was removed',
+    go(path) {
+      rmSync(`${path}.lock`);
+      return path;
+    },
+  },
+  {
+    what: 'under a hard link in another folder',
+    go(path, folder) {
+      linkSync(path, join(folder, 'data.dat'));
+      return join(folder, 'data.dat');
+    },
+  },
+  {
+    what: 'under a symbolic link in another folder',
+    go(path, folder) {
+      symlinkSync(path, join(folder, 'data.dat'));
+      return join(folder, 'data.dat');
+    },
+  },
+  {
+    what: 'in a folder under another name, whose lock was removed',
+    go(path, folder) {
+      symlinkSync(join(path, '..'), join(folder, 'there'));
+      rmSync(`${path}.lock`);
+      return join(folder, 'there', 'data.dat');
+    },
+  },
+];
+
+for (const { what, go } of WAYS) {
+  test(`SqliteStore refuses a database that another process has, ${what}`, async (context) => {
+    const path = join(folderFor(context), 'data.dat');
+    // It was closed once, so that it has no log that another name would not have.
+    new SqliteStore(path, randomUUID).close();
+    const child = await holder(context, path);
+    const name = go(path, folderFor(context));
+    for (const _ of [1, 2]) {
+      assert.throws(() => new SqliteStore(name, randomUUID), {
+        name: 'StartupError',
+        message: new RegExp(`^Cannot use the database ${name}: another hub is using it`),
+      });
+    }
+    await killed(child);
+    const store = new SqliteStore(path, randomUUID);
+    store.commit({ entities: [{ kind: 'zone', id: 'a', text: '{}' }], rows: [] });
+    store.close();
+  });
+}
+
+test('SqliteStore starts beside a backup that goes on since its last hub was killed', async (context) => {
+  const path = join(folderFor(context), 'data.dat');
+  const child = await holder(context, path);
+  const reader = new Database(path, { readonly: true });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM entity').get();
+  await killed(child);
+  new SqliteStore(path, randomUUID).close();
+  reader.close();
+});
+
+test('SqliteStore is refused where somebody has the database and the lock is another than its last hub had', (context) => {
+  const path = join(folderFor(context), 'data.dat');
+  new SqliteStore(path, randomUUID).close();
+  const reader = new Database(path, { readonly: true });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM entity').get();
+  // Aside, so that no other file gets its number.
+  renameSync(`${path}.lock`, `${path}.lock.old`);
+  assert.throws(() => new SqliteStore(path, randomUUID), /another hub is using it, or another program$/);
+  reader.close();
+  new SqliteStore(path, randomUUID).close();
+});

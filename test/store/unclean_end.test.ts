@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { StartupError } from '../../src/errors.ts';
+import { rowSum } from '../../src/store/row_sum.ts';
+import { bootId } from '../../src/store/running_mark.ts';
+import { SqliteStore } from '../../src/store/sqlite.ts';
+import { folderFor } from './folder.ts';
+import { row } from './rows.ts';
+
+const COMMITS = 12;
+/** The last commit that waited for the disk. */
+const SYNCED = 8;
+const FILES = ['', '-wal', '.running'] as const;
+const FRAME = 24 + 4096;
+const HEADER = 32;
+
+/** What a hub leaves behind that is killed, and how long its log was after each commit. */
+interface Left {
+  readonly path: string;
+  readonly logAfter: readonly number[];
+}
+
+function leftBehind(context: TestContext): Left {
+  const running = join(folderFor(context), 'data.dat');
+  const path = join(folderFor(context), 'data.dat');
+  const store = new SqliteStore(running, randomUUID);
+  const logAfter = [0];
+  for (let commit = 1; commit <= COMMITS; commit++) {
+    const zone = { kind: 'zone' as const, id: `zone-${commit}`, text: '{}' };
+    const rows = Array.from({ length: 20 }, (_, number) => row(commit * 20 + number));
+    store.commit(commit <= SYNCED ? { entities: [zone], rows } : { entities: [], rows });
+    logAfter.push(statSync(`${running}-wal`).size);
+  }
+  for (const ending of FILES) copyFileSync(running + ending, path + ending);
+  store.close();
+  return { path, logAfter };
+}
+
+/** A copy in a folder of its own. */
+function copyOf({ path }: Left, context: TestContext): string {
+  const to = join(folderFor(context), 'data.dat');
+  for (const ending of FILES) if (existsSync(path + ending)) copyFileSync(path + ending, to + ending);
+  return to;
+}
+
+/** How many of the commits are there, after a start that says nothing. */
+function commitsAfterStart(path: string): number {
+  const store = new SqliteStore(path, randomUUID, { nowMs: 0, notice: (text) => assert.fail(text) });
+  const { rows } = store.load();
+  store.close();
+  assert.equal(rows.length % 20, 0, 'a commit is whole');
+  return rows.length / 20;
+}
+
+function refused(path: string, says: RegExp): void {
+  const before = readFileSync(path);
+  assert.throws(
+    () => new SqliteStore(path, randomUUID),
+    (error) => {
+      assert.ok(error instanceof StartupError, String(error));
+      assert.match(error.message, says);
+      assert.match(
+        error.message,
+        /: npm run hub -- restore FILE .*, npm start -- --accept-loss goes on with what is left$/,
+      );
+      assert.doesNotMatch(error.message, /\n/);
+      return true;
+    },
+  );
+  assert.deepEqual(readFileSync(path), before);
+}
+
+/** As if the system had been started again since. */
+function withPowerLost(path: string): void {
+  const { commits, synced } = JSON.parse(readFileSync(`${path}.running`, 'utf8'));
+  const boot = 'another';
+  const sum = rowSum('mark', boot, `${commits} ${synced}`);
+  writeFileSync(`${path}.running`, JSON.stringify({ boot, commits, synced, sum }));
+}
+
+test('A start after the death of the process says nothing, and has everything', (context) => {
+  assert.equal(commitsAfterStart(copyOf(leftBehind(context), context)), COMMITS);
+});
+
+const NUMBERED = { skip: bootId() === '' && 'this system does not number its starts' };
+
+test('A start is refused after the death of the process wherever the log was cut', NUMBERED, (context) => {
+  const left = leftBehind(context);
+  const { length } = readFileSync(`${left.path}-wal`);
+  const places = [1, HEADER - 1, HEADER, HEADER + 1, HEADER + FRAME, length >> 1, length - FRAME, length - 1];
+  for (const place of [...places, ...left.logAfter.slice(1, -1)]) {
+    const path = copyOf(left, context);
+    truncateSync(`${path}-wal`, place);
+    refused(path, /the last \d+ of 13 commits are lost, for its log .*data\.dat-wal was cut, is damaged/);
+  }
+});
+
+test('A start is refused wherever a bit of the log has changed', NUMBERED, (context) => {
+  const left = leftBehind(context);
+  const { length } = readFileSync(`${left.path}-wal`);
+  for (let part = 0; part < 25; part++) {
+    const path = copyOf(left, context);
+    const log = readFileSync(`${path}-wal`);
+    const place = Math.floor((part * (length - 1)) / 24);
+    log[place] = (log[place] ?? 0) ^ 16;
+    writeFileSync(`${path}-wal`, log);
+    // The number of a checkpoint, in the header, says nothing of the frames.
+    refused(path, /commits are lost, for its log .* was cut, is damaged before its end/);
+  }
+});
+
+for (const [how, lose] of [
+  ['removed', (path: string) => rmSync(`${path}-wal`)],
+  ['emptied', (path: string) => truncateSync(`${path}-wal`, 0)],
+] as const) {
+  test(`A start is refused when the log was ${how}`, (context) => {
+    const path = copyOf(leftBehind(context), context);
+    lose(path);
+    refused(path, /the last \d+ of \d+ commits are lost, for its log .*data\.dat-wal is missing: /);
+    // It is so again.
+    refused(path, /commits are lost/);
+    const notices: string[] = [];
+    const opening = { nowMs: 0, acceptLoss: true, notice: (text: string) => notices.push(text) };
+    new SqliteStore(path, randomUUID, opening).close();
+    assert.equal(notices.length, 1);
+    assert.match(notices[0] ?? '', /^Going on without what is lost: the last \d+ of \d+ commits/);
+    commitsAfterStart(path);
+  });
+}
+
+test('A start is refused with the log of another time', NUMBERED, (context) => {
+  const left = leftBehind(context);
+  const path = copyOf(left, context);
+  copyFileSync(`${leftBehind(context).path}-wal`, `${path}-wal`);
+  truncateSync(`${path}-wal`, left.logAfter[2]);
+  refused(path, /is of another time/);
+});
+
+test('A commit that was not finished is left out without a word', (context) => {
+  const path = copyOf(leftBehind(context), context);
+  const log = readFileSync(`${path}-wal`);
+  writeFileSync(`${path}-wal`, Buffer.concat([log, log.subarray(HEADER, HEADER + FRAME + 1000)]));
+  assert.equal(commitsAfterStart(path), COMMITS);
+});
+
+test('After a loss of power a start says nothing wherever the log ends behind what was on the disk, and is refused before', (context) => {
+  const left = leftBehind(context);
+  const certain = left.logAfter[SYNCED] ?? assert.fail();
+  const end = left.logAfter.at(-1) ?? assert.fail();
+  for (let part = 0; part <= 24; part++) {
+    const place = Math.floor((part * end) / 24);
+    const path = copyOf(left, context);
+    withPowerLost(path);
+    truncateSync(`${path}-wal`, place);
+    if (place < certain) refused(path, /the last \d+ of 9 commits are lost/);
+    else
+      assert.equal(
+        commitsAfterStart(path),
+        left.logAfter.findLastIndex((length) => length <= place),
+      );
+  }
+});
+
+test('After a loss of power a start says nothing of what was scrambled behind what was on the disk', (context) => {
+  const left = leftBehind(context);
+  const path = copyOf(left, context);
+  withPowerLost(path);
+  const log = readFileSync(`${path}-wal`);
+  writeFileSync(`${path}-wal`, log.fill(0, (left.logAfter[SYNCED] ?? 0) + 100, (left.logAfter[SYNCED] ?? 0) + 5000));
+  assert.equal(commitsAfterStart(path), SYNCED);
+});
+
+test('A stop in order leaves no mark, so that the database can be put anywhere', (context) => {
+  const path = join(folderFor(context), 'data.dat');
+  const store = new SqliteStore(path, randomUUID);
+  assert.ok(existsSync(`${path}.running`));
+  store.close();
+  assert.ok(!existsSync(`${path}.running`));
+});
+
+test('A mark that cannot be read keeps no hub from starting', (context) => {
+  for (const text of ['', 'rubbish', '{"boot":"","commits":99,"synced":99,"sum":0}']) {
+    const path = copyOf(leftBehind(context), context);
+    writeFileSync(`${path}.running`, text);
+    assert.equal(commitsAfterStart(path), COMMITS);
+  }
+});
