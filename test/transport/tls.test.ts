@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { WebSocket } from 'ws';
 import type { HubError } from '../../src/errors.ts';
 import { makeCertificate, type TestCertificate, writeCertificate } from '../support/certificates.ts';
 import { freePort } from '../support/free_port.ts';
+import { listening } from '../support/listening.ts';
 import { echo, raw, SOCKET_PATH, serve } from './harness.ts';
 
 const MODES = [
@@ -239,31 +240,6 @@ test('requests are counted by the address of the client, also behind the front',
   assert.ok(statuses.includes(429));
   assert.equal((await ask(port, { made })).status, 200);
 });
-
-/** The TCP ports that this process listens on, and the paths of its other sockets that do (proc(5)). */
-function listening(): { readonly ports: readonly number[]; readonly paths: readonly string[] } {
-  const own = new Set(readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`)));
-  const rowsOf = (table: string) => {
-    const [, ...rows] = readFileSync(`/proc/net/${table}`, 'utf8').trim().split('\n');
-    return rows.map((row) => row.trim().split(/ +/));
-  };
-  const ports = [...rowsOf('tcp'), ...rowsOf('tcp6')].flatMap(([, local = '', , state, , , , , , inode]) => {
-    return state === '0A' && own.has(`socket:[${inode}]`) ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : [];
-  });
-  const paths = rowsOf('unix').flatMap(([, , , flags, , , inode, path]) => {
-    const isListening = (Number.parseInt(flags ?? '', 16) & 0x10000) !== 0;
-    return isListening && path !== undefined && own.has(`socket:[${inode}]`) ? [path] : [];
-  });
-  return { ports: [...new Set(ports)], paths };
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return ''; // That of the folder that was listed is closed by now.
-  }
-}
 
 test('nobody reaches the server behind the front but this user', { skip }, async (t) => {
   const before = listening();
