@@ -69,7 +69,8 @@ export type Query =
 
 /**
  * Answer to a read. `texts` are JSON texts of locations or motions (GeoJSON Features when the view says so), `of` the
- * ids of their objects, in a list that is limited; `ids` are the ids of entities. `absent` when the object has no data, `unplaced` when it cannot be shown in the wanted view.
+ * ids of their objects, in a list that is limited; `ids` are the ids of entities. `absent` when the object has no data,
+ * `unplaced` when it cannot be shown in the wanted view.
  */
 export type Answer =
   | { readonly texts: readonly string[]; readonly of?: readonly string[] }
