@@ -1,0 +1,143 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { RawSocket } from '../../support/raw_socket.ts';
+import { attack, newReport } from '../attack.ts';
+
+/** What an attacker knows of the hub, and what it notes. */
+export interface Siege {
+  readonly port: number;
+  /** Aborted at the end. */
+  readonly signal: AbortSignal;
+  /** Notes an answer: its HTTP status, 0 where the connection ended without one. */
+  answered(status: number): void;
+}
+
+const BODY_BYTES = 9_900_000;
+const HOLD_MS = 3000;
+/** Opcode of a frame of text, the only one of its message. */
+const TEXT = 1;
+
+/** Everything that was found to hurt a hub, again and again until the end. */
+export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => Promise<void>>> = {
+  'bodies that never end': (siege) =>
+    held(siege, 40, (socket) => {
+      socket.write(`POST /v2/zones HTTP/1.1\r\nHost: h\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`);
+      socket.write(Buffer.alloc(BODY_BYTES - 1, ' '));
+    }),
+  'answers that nobody reads': (siege) =>
+    held(siege, 4, (socket) => {
+      socket.pause();
+      socket.write('GET /v2/openapi.json HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(4000));
+    }),
+  'subscribers that do not read': async (siege) => {
+    const sleepers = await Promise.all(Array.from({ length: 10 }, () => openSocket(siege)));
+    for (const sleeper of sleepers) {
+      sleeper.send(TEXT, '{"event":"subscribe","topic":"location_updates"}');
+      sleeper.pause();
+    }
+    await rest(siege);
+    for (const sleeper of sleepers) sleeper.close();
+  },
+  'frames that never end': (siege) =>
+    held(siege, 10, (socket) => {
+      socket.write(upgradeOf());
+      // A masked frame of 15 MB, of which the last byte is missing.
+      const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+      head.writeBigUInt64BE(15_000_000n, 2);
+      socket.write(head);
+      socket.write(Buffer.alloc(14_999_999, ' '));
+    }),
+  'headers by the byte': (siege) => held(siege, 50, (socket) => socket.write('GET /v2/zones HTTP/1.1\r\nHo')),
+  'sources of 8 MB': async (siege) => {
+    await put(siege, '/v2/providers/hostile/location', {
+      provider_id: 'hostile',
+      provider_type: 'uwb',
+      source: 's'.repeat(8_000_000),
+      position: { type: 'Point', coordinates: [9, 50] },
+    });
+    await rest(siege, 500);
+  },
+  'renderings that nobody gets': async (siege, round) => {
+    const socket = await openSocket(siege);
+    for (let n = 0; n < 492; n++) {
+      const params = { crs: `EPSG:${32_601 + (n % 60)}`, provider_id: `nobody ${n}` };
+      socket.send(
+        TEXT,
+        JSON.stringify({ event: 'subscribe', topic: round % 2 ? 'location_updates' : 'trackable_motions', params }),
+      );
+    }
+    await rest(siege);
+    socket.close();
+  },
+  'stars of 100,000 positions': async (siege) => {
+    const ring = Array.from({ length: 99_999 }, (_, n) => {
+      const angle = (n * 2 * Math.PI * 49_999) / 99_999;
+      return [9 + Math.cos(angle) / 100, 50 + Math.sin(angle) / 100];
+    });
+    await post(siege, '/v2/fences', { region: { type: 'Polygon', coordinates: [[...ring, ring[0]]] } });
+    await rest(siege);
+  },
+  'a chain of parents': async (siege, round) => {
+    let parent: string | undefined;
+    for (let n = 0; n < 40; n++) {
+      const id = `0c5c1b0e-54b5-4b64-8d5f-${String(round % 100).padStart(4, '0')}${String(n).padStart(8, '0')}`;
+      await post(siege, '/v2/trackables', { id, type: 'omlox', ...(parent && { parent }) });
+      parent = id;
+    }
+    await rest(siege);
+  },
+  'lists within lists': async (siege) => {
+    await post(siege, '/v2/zones', `${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}`);
+    await rest(siege, 500);
+  },
+  'names that look like numbers': async (siege) => {
+    const properties = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [String(n * 7), n]));
+    await post(siege, '/v2/trackables', { type: 'omlox', properties });
+    await rest(siege, 500);
+  },
+  'what chance brings': async (siege, round) => {
+    const report = newReport();
+    await attack(siege.port, { count: 400, seed: round, report });
+    for (const [status, count] of report.statuses) for (let n = 0; n < count; n++) siege.answered(status);
+  },
+};
+
+async function rest({ signal }: Siege, ms = HOLD_MS): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** Opens connections, has something sent on each, and holds them for a while. */
+async function held(siege: Siege, count: number, send: (socket: Socket) => void): Promise<void> {
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect(siege.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.once('data', (chunk: Buffer) => siege.answered(statusOf(chunk.toString('latin1'))));
+    send(socket);
+    return socket;
+  });
+  await rest(siege);
+  for (const socket of sockets) socket.resetAndDestroy();
+}
+
+function openSocket({ port }: Siege): Promise<RawSocket> {
+  return RawSocket.open(port, '/v2/ws/socket', 'siege');
+}
+
+function upgradeOf(): string {
+  const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+  return `GET /v2/ws/socket HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n`;
+}
+
+function statusOf(answer: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+}
+
+const put = (siege: Siege, path: string, body: unknown) => send(siege, 'PUT', path, body);
+const post = (siege: Siege, path: string, body: unknown) => send(siege, 'POST', path, body);
+
+async function send({ port, answered }: Siege, method: string, path: string, body: unknown): Promise<void> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const reply = await fetch(`http://127.0.0.1:${port}${path}`, { method, body: text }).catch(() => undefined);
+  await reply?.arrayBuffer().catch(() => undefined);
+  answered(reply?.status ?? 0);
+}

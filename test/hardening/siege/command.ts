@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Bed, type Measured } from '../../../bench/process/bed.ts';
+import { residentMb } from '../../../bench/process/proc.ts';
+import { polygonFences, sideFor } from '../../../bench/profiles/site.ts';
+
+/**
+ * `npm run siege -- --minutes 10`: attackers of every kind beside honest load. Prints what the honest ones notice, and ends
+ * with 1 when something acknowledged is lost, memory is not bounded, or an answer is a fault of the hub.
+ */
+const RATE = 10_000;
+const PER_MESSAGE = 100;
+const PROVIDERS = 5_000;
+const FENCES = 500;
+const CALM_SECONDS = 20;
+const WARMUP_SECONDS = 5;
+const RSS_MAX_MB = 1500;
+const SLOWER_MAX = 3;
+const BACK_WITHIN_SECONDS = 30;
+const BACK_TO = 1.2;
+const SAMPLE_MS = 500;
+
+const ATTACKERS = fileURLToPath(new URL('attackers.ts', import.meta.url));
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
+const seconds = Math.max(10, Number(values.minutes) * 60);
+const say = (line: string): void => console.error(`… ${line}`);
+
+const sideMetres = sideFor(FENCES);
+const bed = await Bed.open({
+  plan: {
+    kind: 'walk',
+    way: 'put-many',
+    connections: 8,
+    perMessage: PER_MESSAGE,
+    providers: PROVIDERS,
+    sideMetres,
+    stepMetres: 1.4,
+  },
+  groups: [
+    { name: 'location_updates', topic: 'location_updates', params: [{}] },
+    { name: 'fence_events', topic: 'fence_events', params: [{}] },
+  ],
+  async create(rest) {
+    await rest.createAll('/fences', polygonFences({ count: FENCES, vertices: 16, sideMetres, radiusMetres: [15, 25] }));
+  },
+});
+const perSecond = RATE / PER_MESSAGE;
+
+say(`${RATE} locations a second for ${CALM_SECONDS} s, without attackers`);
+const calm = await bed.measure({ perSecond, warmupSeconds: WARMUP_SECONDS, seconds: CALM_SECONDS });
+const before = residentMb(bed.hub.pid);
+
+say(`the same for ${seconds} s, with attackers`);
+const attackers = spawn(process.execPath, [ATTACKERS, String(bed.hub.port)], { stdio: ['pipe', 'pipe', 'inherit'] });
+const report = text(attackers.stdout);
+const watch = watchMemory(bed.hub.pid);
+const besieged = await bed.measure({ perSecond, warmupSeconds: WARMUP_SECONDS, seconds });
+const most = watch.stop();
+attackers.stdin.end();
+const { rounds, statuses } = JSON.parse(await report) as {
+  rounds: Record<string, number>;
+  statuses: Record<string, number>;
+};
+await once(attackers, 'close').catch(() => undefined);
+
+await delay(BACK_WITHIN_SECONDS * 1000);
+const afterwards = residentMb(bed.hub.pid);
+const { lost, accepted } = await bed.balance();
+await bed.close();
+
+const [calmMs, besiegedMs] = [p99(calm), p99(besieged)];
+const faults = Object.entries(statuses).filter(([status]) => Number(status) >= 500 && !['503', '505'].includes(status));
+const verdicts: readonly (readonly [holds: boolean, name: string, facts: string])[] = [
+  [besiegedMs <= SLOWER_MAX * calmMs, 'honest p99', `${calmMs.toFixed(1)} ms, under siege ${besiegedMs.toFixed(1)} ms`],
+  [
+    besieged.seenPerSecond > 0.99 * RATE,
+    'honest load',
+    `${Math.round(besieged.seenPerSecond)} locations a second seen`,
+  ],
+  [lost === 0, 'nothing is lost', `${accepted} accepted, ${lost} lost`],
+  [most <= RSS_MAX_MB, 'memory is bounded', `${before.toFixed(0)} MB, at most ${most.toFixed(0)} MB`],
+  [
+    afterwards <= BACK_TO * before,
+    'memory comes back',
+    `${afterwards.toFixed(0)} MB ${BACK_WITHIN_SECONDS} s afterwards`,
+  ],
+  [faults.length === 0, 'no fault is answered', counted(statuses)],
+];
+for (const [name, count] of Object.entries(rounds)) say(`${count} rounds of: ${name}`);
+for (const [holds, name, facts] of verdicts)
+  console.log(`${(holds ? 'ok' : 'NOT').padEnd(5)}${name.padEnd(22)}${facts}`);
+process.exit(verdicts.every(([holds]) => holds) ? 0 : 1);
+
+function p99({ latency }: Measured): number {
+  return latency['fence_events']?.p99 ?? Number.NaN;
+}
+
+function counted(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([key, count]) => `${key}: ${count}`)
+    .join(', ');
+}
+
+function watchMemory(pid: number): { stop(): number } {
+  let most = residentMb(pid);
+  const timer = setInterval(() => {
+    most = Math.max(most, residentMb(pid));
+  }, SAMPLE_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      return most;
+    },
+  };
+}
