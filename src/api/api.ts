@@ -41,7 +41,7 @@ export function admitBodies(hub: ApiDeps): AdmitBody {
   const reply = new Replies(hub);
   const handle = createApi(hub);
   const { authorization } = hub;
-  return (head) => {
+  const admit: AdmitBody = (head) => {
     const match = router.find(head.path);
     const route = match?.methods.get(head.method as Method);
     if (match === undefined || route?.body === undefined) {
@@ -50,13 +50,13 @@ export function admitBodies(hub: ApiDeps): AdmitBody {
     }
     const target = authorization?.targets.of(route, match);
     if (authorization === undefined || target === undefined) return undefined;
+    const access = authorization.admit(target, bearerToken(head.header('authorization')));
+    return access instanceof Promise ? access.then(() => undefined) : undefined;
+  };
+  return (head) => {
     try {
-      const access = authorization.admit(target, bearerToken(head.header('authorization')));
-      if (!(access instanceof Promise)) return undefined;
-      return access.then(
-        () => undefined,
-        (error: unknown) => refuse(error, head, reply),
-      );
+      const refused = admit(head);
+      return refused instanceof Promise ? refused.catch((error: unknown) => refuse(error, head, reply)) : refused;
     } catch (error) {
       return refuse(error, head, reply);
     }

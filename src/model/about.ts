@@ -220,4 +220,6 @@ export const ABOUT = {
   LineString: { description: 'A GeoJSON line.' },
   Feature: { description: 'A GeoJSON feature: an object by its geometry; its properties are the other members.' },
   FeatureCollection: { description: 'A list of GeoJSON features.' },
+  FenceEventFeature: { description: 'A fence event as a GeoJSON feature: its geometry is that of the fence.' },
+  FenceEventCollection: { description: 'A list of fence events as GeoJSON features.' },
 } as const;

@@ -48,13 +48,22 @@ const Geometry = Choice([Point, Polygon, LineString], {
 });
 
 /** What the hub makes of an object for clients that draw maps. Its properties are the members but the geometry. */
-export const Feature = Named('Feature', {
-  type: kind('Feature'),
-  geometry: Type.Union([Geometry, Type.Null()], { description: 'Null where it may not be read.' }),
-  properties: Properties,
-});
+export const Feature = Named('Feature', { type: kind('Feature'), geometry: Geometry, properties: Properties });
 
 export const FeatureCollection = Named('FeatureCollection', {
   type: kind('FeatureCollection'),
   features: Type.Array(Feature, { description: 'One for each object.' }),
+});
+
+/** The same of fence events: where a fence is may be hidden from who owns it, with its zone. */
+export const FenceEventCollection = Named('FenceEventCollection', {
+  type: kind('FeatureCollection'),
+  features: Type.Array(
+    Named('FenceEventFeature', {
+      type: kind('Feature'),
+      geometry: Type.Union([Geometry, Type.Null()], { description: 'Null where it may not be read.' }),
+      properties: Properties,
+    }),
+    { description: 'One for each event.' },
+  ),
 });

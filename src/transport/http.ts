@@ -96,7 +96,13 @@ export class HttpSide {
 
   /** Asks whether the client may send a large body, by its headers alone; nothing more is read meanwhile. */
   #askToAdmit(exchange: Exchange): void {
-    const refused = this.#options.admitBody(exchange);
+    let refused: ReturnType<AdmitBody>;
+    try {
+      refused = this.#options.admitBody(exchange);
+    } catch (error) {
+      this.#fail(exchange, error);
+      return;
+    }
     if (!(refused instanceof Promise)) {
       if (refused !== undefined) this.#answer(exchange, refused);
       else exchange.admission = 'given';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { reportOn } from '../../src/store/report.ts';
 import { SocketClient } from '../support/socket_client.ts';
 import { type Disk, limitedDisk, smallDisk } from './full_disk.ts';
@@ -39,11 +40,12 @@ async function outlive(disk: Disk, isFast: boolean): Promise<void> {
   const refused = await create(hub, 503);
   assert.equal((await hub.get(`/trackables/${refused}`))?.status, 404);
   for (let east = 1; east <= 20; east++) {
-    const answered = await hub.put('/providers/early/location', locationOf('early', east / 10));
+    // Longer each time: what is no longer than before may still fit.
+    const properties = { note: 'x'.repeat(1000 * east) };
+    const answered = await hub.put('/providers/early/location', locationOf('early', east / 10, { properties }));
     assert.equal(answered?.status, isFast ? 204 : 503, JSON.stringify(answered?.body));
   }
-  const database = await databaseOf(hub);
-  assert.equal(database.state, 'failing');
+  const database = await failing(hub);
   assert.match(database.error ?? '', disk.says);
   assert.ok((database.pending_rows ?? 0) > 0 && Date.parse(database.failing_since ?? '') > 0, JSON.stringify(database));
   // A subscriber must not miss what has happened.
@@ -97,6 +99,15 @@ interface Database {
 
 async function databaseOf(hub: HubProcess): Promise<Database> {
   return (await hub.get('/health/system'))?.body.database;
+}
+
+/** What is said of the database once it fails: rows are written a moment after they were accepted. */
+async function failing(hub: HubProcess): Promise<Database> {
+  for (;;) {
+    const database = await databaseOf(hub);
+    if (database.state === 'failing') return database;
+    await delay(20);
+  }
 }
 
 test('A hub that is stopped while its disk is full says what is lost, and the rest is sound', async (context: TestContext) => {

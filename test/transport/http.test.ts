@@ -94,6 +94,19 @@ test('a body over the limit is answered 413 with an error body, and the connecti
   }
 });
 
+test('a fault in whoever admits a large body is answered and reported, and the server lives on', async (t) => {
+  const faults = [new HubError('HUB_BAD_REQUEST', 'path: is bad'), new Error('a fault')];
+  const { url, reported } = await serve(t, {
+    admitBody() {
+      throw faults.shift();
+    },
+  });
+  const send = () => fetch(url, { method: 'PUT', body: 'x'.repeat(100_000) });
+  assert.deepEqual([(await send()).status, (await send()).status], [400, 500]);
+  assert.deepEqual(reported.map(String), ['Error: a fault']);
+  assert.equal((await fetch(url)).status, 200);
+});
+
 test('a body of exactly the limit is taken', async (t) => {
   const { url } = await serve(t, { bodyMaxBytes: 1000 });
   const reply = await fetch(url, { method: 'PUT', body: 'x'.repeat(1000) });

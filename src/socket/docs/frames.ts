@@ -1,6 +1,6 @@
 import Type, { type TObject } from 'typebox';
 import { TOPIC_NAMES, type TopicName, topicName } from '../../fanout/topic_name.ts';
-import { FeatureCollection } from '../../model/geojson.ts';
+import { FeatureCollection, FenceEventCollection } from '../../model/geojson.ts';
 import { AnyType, documented, OneOf, Properties } from '../../model/schema.ts';
 import { TOPIC_PAYLOADS } from '../../model/topic_payloads.ts';
 import { PUBLISH_PARAMS, subscriptionParams } from '../params.ts';
@@ -87,6 +87,7 @@ export function eventFrame(topic: string): TObject {
 }
 
 function payloadOf({ topic, geojson }: TopicName) {
-  const element = geojson ? FeatureCollection : TOPIC_PAYLOADS[topic];
+  const collection = topic === 'fence_events' ? FenceEventCollection : FeatureCollection;
+  const element = geojson ? collection : TOPIC_PAYLOADS[topic];
   return Type.Array(element, { description: 'One or more.' });
 }
