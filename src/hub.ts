@@ -168,7 +168,7 @@ async function fill(parts: Parts, reading: Reading, config: Config): Promise<voi
   rules.load(keptSetting(kept, RULES_SETTING));
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
-  await Promise.all([shards.settled(), collisions.lane.settled()]);
+  await Promise.all([shards.settled(), collisions.settled()]);
   // What the start has left behind would stay until the engine needs the room: a hub with little to do may never.
   if (kept.length < MANY) garbageCollector()();
   // From here on time counts.
@@ -192,7 +192,7 @@ async function fill(parts: Parts, reading: Reading, config: Config): Promise<voi
   collisions.restore(pairs, delayMs);
   // A worker takes some 400 ms to start. The first location should not wait for that.
   for (const lane of [...shards.lanes.map(({ lane }) => lane), collisions.lane]) lane.wake();
-  await Promise.all([shards.settled(), collisions.lane.settled()]);
+  await Promise.all([shards.settled(), collisions.settled()]);
 }
 
 type Running = Parts & { readonly operation: Operation };
@@ -281,7 +281,7 @@ async function finish({ ticker, entities, zoneMoves, shards, collisions, writer,
   await shards.kept().catch(() => undefined);
   await zoneMoves.close();
   await shards.settled().catch(() => undefined);
-  await collisions.lane.settled().catch(() => undefined);
+  await collisions.settled().catch(() => undefined);
   await operation.close();
   await writer.close();
   await Promise.all([shards.close(), collisions.close()]);

@@ -126,6 +126,16 @@ export class CollisionLane {
     return this.#unfinished.bytes;
   }
 
+  /** Resolves when all that the shards have handed on is done, and what came of it. */
+  async settled(): Promise<void> {
+    await this.lane.settled();
+    // A batch that began before the last shard was done leaves what has waited for that to another one.
+    while (this.#waiting > 0 && this.#options.firstUndone() === undefined) {
+      this.lane.wake();
+      await this.lane.settled();
+    }
+  }
+
   memory(): Promise<ThreadMemory | undefined> {
     return this.#thread.memory();
   }

@@ -118,7 +118,7 @@ export async function openTestHub(
       // A question waits for objects that are on their way between shards, which settled alone does not.
       await hub.shards.ask({ ask: 'trackable_motions', view: { crs: 'EPSG:4326' } });
       await hub.shards.settled();
-      await hub.collisions.lane.settled();
+      await hub.collisions.settled();
       await settleSockets();
     },
     close,

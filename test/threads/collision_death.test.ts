@@ -147,6 +147,6 @@ test('A collision is told at once where it cannot be kept', async (t) => {
   running.location('tag 0', metres(0, 0));
   running.location('tag 1', metres(3, 0));
   await running.shards.settled().catch(() => undefined);
-  await running.collisions.lane.settled();
+  await running.collisions.settled();
   assert.equal(collisionsOf(running).length, 1);
 });

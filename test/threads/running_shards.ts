@@ -137,7 +137,7 @@ export class RunningShards {
     for (const { lane } of this.shards.lanes) lane.wake();
     await this.shards.settled();
     this.collisions.lane.wake();
-    await this.collisions.lane.settled();
+    await this.collisions.settled();
   }
 
   /** Entries and exits so far, as `entry provider a fence-1`. */
