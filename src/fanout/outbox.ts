@@ -126,7 +126,8 @@ export class Outbox implements Subscriber, Waiting {
   #networkHasRoom(): boolean {
     const bufferedBytes = this.#peer.bufferedBytes();
     this.#count(this.#waitingBytes + bufferedBytes);
-    return bufferedBytes < this.#options.networkMaxBytes;
+    // To count may have closed this very connection.
+    return !this.#closed && bufferedBytes < this.#options.networkMaxBytes;
   }
 
   #count(bytes: number): void {
@@ -137,6 +138,7 @@ export class Outbox implements Subscriber, Waiting {
   }
 
   #wait(frame: Frame): void {
+    if (this.#closed) return;
     this.#waiting.push(frame);
     this.#waitingBytes += frame.bytes;
     const bytes = this.waitingBytes();

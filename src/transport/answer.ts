@@ -42,13 +42,14 @@ function sendAsRead(response: NativeResponse, body: Uint8Array, unsent: CountUns
   const [, hasEnded] = response.tryEnd(body, body.length);
   if (hasEnded) return;
   const waiting = new UnreadAnswer(response, unsent);
-  waiting.now(body.length - response.getWriteOffset());
   response.onAborted(() => waiting.now(0));
   response.onWritable((takenBytes) => {
     const [hasTakenAll, ended] = response.tryEnd(body.subarray(takenBytes), body.length);
     waiting.now(ended ? 0 : body.length - response.getWriteOffset());
     return hasTakenAll;
   });
+  // Last, since it may close the connection.
+  waiting.now(body.length - response.getWriteOffset());
 }
 
 class UnreadAnswer implements Waiting {

@@ -63,8 +63,7 @@ export class Browsers {
     const { origins, foreign } = this.#rules;
     if (origins.includes(origin) || origins.includes(ANY)) return undefined;
     const authority = origin.slice(origin.indexOf('//') + 2).toLowerCase();
-    // A proxy may have put its own name for the hub into Host. A page of another
-    // origin cannot send X-Forwarded-Host unasked.
+    // A proxy may put its own name for the hub into Host. No page of another origin can send X-Forwarded-Host unasked.
     if (authority === host?.toLowerCase() || authority === request.header('x-forwarded-host')?.toLowerCase()) {
       return undefined;
     }

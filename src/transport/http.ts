@@ -1,8 +1,8 @@
 import { HubError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.ts';
 import { answerWith } from './answer.ts';
+import type { Budget } from './budget.ts';
 import type { Guard } from './guard.ts';
-import type { Budget } from './memory.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 import { Exchange } from './received.ts';
 
@@ -24,7 +24,7 @@ export interface HttpOptions {
 }
 
 /** As much of a body is read before it is known who sends it. */
-export const SMALL_BODY_BYTES = 64 * 1024;
+const SMALL_BODY_BYTES = 64 * 1024;
 /** Methods that change nothing. */
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -148,6 +148,7 @@ export class HttpSide {
   }
 
   #handle(exchange: Exchange): void {
+    exchange.isHandled = true;
     if (this.#socketPaths.has(exchange.path) && exchange.method !== 'OPTIONS') {
       const { method, path } = exchange;
       const what = `Cannot answer ${method} ${path}: it is a WebSocket address, and the request asks for no upgrade`;
@@ -194,16 +195,19 @@ export class HttpSide {
   }
 
   #answer(exchange: Exchange, reply: HttpReply): void {
+    if (exchange.aborted) exchange.release();
     if (exchange.aborted || exchange.answered) return;
     exchange.answered = true;
     // What follows chunks might be a part of them: it is no request. A client that still sends would not read the answer.
     const isLast = this.#closing || (exchange.isChunked && exchange.isWhole);
     exchange.response.cork(() => answerWith(exchange, reply, { unsent: this.#options.unsent, isLast }));
     this.#leave(exchange);
+    exchange.release();
   }
 
+  /** What is being handled keeps its body, although its connection has ended: it is done all the same. */
   #leave(exchange: Exchange): void {
-    exchange.release();
+    if (!exchange.isHandled) exchange.release();
     this.#inFlight--;
     if (this.#inFlight === 0) this.#idle?.();
   }

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../exchange.ts';
+import type { Budget } from './budget.ts';
 import type { Incoming } from './guard.ts';
-import type { Budget } from './memory.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
 const NO_BYTES = new Uint8Array(0);
@@ -19,6 +19,8 @@ export class Exchange implements HttpRequest, Incoming {
   admission: 'asked' | 'given' | undefined;
   /** The body is complete. */
   isWhole = false;
+  /** It was handed on. */
+  isHandled = false;
   headerBytes = 0;
   /** The native server has found its end, which takes some chunks for the last that are not, and knows no trailers. */
   isChunked = false;

@@ -13,10 +13,6 @@ export class Unsent implements CountUnsent {
     this.#maxBytes = maxBytes;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   changed(by: number, one: Waiting): void {
     this.#bytes += by;
     if (one.bytes > 0) this.#waiting.add(one);

@@ -4,8 +4,9 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { HubError, StartupError } from '../../src/errors.ts';
 import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
+import { Unsent } from '../../src/transport/unsent.ts';
 import { freePort } from '../support/free_port.ts';
-import { describe, raw, SOCKET_PATH, serve } from './harness.ts';
+import { raw, SOCKET_PATH, serve } from './harness.ts';
 
 test('every method and path reaches the handler as it was sent', async (t) => {
   const { url } = await serve(t);
@@ -33,84 +34,6 @@ test('headers are found by lower-case name', async (t) => {
   await fetch(url, { headers: { Authorization: 'Bearer t' } });
   await fetch(url, { headers: { Authorization: long } });
   assert.deepEqual(seen, ['Bearer t', undefined, undefined, long, undefined, undefined]);
-});
-
-const BODIES: readonly [string, readonly string[], string][] = [
-  ['in one piece', ['Content-Length: 9\r\n\r\n{"a":"ü"}'.replace('9', '10')], '{"a":"ü"}'],
-  ['in many pieces', ['Content-Length: 6\r\n\r\n', 'ab', 'cd', 'ef'], 'abcdef'],
-  ['in chunks', ['Transfer-Encoding: chunked\r\n\r\n', '3\r\nabc\r\n', '2\r\nde\r\n', '0\r\n\r\n'], 'abcde'],
-  ['without a byte', ['Content-Length: 0\r\n\r\n'], ''],
-  ['without a length', ['\r\n'], ''],
-];
-
-for (const [name, parts, expected] of BODIES) {
-  test(`a body ${name} is read, without a Content-Type`, async (t) => {
-    const { port } = await serve(t, { handleHttp: ({ body }) => ({ status: 200, body: `<${Buffer.from(body)}>` }) });
-    const [first, ...rest] = parts;
-    const answer = await raw(port, [`PUT / HTTP/1.1\r\nHost: h\r\n${first}`, ...rest], />$/);
-    assert.ok(answer.endsWith(`<${expected}>`), answer);
-  });
-}
-
-test('a body stays readable after the handler has waited', async (t) => {
-  const { url } = await serve(t, {
-    async handleHttp({ body }) {
-      await new Promise(setImmediate);
-      return { status: 200, body };
-    },
-  });
-  const bytes = new Uint8Array(300_000).map((_, i) => i % 251);
-  const reply = await fetch(url, { method: 'PUT', body: bytes });
-  assert.deepEqual(new Uint8Array(await reply.arrayBuffer()), bytes);
-});
-
-test('a body over the limit is answered 413 with an error body, and the connection goes on', async (t) => {
-  let handled = 0;
-  const { port } = await serve(t, {
-    bodyMaxBytes: 1000,
-    handleHttp(request) {
-      handled++;
-      return describe(request);
-    },
-  });
-  const get = 'GET /after HTTP/1.1\r\nHost: h\r\n\r\n';
-  const announced = [`PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\n\r\n`, 'x'.repeat(1001), get];
-  const chunk = `200\r\n${'x'.repeat(512)}\r\n`;
-  const chunked = [
-    `PUT /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`,
-    chunk,
-    `0\r\n\r\n${get}`,
-  ];
-  for (const parts of [announced, chunked]) {
-    handled = 0;
-    const answer = await raw(port, parts, /"\/after"/);
-    assert.match(answer, /^HTTP\/1\.1 413 Payload Too Large\r\n/);
-    assert.match(
-      answer,
-      /\{"type":"com\.flowcate\.http\.payload_too_large","code":413,"message":"body: must have at most 1000 bytes, found \d+"\}/,
-    );
-    assert.match(answer, /HTTP\/1\.1 200 OK/);
-    assert.equal(handled, 1);
-  }
-});
-
-test('a fault in whoever admits a large body is answered and reported, and the server lives on', async (t) => {
-  const faults = [new HubError('HUB_BAD_REQUEST', 'path: is bad'), new Error('a fault')];
-  const { url, reported } = await serve(t, {
-    admitBody() {
-      throw faults.shift();
-    },
-  });
-  const send = () => fetch(url, { method: 'PUT', body: 'x'.repeat(100_000) });
-  assert.deepEqual([(await send()).status, (await send()).status], [400, 500]);
-  assert.deepEqual(reported.map(String), ['Error: a fault']);
-  assert.equal((await fetch(url)).status, 200);
-});
-
-test('a body of exactly the limit is taken', async (t) => {
-  const { url } = await serve(t, { bodyMaxBytes: 1000 });
-  const reply = await fetch(url, { method: 'PUT', body: 'x'.repeat(1000) });
-  assert.equal(reply.status, 200);
 });
 
 test('HEAD is answered with the headers of the reply and without its body, on a connection that goes on', async (t) => {
@@ -213,6 +136,26 @@ test('a request aborted in its body or before its answer does no harm', async (t
   assert.equal((await fetch(url)).status, 200);
   assert.ok(!requests.some(({ path }) => path === '/half'));
   assert.deepEqual(reported, []);
+});
+
+test('an answer that goes beyond what may wait ends its connection, and the server lives on', async (t) => {
+  const { port } = await serve(t, {
+    unsent: new Unsent(1_000_000),
+    handleHttp: ({ path }) => ({ status: 200, body: path === '/large' ? 'x'.repeat(50_000_000) : '{}' }),
+  });
+  const client = connect(port, '127.0.0.1');
+  client.on('error', () => undefined).pause();
+  let bytes = 0;
+  client.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  client.write('GET /large HTTP/1.1\r\nHost: h\r\n\r\n');
+  const small = () => raw(port, ['GET /small HTTP/1.1\r\nHost: h\r\n\r\n'], /\{\}/);
+  assert.match(await small(), /^HTTP\/1\.1 200 /);
+  client.resume();
+  await once(client, 'close');
+  assert.ok(bytes < 50_000_000, `${bytes} bytes were read`);
+  assert.match(await small(), /^HTTP\/1\.1 200 /);
 });
 
 test('a plain request to a socket path is answered 426', async (t) => {

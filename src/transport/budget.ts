@@ -7,10 +7,6 @@ export class Budget {
     this.maxBytes = maxBytes;
   }
 
-  get usedBytes(): number {
-    return this.#usedBytes;
-  }
-
   /** Whether there was room for so many bytes, which are used from now on. */
   take(bytes: number): boolean {
     if (this.#usedBytes + bytes > this.maxBytes) return false;
