@@ -1,11 +1,13 @@
-import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
+import { type Access, FULL_ACCESS } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
 import type { Peer, PeerEvents } from '../exchange.ts';
 import { Outbox } from '../fanout/outbox.ts';
+import { bytesBeyond } from '../model/bounds.ts';
 import { COMMANDS, type Command } from './commands.ts';
 import { Expiry } from './expiry.ts';
 import { FramesInOrder } from './frames_in_order.ts';
 import type { SocketDeps, Taken } from './socket.ts';
+import { tokenOfUpgrade } from './upgrade_token.ts';
 import {
   acknowledgement,
   type ClientFrame,
@@ -18,9 +20,13 @@ import {
   type WireError,
 } from './wire.ts';
 
-/** Close codes: of a connection that asks too much for now, and of one that met a defect. */
+/** Close codes: of a frame that is too long, of a connection that asks too much for now, and of one that met a defect. */
+const TOO_LONG = 1009;
 const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
+
+/** Most bytes of a frame until the connection has shown a token, where one is needed. */
+const STRANGERS_FRAME_BYTES = 64 << 10;
 
 /** What one connection has subscribed to. */
 export interface Held {
@@ -50,6 +56,8 @@ export class Session implements PeerEvents {
   readonly #held = new Map<number, Held>();
   readonly #identities = new Set<string>();
   #paramsSize = 0;
+  /** Whether a valid token was shown, by the upgrade request or by a frame. */
+  #isKnown: boolean;
   #closed = false;
 
   constructor(peer: Peer, deps: SocketDeps) {
@@ -64,7 +72,8 @@ export class Session implements PeerEvents {
     this.outbox = new Outbox(peer, { queueMaxBytes, networkMaxBytes, ...(unsent && { unsent }), overflowed });
     deps.open?.add(this.outbox);
     this.#peer = peer;
-    this.#token = bearerToken(peer.authorization) ?? new URLSearchParams(peer.query).get('token') ?? undefined;
+    this.#token = tokenOfUpgrade(peer);
+    this.#isKnown = deps.authorize === undefined || peer.isKnown;
     this.#frames = new FramesInOrder({
       all: deps.waiting,
       run: (text) => this.#run(text),
@@ -150,6 +159,13 @@ export class Session implements PeerEvents {
   /** Runs a frame, at once where its token is known. */
   #run(text: string): Promise<void> | undefined {
     try {
+      if (!this.#isKnown && bytesBeyond(text, STRANGERS_FRAME_BYTES) !== undefined) {
+        this.#peer.close(
+          TOO_LONG,
+          `A frame may have ${STRANGERS_FRAME_BYTES} bytes until a valid access token was shown`,
+        );
+        return undefined;
+      }
       const frame = readFrame(text, this.deps.depthMax);
       const command = COMMANDS.find(({ event }) => event === frame.event);
       if (command === undefined) {
@@ -159,6 +175,7 @@ export class Session implements PeerEvents {
       if (this.#closed && !command.outlivesConnection) return undefined;
       const access = this.#admit(command, frame);
       if (access instanceof Promise) return this.#runAfter(access, command, frame);
+      this.#know(access);
       command.handle(this, frame, access);
     } catch (error) {
       this.#refuse(error);
@@ -169,10 +186,16 @@ export class Session implements PeerEvents {
   async #runAfter(admitted: Promise<Access>, command: Command, frame: ClientFrame): Promise<void> {
     try {
       const access = await admitted;
+      this.#know(access);
       if (!this.#closed || command.outlivesConnection) command.handle(this, frame, access);
     } catch (error) {
       this.#refuse(error);
     }
+  }
+
+  /** Only access by a token ends. */
+  #know({ expiresMs }: Access): void {
+    this.#isKnown ||= Number.isFinite(expiresMs);
   }
 
   /** The access that a frame has. A topic that the command cannot name is left to it to refuse. */
