@@ -111,7 +111,7 @@ export class PeerSide {
         return;
       }
       const isKnown = knowPeer(head);
-      if (isKnown instanceof Promise) void this.#upgradeAfter(isKnown, response, { head, contexts });
+      if (isKnown instanceof Promise) this.#upgradeAfter(isKnown, response, { head, contexts }).catch(report);
       else this.#upgrade(response, { head, isKnown, contexts });
     } catch (error) {
       // An exception must not reach the native caller: it would end the process.
