@@ -32,6 +32,7 @@ import type { Shards } from './shards/shards.ts';
 import { type SiteSettings, withSite } from './site/site.ts';
 import { readSiteFiles } from './site/site_files.ts';
 import { createSocket } from './socket/socket.ts';
+import { knowByToken } from './socket/upgrade_token.ts';
 import { WaitingFrames } from './socket/waiting_frames.ts';
 import { keptByKind, keptSetting } from './store/entity_text.ts';
 import { openStore } from './store/open.ts';
@@ -242,6 +243,8 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
     }),
     admitBody: admitBodies(api),
     unsent,
+    ...(authorization && { knowPeer: knowByToken(authorization.knows) }),
+    tooLong: (peer, maxBytes) => log.warn('A WebSocket frame is too long', { userAgent: peer.userAgent, maxBytes }),
     handlePeer: createSocket({
       fanout,
       open: operation.open,

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HubError, StartupError } from '../errors.ts';
-import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, HttpReply } from '../exchange.ts';
+import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, HttpReply, KnowPeer, Peer } from '../exchange.ts';
 import { type BrowserRules, Browsers } from './browsers.ts';
 import { Budget } from './budget.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
 import { openDoor } from './doors.ts';
+import { FrameMemory } from './frame_memory.ts';
 import { Guard } from './guard.ts';
 import { HttpSide } from './http.ts';
 import { PeerSide } from './peers.ts';
@@ -37,7 +38,13 @@ export interface ListenOptions {
   readonly bodiesMaxBytes?: number;
   /** What clients have not read yet; shared by the answers, and by whoever sends frames. */
   readonly unsent?: CountUnsent;
+  /** Bytes of frames that may be on their way in all; as many as come when left out. */
+  readonly framesMaxBytes?: number;
   readonly handlePeer: HandlePeer;
+  /** Asked when somebody connects: those that are known have half of the memory for frames. Left out: all are. */
+  readonly knowPeer?: KnowPeer;
+  /** Told of a connection whose client has sent a frame that was longer than it may be. */
+  readonly tooLong?: (peer: Peer, frameMaxBytes: number) => void;
   readonly socketPaths: readonly string[];
   /** Makes the answer to a request for a path that could not be handled. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
@@ -89,7 +96,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const { admitBody = () => undefined, bodiesMaxBytes = NO_BOUND, unsent = new Unsent(NO_BOUND) } = options;
   const bodies = new Budget(bodiesMaxBytes);
   const http = new HttpSide({ ...options, socketPaths, report, guard, admitBody, bodies, unsent });
-  const peers = new PeerSide({ ...options, socketPaths, report, guard });
+  const { frameMaxBytes, framesMaxBytes = NO_BOUND, knowPeer } = options;
+  const frames = new FrameMemory({ frameMaxBytes, maxBytes: framesMaxBytes, isShared: knowPeer !== undefined });
+  const peers = new PeerSide({ ...options, socketPaths, report, guard, unsent, frames });
   const answerToPlain = tls?.only ? (path: string) => plainAnswer(options.refuse(HTTPS_ONLY, path)) : undefined;
   const served = certificate && { certificate, answerToPlain };
   const place = { host, port: options.port, connectionsMax, tls: served };
