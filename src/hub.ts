@@ -200,7 +200,7 @@ type Running = Parts & { readonly operation: Operation };
 type Serving = Running & { readonly authorization: HubAuthorization | undefined; readonly waiting: WaitingFrames };
 
 async function serve(parts: Serving, config: Config, log: Log): Promise<Listening> {
-  const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation } = parts;
+  const { now, counts, turns, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation } = parts;
   const { authorization, waiting } = parts;
   const errorTyping = { errorTypes: config.error_types, errorTypePrefix: config.error_type_prefix };
   // Whom it does not concern is refused before there is an answer.
@@ -227,6 +227,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
     versionInfo: VERSION_INFO,
     depthMax: config.max_json_depth,
     operation,
+    turns,
     ...(authorization && { authorization: authorization.api }),
   };
   return listen({
@@ -246,12 +247,13 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
       fanout,
       open: operation.open,
       waiting,
-      ingestLocations: (values) => ingest.locationsEach(values),
-      ingestProximities: (values) => ingest.proximitiesEach(values),
+      ingestLocations: (values) => ingest.publishedLocations(values),
+      ingestProximities: (values) => ingest.publishedProximities(values),
       subscriptionIdMode: config.websocket_subscription_id,
       checkView: (query, sight) => viewOf({ query, sight }, { entities }),
       site: siteOf(entities),
       depthMax: config.max_json_depth,
+      turns,
       subscriptionsMax: config.websocket_max_subscriptions,
       paramsMax: config.websocket_max_params_size << 10,
       ...(authorization && { authorize: authorization.socket }),

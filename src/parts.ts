@@ -33,6 +33,7 @@ import { entityWrites, settingWrite } from './store/entity_text.ts';
 import { MemoryStore } from './store/memory.ts';
 import type { Store } from './store/store.ts';
 import { StoreWriter } from './store/writer.ts';
+import { Turns } from './turns.ts';
 
 const STORE_RETRY_MS = [100, 500, 2000];
 /** Events that may wait for the store before the hub takes no more locations. */
@@ -46,6 +47,8 @@ export interface Parts {
   /** The time of day. */
   now(): number;
   readonly counts: HubCounts;
+  /** Of everything that takes long. */
+  readonly turns: Turns;
   readonly writer: StoreWriter;
   readonly databaseState: DatabaseState;
   readonly fanout: Fanout;
@@ -76,6 +79,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
   const { now, running } = clock;
   const setBacks = () => clock.setBacks;
   const counts = newCounts();
+  const turns = new Turns();
   const bounds = boundsOf(config);
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
@@ -162,6 +166,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
     newId: randomUUID,
     shapes,
     bounds,
+    turns,
     commit: (changes) => writer.writeEntities(entityWrites(changes)),
     committed(changes) {
       tell(changes);
@@ -195,6 +200,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
     now,
     depthMax: config.max_json_depth,
     bounds,
+    turns,
     zone: zones.find,
     // Without fast writes a location that cannot be kept is not processed.
     canKeep: () => !slow || !rowWriter.refusesRows,
@@ -222,6 +228,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
     clock,
     now,
     counts,
+    turns,
     writer,
     databaseState,
     fanout,

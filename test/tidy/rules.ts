@@ -15,6 +15,7 @@ const CLOCKS = [
   'src/hub.ts',
   'src/parts.ts',
   'src/clock.ts',
+  'src/turns.ts',
   'src/main.ts',
   'src/launch.mjs',
   'src/cli',
