@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import manifest from '../package.json' with { type: 'json' };
 import { openShapeChecks } from '../wasm/shape_checks.ts';
 import { garbageCollector } from '../workers/garbage.ts';
 import type { Sources } from './adapters/sources.ts';
@@ -41,7 +42,7 @@ import type { Store } from './store/store.ts';
 import { type Listening, listen } from './transport/server.ts';
 import { Unsent } from './transport/unsent.ts';
 
-export const VERSION_INFO = { hub_version: '0.1.0', vendor: 'omlox location hub', api_version: '2.0.0' };
+export const VERSION_INFO = { hub_version: manifest.version, vendor: 'omlox location hub', api_version: '2.0.0' };
 
 const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1/ws/socket`, `${prefix}/v2/ws/socket`]);
 /** Where src/build_ui.mjs puts the web UI. */
