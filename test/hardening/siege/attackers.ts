@@ -1,10 +1,11 @@
 import { ATTACKS } from './attacks.ts';
 
 /**
- * A process of attackers: `node attackers.ts PORT`. Attacks until its standard input ends, then prints as JSON how many
- * rounds there were of each attack, and how often each status was answered.
+ * A process of attackers: `node attackers.ts PORT ONLY`. Makes the attacks whose names fit the regular expression until its
+ * standard input ends, then prints as JSON how many rounds there were of each, and how often each status was answered.
  */
-const port = Number(process.argv[2]);
+const [, , port, only = ''] = process.argv;
+const chosen = Object.entries(ATTACKS).filter(([name]) => new RegExp(only).test(name));
 const end = new AbortController();
 const rounds: Record<string, number> = {};
 const statuses: Record<number, number> = {};
@@ -12,7 +13,7 @@ const statuses: Record<number, number> = {};
 process.stdin.on('end', () => end.abort()).resume();
 
 const siege = {
-  port,
+  port: Number(port),
   signal: end.signal,
   answered(status: number) {
     statuses[status] = (statuses[status] ?? 0) + 1;
@@ -20,7 +21,7 @@ const siege = {
 };
 
 await Promise.all(
-  Object.entries(ATTACKS).map(async ([name, attack]) => {
+  chosen.map(async ([name, attack]) => {
     for (let round = 0; !end.signal.aborted; round++) {
       // A hub that does not let the attacker in is what it is about.
       await attack(siege, round).catch(() => undefined);

@@ -17,12 +17,42 @@ const HOLD_MS = 3000;
 /** Opcode of a frame of text, the only one of its message. */
 const TEXT = 1;
 
+/** What is sent again and again is made once: the attackers are to cost the hub its time, and not themselves. */
+const UNFINISHED_BODY = Buffer.alloc(BODY_BYTES - 1, ' ');
+const UNFINISHED_FRAME = Buffer.alloc(14_999_999, ' ');
+const LONG_SOURCE = Buffer.from(
+  JSON.stringify({
+    provider_id: 'hostile',
+    provider_type: 'uwb',
+    source: 's'.repeat(8_000_000),
+    position: { type: 'Point', coordinates: [9, 50] },
+  }),
+);
+const STAR = Buffer.from(JSON.stringify({ region: { type: 'Polygon', coordinates: [starOf(99_999)] } }));
+const LISTS = Buffer.from(`${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}`);
+const NUMBERED = Buffer.from(
+  JSON.stringify({
+    type: 'omlox',
+    properties: Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [String(n * 7), n])),
+  }),
+);
+const LOCATIONS = Buffer.from(
+  JSON.stringify(
+    Array.from({ length: 60_000 }, (_, n) => ({
+      provider_id: `hostile${n % 50}`,
+      provider_type: 'uwb',
+      crs: 'EPSG:4326',
+      position: { type: 'Point', coordinates: [9 + n / 1e6, n === 59_999 ? 'north' : 50] },
+    })),
+  ),
+);
+
 /** Everything that was found to hurt a hub, again and again until the end. */
 export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => Promise<void>>> = {
   'bodies that never end': (siege) =>
     held(siege, 40, (socket) => {
       socket.write(`POST /v2/zones HTTP/1.1\r\nHost: h\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`);
-      socket.write(Buffer.alloc(BODY_BYTES - 1, ' '));
+      socket.write(UNFINISHED_BODY);
     }),
   'answers that nobody reads': (siege) =>
     held(siege, 4, (socket) => {
@@ -45,16 +75,11 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
       const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
       head.writeBigUInt64BE(15_000_000n, 2);
       socket.write(head);
-      socket.write(Buffer.alloc(14_999_999, ' '));
+      socket.write(UNFINISHED_FRAME);
     }),
   'headers by the byte': (siege) => held(siege, 50, (socket) => socket.write('GET /v2/zones HTTP/1.1\r\nHo')),
   'sources of 8 MB': async (siege) => {
-    await put(siege, '/v2/providers/hostile/location', {
-      provider_id: 'hostile',
-      provider_type: 'uwb',
-      source: 's'.repeat(8_000_000),
-      position: { type: 'Point', coordinates: [9, 50] },
-    });
+    await put(siege, '/v2/providers/hostile/location', LONG_SOURCE);
     await rest(siege, 500);
   },
   'renderings that nobody gets': async (siege, round) => {
@@ -70,11 +95,7 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
     socket.close();
   },
   'stars of 100,000 positions': async (siege) => {
-    const ring = Array.from({ length: 99_999 }, (_, n) => {
-      const angle = (n * 2 * Math.PI * 49_999) / 99_999;
-      return [9 + Math.cos(angle) / 100, 50 + Math.sin(angle) / 100];
-    });
-    await post(siege, '/v2/fences', { region: { type: 'Polygon', coordinates: [[...ring, ring[0]]] } });
+    await post(siege, '/v2/fences', STAR);
     await rest(siege);
   },
   'a chain of parents': async (siege, round) => {
@@ -87,12 +108,15 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
     await rest(siege);
   },
   'lists within lists': async (siege) => {
-    await post(siege, '/v2/zones', `${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}`);
+    await post(siege, '/v2/zones', LISTS);
     await rest(siege, 500);
   },
   'names that look like numbers': async (siege) => {
-    const properties = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [String(n * 7), n]));
-    await post(siege, '/v2/trackables', { type: 'omlox', properties });
+    await post(siege, '/v2/trackables', NUMBERED);
+    await rest(siege, 500);
+  },
+  'locations by the ten thousand, the last of them bad': async (siege) => {
+    await put(siege, '/v2/providers/locations', LOCATIONS);
     await rest(siege, 500);
   },
   'what chance brings': async (siege, round) => {
@@ -101,6 +125,15 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
     for (const [status, count] of report.statuses) for (let n = 0; n < count; n++) siege.answered(status);
   },
 };
+
+/** A ring of which every edge crosses nearly every other one. */
+function starOf(positions: number): number[][] {
+  const ring = Array.from({ length: positions }, (_, n) => {
+    const angle = (n * 2 * Math.PI * ((positions - 1) / 2)) / positions;
+    return [9 + Math.cos(angle) / 100, 50 + Math.sin(angle) / 100];
+  });
+  return [...ring, ring[0] as number[]];
+}
 
 async function rest({ signal }: Siege, ms = HOLD_MS): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
@@ -136,8 +169,8 @@ const put = (siege: Siege, path: string, body: unknown) => send(siege, 'PUT', pa
 const post = (siege: Siege, path: string, body: unknown) => send(siege, 'POST', path, body);
 
 async function send({ port, answered }: Siege, method: string, path: string, body: unknown): Promise<void> {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const reply = await fetch(`http://127.0.0.1:${port}${path}`, { method, body: text }).catch(() => undefined);
+  const bytes = body instanceof Buffer ? body : Buffer.from(JSON.stringify(body));
+  const reply = await fetch(`http://127.0.0.1:${port}${path}`, { method, body: bytes }).catch(() => undefined);
   await reply?.arrayBuffer().catch(() => undefined);
   answered(reply?.status ?? 0);
 }

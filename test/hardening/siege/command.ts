@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,8 @@ import { polygonFences, sideFor } from '../../../bench/profiles/site.ts';
 
 /**
  * `npm run siege -- --minutes 10`: attackers of every kind beside honest load. Prints what the honest ones notice, and ends
- * with 1 when something acknowledged is lost, memory is not bounded, or an answer is a fault of the hub.
+ * with 1 when something acknowledged is lost, memory is not bounded, or an answer is a fault of the hub. `--only` names
+ * the attacks that are made, as a regular expression; `--cpu-prof` a folder for CPU profiles of the hub.
  */
 const RATE = 10_000;
 const PER_MESSAGE = 100;
@@ -26,12 +28,20 @@ const SAMPLE_MS = 500;
 
 const ATTACKERS = fileURLToPath(new URL('attackers.ts', import.meta.url));
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    only: { type: 'string', default: '' },
+    'cpu-prof': { type: 'string' },
+  },
+});
 const seconds = Math.max(10, Number(values.minutes) * 60);
 const say = (line: string): void => console.error(`… ${line}`);
 
 const sideMetres = sideFor(FENCES);
+const profiles = values['cpu-prof'];
 const bed = await Bed.open({
+  nodeArgs: profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
   plan: {
     kind: 'walk',
     way: 'put-many',
@@ -56,7 +66,11 @@ const calm = await bed.measure({ perSecond, warmupSeconds: WARMUP_SECONDS, secon
 const before = residentMb(bed.hub.pid);
 
 say(`the same for ${seconds} s, with attackers`);
-const attackers = spawn(process.execPath, [ATTACKERS, String(bed.hub.port)], { stdio: ['pipe', 'pipe', 'inherit'] });
+const attackers = spawn(process.execPath, [ATTACKERS, String(bed.hub.port), values.only], {
+  stdio: ['pipe', 'pipe', 'inherit'],
+});
+// They would be on other machines: here they get the time that nobody else wants.
+setPriority(attackers.pid as number, constants.priority.PRIORITY_LOW);
 const report = text(attackers.stdout);
 const watch = watchMemory(bed.hub.pid);
 const besieged = await bed.measure({ perSecond, warmupSeconds: WARMUP_SECONDS, seconds });
