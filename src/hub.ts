@@ -210,6 +210,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
   const unsent = new Unsent(config.max_unsent_memory * 2 ** 20);
   const api: ApiDeps = {
     entities,
+    turns: parts.turns,
     read: (query) => shards.ask(query),
     acceptLocations: (values, incoming) => ingest.locations(values, incoming),
     acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
@@ -241,6 +242,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
     }),
     admitBody: admitBodies(api),
     unsent,
+    turns: parts.turns,
     handlePeer: createSocket({
       fanout,
       open: operation.open,

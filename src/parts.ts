@@ -33,6 +33,7 @@ import { entityWrites, settingWrite } from './store/entity_text.ts';
 import { MemoryStore } from './store/memory.ts';
 import type { Store } from './store/store.ts';
 import { StoreWriter } from './store/writer.ts';
+import { Turns } from './turns.ts';
 
 const STORE_RETRY_MS = [100, 500, 2000];
 /** Events that may wait for the store before the hub takes no more locations. */
@@ -58,6 +59,8 @@ export interface Parts {
   readonly arrivals: Arrivals;
   readonly outcomes: Outcomes;
   readonly zoneMoves: ZoneMoves;
+  /** Of all work that takes long on this thread. */
+  readonly turns: Turns;
   readonly sources: Sources;
   /** Tells shards, collisions and ingest of changed entities. */
   tell(changes: readonly Change[]): void;
@@ -228,6 +231,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
     ...lanes,
     outcomes,
     zoneMoves,
+    turns: new Turns(),
     entities,
     rules,
     ingest,

@@ -9,6 +9,7 @@ import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { HttpReply } from '../exchange.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Operation, Resource } from '../model/permission.ts';
+import type { Turns } from '../turns.ts';
 import type { OperationDeps } from './operation.ts';
 import type { Replies } from './replies.ts';
 import type { RouteTargets } from './targets.ts';
@@ -43,6 +44,8 @@ export interface ApiDeps extends ErrorTyping {
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
   readonly operation: OperationDeps;
+  /** Of all work that takes long on this thread. */
+  readonly turns: Turns;
   /** Decides who may do what; left out: everybody may do everything. */
   readonly authorization?: Authorization;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HubError, StartupError } from '../errors.ts';
-import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, HttpReply } from '../exchange.ts';
+import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, TextReply } from '../exchange.ts';
+import { Turns } from '../turns.ts';
 import { type BrowserRules, Browsers } from './browsers.ts';
 import { Budget } from './budget.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
@@ -37,10 +38,12 @@ export interface ListenOptions {
   readonly bodiesMaxBytes?: number;
   /** What clients have not read yet; shared by the answers, and by whoever sends frames. */
   readonly unsent?: CountUnsent;
+  /** Of all work that takes long on this thread; long answers have their own when left out. */
+  readonly turns?: Turns;
   readonly handlePeer: HandlePeer;
   readonly socketPaths: readonly string[];
   /** Makes the answer to a request for a path that could not be handled. */
-  readonly refuse: (error: HubError, path: string) => HttpReply;
+  readonly refuse: (error: HubError, path: string) => TextReply;
   /** Told of what went wrong inside the hub, for the log. */
   readonly report?: (error: unknown) => void;
 }
@@ -86,9 +89,14 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     behindFront: tls !== undefined,
   });
   const socketPaths = options.socketPaths.flatMap((path) => [path, `${path}/`]);
-  const { admitBody = () => undefined, bodiesMaxBytes = NO_BOUND, unsent = new Unsent(NO_BOUND) } = options;
+  const {
+    admitBody = () => undefined,
+    bodiesMaxBytes = NO_BOUND,
+    unsent = new Unsent(NO_BOUND),
+    turns = new Turns(),
+  } = options;
   const bodies = new Budget(bodiesMaxBytes);
-  const http = new HttpSide({ ...options, socketPaths, report, guard, admitBody, bodies, unsent });
+  const http = new HttpSide({ ...options, socketPaths, report, guard, admitBody, bodies, unsent, turns });
   const peers = new PeerSide({ ...options, socketPaths, report, guard });
   const answerToPlain = tls?.only ? (path: string) => plainAnswer(options.refuse(HTTPS_ONLY, path)) : undefined;
   const served = certificate && { certificate, answerToPlain };
