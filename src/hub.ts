@@ -199,7 +199,7 @@ type Running = Parts & { readonly operation: Operation };
 type Serving = Running & { readonly authorization: HubAuthorization | undefined; readonly waiting: WaitingFrames };
 
 async function serve(parts: Serving, config: Config, log: Log): Promise<Listening> {
-  const { now, counts, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation } = parts;
+  const { now, counts, turns, fanout, shards, entities, zoneMoves, rules, ingest, sources, operation } = parts;
   const { authorization, waiting } = parts;
   const errorTyping = { errorTypes: config.error_types, errorTypePrefix: config.error_type_prefix };
   // Whom it does not concern is refused before there is an answer.
@@ -210,7 +210,6 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
   const unsent = new Unsent(config.max_unsent_memory * 2 ** 20);
   const api: ApiDeps = {
     entities,
-    turns: parts.turns,
     read: (query) => shards.ask(query),
     acceptLocations: (values, incoming) => ingest.locations(values, incoming),
     acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
@@ -227,6 +226,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
     versionInfo: VERSION_INFO,
     depthMax: config.max_json_depth,
     operation,
+    turns,
     ...(authorization && { authorization: authorization.api }),
   };
   return listen({
@@ -242,17 +242,18 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
     }),
     admitBody: admitBodies(api),
     unsent,
-    turns: parts.turns,
+    turns,
     handlePeer: createSocket({
       fanout,
       open: operation.open,
       waiting,
-      ingestLocations: (values) => ingest.locationsEach(values),
-      ingestProximities: (values) => ingest.proximitiesEach(values),
+      ingestLocations: (values) => ingest.publishedLocations(values),
+      ingestProximities: (values) => ingest.publishedProximities(values),
       subscriptionIdMode: config.websocket_subscription_id,
       checkView: (query, sight) => viewOf({ query, sight }, { entities }),
       site: siteOf(entities),
       depthMax: config.max_json_depth,
+      turns,
       subscriptionsMax: config.websocket_max_subscriptions,
       paramsMax: config.websocket_max_params_size << 10,
       ...(authorization && { authorize: authorization.socket }),

@@ -47,6 +47,8 @@ export interface Parts {
   /** The time of day. */
   now(): number;
   readonly counts: HubCounts;
+  /** Of everything that takes long. */
+  readonly turns: Turns;
   readonly writer: StoreWriter;
   readonly databaseState: DatabaseState;
   readonly fanout: Fanout;
@@ -59,8 +61,6 @@ export interface Parts {
   readonly arrivals: Arrivals;
   readonly outcomes: Outcomes;
   readonly zoneMoves: ZoneMoves;
-  /** Of all work that takes long on this thread. */
-  readonly turns: Turns;
   readonly sources: Sources;
   /** Tells shards, collisions and ingest of changed entities. */
   tell(changes: readonly Change[]): void;
@@ -79,6 +79,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
   const { now, running } = clock;
   const setBacks = () => clock.setBacks;
   const counts = newCounts();
+  const turns = new Turns();
   const bounds = boundsOf(config);
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
@@ -198,6 +199,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
     now,
     depthMax: config.max_json_depth,
     bounds,
+    turns,
     zone: zones.find,
     // Without fast writes a location that cannot be kept is not processed.
     canKeep: () => !slow || !rowWriter.refusesRows,
@@ -225,13 +227,13 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
     clock,
     now,
     counts,
+    turns,
     writer,
     databaseState,
     fanout,
     ...lanes,
     outcomes,
     zoneMoves,
-    turns: new Turns(),
     entities,
     rules,
     ingest,

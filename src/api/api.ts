@@ -3,7 +3,8 @@ import { Sight } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
-import { checkKept, checkSize, parseBody, parseExactBody, textOf } from './body.ts';
+import type { Turns } from '../turns.ts';
+import { checkKept, checkSize, LONG_BODY_BYTES, parseBody, parseExactBody, parseLongBody, textOf } from './body.ts';
 import { siteOf } from './naming.ts';
 import { checkBodyOwned, checkPathOwned } from './ownership.ts';
 import { parseQuery } from './query.ts';
@@ -19,7 +20,8 @@ import { ROUTES } from './routes/routes.ts';
 export function createApi(hub: ApiDeps): HandleHttp {
   const router = new Router(ROUTES);
   const reply = new Replies(hub);
-  const api = { hub, router, reply };
+  const { turns } = hub;
+  const api = { hub, turns, router, reply };
   return (request) => {
     try {
       const replied = answer(request, api);
@@ -65,6 +67,7 @@ export function admitBodies(hub: ApiDeps): AdmitBody {
 
 interface Api {
   readonly hub: ApiDeps;
+  readonly turns: Turns;
   readonly router: Router;
   readonly reply: Replies;
 }
@@ -93,19 +96,31 @@ interface Found {
 }
 
 /** Reads a request that is let in, limited to what its access reaches, and handles it. */
-function run({ match, route, request }: Found, { owned, readable }: Access, { hub, reply }: Api) {
+function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpReply | Promise<HttpReply> {
+  const { match, route, request } = found;
+  const { owned, readable } = access;
   const asked = owned && { match, owned };
   if (asked !== undefined) checkPathOwned(route, asked, hub);
   const { version, path, id } = match;
   const query = parseQuery(request.query, route.query);
   if (route.bodyMaxBytes !== undefined) checkSize(request.body, route.bodyMaxBytes);
-  const read = route.text ? textOf : route.exactNumbers ? parseExactBody : parseBody;
-  const body = route.body === undefined ? undefined : read(request.body, hub);
-  if (!route.hot) checkKept(body, hub);
-  if (asked !== undefined) checkBodyOwned(route, asked, body);
-  const sight = readable && new Sight(readable, siteOf(hub.entities));
-  try {
+  const handle = (body: unknown): HttpReply | Promise<HttpReply> => {
+    if (asked !== undefined) checkBodyOwned(route, asked, body);
+    const sight = readable && new Sight(readable, siteOf(hub.entities));
     return route.handle({ version, path, id, query, body, owned, sight, reply }, hub);
+  };
+  if (route.body === undefined) return handle(undefined);
+  if (route.text) return handle(textOf(request.body));
+  const everywhere = route.exactNumbers === true;
+  if (request.body.length > LONG_BODY_BYTES) {
+    // Others go on once it is handled, whatever its answer still waits for.
+    const read = async () => ({ reply: handle(await parseLongBody(request.body, { ...hub, everywhere, turns })) });
+    return turns.alone(read).then(({ reply }) => reply);
+  }
+  const body = everywhere ? parseExactBody(request.body, hub) : parseBody(request.body, hub);
+  if (!route.hot) checkKept(body, hub);
+  try {
+    return handle(body);
   } catch (error) {
     // What overflowed the stack of a hot route was a body nested too deeply, if it was.
     if (error instanceof RangeError) checkKept(body, hub);

@@ -1,5 +1,7 @@
 import { HubError } from '../errors.ts';
 import { parseExactJson, parseJson, UnfitJson, whyUnfit } from '../model/json.ts';
+import { LongJson } from '../model/long_json.ts';
+import type { Turns } from '../turns.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -10,6 +12,9 @@ export interface BodyLimits {
 
 type Parse = (text: string, depthMax?: number) => unknown;
 
+/** A longer one takes more than a few milliseconds to read. */
+export const LONG_BODY_BYTES = 256 * 1024;
+
 /** The value of a JSON body, whatever its Content-Type says. Throws HUB_BAD_REQUEST. */
 export function parseBody(bytes: Uint8Array, { depthMax }: BodyLimits = {}, parse: Parse = parseJson): unknown {
   // hot: once per PUT of locations
@@ -17,10 +22,29 @@ export function parseBody(bytes: Uint8Array, { depthMax }: BodyLimits = {}, pars
   try {
     return parse(utf8.decode(bytes), depthMax);
   } catch (cause) {
-    if (cause instanceof UnfitJson) throw new HubError('HUB_BAD_REQUEST', cause.message, { cause });
-    const reason = cause instanceof SyntaxError ? cause.message : 'bytes that are not UTF-8';
-    throw new HubError('HUB_BAD_REQUEST', `body: must be JSON, found ${reason}`, { cause });
+    throw refusal(cause);
   }
+}
+
+/** The value of a long JSON body, read in turns and looked at as by checkKept. Rejects with HUB_BAD_REQUEST. */
+export async function parseLongBody(
+  bytes: Uint8Array,
+  { depthMax, everywhere, turns }: BodyLimits & { readonly everywhere: boolean; readonly turns: Turns },
+): Promise<unknown> {
+  try {
+    const reading = new LongJson(utf8.decode(bytes), { everywhere, ...(depthMax !== undefined && { depthMax }) });
+    do await turns.next();
+    while (!reading.readPart());
+    return reading.value;
+  } catch (cause) {
+    throw refusal(cause);
+  }
+}
+
+function refusal(cause: unknown): HubError {
+  if (cause instanceof UnfitJson) return new HubError('HUB_BAD_REQUEST', cause.message, { cause });
+  const reason = cause instanceof SyntaxError ? cause.message : 'bytes that are not UTF-8';
+  return new HubError('HUB_BAD_REQUEST', `body: must be JSON, found ${reason}`, { cause });
 }
 
 /** As parseBody, with all numbers as they were sent. */

@@ -3,8 +3,9 @@ import type { Bounds } from '../model/bounds.ts';
 import type { WayIn } from '../model/health.ts';
 import type { ProviderType, Proximity } from '../model/location.ts';
 import type { Zone } from '../model/zone.ts';
+import { Turns } from '../turns.ts';
 import { type Checked, checkLocation, type Expected } from './check_location.ts';
-import { checkProximity } from './check_proximity.ts';
+import { type CheckedProximity, checkProximity } from './check_proximity.ts';
 import { Rejections } from './rejections.ts';
 
 /** What the one way in needs of the hub. */
@@ -33,7 +34,12 @@ export interface IngestOptions {
   readonly depthMax?: number;
   /** DEFAULT_BOUNDS when left out. */
   readonly bounds?: Bounds;
+  /** For long lists; own ones when left out. */
+  readonly turns?: Turns;
 }
+
+/** Values that are checked, or passed on, in one turn. A longer list takes several. */
+const AT_ONCE = 1000;
 
 export interface Incoming {
   /** Name of the list in messages, or empty for a single value. */
@@ -63,10 +69,14 @@ export class Ingest {
   readonly counts: IngestCounts = { received: 0, rejected: 0 };
   readonly #options: IngestOptions;
   readonly #rejections = new Rejections();
+  readonly #turns: Turns;
   #proximities = 0;
+  /** Of long lists: values that were accepted and are still to be passed on. */
+  #accepted = 0;
 
   constructor(options: IngestOptions) {
     this.#options = options;
+    this.#turns = options.turns ?? new Turns();
   }
 
   /** Rejected values by reason, and by `other` where there was none. Their sum is `counts.rejected`. */
@@ -83,54 +93,101 @@ export class Ingest {
   }
 
   /**
-   * Accepts all of the locations or none. Throws HUB_BAD_REQUEST that names index, field and value, HUB_UNAVAILABLE
-   * when the shards are full. Returns what a reply must wait for, if anything.
+   * Accepts all of the locations or none, a long list in turns. Throws, or rejects with, HUB_BAD_REQUEST that names index,
+   * field and value, and HUB_UNAVAILABLE when the shards are full. Returns what a reply must wait for, if anything.
    */
   locations(values: readonly unknown[], incoming: Incoming): Promise<void> | undefined {
-    return this.#all(values, incoming, checkLocation);
+    return this.#all(values, incoming, LOCATIONS);
   }
 
   /** Accepts all of the proximities or none, as locations does. */
   proximities(values: readonly unknown[], incoming: Incoming): Promise<void> | undefined {
-    const checked: Proximity[] = [];
-    const work = this.#all(values, incoming, (value, expected) => {
-      const found = checkProximity(value, expected);
-      if (typeof found !== 'string') checked.push(found.proximity);
-      return found;
-    });
-    this.#proximities += checked.length;
-    for (const proximity of checked) this.#options.announce(proximity as Proximity & { provider_id: string });
-    return work;
+    return this.#all(values, incoming, PROXIMITIES);
   }
 
   /**
    * Accepts the locations that can be, and says what is wrong with the others, by the names that they have where they
    * come from. Throws HUB_UNAVAILABLE when full.
    */
-  locationsEach(values: readonly unknown[], via: WayIn = 'ws', nameOf?: (index: number) => string): TakenEach {
-    return this.#each(values, via, checkLocation, nameOf);
+  locationsEach(values: readonly unknown[], via: WayIn = 'ws', nameOf = nameInPayload): TakenEach {
+    return this.#each(values, { kind: LOCATIONS, via, nameOf });
   }
 
-  /** Accepts the proximities that can be, as locationsEach does. */
-  proximitiesEach(values: readonly unknown[], via: WayIn = 'ws'): TakenEach {
-    return this.#each(values, via, (value, expected) => {
-      const found = checkProximity(value, expected);
-      if (typeof found === 'string') return found;
-      this.#proximities++;
-      this.#options.announce(found.proximity);
-      return found;
-    });
+  /** The locations of a message, as locationsEach, a long list in turns. Throws, or rejects with, HUB_UNAVAILABLE. */
+  publishedLocations(values: readonly unknown[]): TakenEach | Promise<TakenEach> {
+    return this.#published(values, { kind: LOCATIONS, via: 'ws', nameOf: nameInPayload });
   }
 
-  #all(values: readonly unknown[], incoming: Incoming, check: Check): Promise<void> | undefined {
-    const { root, providerId, via = 'rest' } = incoming;
-    const { zone, providerId: knownId, depthMax, bounds } = this.#options;
-    const receivedMs = this.#options.now();
+  /** The proximities of a message, as publishedLocations. */
+  publishedProximities(values: readonly unknown[]): TakenEach | Promise<TakenEach> {
+    return this.#published(values, { kind: PROXIMITIES, via: 'ws', nameOf: nameInPayload });
+  }
+
+  #all<T extends Checked>(values: readonly unknown[], incoming: Incoming, kind: Kind<T>): Promise<void> | undefined {
     this.#count(values.length);
-    const checked: Checked[] = [];
-    for (let index = 0; index < values.length; index++) {
+    const { via = 'rest' } = incoming;
+    const checked: T[] = [];
+    const all = { values, incoming, kind, receivedMs: this.#options.now(), checked };
+    if (values.length > AT_ONCE) {
+      const check = (from: number, to: number) => this.#checkAll(all, from, to);
+      return this.#inTurns(values.length, check, { kind, via, checked }).then(({ kept }) => kept);
+    }
+    this.#checkAll(all, 0, values.length);
+    this.#needRoom(checked.length);
+    return this.#keptAll(this.#pass(checked, { kind, via, receivedMs: all.receivedMs }));
+  }
+
+  #each<T extends Checked>(values: readonly unknown[], { kind, via, nameOf }: Each<T>): TakenEach {
+    this.#count(values.length);
+    const [checked, problems]: [T[], string[]] = [[], []];
+    this.#needRoom(values.length);
+    const receivedMs = this.#options.now();
+    this.#checkEach({ values, nameOf, kind, receivedMs, checked, problems }, 0, values.length);
+    return { problems, kept: this.#keptAll(this.#pass(checked, { kind, via, receivedMs })) };
+  }
+
+  #published<T extends Checked>(values: readonly unknown[], each: Each<T>): TakenEach | Promise<TakenEach> {
+    if (values.length <= AT_ONCE) return this.#each(values, each);
+    this.#count(values.length);
+    const [checked, problems]: [T[], string[]] = [[], []];
+    this.#needRoom(values.length);
+    const all = { ...each, values, receivedMs: this.#options.now(), checked, problems };
+    const check = (from: number, to: number) => this.#checkEach(all, from, to);
+    return this.#inTurns(values.length, check, { ...each, checked }).then(({ kept }) => ({ problems, kept }));
+  }
+
+  /** Checks and passes on a long list. It is received when it is passed on, since others have been meanwhile. */
+  #inTurns<T extends Checked>(
+    count: number,
+    check: (from: number, to: number) => void,
+    { kind, via, checked }: { readonly kind: Kind<T>; readonly via: WayIn; readonly checked: readonly T[] },
+  ): Promise<{ readonly kept: Promise<void> | undefined }> {
+    const work = async () => {
+      for (let from = 0; from < count; from += AT_ONCE) {
+        check(from, Math.min(from + AT_ONCE, count));
+        await this.#turns.next();
+      }
+      this.#needRoom(checked.length);
+      const works: Promise<void>[] = [];
+      this.#accepted += checked.length;
+      for (let from = 0; from < checked.length; from += AT_ONCE) {
+        if (from > 0) await this.#turns.next();
+        const some = checked.slice(from, from + AT_ONCE);
+        this.#accepted -= some.length;
+        works.push(...this.#pass(some, { kind, via, receivedMs: this.#options.now() }));
+      }
+      return { kept: this.#keptAll(works) };
+    };
+    return this.#turns.alone(work, { goesOn: true });
+  }
+
+  #checkAll<T extends Checked>(all: AllOf<T>, from: number, to: number): void {
+    const { values, incoming, kind, receivedMs, checked } = all;
+    const { root, providerId } = incoming;
+    const { zone, providerId: knownId, depthMax, bounds } = this.#options;
+    for (let index = from; index < to; index++) {
       const at = root === '' ? '' : `${root}[${index}]`;
-      const found = check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax, bounds });
+      const found = kind.check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax, bounds });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         // The others are refused for its sake.
@@ -139,26 +196,19 @@ export class Ingest {
       }
       checked.push(found);
     }
-    this.#needRoom(checked.length);
-    return this.#pass(checked, receivedMs, via);
   }
 
-  #each(values: readonly unknown[], via: WayIn, check: Check, nameOf = nameInPayload): TakenEach {
+  #checkEach<T extends Checked>(each: EachOf<T>, from: number, to: number): void {
+    const { values, nameOf, kind, receivedMs, checked, problems } = each;
     const { zone, providerId: knownId, depthMax, bounds } = this.#options;
-    const receivedMs = this.#options.now();
-    this.#count(values.length);
-    const problems: string[] = [];
-    const checked: Checked[] = [];
-    this.#needRoom(values.length);
-    for (let index = 0; index < values.length; index++) {
+    for (let index = from; index < to; index++) {
       const at = nameOf(index);
-      const found = check(values[index], { at, receivedMs, zone, knownId, depthMax, bounds });
+      const found = kind.check(values[index], { at, receivedMs, zone, knownId, depthMax, bounds });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         problems.push(found);
       } else checked.push(found);
     }
-    return { problems, kept: this.#pass(checked, receivedMs, via) };
   }
 
   /** Values count as rejected until they are passed on, whatever is thrown meanwhile. */
@@ -173,12 +223,16 @@ export class Ingest {
       this.#rejections.count('database', count);
       throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: the database does not take them at the moment');
     }
-    if (hasRoom(count)) return;
+    if (hasRoom(this.#accepted + count)) return;
     this.#rejections.count('full', count);
     throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: too many are waiting to be processed, try again');
   }
 
-  #pass(checked: readonly Checked[], receivedMs: number, via: WayIn): Promise<void> | undefined {
+  /** Passes accepted values on. Returns what is done for unknown providers. */
+  #pass<T extends Checked>(
+    checked: readonly T[],
+    { kind, via, receivedMs }: { readonly kind: Kind<T>; readonly via: WayIn; readonly receivedMs: number },
+  ): Promise<void>[] {
     const works: Promise<void>[] = [];
     this.counts.rejected -= checked.length;
     for (const { location, generatedMs } of checked) {
@@ -187,6 +241,15 @@ export class Ingest {
       this.#options.arrived?.(location, receivedMs, via);
       this.#options.location(location, { generatedMs, receivedMs });
     }
+    for (const proximity of kind.proximities(checked)) {
+      this.#proximities++;
+      this.#options.announce(proximity);
+    }
+    return works;
+  }
+
+  /** Resolves when what was passed on is kept; undefined where nobody need wait for that. */
+  #keptAll(works: Promise<void>[]): Promise<void> | undefined {
     const kept = this.#options.kept();
     if (kept !== undefined) works.push(kept);
     return works.length === 0 ? undefined : Promise.all(works).then(() => undefined);
@@ -197,4 +260,37 @@ function nameInPayload(index: number): string {
   return `payload[${index}]`;
 }
 
-type Check = (value: unknown, expected: Expected) => Checked | string;
+/** What is taken. */
+interface Kind<T extends Checked> {
+  readonly check: (value: unknown, expected: Expected) => T | string;
+  /** Those among the values of which subscribers are told as they came in. */
+  readonly proximities: (checked: readonly T[]) => readonly CheckedProximity['proximity'][];
+}
+
+const NONE: readonly CheckedProximity['proximity'][] = [];
+const LOCATIONS: Kind<Checked> = { check: checkLocation, proximities: () => NONE };
+const PROXIMITIES: Kind<CheckedProximity> = {
+  check: checkProximity,
+  proximities: (checked) => checked.map(({ proximity }) => proximity),
+};
+
+interface Each<T extends Checked> {
+  readonly kind: Kind<T>;
+  readonly via: WayIn;
+  readonly nameOf: (index: number) => string;
+}
+
+/** Values of which all are taken or none, and those that were found good so far. */
+interface AllOf<T extends Checked> {
+  readonly values: readonly unknown[];
+  readonly incoming: Incoming;
+  readonly kind: Kind<T>;
+  readonly receivedMs: number;
+  readonly checked: T[];
+}
+
+/** Values that are taken one by one, those that were found good so far, and what is wrong with the others. */
+interface EachOf<T extends Checked> extends Omit<AllOf<T>, 'incoming'> {
+  readonly nameOf: (index: number) => string;
+  readonly problems: string[];
+}

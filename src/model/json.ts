@@ -51,6 +51,26 @@ export function parseExactJson(text: string, depthMax = DEPTH_MAX): unknown {
   return keepNumbers(text, value, { everywhere: true });
 }
 
+export interface Part {
+  /** Whether KeptNumbers stand everywhere, not in properties and sensors alone. */
+  readonly everywhere: boolean;
+  readonly depthMax: number;
+  /** Levels that the part may have. */
+  readonly levels: number;
+  /** The way from the whole to a place in the part, for messages. */
+  placeOf(path: readonly string[]): readonly string[];
+}
+
+/** The value of a part of a text (see long_json.ts). Unlike parseJson, it looks at depth and all numbers as well. */
+export function parsePart(text: string, { everywhere, depthMax, levels, placeOf }: Part): unknown {
+  const value = JSON.parse(text) as unknown;
+  if (everywhere || SUSPICIOUS.test(text) || hasSuspiciousEscape(text)) keepNumbers(text, value, { everywhere });
+  const found = walk(value, levels);
+  if (found === undefined) return value;
+  if (found.problem === 'depth') throw new UnfitJson(tooDeep('', depthMax));
+  throw new UnfitJson(`${pathOf('', placeOf(found.path.toReversed())) || 'body'}: ${found.problem}`);
+}
+
 function parseBounded(text: string, depthMax: number): unknown {
   if (text.length > LONG && hasManyArrays(text) && isTextDeeper(text, depthMax)) {
     throw new UnfitJson(tooDeep('', depthMax));
@@ -110,7 +130,7 @@ function within(found: Found, name: string): Found {
   return found;
 }
 
-function tooDeep(root: string, depthMax: number): string {
+export function tooDeep(root: string, depthMax: number): string {
   return `${root || 'body'}: must be nested at most ${depthMax} levels deep, found more`;
 }
 

@@ -23,7 +23,8 @@ export interface Command {
   readonly use: Use | undefined;
   /** Whether it is done also where the connection has ended since the frame came. */
   readonly outlivesConnection: boolean;
-  readonly handle: (session: Session, frame: ClientFrame, access: Access) => void;
+  /** Returns what the next frame of the connection must wait for, if anything. It never fails. */
+  readonly handle: (session: Session, frame: ClientFrame, access: Access) => Promise<void> | undefined;
 }
 
 /** What can be permitted to do with a topic. */
@@ -64,7 +65,7 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-function subscribe(session: Session, frame: ClientFrame, { owned, readable, expiresMs }: Access): void {
+function subscribe(session: Session, frame: ClientFrame, { owned, readable, expiresMs }: Access): undefined {
   const { name, ...topic } = readTopic(frame.topic);
   const params = readParams(frame.params, 'subscribeFailed');
   const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000, paramsMax = 1 << 20 } = session.deps;
@@ -94,33 +95,34 @@ function subscribe(session: Session, frame: ClientFrame, { owned, readable, expi
   }
 }
 
-function unsubscribe(session: Session, frame: ClientFrame): void {
+function unsubscribe(session: Session, frame: ClientFrame): undefined {
   const id = readId(frame.subscription_id);
   if (id === undefined) throw new CommandError('unsubscribeFailed', 'subscription_id: must be an integer');
   if (session.release(id)) return;
   throw new CommandError('unsubscribeFailed', `Cannot unsubscribe ${id}: the connection has no such subscription`);
 }
 
-function publish(session: Session, frame: ClientFrame): void {
+function publish(session: Session, frame: ClientFrame): Promise<void> | undefined {
   const { name } = readTopic(frame.topic);
   const ingest = ingestOf(name, session);
   if (ingest === undefined) throw new CommandError('notAuthorized', `Cannot publish to ${name}: it can only be read`);
   readParams(frame.params, 'invalidPayload');
   if (!Array.isArray(frame.payload)) throw new CommandError('invalidPayload', 'payload: must be an array');
-  if (frame.payload.length === 0) return;
+  if (frame.payload.length === 0) return undefined;
   try {
     const result: PublishResult = ingest(frame.payload, session.path);
     if (!(result instanceof Promise)) {
       session.taken(result);
-      return;
+      return undefined;
     }
-    result.then(
+    return result.then(
       (taken) => session.taken(taken),
       (error: unknown) => session.failPublish(error),
     );
   } catch (error) {
     session.failPublish(error);
   }
+  return undefined;
 }
 
 /** How items of a topic are taken; undefined when clients may not publish to it. */

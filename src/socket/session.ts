@@ -13,7 +13,9 @@ import {
   describeProblems,
   errorFrame,
   isObject,
+  LONG_FRAME_CHARACTERS,
   readFrame,
+  readLongFrame,
   WIRE_ERRORS,
   type WireError,
 } from './wire.ts';
@@ -147,29 +149,44 @@ export class Session implements PeerEvents {
     return true;
   }
 
-  /** Runs a frame, at once where its token is known. */
+  /** Runs a frame, at once where it is short and its token known. */
   #run(text: string): Promise<void> | undefined {
+    if (text.length > LONG_FRAME_CHARACTERS) return this.#runLong(text);
     try {
-      const frame = readFrame(text, this.deps.depthMax);
-      const command = COMMANDS.find(({ event }) => event === frame.event);
-      if (command === undefined) {
-        const known = COMMANDS.map(({ event }) => event).join(', ');
-        throw new CommandError('unknownEvent', `event: must be one of ${known}, found ${named(frame.event)}`);
-      }
-      if (this.#closed && !command.outlivesConnection) return undefined;
-      const access = this.#admit(command, frame);
-      if (access instanceof Promise) return this.#runAfter(access, command, frame);
-      command.handle(this, frame, access);
+      return this.#perform(readFrame(text, this.deps.depthMax));
     } catch (error) {
       this.#refuse(error);
     }
     return undefined;
   }
 
+  async #runLong(text: string): Promise<void> {
+    const { turns, depthMax } = this.deps;
+    try {
+      // Others go on once it is run, whatever it still waits for.
+      const read = async () => ({ done: this.#perform(await readLongFrame(text, turns, depthMax)) });
+      await (await turns.alone(read)).done;
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  #perform(frame: ClientFrame): Promise<void> | undefined {
+    const command = COMMANDS.find(({ event }) => event === frame.event);
+    if (command === undefined) {
+      const known = COMMANDS.map(({ event }) => event).join(', ');
+      throw new CommandError('unknownEvent', `event: must be one of ${known}, found ${named(frame.event)}`);
+    }
+    if (this.#closed && !command.outlivesConnection) return undefined;
+    const access = this.#admit(command, frame);
+    if (access instanceof Promise) return this.#runAfter(access, command, frame);
+    return command.handle(this, frame, access);
+  }
+
   async #runAfter(admitted: Promise<Access>, command: Command, frame: ClientFrame): Promise<void> {
     try {
       const access = await admitted;
-      if (!this.#closed || command.outlivesConnection) command.handle(this, frame, access);
+      if (!this.#closed || command.outlivesConnection) await command.handle(this, frame, access);
     } catch (error) {
       this.#refuse(error);
     }

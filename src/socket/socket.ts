@@ -4,6 +4,7 @@ import type { CountUnsent, HandlePeer, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { Outbox } from '../fanout/outbox.ts';
 import type { View } from '../model/topics.ts';
+import type { Turns } from '../turns.ts';
 import type { Use } from './commands.ts';
 import type { AskedView } from './params.ts';
 import { Session } from './session.ts';
@@ -62,6 +63,8 @@ export interface SocketDeps {
   readonly waiting: WaitingFrames;
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
+  /** For long frames. */
+  readonly turns: Turns;
   /** Holds the outboxes of the open connections, for whoever wants to count them. */
   readonly open?: Set<Outbox>;
   /** Counts what subscribers have not read yet. */

@@ -1,4 +1,6 @@
 import { parseJson, UnfitJson } from '../model/json.ts';
+import { LongJson } from '../model/long_json.ts';
+import type { Turns } from '../turns.ts';
 
 /** The frames of the WebSocket protocol. */
 
@@ -46,18 +48,39 @@ export interface ClientFrame {
   readonly params?: unknown;
 }
 
+/** A longer one takes more than a few milliseconds to read. */
+export const LONG_FRAME_CHARACTERS = 256 * 1024;
+
 /** Reads a client's frame. Throws a CommandError when it is no JSON object with an event. */
 export function readFrame(text: string, depthMax?: number): ClientFrame {
-  let frame: unknown;
   try {
-    frame = parseJson(text, depthMax);
+    return frameOf(parseJson(text, depthMax));
   } catch (error) {
-    if (error instanceof UnfitJson) throw new CommandError('unknownEvent', error.message);
-    throw new CommandError('unknownEvent', 'The frame is not JSON');
+    throw refusal(error);
   }
+}
+
+/** The same for a long frame, in turns. Rejects with a CommandError. */
+export async function readLongFrame(text: string, turns: Turns, depthMax?: number): Promise<ClientFrame> {
+  try {
+    const reading = new LongJson(text, { ...(depthMax !== undefined && { depthMax }) });
+    do await turns.next();
+    while (!reading.readPart());
+    return frameOf(reading.value);
+  } catch (error) {
+    throw refusal(error);
+  }
+}
+
+function frameOf(frame: unknown): ClientFrame {
   if (!isObject(frame)) throw new CommandError('unknownEvent', 'The frame is not a JSON object');
   if (typeof frame['event'] !== 'string') throw new CommandError('unknownEvent', 'event: is required, as a string');
   return frame as unknown as ClientFrame;
+}
+
+function refusal(error: unknown): unknown {
+  if (error instanceof UnfitJson) return new CommandError('unknownEvent', error.message);
+  return error instanceof SyntaxError ? new CommandError('unknownEvent', 'The frame is not JSON') : error;
 }
 
 /** Whether a value from JSON is an object, neither an array nor null. */

@@ -71,7 +71,7 @@ describe('Ingest', () => {
     const unavailable = (error: unknown) => error instanceof HubError && error.status === 503;
     assert.throws(() => ingest.locations([GOOD_LOCATION, GOOD_LOCATION], LIST), unavailable);
     assert.throws(() => ingest.locationsEach([GOOD_LOCATION, GOOD_LOCATION]), unavailable);
-    assert.throws(() => ingest.proximitiesEach([PROXIMITY, PROXIMITY]), unavailable);
+    assert.throws(() => ingest.publishedProximities([PROXIMITY, PROXIMITY]), unavailable);
     assert.throws(() => ingest.proximities([PROXIMITY, PROXIMITY], { root: 'proximities' }), unavailable);
     assert.deepEqual(told, []);
     assert.deepEqual(ingest.counts, { received: 8, rejected: 8 });
@@ -82,7 +82,8 @@ describe('Ingest', () => {
     const { ingest } = openIngest(failing);
     await assert.rejects(ingest.locations([GOOD_LOCATION], LIST) ?? Promise.resolve(), /The disk is full/);
     await assert.rejects(ingest.locationsEach([GOOD_LOCATION]).kept ?? Promise.resolve(), /The disk is full/);
-    await assert.rejects(ingest.proximitiesEach([PROXIMITY]).kept ?? Promise.resolve(), /The disk is full/);
+    const { kept } = await ingest.publishedProximities([PROXIMITY]);
+    await assert.rejects(kept ?? Promise.resolve(), /The disk is full/);
   });
 
   test('makes a proximity a location at its zone, and tells of it as it came in', () => {

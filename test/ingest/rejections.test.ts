@@ -93,7 +93,7 @@ describe('Ingest tells of each location that has arrived', () => {
     const { ingest, arrived } = openIngest();
     const proximity = { source: READER.id, provider_type: 'rfid', provider_id: 'card' };
     ingest.proximities([proximity], { root: 'proximities' });
-    ingest.proximitiesEach([proximity, 7]);
+    ingest.publishedProximities([proximity, 7]);
     assert.deepEqual(arrived, [`card ${READER.id} 1000 rest`, `card ${READER.id} 1000 ws`]);
     assert.equal(ingest.proximitiesTaken, 2);
   });

@@ -9,6 +9,7 @@ import type { Variant } from '../../src/model/topics.ts';
 import { type Asked, createSocket, type PublishResult, type SocketDeps } from '../../src/socket/socket.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
 import { listen } from '../../src/transport/server.ts';
+import { Turns } from '../../src/turns.ts';
 
 export const SOCKET_PATH = '/v2/ws/socket';
 
@@ -31,6 +32,7 @@ export async function serveSocket(t: TestContext, deps: Partial<SocketDeps> = {}
     };
   const handlePeer = createSocket({
     fanout,
+    turns: new Turns(),
     ingestLocations: note('location_updates'),
     ingestProximities: note('proximity_updates'),
     waiting: new WaitingFrames(),

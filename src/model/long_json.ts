@@ -1,0 +1,282 @@
+import { grouped } from './bounds.ts';
+import { DEPTH_MAX } from './depth.ts';
+import { parsePart, tooDeep, UnfitJson } from './json.ts';
+import { PROPERTIES, SENSORS } from './kept_number.ts';
+import { pathOf } from './show.ts';
+
+/**
+ * Reads a long JSON text little by little, so that nobody has to wait until it is read.
+ *
+ * One pass over the characters finds where values end. What is small is left to JSON.parse, in parts of many values at
+ * once: a part ends at a comma when it has become long enough. Only arrays and objects that are longer than a part are put
+ * together here. So each character is looked at once and parsed once, however the text is nested, and JSON.parse decides
+ * about the syntax of all but the few characters between large values.
+ */
+
+/** Characters of a part: what is parsed, and looked at, at once. A third of a millisecond. */
+const PART_LENGTH = 1 << 16;
+/**
+ * Members of one object. Nothing that is kept has as many, and an engine that takes their names for numbers spends more
+ * than a second on a million of them.
+ */
+const MEMBERS_MAX = 100_000;
+
+/** An array or an object whose end has not been found. */
+interface Open {
+  isArray: boolean;
+  /** Whether all of its numbers are kept as they were sent. */
+  isExact: boolean;
+  /** Where it begins. */
+  start: number;
+  /** Where what has not been parsed begins. */
+  rest: number;
+  /** Its last comma; before `rest` when there is none. */
+  comma: number;
+  /** What has been parsed; undefined as long as it is short. */
+  value: unknown[] | Record<string, unknown> | undefined;
+  /** Its name in what is around it. */
+  name: string;
+  members: number;
+  /** A large value ends where the rest begins: a comma follows, or the end. */
+  isAfterLarge: boolean;
+  /** The rest begins behind a comma, so a value follows. */
+  isAfterComma: boolean;
+}
+
+export class LongJson {
+  readonly #text: string;
+  readonly #depthMax: number;
+  readonly #everywhere: boolean;
+  readonly #partLength: number;
+  /** The first `#depth` of them are open; the others are used again. */
+  readonly #open: Open[] = [];
+  #depth = 0;
+  #at = 0;
+  /** Where the value ends, if it was put together here. */
+  #end: number | undefined;
+  #value: unknown;
+
+  /** `everywhere`: numbers are kept as they were sent, and not in properties and sensors alone. */
+  constructor(text: string, { depthMax = DEPTH_MAX, everywhere = false, partLength = PART_LENGTH } = {}) {
+    this.#text = text;
+    this.#depthMax = depthMax;
+    this.#everywhere = everywhere;
+    this.#partLength = partLength;
+  }
+
+  /** The value, once the text has been read. */
+  get value(): unknown {
+    return this.#value;
+  }
+
+  /**
+   * Reads about one part; returns whether that was the last. Throws a SyntaxError, or an UnfitJson for what cannot be kept
+   * (see json.ts), whose depth and numbers are looked at as well.
+   */
+  readPart(): boolean {
+    const text = this.#text;
+    const until = Math.min(this.#at + this.#partLength, text.length);
+    let at = this.#at;
+    while (at < until) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) at = endOfText(text, at);
+      else if (code === COMMA) this.#comma(at);
+      else if (code === OPEN_ARRAY || code === OPEN_OBJECT) this.#begin(at, code === OPEN_ARRAY);
+      else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) this.#close(at, code === CLOSE_ARRAY);
+      at++;
+    }
+    this.#at = at;
+    if (at < text.length) return false;
+    this.#finish();
+    return true;
+  }
+
+  #begin(start: number, isArray: boolean): void {
+    if (this.#depth === this.#depthMax) throw new UnfitJson(tooDeep('', this.#depthMax));
+    let open = this.#open[this.#depth];
+    if (open === undefined) {
+      open = { ...NEW };
+      this.#open.push(open);
+    }
+    open.isArray = isArray;
+    open.start = start;
+    open.rest = start + 1;
+    open.comma = start;
+    open.value = undefined;
+    this.#depth++;
+  }
+
+  #comma(at: number): void {
+    const open = this.#open[this.#depth - 1];
+    if (this.#depth === 0 || open === undefined) return;
+    open.comma = at;
+    if (open.value !== undefined && open.isAfterLarge) {
+      this.#expectBlank(open.rest, at);
+      open.rest = at + 1;
+      open.isAfterLarge = false;
+      open.isAfterComma = true;
+    } else if (at - open.rest > this.#partLength) this.#takeUpTo(at, this.#depth - 1);
+  }
+
+  #close(at: number, isArray: boolean): void {
+    const level = this.#depth - 1;
+    const open = this.#open[level];
+    if (level < 0 || open === undefined || open.isArray !== isArray) throw this.#unexpected(at);
+    if (open.value !== undefined || at - open.start > this.#partLength) {
+      this.#build(level);
+      if (open.isAfterLarge) this.#expectBlank(open.rest, at);
+      else if (this.#parse(open, level, at) === 0 && open.isAfterComma) throw this.#unexpected(at);
+      const around = this.#open[level - 1];
+      if (level === 0 || around === undefined) {
+        this.#value = open.value;
+        this.#end = at + 1;
+      } else {
+        around.rest = at + 1;
+        around.isAfterLarge = true;
+      }
+    }
+    this.#depth--;
+  }
+
+  #finish(): void {
+    const text = this.#text;
+    if (this.#depth > 0) throw new SyntaxError('Unexpected end of JSON input');
+    if (this.#end !== undefined) this.#expectBlank(this.#end, text.length);
+    else {
+      const placeOf = (path: readonly string[]) => path;
+      const [everywhere, depthMax] = [this.#everywhere, this.#depthMax];
+      this.#value = parsePart(text, { everywhere, depthMax, levels: depthMax, placeOf });
+    }
+  }
+
+  /** Parses the values that end with the comma at `at`. */
+  #takeUpTo(at: number, level: number): void {
+    this.#build(level);
+    const open = this.#open[level] as Open;
+    if (this.#parse(open, level, at) === 0) throw this.#unexpected(at);
+    open.rest = at + 1;
+    open.isAfterComma = true;
+  }
+
+  /** Begins to put a large value together, and those around it. */
+  #build(level: number): void {
+    let from = level;
+    while (from >= 0 && this.#open[from]?.value === undefined) from--;
+    for (let i = from + 1; i <= level; i++) this.#buildOne(this.#open[i] as Open, i);
+  }
+
+  #buildOne(open: Open, level: number): void {
+    open.value = open.isArray ? [] : {};
+    open.members = 0;
+    open.isAfterLarge = false;
+    open.isAfterComma = false;
+    const around = this.#open[level - 1];
+    if (level === 0 || around === undefined) {
+      if (this.#end !== undefined) throw this.#unexpected(open.start);
+      this.#expectBlank(0, open.start);
+      open.isExact = this.#everywhere;
+      return;
+    }
+    if (around.isAfterLarge) throw this.#unexpected(open.start);
+    if (around.comma >= around.rest) this.#takeUpTo(around.comma, level - 1);
+    open.name = this.#nameOf(open, around, level);
+    open.isExact = around.isExact || open.name === PROPERTIES || open.name === SENSORS;
+    if (Array.isArray(around.value)) around.value.push(open.value);
+    else if (around.value !== undefined) around.value[open.name] = open.value;
+  }
+
+  /** Reads what stands before a large value: nothing in an array, a name in an object. */
+  #nameOf({ start }: Open, around: Open, level: number): string {
+    if (Array.isArray(around.value)) {
+      this.#expectBlank(around.rest, start);
+      return String(around.value.length);
+    }
+    const head = this.#part(`{${this.#text.slice(around.rest, start)}""}`, around, level - 1);
+    const [name, ...others] = Object.keys(head as object);
+    if (name === undefined || others.length > 0) throw this.#unexpected(start);
+    this.#countMembers(around, 1, level - 1);
+    return name;
+  }
+
+  /** Parses values that have not been, up to `end`. Returns how many there were. */
+  #parse(open: Open, level: number, end: number): number {
+    const part = this.#text.slice(open.rest, end);
+    if (Array.isArray(open.value)) {
+      const values = this.#part(`[${part}]`, open, level) as unknown[];
+      for (const value of values) open.value.push(value);
+      return values.length;
+    }
+    const members = this.#part(`{${part}}`, open, level) as Record<string, unknown>;
+    const into = open.value as Record<string, unknown>;
+    let count = 0;
+    for (const name in members) {
+      into[name] = members[name];
+      count++;
+    }
+    this.#countMembers(open, count, level);
+    return count;
+  }
+
+  #part(text: string, open: Open, level: number): unknown {
+    const known = Array.isArray(open.value) ? open.value.length : 0;
+    const levels = this.#depthMax - level;
+    const placeOf = ([first = '', ...path]: readonly string[]): readonly string[] => {
+      const own = Array.isArray(open.value) ? String(Number(first) + known) : first;
+      return [...this.#wayTo(level), own, ...path];
+    };
+    return parsePart(text, { everywhere: open.isExact, depthMax: this.#depthMax, levels, placeOf });
+  }
+
+  #countMembers(open: Open, more: number, level: number): void {
+    open.members += more;
+    if (open.members <= MEMBERS_MAX) return;
+    const where = pathOf('', this.#wayTo(level)) || 'body';
+    throw new UnfitJson(`${where}: must have at most ${grouped(MEMBERS_MAX)} members, found more`);
+  }
+
+  #wayTo(level: number): string[] {
+    return this.#open.slice(1, level + 1).map(({ name }) => name);
+  }
+
+  #expectBlank(from: number, to: number): void {
+    for (let at = from; at < to; at++) {
+      const code = this.#text.charCodeAt(at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) throw this.#unexpected(at);
+    }
+  }
+
+  #unexpected(at: number): SyntaxError {
+    return new SyntaxError(`Unexpected token ${JSON.stringify(this.#text[at])} at position ${at}`);
+  }
+}
+
+/** Where a text ends that begins at `at`: at its quote, or behind everything. */
+function endOfText(text: string, at: number): number {
+  for (let i = at + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE) return i;
+    if (code === BACKSLASH) i++;
+  }
+  return text.length;
+}
+
+const NEW: Open = {
+  isArray: false,
+  isExact: false,
+  start: 0,
+  rest: 0,
+  comma: 0,
+  value: undefined,
+  name: '',
+  members: 0,
+  isAfterLarge: false,
+  isAfterComma: false,
+};
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;

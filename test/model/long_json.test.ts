@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseExactJson, parseJson, UnfitJson, whyUnfit } from '../../src/model/json.ts';
+import { LongJson } from '../../src/model/long_json.ts';
+import { anyJson } from './json_texts.ts';
+
+interface Options {
+  readonly partLength?: number;
+  readonly depthMax?: number;
+  readonly everywhere?: boolean;
+}
+
+function readLong(text: string, options?: Options): unknown {
+  const long = new LongJson(text, options);
+  while (!long.readPart());
+  return long.value;
+}
+
+/** What the other way to read it makes of a text: its value, or why it has none. */
+function readWhole(text: string, { everywhere = false, depthMax = 200 }: Options = {}): unknown {
+  const value = everywhere ? parseExactJson(text, depthMax) : parseJson(text, depthMax);
+  const problem = whyUnfit(value, { depthMax });
+  if (problem !== undefined) throw new UnfitJson(problem);
+  return value;
+}
+
+const anyLength = fc.integer({ min: 1, max: 40 });
+
+test('whatever is cut into parts is read as it is read whole', () => {
+  const each = fc.property(anyJson, anyLength, fc.boolean(), (text, partLength, everywhere) => {
+    const read = readLong(text, { partLength, everywhere });
+    const whole = readWhole(text, { everywhere });
+    assert.deepEqual(read, whole);
+    assert.equal(JSON.stringify(read), JSON.stringify(whole));
+  });
+  fc.assert(each, { numRuns: 5000, seed: 12 });
+});
+
+const PIECES = [
+  ...'[]{},:" \n\\1-a',
+  '"a"',
+  '"properties"',
+  '1.0',
+  '"__proto__"',
+  '\\ud800',
+  'null',
+  '[1,2]',
+  '{"a":1}',
+];
+const UNFIT = /__proto__|\\ud800/;
+const anyMutation = fc.record({
+  at: fc.nat({ max: 400 }),
+  deleted: fc.nat({ max: 3 }),
+  inserted: fc.array(fc.constantFrom(...PIECES), { maxLength: 2 }).map((texts) => texts.join('')),
+});
+
+test('what is no JSON, or cannot be kept, is refused in parts as it is whole', () => {
+  let refused = 0;
+  const each = fc.property(
+    anyJson,
+    fc.array(anyMutation, { maxLength: 3 }),
+    anyLength,
+    (json, mutations, partLength) => {
+      let text = json;
+      for (const { at, deleted, inserted } of mutations) {
+        const from = at % (text.length + 1);
+        text = text.slice(0, from) + inserted + text.slice(from + deleted);
+      }
+      let whole: unknown;
+      try {
+        whole = readWhole(text);
+      } catch (error) {
+        refused++;
+        assert.throws(
+          () => readLong(text, { partLength }),
+          (found) => found instanceof SyntaxError || found instanceof UnfitJson,
+          `${text}: ${String(error)}`,
+        );
+        return;
+      }
+      try {
+        assert.deepEqual(readLong(text, { partLength }), whole, text);
+      } catch (error) {
+        // A later member of the same name has taken its place.
+        assert.ok(error instanceof UnfitJson && UNFIT.test(text), `${text}: ${String(error)}`);
+      }
+    },
+  );
+  fc.assert(each, { numRuns: 20_000, seed: 34 });
+  assert.ok(refused > 2000, `${refused} were refused`);
+});
+
+const long = 'x'.repeat(100);
+const REFUSED: readonly [text: string, message: string][] = [
+  [`[1,"${long}",{"a":{"b":["${long}",{"__proto__":1}]}}]`, '[2].a.b[1].__proto__: is a name that cannot be kept'],
+  [
+    `{"list":["${long}","${long}",{"a":"\\ud800"}]}`,
+    'list[2].a: must be well-formed Unicode, found half of a surrogate pair',
+  ],
+  [`{"list":["${long}",[[[["${long}"]]]]]}`, 'body: must be nested at most 5 levels deep, found more'],
+  [`["${long}",[2,"${long}",1e999]]`, '[1][2]: must be a finite number, found one too large'],
+  [`{"\\ud800":["${long}"]}`, '\ufffd: must be well-formed Unicode, found half of a surrogate pair'],
+];
+
+for (const [text, message] of REFUSED) {
+  test(`what is refused in a long text is named by its way: ${message}`, () => {
+    assert.throws(() => readLong(text, { partLength: 20, depthMax: 5 }), new UnfitJson(message));
+  });
+}
+
+test('an object has a bounded number of members', () => {
+  const members = (count: number) => `{"deep":{${Array.from({ length: count }, (_, n) => `"${n}":${n}`).join()}}}`;
+  assert.equal(Object.keys((readLong(members(100_000)) as { deep: object }).deep).length, 100_000);
+  const message = 'deep: must have at most 100,000 members, found more';
+  assert.throws(() => readLong(members(100_001)), new UnfitJson(message));
+});
