@@ -195,7 +195,7 @@ test('a connection that must end does so behind the last chunk', async (t) => {
 });
 
 test('a shutdown waits until long answers are out', async (t) => {
-  const { port, server } = await serveParts(t, 300);
+  const { port, server } = await serveParts(t, 80);
   const answer = raw(port, [GET], /^$/);
   const other = await sleeper(t, port);
   other.resume();
