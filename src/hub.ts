@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { openShapeChecks } from '../wasm/shape_checks.ts';
 import { garbageCollector } from '../workers/garbage.ts';
+import { MemoryWatch } from '../workers/memory_watch.ts';
 import type { Sources } from './adapters/sources.ts';
 import { admitBodies, createApi } from './api/api.ts';
 import { siteOf } from './api/naming.ts';
@@ -56,6 +57,7 @@ export interface Surroundings {
 
 /** Entities of a hub that will need the room of what its start has left behind. */
 const MANY = 10_000;
+const MEMORY_WATCH_MS = 5_000;
 
 const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
 
@@ -126,6 +128,8 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
     const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
     clock.beat();
     const stopBeating = every(BEAT_MS, () => clock.beat());
+    const memory = new MemoryWatch({ collect: garbageCollector() });
+    const stopWatching = every(MEMORY_WATCH_MS, () => memory.look());
     const flushTimer = setInterval(() => parts.shards.handOut(), config.db_flush_interval);
     return {
       port: listening.port,
@@ -140,6 +144,7 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
       tokensVerified: () => authorization?.verifications() ?? 0,
       async close() {
         clearInterval(flushTimer);
+        stopWatching();
         stopLooking();
         sources.close();
         authorization?.close();
