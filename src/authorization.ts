@@ -21,6 +21,8 @@ import { TopicTargets } from './socket/targets.ts';
 export interface HubAuthorization {
   readonly api: Authorization;
   readonly socket: NonNullable<SocketDeps['authorize']>;
+  /** Whether a token is valid, whatever it permits. Neither throws nor rejects. */
+  knows(token: string): boolean | Promise<boolean>;
   /**
    * What the token of an Authorization header permits, as JSON: `permissions`, each an operation on a path of the API or a topic,
    * and the ids in `owned` by their names in paths, to which those that reach `OWN` are limited. Rejects with
@@ -103,6 +105,14 @@ export function openAuthorization(config: Config, { log, outgoing, clock }: Give
       if (target !== undefined) return authorizer.admit(target, token);
       throw new Error(`Cannot authorize to ${use} ${topic}: no permission means it`);
     },
+    knows(token) {
+      try {
+        const verified = tokens.verified(token);
+        return verified instanceof Promise ? verified.then(isKnown, isUnknown) : true;
+      } catch {
+        return false;
+      }
+    },
     async permitted(header) {
       return permittedText(await authorizer.permitted([...routes.all, ...topics.all], bearerToken(header)));
     },
@@ -114,6 +124,9 @@ export function openAuthorization(config: Config, { log, outgoing, clock }: Give
     close: () => identityServer.close(),
   };
 }
+
+const isKnown = () => true;
+const isUnknown = () => false;
 
 function permittedText({ reaches, owned }: Permitted): string {
   const permissions = reaches.flatMap(([{ operations, paths }, reach]) =>

@@ -48,15 +48,24 @@ export type HandleHttp = (request: HttpRequest) => HttpReply | Promise<HttpReply
 /** Decides whether a large body is read: undefined, or what the request is answered instead. */
 export type AdmitBody = (head: HttpHead) => HttpReply | undefined | Promise<HttpReply | undefined>;
 
-/** The other end of a WebSocket connection. */
-export interface Peer {
-  /** Path of the upgrade request, which carries the API version. */
+/** An upgrade request. */
+export interface PeerHead {
+  /** It carries the API version. */
   readonly path: string;
   readonly userAgent: string;
-  /** Authorization header of the upgrade request. */
+  /** The header. */
   readonly authorization: string | undefined;
-  /** Query of the upgrade request, as received. */
+  /** As received. */
   readonly query: string;
+}
+
+/** Whether an upgrade request shows who sends it. Neither throws nor rejects. */
+export type KnowPeer = (head: PeerHead) => boolean | Promise<boolean>;
+
+/** The other end of a WebSocket connection. */
+export interface Peer extends PeerHead {
+  /** Whether its upgrade request has shown who it is; true where nobody asks. */
+  readonly isKnown: boolean;
   /**
    * Sends one text frame, UTF-8 where it is bytes, which are read before this returns. Frames keep their order; what the
    * network does not take yet is buffered.

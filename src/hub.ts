@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import manifest from '../package.json' with { type: 'json' };
 import { openShapeChecks } from '../wasm/shape_checks.ts';
 import { garbageCollector } from '../workers/garbage.ts';
 import { MemoryWatch } from '../workers/memory_watch.ts';
@@ -33,6 +34,7 @@ import type { Shards } from './shards/shards.ts';
 import { type SiteSettings, withSite } from './site/site.ts';
 import { readSiteFiles } from './site/site_files.ts';
 import { createSocket } from './socket/socket.ts';
+import { knowByToken } from './socket/upgrade_token.ts';
 import { WaitingFrames } from './socket/waiting_frames.ts';
 import { keptByKind, keptSetting } from './store/entity_text.ts';
 import { openStore } from './store/open.ts';
@@ -41,7 +43,7 @@ import type { Store } from './store/store.ts';
 import { type Listening, listen } from './transport/server.ts';
 import { Unsent } from './transport/unsent.ts';
 
-export const VERSION_INFO = { hub_version: '0.1.0', vendor: 'omlox location hub', api_version: '2.0.0' };
+export const VERSION_INFO = { hub_version: manifest.version, vendor: 'omlox location hub', api_version: '2.0.0' };
 
 const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1/ws/socket`, `${prefix}/v2/ws/socket`]);
 /** Where src/build_ui.mjs puts the web UI. */
@@ -248,6 +250,8 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
     admitBody: admitBodies(api),
     unsent,
     turns,
+    ...(authorization && { knowPeer: knowByToken(authorization.knows) }),
+    tooLong: (peer, maxBytes) => log.warn('A WebSocket frame is too long', { userAgent: peer.userAgent, maxBytes }),
     handlePeer: createSocket({
       fanout,
       open: operation.open,

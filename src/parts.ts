@@ -166,6 +166,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
     newId: randomUUID,
     shapes,
     bounds,
+    turns,
     commit: (changes) => writer.writeEntities(entityWrites(changes)),
     committed(changes) {
       tell(changes);

@@ -1,3 +1,5 @@
+const LONG_MS = 3;
+
 /**
  * How work that takes long is done on the thread that serves everybody: in pieces of a few milliseconds, each in a turn of
  * the event loop of its own. However much of it there is, each turn does one piece, so everybody else waits for no more
@@ -7,6 +9,16 @@ export class Turns {
   readonly #waiting: (() => void)[] = [];
   readonly #line: (() => void)[] = [];
   #isAlone = false;
+
+  /** The moment at which a piece begins. */
+  begin(): number {
+    return performance.now();
+  }
+
+  /** Whether a piece that began then has taken so long that others should have their turn. */
+  isLong(begun: number): boolean {
+    return performance.now() - begun > LONG_MS;
+  }
 
   /** Resolves in a turn that nobody else has, in the order of asking. Ask before each piece but the first. */
   next(): Promise<void> {

@@ -93,7 +93,7 @@ addExtension({
   read: (text: string) => new KeptNumber(text),
 });
 
-type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | AskedShape | ShapeReply;
+type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | FlatShape | ShapeReply;
 
 /**
  * Packs a value into bytes that are good until the next packing: memory that came and went with each batch would have the
@@ -142,8 +142,44 @@ export function unpackCollisionReply(bytes: Uint8Array): CollisionReply {
   return packr.unpack(bytes) as CollisionReply;
 }
 
+/** Packs a question about a geometry, whose positions lose what no check looks at: all but x and y. */
+export function packShape(asked: AskedShape): Uint8Array {
+  return asked.kind === 'region'
+    ? pack({ ...asked, fence: { ...asked.fence, region: flattened(asked.fence.region as Polygon) } })
+    : pack({ ...asked, polygon: flattened(asked.polygon) });
+}
+
 export function unpackShape(bytes: Uint8Array): AskedShape {
-  return packr.unpack(bytes) as AskedShape;
+  const asked = packr.unpack(bytes) as FlatShape;
+  return asked.kind === 'region'
+    ? { ...asked, fence: { ...asked.fence, region: unflattened(asked.fence.region) } }
+    : { ...asked, polygon: unflattened(asked.polygon) };
+}
+
+/** A polygon with x, y, x, y … of each ring: packed twenty times as fast. */
+type FlatPolygon = Omit<Polygon, 'coordinates'> & { readonly coordinates: readonly Float64Array[] };
+type FlatShape =
+  | { readonly kind: 'region'; readonly fence: Omit<Fence, 'region'> & { readonly region: FlatPolygon } }
+  | { readonly kind: 'polygon'; readonly polygon: FlatPolygon; readonly path: string };
+
+function flattened(polygon: Polygon): FlatPolygon {
+  const coordinates = polygon.coordinates.map((ring) => {
+    const flat = new Float64Array(2 * ring.length);
+    for (let i = 0; i < ring.length; i++) {
+      const position = ring[i] as readonly number[];
+      flat[2 * i] = position[0] as number;
+      flat[2 * i + 1] = position[1] as number;
+    }
+    return flat;
+  });
+  return { ...polygon, coordinates };
+}
+
+function unflattened(polygon: FlatPolygon): Polygon {
+  const coordinates = polygon.coordinates.map((flat) =>
+    Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as number, flat[2 * i + 1] as number]),
+  );
+  return { ...polygon, coordinates };
 }
 
 export function unpackShapeReply(bytes: Uint8Array): ShapeReply {

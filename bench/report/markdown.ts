@@ -14,7 +14,8 @@ export interface Machine {
 
 interface Report {
   readonly results: readonly Result[];
-  readonly machine: Machine;
+  /** The sentence of measuredOn. */
+  readonly measured: string;
   readonly plots: readonly Plot[];
   /** Markdown that is kept by hand: what was tried, and lost. */
   readonly designs: string;
@@ -22,14 +23,21 @@ interface Report {
   readonly missed: string;
 }
 
+/** What the results were measured on, in a sentence of RESULTS.md. */
+export function measuredOn({ cores, cpu, memoryGb, node, platform }: Machine): string {
+  return (
+    `Measured on ${cores} cores (${cpu}), ${memoryGb} GB of memory, ${platform}, Node ${node}; the hub, the load ` +
+    'generator and the subscribers share them.'
+  );
+}
+
 /** The text of RESULTS.md. */
-export function markdownOf({ results, machine, plots, designs, missed }: Report): string {
-  const { cores, cpu, memoryGb, node, platform } = machine;
+export function markdownOf({ results, measured, plots, designs, missed }: Report): string {
   return [
+    '<!-- Made by `npm run bench` of bench/results.json, designs.md and missed.md. `npm run generate` renews its text. -->',
     '# Results of the benchmark',
     '`npm run bench` writes this file. Every number comes from the command beside it.',
-    `Measured on ${cores} cores (${cpu}), ${memoryGb} GB of memory, ${platform}, Node ${node}; the hub, the load ` +
-      'generator and the subscribers share them.',
+    measured,
     HOW,
     '## Targets',
     targetTable(results),

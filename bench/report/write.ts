@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { markdownOf } from './markdown.ts';
+import { markdownOf, measuredOn } from './markdown.ts';
 import { plotsOf } from './plots.ts';
 import type { Result, Series } from './result.ts';
 
@@ -20,9 +20,6 @@ export function writeReport(results: readonly Result[]): void {
     return result.series === undefined ? result : { ...result, series: result.series.map(thinned) };
   });
   writeFileSync(RESULTS, `[\n${kept.map((result) => JSON.stringify(result)).join(',\n')}\n]\n`);
-  const plots = plotsOf(kept);
-  mkdirSync(new URL('plots/', BENCH), { recursive: true });
-  for (const { file, svg } of plots) writeFileSync(new URL(`plots/${file}`, BENCH), svg);
   const machine = {
     cores: availableParallelism(),
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
@@ -30,10 +27,24 @@ export function writeReport(results: readonly Result[]): void {
     node: process.versions.node,
     platform: process.platform,
   };
-  const [designs = '', missed = ''] = ['designs.md', 'missed.md'].map((file) =>
-    readFileSync(new URL(file, BENCH), 'utf8'),
-  );
-  writeFileSync(new URL('RESULTS.md', BENCH), markdownOf({ results: kept, machine, plots, designs, missed }));
+  mkdirSync(new URL('plots/', BENCH), { recursive: true });
+  for (const { name, text } of reportFiles(kept, measuredOn(machine))) writeFileSync(new URL(name, BENCH), text);
+}
+
+/** RESULTS.md and the plots, by their names in this folder. Without `measured`, on the machine that RESULTS.md names. */
+export function reportFiles(
+  results: readonly Result[],
+  measured?: string,
+): readonly { readonly name: string; readonly text: string }[] {
+  const plots = plotsOf(results);
+  const [designs, missed] = [read('designs.md'), read('missed.md')];
+  const before = () => /^Measured on .*$/m.exec(read('RESULTS.md'))?.[0] ?? '';
+  const text = markdownOf({ results, measured: measured ?? before(), plots, designs, missed });
+  return [{ name: 'RESULTS.md', text }, ...plots.map(({ file, svg }) => ({ name: `plots/${file}`, text: svg }))];
+}
+
+function read(name: string): string {
+  return readFileSync(new URL(name, BENCH), 'utf8');
 }
 
 function thinned({ points, ...series }: Series): Series {

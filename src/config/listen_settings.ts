@@ -2,9 +2,12 @@ import { resolve } from 'node:path';
 import { StartupError } from '../errors.ts';
 import type { Config } from './schema.ts';
 
+/** Frames up to this size need no memory of their share. */
+const SMALL_FRAME_KIB = 64;
+
 /**
  * Where the hub listens, and what it takes from clients. Paths are those of files beside hub_config.yaml unless they are
- * absolute. Throws a StartupError for a certificate without its key, and the like.
+ * absolute. Throws a StartupError for what does not fit together, such as a certificate without its key.
  */
 export function listenSettings(config: Config) {
   return {
@@ -14,12 +17,22 @@ export function listenSettings(config: Config) {
     bodyMaxBytes: config.client_max_body_size * 1024,
     bodiesMaxBytes: config.max_body_memory * 2 ** 20,
     headerMaxBytes: config.client_max_header_size * 1024,
-    frameMaxBytes: config.websocket_max_frame_size * 1024,
+    ...frameBounds(config),
     connectionsMax: config.max_connections,
     requestsPerSecond: config.max_requests_per_second,
     browsers: browserRules(config),
     idleTimeoutSeconds: config.websocket_idle_timeout,
   };
+}
+
+/** A connection may send the largest frames while half of its share is left, which is half of all with authorization. */
+function frameBounds({ websocket_max_frame_size: frameKib, max_frame_memory, require_authorization }: Config) {
+  const leastMib = frameKib <= SMALL_FRAME_KIB ? 0 : Math.ceil((frameKib * (require_authorization ? 4 : 2)) / 1024);
+  if (max_frame_memory < leastMib) {
+    const what = `must be at least ${leastMib} for a websocket_max_frame_size of ${frameKib}`;
+    throw new StartupError(`max_frame_memory: ${what}, found ${max_frame_memory}`);
+  }
+  return { frameMaxBytes: frameKib * 1024, framesMaxBytes: max_frame_memory * 2 ** 20 };
 }
 
 /** A page has no token of its own, so where one is needed it gets nothing that it could not get itself. */

@@ -63,6 +63,13 @@ export const ConfigSchema = Type.Object({
     default: 256,
     description: 'Memory for bodies that are being read, in MiB. What comes beyond is answered 503.',
   }),
+  max_frame_memory: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 256,
+    description:
+      'Memory for WebSocket frames on their way, in MiB. As it runs short, new clients may send 1 MiB or 64 KiB.',
+  }),
   max_unsent_memory: Type.Integer({
     minimum: 1,
     maximum: 100_000,

@@ -5,6 +5,7 @@ const INTRODUCTION = `\
 # Configuration of the location hub. Every setting is shown with its default; take the # away to change one.
 # An environment variable takes precedence: HUB_ and the name in upper case, for example HUB_PORT=8082.
 # The hub looks for this file, and for data.dat, in the folder HUB_CONFIG_PATH, by default the current one.
+# In the repository it is made of src/config/schema.ts by "npm run generate".
 `;
 
 /** The text of the repository's hub_config.yaml: every setting with its help and default, commented out. */

@@ -1,4 +1,5 @@
 import { HubError } from '../errors.ts';
+import { Turns } from '../turns.ts';
 
 /**
  * All changes, one after the other, committed in groups.
@@ -6,20 +7,24 @@ import { HubError } from '../errors.ts';
  * A step checks and applies its changes at once, in memory; the steps that wait while a commit runs become the next
  * group and share one transaction. A step that throws has its own changes taken back and fails alone. When the
  * commit fails, the changes of the whole group are taken back in reverse order and every step of it fails. Nobody is
- * answered before the commit, so that no answer speaks of a state that is taken back afterwards.
+ * answered before the commit, so that no answer speaks of a state that is taken back afterwards. A group that takes long
+ * does so in turns.
  */
 export class ChangeQueue<Change> {
   readonly #on: ChangeHandlers<Change>;
   readonly #waitingMax: number;
   readonly #groupMax: number;
+  readonly #turns: Turns;
   #waiting: Waiting<Change>[] = [];
   #busy = false;
   #committing: Promise<void> | undefined;
 
-  constructor(on: ChangeHandlers<Change>, options: { readonly waitingMax: number; readonly groupMax: number }) {
+  constructor(on: ChangeHandlers<Change>, options: ChangeQueueOptions = {}) {
+    const { waitingMax = 100_000, groupMax = 1000, turns = new Turns() } = options;
     this.#on = on;
-    this.#waitingMax = options.waitingMax;
-    this.#groupMax = options.groupMax;
+    this.#turns = turns;
+    this.#waitingMax = waitingMax;
+    this.#groupMax = groupMax;
   }
 
   /** Settles with the commit that runs now; undefined when none runs. */
@@ -46,8 +51,7 @@ export class ChangeQueue<Change> {
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
       const group = new Group<Change>(this.#on);
-      for (const waiting of this.#waiting.splice(0, this.#groupMax)) group.take(waiting);
-      this.#committing = group.commit();
+      this.#committing = this.#perform(group, this.#waiting.splice(0, this.#groupMax));
       // The failure is answered to each step; here it only ends the wait.
       await this.#committing.catch(() => undefined);
       this.#committing = undefined;
@@ -55,6 +59,34 @@ export class ChangeQueue<Change> {
     }
     this.#busy = false;
   }
+
+  async #perform(group: Group<Change>, steps: readonly Waiting<Change>[]): Promise<void> {
+    let isLong = false;
+    let begun = this.#turns.begin();
+    for (const step of steps) {
+      group.take(step);
+      if (!this.#turns.isLong(begun)) continue;
+      isLong = true;
+      await this.#turns.next();
+      begun = this.#turns.begin();
+    }
+    try {
+      await group.commit();
+      if (isLong) await this.#turns.next();
+      group.tell();
+    } finally {
+      if (isLong) await this.#turns.next();
+    }
+  }
+}
+
+export interface ChangeQueueOptions {
+  /** Steps that may wait; 100,000 when left out. */
+  readonly waitingMax?: number;
+  /** The most that share a transaction; 1,000 when left out. */
+  readonly groupMax?: number;
+  /** For groups that take long; own ones when left out. */
+  readonly turns?: Turns;
 }
 
 export interface ChangeHandlers<Change> {
@@ -109,6 +141,10 @@ class Group<Change> {
       this.#undoFrom(0);
       throw error;
     }
+  }
+
+  tell(): void {
+    if (this.#changes.length === 0) return;
     try {
       this.#on.committed(this.#changes);
     } catch (error) {

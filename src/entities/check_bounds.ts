@@ -1,4 +1,4 @@
-import { type Bounds, bytesBeyond, overBound } from '../model/bounds.ts';
+import { type Bounds, jsonBytesBeyond, overBound } from '../model/bounds.ts';
 import { pathOf } from '../model/show.ts';
 import { type Body, badRequest } from './body.ts';
 
@@ -36,7 +36,7 @@ function checkList(path: string, value: object | string, bounds: Bounds): void {
 }
 
 function checkBytes(path: string, value: unknown, { entityPropertiesBytes: max }: Bounds): void {
-  const bytes = bytesBeyond(JSON.stringify(value) ?? '', max);
+  const bytes = jsonBytesBeyond(value, max);
   if (bytes !== undefined) throw badRequest(overBound(path, max, 'bytes of JSON', bytes));
 }
 

@@ -56,7 +56,7 @@ export class Entities implements Known {
           deps.committed(changes);
         },
       },
-      { waitingMax: deps.waitingMax ?? 100_000, groupMax: deps.groupMax ?? 1000 },
+      deps,
     );
   }
 

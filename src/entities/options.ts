@@ -2,9 +2,10 @@ import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { Bounds } from '../model/bounds.ts';
 import type { Body } from './body.ts';
 import type { Change } from './change.ts';
+import type { ChangeQueueOptions } from './change_queue.ts';
 
 /** What the entities are given by the hub. */
-export interface EntitiesDeps {
+export interface EntitiesDeps extends ChangeQueueOptions {
   /** Keeps the changes, all or none. Rejects with HUB_UNAVAILABLE when it cannot. */
   commit(changes: readonly Change[]): Promise<void>;
   /** Tells everybody else, in the order of the changes, as soon as they are kept. */
@@ -14,9 +15,6 @@ export interface EntitiesDeps {
   readonly shapes: ShapeChecks;
   /** What may be kept; DEFAULT_BOUNDS when left out. */
   readonly bounds?: Bounds;
-  /** Changes that may wait for the store, and the most that share a transaction. */
-  readonly waitingMax?: number;
-  readonly groupMax?: number;
 }
 
 export interface CreateOptions {

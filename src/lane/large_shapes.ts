@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type AskedShape, pack, unpackShapeReply } from '../../workers/protocol.ts';
+import { type AskedShape, packShape, unpackShapeReply } from '../../workers/protocol.ts';
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import { HubError } from '../errors.ts';
 import { grouped } from '../model/bounds.ts';
@@ -75,7 +75,7 @@ export class LargeShapes implements ShapeChecks {
       const found = `${this.#looking.size} are waiting already`;
       return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot check a large geometry now: ${found}`));
     }
-    const bytes = pack(asked);
+    const bytes = packShape(asked);
     const look = this.#last
       .then(() => this.#run(bytes, path))
       .then((problem) => this.#remember(key, problem))

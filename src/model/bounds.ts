@@ -32,9 +32,38 @@ export function bytesBeyond(text: string, max: number): number | undefined {
   return bytes > max ? bytes : undefined;
 }
 
+/** So many values are written as JSON in a few milliseconds. */
+const COUNTED_VALUES = 100_000;
+
+/** Bytes of the JSON text of a value where they are more than `max`; `more` where to count them would take long. */
+export function jsonBytesBeyond(value: unknown, max: number): number | 'more' | undefined {
+  const budget = { bytes: max, values: COUNTED_VALUES };
+  if (isBeyond(value, budget)) return 'more';
+  return bytesBeyond(JSON.stringify(value) ?? '', max);
+}
+
+/** Whether both the values and the bytes, of which no more are counted than there are, are more than the budget. */
+function isBeyond(value: unknown, budget: { bytes: number; values: number }): boolean {
+  budget.values--;
+  budget.bytes--;
+  if (typeof value === 'string') budget.bytes -= value.length;
+  else if (typeof value === 'number') budget.bytes -= Number.isInteger(value) ? 1 : String(value).length;
+  else if (Array.isArray(value)) {
+    budget.bytes--;
+    return value.some((item) => isBeyond(item, budget));
+  } else if (typeof value === 'object' && value !== null) {
+    budget.bytes--;
+    return Object.entries(value).some(([name, member]) => {
+      budget.bytes -= name.length + 3;
+      return isBeyond(member, budget);
+    });
+  }
+  return budget.bytes < 0 && budget.values < 0;
+}
+
 /** `name: must have at most 1,024 characters, found 8,388,608`. */
-export function overBound(path: string, max: number, what: string, found: number): string {
-  return `${path}: must have at most ${grouped(max)} ${what}, found ${grouped(found)}`;
+export function overBound(path: string, max: number, what: string, found: number | 'more'): string {
+  return `${path}: must have at most ${grouped(max)} ${what}, found ${found === 'more' ? found : grouped(found)}`;
 }
 
 /** A number with commas between its thousands. */

@@ -1,3 +1,4 @@
+import { grouped } from './bounds.ts';
 import { DEPTH_MAX } from './depth.ts';
 import { keepNumbers, MAY_KEEP } from './keep_numbers.ts';
 import { KeptNumber } from './kept_number.ts';
@@ -12,7 +13,8 @@ import { pathOf } from './show.ts';
  * - members called `__proto__`, which the messages between threads rename, and by which programs that read events may be
  *   attacked;
  * - halves of surrogate pairs, which no UTF-8 can hold;
- * - numbers beyond 1.8e308, which JSON.parse makes infinite and JSON.stringify null.
+ * - numbers beyond 1.8e308, which JSON.parse makes infinite and JSON.stringify null;
+ * - objects of more members than anybody has use for.
  *
  * What JSON.parse would only change, numbers of application data, is kept as it was sent (see kept_number.ts).
  */
@@ -113,13 +115,26 @@ function walk(value: unknown, levels: number): Found | undefined {
     }
     return undefined;
   }
-  for (const [name, member] of Object.entries(value)) {
+  const members = Object.entries(value);
+  if (members.length > MEMBERS_MAX) return { problem: tooMany(members.length), path: [] };
+  for (const [name, member] of members) {
     if (name === '__proto__') return { problem: 'is a name that cannot be kept', path: [name] };
     if (!name.isWellFormed()) return { problem: LONE_SURROGATE, path: [name.toWellFormed()] };
     const found = walk(member, levels - 1);
     if (found !== undefined) return within(found, name);
   }
   return undefined;
+}
+
+/**
+ * Members of one object: an engine takes names that look like numbers for numbers, and spends more than a second on a
+ * million of them; a message between threads takes objects of the same members for records.
+ */
+export const MEMBERS_MAX = 10_000;
+
+/** What is wrong with an object that has more members than that. */
+export function tooMany(members: number): string {
+  return `must have at most ${grouped(MEMBERS_MAX)} members, found ${grouped(members)}`;
 }
 
 const LONE_SURROGATE = 'must be well-formed Unicode, found half of a surrogate pair';

@@ -1,6 +1,6 @@
 import { grouped } from './bounds.ts';
 import { DEPTH_MAX } from './depth.ts';
-import { parsePart, tooDeep, UnfitJson } from './json.ts';
+import { MEMBERS_MAX, parsePart, tooDeep, tooMany, UnfitJson } from './json.ts';
 import { PROPERTIES, SENSORS } from './kept_number.ts';
 import { pathOf } from './show.ts';
 
@@ -15,11 +15,8 @@ import { pathOf } from './show.ts';
 
 /** Characters of a part: what is parsed, and looked at, at once. A third of a millisecond. */
 const PART_LENGTH = 1 << 16;
-/**
- * Members of one object. Nothing that is kept has as many, and an engine that takes their names for numbers spends more
- * than a second on a million of them.
- */
-const MEMBERS_MAX = 100_000;
+/** Arrays and objects of one text: a list of 100,000 positions or 50,000 locations has fewer. */
+const CONTAINERS_MAX = 1_000_000;
 
 /** An array or an object whose end has not been found. */
 interface Open {
@@ -51,6 +48,7 @@ export class LongJson {
   /** The first `#depth` of them are open; the others are used again. */
   readonly #open: Open[] = [];
   #depth = 0;
+  #containers = 0;
   #at = 0;
   /** Where the value ends, if it was put together here. */
   #end: number | undefined;
@@ -93,6 +91,9 @@ export class LongJson {
 
   #begin(start: number, isArray: boolean): void {
     if (this.#depth === this.#depthMax) throw new UnfitJson(tooDeep('', this.#depthMax));
+    if (++this.#containers > CONTAINERS_MAX) {
+      throw new UnfitJson(`body: must have at most ${grouped(CONTAINERS_MAX)} arrays and objects, found more`);
+    }
     let open = this.#open[this.#depth];
     if (open === undefined) {
       open = { ...NEW };
@@ -230,8 +231,7 @@ export class LongJson {
   #countMembers(open: Open, more: number, level: number): void {
     open.members += more;
     if (open.members <= MEMBERS_MAX) return;
-    const where = pathOf('', this.#wayTo(level)) || 'body';
-    throw new UnfitJson(`${where}: must have at most ${grouped(MEMBERS_MAX)} members, found more`);
+    throw new UnfitJson(`${pathOf('', this.#wayTo(level)) || 'body'}: ${tooMany(open.members)}`);
   }
 
   #wayTo(level: number): string[] {

@@ -1,11 +1,13 @@
-import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
+import { type Access, FULL_ACCESS } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
 import type { Peer, PeerEvents } from '../exchange.ts';
 import { Outbox } from '../fanout/outbox.ts';
+import { bytesBeyond } from '../model/bounds.ts';
 import { COMMANDS, type Command } from './commands.ts';
 import { Expiry } from './expiry.ts';
 import { FramesInOrder } from './frames_in_order.ts';
 import type { SocketDeps, Taken } from './socket.ts';
+import { tokenOfUpgrade } from './upgrade_token.ts';
 import {
   acknowledgement,
   type ClientFrame,
@@ -20,9 +22,13 @@ import {
   type WireError,
 } from './wire.ts';
 
-/** Close codes: of a connection that asks too much for now, and of one that met a defect. */
+/** Close codes: of a frame that is too long, of a connection that asks too much for now, and of one that met a defect. */
+const TOO_LONG = 1009;
 const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
+
+/** Most bytes of a frame until the connection has shown a token, where one is needed. */
+const STRANGERS_FRAME_BYTES = 64 << 10;
 
 /** What one connection has subscribed to. */
 export interface Held {
@@ -52,6 +58,8 @@ export class Session implements PeerEvents {
   readonly #held = new Map<number, Held>();
   readonly #identities = new Set<string>();
   #paramsSize = 0;
+  /** Whether a valid token was shown, by the upgrade request or by a frame. */
+  #isKnown: boolean;
   #closed = false;
 
   constructor(peer: Peer, deps: SocketDeps) {
@@ -66,7 +74,8 @@ export class Session implements PeerEvents {
     this.outbox = new Outbox(peer, { queueMaxBytes, networkMaxBytes, ...(unsent && { unsent }), overflowed });
     deps.open?.add(this.outbox);
     this.#peer = peer;
-    this.#token = bearerToken(peer.authorization) ?? new URLSearchParams(peer.query).get('token') ?? undefined;
+    this.#token = tokenOfUpgrade(peer);
+    this.#isKnown = deps.authorize === undefined || peer.isKnown;
     this.#frames = new FramesInOrder({
       all: deps.waiting,
       run: (text) => this.#run(text),
@@ -151,6 +160,11 @@ export class Session implements PeerEvents {
 
   /** Runs a frame, at once where it is short and its token known. */
   #run(text: string): Promise<void> | undefined {
+    if (!this.#isKnown && bytesBeyond(text, STRANGERS_FRAME_BYTES) !== undefined) {
+      const reason = `A frame may have ${STRANGERS_FRAME_BYTES} bytes until a valid access token was shown`;
+      this.#peer.close(TOO_LONG, reason);
+      return undefined;
+    }
     if (text.length > LONG_FRAME_CHARACTERS) return this.#runLong(text);
     try {
       return this.#perform(readFrame(text, this.deps.depthMax));
@@ -180,16 +194,23 @@ export class Session implements PeerEvents {
     if (this.#closed && !command.outlivesConnection) return undefined;
     const access = this.#admit(command, frame);
     if (access instanceof Promise) return this.#runAfter(access, command, frame);
+    this.#know(access);
     return command.handle(this, frame, access);
   }
 
   async #runAfter(admitted: Promise<Access>, command: Command, frame: ClientFrame): Promise<void> {
     try {
       const access = await admitted;
+      this.#know(access);
       if (!this.#closed || command.outlivesConnection) await command.handle(this, frame, access);
     } catch (error) {
       this.#refuse(error);
     }
+  }
+
+  /** Only access by a token ends. */
+  #know({ expiresMs }: Access): void {
+    this.#isKnown ||= Number.isFinite(expiresMs);
   }
 
   /** The access that a frame has. A topic that the command cannot name is left to it to refuse. */

@@ -9,7 +9,12 @@ export class Budget {
 
   /** Whether there was room for so many bytes, which are used from now on. */
   take(bytes: number): boolean {
-    if (this.#usedBytes + bytes > this.maxBytes) return false;
+    return this.takeLeaving(bytes, 0);
+  }
+
+  /** Whether there was room for so many bytes, and as much as is to be left behind them. */
+  takeLeaving(bytes: number, leftBytes: number): boolean {
+    if (this.#usedBytes + bytes + leftBytes > this.maxBytes) return false;
     this.#usedBytes += bytes;
     return true;
   }

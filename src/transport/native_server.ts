@@ -36,7 +36,7 @@ export class NativeServer {
       if (change > 0 && this.#open > connectionsMax) response.close();
     });
     // The filter is not told of the end of a connection that has become a WebSocket.
-    peers.serve(this.#server, () => this.#open--);
+    peers.serve(this.#app, () => this.#open--);
     this.#app.any('/*', (response, request) => http.receive(response, request));
     // hyper-express would put its own catch-all over the one above.
     (this.#server.handlers as { on_not_found: unknown }).on_not_found = null;

@@ -1,18 +1,28 @@
-import type { Request, Response, Server, Websocket } from 'hyper-express';
 import { HubError } from '../errors.ts';
-import type { HandlePeer, HttpReply, Peer, PeerEvents } from '../exchange.ts';
+import type { CountUnsent, HandlePeer, HttpReply, KnowPeer, Peer } from '../exchange.ts';
+import type { Turns } from '../turns.ts';
+import { answerWith } from './answer.ts';
+import { type FrameMemory, roomOf } from './frame_memory.ts';
 import type { Guard } from './guard.ts';
-import type { NativeResponse } from './native.ts';
+import type { NativeApp, NativeBehavior, NativeContext, NativeRequest, NativeResponse } from './native.ts';
+import { type Served, SocketPeer } from './socket_peer.ts';
+import { UpgradeHead } from './upgrade_head.ts';
 
 export interface PeerOptions {
   /** Paths of upgrade requests; those with a trailing slash are others. */
   readonly socketPaths: readonly string[];
   readonly handlePeer: HandlePeer;
+  /** Left out: all are known. */
+  readonly knowPeer?: KnowPeer;
   readonly guard: Guard;
   /** Makes the answer to a request for a connection on a path that is refused. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
-  /** A longer frame closes the connection with 1009. */
-  readonly frameMaxBytes: number;
+  readonly unsent: CountUnsent;
+  readonly turns: Turns;
+  /** Says how long a frame may be; a longer one closes its connection with 1009. */
+  readonly frames: FrameMemory;
+  /** Told of a connection whose client has sent a frame that was too long. */
+  readonly tooLong?: (peer: Peer, frameMaxBytes: number) => void;
   /**
    * A connection on which nothing came or went for so long is closed. Shortly before, the server pings it, so that
    * only a peer that does not answer is lost. 0 switches it off.
@@ -22,22 +32,45 @@ export interface PeerOptions {
   readonly report: (error: unknown) => void;
 }
 
-/** How far a frame may be over the limit for its sender to be told so. */
-const TELLABLE_BYTES = 64 * 1024;
+/** The patterns of a path by which the tiers are served, for there may be one behavior for each pattern. */
+const PATTERNS: readonly ((path: string) => string)[] = [
+  (path) => path,
+  (path) => path.replace(/[^/]+(?=\/?$)/, ':any'),
+  () => '/*',
+];
 
 /** The WebSocket side of the server. */
 export class PeerSide {
   readonly #options: PeerOptions;
+  readonly #paths: ReadonlySet<string>;
   readonly #peers = new Set<SocketPeer>();
   #closing = false;
 
   constructor(options: PeerOptions) {
     this.#options = options;
+    this.#paths = new Set(options.socketPaths);
   }
 
-  /** Puts the paths on a native server. `closed` is called for each connection that ends. */
-  serve(server: Server, closed: () => void): void {
-    for (const path of this.#options.socketPaths) this.#serve(server, path, closed);
+  /**
+   * Puts the paths on a native server. `closed` is called for each connection that ends.
+   *
+   * How long a frame may be is a matter of the behavior, and a connection may get any that is known. The native server
+   * shows it to the handler of its pattern, so the first request for a connection is passed on through all of them.
+   */
+  serve(app: NativeApp, closed: () => void): void {
+    const contexts: NativeContext[] = [];
+    const { tiers } = this.#options.frames;
+    for (const [tier, frameMaxBytes] of tiers.entries()) {
+      const upgrade: NativeBehavior<Served>['upgrade'] = (response, request, context) => {
+        contexts[tier] = context;
+        const isAllKnown = Object.keys(contexts).length === tiers.length;
+        if (isAllKnown && this.#paths.has(request.getUrl())) this.#receive(response, request, contexts);
+        else request.setYield(true);
+      };
+      const behavior = { ...this.#behavior(closed), maxPayloadLength: roomOf(frameMaxBytes), upgrade };
+      const patterns = this.#options.socketPaths.map((path) => PATTERNS[tier]?.(path) ?? path);
+      for (const pattern of new Set(patterns)) app.ws(pattern, behavior);
+    }
   }
 
   /** Refuses new connections and closes the open ones with 1001. Returns how many were open. */
@@ -48,106 +81,86 @@ export class PeerSide {
     return open.length;
   }
 
-  #serve(server: Server, path: string, closed: () => void): void {
-    const { guard, refuse, frameMaxBytes, idleTimeoutSeconds } = this.#options;
-    server.upgrade(path, (request, response) => {
-      const native = response.raw as unknown as NativeResponse;
-      const problem = this.#closing
-        ? new HubError('HUB_UNAVAILABLE', 'Cannot open a WebSocket: the hub is shutting down')
-        : guard.problemOf(incoming(request), native, true);
+  #behavior(closed: () => void): Omit<NativeBehavior<Served>, 'maxPayloadLength' | 'upgrade'> {
+    const { handlePeer, idleTimeoutSeconds } = this.#options;
+    return {
+      idleTimeout: idleTimeout(idleTimeoutSeconds),
+      // No bound here: the native server would drop frames silently. The outbox keeps the bound and closes.
+      maxBackpressure: 0,
+      open: (socket) => {
+        this.#peers.add(socket.peer);
+        socket.peer.opened(socket, handlePeer);
+      },
+      message: ({ peer }, frame, isBinary) => peer.received(frame, isBinary),
+      ping: ({ peer }, text) => peer.pinged(text.byteLength),
+      drain: ({ peer }) => peer.drained(),
+      close: ({ peer }, code, reason) => {
+        this.#peers.delete(peer);
+        closed();
+        peer.closed(code, Buffer.from(reason).toString());
+      },
+    };
+  }
+
+  /** Takes a request for a connection. It is gone when this returns. */
+  #receive(response: NativeResponse, request: NativeRequest, contexts: readonly NativeContext[]): void {
+    const { knowPeer = () => true, report } = this.#options;
+    try {
+      const head = new UpgradeHead(request);
+      const problem = this.#problemOf(head, response);
       if (problem !== undefined) {
-        send(response, refuse(problem, path));
+        this.#refuse(response, { head, problem });
         return;
       }
-      const { 'user-agent': userAgent = '', authorization } = request.headers;
-      response.upgrade({ path, userAgent, authorization, query: request.path_query, client: guard.clientOf(native) });
+      const isKnown = knowPeer(head);
+      if (isKnown instanceof Promise) this.#upgradeAfter(isKnown, response, { head, contexts }).catch(report);
+      else this.#upgrade(response, { head, isKnown, contexts });
+    } catch (error) {
+      // An exception must not reach the native caller: it would end the process.
+      report(error);
+      response.close();
+    }
+  }
+
+  #problemOf(head: UpgradeHead, response: NativeResponse): HubError | undefined {
+    if (!this.#closing) return this.#options.guard.problemOf(head, response, true);
+    return new HubError('HUB_UNAVAILABLE', 'Cannot open a WebSocket: the hub is shutting down');
+  }
+
+  async #upgradeAfter(
+    knowing: Promise<boolean>,
+    response: NativeResponse,
+    asked: { head: UpgradeHead; contexts: readonly NativeContext[] },
+  ): Promise<void> {
+    let isGone = false;
+    response.onAborted(() => {
+      isGone = true;
     });
-    const options = {
-      message_type: 'ArrayBuffer',
-      idle_timeout: idleTimeout(idleTimeoutSeconds),
-      // A frame above this bound cuts the connection without a close frame. Up to it the hub can say 1009. The native
-      // server keeps what has come of a frame, for each connection.
-      max_payload_length: Math.min(frameMaxBytes + TELLABLE_BYTES, 2 ** 31),
-      // No bound here: the native server would drop frames silently. The outbox keeps the bound and closes.
-      max_backpressure: 0,
-    } as const;
-    server.ws(path, options, (socket) => {
-      socket.on('close', closed);
-      this.#open(socket);
+    const isKnown = await knowing;
+    if (isGone) return;
+    const problem = this.#closing ? this.#problemOf(asked.head, response) : undefined;
+    response.cork(() => {
+      if (problem === undefined) this.#upgrade(response, { ...asked, isKnown });
+      else this.#refuse(response, { head: asked.head, problem });
     });
   }
 
-  #open(socket: Websocket): void {
-    const { handlePeer, guard, frameMaxBytes, report } = this.#options;
-    const client = socket.context['client'] ?? '';
-    const peer = new SocketPeer(socket);
-    let events: PeerEvents;
-    // An exception must not reach the native caller: it would end the process.
-    const guarded = (happen: () => void): void => {
-      try {
-        happen();
-      } catch (error) {
-        report(error);
-        peer.close(1011, 'An internal error occurred');
-      }
-    };
-    this.#peers.add(peer);
-    socket.on('close', () => {
-      this.#peers.delete(peer);
-      guarded(() => events?.closed());
-    });
-    guarded(() => {
-      events = handlePeer(peer);
-    });
-    socket.on('message', (frame: ArrayBuffer, isBinary: boolean) => {
-      if (isBinary) peer.close(1003, 'Only text frames are understood');
-      else if (!guard.allowsFrame(client)) peer.close(1008, 'This address sends too many frames');
-      else if (frame.byteLength > frameMaxBytes) peer.close(1009, `A frame may have ${frameMaxBytes} bytes`);
-      else guarded(() => events.message(Buffer.from(frame).toString('utf8')));
-    });
-    socket.on('drain', () => guarded(() => events.drained()));
-  }
-}
-
-/** A connection. Every method is harmless once it is closed. */
-class SocketPeer implements Peer {
-  readonly path: string;
-  readonly userAgent: string;
-  readonly authorization: string | undefined;
-  readonly query: string;
-  readonly #socket: Websocket;
-
-  constructor(socket: Websocket) {
-    this.#socket = socket;
-    this.path = socket.context['path'] ?? '';
-    this.userAgent = socket.context['userAgent'] ?? '';
-    this.authorization = socket.context['authorization'];
-    this.query = socket.context['query'] ?? '';
+  #upgrade(
+    response: NativeResponse,
+    { head, isKnown, contexts }: { head: UpgradeHead; isKnown: boolean; contexts: readonly NativeContext[] },
+  ): void {
+    const { guard, report, frames, tooLong = () => {} } = this.#options;
+    const room = frames.take(isKnown);
+    const client = guard.clientOf(response);
+    const allowsFrame = () => guard.allowsFrame(client);
+    const peer = new SocketPeer(head, { isKnown, room, allowsFrame, tooLong, report });
+    response.upgrade({ peer }, head.key, head.protocol, head.extensions, contexts[room.tier] as NativeContext);
   }
 
-  send(text: string | Uint8Array): void {
-    this.#socket.send(text as string | Buffer, false);
+  #refuse(response: NativeResponse, { head, problem }: { head: UpgradeHead; problem: HubError }): void {
+    const { refuse, unsent, turns } = this.#options;
+    answerWith({ response, method: 'GET' }, refuse(problem, head.path), { unsent, turns, isLast: () => false });
   }
-
-  bufferedBytes(): number {
-    return this.#socket.buffered;
-  }
-
-  close(code: number, reason: string): void {
-    this.#socket.close(code, reason);
-  }
-}
-
-function incoming({ headers }: Request) {
-  let headerBytes = 0;
-  for (const name in headers) headerBytes += name.length + (headers[name]?.length ?? 0);
-  return { headerBytes, header: (name: string) => headers[name] };
-}
-
-function send(response: Response, { status, headers = {}, body = '' }: HttpReply): void {
-  response.status(status);
-  for (const name in headers) response.header(name, headers[name] ?? '');
-  response.send(String(body));
 }
 
 /** The native server ends the process when it is given fewer than 8 or more than 960 seconds. */

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HubError, StartupError } from '../errors.ts';
-import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, TextReply } from '../exchange.ts';
+import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, KnowPeer, Peer, TextReply } from '../exchange.ts';
 import { Turns } from '../turns.ts';
 import { type BrowserRules, Browsers } from './browsers.ts';
 import { Budget } from './budget.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
 import { openDoor } from './doors.ts';
+import { FrameMemory } from './frame_memory.ts';
 import { Guard } from './guard.ts';
 import { HttpSide } from './http.ts';
 import { PeerSide } from './peers.ts';
@@ -40,7 +41,13 @@ export interface ListenOptions {
   readonly unsent?: CountUnsent;
   /** Of all work that takes long on this thread; long answers have their own when left out. */
   readonly turns?: Turns;
+  /** Bytes of frames that may be on their way in all; as many as come when left out. */
+  readonly framesMaxBytes?: number;
   readonly handlePeer: HandlePeer;
+  /** Asked when somebody connects: those that are known have half of the memory for frames. Left out: all are. */
+  readonly knowPeer?: KnowPeer;
+  /** Told of a connection whose client has sent a frame that was longer than it may be. */
+  readonly tooLong?: (peer: Peer, frameMaxBytes: number) => void;
   readonly socketPaths: readonly string[];
   /** Makes the answer to a request for a path that could not be handled. */
   readonly refuse: (error: HubError, path: string) => TextReply;
@@ -97,7 +104,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   } = options;
   const bodies = new Budget(bodiesMaxBytes);
   const http = new HttpSide({ ...options, socketPaths, report, guard, admitBody, bodies, unsent, turns });
-  const peers = new PeerSide({ ...options, socketPaths, report, guard });
+  const { frameMaxBytes, framesMaxBytes = NO_BOUND, knowPeer } = options;
+  const frames = new FrameMemory({ frameMaxBytes, maxBytes: framesMaxBytes, isShared: knowPeer !== undefined });
+  const peers = new PeerSide({ ...options, socketPaths, report, guard, unsent, turns, frames });
   const answerToPlain = tls?.only ? (path: string) => plainAnswer(options.refuse(HTTPS_ONLY, path)) : undefined;
   const served = certificate && { certificate, answerToPlain };
   const place = { host, port: options.port, connectionsMax, tls: served };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ticksOf } from '../../bench/process/proc.ts';
 import { judge } from '../../bench/report/judge.ts';
-import { markdownOf } from '../../bench/report/markdown.ts';
+import { markdownOf, measuredOn } from '../../bench/report/markdown.ts';
 import { plotsOf } from '../../bench/report/plots.ts';
 import type { Result } from '../../bench/report/result.ts';
 import { flat, shortened, tableOf } from '../../bench/report/table.ts';
@@ -78,7 +78,7 @@ test('The report has each number with its command, and the targets', () => {
   }
   const text = markdownOf({
     results,
-    machine: MACHINE,
+    measured: measuredOn(MACHINE),
     plots,
     designs: 'One that lost.\n',
     missed: 'What it consists of.\n',
@@ -87,6 +87,7 @@ test('The report has each number with its command, and the targets', () => {
   assert.match(text, /through_per_s 99,999 \| \*\*missed\*\*/);
   assert.match(text, /### growth\n\n`npm run bench -- --profile growth`/);
   assert.match(text, /!\[.*\]\(plots\/growth_fences\.svg\)/);
+  assert.match(text, /^Measured on 2 cores \(a processor\), 8 GB/m);
   assert.match(text, /## Designs that lost\n\nOne that lost\.\n/);
 });
 

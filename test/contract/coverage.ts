@@ -218,7 +218,9 @@ ${rows.join('\n')}
 /** Kind and number of a statement, behind its heading. */
 const PLACE = / (row|item|sentence) [\w.]+$/;
 
-const INTRODUCTION = `# What covers the contract
+const INTRODUCTION = `<!-- Made of the statements and endpoints in test/contract/ by "npm run generate". -->
+
+# What covers the contract
 
 Each statement of the specification, each endpoint and each topic with the tests that cover it, by file and name. A
 statement goes by its heading, its kind (row of a table, item of a list, sentence) and its number there. Every reply

@@ -5,6 +5,7 @@ import { anchoredZone } from '../../src/core/zone/anchored.ts';
 import { ChangeQueue } from '../../src/entities/change_queue.ts';
 import type { Change, Kind } from '../../src/entities/entities.ts';
 import { HubError } from '../../src/errors.ts';
+import { Turns } from '../../src/turns.ts';
 import { openEntities, point, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
 
 /** A queue of numbers appended to a list. */
@@ -25,7 +26,7 @@ function openQueue(options: { commit?: () => Promise<void>; committed?: () => vo
       },
       committed: () => options.committed?.(),
     },
-    { waitingMax: 100, groupMax: options.groupMax ?? 100 },
+    { waitingMax: 100, groupMax: options.groupMax ?? 100, turns: new Turns() },
   );
   const add = (...changes: number[]) =>
     queue.run((write) => {

@@ -10,6 +10,7 @@ class SlowNetwork implements Peer {
   readonly path = '/v2/ws/socket';
   readonly userAgent = '';
   readonly authorization = undefined;
+  readonly isKnown = true;
   readonly query = '';
   readonly frames: string[] = [];
   closedWith: readonly [number, string] | undefined;

@@ -1,83 +1,23 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { ADMIN } from '../auth/authorized_hub.ts';
 import { Issuer } from '../auth/issuer.ts';
-import { fenceOf, HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { fenceOf, locationOf, newFolder } from '../durability/hub_process.ts';
 import { RawSocket } from '../support/raw_socket.ts';
-import type { TestSettings } from '../support/running_hub.ts';
+import { Attacker, growthOf, MIB, startHub } from './memory_of_hub.ts';
 
 /** What clients can make the hub hold in memory: of a process of its own, as the system counts it. */
 const skip = process.platform === 'linux' ? false : 'needs /proc';
 
-const MIB = 2 ** 20;
 /** Opcode of a frame. */
 const TEXT = 1;
 const BODY_BYTES = 9_900_000;
 
-function rssOf(hub: HubProcess): number {
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${hub.pid}/status`, 'utf8')) ?? [];
-  return Number(kib) * 1024;
-}
-
-/** The most that the hub has while something is done, in bytes above what it had. */
-async function growthOf(hub: HubProcess, attack: () => Promise<void>): Promise<number> {
-  const before = rssOf(hub);
-  let most = before;
-  const look = setInterval(() => {
-    most = Math.max(most, rssOf(hub));
-  }, 20);
-  await attack();
-  clearInterval(look);
-  return Math.max(most, rssOf(hub)) - before;
-}
-
-/** A connection on which raw bytes are sent; what comes back is counted. */
-class Attacker {
-  readonly socket: Socket;
-  received = '';
-
-  constructor(t: TestContext, hub: HubProcess) {
-    const { hostname, port } = new URL(hub.base);
-    this.socket = connect(Number(port), hostname);
-    this.socket.on('error', () => undefined);
-    t.after(() => this.socket.destroy());
-  }
-
-  /** Reads what comes. Resolves to its first line; to nothing when the connection ends without one. */
-  answer(): Promise<string> {
-    return new Promise((resolve) => {
-      const lineOf = () => this.received.split('\r\n')[0] ?? '';
-      this.socket.on('data', (chunk: Buffer) => {
-        this.received += String(chunk);
-        if (this.received.includes('\r\n')) resolve(lineOf());
-      });
-      this.socket.once('close', () => resolve(lineOf()));
-    });
-  }
-
-  /** Sends all of it, as far as the hub reads. */
-  send(bytes: string | Buffer): Promise<void> {
-    return new Promise((resolve) => {
-      this.socket.once('close', () => resolve());
-      this.socket.write(bytes, () => resolve());
-    });
-  }
-}
-
 const bodyHead = (more = '') =>
   `POST /hub/v2/zones HTTP/1.1\r\nHost: h\r\n${more}Content-Length: ${BODY_BYTES}\r\n\r\n`;
 const UNFINISHED = Buffer.alloc(BODY_BYTES - 1, ' ');
-
-async function startHub(settings: TestSettings = {}, folder = newFolder()): Promise<HubProcess> {
-  const hub = await HubProcess.start(folder, settings);
-  // The first requests take memory that stays.
-  for (let n = 0; n < 20; n++) await hub.get('/version');
-  return hub;
-}
 
 test('150 unfinished bodies without a token are refused by their headers', { skip }, async (t) => {
   const issuer = await Issuer.open();

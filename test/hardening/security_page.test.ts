@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 const ROOT = new URL('../../', import.meta.url);
-const PAGE = readFileSync(new URL('src/SECURITY.md', ROOT), 'utf8');
+const PAGE = readFileSync(new URL('SECURITY.md', ROOT), 'utf8');
 
 /** Rows of the table: its cells. */
 const ROWS = PAGE.split('\n')
@@ -17,7 +17,7 @@ function shownBy(cell: string): (readonly [file: string, names: readonly string[
   });
 }
 
-test('src/SECURITY.md names what the hub does about each threat, and a test of it', () => {
+test('SECURITY.md names what the hub does about each threat, and a test of it', () => {
   assert.ok(ROWS.length > 20, `only ${ROWS.length} rows were found`);
   for (const cells of ROWS) {
     assert.equal(cells.length, 3, cells.join(' | '));

@@ -109,9 +109,14 @@ for (const [text, message] of REFUSED) {
   });
 }
 
-test('an object has a bounded number of members', () => {
+test('an object has a bounded number of members, read whole or in parts', () => {
   const members = (count: number) => `{"deep":{${Array.from({ length: count }, (_, n) => `"${n}":${n}`).join()}}}`;
-  assert.equal(Object.keys((readLong(members(100_000)) as { deep: object }).deep).length, 100_000);
-  const message = 'deep: must have at most 100,000 members, found more';
-  assert.throws(() => readLong(members(100_001)), new UnfitJson(message));
+  for (const read of [readWhole, readLong]) {
+    assert.equal(Object.keys((read(members(10_000)) as { deep: object }).deep).length, 10_000);
+    assert.throws(() => read(members(10_001)), new UnfitJson('deep: must have at most 10,000 members, found 10,001'));
+  }
+  assert.throws(
+    () => readLong(members(900_000)),
+    /^UnfitJson: deep: must have at most 10,000 members, found 1\d,\d{3}$/,
+  );
 });

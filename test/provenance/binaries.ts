@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
  * `sha256sum --check test/provenance/binaries.sha256` reads. npm holds the packages against package-lock.json when it
  * installs them; this holds what lies on the disk against what was reviewed when a version was chosen.
  */
+/** The first line of the record, which `sha256sum` takes for a comment. */
+export const HEAD = '# Made by "npm run record:binaries" of the native files below node_modules';
+
 export const RECORD = new URL('binaries.sha256', import.meta.url);
 
 const ROOT = new URL('../../', import.meta.url);
@@ -43,7 +46,7 @@ export function sha256(path: string): string {
 
 /** What was recorded: path to SHA-256. */
 export function recorded(): ReadonlyMap<string, string> {
-  const lines = readFileSync(RECORD, 'utf8').trimEnd().split('\n');
+  const lines = readFileSync(RECORD, 'utf8').trimEnd().split('\n').slice(1);
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
 }
 

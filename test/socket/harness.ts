@@ -7,11 +7,14 @@ import { HubError } from '../../src/errors.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import { type Asked, createSocket, type PublishResult, type SocketDeps } from '../../src/socket/socket.ts';
+import { knowByToken } from '../../src/socket/upgrade_token.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
 import { listen } from '../../src/transport/server.ts';
 import { Turns } from '../../src/turns.ts';
 
 export const SOCKET_PATH = '/v2/ws/socket';
+/** The only one that is valid in an upgrade request. */
+export const KNOWN_TOKEN = 'known';
 
 /** A WebSocket server on a free port, over a fanout that the test publishes into. */
 export async function serveSocket(t: TestContext, deps: Partial<SocketDeps> = {}) {
@@ -55,6 +58,7 @@ export async function serveSocket(t: TestContext, deps: Partial<SocketDeps> = {}
     idleTimeoutSeconds: 60,
     handleHttp: () => ({ status: 404 }),
     handlePeer,
+    ...(deps.authorize && { knowPeer: knowByToken((token) => token === KNOWN_TOKEN) }),
     socketPaths: [SOCKET_PATH],
     refuse: (error) => ({ status: error.status, body: JSON.stringify(error.body('com.flowcate')) }),
     report: (error) => reported.push(error),

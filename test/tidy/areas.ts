@@ -67,7 +67,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/launch.mjs', mayImport: [] },
   { path: 'src/main.ts', mayImport: ['src', 'workers'] },
   { path: 'src/parts.ts', mayImport: ['src', 'workers'] },
-  { path: 'src/hub.ts', mayImport: ['src', 'workers', 'wasm'] },
+  { path: 'src/hub.ts', mayImport: ['src', 'workers', 'wasm', 'package.json'] },
   { path: 'bench/load', mayImport: ['bench/listen', 'bench/process'] },
   { path: 'bench/listen', mayImport: ['bench/load', 'bench/process'] },
   { path: 'bench/process', mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts', 'src/launch.mjs'] },

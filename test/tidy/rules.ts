@@ -15,6 +15,7 @@ const CLOCKS = [
   'src/hub.ts',
   'src/parts.ts',
   'src/clock.ts',
+  'src/turns.ts',
   'src/main.ts',
   'src/launch.mjs',
   'src/cli',
@@ -172,14 +173,9 @@ function linesWith(text: string, pattern: RegExp): number[] {
   return text.split('\n').flatMap((line, index) => (pattern.test(line) ? [index + 1] : []));
 }
 
-const TOP_LEVEL = [
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'biome.json',
-  'knip.json',
-  'hub_config.yaml',
-].concat(['src', 'workers', 'wasm', 'bench', 'test', 'README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE']);
+const TOP_LEVEL = ['package.json', 'package-lock.json', 'tsconfig.json', 'biome.json', 'knip.json', 'hub_config.yaml']
+  .concat(['src', 'workers', 'wasm', 'bench', 'test', 'docs'])
+  .concat(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'NOTICE']);
 
 /** What git ignores, beside names with a dot. */
 const IGNORED = /^(node_modules|test-output|(data|config)\.dat.*|.*\.log)$/;

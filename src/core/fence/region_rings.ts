@@ -13,16 +13,69 @@
  * latitude, to be unwrapped.
  */
 export function flatRing(ring: readonly (readonly number[])[], geographic: boolean): Float64Array {
-  const flat: number[] = [];
   const count = isClosed(ring) && ring.length > 1 ? ring.length - 1 : ring.length;
+  const flat = new FlatRing(count + CLOSING_POSITIONS);
   for (let i = 0; i < count; i++) {
     const position = ring[i] as readonly number[];
     const y = position[1] as number;
-    const x = geographic ? unwrap(flat, position[0] as number, y) : (position[0] as number);
-    push(flat, x, y);
+    flat.push(geographic ? flat.unwrapped(position[0] as number, y) : (position[0] as number), y);
   }
-  if (flat.length > 0) close(flat, geographic);
-  return Float64Array.from(flat);
+  if (flat.length > 0) flat.close(geographic);
+  return flat.taken();
+}
+
+/** As many as it takes to close a ring around a pole. */
+const CLOSING_POSITIONS = 4;
+
+/** A ring that grows, within the room for so many positions. */
+class FlatRing {
+  readonly #values: Float64Array;
+  length = 0;
+
+  constructor(positionsMax: number) {
+    this.#values = new Float64Array(2 * positionsMax);
+  }
+
+  /** Goes on to a position, unless the ring is there. */
+  push(x: number, y: number): void {
+    const { length } = this;
+    if (length > 0 && this.#values[length - 2] === x && this.#values[length - 1] === y) return;
+    this.#values[length] = x;
+    this.#values[length + 1] = y;
+    this.length = length + 2;
+  }
+
+  /** The longitude next to the last one. */
+  unwrapped(lon: number, lat: number): number {
+    const { length } = this;
+    if (length === 0) return lon;
+    const step = lon - (this.#values[length - 2] as number);
+    if (Math.abs(step) <= 180) return lon;
+    const aroundTheWorld = step % 360 === 0 && lat === this.#values[length - 1];
+    return aroundTheWorld ? lon : lon - 360 * Math.round(step / 360);
+  }
+
+  close(geographic: boolean): void {
+    const x = this.#values[0] as number;
+    const y = this.#values[1] as number;
+    const end = geographic ? this.unwrapped(x, y) : x;
+    this.push(end, y);
+    if (end === x) return;
+    const pole = this.#meanLatitude() < 0 ? -90 : 90;
+    this.push(end, pole);
+    this.push(x, pole);
+    this.push(x, y);
+  }
+
+  taken(): Float64Array {
+    return this.length === this.#values.length ? this.#values : this.#values.slice(0, this.length);
+  }
+
+  #meanLatitude(): number {
+    let sum = 0;
+    for (let i = 1; i < this.length; i += 2) sum += this.#values[i] as number;
+    return sum / (this.length / 2);
+  }
 }
 
 /** Whether the last position repeats the first. */
@@ -71,39 +124,6 @@ export function alignHoles(rings: readonly Float64Array[]): Float64Array[] {
 /** A longitude within -180 (included) and 180. */
 export function wrapLongitude(lon: number): number {
   return lon >= -180 && lon <= 180 ? lon : lon - 360 * Math.floor((lon + 180) / 360);
-}
-
-function unwrap(flat: readonly number[], lon: number, lat: number): number {
-  if (flat.length === 0) return lon;
-  const before = flat[flat.length - 2] as number;
-  const step = lon - before;
-  if (Math.abs(step) <= 180) return lon;
-  const aroundTheWorld = step % 360 === 0 && lat === flat[flat.length - 1];
-  return aroundTheWorld ? lon : lon - 360 * Math.round(step / 360);
-}
-
-function push(flat: number[], x: number, y: number): void {
-  const { length } = flat;
-  if (length > 0 && flat[length - 2] === x && flat[length - 1] === y) return;
-  flat.push(x, y);
-}
-
-function close(flat: number[], geographic: boolean): void {
-  const x = flat[0] as number;
-  const y = flat[1] as number;
-  const end = geographic ? unwrap(flat, x, y) : x;
-  push(flat, end, y);
-  if (end === x) return;
-  const pole = meanLatitude(flat) < 0 ? -90 : 90;
-  push(flat, end, pole);
-  push(flat, x, pole);
-  push(flat, x, y);
-}
-
-function meanLatitude(flat: readonly number[]): number {
-  let sum = 0;
-  for (let i = 1; i < flat.length; i += 2) sum += flat[i] as number;
-  return sum / (flat.length / 2);
 }
 
 function middle(ring: Float64Array): number {

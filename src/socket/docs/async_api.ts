@@ -53,6 +53,8 @@ Publish and subscribe over one WebSocket. A frame is one JSON object in one text
 - subscription_id in a message can be left out by a setting, and is to Go clients, which cannot bear it.
 - A client that does not read what it subscribed to is disconnected with 1013 once its buffer is full; nothing is
   left out before.
+- A frame to the hub that is too long closes the connection, with 1009 where it can be told. With authorization a frame
+  has at most 64 KiB until a valid token was shown: in the upgrade request, or by a frame before.
 - An idle connection is closed; a ping keeps it open.
 `.trim();
 

@@ -1,0 +1,105 @@
+import type { HandlePeer, Peer, PeerEvents, PeerHead } from '../exchange.ts';
+import type { FrameRoom } from './frame_memory.ts';
+import { type NativeSocket, WITHOUT_CLOSE_FRAME } from './native.ts';
+
+/** What the native server keeps with a connection. */
+export interface Served {
+  readonly peer: SocketPeer;
+}
+
+export interface SocketPeerOptions {
+  readonly isKnown: boolean;
+  /** What it has of the memory for frames. */
+  readonly room: FrameRoom;
+  /** Whether its client may send one more frame. */
+  readonly allowsFrame: () => boolean;
+  readonly tooLong: (peer: Peer, frameMaxBytes: number) => void;
+  readonly report: (error: unknown) => void;
+}
+
+/** What the native server says of a frame that is longer than it keeps: there is no close frame then. */
+const CUT_AS_TOO_LONG = 'Received too big message';
+/** Answers to pings that the client does not read wait in the native server, where nobody else counts them. */
+const UNREAD_PONGS_MAX_BYTES = 64 * 1024;
+const PONG_HEAD_BYTES = 2;
+
+/** A connection. Every method of a peer is harmless once it is closed. */
+export class SocketPeer implements Peer {
+  readonly path: string;
+  readonly userAgent: string;
+  readonly authorization: string | undefined;
+  readonly query: string;
+  readonly isKnown: boolean;
+  readonly #options: SocketPeerOptions;
+  #socket: NativeSocket<Served> | undefined;
+  #events: PeerEvents | undefined;
+  #unreadPongBytes = 0;
+
+  constructor({ path, userAgent, authorization, query }: PeerHead, options: SocketPeerOptions) {
+    this.path = path;
+    this.userAgent = userAgent;
+    this.authorization = authorization;
+    this.query = query;
+    this.isKnown = options.isKnown;
+    this.#options = options;
+  }
+
+  send(text: string | Uint8Array): void {
+    this.#socket?.send(text, false);
+  }
+
+  bufferedBytes(): number {
+    return this.#socket?.getBufferedAmount() ?? 0;
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket?.end(code, reason);
+  }
+
+  opened(socket: NativeSocket<Served>, handlePeer: HandlePeer): void {
+    this.#socket = socket;
+    this.#guarded(() => {
+      this.#events = handlePeer(this);
+    });
+  }
+
+  /** hot: once per frame. */
+  received(frame: ArrayBuffer, isBinary: boolean): void {
+    const { room, allowsFrame, tooLong } = this.#options;
+    if (isBinary) this.close(1003, 'Only text frames are understood');
+    else if (!allowsFrame()) this.close(1008, 'This address sends too many frames');
+    else if (frame.byteLength > room.frameMaxBytes) {
+      tooLong(this, room.frameMaxBytes);
+      this.close(1009, `A frame of this connection may have ${room.frameMaxBytes} bytes`);
+    } else this.#guarded(() => this.#events?.message(Buffer.from(frame).toString('utf8')));
+  }
+
+  /** The native server has answered. A client that reads no answer is cut off, since a close frame would wait behind them. */
+  pinged(bytes: number): void {
+    this.#unreadPongBytes = Math.min(this.#unreadPongBytes + bytes + PONG_HEAD_BYTES, this.bufferedBytes());
+    if (this.#unreadPongBytes > UNREAD_PONGS_MAX_BYTES) this.#socket?.close();
+  }
+
+  drained(): void {
+    this.#guarded(() => this.#events?.drained());
+  }
+
+  closed(code: number, reason: string): void {
+    const { room, tooLong } = this.#options;
+    const isGone = code === WITHOUT_CLOSE_FRAME;
+    this.#socket = undefined;
+    room.give(isGone);
+    if (isGone && reason === CUT_AS_TOO_LONG) tooLong(this, room.frameMaxBytes);
+    this.#guarded(() => this.#events?.closed());
+  }
+
+  /** An exception must not reach the native caller: it would end the process. */
+  #guarded(happen: () => void): void {
+    try {
+      happen();
+    } catch (error) {
+      this.#options.report(error);
+      this.close(1011, 'An internal error occurred');
+    }
+  }
+}

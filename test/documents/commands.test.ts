@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { PROFILES } from '../../bench/profiles/all.ts';
+import { dataCommands } from '../../src/cli/data/commands.ts';
+import { demoCommand } from '../../src/cli/demo/command.ts';
+import { replayCommand } from '../../src/cli/replay/command.ts';
+import { tailCommand } from '../../src/cli/tail.ts';
+import { type Document, documentOf, ROOT, readDocuments, section } from './documents.ts';
+
+const DOCUMENTS = readDocuments();
+const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { scripts: Record<string, string> };
+const HUB_COMMANDS = [demoCommand(), replayCommand(), tailCommand(), ...dataCommands()].map((command) =>
+  command.name(),
+);
+/** Stands for any of them. */
+const ANY = 'COMMAND';
+
+/** What a document tells to run: lines of its blocks, joined where they go on, and commands in its prose. */
+function commandsOf({ blocks, words }: Document): string[] {
+  const lines = blocks
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => text.replaceAll('\\\n', ' ').split('\n'));
+  return [...lines, ...words].filter((line) => /\b(npm|node|node_modules\/\.bin\/\w+) /.test(line));
+}
+
+/** What of a command does not exist: scripts of npm, files that Node runs, profiles, commands of the hub. */
+function missingIn(command: string): string[] {
+  const missing: string[] = [];
+  for (const [, script = ''] of command.matchAll(/\bnpm run (?:--silent )?([\w:]+)/g)) {
+    if (!(script in scripts)) missing.push(`script ${script}`);
+  }
+  for (const [, script = ''] of command.matchAll(/\bnpm (start|test)\b/g)) {
+    if (!(script in scripts)) missing.push(`script ${script}`);
+  }
+  for (const [, path = ''] of command.matchAll(/(?:^|\s)((?:src|test|bench|node_modules)\/[\w./-]*\w)/g)) {
+    if (!existsSync(ROOT + path)) missing.push(`file ${path}`);
+  }
+  for (const [, profile = ''] of command.matchAll(/\bnpm run bench -- .*--profile (\w+)/g)) {
+    if (!PROFILES.some(({ name }) => name === profile)) missing.push(`profile ${profile}`);
+  }
+  for (const [, name = ''] of command.matchAll(/\bnpm run hub -- (\w+)/g)) {
+    if (name !== ANY && !HUB_COMMANDS.includes(name)) missing.push(`command ${name}`);
+  }
+  return missing;
+}
+
+test('Every command of a document names scripts and files that exist', () => {
+  const commands = DOCUMENTS.flatMap((document) =>
+    commandsOf(document).map((command) => ({ path: document.path, command })),
+  );
+  assert.ok(commands.length > 40, `only ${commands.length} commands were found`);
+  assert.deepEqual(
+    commands.flatMap(({ path, command }) => missingIn(command).map((what) => `${path}: there is no ${what}`)),
+    [],
+  );
+});
+
+test('docs/data.md tells of every command that works with the database', () => {
+  const data = DOCUMENTS.find(({ path }) => path === 'docs/data.md');
+  assert.ok(data);
+  const told = [...section(data, 'Commands').matchAll(/^\| `(\w+)(?: FILE)?` \|/gm)].map(([, name]) => name);
+  assert.deepEqual(
+    told.toSorted(),
+    dataCommands()
+      .map((command) => command.name())
+      .toSorted(),
+  );
+});
+
+test('missingIn finds what is missing, and only that', () => {
+  for (const command of commandsOf(documentOf('a.md', '```sh\nnpm run none\nnpm run bench -- --profile no\n```\n'))) {
+    assert.equal(missingIn(command).length, 1, command);
+  }
+  assert.deepEqual(missingIn('node --test test/none.test.ts'), ['file test/none.test.ts']);
+  assert.deepEqual(missingIn('npm run hub -- destroy'), ['command destroy']);
+  assert.deepEqual(missingIn('HUB_PORT=9000 npm start && npm run --silent sbom > sbom.json'), []);
+});
+
+test('README.md starts with the commands that start and test', () => {
+  const readme = DOCUMENTS.find(({ path }) => path === 'README.md');
+  assert.ok(readme);
+  assert.match(section(readme, 'Start'), /```sh\nnpm start\nnpm test\n```/);
+});

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { test } from 'node:test';
+import { type Document, documentOf, ROOT, readDocuments } from './documents.ts';
+
+const DOCUMENTS = readDocuments();
+
+/** Links of a document that lead nowhere, with the reason. */
+function brokenLinks({ path, links }: Document, documents: readonly Document[]): string[] {
+  return links.flatMap(({ written, target, anchor }) => {
+    const document = documents.find((other) => other.path === target);
+    if (document === undefined && !existsSync(ROOT + target)) return [`${path}: there is no ${target} (${written})`];
+    if (anchor === undefined || document?.anchors.has(anchor)) return [];
+    return [`${path}: ${target} has no heading for #${anchor}`];
+  });
+}
+
+/** Paths of files, as documents name them in backticks: `src/auth/`, `test/core/*.test.ts` not. */
+function missingPaths({ path, words }: Document): string[] {
+  return words
+    .filter((word) => /^(src|workers|wasm|bench|test|docs|\.github|\.ci)\/[\w./-]*$/.test(word))
+    .filter((word) => !existsSync(ROOT + word))
+    .map((word) => `${path}: there is no ${word}`);
+}
+
+test('Every link leads to a file, and to a heading in it', () => {
+  assert.ok(DOCUMENTS.flatMap(({ links }) => links).length > 100);
+  assert.deepEqual(
+    DOCUMENTS.flatMap((document) => brokenLinks(document, DOCUMENTS)),
+    [],
+  );
+});
+
+test('Every file and folder that a document names exists', () => {
+  assert.deepEqual(DOCUMENTS.flatMap(missingPaths), []);
+});
+
+test('brokenLinks and missingPaths find what is missing, and only that', () => {
+  const other = documentOf('docs/b.md', '# B\n\n## One, two\n\n```sh\n# a comment\n```\n');
+  const text = '# A\n[b](b.md) [two](b.md#one-two) [a](#a) `src/main.ts` `[no](link.md)` <https://a.example>\n';
+  const kept = documentOf('docs/a.md', text);
+  assert.deepEqual([...brokenLinks(kept, [kept, other]), ...missingPaths(kept)], []);
+  const broken = documentOf('docs/a.md', '[c](c.md) [three](b.md#three) [comment](b.md#a-comment) `src/none.ts`\n');
+  assert.equal(brokenLinks(broken, [broken, other]).length, 3);
+  assert.deepEqual(missingPaths(broken), ['docs/a.md: there is no src/none.ts']);
+});
+
+test('README.md links every document of docs/, which holds nothing else but pictures that are shown', () => {
+  const readme = targets(DOCUMENTS.find(({ path }) => path === 'README.md'));
+  const anywhere = DOCUMENTS.flatMap(targets);
+  for (const name of readdirSync(`${ROOT}docs`)) {
+    assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*\.(md|svg)$/, `docs/${name} is neither a document nor a picture`);
+    const links = name.endsWith('.md') ? readme : anywhere;
+    assert.ok(links.includes(`docs/${name}`), `nothing leads to docs/${name}`);
+  }
+  for (const name of ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md']) assert.ok(readme.includes(name), name);
+});
+
+test('README.md can be read in one sitting: at most 200 lines', () => {
+  const lines = readFileSync(`${ROOT}README.md`, 'utf8').split('\n').length - 1;
+  assert.ok(lines <= 200, `it has ${lines}: move chapters to docs/`);
+});
+
+test('Hosts of code find what they look for by name', () => {
+  const named = ['README.md', 'LICENSE', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', '.editorconfig'].concat([
+    '.github/PULL_REQUEST_TEMPLATE.md',
+    '.github/ISSUE_TEMPLATE/bug.yml',
+    '.github/ISSUE_TEMPLATE/feature.yml',
+    '.github/workflows/ci.yml',
+  ]);
+  for (const name of named) assert.ok(existsSync(ROOT + name) && statSync(ROOT + name).size > 0, `there is no ${name}`);
+});
+
+test('License is spelled as the API spells it', () => {
+  const texts = DOCUMENTS.filter(({ path }) => !path.startsWith('test/')).map(
+    ({ path, text }) => [path, text] as const,
+  );
+  for (const [path, text] of [...texts, ['NOTICE', readFileSync(`${ROOT}NOTICE`, 'utf8')] as const]) {
+    const prose = text.replaceAll(/\S*licence\S*\.ts\S*/g, '');
+    assert.doesNotMatch(prose, /licence/i, path);
+  }
+});
+
+function targets(document: Document | undefined): string[] {
+  return (document?.links ?? []).map(({ target }) => target);
+}

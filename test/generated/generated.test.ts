@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { currentText, generatedFiles } from './generated.ts';
+
+const FILES = generatedFiles();
+
+for (const { path, text } of FILES) {
+  const skip = text === undefined && 'what it is made of is not here';
+  test(`${path} is up to date`, { skip }, () => {
+    assert.equal(currentText(path), text, 'npm run generate writes it anew');
+  });
+}
+
+test('What is generated says at its top how it is made', () => {
+  for (const path of [...FILES.map(({ path }) => path), 'test/provenance/binaries.sha256']) {
+    const top = currentText(path).split('\n').slice(0, 5).join('\n');
+    assert.match(top, /npm run (generate|bench|record:binaries)/, path);
+  }
+});
+
+test('Every plot is one that the report makes', () => {
+  const made = FILES.map(({ path }) => path).filter((path) => path.startsWith('bench/plots/'));
+  const found = readdirSync(new URL('../../bench/plots', import.meta.url)).map((name) => `bench/plots/${name}`);
+  assert.deepEqual(found.toSorted(), made.toSorted());
+});

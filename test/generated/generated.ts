@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { reportFiles, savedResults } from '../../bench/report/write.ts';
+import { exampleConfigText } from '../../src/config/text.ts';
+import { coveragePage } from '../contract/coverage.ts';
+import { namesIn } from '../contract/named.ts';
+import { readReferenceDocument } from '../contract/reference.ts';
+
+/** A file of the repository that is made of others. */
+export interface Generated {
+  /** From the root. */
+  readonly path: string;
+  /** What it should hold; undefined where what it is made of is not here. */
+  readonly text: string | undefined;
+}
+
+const NAMES = {
+  $comment: 'Made of the public omlox Hub API 2.0.0 by "npm run generate", where that document is present.',
+};
+
+/** Every file that `npm run generate` writes. What is measured, photographed or reviewed has commands of its own. */
+export function generatedFiles(): readonly Generated[] {
+  const reference = readReferenceDocument();
+  const names = reference && `${JSON.stringify({ ...NAMES, ...namesIn(reference) }, null, 2)}\n`;
+  return [
+    { path: 'hub_config.yaml', text: exampleConfigText() },
+    { path: 'test/contract/COVERAGE.md', text: coveragePage() },
+    { path: 'test/contract/omlox_names.json', text: names },
+    ...reportFiles(savedResults()).map(({ name, text }) => ({ path: `bench/${name}`, text })),
+  ];
+}
+
+export function currentText(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { GROUPS, groupOf, LONG, testsIn } from './groups.ts';
+import { readSourceFiles, sourceFile } from './tidy/source_file.ts';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const FILES = readSourceFiles();
+const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { scripts: Record<string, string> };
+
+test('Every test file that npm test runs is in exactly one group', () => {
+  const [, pattern = ''] = /"(test\/[^"]+)"/.exec(scripts['check:tests'] ?? '') ?? [];
+  const run = globSync(pattern, { cwd: ROOT }).map((path) => path.replaceAll('\\', '/'));
+  assert.ok(run.length > 300, `"${pattern}" finds only ${run.length} files`);
+  const grouped = GROUPS.flatMap((group) => testsIn(FILES, group));
+  assert.deepEqual(grouped.toSorted(), run.toSorted());
+});
+
+test('Each group has a script that runs it, and files', () => {
+  for (const group of GROUPS) {
+    assert.equal(scripts[`test:${group}`], `node src/launch.mjs test/run_command.ts ${group}`);
+    assert.ok(testsIn(FILES, group).length > 10, group);
+  }
+});
+
+test('LONG names test files that would be unit tests without it, and no others', () => {
+  const all = new Map(FILES.map((file) => [file.path, file]));
+  for (const path of Object.keys(LONG)) {
+    const file = all.get(path);
+    assert.ok(file, `there is no ${path}`);
+    const elsewhere = { ...file, path: 'test/core/elsewhere.test.ts' };
+    assert.equal(groupOf(elsewhere, all), 'unit', `${path} is slow without being named`);
+  }
+});
+
+const rows: [name: string, expected: string, path: string, text: string][] = [
+  ['what imports only pure code', 'unit', 'test/core/a.test.ts', "import '../../src/core/heap.ts';\n"],
+  ['what starts a hub', 'slow', 'test/core/a.test.ts', "import '../support/running_hub.ts';\n"],
+  ['what starts a process', 'slow', 'test/core/a.test.ts', "import { spawn } from 'node:child_process';\n"],
+  ['what starts shards in threads', 'slow', 'test/core/a.test.ts', "import '../threads/running_shards.ts';\n"],
+  ['what opens a browser', 'ui', 'test/hardening/a.test.ts', "import { openPage } from '../support/browser.ts';\n"],
+  ['what tests the page', 'ui', 'test/hub-ui/a.test.ts', "import '../../src/hub-ui/map/plan.ts';\n"],
+];
+
+for (const [name, expected, path, text] of rows) {
+  test(`groupOf puts ${name} into ${expected}`, () => {
+    assert.equal(groupOf(sourceFile(path, text), new Map(FILES.map((file) => [file.path, file]))), expected);
+  });
+}

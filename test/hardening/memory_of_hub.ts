@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+import { HubProcess, newFolder } from '../durability/hub_process.ts';
+import type { TestSettings } from '../support/running_hub.ts';
+
+export const MIB = 2 ** 20;
+
+/** A hub in a process of its own, whose memory can be looked at. */
+export async function startHub(settings: TestSettings = {}, folder = newFolder()): Promise<HubProcess> {
+  const hub = await HubProcess.start(folder, settings);
+  // The first requests take memory that stays.
+  for (let n = 0; n < 20; n++) await hub.get('/version');
+  return hub;
+}
+
+function rssOf(hub: HubProcess): number {
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${hub.pid}/status`, 'utf8')) ?? [];
+  return Number(kib) * 1024;
+}
+
+/** The most that the hub has while something is done, in bytes above what it had. */
+export async function growthOf(hub: HubProcess, attack: () => Promise<void>): Promise<number> {
+  const before = rssOf(hub);
+  let most = before;
+  const look = setInterval(() => {
+    most = Math.max(most, rssOf(hub));
+  }, 20);
+  await attack();
+  clearInterval(look);
+  return Math.max(most, rssOf(hub)) - before;
+}
+
+/** A connection on which raw bytes are sent; what comes back is counted. */
+export class Attacker {
+  readonly socket: Socket;
+  received = '';
+
+  /** Half-open: it goes on when the hub has ended its side. */
+  constructor(t: TestContext, hub: HubProcess, allowHalfOpen = false) {
+    const { hostname, port } = new URL(hub.base);
+    this.socket = connect({ port: Number(port), host: hostname, allowHalfOpen });
+    this.socket.on('error', () => undefined);
+    t.after(() => this.socket.destroy());
+  }
+
+  /** Reads what comes. Resolves to its first line; to nothing when the connection ends without one. */
+  answer(): Promise<string> {
+    return new Promise((resolve) => {
+      const lineOf = () => this.received.split('\r\n')[0] ?? '';
+      this.socket.on('data', (chunk: Buffer) => {
+        this.received += String(chunk);
+        if (this.received.includes('\r\n')) resolve(lineOf());
+      });
+      this.socket.once('close', () => resolve(lineOf()));
+    });
+  }
+
+  /** Sends all of it, as far as the hub reads. */
+  send(bytes: string | Buffer): Promise<void> {
+    return new Promise((resolve) => {
+      this.socket.once('close', () => resolve());
+      this.socket.write(bytes, () => resolve());
+    });
+  }
+}

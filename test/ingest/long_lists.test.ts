@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { HubError } from '../../src/errors.ts';
+import { Ingest } from '../../src/ingest/ingest.ts';
+import { GOOD_LOCATION } from '../scenarios/bad_locations.ts';
+
+const LIST = { root: 'locations' };
+const BAD = { ...GOOD_LOCATION, floor: 'top' };
+
+/** An Ingest whose clock ticks with each turn of the event loop, and room for so many locations. */
+function openIngest({ room = Number.POSITIVE_INFINITY } = {}) {
+  let nowMs = 1000;
+  const told: { readonly id: string; readonly receivedMs: number }[] = [];
+  const ingest = new Ingest({
+    now: () => nowMs,
+    providerId: (id) => id,
+    zone: () => undefined,
+    hasRoom: (count) => told.length + count <= room,
+    location: ({ provider_id: id }, { receivedMs }) => void told.push({ id, receivedMs }),
+    ensureProvider: () => undefined,
+    announce: () => undefined,
+    kept: () => undefined,
+  });
+  const clock = setImmediate(function tick() {
+    nowMs++;
+    ticking = setImmediate(tick);
+  });
+  let ticking = clock;
+  return { ingest, told, stop: () => clearImmediate(ticking) };
+}
+
+const listOf = (count: number, name = 'p') =>
+  Array.from({ length: count }, (_, n) => ({ ...GOOD_LOCATION, provider_id: `${name}${n}` }));
+const unavailable = (error: unknown) => error instanceof HubError && error.status === 503;
+
+describe('A long list', () => {
+  test('is taken whole, in its order, each part as received when it is passed on', async (t) => {
+    const { ingest, told, stop } = openIngest();
+    t.after(stop);
+    await ingest.locations(listOf(4500), LIST);
+    assert.deepEqual(
+      told.map(({ id }) => id),
+      listOf(4500).map(({ provider_id: id }) => id),
+    );
+    const times = told.map(({ receivedMs }) => receivedMs);
+    assert.deepEqual(times, times.toSorted());
+    assert.equal(new Set(times).size, 5);
+    assert.deepEqual(ingest.counts, { received: 4500, rejected: 0 });
+  });
+
+  test('is taken not at all where one is bad, by whose index it is told', async (t) => {
+    const { ingest, told, stop } = openIngest();
+    t.after(stop);
+    const taking = ingest.locations([...listOf(3210), BAD], LIST);
+    await assert.rejects(taking ?? assert.fail(), /locations\[3210\]\.floor: must be a number, found "top"/);
+    assert.deepEqual(told, []);
+    assert.deepEqual(ingest.counts, { received: 3211, rejected: 3211 });
+    assert.deepEqual(
+      [...ingest.rejections()],
+      [
+        ['floor', 1],
+        ['list', 3210],
+      ],
+    );
+  });
+
+  test('of a message is taken but for the bad ones', async (t) => {
+    const { ingest, told, stop } = openIngest();
+    t.after(stop);
+    const { problems } = await ingest.publishedLocations([...listOf(2000), BAD, ...listOf(500, 'q')]);
+    assert.deepEqual(problems, ['payload[2000].floor: must be a number, found "top"']);
+    assert.equal(told.length, 2500);
+    assert.deepEqual(ingest.counts, { received: 2501, rejected: 1 });
+  });
+
+  test('leaves others their turns, and what it has been promised is theirs no more', async (t) => {
+    const { ingest, told, stop } = openIngest({ room: 4000 });
+    t.after(stop);
+    const long = ingest.locations(listOf(3000), LIST);
+    while (told.length === 0) await new Promise(setImmediate);
+    // A thousand are passed on, and two thousand have been promised their room.
+    ingest.locations(listOf(900, 'other'), LIST);
+    assert.throws(() => ingest.locations(listOf(900, 'more'), LIST), unavailable);
+    await long;
+    assert.equal(told.length, 3900);
+    assert.ok(told.findIndex(({ id }) => id === 'other0') < 3000, 'others are passed on in between');
+  });
+
+  test('is refused where there is no room for all of it', async (t) => {
+    const { ingest, told, stop } = openIngest({ room: 2000 });
+    t.after(stop);
+    await assert.rejects(ingest.locations(listOf(2001), LIST) ?? assert.fail(), unavailable);
+    assert.deepEqual(told, []);
+    assert.equal(ingest.counts.rejected, 2001);
+  });
+});
