@@ -23,7 +23,24 @@ export interface HttpRequest extends HttpHead {
 export interface HttpReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  readonly body?: Body;
+}
+
+/** A reply whose body is short. */
+export interface TextReply extends HttpReply {
+  readonly body?: string;
+}
+
+export type Body = string | Uint8Array | LongBody;
+
+/**
+ * A body that is made part by part, as the client reads it, and once. It must not depend on what changes meanwhile. To make
+ * a part takes a few milliseconds at most, and a part may be empty.
+ */
+export interface LongBody {
+  readonly parts: Iterable<string>;
+  /** Bytes that it keeps until it has been read, beside what is kept anyway. */
+  readonly ownBytes?: number;
 }
 
 export type HandleHttp = (request: HttpRequest) => HttpReply | Promise<HttpReply>;

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
 import { openShapeChecks } from '../wasm/shape_checks.ts';
 import { garbageCollector } from '../workers/garbage.ts';
+import { MemoryWatch } from '../workers/memory_watch.ts';
 import type { Sources } from './adapters/sources.ts';
 import { admitBodies, createApi } from './api/api.ts';
 import { siteOf } from './api/naming.ts';
@@ -58,6 +59,7 @@ export interface Surroundings {
 
 /** Entities of a hub that will need the room of what its start has left behind. */
 const MANY = 10_000;
+const MEMORY_WATCH_MS = 5_000;
 
 const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
 
@@ -128,6 +130,8 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
     const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
     clock.beat();
     const stopBeating = every(BEAT_MS, () => clock.beat());
+    const memory = new MemoryWatch({ collect: garbageCollector() });
+    const stopWatching = every(MEMORY_WATCH_MS, () => memory.look());
     const flushTimer = setInterval(() => parts.shards.handOut(), config.db_flush_interval);
     return {
       port: listening.port,
@@ -142,6 +146,7 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
       tokensVerified: () => authorization?.verifications() ?? 0,
       async close() {
         clearInterval(flushTimer);
+        stopWatching();
         stopLooking();
         sources.close();
         authorization?.close();
@@ -244,6 +249,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
     }),
     admitBody: admitBodies(api),
     unsent,
+    turns,
     ...(authorization && { knowPeer: knowByToken(authorization.knows) }),
     tooLong: (peer, maxBytes) => log.warn('A WebSocket frame is too long', { userAgent: peer.userAgent, maxBytes }),
     handlePeer: createSocket({

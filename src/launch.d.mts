@@ -1,2 +1,3 @@
 /** Options of Node that the hub is started with. */
 export declare const HUB_NODE_ARGS: readonly string[];
+export declare const HUB_ENV: Readonly<Record<string, string>>;

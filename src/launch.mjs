@@ -84,6 +84,16 @@ function install() {
  */
 export const HUB_NODE_ARGS = ['--max-semi-space-size=64', '--no-allocation-site-pretenuring'];
 
+/**
+ * Its environment: what glibc makes of freed memory. By default it keeps what was once freed for the next time, in arenas of
+ * each thread; after a flood of large bodies that is most of the process. What is large is to be the system's again.
+ */
+export const HUB_ENV = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '262144',
+  MALLOC_TRIM_THRESHOLD_: '262144',
+};
+
 /** What serves the web UI, and what tests it. */
 const [HUB, CHECKS] = ['src/main.ts', 'ok'];
 
@@ -148,7 +158,8 @@ function main(args) {
       `Cannot start: the hub needs Node 22.18 or a later 22, found ${process.versions.node}, and none can be installed for ${process.platform}-${process.arch}`,
     );
   }
-  run(node, [...(what === HUB ? HUB_NODE_ARGS : []), join(ROOT, args[0]), ...args.slice(1)], {});
+  const [nodeArgs, env] = what === HUB ? [HUB_NODE_ARGS, { ...HUB_ENV, ...process.env }] : [[], process.env];
+  run(node, [...nodeArgs, join(ROOT, args[0]), ...args.slice(1)], { env });
 }
 
 function readOr(path, otherwise) {

@@ -5,6 +5,7 @@ import { openShard } from '../src/core/shard.ts';
 import { blocksOf } from '../src/model/event_block.ts';
 import { openFenceIndex } from '../wasm/fence_index.ts';
 import { garbageCollector } from './garbage.ts';
+import { MemoryWatch } from './memory_watch.ts';
 import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from './protocol.ts';
 import { bytesOf, type SharedMemory } from './shared_memory.ts';
 import { warmShard } from './warm_shard.ts';
@@ -13,6 +14,10 @@ import { warmShard } from './warm_shard.ts';
 const { shared, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
 const shard = openShard({ ...settings, index: await openFenceIndex(), newId: randomUUID });
 const collectGarbage = garbageCollector();
+const memory = new MemoryWatch({ collect: collectGarbage, busy: () => 0 });
+/** Batches between two looks at the memory, while the shard does not rest. */
+const LOOK_AFTER = 500;
+let batches = 0;
 warmShard(await openFenceIndex());
 
 export default function run(task: Uint8Array | number): unknown {
@@ -22,6 +27,7 @@ export default function run(task: Uint8Array | number): unknown {
     collectGarbage();
     return 0;
   }
+  if (++batches % LOOK_AFTER === 0) memory.look();
   const { motions, events, ...outcome } = shard.step(unpackBatch(bytes));
   const reply = packInto(shared.answer, { outcome, events: blocksOf(events), motions: packedMotions(motions) });
   return typeof reply === 'number' ? reply : move(reply);

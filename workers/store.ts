@@ -3,10 +3,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { StartupError } from '../src/errors.ts';
 import type { Stage } from '../src/store/opening.ts';
 import { SqliteStore } from '../src/store/sqlite.ts';
+import { garbageCollector } from './garbage.ts';
 import { packPart, type StoreReply, type StoreRequest, type StoreSettings, unpackBatch } from './store_protocol.ts';
 
 /** The thread that owns the database: the front thread never waits for the disk. */
 let store: SqliteStore | undefined;
+const collectGarbage = garbageCollector();
 
 answer(() => {
   const { path, startedMs = 0, acceptLoss = false } = workerData as StoreSettings;
@@ -21,6 +23,8 @@ parentPort?.on('message', (request: StoreRequest) => {
   answer(() => serve(request));
   // After the answer, which does not wait for it.
   if (request.ask === 'commit') store?.checkpoint();
+  // All that was read and packed.
+  if (request.ask === 'load') collectGarbage();
 });
 
 function serve(request: StoreRequest): StoreReply {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HUB_NODE_ARGS } from '../../src/launch.mjs';
+import { HUB_ENV, HUB_NODE_ARGS } from '../../src/launch.mjs';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const RUNNING = /API +http:\/\/\S+:(\d+)\/hub\/v2/;
@@ -26,7 +26,7 @@ export class BenchHub {
     const env: Record<string, string> = { HUB_CONFIG_PATH: this.folder, HUB_PORT: '0', HUB_SEVERITY_LEVEL: 'Warning' };
     for (const [name, value] of Object.entries(settings ?? {})) env[`HUB_${name.toUpperCase()}`] = String(value);
     this.#child = spawn(process.execPath, [...HUB_NODE_ARGS, ...(nodeArgs ?? []), MAIN], {
-      env: { ...process.env, ...env },
+      env: { ...HUB_ENV, ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#gone = once(this.#child, 'exit');

@@ -2,7 +2,8 @@ import type { Query } from '../core/item.ts';
 import type { HttpReply } from '../exchange.ts';
 import type { View } from '../model/topics.ts';
 import { textList } from './answers.ts';
-import { answersTo } from './naming.ts';
+import { inTurn } from './in_turn.ts';
+import { cutOf } from './naming.ts';
 import { limitedTo, onlyOwned } from './ownership.ts';
 import { leadingOn, pageOf } from './page.ts';
 import type { ApiDeps, Call } from './route.ts';
@@ -22,7 +23,10 @@ export async function placesOfAll({ kind, ask, view }: Wanted, call: Call, hub: 
   const isWhole = Object.keys(query as object).every((name) => name !== 'limit' && name !== 'cursor');
   const places = async (limits: { readonly only?: readonly string[] }, order: 'by_id' | 'any') => {
     const asked: Query = { ask, view, ...limits };
-    return reply.json(textList(await answersTo(asked, call, hub), view, order));
+    const answers = await hub.read(asked);
+    return inTurn(hub.entities.count(kind), hub, () =>
+      reply.json(textList(answers, view, { order, cut: cutOf(asked, call) })),
+    );
   };
   if (isWhole) return await places(limitedTo(kind, owned, hub), 'any');
   const page = pageOf(onlyOwned<{ readonly id: string }>(hub.entities.list(kind), `${kind}_id`, owned), call);

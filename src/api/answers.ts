@@ -1,8 +1,9 @@
 import type { Answer } from '../core/item.ts';
 import { HubError } from '../errors.ts';
+import type { Body } from '../exchange.ts';
 import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
-import { collectionText, listText } from './list_text.ts';
+import { shownCollection, shownList } from './list_body.ts';
 
 /** The one text among the answers. Throws HUB_NOT_FOUND when there is none, HUB_BAD_REQUEST when it cannot be shown. */
 export function oneText(answers: readonly Answer[], what: string, view: View): string {
@@ -18,10 +19,23 @@ export function oneText(answers: readonly Answer[], what: string, view: View): s
   throw new HubError('HUB_NOT_FOUND', `Cannot get ${what}: there is none`);
 }
 
-/** All texts of the answers as one list, which is a FeatureCollection in a GeoJSON view. */
-export function textList(answers: readonly Answer[], view: View, order: 'by_id' | 'any' = 'any'): string | Uint8Array {
+/**
+ * All texts of the answers as one list, which is a FeatureCollection in a GeoJSON view. What is `cut` is so when its part
+ * of a long list is sent.
+ */
+export function textList(
+  answers: readonly Answer[],
+  view: View,
+  { order = 'any', cut = (text) => text }: Listing = {},
+): Body {
   const texts = order === 'any' ? textsOf(answers) : textsById(answers);
-  return view.geojson === true ? collectionText(texts) : listText(texts);
+  const body = view.geojson === true ? shownCollection(texts, cut) : shownList(texts, cut);
+  return typeof body === 'string' ? body : { ...body, ownBytes: texts.reduce((sum, { length }) => sum + length, 0) };
+}
+
+interface Listing {
+  readonly order?: 'by_id' | 'any';
+  readonly cut?: ((text: string) => string) | undefined;
 }
 
 function textsOf(answers: readonly Answer[]): string[] {

@@ -3,7 +3,7 @@ import { Sight } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
-import { Turns } from '../turns.ts';
+import type { Turns } from '../turns.ts';
 import { checkKept, checkSize, LONG_BODY_BYTES, parseBody, parseExactBody, parseLongBody, textOf } from './body.ts';
 import { siteOf } from './naming.ts';
 import { checkBodyOwned, checkPathOwned } from './ownership.ts';
@@ -20,7 +20,7 @@ import { ROUTES } from './routes/routes.ts';
 export function createApi(hub: ApiDeps): HandleHttp {
   const router = new Router(ROUTES);
   const reply = new Replies(hub);
-  const { turns = new Turns() } = hub;
+  const { turns } = hub;
   const api = { hub, turns, router, reply };
   return (request) => {
     try {

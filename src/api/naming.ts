@@ -101,6 +101,13 @@ export function seenText(kind: Kind, text: string, { sight }: Pick<Call, 'sight'
   return sight === undefined ? text : (cutTo(sight, kind, 'plain')?.(text) ?? text);
 }
 
+/** How the texts that the shards answer are cut to what the token of a call may read; undefined where they are not. */
+export function cutOf(query: Query, { sight }: Pick<Call, 'sight'>): ((text: string) => string) | undefined {
+  if (!('view' in query)) return undefined;
+  const naming = query.ask.includes('motion') ? 'motion' : 'location';
+  return cutTo(sight, naming, query.view.geojson === true ? 'feature' : 'plain');
+}
+
 /** Asks the shards for a call. What its token must not read is not in the answers. */
 export async function answersTo(
   query: Query,
@@ -109,8 +116,7 @@ export async function answersTo(
 ): Promise<readonly Answer[]> {
   const answers = await hub.read(query);
   if (sight === undefined || !('view' in query)) return answers;
-  const naming = query.ask.includes('motion') ? 'motion' : 'location';
-  const cut = cutTo(sight, naming, query.view.geojson === true ? 'feature' : 'plain');
+  const cut = cutOf(query, { sight });
   const isWanted = query.ask === 'trackable_locations' ? (text: string) => isOfSeen(text, sight) : () => true;
   return answers.map((answer) => {
     if ('texts' in answer) {

@@ -1,8 +1,9 @@
 import Type, { type TObject } from 'typebox';
 import { feature } from '../core/location/text.ts';
-import { asShown } from '../entities/as_shown.ts';
+import { allAsShown, asShown } from '../entities/as_shown.ts';
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
+import type { Body } from '../exchange.ts';
 import type { Anchor } from '../model/anchor.ts';
 import { type Fence, type KeptFence, shownFence } from '../model/fence.ts';
 import { show } from '../model/show.ts';
@@ -11,7 +12,7 @@ import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { ANCHOR_QUERY, georeferenced } from './anchor_view.ts';
 import { fenceIn } from './fence_view.ts';
-import { collectionText, listText } from './list_text.ts';
+import { shownCollection, shownList } from './list_body.ts';
 import { seenText, zonesSeen } from './naming.ts';
 import type { ApiDeps, Call } from './route.ts';
 import { zoneIn } from './versions.ts';
@@ -22,33 +23,37 @@ export interface Presenter<K extends Kind> {
   /** Parameters that change it. */
   readonly query: TObject;
   one(entity: EntityMap[K], call: Call, hub: ApiDeps): string;
-  /** A list of them, as UTF-8 where it is too long to be a text. */
-  many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): string | Uint8Array;
+  /** A list of them as they are now. */
+  many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): Body;
 }
 
 /** As they are kept. */
 const plain = {
   query: Type.Object({}),
   one: (entity: unknown): string => JSON.stringify(entity),
-  many: (entities: readonly unknown[]) => listText(entities.map((entity) => JSON.stringify(entity))),
+  many: (entities: readonly unknown[]) => shownList(entities, (entity) => JSON.stringify(entity)),
 };
 
 const zones: Presenter<'zone'> = {
   query: Type.Object({}),
-  one: zoneText,
-  many: (list, call, hub) => listText(list.map((zone) => zoneText(zone, call, hub))),
+  one: (zone, call, { entities }) => zoneText(asShown('zone', zone, entities), call),
+  many: (list, call, { entities }) => shownList(allAsShown('zone', list, entities), (zone) => zoneText(zone, call)),
 };
 
 const trackables: Presenter<'trackable'> = {
   query: Type.Object({}),
-  one: trackableText,
-  many: (list, call, hub) => listText(list.map((trackable) => trackableText(trackable, call, hub))),
+  one: (trackable, call, { entities }) => trackableText(asShown('trackable', trackable, entities), call),
+  many: (list, call, { entities }) =>
+    shownList(allAsShown('trackable', list, entities), (trackable) => trackableText(trackable, call)),
 };
 
 const anchors: Presenter<'anchor'> = {
   query: Type.Object(ANCHOR_QUERY),
-  one: (anchor, call, hub) => JSON.stringify(anchorIn(call, anchor, hub)),
-  many: (list, call, hub) => listText(list.map((anchor) => JSON.stringify(anchorIn(call, anchor, hub)))),
+  one: (anchor, call, hub) => JSON.stringify(anchorIn(call, anchor, zonesSeen(call, hub))),
+  many(list, call, hub) {
+    const zoneBy = zonesNow(list, zonesSeen(call, hub));
+    return shownList(list, (anchor) => JSON.stringify(anchorIn(call, anchor, zoneBy)));
+  },
 };
 
 const fences: Presenter<'fence'> = {
@@ -65,10 +70,12 @@ const fences: Presenter<'fence'> = {
   },
   many(list, call, hub) {
     const view = fenceViewOf(call, hub);
-    const zoneBy = zonesSeen(call, hub);
-    const texts = list.map((fence) => shownIn(view, fence, zoneBy)).filter((fence) => fence !== undefined);
-    const rendered = texts.map((fence) => fenceText(view, fence));
-    return view.geojson ? collectionText(rendered) : listText(rendered);
+    const zoneBy = zonesNow([...list, { zone_id: view.zoneId }], zonesSeen(call, hub));
+    const show = (fence: KeptFence): string | undefined => {
+      const shown = shownIn(view, fence, zoneBy);
+      return shown && fenceText(view, shown);
+    };
+    return view.geojson ? shownCollection(list, show) : shownList(list, show);
   },
 };
 
@@ -80,25 +87,32 @@ export const PRESENT: { readonly [K in Kind]: Presenter<K> } = {
   anchor: anchors,
 };
 
+type ZoneBy = ReturnType<typeof zonesSeen>;
+
 interface AnchorQuery {
   readonly georef?: boolean;
 }
 
-function zoneText(zone: Zone, call: Call, { entities }: ApiDeps): string {
-  return seenText('zone', JSON.stringify(zoneIn(call.version, asShown('zone', zone, entities))), call);
+function zoneText(shown: Zone, call: Call): string {
+  return seenText('zone', JSON.stringify(zoneIn(call.version, shown)), call);
 }
 
-function trackableText(trackable: Trackable, call: Call, { entities }: ApiDeps): string {
-  return seenText('trackable', JSON.stringify(asShown('trackable', trackable, entities)), call);
+function trackableText(shown: Trackable, call: Call): string {
+  return seenText('trackable', JSON.stringify(shown), call);
 }
 
-function _listOf(texts: readonly string[]): string {
-  return `[${texts.join(',')}]`;
-}
-
-function anchorIn(call: Call, anchor: Anchor, hub: ApiDeps): Anchor {
+function anchorIn(call: Call, anchor: Anchor, zoneBy: ZoneBy): Anchor {
   const { georef } = call.query as AnchorQuery;
-  return georef === true ? georeferenced(anchor, zonesSeen(call, hub)) : anchor;
+  return georef === true ? georeferenced(anchor, zoneBy) : anchor;
+}
+
+/** The zones that a list names, as they are now. */
+function zonesNow(list: readonly { readonly zone_id?: string | null | undefined }[], zoneBy: ZoneBy): ZoneBy {
+  const zones = new Map<string, Zone | undefined>();
+  for (const { zone_id: name } of list) {
+    if (name != null && !zones.has(name)) zones.set(name, zoneBy(name));
+  }
+  return (name) => zones.get(name);
 }
 
 interface FenceView extends View {
@@ -120,7 +134,7 @@ function fenceViewOf(call: Call, hub: ApiDeps): FenceView {
  * A local fence whose zone was gone before the hub kept planes has no place on the earth, nor has one whose zone must
  * not be told. It is shown as kept unless a crs was asked for, or GeoJSON, whose coordinates are never metres.
  */
-function shownIn(view: FenceView, fence: KeptFence, zoneBy: ReturnType<typeof zonesSeen>): Fence | undefined {
+function shownIn(view: FenceView, fence: KeptFence, zoneBy: ZoneBy): Fence | undefined {
   const shown = fenceIn(view, fence, zoneBy);
   return shown ?? (view.asked || view.geojson === true ? undefined : shownFence(fence));
 }

@@ -1,5 +1,5 @@
 import type { HubError } from '../errors.ts';
-import type { HttpReply } from '../exchange.ts';
+import type { Body, HttpReply, TextReply } from '../exchange.ts';
 import { type ErrorTyping, errorTypePrefixIn, versionOf } from './versions.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -45,8 +45,8 @@ export class Replies {
     this.noContent = { status: 204, headers: this.#cors };
   }
 
-  /** 200 with a JSON text, or its UTF-8. */
-  json(text: string | Uint8Array): HttpReply {
+  /** 200 with a JSON text. */
+  json(text: Body): HttpReply {
     return { status: 200, headers: this.#json, body: text };
   }
 
@@ -61,7 +61,7 @@ export class Replies {
   }
 
   /** The error as {type, code, message}, to a request for a path: its type is written as the path's version does. */
-  error(error: HubError, path: string, headers: Headers = {}): HttpReply {
+  error(error: HubError, path: string, headers: Headers = {}): TextReply {
     return {
       status: error.status,
       headers: { ...this.#json, ...ADVICE[error.status], ...headers },

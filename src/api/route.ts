@@ -44,8 +44,8 @@ export interface ApiDeps extends ErrorTyping {
   /** Levels that JSON may be nested; 200 when left out. */
   readonly depthMax?: number;
   readonly operation: OperationDeps;
-  /** For what takes long; own ones when left out. */
-  readonly turns?: Turns;
+  /** Of all work that takes long on this thread. */
+  readonly turns: Turns;
   /** Decides who may do what; left out: everybody may do everything. */
   readonly authorization?: Authorization;
 }

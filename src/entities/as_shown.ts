@@ -16,3 +16,8 @@ export function asShown<T extends { readonly id: string }>(kind: Kind, entity: T
   const children = carriers.childrenOf(kind, entity.id);
   return children.length === 0 ? entity : { ...entity, children };
 }
+
+/** The same for a list of them. */
+export function allAsShown<T extends { readonly id: string }>(kind: Kind, list: readonly T[], carriers: Carriers): T[] {
+  return list.map((entity) => asShown(kind, entity, carriers));
+}

@@ -121,7 +121,7 @@ export class Entities implements Known {
 
   /** Ids of the entities of the same kind whose parent is that one. */
   childrenOf(kind: 'trackable' | 'zone', id: string): string[] {
-    return this.#state.carriedBy(kind, id).flatMap((carried) => (carried.kind === kind ? [carried.entity.id] : []));
+    return this.#state.childrenOf(kind, id).map((child) => child.id);
   }
 
   /** An id for what the hub makes itself. */

@@ -87,6 +87,11 @@ export class State {
     ];
   }
 
+  /** The entities of the same kind whose parent is that one, sorted by id. */
+  childrenOf(kind: 'trackable' | 'zone', id: string): readonly (Trackable | Zone)[] {
+    return (kind === 'trackable' ? this.#trackablesByParent : this.#zonesByParent).of(id);
+  }
+
   /** Adds or replaces (`after` given), or removes (undefined) an entity. */
   set<K extends Kind>(kind: K, id: string, after: EntityMap[K] | undefined): Undo {
     const before = this.#tables[kind].get(id);

@@ -1,6 +1,7 @@
 import type { CountUnsent, Peer, Waiting } from '../exchange.ts';
 import { type Batch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES } from './batch.ts';
 import type { Subscriber } from './fanout.ts';
+import { Room } from './room.ts';
 
 /**
  * Sends to one connection, in order and within a bound.
@@ -39,6 +40,7 @@ export class Outbox implements Subscriber, Waiting {
   readonly #options: OutboxOptions;
   /** What stands before the payload in frames of a subscription. */
   readonly #prefixes = new Map<number, Uint8Array>();
+  readonly #room = new Room();
   /** The slots before #head are empty: their frames have been sent. */
   #waiting: (Frame | undefined)[] = [];
   #head = 0;
@@ -116,7 +118,7 @@ export class Outbox implements Subscriber, Waiting {
   /** A payload that waits is a copy: the bytes that it is cut from may hold much more, for others. */
   #keep(prefix: Uint8Array, payload: Uint8Array): void {
     const bytes = payload.byteLength + WAITING_OVERHEAD_BYTES;
-    this.#wait({ kind: 'message', prefix, payload: new Uint8Array(payload), bytes });
+    this.#wait({ kind: 'message', prefix, payload: this.#room.copy(payload, this.#waitingBytes), bytes });
   }
 
   #flows(): boolean {
@@ -179,6 +181,7 @@ export class Outbox implements Subscriber, Waiting {
   }
 
   #clear(): void {
+    this.#room.clear();
     this.#waiting = [];
     this.#head = 0;
     this.#waitingBytes = 0;

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { CountUnsent, HttpReply, Waiting } from '../exchange.ts';
+import { LongAnswer, type Sending } from './long_answer.ts';
 import type { NativeResponse } from './native.ts';
 
 const STATUS_LINES = new Map(
@@ -11,31 +12,30 @@ const LINE_BREAKS = /[\r\n\0]/g;
 /** What is no longer than that is handed to the native server whole, which keeps what the network does not take. */
 const SHORT_BYTES = 1024;
 
-export interface Answering {
-  /** Where what the client does not read yet is counted. */
-  readonly unsent: CountUnsent;
-  /** Whether the connection ends with the answer. */
-  readonly isLast: boolean;
-}
-
 /**
  * Writes the answer to a request; call it corked. A long body stays where it is, and goes out as the client reads it: the
  * native server would keep a copy for each answer that nobody reads. It ends a connection on which a request comes before
- * the last answer is out, so there is one such answer per connection.
+ * the last answer is out, so there is one such answer per connection. Returns a promise where the body is made meanwhile,
+ * see LongAnswer.send.
  */
 export function answerWith(
   { response, method }: { readonly response: NativeResponse; readonly method: string },
   { status, headers, body = '' }: HttpReply,
-  { unsent, isLast }: Answering,
-): void {
+  sending: Sending,
+): Promise<void> | undefined {
   response.writeStatus(STATUS_LINES.get(status) ?? `${status} Unknown`);
   for (const name in headers) response.writeHeader(name, (headers[name] ?? '').replace(LINE_BREAKS, ''));
+  const isLong = typeof body === 'object' && 'parts' in body;
+  const isLast = sending.isLast();
   if (method === 'HEAD') {
-    if (body.length > 0) response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
+    // How long it would be is known when it is made.
+    if (!isLong && body.length > 0) response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
     response.endWithoutBody();
-  } else if (status === 204 || status === 304) response.endWithoutBody();
+  } else if (isLong) return new LongAnswer(response, sending).send(body);
+  else if (status === 204 || status === 304) response.endWithoutBody();
   else if (isLast || body.length <= SHORT_BYTES) response.end(body, isLast);
-  else sendAsRead(response, typeof body === 'string' ? Buffer.from(body) : body, unsent);
+  else sendAsRead(response, typeof body === 'string' ? Buffer.from(body) : body, sending.unsent);
+  return undefined;
 }
 
 function sendAsRead(response: NativeResponse, body: Uint8Array, unsent: CountUnsent): void {

@@ -1,5 +1,6 @@
 import { HubError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.ts';
+import type { Turns } from '../turns.ts';
 import { answerWith } from './answer.ts';
 import type { Budget } from './budget.ts';
 import type { Guard } from './guard.ts';
@@ -14,6 +15,8 @@ export interface HttpOptions {
   /** For bodies that are not handled yet. */
   readonly bodies: Budget;
   readonly unsent: CountUnsent;
+  /** In which long answers are made. */
+  readonly turns: Turns;
   readonly handleHttp: HandleHttp;
   /** Paths that speak WebSocket only; a plain request to them is answered 426. */
   readonly socketPaths: readonly string[];
@@ -199,10 +202,15 @@ export class HttpSide {
     if (exchange.aborted || exchange.answered) return;
     exchange.answered = true;
     // What follows chunks might be a part of them: it is no request. A client that still sends would not read the answer.
-    const isLast = this.#closing || (exchange.isChunked && exchange.isWhole);
-    exchange.response.cork(() => answerWith(exchange, reply, { unsent: this.#options.unsent, isLast }));
-    this.#leave(exchange);
+    const isLast = (): boolean => this.#closing || (exchange.isChunked && exchange.isWhole);
+    const { unsent, turns } = this.#options;
+    let sent: Promise<void> | undefined;
+    exchange.response.cork(() => {
+      sent = answerWith(exchange, reply, { unsent, turns, isLast });
+    });
     exchange.release();
+    if (sent === undefined) this.#leave(exchange);
+    else sent.catch(this.#options.report).finally(() => this.#leave(exchange));
   }
 
   /** What is being handled keeps its body, although its connection has ended: it is done all the same. */

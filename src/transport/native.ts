@@ -42,13 +42,18 @@ export interface NativeResponse {
   writeHeader(name: string, value: string): unknown;
   end(body: string | Uint8Array, closeConnection: boolean): unknown;
   /**
+   * Sends a chunk, and before the first one that the body is in chunks. Says whether nothing of it, and of what was
+   * written before, had to be kept: that goes out with the next write only, as long as somebody waits for onWritable.
+   */
+  write(chunk: Uint8Array): boolean;
+  /**
    * Sends what the network takes of a body that has `totalBytes` in all, and of which this is the rest. Says whether it
    * took all that was given, and whether the response has ended with it.
    */
   tryEnd(rest: Uint8Array, totalBytes: number): readonly [hasTakenAll: boolean, hasEnded: boolean];
   /** How much of the body the network has taken. */
   getWriteOffset(): number;
-  /** Called when the network takes more: with how much of the body it has taken. To return whether it took all then. */
+  /** Called when the network takes more: with how much of a tryEnd it has taken. To return whether it took all then. */
   onWritable(handle: (takenBytes: number) => boolean): unknown;
   /** Ends without a body and without Content-Length. Any argument, undefined too, would be taken for a length. */
   endWithoutBody(): unknown;

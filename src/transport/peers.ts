@@ -1,5 +1,6 @@
 import { HubError } from '../errors.ts';
 import type { CountUnsent, HandlePeer, HttpReply, KnowPeer, Peer } from '../exchange.ts';
+import type { Turns } from '../turns.ts';
 import { answerWith } from './answer.ts';
 import { type FrameMemory, roomOf } from './frame_memory.ts';
 import type { Guard } from './guard.ts';
@@ -17,6 +18,7 @@ export interface PeerOptions {
   /** Makes the answer to a request for a connection on a path that is refused. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
   readonly unsent: CountUnsent;
+  readonly turns: Turns;
   /** Says how long a frame may be; a longer one closes its connection with 1009. */
   readonly frames: FrameMemory;
   /** Told of a connection whose client has sent a frame that was too long. */
@@ -156,8 +158,8 @@ export class PeerSide {
   }
 
   #refuse(response: NativeResponse, { head, problem }: { head: UpgradeHead; problem: HubError }): void {
-    const { refuse, unsent } = this.#options;
-    answerWith({ response, method: 'GET' }, refuse(problem, head.path), { unsent, isLast: false });
+    const { refuse, unsent, turns } = this.#options;
+    answerWith({ response, method: 'GET' }, refuse(problem, head.path), { unsent, turns, isLast: () => false });
   }
 }
 

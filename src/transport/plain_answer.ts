@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
-import type { HttpReply } from '../exchange.ts';
+import type { TextReply } from '../exchange.ts';
 
 /** A reply as it goes over the wire, on a connection that ends with it. */
-export function plainAnswer({ status, headers = {}, body = '' }: HttpReply): string {
+export function plainAnswer({ status, headers = {}, body = '' }: TextReply): string {
   const lines = Object.entries({ ...headers, Upgrade: 'TLS/1.2, HTTP/1.1', Connection: 'Upgrade, close' });
   const length = Buffer.byteLength(body);
   const head = [...lines, ['Content-Length', length]].map(([name, value]) => `${name}: ${value}\r\n`).join('');

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HubError, StartupError } from '../errors.ts';
-import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, HttpReply, KnowPeer, Peer } from '../exchange.ts';
+import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, KnowPeer, Peer, TextReply } from '../exchange.ts';
+import { Turns } from '../turns.ts';
 import { type BrowserRules, Browsers } from './browsers.ts';
 import { Budget } from './budget.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
@@ -38,6 +39,8 @@ export interface ListenOptions {
   readonly bodiesMaxBytes?: number;
   /** What clients have not read yet; shared by the answers, and by whoever sends frames. */
   readonly unsent?: CountUnsent;
+  /** Of all work that takes long on this thread; long answers have their own when left out. */
+  readonly turns?: Turns;
   /** Bytes of frames that may be on their way in all; as many as come when left out. */
   readonly framesMaxBytes?: number;
   readonly handlePeer: HandlePeer;
@@ -47,7 +50,7 @@ export interface ListenOptions {
   readonly tooLong?: (peer: Peer, frameMaxBytes: number) => void;
   readonly socketPaths: readonly string[];
   /** Makes the answer to a request for a path that could not be handled. */
-  readonly refuse: (error: HubError, path: string) => HttpReply;
+  readonly refuse: (error: HubError, path: string) => TextReply;
   /** Told of what went wrong inside the hub, for the log. */
   readonly report?: (error: unknown) => void;
 }
@@ -93,12 +96,17 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     behindFront: tls !== undefined,
   });
   const socketPaths = options.socketPaths.flatMap((path) => [path, `${path}/`]);
-  const { admitBody = () => undefined, bodiesMaxBytes = NO_BOUND, unsent = new Unsent(NO_BOUND) } = options;
+  const {
+    admitBody = () => undefined,
+    bodiesMaxBytes = NO_BOUND,
+    unsent = new Unsent(NO_BOUND),
+    turns = new Turns(),
+  } = options;
   const bodies = new Budget(bodiesMaxBytes);
-  const http = new HttpSide({ ...options, socketPaths, report, guard, admitBody, bodies, unsent });
+  const http = new HttpSide({ ...options, socketPaths, report, guard, admitBody, bodies, unsent, turns });
   const { frameMaxBytes, framesMaxBytes = NO_BOUND, knowPeer } = options;
   const frames = new FrameMemory({ frameMaxBytes, maxBytes: framesMaxBytes, isShared: knowPeer !== undefined });
-  const peers = new PeerSide({ ...options, socketPaths, report, guard, unsent, frames });
+  const peers = new PeerSide({ ...options, socketPaths, report, guard, unsent, turns, frames });
   const answerToPlain = tls?.only ? (path: string) => plainAnswer(options.refuse(HTTPS_ONLY, path)) : undefined;
   const served = certificate && { certificate, answerToPlain };
   const place = { host, port: options.port, connectionsMax, tls: served };

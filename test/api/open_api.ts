@@ -9,6 +9,7 @@ import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import type { HttpReply } from '../../src/exchange.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
+import { Turns } from '../../src/turns.ts';
 import { openEntities } from '../entities/open_entities.ts';
 import { openTestOperation } from '../operation/open_operation.ts';
 
@@ -72,6 +73,7 @@ export function openApi(
   const fanout = new Fanout({ variantsChanged: () => undefined });
   const api = createApi({
     entities,
+    turns: new Turns(),
     async read(query) {
       asked.push(query);
       return answers(query);

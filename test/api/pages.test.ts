@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { listText } from '../../src/api/list_text.ts';
+import { shownCollection, shownList } from '../../src/api/list_body.ts';
 import { smallest } from '../../src/api/smallest.ts';
+import type { Body } from '../../src/exchange.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
 let hub: TestHub;
@@ -136,12 +137,55 @@ test('smallest finds the first ids of lists in any order, in linear time', () =>
   assert.ok(performance.now() - start < 400);
 });
 
-test('listText makes bytes of a list that would be a very long text', () => {
-  const text = JSON.stringify('ä'.repeat(1_000_000));
-  assert.equal(listText(['1', '2']), '[1,2]');
-  assert.equal(listText([]), '[]');
-  const list = listText(Array.from({ length: 70 }, () => text));
-  assert.ok(list instanceof Uint8Array);
-  assert.equal(list.length, 2 + 69 + 70 * Buffer.byteLength(text));
-  assert.equal(Buffer.from(list).toString(), `[${Array.from({ length: 70 }, () => text).join(',')}]`);
+/** The parts of a body, where it has any. */
+function partsOf(body: Body): readonly string[] | undefined {
+  return typeof body === 'object' && 'parts' in body ? [...body.parts] : undefined;
+}
+
+describe('A list', () => {
+  test('is a text where it is short', () => {
+    assert.equal(
+      shownList([1, 2, 3], (n) => (n === 2 ? undefined : String(n))),
+      '[1,3]',
+    );
+    assert.equal(
+      shownList([], () => '1'),
+      '[]',
+    );
+    assert.equal(
+      shownCollection([1], () => '{}'),
+      '{"type":"FeatureCollection","features":[{}]}',
+    );
+  });
+
+  test('is made in parts where it is long, each when it is asked for', () => {
+    const text = JSON.stringify('ä'.repeat(10_000));
+    const shown: number[] = [];
+    const items = Array.from({ length: 1000 }, (_, i) => i);
+    const body = shownList(items, (i) => {
+      shown.push(i);
+      return i % 3 === 0 ? undefined : text;
+    });
+    assert.ok(shown.length < 100, `${shown.length} shown before anything is read`);
+    const parts = partsOf(body) ?? [];
+    assert.ok(parts.every((part) => part.length <= 80_000));
+    assert.deepEqual(shown, items);
+    assert.equal(parts.join(''), `[${items.flatMap((i) => (i % 3 === 0 ? [] : [text])).join(',')}]`);
+  });
+
+  test('shows a bounded number of items at once, also where nothing comes of them', () => {
+    let shown = 0;
+    const counts: number[] = [];
+    const body = shownList(Array.from({ length: 20_000 }), () => void shown++);
+    assert.ok(typeof body === 'object' && 'parts' in body);
+    let text = '';
+    for (const part of body.parts) {
+      counts.push(shown);
+      text += part;
+    }
+    assert.equal(text, '[]');
+    assert.equal(counts.at(-1), 20_000);
+    const most = counts.slice(4).map((count, i) => count - (counts[i + 3] as number));
+    assert.ok(Math.max(...most) <= 2048);
+  });
 });

@@ -5,8 +5,9 @@ import type { Resource } from '../../model/permission.ts';
 import { ArrayOf, IdArray } from '../../model/schema.ts';
 import { checkKept } from '../body.ts';
 import { found } from '../found.ts';
+import { inTurn } from '../in_turn.ts';
 import { JsonPatch } from '../json_patch.ts';
-import { listText } from '../list_text.ts';
+import { shownList } from '../list_body.ts';
 import { admitNames, editSeen } from '../naming.ts';
 import { onlyOwned } from '../ownership.ts';
 import { leadingOn, PAGE_HEADERS, PAGE_QUERY, pageOf } from '../page.ts';
@@ -52,8 +53,10 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       query: listQuery,
       replies: { 200: { description: 'The ids.', schema: IdArray, headers: PAGE_HEADERS } },
       handle(call, hub) {
-        const page = listed(call, hub);
-        return leadingOn(call.reply.json(listText(page.items.map(({ id }) => JSON.stringify(id)))), page);
+        return inTurn(hub.entities.count(kind), hub, () => {
+          const page = listed(call, hub);
+          return leadingOn(call.reply.json(shownList(page.items, ({ id }) => JSON.stringify(id))), page);
+        });
       },
     }),
     route({
@@ -64,8 +67,10 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       query: Type.Object({ ...listQuery.properties, ...present.query.properties }),
       replies: { 200: { description: `The ${kind}s.`, schema: ArrayOf(schema), headers: PAGE_HEADERS } },
       handle(call, hub) {
-        const page = listed(call, hub);
-        return leadingOn(call.reply.json(present.many(page.items, call, hub)), page);
+        return inTurn(hub.entities.count(kind), hub, () => {
+          const page = listed(call, hub);
+          return leadingOn(call.reply.json(present.many(page.items, call, hub)), page);
+        });
       },
     }),
     route({

@@ -4,6 +4,7 @@ import type { FenceState, ShardState, Tracked } from '../state.ts';
 import { projection } from '../zone/crs.ts';
 import type { FenceIndex, Region } from './fence_index.ts';
 import { localPlane } from './fence_plane.ts';
+import { withKeptRegion } from './kept_region.ts';
 import { compileRegion, sameRegion } from './region.ts';
 import { effectiveTiming, sameTiming, timingOfFence, UNSET } from './timing.ts';
 import { sameVertical, verticalOf } from './vertical.ts';
@@ -32,7 +33,7 @@ export function setFence(state: ShardState, index: FenceIndex, entity: KeptFence
   const fence: FenceState = {
     id: entity.id,
     slot,
-    entity,
+    entity: withKeptRegion(entity),
     timing,
     plainTiming: effectiveTiming(timing, UNSET, UNSET),
     vertical: verticalOf(entity, levelOf(state, entity)),

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withKeptRegion } from '../../src/core/fence/kept_region.ts';
+import type { KeptFence } from '../../src/model/fence.ts';
+
+function fenceOf(positions: number[][]): KeptFence {
+  return { id: 'f', name: 'n', region: { type: 'Polygon', coordinates: [positions, positions.slice(0, 4)] } } as never;
+}
+const positionsOf = (count: number, size: number) =>
+  Array.from({ length: count }, (_, i) => [i / 3, -i, 1e-7 * i].slice(0, size));
+
+for (const [name, positions, isKept] of [
+  ['large', positionsOf(2000, 2), true],
+  ['large, with heights', positionsOf(2000, 3), true],
+  ['small', positionsOf(10, 2), false],
+  ['large, with some heights', [...positionsOf(2000, 2), [1, 2, 3]], false],
+] as const) {
+  test(`A polygon that is ${name} reads and prints as it was given`, () => {
+    const fence = fenceOf(positions as number[][]);
+    const kept = withKeptRegion(fence);
+    assert.equal(kept !== fence, isKept);
+    assert.equal(JSON.stringify(kept), JSON.stringify(fence));
+    assert.deepEqual((kept.region as { coordinates: unknown }).coordinates, fence.region.coordinates);
+    assert.equal(withKeptRegion(kept), kept);
+  });
+}

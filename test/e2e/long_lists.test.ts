@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+
+const PROVIDERS = 100_000;
+/** What else is asked for meanwhile is answered in so many milliseconds, on a machine that does other things as well. */
+const WITHIN_MS = 400;
+const MIB = 2 ** 20;
+
+/** A hub with many providers and their locations. */
+async function manyProviders(settings = {}): Promise<HubProcess> {
+  const hub = await HubProcess.start(newFolder(), { persist_locations: false, ...settings });
+  for (let from = 0; from < PROVIDERS; from += 10_000) {
+    const locations = Array.from({ length: 10_000 }, (_, i) => locationOf(`tag-${from + i}`, i));
+    // The hub says when it wants no more for now.
+    while ((await hub.put('/providers/locations', locations))?.status !== 204) await hub.get('/version');
+  }
+  return hub;
+}
+
+/** The longest that anybody waited for an answer while something was done, in milliseconds. */
+async function longestWait(hub: HubProcess, work: () => Promise<void>): Promise<number> {
+  let isOver = false;
+  const done = work().finally(() => {
+    isOver = true;
+  });
+  let longest = 0;
+  while (!isOver) {
+    const asked = performance.now();
+    assert.equal((await hub.get('/version'))?.status, 200);
+    longest = Math.max(longest, performance.now() - asked);
+  }
+  await done;
+  return longest;
+}
+
+const textOf = async (hub: HubProcess, path: string): Promise<string> => (await fetch(hub.base + path)).text();
+
+test('long lists are those that short ones make up, and nobody waits for them', async (t) => {
+  const hub = await manyProviders();
+  const paths = ['/providers', '/providers/summary', '/providers/locations', '/providers/locations?geojson'];
+  const texts: string[] = [];
+  let alone = 0;
+  for (const path of paths) {
+    const wait = await longestWait(hub, async () => void texts.push(await textOf(hub, path)));
+    t.diagnostic(`${path}: the longest wait was ${Math.round(wait)} ms`);
+    alone = Math.max(alone, wait);
+  }
+  const together = await longestWait(hub, async () => {
+    const all = await Promise.all(Array.from({ length: 12 }, () => textOf(hub, '/providers/summary')));
+    assert.ok(all.every((text) => text === texts[1]));
+  });
+  t.diagnostic(`12 lists at once: the longest wait was ${Math.round(together)} ms`);
+  const lists = texts.map((text) => JSON.parse(text));
+  assert.deepEqual(
+    texts.map((text, i) => text === JSON.stringify(lists[i])),
+    paths.map(() => true),
+  );
+  const [ids, providers, locations, { type, features }] = lists;
+  assert.deepEqual(
+    [ids, providers, locations, features].map(({ length }) => length),
+    paths.map(() => PROVIDERS),
+  );
+  assert.equal(type, 'FeatureCollection');
+  assert.deepEqual(
+    ids,
+    providers.map(({ id }: { id: string }) => id),
+  );
+  assert.equal(new Set(ids).size, PROVIDERS);
+  const page = JSON.parse(await textOf(hub, '/providers/summary?limit=1000'));
+  const sorted = providers.toSorted((a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1));
+  assert.deepEqual(page, sorted.slice(0, 1000));
+  assert.ok(Math.max(alone, together) < WITHIN_MS, `${alone} and ${together} ms`);
+  await hub.stop();
+});
+
+test('a list is as it was when it was asked for', async (t) => {
+  const hub = await manyProviders();
+  const before = await textOf(hub, '/providers/summary');
+  const { socket, all } = await slowReader(t, hub, '/providers/summary');
+  assert.equal((await hub.put('/providers/tag-99999', { id: 'tag-99999', type: 'uwb', name: 'changed' }))?.status, 204);
+  assert.equal((await fetch(`${hub.base}/providers/tag-50000`, { method: 'DELETE' })).status, 204);
+  socket.resume();
+  assert.ok((await all) === before, 'the list has changed while it was read');
+  assert.ok((await textOf(hub, '/providers/summary')) !== before);
+  await hub.stop();
+});
+
+const skip = process.platform === 'linux' ? false : 'needs /proc';
+
+test('lists that nobody reads take no memory to speak of', { skip }, async (t) => {
+  const hub = await manyProviders();
+  const rssOf = () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${hub.pid}/status`, 'utf8'))?.[1]) * 1024;
+  await textOf(hub, '/providers/summary');
+  const before = rssOf();
+  for (let n = 0; n < 50; n++) await slowReader(t, hub, '/providers/summary');
+  const growth = rssOf() - before;
+  t.diagnostic(`${Math.round(growth / MIB)} MiB for 50 lists`);
+  assert.ok(growth < 250 * MIB, `${growth} bytes for 50 lists`);
+  await hub.stop();
+});
+
+/** A client that has asked for a list, has read its first bytes, and goes on when its socket is resumed. */
+async function slowReader(t: TestContext, hub: HubProcess, path: string) {
+  const { hostname, port, pathname } = new URL(hub.base);
+  const socket = connect(Number(port), hostname);
+  t.after(() => socket.destroy());
+  socket.on('error', () => undefined);
+  let bytes = Buffer.alloc(0);
+  const all = new Promise<string>((resolve) => {
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      if (!chunk.subarray(-7).equals(Buffer.from('\r\n0\r\n\r\n'))) return;
+      bytes = Buffer.concat(chunks);
+      resolve(unchunked(bytes));
+    });
+  });
+  socket.write(`GET ${pathname}${path} HTTP/1.1\r\nHost: h\r\n\r\n`);
+  await once(socket, 'data');
+  socket.pause();
+  return { socket, all };
+}
+
+/** The body of an answer in chunks. */
+function unchunked(bytes: Buffer): string {
+  const parts: Buffer[] = [];
+  for (let at = bytes.indexOf('\r\n\r\n') + 4; ; ) {
+    const end = bytes.indexOf('\r\n', at);
+    const length = Number.parseInt(bytes.toString('latin1', at, end), 16);
+    if (length === 0) return Buffer.concat(parts).toString();
+    parts.push(bytes.subarray(end + 2, end + 2 + length));
+    at = end + 2 + length + 2;
+  }
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Room } from '../../src/fanout/room.ts';
+
+test('copies lie side by side in blocks that grow with what is kept', () => {
+  const room = new Room();
+  const copies: Uint8Array[] = [];
+  let kept = 0;
+  for (let i = 0; i < 2000; i++) {
+    const bytes = new Uint8Array(1000 + (i % 7)).fill(i);
+    const copy = room.copy(bytes, kept);
+    bytes.fill(0);
+    copies.push(copy);
+    kept += copy.byteLength;
+  }
+  for (const [i, copy] of copies.entries()) {
+    assert.equal(copy.byteLength, 1000 + (i % 7));
+    assert.ok(copy.every((byte) => byte === i % 256));
+  }
+  const blocks = [...new Set(copies.map(({ buffer }) => buffer))];
+  const bytes = blocks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  assert.ok(blocks.length < 20, `${blocks.length} blocks`);
+  assert.ok(bytes <= 1.5 * kept, `${bytes} bytes for ${kept}`);
+  assert.equal((blocks[0] as ArrayBuffer).byteLength, 1000);
+});
+
+test('a copy that is longer than a block has one of its own', () => {
+  const room = new Room();
+  assert.equal(room.copy(new Uint8Array(2_000_000), 10).byteLength, 2_000_000);
+  assert.equal(room.copy(new Uint8Array(0), 10).byteLength, 0);
+});

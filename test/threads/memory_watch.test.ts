@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MemoryWatch } from '../../workers/memory_watch.ts';
+
+const MIB = 2 ** 20;
+
+/** Looks at memory of so many MiB while so busy, and tells where garbage was collected, down to so many MiB. */
+function collections(looks: readonly (readonly [mib: number, busy: number])[], leftMib: number): number[] {
+  const collected: number[] = [];
+  let [inUse, busy] = [100, 0];
+  const watch = new MemoryWatch({
+    collect() {
+      collected.push(inUse);
+      inUse = leftMib;
+    },
+    inUse: () => inUse * MIB,
+    busy: () => busy,
+  });
+  for (const look of looks) {
+    [inUse, busy] = look;
+    watch.look();
+  }
+  return collected;
+}
+
+const rows: readonly (readonly [
+  name: string,
+  looks: readonly [number, number][],
+  left: number,
+  collected: number[],
+])[] = [
+  ['collects what has grown by half', [[140, 0], [149, 0], [151, 0]], 100, [151]], // biome-ignore format: a row
+  ['waits until the thread is calm', [[500, 0.9], [500, 0.6], [500, 0.4]], 100, [500]], // biome-ignore format: a row
+  ['takes what is left for needed', [[200, 0], [250, 0], [299, 0]], 200, [200]], // biome-ignore format: a row
+  ['starts from what has become free', [[40, 0], [80, 0], [100, 0]], 40, [100]], // biome-ignore format: a row
+];
+for (const [name, looks, left, collected] of rows) {
+  test(`A look at the memory ${name}`, () => assert.deepEqual(collections(looks, left), collected));
+}
+
+test('A look sees old garbage of this thread, and memory outside of its heap', () => {
+  let collected = 0;
+  const watch = new MemoryWatch({ collect: () => collected++, busy: () => 0 });
+  watch.look();
+  assert.equal(collected, 0);
+  const held = Buffer.alloc(200 * MIB, 1);
+  watch.look();
+  assert.equal(collected, 1);
+  assert.equal(held.length, 200 * MIB);
+});
