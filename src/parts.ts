@@ -23,7 +23,7 @@ import type { Trackable } from './model/trackable.ts';
 import type { Zone } from './model/zone.ts';
 import { Arrivals } from './operation/arrivals.ts';
 import { DatabaseState } from './operation/database_state.ts';
-import { Outcomes } from './outcomes.ts';
+import { OutcomeDispatcher } from './outcome_dispatcher.ts';
 import { CollisionLane } from './shards/collision_lane.ts';
 import { keptRows, rowsToKeep } from './shards/row_times.ts';
 import { Shards } from './shards/shards.ts';
@@ -59,7 +59,7 @@ export interface Parts {
   readonly rules: LocatingRules;
   readonly ingest: Ingest;
   readonly arrivals: Arrivals;
-  readonly outcomes: Outcomes;
+  readonly outcomes: OutcomeDispatcher;
   readonly zoneMoves: ZoneMoves;
   readonly sources: Sources;
   /** Tells shards, collisions and ingest of changed entities. */
@@ -106,7 +106,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
     schedule,
     due: (who) => (who === 'collisions' ? collisions.lane : shards.lanes[who]?.lane)?.wake(),
   });
-  const outcomes = new Outcomes({
+  const outcomes = new OutcomeDispatcher({
     shards: config.num_threads,
     counts,
     publish: (events) => fanout.publish(events),

@@ -6,7 +6,7 @@ import { readSourceFiles } from './tidy/source_file.ts';
 
 /**
  * Runs one group of the tests: `npm run test:unit`, `test:ui` or `test:slow`. Words choose the files whose paths have one
- * of them (`-- fanout outbox`), and options go to `node --test`: `--watch` runs a file again when it changes, or anything
+ * of them (`-- fanout send_queue`), and options go to `node --test`: `--watch` runs a file again when it changes, or anything
  * that it imports.
  */
 function main([group = '', ...rest]: readonly string[]): void {

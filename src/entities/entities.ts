@@ -8,7 +8,6 @@ import type { LocationProvider } from '../model/provider.ts';
 import { show } from '../model/show.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
-import { Announced } from './announced.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 import type { Change } from './change.ts';
 import { ChangeQueue, type Step } from './change_queue.ts';
@@ -17,6 +16,7 @@ import type { Carried, EntityMap, Kind, Known } from './known.ts';
 import { withLeftBehind } from './left_behind.ts';
 import { carriedAlong, movedZones } from './moved_zones.ts';
 import type { CreateOptions, EntitiesDeps, ReplaceOptions } from './options.ts';
+import { PendingProviders } from './pending_providers.ts';
 import { State } from './state.ts';
 import { subdivided } from './subdivided.ts';
 import { VALIDATE } from './validate.ts';
@@ -38,7 +38,7 @@ export class Entities implements Known {
   readonly bounds: Bounds;
   readonly #deps: EntitiesDeps;
   readonly #state = new State();
-  readonly #announced = new Announced();
+  readonly #pending = new PendingProviders();
   readonly #queue: ChangeQueue<Change>;
   /** Providers that the running commit creates, by idKey. */
   readonly #fresh = new Set<string>();
@@ -72,7 +72,7 @@ export class Entities implements Known {
   get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
     const entity = this.#state.get(kind, id);
     if (entity !== undefined || kind !== 'provider') return entity;
-    return this.#announced.get(id) as EntityMap[K] | undefined;
+    return this.#pending.get(id) as EntityMap[K] | undefined;
   }
 
   has(kind: Kind, id: string): boolean {
@@ -82,7 +82,7 @@ export class Entities implements Known {
   /** In the order of creation. */
   list<K extends Kind>(kind: K): readonly EntityMap[K][] {
     const entities = this.#state.list(kind);
-    if (kind !== 'provider' || this.#announced.size === 0) return entities;
+    if (kind !== 'provider' || this.#pending.size === 0) return entities;
     return [...entities, ...(this.#unseen() as EntityMap[K][])];
   }
 
@@ -217,7 +217,7 @@ export class Entities implements Known {
       if (this.#fresh.size === 0 || !this.#fresh.has(idKey(id))) return undefined;
       return this.#queue.committing;
     }
-    return this.#announced.created(id) ?? this.#announce({ id, type });
+    return this.#pending.created(id) ?? this.#announce({ id, type });
   }
 
   /** Queues a step; anew, once a geometry that is too large to be checked at once was looked at. */
@@ -237,17 +237,17 @@ export class Entities implements Known {
 
   #announce(provider: LocationProvider): Promise<void> {
     const created = this.#queue.run((write) => {
-      this.#announced.forget(provider.id);
+      this.#pending.forget(provider.id);
       if (this.#state.has('provider', provider.id)) return;
       write({ kind: 'provider', id: provider.id, before: undefined, after: provider });
     });
-    this.#announced.add(provider, created);
+    this.#pending.add(provider, created);
     return created;
   }
 
-  /** Announced providers that are not known anyway: the deletion of a known one may have been taken back. */
+  /** Pending providers that are not known anyway: the deletion of a known one may have been taken back. */
   #unseen(): LocationProvider[] {
-    return this.#announced.list().filter(({ id }) => !this.#state.has('provider', id));
+    return this.#pending.list().filter(({ id }) => !this.#state.has('provider', id));
   }
 
   #checked<K extends Kind>(kind: K, body: Body, options: ReplaceOptions, before?: EntityMap[K]): EntityMap[K] {

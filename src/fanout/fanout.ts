@@ -2,7 +2,7 @@ import type { EventBlock } from '../model/event_block.ts';
 import { type FilterFields, TOPICS, type Topic, type Variant, type View, type Wanted } from '../model/topics.ts';
 import { Batch } from './batch.ts';
 import type { Filter } from './filter.ts';
-import { type Filtering, Keyed } from './keyed.ts';
+import { FilterIndex, type Filtering } from './filter_index.ts';
 import { type RenderingBounds, Renderings } from './renderings.ts';
 import { countSent, hasKinds, nothingSent, type Sent } from './sent.ts';
 import { isRenderedByShards } from './topic_name.ts';
@@ -44,7 +44,7 @@ interface Channel {
   readonly sent: Sent;
   /** Those that want every event, and those that filter. */
   readonly unfiltered: Set<Subscription>;
-  readonly filtering: Keyed<Subscription & Filtering>;
+  readonly filtering: FilterIndex<Subscription & Filtering>;
 }
 
 /** The fields of events, and who wants which of them where that is known. */
@@ -178,7 +178,10 @@ export class Fanout {
     const variant: Variant = { id: this.#lastVariant, topic, crs, zoneId, geojson, unfiltered: !hasKinds(topic) };
     const counts = this.#counts[topic];
     const sent = this.#sentIn(topic, geojson);
-    const subscriptions = { unfiltered: new Set<Subscription>(), filtering: new Keyed<Subscription & Filtering>() };
+    const subscriptions = {
+      unfiltered: new Set<Subscription>(),
+      filtering: new FilterIndex<Subscription & Filtering>(),
+    };
     const channel: Channel = { key, variant, counts, sent, ...subscriptions };
     this.#channels.set(variant.id, channel);
     this.#channelsByKey.set(key, channel);

@@ -1,5 +1,5 @@
 import type { Fanout } from '../fanout/fanout.ts';
-import type { Outbox } from '../fanout/outbox.ts';
+import type { SendQueue } from '../fanout/send_queue.ts';
 import type { DatabaseHealth, HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
 import { formatTime } from '../model/time.ts';
 import type { Topic } from '../model/topics.ts';
@@ -13,8 +13,8 @@ export interface HealthOptions {
   uptimeMs(): number;
   readonly arrivals: Arrivals;
   readonly fanout: Fanout;
-  /** Outboxes of the open WebSocket connections. */
-  readonly open: ReadonlySet<Outbox>;
+  /** Send queues of the open WebSocket connections. */
+  readonly open: ReadonlySet<SendQueue>;
   /** The configuration as YAML, without secrets. */
   readonly configText: string;
   /** Connections to positioning systems that speak ISO 24730. */

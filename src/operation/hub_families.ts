@@ -1,7 +1,7 @@
 import type { HubCounts } from '../counts.ts';
 import type { Entities, Kind } from '../entities/entities.ts';
 import type { Fanout, TopicCounts } from '../fanout/fanout.ts';
-import type { Outbox } from '../fanout/outbox.ts';
+import type { SendQueue } from '../fanout/send_queue.ts';
 import { TOPICS, type Topic } from '../model/topics.ts';
 import type { CollisionLane } from '../shards/collision_lane.ts';
 import type { Shards } from '../shards/shards.ts';
@@ -15,8 +15,8 @@ export interface Measured {
   rejections(): ReadonlyMap<string, number>;
   readonly entities: Entities;
   readonly fanout: Fanout;
-  /** Outboxes of the open connections. */
-  readonly open: ReadonlySet<Outbox>;
+  /** Send queues of the open connections. */
+  readonly open: ReadonlySet<SendQueue>;
   readonly shards: Shards;
   readonly collisions: CollisionLane;
   readonly writer: StoreWriter;
@@ -186,9 +186,9 @@ function stateFamilies({ counts, entities, writer, held }: Measured): readonly F
   ];
 }
 
-function waiting(open: ReadonlySet<Outbox>): number {
+function waiting(open: ReadonlySet<SendQueue>): number {
   let bytes = 0;
-  for (const outbox of open) bytes += outbox.waitingBytes();
+  for (const sendQueue of open) bytes += sendQueue.waitingBytes();
   return bytes;
 }
 

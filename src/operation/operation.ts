@@ -4,7 +4,7 @@ import { configText } from '../config/text.ts';
 import type { HubCounts } from '../counts.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { Fanout } from '../fanout/fanout.ts';
-import type { Outbox } from '../fanout/outbox.ts';
+import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { CollisionLane } from '../shards/collision_lane.ts';
@@ -57,8 +57,8 @@ export interface Operation {
   readonly usage: Usage;
   readonly licence: Licence;
   readonly metrics: Metrics;
-  /** Outboxes of the open WebSocket connections; the socket keeps it up to date. */
-  readonly open: Set<Outbox>;
+  /** Send queues of the open WebSocket connections; the socket keeps it up to date. */
+  readonly open: Set<SendQueue>;
   /** Everything that was counted. */
   counts(): HubCounts;
   /** Keeps the usage from time to time from now on. */
@@ -76,7 +76,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   const startedMs = now();
   const { elapsed } = hub.clock;
   const startedAt = elapsed();
-  const open = new Set<Outbox>();
+  const open = new Set<SendQueue>();
   const counts = (): HubCounts => totalOf(hub.counts, ingest);
   const usage = openUsage(hub, kept);
   const licence = await Licence.open({

@@ -87,7 +87,7 @@ function subscribe(session: Session, frame: ClientFrame, { owned, readable, expi
     const { view, filter } = readInterest(topic, params, (asked) => checkView(asked, sight));
     const own = owned && ownerFilter(topic.topic, params, { owned, sight });
     const rewrite = cutterOf(topic.topic, view, sight);
-    const id = fanout.subscribe(session.outbox, { topic: topic.topic, view, filter: both(filter, own), rewrite });
+    const id = fanout.subscribe(session.sendQueue, { topic: topic.topic, view, filter: both(filter, own), rewrite });
     session.hold(id, { topicName: name, identity, paramsSize: size, expiresMs });
   } catch (error) {
     if (!(error instanceof HubError) || error.code === 'HUB_NOT_AUTHORIZED') throw error;

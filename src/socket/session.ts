@@ -1,7 +1,7 @@
 import { type Access, FULL_ACCESS } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
 import type { Peer, PeerEvents } from '../exchange.ts';
-import { Outbox } from '../fanout/outbox.ts';
+import { SendQueue } from '../fanout/send_queue.ts';
 import { bytesBeyond } from '../model/bounds.ts';
 import { COMMANDS, type Command } from './commands.ts';
 import { Expiry } from './expiry.ts';
@@ -47,7 +47,7 @@ export interface Held {
 export class Session implements PeerEvents {
   readonly deps: SocketDeps;
   readonly path: string;
-  readonly outbox: Outbox;
+  readonly sendQueue: SendQueue;
   readonly echoId: boolean;
   readonly #peer: Peer;
   readonly #isGoClient: boolean;
@@ -71,8 +71,8 @@ export class Session implements PeerEvents {
     // The Go client knows the subscription of a message by the absence of an id, and drops messages that have one.
     this.echoId = mode === 'always' || (mode === 'auto' && !this.#isGoClient);
     const overflowed = (waitingBytes: number): void => deps.tooSlow?.(peer, waitingBytes);
-    this.outbox = new Outbox(peer, { queueMaxBytes, networkMaxBytes, ...(unsent && { unsent }), overflowed });
-    deps.open?.add(this.outbox);
+    this.sendQueue = new SendQueue(peer, { queueMaxBytes, networkMaxBytes, ...(unsent && { unsent }), overflowed });
+    deps.open?.add(this.sendQueue);
     this.#peer = peer;
     this.#token = tokenOfUpgrade(peer);
     this.#isKnown = deps.authorize === undefined || peer.isKnown;
@@ -99,14 +99,14 @@ export class Session implements PeerEvents {
   }
 
   drained(): void {
-    this.outbox.drained();
+    this.sendQueue.drained();
   }
 
   closed(): void {
     this.#closed = true;
     this.#expiry.clear();
-    this.outbox.close();
-    this.deps.open?.delete(this.outbox);
+    this.sendQueue.close();
+    this.deps.open?.delete(this.sendQueue);
     for (const id of this.#held.keys()) this.deps.fanout.unsubscribe(id);
     this.#held.clear();
     this.#identities.clear();
@@ -116,7 +116,7 @@ export class Session implements PeerEvents {
   fail(reason: WireError, description: string): void {
     // The Go client waits for ever when its subscribe is answered 10006.
     const told = reason === 'notAuthenticated' && this.#isGoClient ? 'notAuthorized' : reason;
-    this.outbox.reply(errorFrame(WIRE_ERRORS[told], description));
+    this.sendQueue.reply(errorFrame(WIRE_ERRORS[told], description));
   }
 
   /** Sends the problems of one publish in one error frame; a success gets no answer. */
@@ -145,8 +145,8 @@ export class Session implements PeerEvents {
     this.#expiry.set(id, held.expiresMs);
     this.#identities.add(held.identity);
     this.#paramsSize += held.paramsSize;
-    this.outbox.reply(acknowledgement('subscribed', held.topicName, id));
-    this.outbox.open(id, { topic: held.topicName, echoId: this.echoId });
+    this.sendQueue.reply(acknowledgement('subscribed', held.topicName, id));
+    this.sendQueue.open(id, { topic: held.topicName, echoId: this.echoId });
   }
 
   /** Ends a subscription of this connection; returns false when it has none with that id. */
@@ -154,7 +154,7 @@ export class Session implements PeerEvents {
     const held = this.#end(id);
     if (held === undefined) return false;
     this.#expiry.delete(id);
-    this.outbox.reply(acknowledgement('unsubscribed', held.topicName, id));
+    this.sendQueue.reply(acknowledgement('unsubscribed', held.topicName, id));
     return true;
   }
 
@@ -243,14 +243,14 @@ export class Session implements PeerEvents {
     const those = ids.length === 1 ? 'subscription' : 'subscriptions';
     const told = `The access token of ${those} ${ids.join(', ')} has expired: nothing more is sent there`;
     // Not as fail() tells a Go client: it waits for no answer now, and passes over this code.
-    this.outbox.reply(errorFrame(WIRE_ERRORS.notAuthenticated, told));
+    this.sendQueue.reply(errorFrame(WIRE_ERRORS.notAuthenticated, told));
   }
 
   #end(id: number): Held | undefined {
     const held = this.#held.get(id);
     if (held === undefined) return undefined;
     this.deps.fanout.unsubscribe(id);
-    this.outbox.forget(id);
+    this.sendQueue.forget(id);
     this.#held.delete(id);
     this.#identities.delete(held.identity);
     this.#paramsSize -= held.paramsSize;

@@ -2,7 +2,7 @@ import type { Access } from '../auth/authorizer.ts';
 import type { Sight, Site } from '../auth/sight.ts';
 import type { CountUnsent, HandlePeer, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
-import type { Outbox } from '../fanout/outbox.ts';
+import type { SendQueue } from '../fanout/send_queue.ts';
 import type { View } from '../model/topics.ts';
 import type { Turns } from '../turns.ts';
 import type { Use } from './commands.ts';
@@ -65,11 +65,11 @@ export interface SocketDeps {
   readonly depthMax?: number;
   /** For long frames. */
   readonly turns: Turns;
-  /** Holds the outboxes of the open connections, for whoever wants to count them. */
-  readonly open?: Set<Outbox>;
+  /** Holds the send queues of the open connections, for whoever wants to count them. */
+  readonly open?: Set<SendQueue>;
   /** Counts what subscribers have not read yet. */
   readonly unsent?: CountUnsent;
-  /** See OutboxOptions; 64 MiB and 256 KiB when left out. */
+  /** See SendQueueOptions; 64 MiB and 256 KiB when left out. */
   readonly queueMaxBytes?: number;
   readonly networkMaxBytes?: number;
 }

@@ -85,7 +85,7 @@ export class PeerSide {
     const { handlePeer, idleTimeoutSeconds } = this.#options;
     return {
       idleTimeout: idleTimeout(idleTimeoutSeconds),
-      // No bound here: the native server would drop frames silently. The outbox keeps the bound and closes.
+      // No bound here: the native server would drop frames silently. The send queue keeps the bound and closes.
       maxBackpressure: 0,
       open: (socket) => {
         this.#peers.add(socket.peer);

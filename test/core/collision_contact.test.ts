@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type Area, type Hold, holdingOf, observe, releaseMs, TOUCHING } from '../../src/core/collision/contact.ts';
+import { type Area, holdingOf, type Lease, observe, releaseMs, TOUCHING } from '../../src/core/collision/contact.ts';
 import { bodyOf, moved } from './collision_motions.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -110,7 +110,7 @@ suite('contact', () => {
     test(name, () => {
       const a = bodyOf(moved('a', 0, { toleranceTimeoutMs: timeout, exitDelayMs: delay }));
       const holding = holdingOf(a, bodyOf(moved('b', 0)));
-      const hold = seen.reduce<Hold>((before, [atMs, area]) => observe(before, area, holding, atMs), TOUCHING);
+      const hold = seen.reduce<Lease>((before, [atMs, area]) => observe(before, area, holding, atMs), TOUCHING);
       assert.equal(releaseMs(hold), expected);
     });
   }

@@ -1,7 +1,7 @@
 import type { OperationDeps } from '../../src/api/operation.ts';
 import type { Entities } from '../../src/entities/entities.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
-import type { Outbox } from '../../src/fanout/outbox.ts';
+import type { SendQueue } from '../../src/fanout/send_queue.ts';
 import { USAGE_COUNTERS, type UsageCounts } from '../../src/model/usage.ts';
 import { Arrivals } from '../../src/operation/arrivals.ts';
 import { Health } from '../../src/operation/health.ts';
@@ -17,7 +17,7 @@ export function openTestOperation({ entities }: { readonly entities: Entities })
   const now = () => Date.UTC(2026, 10, 20);
   const arrivals = new Arrivals((id) => entities.zoneBy(id));
   const fanout = new Fanout({ variantsChanged: () => undefined, now });
-  const open = new Set<Outbox>();
+  const open = new Set<SendQueue>();
   let ids = 0;
   const newId = () => `id-${++ids}`;
   const keep = async () => undefined;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { newCounts } from '../../src/counts.ts';
-import { Outcomes } from '../../src/outcomes.ts';
+import { OutcomeDispatcher } from '../../src/outcome_dispatcher.ts';
 
 const row = (id: string): LastKnownRow => {
   return { kind: 'provider', id, receivedMs: 1, keyMs: 1, location: '{}', memberships: [] };
@@ -10,7 +10,7 @@ const row = (id: string): LastKnownRow => {
 
 test('whoever waits for a batch hears of it when one of its commits fails, and nobody else does', async () => {
   for (const failing of ['urgent', 'later']) {
-    const outcomes = new Outcomes({
+    const outcomes = new OutcomeDispatcher({
       shards: 1,
       counts: newCounts(),
       publish: () => undefined,

@@ -6,7 +6,7 @@ import { Batch } from '../../src/fanout/batch.ts';
 import type { EventBlock } from '../../src/model/event_block.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { Topic } from '../../src/model/topics.ts';
-import { Outcomes } from '../../src/outcomes.ts';
+import { OutcomeDispatcher } from '../../src/outcome_dispatcher.ts';
 import { CollisionLane } from '../../src/shards/collision_lane.ts';
 import { type EntityTelling, Shards } from '../../src/shards/shards.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
@@ -53,7 +53,7 @@ export class RunningShards {
       return T0 + this.second * 1000;
     };
     const restarted = () => void this.counts.workerRestarts++;
-    const outcomes = new Outcomes({
+    const outcomes = new OutcomeDispatcher({
       shards: count,
       counts: this.counts,
       publish: (events) => this.#publish(events),

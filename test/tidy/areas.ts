@@ -63,7 +63,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/exposure.ts', mayImport: ['src/log.ts', 'src/transport'] },
   { path: 'src/outgoing_fetch.ts', mayImport: [] },
   { path: 'src/log.ts', mayImport: [], packages: ['pino'] },
-  { path: 'src/outcomes.ts', mayImport: [...INNER, 'src/counts.ts', 'src/fanout', ...PROTOCOLS] },
+  { path: 'src/outcome_dispatcher.ts', mayImport: [...INNER, 'src/counts.ts', 'src/fanout', ...PROTOCOLS] },
   { path: 'src/launch.mjs', mayImport: [] },
   { path: 'src/main.ts', mayImport: ['src', 'workers'] },
   { path: 'src/parts.ts', mayImport: ['src', 'workers'] },

@@ -15,12 +15,12 @@ import type { Body } from './body.ts';
  *
  * A tolerance timeout that nobody has set never ends, so it starts and goes on without effect.
  */
-export type Hold =
+export type Lease =
   | { readonly at: 'touching' }
   | { readonly at: 'near'; readonly toleranceEndMs: number }
   | { readonly at: 'out'; readonly toleranceEndMs: number; readonly delayEndMs: number };
 
-export type Area = Hold['at'];
+export type Area = Lease['at'];
 
 /** Two trackables in collision, from the first touch until they are released. */
 export interface Contact extends Scheduled {
@@ -30,7 +30,7 @@ export interface Contact extends Scheduled {
   readonly startMs: number;
   /** The one that moved last. */
   mover: Body;
-  hold: Hold;
+  hold: Lease;
   /**
    * Of a pair that was restored: it is not released before that time, unless both have been heard of since. Who moves
    * with another through a restart is heard of after it, or before, and each is where it was last until then. Subscribers
@@ -55,7 +55,7 @@ export interface Holding {
   readonly exitDelayMs: number;
 }
 
-export const TOUCHING: Hold = { at: 'touching' };
+export const TOUCHING: Lease = { at: 'touching' };
 
 export function holdingOf(a: Body, b: Body): Holding {
   return {
@@ -66,7 +66,7 @@ export function holdingOf(a: Body, b: Body): Holding {
 }
 
 /** The state after an update at `nowMs` that finds the pair in `area`. */
-export function observe(hold: Hold, area: Area, holding: Holding, nowMs: number): Hold {
+export function observe(hold: Lease, area: Area, holding: Holding, nowMs: number): Lease {
   switch (area) {
     case 'touching':
       return TOUCHING;
@@ -77,7 +77,7 @@ export function observe(hold: Hold, area: Area, holding: Holding, nowMs: number)
   }
 }
 
-function toNear(hold: Hold, toleranceEndMs: number): Hold {
+function toNear(hold: Lease, toleranceEndMs: number): Lease {
   switch (hold.at) {
     case 'touching':
       return { at: 'near', toleranceEndMs };
@@ -90,7 +90,7 @@ function toNear(hold: Hold, toleranceEndMs: number): Hold {
   }
 }
 
-function toOut(hold: Hold, toleranceEndMs: number, delayEndMs: number): Hold {
+function toOut(hold: Lease, toleranceEndMs: number, delayEndMs: number): Lease {
   switch (hold.at) {
     case 'touching':
       return { at: 'out', toleranceEndMs, delayEndMs };
@@ -102,7 +102,7 @@ function toOut(hold: Hold, toleranceEndMs: number, delayEndMs: number): Hold {
 }
 
 /** When the pair is released if nothing more is heard of it; Infinity while it touches. */
-export function releaseMs(hold: Hold): number {
+export function releaseMs(hold: Lease): number {
   switch (hold.at) {
     case 'touching':
       return Number.POSITIVE_INFINITY;

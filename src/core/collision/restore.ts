@@ -1,6 +1,6 @@
 import type { Motion, Moved } from '../motion/motion.ts';
 import type { Body } from './body.ts';
-import { type Contact, dueMs, type Hold, holdingOf, join, newContact, observe } from './contact.ts';
+import { type Contact, dueMs, holdingOf, join, type Lease, newContact, observe } from './contact.ts';
 import { areaOf, mayCollide } from './pairing.ts';
 import { putAt } from './presence.ts';
 import { type CollisionRow, motionsOf } from './row.ts';
@@ -96,7 +96,7 @@ function at(motion: Moved, place: Moved): Moved {
   return { ...motion, receivedMs, keyMs, lon, lat, z, elevationRef, levelMetres, floor, ring };
 }
 
-function holdOf(contact: Contact, nowMs: number): Hold {
+function holdOf(contact: Contact, nowMs: number): Lease {
   const { a, b, hold } = contact;
   if (!mayCollide(a, b)) return { at: 'out', toleranceEndMs: nowMs, delayEndMs: nowMs };
   const holding = holdingOf(a, b);

@@ -1,7 +1,7 @@
 import { type Client, types } from 'cassandra-driver';
 import type { EntityKind, EntityWrite } from '../store.ts';
 import { eachOf } from './each_of.ts';
-import type { Hold } from './hold.ts';
+import type { Lease } from './lease.ts';
 import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
 import type { Sender, Statement, Write } from './sender.ts';
@@ -30,7 +30,7 @@ interface Stored extends EntityWrite {
 export class EntityTable {
   readonly #client: Client;
   readonly #sender: Sender;
-  readonly #hold: Hold;
+  readonly #lease: Lease;
   readonly #consistency: number;
   /** The tick of creation of each entity that there is. */
   #made = new Map<string, number>();
@@ -38,10 +38,10 @@ export class EntityTable {
   /** What has to be put back. */
   #before = new Map<string, Stored>();
 
-  constructor(client: Client, { sender, hold, consistency }: { sender: Sender; hold: Hold; consistency: number }) {
+  constructor(client: Client, { sender, lease, consistency }: { sender: Sender; lease: Lease; consistency: number }) {
     this.#client = client;
     this.#sender = sender;
-    this.#hold = hold;
+    this.#lease = lease;
     this.#consistency = consistency;
   }
 
@@ -61,7 +61,7 @@ export class EntityTable {
     if (!this.#isRead) await this.read();
     await this.putBack();
     const before = await this.#read(group);
-    let tick = await this.#hold.ticks(group.length);
+    let tick = await this.#lease.ticks(group.length);
     /** Of the group's entities after it. */
     const made = new Map<string, number | undefined>();
     const stored = group.map((entity) => {
@@ -87,7 +87,7 @@ export class EntityTable {
   /** Puts back what a failed group may have changed. To be called before anything is written or read. */
   async putBack(): Promise<void> {
     if (this.#before.size === 0) return;
-    let tick = await this.#hold.ticks(this.#before.size);
+    let tick = await this.#lease.ticks(this.#before.size);
     const stored = this.#before.values().map((entity) => ({ ...entity, tick: tick++ }));
     for (const write of batchesOf([...stored])) await this.#sender.send(write);
     this.#before = new Map();

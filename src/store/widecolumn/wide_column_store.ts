@@ -4,7 +4,7 @@ import { type Kept, type KeptPart, partsOf, type Store, type StoreBatch } from '
 import { connect, consistencyOf } from './connect.ts';
 import { EntityTable } from './entity_table.ts';
 import { asStartupError, inWords } from './failures.ts';
-import { Hold } from './hold.ts';
+import { Lease } from './lease.ts';
 import { readRows, rowWrites } from './row_table.ts';
 import { prepareSchema } from './schema.ts';
 import { Sender } from './sender.ts';
@@ -21,17 +21,17 @@ export class WideColumnStore implements Store {
   readonly #client: Client;
   readonly #settings: WideColumnSettings;
   readonly #sender: Sender;
-  readonly #hold: Hold;
+  readonly #lease: Lease;
   readonly #entities: EntityTable;
   /** Ends when everything that was asked for is done. */
   #line: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  private constructor(client: Client, settings: WideColumnSettings, parts: { sender: Sender; hold: Hold }) {
+  private constructor(client: Client, settings: WideColumnSettings, parts: { sender: Sender; lease: Lease }) {
     this.#client = client;
     this.#settings = settings;
     this.#sender = parts.sender;
-    this.#hold = parts.hold;
+    this.#lease = parts.lease;
     const consistency = consistencyOf(settings.readConsistency);
     this.#entities = new EntityTable(client, { ...parts, consistency });
   }
@@ -42,8 +42,8 @@ export class WideColumnStore implements Store {
     try {
       client = await connect(settings);
       await prepareSchema(client, settings);
-      const hold = await Hold.open(client, surroundings);
-      return new WideColumnStore(client, settings, { sender: new Sender(client, settings, surroundings), hold });
+      const lease = await Lease.open(client, surroundings);
+      return new WideColumnStore(client, settings, { sender: new Sender(client, settings, surroundings), lease });
     } catch (error) {
       await client?.shutdown();
       throw asStartupError(error, settings);
@@ -57,7 +57,7 @@ export class WideColumnStore implements Store {
         const entities = await this.#entities.read();
         const rows = await readRows(this.#client, consistencyOf(this.#settings.readConsistency));
         for (const part of partsOf({ entities, rows })) read?.(part);
-        return { entities, rows, hubId: this.#hold.hubId };
+        return { entities, rows, hubId: this.#lease.hubId };
       } catch (error) {
         throw asStartupError(error, this.#settings);
       }
@@ -69,7 +69,7 @@ export class WideColumnStore implements Store {
       for (const row of rows) checkTimes(row);
       try {
         await this.#entities.putBack();
-        if (rows.length > 0) await this.#sender.sendAll(rowWrites(rows, await this.#hold.ticks(rows.length)));
+        if (rows.length > 0) await this.#sender.sendAll(rowWrites(rows, await this.#lease.ticks(rows.length)));
         await this.#entities.write(entities);
       } catch (cause) {
         // What is asked besides the writes may fail as well.

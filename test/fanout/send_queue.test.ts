@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Peer } from '../../src/exchange.ts';
 import { Batch, FRAME_MAX_BYTES } from '../../src/fanout/batch.ts';
-import { Outbox } from '../../src/fanout/outbox.ts';
+import { SendQueue } from '../../src/fanout/send_queue.ts';
 
 /** A network that takes as many bytes as it is told to. */
 class SlowNetwork implements Peer {
@@ -43,16 +43,16 @@ class SlowNetwork implements Peer {
   }
 }
 
-function outboxOn(peer: Peer, options: { queueMaxBytes?: number; networkMaxBytes?: number } = {}) {
+function queueOn(peer: Peer, options: { queueMaxBytes?: number; networkMaxBytes?: number } = {}) {
   const overflows: number[] = [];
-  const outbox = new Outbox(peer, {
+  const sendQueue = new SendQueue(peer, {
     queueMaxBytes: options.queueMaxBytes ?? 1e9,
     networkMaxBytes: options.networkMaxBytes ?? 1000,
     overflowed: (bytes) => overflows.push(bytes),
   });
-  outbox.open(1, { topic: 'location_updates', echoId: true });
-  outbox.open(2, { topic: 'fence_events', echoId: false });
-  return { outbox, overflows };
+  sendQueue.open(1, { topic: 'location_updates', echoId: true });
+  sendQueue.open(2, { topic: 'fence_events', echoId: false });
+  return { sendQueue, overflows };
 }
 
 const element = fc.oneof(
@@ -61,14 +61,14 @@ const element = fc.oneof(
   fc.integer({ min: 0, max: 9_000 }).map((length) => '🦊'.repeat(length)),
 );
 
-test('Outbox sends every element once, in order, in frames of at most 32,768 bytes', () => {
+test('SendQueue sends every element once, in order, in frames of at most 32,768 bytes', () => {
   fc.assert(
     fc.property(fc.array(fc.array(element, { maxLength: 12 }), { maxLength: 6 }), fc.boolean(), (batches, isSlow) => {
       const peer = new SlowNetwork(isSlow ? 0 : Number.MAX_SAFE_INTEGER);
-      const { outbox } = outboxOn(peer);
-      for (const texts of batches) outbox.deliver(1, Batch.of(texts.map((text) => JSON.stringify(text))));
+      const { sendQueue } = queueOn(peer);
+      for (const texts of batches) sendQueue.deliver(1, Batch.of(texts.map((text) => JSON.stringify(text))));
       peer.take(Number.MAX_SAFE_INTEGER / 2);
-      outbox.drained();
+      sendQueue.drained();
       for (const frame of peer.frames) {
         const isSingle = JSON.parse(frame).payload.length === 1;
         assert.ok(isSingle || Buffer.byteLength(frame) <= FRAME_MAX_BYTES, `${Buffer.byteLength(frame)} bytes`);
@@ -77,13 +77,13 @@ test('Outbox sends every element once, in order, in frames of at most 32,768 byt
         peer.frames.flatMap((frame) => JSON.parse(frame).payload),
         batches.flat(),
       );
-      assert.equal(outbox.waitingBytes(), 0);
+      assert.equal(sendQueue.waitingBytes(), 0);
     }),
     { seed: 11, numRuns: 60 },
   );
 });
 
-test('Outbox keeps the order of all frames of a connection, whatever the network takes', () => {
+test('SendQueue keeps the order of all frames of a connection, whatever the network takes', () => {
   const step = fc.oneof(
     fc.record({ deliver: fc.constantFrom(1, 2) }),
     fc.record({ take: fc.integer({ min: 1, max: 3000 }) }),
@@ -92,22 +92,22 @@ test('Outbox keeps the order of all frames of a connection, whatever the network
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const peer = new SlowNetwork(0);
-      const { outbox } = outboxOn(peer, { networkMaxBytes: 300 });
+      const { sendQueue } = queueOn(peer, { networkMaxBytes: 300 });
       const expected: string[] = [];
       for (const [index, now] of steps.entries()) {
         if ('take' in now) {
           peer.take(now.take);
-          outbox.drained();
+          sendQueue.drained();
         } else if ('reply' in now) {
-          outbox.reply(JSON.stringify({ event: 'error', payload: [index] }));
+          sendQueue.reply(JSON.stringify({ event: 'error', payload: [index] }));
           expected.push(`error ${index}`);
         } else {
-          outbox.deliver(now.deliver, Batch.of([String(index)]));
+          sendQueue.deliver(now.deliver, Batch.of([String(index)]));
           expected.push(`${now.deliver === 1 ? 'location_updates' : 'fence_events'} ${index}`);
         }
       }
       peer.take(1e6);
-      outbox.drained();
+      sendQueue.drained();
       const sent = peer.frames.flatMap((frame) => {
         const { event, topic, payload } = JSON.parse(frame);
         return payload.map((index: number) => `${topic ?? event} ${index}`);
@@ -118,51 +118,51 @@ test('Outbox keeps the order of all frames of a connection, whatever the network
   );
 });
 
-test('Outbox writes the frame of a message', () => {
+test('SendQueue writes the frame of a message', () => {
   const peer = new SlowNetwork(1e6);
-  const { outbox } = outboxOn(peer);
-  outbox.deliver(1, Batch.of(['{"a":1}', '{"a":2}']));
-  outbox.deliver(2, Batch.of(['{"b":1}']));
-  outbox.deliver(3, Batch.of(['{"c":1}']));
+  const { sendQueue } = queueOn(peer);
+  sendQueue.deliver(1, Batch.of(['{"a":1}', '{"a":2}']));
+  sendQueue.deliver(2, Batch.of(['{"b":1}']));
+  sendQueue.deliver(3, Batch.of(['{"c":1}']));
   assert.deepEqual(peer.frames, [
     '{"event":"message","topic":"location_updates","subscription_id":1,"payload":[{"a":1},{"a":2}]}',
     '{"event":"message","topic":"fence_events","payload":[{"b":1}]}',
   ]);
 });
 
-test('Outbox joins waiting events of one subscription into one frame', () => {
+test('SendQueue joins waiting events of one subscription into one frame', () => {
   const peer = new SlowNetwork(0);
-  const { outbox } = outboxOn(peer, { networkMaxBytes: 1 });
-  for (let i = 0; i < 5; i++) outbox.deliver(1, Batch.of([String(i)]));
+  const { sendQueue } = queueOn(peer, { networkMaxBytes: 1 });
+  for (let i = 0; i < 5; i++) sendQueue.deliver(1, Batch.of([String(i)]));
   peer.take(1e6);
-  outbox.drained();
+  sendQueue.drained();
   assert.deepEqual(
     peer.frames.map((frame) => JSON.parse(frame).payload),
     [[0], [1, 2, 3, 4]],
   );
 });
 
-test('Outbox closes with 1013 and frees what waits when more waits than may', () => {
+test('SendQueue closes with 1013 and frees what waits when more waits than may', () => {
   const peer = new SlowNetwork(0);
-  const { outbox, overflows } = outboxOn(peer, { networkMaxBytes: 500, queueMaxBytes: 5000 });
+  const { sendQueue, overflows } = queueOn(peer, { networkMaxBytes: 500, queueMaxBytes: 5000 });
   const event = JSON.stringify('x'.repeat(400));
-  for (let i = 0; i < 100; i++) outbox.deliver(1, Batch.of([event]));
+  for (let i = 0; i < 100; i++) sendQueue.deliver(1, Batch.of([event]));
   assert.equal(peer.closedWith?.[0], 1013);
   assert.match(peer.closedWith?.[1] ?? '', /^Too slow: \d+ bytes wait, 5000 may$/);
   assert.equal(overflows.length, 1);
-  assert.equal(outbox.waitingBytes(), 0);
+  assert.equal(sendQueue.waitingBytes(), 0);
   const sent = peer.frames.length;
   peer.take(1e6);
-  outbox.drained();
-  outbox.reply('late');
-  outbox.deliver(1, Batch.of([event, event]));
+  sendQueue.drained();
+  sendQueue.reply('late');
+  sendQueue.deliver(1, Batch.of([event, event]));
   assert.equal(peer.frames.length, sent);
 });
 
-test('Outbox sends a payload of any size to a peer that takes everything', () => {
+test('SendQueue sends a payload of any size to a peer that takes everything', () => {
   const peer = new SlowNetwork(Number.MAX_SAFE_INTEGER);
-  const { outbox, overflows } = outboxOn(peer, { queueMaxBytes: 1000 });
-  outbox.deliver(1, Batch.of(Array.from({ length: 5000 }, () => JSON.stringify('x'.repeat(100)))));
+  const { sendQueue, overflows } = queueOn(peer, { queueMaxBytes: 1000 });
+  sendQueue.deliver(1, Batch.of(Array.from({ length: 5000 }, () => JSON.stringify('x'.repeat(100)))));
   assert.equal(overflows.length, 0);
   assert.ok(peer.frames.length > 10);
 });

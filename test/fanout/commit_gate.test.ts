@@ -2,60 +2,60 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Batch } from '../../src/fanout/batch.ts';
-import { InTurn } from '../../src/fanout/in_turn.ts';
+import { CommitGate } from '../../src/fanout/commit_gate.ts';
 import { blocksOf, type EventBlock } from '../../src/model/event_block.ts';
 
 function block(...texts: readonly string[]): readonly EventBlock[] {
   return blocksOf(texts.map((text) => ({ variant: 1, fields: [], text })));
 }
 
-function openInTurn() {
+function openGate() {
   const published: string[] = [];
-  const inTurn = new InTurn((events) =>
+  const gate = new CommitGate((events) =>
     published.push(...events.flatMap(({ bytes, ends }) => new Batch(bytes, ends).texts)),
   );
-  return { inTurn, published };
+  return { gate, published };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('InTurn publishes at once what waits for nothing', () => {
-  const { inTurn, published } = openInTurn();
-  inTurn.publish(block('a', 'b'), undefined);
+test('CommitGate publishes at once what waits for nothing', () => {
+  const { gate, published } = openGate();
+  gate.publish(block('a', 'b'), undefined);
   assert.deepEqual(published, ['a', 'b']);
-  assert.equal(inTurn.held, 0);
+  assert.equal(gate.held, 0);
 });
 
-test('InTurn lets nothing overtake what waits, and counts it', async () => {
-  const { inTurn, published } = openInTurn();
+test('CommitGate lets nothing overtake what waits, and counts it', async () => {
+  const { gate, published } = openGate();
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
-  inTurn.publish(block('a', 'b'), first.promise);
-  inTurn.publish(block('c'), undefined);
-  inTurn.publish(block('d'), second.promise);
+  gate.publish(block('a', 'b'), first.promise);
+  gate.publish(block('c'), undefined);
+  gate.publish(block('d'), second.promise);
   second.resolve();
   await turn();
   assert.deepEqual(published, []);
-  assert.equal(inTurn.held, 4);
+  assert.equal(gate.held, 4);
   first.resolve();
   await turn();
   assert.deepEqual(published, ['a', 'b', 'c', 'd']);
-  assert.equal(inTurn.held, 0);
+  assert.equal(gate.held, 0);
 });
 
-test('InTurn publishes what it was to wait for a work that fails', async () => {
-  const { inTurn, published } = openInTurn();
-  inTurn.publish(block('a'), Promise.reject(new Error('disk full')));
-  inTurn.publish(block('b'), undefined);
+test('CommitGate publishes what it was to wait for a work that fails', async () => {
+  const { gate, published } = openGate();
+  gate.publish(block('a'), Promise.reject(new Error('disk full')));
+  gate.publish(block('b'), undefined);
   await turn();
   assert.deepEqual(published, ['a', 'b']);
 });
 
-test('InTurn publishes everything once and in order, whenever works end', async () => {
+test('CommitGate publishes everything once and in order, whenever works end', async () => {
   const plans = fc.array(fc.record({ events: fc.nat(3), endsAs: fc.option(fc.nat(20)), fails: fc.boolean() }));
   await fc.assert(
     fc.asyncProperty(plans, async (plan) => {
-      const { inTurn, published } = openInTurn();
+      const { gate, published } = openGate();
       const ends: { readonly at: number; end(): void }[] = [];
       const expected: string[] = [];
       for (const [index, { events, endsAs, fails }] of plan.entries()) {
@@ -66,13 +66,13 @@ test('InTurn publishes everything once and in order, whenever works end', async 
           const end = () => (fails ? work.reject(new Error('failed')) : work.resolve());
           ends.push({ at: endsAs, end });
         }
-        inTurn.publish(block(...texts), endsAs === null ? undefined : work.promise);
-        assert.equal(inTurn.held, expected.length - published.length);
+        gate.publish(block(...texts), endsAs === null ? undefined : work.promise);
+        assert.equal(gate.held, expected.length - published.length);
       }
       for (const { end } of ends.sort((a, b) => a.at - b.at)) {
         end();
         await turn();
-        assert.equal(inTurn.held, expected.length - published.length);
+        assert.equal(gate.held, expected.length - published.length);
       }
       assert.deepEqual(published, expected);
     }),

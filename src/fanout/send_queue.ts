@@ -13,7 +13,7 @@ import { Room } from './room.ts';
  * Nothing is dropped silently: a connection gets everything, or it is closed. What waits for all connections together is
  * bounded, too (`unsent`): the one that most waits for is closed then.
  */
-export interface OutboxOptions {
+export interface SendQueueOptions {
   /** Most bytes that may wait, those that the network has not taken included. */
   readonly queueMaxBytes: number;
   /** Frames go out while fewer bytes wait in the network: what is there cannot be taken back or freed. */
@@ -35,9 +35,9 @@ const WAITING_OVERHEAD_BYTES = 128;
 /** Closes for trying again later: the peer has not read what was sent. */
 const TRY_AGAIN_LATER = 1013;
 
-export class Outbox implements Subscriber, Waiting {
+export class SendQueue implements Subscriber, Waiting {
   readonly #peer: Peer;
-  readonly #options: OutboxOptions;
+  readonly #options: SendQueueOptions;
   /** What stands before the payload in frames of a subscription. */
   readonly #prefixes = new Map<number, Uint8Array>();
   readonly #room = new Room();
@@ -49,7 +49,7 @@ export class Outbox implements Subscriber, Waiting {
   #countedBytes = 0;
   #closed = false;
 
-  constructor(peer: Peer, options: OutboxOptions) {
+  constructor(peer: Peer, options: SendQueueOptions) {
     this.#peer = peer;
     this.#options = options;
   }

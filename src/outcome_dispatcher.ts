@@ -2,11 +2,11 @@ import type { CollisionReply, PackedMotions, ShardReply } from '../workers/proto
 import type { KeptRow } from './core/item.ts';
 import type { ZoneMove } from './core/zone/take_along.ts';
 import type { HubCounts } from './counts.ts';
-import { InTurn } from './fanout/in_turn.ts';
+import { CommitGate } from './fanout/commit_gate.ts';
 import type { EventBlock } from './model/event_block.ts';
 
 /** Where outcomes go. */
-export interface Destinations {
+export interface Sinks {
   readonly shards: number;
   readonly counts: HubCounts;
   publish(events: readonly EventBlock[]): void;
@@ -23,21 +23,21 @@ export interface Destinations {
 }
 
 /** Carries out what the shards and the collision stage have decided. */
-export class Outcomes {
-  readonly #to: Destinations;
-  readonly #inTurn: readonly InTurn[];
-  readonly #collisions: InTurn;
+export class OutcomeDispatcher {
+  readonly #sinks: Sinks;
+  readonly #gates: readonly CommitGate[];
+  readonly #collisions: CommitGate;
 
-  constructor(to: Destinations) {
-    this.#to = to;
-    const inTurn = () => new InTurn((events) => to.publish(events));
-    this.#inTurn = Array.from({ length: to.shards }, inTurn);
-    this.#collisions = inTurn();
+  constructor(sinks: Sinks) {
+    this.#sinks = sinks;
+    const newGate = () => new CommitGate((events) => sinks.publish(events));
+    this.#gates = Array.from({ length: sinks.shards }, newGate);
+    this.#collisions = newGate();
   }
 
   /** Events that wait for the database. */
   get held(): number {
-    return this.#inTurn.reduce((sum, { held }) => sum + held, this.#collisions.held);
+    return this.#gates.reduce((sum, { held }) => sum + held, this.#collisions.held);
   }
 
   /**
@@ -45,39 +45,39 @@ export class Outcomes {
    * since a subscriber must not miss what has happened. Returns what is being stored.
    */
   ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
-    const { counts } = this.#to;
+    const { counts } = this.#sinks;
     for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits', 'motions'] as const) {
       counts[name] += outcome.counts[name];
     }
-    this.#to.wakeAt(shard, outcome.nextDeadlineMs);
-    this.#to.motions(motions);
-    if (outcome.zoneMoves.length > 0) this.#to.moveZones(outcome.zoneMoves);
+    this.#sinks.wakeAt(shard, outcome.nextDeadlineMs);
+    this.#sinks.motions(motions);
+    if (outcome.zoneMoves.length > 0) this.#sinks.moveZones(outcome.zoneMoves);
     const { rows, laterRows } = outcome;
-    const stored = rows.length === 0 ? undefined : this.#to.keep(rows);
-    this.#publish(events, this.#inTurn[shard] as InTurn, stored);
+    const stored = rows.length === 0 ? undefined : this.#sinks.keep(rows);
+    this.#publish(events, this.#gates[shard] as CommitGate, stored);
     if (laterRows.length === 0) return stored;
-    const later = this.#to.keep(laterRows);
+    const later = this.#sinks.keep(laterRows);
     return stored === undefined ? later : Promise.all([stored, later]).then(() => undefined);
   }
 
   /** hot: most batches tell of no membership, and most of them find none that waits. */
-  #publish(events: readonly EventBlock[], inTurn: InTurn, stored: Promise<void> | undefined): void {
-    if (stored === undefined && inTurn.held === 0) {
-      this.#to.publish(events);
+  #publish(events: readonly EventBlock[], gate: CommitGate, stored: Promise<void> | undefined): void {
+    if (stored === undefined && gate.held === 0) {
+      this.#sinks.publish(events);
       return;
     }
-    this.#to.publish(events.filter(({ variant }) => !this.#to.tellsOfMemberships(variant)));
-    const waiting = events.filter(({ variant }) => this.#to.tellsOfMemberships(variant));
-    if (waiting.length > 0) inTurn.publish(waiting, stored);
+    this.#sinks.publish(events.filter(({ variant }) => !this.#sinks.tellsOfMemberships(variant)));
+    const waiting = events.filter(({ variant }) => this.#sinks.tellsOfMemberships(variant));
+    if (waiting.length > 0) gate.publish(waiting, stored);
   }
 
   /** The same for the collision stage. Its promise never rejects: nobody asks whether a collision is kept. */
   ofCollisions({ started, colliding, ended, nextDeadlineMs, rows, events }: CollisionReply): Promise<void> | undefined {
-    this.#to.counts.collisionsStarted += started;
-    this.#to.counts.collisionsColliding += colliding;
-    this.#to.counts.collisionsEnded += ended;
-    this.#to.wakeAt('collisions', nextDeadlineMs);
-    const stored = rows.length === 0 ? undefined : this.#to.keep(rows);
+    this.#sinks.counts.collisionsStarted += started;
+    this.#sinks.counts.collisionsColliding += colliding;
+    this.#sinks.counts.collisionsEnded += ended;
+    this.#sinks.wakeAt('collisions', nextDeadlineMs);
+    const stored = rows.length === 0 ? undefined : this.#sinks.keep(rows);
     if (events.length > 0) this.#collisions.publish(events, stored);
     return stored?.catch(() => undefined);
   }

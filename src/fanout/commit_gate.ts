@@ -9,7 +9,7 @@ interface Held {
  * Publishes events in the order in which they come, although some must wait: an entry is announced only once its
  * membership is kept, so that no restart can announce it again.
  */
-export class InTurn {
+export class CommitGate {
   readonly #publish: (events: readonly EventBlock[]) => void;
   #held: Held[] = [];
   #heldEvents = 0;

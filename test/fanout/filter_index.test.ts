@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { both, compileFilter, type Filter } from '../../src/fanout/filter.ts';
-import { Keyed } from '../../src/fanout/keyed.ts';
+import { FilterIndex } from '../../src/fanout/filter_index.ts';
 import type { FilterFields } from '../../src/model/topics.ts';
 
 const UUID = '0b680db2-b39b-45be-be77-40d7d2296cb4';
@@ -25,23 +25,23 @@ const event: fc.Arbitrary<FilterFields> = fc.tuple(
   fc.constantFrom(0, 1, undefined),
 );
 
-test('Keyed finds for each subscription the events that its filter passes, whoever has come and gone', () => {
+test('FilterIndex finds for each subscription the events that its filter passes, whoever has come and gone', () => {
   const filters = fc.array(fc.tuple(params, fc.boolean(), fc.boolean()), { maxLength: 12 });
   fc.assert(
     fc.property(filters, fc.array(event, { maxLength: 8 }), (all, events) => {
-      const keyed = new Keyed<{ filter: Filter }>();
+      const index = new FilterIndex<{ filter: Filter }>();
       const staying: { filter: Filter }[] = [];
       for (const [given, stays, isOnFloor] of all) {
         const own = compileFilter('location_updates', given);
         const filter = isOnFloor ? both(own, (fields) => fields[5] === 0) : own;
         if (filter === undefined) continue;
         const subscription = { filter };
-        keyed.add(subscription);
+        index.add(subscription);
         if (stays) staying.push(subscription);
-        else keyed.delete(subscription);
+        else index.delete(subscription);
       }
-      assert.equal(keyed.size, staying.length);
-      const found = keyed.match(events);
+      assert.equal(index.size, staying.length);
+      const found = index.match(events);
       for (const subscription of staying) {
         const expected = [...events.keys()].filter((place) => subscription.filter(events[place] as FilterFields));
         assert.deepEqual(found.get(subscription) ?? [], expected);

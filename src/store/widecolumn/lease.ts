@@ -23,11 +23,11 @@ interface Row {
  *
  * A database of this kind keeps, of two writes of one cell, the one with the later time. So times are ticks, at least
  * the clock's microseconds and each later than all before, also those of earlier holders: a row says up to where ticks
- * are reserved, and a new holder begins behind that, whatever its clock says. Whoever takes the hold, with the first
+ * are reserved, and a new holder begins behind that, whatever its clock says. Whoever takes the lease, with the first
  * write, puts its name into that row. An earlier holder that is still alive finds that at its next reservation, and
  * writes no more. A hub that does not come as far as a write disturbs nobody.
  */
-export class Hold {
+export class Lease {
   readonly hubId: string;
   readonly #client: Client;
   readonly #now: () => number;
@@ -44,12 +44,12 @@ export class Hold {
   }
 
   /** Makes the row where there is none. */
-  static async open(client: Client, surroundings: Pick<Surroundings, 'now' | 'newId'>): Promise<Hold> {
+  static async open(client: Client, surroundings: Pick<Surroundings, 'now' | 'newId'>): Promise<Lease> {
     const found = await rowOf(client);
-    if (found !== undefined) return new Hold(client, surroundings, found.id);
+    if (found !== undefined) return new Lease(client, surroundings, found.id);
     await client.execute(MAKE, [surroundings.newId()], CONDITIONAL);
     // Another hub may have been quicker.
-    return Hold.open(client, surroundings);
+    return Lease.open(client, surroundings);
   }
 
   /**
@@ -70,7 +70,7 @@ export class Hold {
     return first;
   }
 
-  /** Takes the hold from whoever has it. */
+  /** Takes the lease from whoever has it. */
   async #take(): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const found = await rowOf(this.#client);

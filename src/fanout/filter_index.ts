@@ -13,7 +13,7 @@ export interface Filtering {
  * Subscriptions that filter, found by what they filter for: one that wants the events of a single provider costs nothing
  * for those of all others. Subscriptions whose filter has no key are asked about every event.
  */
-export class Keyed<S extends Filtering> {
+export class FilterIndex<S extends Filtering> {
   readonly #unkeyed = new Set<S>();
   /** By field, then by its value. */
   readonly #keyed = new Map<number, Map<KeyValue, Set<S>>>();

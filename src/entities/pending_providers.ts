@@ -2,7 +2,7 @@ import { idKey } from '../model/id.ts';
 import type { LocationProvider } from '../model/provider.ts';
 
 /** Providers that a location has announced and whose creation still waits for its turn: they are visible already. */
-export class Announced {
+export class PendingProviders {
   readonly #rows = new Map<string, { readonly provider: LocationProvider; readonly created: Promise<void> }>();
 
   get size(): number {
