@@ -1,3 +1,5 @@
+import { TokenBucket } from '../token_bucket.ts';
+
 /** Clients that are remembered. */
 const CLIENTS_MAX = 20_000;
 
@@ -8,7 +10,8 @@ const CLIENTS_MAX = 20_000;
 export class RateLimit {
   readonly #perSecond: number;
   readonly #now: () => number;
-  readonly #buckets = new Map<string, { tokens: number; atMs: number }>();
+  /** In the order of use: who has rested longest stands first, and may be forgotten with the least loss. */
+  readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(perSecond: number, now: () => number) {
     this.#perSecond = perSecond;
@@ -18,17 +21,12 @@ export class RateLimit {
   /** Whether the client may send one more now. */
   allows(client: string): boolean {
     const nowMs = this.#now();
-    const most = 2 * this.#perSecond;
-    const bucket = this.#buckets.get(client) ?? { tokens: most, atMs: nowMs };
-    // The map is in the order of use: who has rested longest stands first, and may be forgotten with the least loss.
+    const [perSecond, burst] = [this.#perSecond, 2 * this.#perSecond];
+    const bucket = this.#buckets.get(client) ?? new TokenBucket({ perSecond, burst, nowMs });
     this.#buckets.delete(client);
     this.#buckets.set(client, bucket);
     if (this.#buckets.size > CLIENTS_MAX) this.#forgetFirst();
-    bucket.tokens = Math.min(most, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * this.#perSecond);
-    bucket.atMs = nowMs;
-    if (bucket.tokens < 1) return false;
-    bucket.tokens--;
-    return true;
+    return bucket.tryTake(1, nowMs);
   }
 
   #forgetFirst(): void {

@@ -1,9 +1,9 @@
 import type { Client } from 'cassandra-driver';
+import { TokenBucket } from '../../token_bucket.ts';
 import { consistencyOf } from './connect.ts';
 import { eachOf } from './each_of.ts';
 import { judge } from './failures.ts';
 import type { Surroundings, WideColumnSettings } from './settings.ts';
-import { TokenBucket } from './token_bucket.ts';
 
 /** Writes at a time: enough to keep a cluster busy, and little for one that is. */
 const AT_ONCE = 16;
@@ -39,7 +39,7 @@ export class Sender {
     const { bytesPerSecond, burstBytes, requestTimeoutMs, writeConsistency } = settings;
     this.#client = client;
     this.#options = options;
-    this.#bucket = new TokenBucket({ bytesPerSecond, burstBytes, nowMs: options.now() });
+    this.#bucket = new TokenBucket({ perSecond: bytesPerSecond, burst: burstBytes, nowMs: options.now() });
     this.#giveUpMs = requestTimeoutMs;
     this.#consistency = consistencyOf(writeConsistency);
   }

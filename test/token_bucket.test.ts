@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { TokenBucket } from '../../../src/store/widecolumn/token_bucket.ts';
+import { TokenBucket } from '../src/token_bucket.ts';
 
-const open = (bytesPerSecond: number, burstBytes: number) => new TokenBucket({ bytesPerSecond, burstBytes, nowMs: 0 });
+const open = (perSecond: number, burst: number) => new TokenBucket({ perSecond, burst, nowMs: 0 });
 
 test('TokenBucket lets a burst pass, then what the rate allows', () => {
   const bucket = open(1000, 500);
@@ -64,4 +64,15 @@ test('TokenBucket keeps to burst and rate in every span of time, and is never sl
     ),
     { seed: 5, numRuns: 500 },
   );
+});
+
+test('TokenBucket gives what there is, and makes no debt unless asked to', () => {
+  const bucket = open(10, 3);
+  assert.deepEqual(
+    [3, 1].map((tokens) => bucket.tryTake(tokens, 0)),
+    [true, false],
+  );
+  assert.equal(bucket.tryTake(2, 199), false);
+  assert.equal(bucket.tryTake(2, 200), true);
+  assert.equal(bucket.tryTake(1, 100), false);
 });
