@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Item } from '../../src/core/item.ts';
 import { openShard } from '../../src/core/shard.ts';
+import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
-import { openFenceIndex } from '../../wasm/fence_index.ts';
 import { providerId } from '../load/plan.ts';
 import { polygonFences } from '../profiles/site.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';

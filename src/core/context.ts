@@ -1,13 +1,13 @@
 import type { SetBack } from '../model/set_back.ts';
 import type { EventText, Topic } from '../model/topics.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
+import type { ZoneMove } from './handlers/take_along.ts';
 import type { Answer, HandedOver, LastKnownRow } from './item.ts';
 import type { ZoneLookup } from './location/text.ts';
 import type { Motion } from './motion/motion.ts';
 import type { Counts } from './outcome.ts';
 import type { ShardState } from './state.ts';
 import type { WantedVariant } from './wanted.ts';
-import type { ZoneMove } from './zone/take_along.ts';
 
 /** What a shard is opened with. */
 export interface ShardOptions {

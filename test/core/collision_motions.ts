@@ -1,5 +1,5 @@
 import { type Body, locate, newBody, newSite } from '../../src/core/collision/body.ts';
-import { destination } from '../../src/core/location/geodesic.ts';
+import { destination } from '../../src/core/geo/geodesic.ts';
 import type { Motion, Moved } from '../../src/core/motion/motion.ts';
 
 /** Where the plane of the tests touches the earth, unless told otherwise. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { projection } from '../../src/core/zone/crs.ts';
+import { projection } from '../../src/core/geo/crs.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import { HALL, square } from '../support/hall.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { geodesicMetres } from '../../src/core/location/geodesic.ts';
+import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
 import { shiftedControlPoints } from '../../src/core/zone/shifted.ts';
 import { HALL } from '../support/hall.ts';
 

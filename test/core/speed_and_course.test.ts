@@ -7,7 +7,7 @@ import {
   distanceAndBearing,
   geodesicMetres,
   initialBearing,
-} from '../../src/core/location/geodesic.ts';
+} from '../../src/core/geo/geodesic.ts';
 import { speedAndCourse } from '../../src/core/location/speed_and_course.ts';
 import { uniform } from '../support/uniform.ts';
 

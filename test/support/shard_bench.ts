@@ -4,6 +4,7 @@ import { type AcceptedLocation, accept } from '../../src/core/location/accepted.
 import { received } from '../../src/core/location/received.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { openShard, type Shard } from '../../src/core/shard.ts';
+import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import type { CollisionEvent, FenceEvent, TrackableMotion } from '../../src/model/events.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Location } from '../../src/model/location.ts';
@@ -12,7 +13,6 @@ import type { EventText, Variant } from '../../src/model/topics.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import type { Telling as OtherTelling } from '../../src/shards/shards.ts';
-import { openFenceIndex } from '../../wasm/fence_index.ts';
 import { HALL } from './hall.ts';
 
 /** Start of all simulated time. */

@@ -26,7 +26,7 @@ const CLOCKS = [
   'bench',
   'test',
 ];
-const SILENT = ['src/model', 'src/core', 'wasm'];
+const SILENT = ['src/model', 'src/core', 'src/fence_index', 'wasm'];
 const ENTRIES = ['src/main.ts', 'src/cli/cli.ts', 'src/launch.mjs', 'src/build_ui.mjs', 'src/hub-ui/main.tsx'];
 
 export const RULES: readonly Rule[] = [

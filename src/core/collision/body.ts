@@ -1,7 +1,8 @@
 // hot: run for each motion, see bench/kernel/collisions.bench.ts
+
+import { toSpace } from '../geo/tangent_plane.ts';
 import type { Moved } from '../motion/motion.ts';
 import type { Contact } from './contact.ts';
-import { toSpace } from './earth.ts';
 import type { Celled } from './grid.ts';
 
 /** A trackable that takes part in collisions, where it was last. */

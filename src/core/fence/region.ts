@@ -1,7 +1,7 @@
 import type { Fence } from '../../model/fence.ts';
+import { densifyRings } from '../geo/densify.ts';
+import { alignHoles, flatRing, reversed, signedArea, wrapLongitude } from '../geo/rings.ts';
 import type { Region } from './fence_index.ts';
-import { densifyRings } from './region_densify.ts';
-import { alignHoles, flatRing, reversed, signedArea, wrapLongitude } from './region_rings.ts';
 
 /** From the plane of a region to longitude and latitude. */
 export type ToWgs84 = (x: number, y: number, out: [number, number]) => void;

@@ -1,5 +1,5 @@
-import { metresPerLatitude, metresPerLongitude } from './region_metric.ts';
-import { wrapLongitude } from './region_rings.ts';
+import { metresPerLatitude, metresPerLongitude } from '../geo/ellipsoid.ts';
+import { wrapLongitude } from '../geo/rings.ts';
 
 type Ring = number[][];
 

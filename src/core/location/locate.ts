@@ -1,7 +1,7 @@
 import type { Zone } from '../../model/zone.ts';
 import type { OwnTiming } from '../fence/timing.ts';
-import { projection } from '../zone/crs.ts';
-import { roundDegrees } from '../zone/round.ts';
+import { projection } from '../geo/crs.ts';
+import { roundDegrees } from '../geo/rounding.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import type { Place } from './place.ts';
 import type { Places } from './places.ts';

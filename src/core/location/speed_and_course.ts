@@ -1,4 +1,4 @@
-import { distanceAndBearing } from './geodesic.ts';
+import { distanceAndBearing } from '../geo/geodesic.ts';
 
 /** Where an object was, and when: the order key of its location. */
 export interface Sighting {

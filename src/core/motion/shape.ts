@@ -1,6 +1,6 @@
 import type { Polygon } from '../../model/geojson.ts';
-import { displacer } from '../location/geodesic.ts';
-import { wrapLongitude } from '../zone/longitude.ts';
+import { displacer } from '../geo/geodesic.ts';
+import { wrapLongitude } from '../geo/longitude.ts';
 
 /** Shapes of trackables on the earth: a circle, or a polygon turned by the course. */
 

@@ -1,8 +1,8 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
+import type { PlaneTransform } from '../geo/plane_transform.ts';
 import { feature, locationIn, planeOf, positionOf, type ZoneLookup } from '../location/text.ts';
 import type { MotionTexts, TrackableState } from '../state.ts';
-import type { PlaneTransform } from '../zone/transform.ts';
 import { pointInPlane, polygonInPlane } from '../zone/view.ts';
 import { circlePolygon, ringPolygon } from './shape.ts';
 

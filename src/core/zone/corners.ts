@@ -1,5 +1,5 @@
 import type { Zone } from '../../model/zone.ts';
-import { wrapLongitude } from './longitude.ts';
+import { wrapLongitude } from '../geo/longitude.ts';
 import { zoneTransform } from './zone_transform.ts';
 
 /** A ground control point: where it is, and the same on a flat map on which zones are compared with straight edges. */

@@ -1,5 +1,5 @@
-import { destination } from '../location/geodesic.ts';
-import { roundDegrees } from './round.ts';
+import { destination } from '../geo/geodesic.ts';
+import { roundDegrees } from '../geo/rounding.ts';
 
 /** How local coordinates lie on the earth without a zone. */
 export interface Reference {

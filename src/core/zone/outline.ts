@@ -1,6 +1,6 @@
 import type { Zone } from '../../model/zone.ts';
+import { roundDegrees } from '../geo/rounding.ts';
 import { convexHull, cornersOf } from './corners.ts';
-import { roundDegrees } from './round.ts';
 import { zoneTransform } from './zone_transform.ts';
 import { transformationType } from './zone_type.ts';
 

@@ -1,5 +1,5 @@
-import { metresPerDegree } from '../location/geodesic.ts';
-import { wrapLongitude } from './longitude.ts';
+import { metresPerDegree } from '../geo/geodesic.ts';
+import { wrapLongitude } from '../geo/longitude.ts';
 
 type Row = readonly number[];
 

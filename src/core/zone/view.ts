@@ -1,9 +1,9 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
-import { projection, WGS84 } from './crs.ts';
-import { roundMetres } from './round.ts';
-import type { PlaneTransform } from './transform.ts';
+import { projection, WGS84 } from '../geo/crs.ts';
+import type { PlaneTransform } from '../geo/plane_transform.ts';
+import { roundMetres } from '../geo/rounding.ts';
 import { zoneTransform } from './zone_transform.ts';
 
 /** Moves a position from one plane to another. */

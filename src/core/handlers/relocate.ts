@@ -1,8 +1,8 @@
 import type { Zone } from '../../model/zone.ts';
 import { placeInZone } from '../location/locate.ts';
 import type { Place } from '../location/place.ts';
-import { isSame } from '../motion/move.ts';
 import type { ProviderState, ShardState, TrackableState } from '../state.ts';
+import { isSame } from './move.ts';
 
 /** Objects whose place has changed with its zone: where they are now. */
 export type Relocated = ReadonlyMap<ProviderState | TrackableState, Place>;

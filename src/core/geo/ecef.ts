@@ -1,12 +1,6 @@
 import geographiclib from 'geographiclib-geodesic';
-import {
-  ECCENTRICITY_SQUARED,
-  EQUATOR_RADIUS,
-  LEAST_RADIUS,
-  metresPerLatitude,
-  RADIANS,
-} from '../src/core/fence/region_metric.ts';
-import { wrapLongitude } from '../src/core/fence/region_rings.ts';
+import { ECCENTRICITY_SQUARED, EQUATOR_RADIUS, LEAST_RADIUS, metresPerLatitude, RADIANS } from './ellipsoid.ts';
+import { wrapLongitude } from './rings.ts';
 
 const { WGS84, DISTANCE } = geographiclib.Geodesic;
 

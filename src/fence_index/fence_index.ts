@@ -1,11 +1,11 @@
-import type { FenceIndex, Footprint, Nearby, Region } from '../src/core/fence/fence_index.ts';
-import { RADIANS } from '../src/core/fence/region_metric.ts';
-import { wrapLongitude } from '../src/core/fence/region_rings.ts';
+import { type Geos, openGeos } from '../../wasm/geos.ts';
+import type { FenceIndex, Footprint, Nearby, Region } from '../core/fence/fence_index.ts';
+import { DEGREES_PER_METRE, Place } from '../core/geo/ecef.ts';
+import { RADIANS } from '../core/geo/ellipsoid.ts';
+import { wrapLongitude } from '../core/geo/rings.ts';
 import { ChangeLog } from './change_log.ts';
 import { CircleShape } from './circle_shape.ts';
-import { DEGREES_PER_METRE, Place } from './earth.ts';
 import { FenceTree } from './fence_tree.ts';
-import { type Geos, openGeos } from './geos.ts';
 import { boxOfFootprint, boxOfRegion, type LonLatBox, overlap } from './lon_lat_box.ts';
 import { PolygonShape } from './polygon_shape.ts';
 import type { Shape } from './shape.ts';

@@ -1,7 +1,7 @@
-import type { Footprint, Region } from '../src/core/fence/fence_index.ts';
-import { Place } from './earth.ts';
+import type { Geos, PreparedPolygon } from '../../wasm/geos.ts';
+import type { Footprint, Region } from '../core/fence/fence_index.ts';
+import { Place } from '../core/geo/ecef.ts';
 import { EdgeChain } from './edge_chain.ts';
-import type { Geos, PreparedPolygon } from './geos.ts';
 import { boxOfRings, contains, LEAST_SLACK_METRES, widened } from './lon_lat_box.ts';
 import type { Shape } from './shape.ts';
 

@@ -1,7 +1,7 @@
-import type { Footprint, Nearby } from '../src/core/fence/fence_index.ts';
-import { RADIANS } from '../src/core/fence/region_metric.ts';
-import { wrapLongitude } from '../src/core/fence/region_rings.ts';
-import { DEGREES_PER_METRE } from './earth.ts';
+import type { Footprint, Nearby } from '../core/fence/fence_index.ts';
+import { DEGREES_PER_METRE } from '../core/geo/ecef.ts';
+import { RADIANS } from '../core/geo/ellipsoid.ts';
+import { wrapLongitude } from '../core/geo/rings.ts';
 import type { LonLatBox } from './lon_lat_box.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Footprint } from '../src/core/fence/fence_index.ts';
-import type { Place } from './earth.ts';
+import type { Footprint } from '../core/fence/fence_index.ts';
+import type { Place } from '../core/geo/ecef.ts';
 
 /** The exact tests of a region against a footprint, whose position `place` is. */
 export interface Shape {

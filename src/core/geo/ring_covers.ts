@@ -1,4 +1,4 @@
-import type { Place } from './earth.ts';
+import type { Place } from './ecef.ts';
 
 /**
  * Whether a closed ring of lon, lat, lon, lat … covers a place, its longitude being turned next to the ring. Counts the

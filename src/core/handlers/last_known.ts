@@ -1,22 +1,22 @@
-import { parseKeeping } from '../model/keep_numbers.ts';
-import type { Location } from '../model/location.ts';
-import { forgetRow } from './change/observe_anew.ts';
-import type { ShardContext } from './context.ts';
-import { restored } from './fence/membership.ts';
-import { timingIn } from './fence/observe_fences.ts';
-import { providerTiming, trackableTiming } from './fence/seen.ts';
-import { UNSET } from './fence/timing.ts';
-import type { Item, LastKnownRow } from './item.ts';
-import { type AcceptedLocation, accept, acceptAs } from './location/accepted.ts';
-import { placeInZone } from './location/locate.ts';
-import { providerState } from './location/on_location.ts';
-import type { Place } from './location/place.ts';
-import { received } from './location/received.ts';
-import { locationText, membersIn } from './location/text.ts';
-import { reportStanding, settle } from './motion/move.ts';
-import { placesOf } from './motion/significant_place.ts';
+import { parseKeeping } from '../../model/keep_numbers.ts';
+import type { Location } from '../../model/location.ts';
+import type { ShardContext } from '../context.ts';
+import { restored } from '../fence/membership.ts';
+import { timingIn } from '../fence/observe_fences.ts';
+import { providerTiming, trackableTiming } from '../fence/seen.ts';
+import { UNSET } from '../fence/timing.ts';
+import type { Item, LastKnownRow } from '../item.ts';
+import { type AcceptedLocation, accept, acceptAs } from '../location/accepted.ts';
+import { placeInZone } from '../location/locate.ts';
+import type { Place } from '../location/place.ts';
+import { received } from '../location/received.ts';
+import { locationText, membersIn } from '../location/text.ts';
+import type { ProviderState, ShardState, TrackableState } from '../state.ts';
+import { reportStanding, settle } from './move.ts';
+import { forgetRow } from './observe_anew.ts';
+import { providerState } from './on_location.ts';
 import { schedule } from './schedule.ts';
-import type { ProviderState, ShardState, TrackableState } from './state.ts';
+import { placesOf } from './significant_place.ts';
 
 /**
  * What survives a restart of an object: its last place and the fences that it is in. Tolerance, delay and entry timers

@@ -1,6 +1,6 @@
-import type { ToWgs84 } from './region.ts';
-import { metresPerLatitude, metresPerLongitude } from './region_metric.ts';
-import { flatRing } from './region_rings.ts';
+import type { ToWgs84 } from '../fence/region.ts';
+import { metresPerLatitude, metresPerLongitude } from './ellipsoid.ts';
+import { flatRing } from './rings.ts';
 
 /** Wanted deviation between an edge and its chords, and the greatest number of points of all rings together. */
 const DEVIATION_METRES = 1e-4;

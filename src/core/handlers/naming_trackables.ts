@@ -1,6 +1,6 @@
 import { assignedTo } from '../assignments.ts';
+import type { Place } from '../location/place.ts';
 import type { ShardState, TrackableState } from '../state.ts';
-import type { Place } from './place.ts';
 
 /**
  * The place as it is to be shown now. Its location was kept with the trackables that the provider was on at that time;

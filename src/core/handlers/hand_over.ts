@@ -1,19 +1,19 @@
-import type { LocationProvider } from '../model/provider.ts';
-import type { Trackable } from '../model/trackable.ts';
-import { unlink } from './assignments.ts';
-import { setTrackable } from './change/on_trackable.ts';
-import { chainsOf, retimeChanged } from './change/retime.ts';
-import type { ShardContext } from './context.ts';
-import type { Membership } from './fence/membership.ts';
-import { soleTrackableTiming } from './fence/seen.ts';
-import { type OwnTiming, timingOfObject } from './fence/timing.ts';
-import type { Item } from './item.ts';
+import type { LocationProvider } from '../../model/provider.ts';
+import type { Trackable } from '../../model/trackable.ts';
+import { unlink } from '../assignments.ts';
+import type { ShardContext } from '../context.ts';
+import type { Membership } from '../fence/membership.ts';
+import { soleTrackableTiming } from '../fence/seen.ts';
+import { type OwnTiming, timingOfObject } from '../fence/timing.ts';
+import type { Item } from '../item.ts';
+import type { Place, PlaceContext } from '../location/place.ts';
+import type { ProviderState, ShardState, TrackableState } from '../state.ts';
 import { rowOf } from './last_known.ts';
-import { providerState } from './location/on_location.ts';
-import type { Place, PlaceContext } from './location/place.ts';
-import { settle } from './motion/move.ts';
+import { settle } from './move.ts';
+import { providerState } from './on_location.ts';
+import { setTrackable } from './on_trackable.ts';
+import { chainsOf, retimeChanged } from './retime.ts';
 import { schedule } from './schedule.ts';
-import type { ProviderState, ShardState, TrackableState } from './state.ts';
 
 /**
  * Objects move from shard to shard when their assignment changes. Their state goes along whole, with all timers

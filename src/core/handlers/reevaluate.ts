@@ -3,12 +3,12 @@ import { observeChangedFences, observeFences } from '../fence/observe_fences.ts'
 import { providerSeen, trackableSeen } from '../fence/seen.ts';
 import type { Item } from '../item.ts';
 import type { Place } from '../location/place.ts';
-import { settle, showAt } from '../motion/move.ts';
-import { fireHeld } from '../on_deadline.ts';
-import { publishProviderCrossings, publishTrackableCrossings } from '../publish.ts';
-import { schedule } from '../schedule.ts';
 import type { FenceState, ProviderState, TrackableState, Tracked } from '../state.ts';
+import { settle, showAt } from './move.ts';
+import { fireHeld } from './on_deadline.ts';
+import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
 import type { Relocated } from './relocate.ts';
+import { schedule } from './schedule.ts';
 
 interface Change {
   /** Fences that cover something else. */

@@ -1,7 +1,7 @@
-import type { Footprint, Region } from '../src/core/fence/fence_index.ts';
-import { RADIANS } from '../src/core/fence/region_metric.ts';
-import { wrapLongitude } from '../src/core/fence/region_rings.ts';
-import { DEGREES_PER_METRE } from './earth.ts';
+import type { Footprint, Region } from '../core/fence/fence_index.ts';
+import { DEGREES_PER_METRE } from '../core/geo/ecef.ts';
+import { RADIANS } from '../core/geo/ellipsoid.ts';
+import { wrapLongitude } from '../core/geo/rings.ts';
 
 /**
  * A box in longitude and latitude around something on the earth. Its longitudes are given by their middle and half

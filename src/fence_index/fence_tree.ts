@@ -1,4 +1,4 @@
-import { BASE_CELLS, DIGITS, FINEST_RESOLUTION, PATH_LENGTH, writeCellPath } from './h3.ts';
+import { BASE_CELLS, DIGITS, FINEST_RESOLUTION, PATH_LENGTH, writeCellPath } from '../../wasm/h3.ts';
 import { type Ball, ballOfBox, type LonLatBox } from './lon_lat_box.ts';
 
 /**

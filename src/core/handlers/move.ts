@@ -4,14 +4,14 @@ import type { Footprint } from '../fence/fence_index.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { trackableSeen } from '../fence/seen.ts';
 import type { Place } from '../location/place.ts';
-import { fireHeld } from '../on_deadline.ts';
-import { publishMotion, publishTrackableCrossings } from '../publish.ts';
-import { schedule } from '../schedule.ts';
+import { footprintOf } from '../motion/footprint.ts';
+import type { Moved } from '../motion/motion.ts';
 import type { ShardState, TrackableState } from '../state.ts';
-import { takeAlong } from '../zone/take_along.ts';
-import { footprintOf } from './footprint.ts';
-import type { Moved } from './motion.ts';
+import { fireHeld } from './on_deadline.ts';
+import { publishMotion, publishTrackableCrossings } from './publish.ts';
+import { schedule } from './schedule.ts';
 import { significantPlace } from './significant_place.ts';
+import { takeAlong } from './take_along.ts';
 
 /** Where a trackable goes, with the order key of the location that makes it go, and when that is. */
 export interface Arrival {

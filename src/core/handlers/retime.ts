@@ -3,8 +3,8 @@ import type { ShardContext } from '../context.ts';
 import { retimeFences } from '../fence/retime_fences.ts';
 import { providerSeen, soleTrackableTiming, trackableSeen } from '../fence/seen.ts';
 import { type OwnTiming, sameTiming } from '../fence/timing.ts';
-import { schedule } from '../schedule.ts';
 import type { FenceState, ProviderState, ShardState, TrackableState } from '../state.ts';
+import { schedule } from './schedule.ts';
 
 /**
  * A changed timeout, delay or tolerance acts at once, also on those that are silent: deadlines are counted anew from the

@@ -3,10 +3,10 @@ import type { Moment, ShardContext } from '../context.ts';
 import { leaveAll } from '../fence/observe_fences.ts';
 import { sameTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
-import { providerState } from '../location/on_location.ts';
-import { publishProviderCrossings } from '../publish.ts';
 import type { ProviderState } from '../state.ts';
 import { forgetRow, observeAnew } from './observe_anew.ts';
+import { providerState } from './on_location.ts';
+import { publishProviderCrossings } from './publish.ts';
 import { retimeProvider } from './retime.ts';
 
 /** A provider is created, changed or deleted. */

@@ -3,15 +3,15 @@ import { link, unlink } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { sameTiming, timingOfObject, UNSET } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
-import { namingTrackables } from '../location/naming_trackables.ts';
-import { collides, extentAt, moveTrackable, reportGone } from '../motion/move.ts';
-import { type Sources, significantPlace } from '../motion/significant_place.ts';
 import { motionIn } from '../motion/text.ts';
-import { fireHeld } from '../on_deadline.ts';
 import { compileRules } from '../rules/evaluate.ts';
 import type { ShardState, TrackableState } from '../state.ts';
+import { collides, extentAt, moveTrackable, reportGone } from './move.ts';
+import { namingTrackables } from './naming_trackables.ts';
 import { loseMotion, observeAnew } from './observe_anew.ts';
+import { fireHeld } from './on_deadline.ts';
 import { chainsOf, retime, retimeChanged } from './retime.ts';
+import { type Sources, significantPlace } from './significant_place.ts';
 
 const WGS84 = { crs: 'EPSG:4326' };
 

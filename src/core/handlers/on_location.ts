@@ -3,14 +3,14 @@ import type { Moment, ShardContext } from '../context.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { providerSeen } from '../fence/seen.ts';
 import { UNSET } from '../fence/timing.ts';
-import { follow } from '../motion/move.ts';
-import { fireHeld } from '../on_deadline.ts';
-import { publishLocation, publishProviderCrossings } from '../publish.ts';
-import { schedule } from '../schedule.ts';
+import { locate } from '../location/locate.ts';
+import type { ReceivedLocation } from '../location/received.ts';
 import type { ProviderState, ShardState } from '../state.ts';
-import { takeAlong } from '../zone/take_along.ts';
-import { locate } from './locate.ts';
-import type { ReceivedLocation } from './received.ts';
+import { follow } from './move.ts';
+import { fireHeld } from './on_deadline.ts';
+import { publishLocation, publishProviderCrossings } from './publish.ts';
+import { schedule } from './schedule.ts';
+import { takeAlong } from './take_along.ts';
 
 /**
  * A location comes in. In this order: is it newer than the provider's last, where is it, who is interested, which

@@ -1,9 +1,9 @@
-import type { ShardContext } from './context.ts';
-import { expireFences, nextDeadlineMs } from './fence/observe_fences.ts';
-import { providerTiming, trackableTiming } from './fence/seen.ts';
+import type { ShardContext } from '../context.ts';
+import { expireFences, nextDeadlineMs } from '../fence/observe_fences.ts';
+import { providerTiming, trackableTiming } from '../fence/seen.ts';
+import type { ProviderState, ShardState, TrackableState } from '../state.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
 import { schedule } from './schedule.ts';
-import type { ProviderState, ShardState, TrackableState } from './state.ts';
 
 type Woken = ProviderState | TrackableState;
 

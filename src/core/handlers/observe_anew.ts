@@ -1,12 +1,12 @@
 import { carriedBy } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { leaveAll } from '../fence/observe_fences.ts';
-import { namingTrackables } from '../location/naming_trackables.ts';
-import { isSame, moveTrackable, reportGone } from '../motion/move.ts';
-import { type Sources, significantPlace } from '../motion/significant_place.ts';
-import { fireHeld } from '../on_deadline.ts';
-import { publishTrackableCrossings } from '../publish.ts';
 import type { ProviderState, TrackableState } from '../state.ts';
+import { isSame, moveTrackable, reportGone } from './move.ts';
+import { namingTrackables } from './naming_trackables.ts';
+import { fireHeld } from './on_deadline.ts';
+import { publishTrackableCrossings } from './publish.ts';
+import { type Sources, significantPlace } from './significant_place.ts';
 
 /**
  * A trackable is where its providers' last locations and the rules put it, at every moment. When that changes otherwise

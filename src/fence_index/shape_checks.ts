@@ -1,10 +1,10 @@
-import { isGeographic, normaliseFence } from '../src/core/fence/region_normal.ts';
-import { alignHoles, flatRing } from '../src/core/fence/region_rings.ts';
-import type { ShapeChecks } from '../src/core/shape_checks.ts';
-import type { Fence } from '../src/model/fence.ts';
-import type { Polygon } from '../src/model/geojson.ts';
-import { pathOf, show } from '../src/model/show.ts';
-import { type Geos, openGeos } from './geos.ts';
+import { type Geos, openGeos } from '../../wasm/geos.ts';
+import { isGeographic, normaliseFence } from '../core/fence/region_normal.ts';
+import { alignHoles, flatRing } from '../core/geo/rings.ts';
+import type { ShapeChecks } from '../core/shape_checks.ts';
+import type { Fence } from '../model/fence.ts';
+import type { Polygon } from '../model/geojson.ts';
+import { pathOf, show } from '../model/show.ts';
 
 /** The checks, by GEOS. */
 export async function openShapeChecks(): Promise<ShapeChecks> {

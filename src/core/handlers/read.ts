@@ -1,14 +1,14 @@
-import type { View } from '../model/topics.ts';
-import type { ShardContext } from './context.ts';
-import { providerSeen, trackableSeen } from './fence/seen.ts';
-import { verticalGapMetres } from './fence/vertical.ts';
-import type { Answer, Item, Query } from './item.ts';
-import { namingTrackables } from './location/naming_trackables.ts';
-import type { Place } from './location/place.ts';
-import { locationIn } from './location/text.ts';
-import { placesOf, significantPlace } from './motion/significant_place.ts';
-import { motionIn } from './motion/text.ts';
-import type { FenceState, ProviderState, TrackableState } from './state.ts';
+import type { View } from '../../model/topics.ts';
+import type { ShardContext } from '../context.ts';
+import { providerSeen, trackableSeen } from '../fence/seen.ts';
+import { verticalGapMetres } from '../fence/vertical.ts';
+import type { Answer, Item, Query } from '../item.ts';
+import type { Place } from '../location/place.ts';
+import { locationIn } from '../location/text.ts';
+import { motionIn } from '../motion/text.ts';
+import type { FenceState, ProviderState, TrackableState } from '../state.ts';
+import { namingTrackables } from './naming_trackables.ts';
+import { placesOf, significantPlace } from './significant_place.ts';
 
 const ABSENT: Answer = { absent: true };
 

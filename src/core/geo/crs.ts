@@ -1,6 +1,6 @@
 import proj4 from 'proj4';
 import { wrapLongitude } from './longitude.ts';
-import type { PlaneTransform } from './transform.ts';
+import type { PlaneTransform } from './plane_transform.ts';
 
 /**
  * The coordinate reference systems that clients may name: `local` (a zone's own plane), EPSG:4326 (longitude and

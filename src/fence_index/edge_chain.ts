@@ -1,5 +1,5 @@
-import { LEAST_RADIUS, metresPerLatitude, metresPerLongitude } from '../src/core/fence/region_metric.ts';
-import { metresTo, type Place } from './earth.ts';
+import { metresTo, type Place } from '../core/geo/ecef.ts';
+import { LEAST_RADIUS, metresPerLatitude, metresPerLongitude } from '../core/geo/ellipsoid.ts';
 import { BLOCK_PIECES, blockBoxes, cutEdges } from './edge_pieces.ts';
 
 /**

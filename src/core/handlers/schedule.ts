@@ -1,5 +1,5 @@
-import { nextDeadlineMs } from './fence/observe_fences.ts';
-import type { ShardState, Tracked } from './state.ts';
+import { nextDeadlineMs } from '../fence/observe_fences.ts';
+import type { ShardState, Tracked } from '../state.ts';
 
 /** Wakes an object when its next timer fires, but not before its hold is over. */
 export function schedule(state: ShardState, object: Tracked): void {

@@ -1,5 +1,5 @@
 import geographic from 'geographiclib-geodesic';
-import { wrapLongitude } from '../zone/longitude.ts';
+import { wrapLongitude } from './longitude.ts';
 
 /**
  * Distances and directions on the WGS 84 ellipsoid. The exact ones are Karney's (geographiclib, about 0.8 µs). Nearby

@@ -1,8 +1,8 @@
-import type { Footprint, Region } from '../src/core/fence/fence_index.ts';
-import { chordMetres, geodesicMetres, longestArcMetres, Place } from './earth.ts';
+import type { Footprint, Region } from '../core/fence/fence_index.ts';
+import { chordMetres, geodesicMetres, longestArcMetres, Place } from '../core/geo/ecef.ts';
+import { ringCovers } from '../core/geo/ring_covers.ts';
 import { EdgeChain } from './edge_chain.ts';
 import { LEAST_SLACK_METRES } from './lon_lat_box.ts';
-import { ringCovers } from './ring.ts';
 import type { Shape } from './shape.ts';
 
 type Circle = Extract<Region, { kind: 'circle' }>;
