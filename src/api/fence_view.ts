@@ -1,7 +1,7 @@
 import { localPlane } from '../core/fence/fence_plane.ts';
+import type { PlaneTransform } from '../core/geo/crs.ts';
 import { projection } from '../core/geo/crs.ts';
 import { wrapLongitude } from '../core/geo/longitude.ts';
-import type { PlaneTransform } from '../core/geo/plane_transform.ts';
 import { roundDegrees, roundMetres } from '../core/geo/rounding.ts';
 import { type Convert, pointInPlane, polygonInPlane } from '../core/zone/view.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';

@@ -1,6 +1,5 @@
-import { metresTo, type Place } from '../core/geo/ecef.ts';
+import { metresTo, type SurfacePoint } from '../core/geo/ecef.ts';
 import { LEAST_RADIUS, metresPerLatitude, metresPerLongitude } from '../core/geo/ellipsoid.ts';
-import { BLOCK_PIECES, blockBoxes, cutEdges } from './edge_pieces.ts';
 
 /**
  * The edges of a polygon, straight in longitude and latitude, and the shortest distance from a place to them.
@@ -26,7 +25,7 @@ export class EdgeChain {
    * less than 1 mm per 100 m nearby and 1 % far away.
    */
   // hot
-  nearest(place: Place, ceilingMetres: number): number {
+  nearest(place: SurfacePoint, ceilingMetres: number): number {
     place.resolve();
     const pieces = this.#pieces;
     const blocks = this.#blocks;
@@ -60,7 +59,7 @@ export class EdgeChain {
 
   /** The piece that is nearest in the flat plane. */
   // hot
-  #flattest(place: Place): number {
+  #flattest(place: SurfacePoint): number {
     const pieces = this.#pieces;
     const blocks = this.#blocks;
     let best = Number.POSITIVE_INFINITY;
@@ -85,21 +84,21 @@ export class EdgeChain {
  * cosine of the latitude falls by no more than the angle; curvatures change by less than 1.35 % per radian.
  */
 // hot
-function stretch(place: Place, metres: number): number {
+function stretch(place: SurfacePoint, metres: number): number {
   const angle = metres / LEAST_RADIUS;
   if (angle >= place.cosLat) return Number.POSITIVE_INFINITY;
   return (place.cosLat / (place.cosLat - angle)) * (1 + 0.0135 * angle) + 1e-9;
 }
 
 // hot
-function squaredReach(place: Place, metres: number): number {
+function squaredReach(place: SurfacePoint, metres: number): number {
   // A nanometre for the rounding of coordinates.
   const reach = metres * stretch(place, metres) + 1e-9;
   return reach * reach;
 }
 
 // hot
-function blockSquared(place: Place, blocks: Float64Array, block: number): number {
+function blockSquared(place: SurfacePoint, blocks: Float64Array, block: number): number {
   let lon = Math.abs(place.lon - blocks[block]!);
   if (lon > 180) lon = 360 - lon;
   const dx = Math.max(0, lon - blocks[block + 1]!) * place.metresPerLon;
@@ -109,7 +108,7 @@ function blockSquared(place: Place, blocks: Float64Array, block: number): number
 
 /** Square of the distance between place and piece in the flat plane. */
 // hot
-function flatSquared(place: Place, pieces: Float64Array, piece: number): number {
+function flatSquared(place: SurfacePoint, pieces: Float64Array, piece: number): number {
   let ax = pieces[piece]! - place.lon;
   let bx = pieces[piece + 2]! - place.lon;
   if (ax + bx > 360) {
@@ -133,7 +132,7 @@ function flatSquared(place: Place, pieces: Float64Array, piece: number): number 
 
 /** Metres on the ellipsoid between place and piece. May return a greater number when they exceed `ceiling`. */
 // hot
-function measure(place: Place, pieces: Float64Array, piece: number, ceiling: number): number {
+function measure(place: SurfacePoint, pieces: Float64Array, piece: number, ceiling: number): number {
   const distortion = stretch(place, Math.sqrt(flatSquared(place, pieces, piece)));
   if (distortion > 1.1) return search(place, pieces, piece, ceiling);
   const lon = pieces[piece]!;
@@ -167,7 +166,7 @@ function foot(ax: number, ay: number, dx: number, dy: number, latPerLon: number)
  * The same where the flat plane says nothing: around the poles and far away. Golden-section search; where the distance
  * has no minimum inside the piece one of the ends is nearest.
  */
-function search(place: Place, pieces: Float64Array, piece: number, ceiling: number): number {
+function search(place: SurfacePoint, pieces: Float64Array, piece: number, ceiling: number): number {
   const [lon, lat, toLon, toLat] = pieces.subarray(piece, piece + 4) as unknown as [number, number, number, number];
   const at = (t: number): number => metresTo(place, lon + t * (toLon - lon), lat + t * (toLat - lat));
   const ends = Math.min(at(0), at(1));
@@ -194,3 +193,51 @@ function search(place: Place, pieces: Float64Array, piece: number, ceiling: numb
 }
 
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+/**
+ * Edges of closed rings lon, lat, lon, lat …, cut into pieces of at most 5°: per piece longitude and latitude of its two
+ * ends. Longitudes are turned so that the middle of the piece is within ±180.
+ */
+function cutEdges(rings: readonly Float64Array[]): Float64Array {
+  const pieces: number[] = [];
+  for (const ring of rings) {
+    for (let i = 0; i + 3 < ring.length; i += 2) {
+      const lon = ring[i]!;
+      const lat = ring[i + 1]!;
+      const lonStep = ring[i + 2]! - lon;
+      const latStep = ring[i + 3]! - lat;
+      const count = Math.max(1, Math.ceil(Math.max(Math.abs(lonStep), Math.abs(latStep)) / PIECE_DEGREES));
+      for (let k = 0; k < count; k++) {
+        const from = lon + (k / count) * lonStep;
+        const to = k + 1 === count ? ring[i + 2]! : lon + ((k + 1) / count) * lonStep;
+        const turn = 360 * Math.round((from + to) / 720);
+        const north = k + 1 === count ? ring[i + 3]! : lat + ((k + 1) / count) * latStep;
+        pieces.push(from - turn, lat + (k / count) * latStep, to - turn, north);
+      }
+    }
+  }
+  return Float64Array.from(pieces);
+}
+
+/** Per block of pieces: middle longitude, half width, south, north. */
+function blockBoxes(pieces: Float64Array): Float64Array {
+  const count = Math.ceil(pieces.length / (4 * BLOCK_PIECES));
+  const blocks = new Float64Array(count * 4);
+  for (let block = 0; block < count; block++) {
+    let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity];
+    const end = Math.min((block + 1) * 4 * BLOCK_PIECES, pieces.length);
+    for (let i = block * 4 * BLOCK_PIECES; i < end; i += 2) {
+      west = Math.min(west, pieces[i]!);
+      east = Math.max(east, pieces[i]!);
+      south = Math.min(south, pieces[i + 1]!);
+      north = Math.max(north, pieces[i + 1]!);
+    }
+    blocks.set([(west + east) / 2, (east - west) / 2, south, north], block * 4);
+  }
+  return blocks;
+}
+
+/** Pieces in a block, but for the last one. */
+const BLOCK_PIECES = 16;
+
+const PIECE_DEGREES = 5;

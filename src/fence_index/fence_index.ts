@@ -1,21 +1,17 @@
 import { type Geos, openGeos } from '../../wasm/geos.ts';
 import type { FenceIndex, Footprint, Nearby, Region } from '../core/fence/fence_index.ts';
-import { DEGREES_PER_METRE, Place } from '../core/geo/ecef.ts';
-import { RADIANS } from '../core/geo/ellipsoid.ts';
-import { wrapLongitude } from '../core/geo/rings.ts';
-import { ChangeLog } from './change_log.ts';
-import { CircleShape } from './circle_shape.ts';
+import { SurfacePoint } from '../core/geo/ecef.ts';
+import { DEGREES_PER_METRE, RADIANS } from '../core/geo/ellipsoid.ts';
+import { wrapLongitude } from '../core/geo/longitude.ts';
 import { FenceTree } from './fence_tree.ts';
 import { boxOfFootprint, boxOfRegion, type LonLatBox, overlap } from './lon_lat_box.ts';
-import { PolygonShape } from './polygon_shape.ts';
-import type { Shape } from './shape.ts';
-import { finestLevel, type Tile, tileAt, tileSpot } from './tile.ts';
-import { TileCache } from './tile_cache.ts';
+import type { Shape } from './shapes.ts';
+import { CircleShape, PolygonShape } from './shapes.ts';
+import { ChangeLog, finestLevel, type Tile, TileCache, tileAt, tileSpot } from './tiles.ts';
 
 /**
- * The fences of a thread. Candidates come from tiles that objects share (tile.ts), filled from a tree over H3 cells
- * (fence_tree.ts); bounding boxes come before the exact tests with GEOS and on the ellipsoid (polygon_shape.ts,
- * circle_shape.ts).
+ * The fences of a thread. Candidates come from tiles that objects share (tiles.ts), filled from a tree over H3 cells
+ * (fence_tree.ts); bounding boxes come before the exact tests with GEOS and on the ellipsoid (shapes.ts).
  */
 export async function openFenceIndex(): Promise<FenceIndex> {
   return new OpenFenceIndex(await openGeos());
@@ -32,7 +28,7 @@ class OpenFenceIndex implements FenceIndex {
   readonly #fences: (IndexedFence | undefined)[] = [];
   readonly #changes = new ChangeLog();
   readonly #tiles = new TileCache(TILE_WEIGHT);
-  readonly #place = new Place();
+  readonly #place = new SurfacePoint();
   readonly #found: number[] = [];
 
   constructor(geos: Geos) {

@@ -1,7 +1,6 @@
 import type { Footprint, Region } from '../core/fence/fence_index.ts';
-import { DEGREES_PER_METRE } from '../core/geo/ecef.ts';
-import { RADIANS } from '../core/geo/ellipsoid.ts';
-import { wrapLongitude } from '../core/geo/rings.ts';
+import { DEGREES_PER_METRE, RADIANS } from '../core/geo/ellipsoid.ts';
+import { wrapLongitude } from '../core/geo/longitude.ts';
 
 /**
  * A box in longitude and latitude around something on the earth. Its longitudes are given by their middle and half

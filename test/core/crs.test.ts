@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { PlaneTransform } from '../../src/core/geo/crs.ts';
 import { isCrs, planeAround, projection, WGS84 } from '../../src/core/geo/crs.ts';
 import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
-import type { PlaneTransform } from '../../src/core/geo/plane_transform.ts';
 import { roundDegrees, roundMetres } from '../../src/core/geo/rounding.ts';
 import { uniform } from '../support/uniform.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { PlaneTransform } from '../../src/core/geo/crs.ts';
 import { projection } from '../../src/core/geo/crs.ts';
 import { destination, geodesicMetres } from '../../src/core/geo/geodesic.ts';
-import type { PlaneTransform } from '../../src/core/geo/plane_transform.ts';
 import {
   checkGroundControlPoints,
   keepsPlane,

@@ -15,9 +15,18 @@ interface Area {
 const INNER = ['src/model', 'src/core'];
 const PROTOCOLS = ['workers/protocol.ts', 'workers/*_protocol.ts', 'workers/shared_memory.ts'];
 
+/** Rooms of the core with values and rules only: handlers use them, and they know of no handler. */
+const VALUES = ['collision', 'deadlines', 'fence', 'location', 'motion', 'rules', 'zone'].map(
+  (room) => `src/core/${room}`,
+);
+/** What the core's rooms share. */
+const STATE = ['state', 'assignments', 'item', 'wanted'].map((name) => `src/core/${name}.ts`);
+
 export const AREAS: readonly Area[] = [
   { path: 'src/model', mayImport: [], packages: ['typebox', 'typebox/compile'] },
-  { path: 'src/core', mayImport: ['src/model'], packages: ['proj4', 'geographiclib-geodesic'] },
+  { path: 'src/core/geo', mayImport: ['src/model'], packages: ['proj4', 'geographiclib-geodesic'] },
+  ...VALUES.map((path) => ({ path, mayImport: ['src/model', 'src/core/geo', ...VALUES, ...STATE], packages: [] })),
+  { path: 'src/core', mayImport: ['src/model'], packages: [] },
   { path: 'wasm', mayImport: [] },
   { path: 'src/fence_index', mayImport: [...INNER, 'wasm'] },
   { path: 'src/store', mayImport: [...INNER, ...PROTOCOLS] },
@@ -84,6 +93,8 @@ export const SINGLE_SITES: Readonly<Record<string, string>> = {
   'hyper-express': 'src/transport',
   'geos-wasm': 'wasm',
   'h3-js': 'wasm',
+  proj4: 'src/core/geo',
+  'geographiclib-geodesic': 'src/core/geo',
   'better-sqlite3': 'src/store',
   'cassandra-driver': 'src/store/widecolumn',
   piscina: 'src/lane',

@@ -1,6 +1,22 @@
 import proj4 from 'proj4';
+import { RADIANS } from './ellipsoid.ts';
 import { wrapLongitude } from './longitude.ts';
-import type { PlaneTransform } from './plane_transform.ts';
+
+/**
+ * Moves positions between a plane, in metres, and the earth: that of a projection, or of a zone.
+ * Positions are written into `out` to spare allocations: x, y.
+ */
+export interface PlaneTransform {
+  /** Coordinates of the plane (metres) to longitude and latitude (degrees, EPSG:4326). */
+  toWgs84(x: number, y: number, out: [number, number]): void;
+  /** Longitude and latitude to coordinates of the plane. */
+  fromWgs84(lon: number, lat: number, out: [number, number]): void;
+  /** Whether the position lies where the projection is defined, so that toWgs84 gives a place on the earth. */
+  covers(x: number, y: number): boolean;
+}
+
+/** From a plane to longitude and latitude. */
+export type ToWgs84 = PlaneTransform['toWgs84'];
 
 /**
  * The coordinate reference systems that clients may name: `local` (a zone's own plane), EPSG:4326 (longitude and
@@ -13,14 +29,13 @@ const PLANE_CODE = /^EPSG:32([67])(0[1-9]|[1-5]\d|6[01])$/;
 export const CRS_CHOICES =
   'local, EPSG:4326, EPSG:32601 to EPSG:32660, EPSG:32701 to EPSG:32760, EPSG:32661 or EPSG:32761';
 
-const DEGREE = Math.PI / 180;
 /**
  * proj4's transverse Mercator diverges towards two points on the equator, 90 degrees either side of the central
  * meridian. Up to 60 degrees from the meridian, measured across it, positions come back to within 0.1 mm; the plane is
  * cut off a little before that.
  */
 const UTM_SAFE_DEGREES = 60;
-const UTM_SAFE_SINE = Math.sin(UTM_SAFE_DEGREES * DEGREE);
+const UTM_SAFE_SINE = Math.sin(UTM_SAFE_DEGREES * RADIANS);
 const UTM_REACH_METRES = 8_000_000;
 /** From the equator across a pole to the equator on the other side. */
 const UTM_NORTHING_METRES = 20_000_000;
@@ -92,8 +107,8 @@ function utmPlane(zone: number, south: boolean): PlaneTransform {
     },
     fromWgs84(lon, lat, out) {
       if (!isSafe(wrapLongitude(lon - meridian), lat)) return writeNowhere(out);
-      point.x = lon * DEGREE;
-      point.y = lat * DEGREE;
+      point.x = lon * RADIANS;
+      point.y = lat * RADIANS;
       utm.forward(point);
       if (!covers(point.x, point.y)) return writeNowhere(out);
       out[0] = point.x;
@@ -106,7 +121,7 @@ function utmPlane(zone: number, south: boolean): PlaneTransform {
 /** `eastOfMeridian` is within ±180. */
 function isSafe(eastOfMeridian: number, lat: number): boolean {
   if (Math.abs(eastOfMeridian) <= UTM_SAFE_DEGREES) return true;
-  return Math.abs(Math.cos(lat * DEGREE) * Math.sin(eastOfMeridian * DEGREE)) <= UTM_SAFE_SINE;
+  return Math.abs(Math.cos(lat * RADIANS) * Math.sin(eastOfMeridian * RADIANS)) <= UTM_SAFE_SINE;
 }
 
 function polarPlane(south: boolean): PlaneTransform {
@@ -124,8 +139,8 @@ function polarPlane(south: boolean): PlaneTransform {
       writeDegrees(out);
     },
     fromWgs84(lon, lat, out) {
-      point.x = lon * DEGREE;
-      point.y = lat * DEGREE;
+      point.x = lon * RADIANS;
+      point.y = lat * RADIANS;
       ups.forward(point);
       if (!covers(point.x, point.y)) return writeNowhere(out);
       out[0] = point.x;
@@ -137,8 +152,8 @@ function polarPlane(south: boolean): PlaneTransform {
 
 /** Rounding may carry an angle past ±180 or ±90. */
 function writeDegrees(out: [number, number]): void {
-  out[0] = wrapLongitude(point.x / DEGREE);
-  out[1] = Math.max(-90, Math.min(90, point.y / DEGREE));
+  out[0] = wrapLongitude(point.x / RADIANS);
+  out[1] = Math.max(-90, Math.min(90, point.y / RADIANS));
 }
 
 function writeNowhere(out: [number, number]): void {

@@ -1,5 +1,6 @@
-import type { ToWgs84 } from '../fence/region.ts';
+import type { ToWgs84 } from './crs.ts';
 import { metresPerLatitude, metresPerLongitude } from './ellipsoid.ts';
+import { shorterTurn } from './longitude.ts';
 import { flatRing } from './rings.ts';
 
 /** Wanted deviation between an edge and its chords, and the greatest number of points of all rings together. */
@@ -77,16 +78,12 @@ function followsChord({ from, to }: { from: Spot; to: Spot }, middle: Spot, task
 function deviation(from: Spot, to: Spot, at: Spot): number {
   const scaleX = metresPerLongitude(at.lat);
   const scaleY = metresPerLatitude(at.lat);
-  const dx = turn(to.lon - from.lon) * scaleX;
+  const dx = shorterTurn(to.lon - from.lon) * scaleX;
   const dy = (to.lat - from.lat) * scaleY;
-  const px = turn(at.lon - from.lon) * scaleX;
+  const px = shorterTurn(at.lon - from.lon) * scaleX;
   const py = (at.lat - from.lat) * scaleY;
   const length = Math.hypot(dx, dy);
   return length === 0 ? Math.hypot(px, py) : Math.abs(dx * py - dy * px) / length;
-}
-
-function turn(degrees: number): number {
-  return degrees - 360 * Math.round(degrees / 360);
 }
 
 function spot(x: number, y: number, { toWgs84 }: Task): Spot {

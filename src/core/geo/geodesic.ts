@@ -1,5 +1,7 @@
 import geographic from 'geographiclib-geodesic';
+import { ECCENTRICITY_SQUARED, EQUATOR_RADIUS, RADIANS } from './ellipsoid.ts';
 import { wrapLongitude } from './longitude.ts';
+import { roundDegrees } from './rounding.ts';
 
 /**
  * Distances and directions on the WGS 84 ellipsoid. The exact ones are Karney's (geographiclib, about 0.8 µs). Nearby
@@ -7,10 +9,6 @@ import { wrapLongitude } from './longitude.ts';
  * meridian and N across it.
  */
 
-const DEGREE = Math.PI / 180;
-const EQUATOR_RADIUS = 6_378_137;
-const FLATTENING = 1 / 298.257223563;
-const ECCENTRICITY_SQUARED = FLATTENING * (2 - FLATTENING);
 const { WGS84, DISTANCE, AZIMUTH, LATITUDE, LONGITUDE } = geographic.Geodesic;
 
 /**
@@ -45,20 +43,6 @@ export function destination(
 }
 
 /**
- * Distance in metres by the radii of curvature at the middle latitude. Up to 10 km and between the latitudes ±80 it is
- * within 5e-6 of the distance; it is no bound beyond that.
- */
-export function approximateMetres(lon1: number, lat1: number, lon2: number, lat2: number): number {
-  // hot
-  const middle = ((lat1 + lat2) / 2) * DEGREE;
-  const sine = Math.sin(middle);
-  const w = Math.sqrt(1 - ECCENTRICITY_SQUARED * sine * sine);
-  const east = ((wrapLongitude(lon2 - lon1) * DEGREE * EQUATOR_RADIUS) / w) * Math.cos(middle);
-  const north = ((lat2 - lat1) * DEGREE * EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w * w * w);
-  return Math.sqrt(east * east + north * north);
-}
-
-/**
  * Writes distance in metres and initial bearing in degrees: the distance to 2e-7 of itself, the bearing to 1e-5
  * degrees. Nearby by the method of Gauss: distance and bearing at the middle latitude, the bearing then turned back by
  * half the convergence of the meridians.
@@ -71,17 +55,17 @@ export function distanceAndBearing(
   out: [number, number],
 ): void {
   // hot
-  const middle = ((lat1 + lat2) / 2) * DEGREE;
-  const turn = wrapLongitude(lon2 - lon1) * DEGREE;
+  const middle = ((lat1 + lat2) / 2) * RADIANS;
+  const turn = wrapLongitude(lon2 - lon1) * RADIANS;
   const sine = Math.sin(middle);
   const cosine = Math.cos(middle);
   const w = Math.sqrt(1 - ECCENTRICITY_SQUARED * sine * sine);
   const east = ((turn * EQUATOR_RADIUS) / w) * cosine;
-  const north = ((lat2 - lat1) * DEGREE * EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w * w * w);
+  const north = ((lat2 - lat1) * RADIANS * EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w * w * w);
   const metres = Math.sqrt(east * east + north * north);
   if (metres <= NEAR_METRES * cosine) {
     out[0] = metres;
-    out[1] = clockwise(Math.atan2(east, north) / DEGREE - (turn * sine) / 2 / DEGREE);
+    out[1] = clockwise(Math.atan2(east, north) / RADIANS - (turn * sine) / 2 / RADIANS);
     return;
   }
   const found = WGS84.Inverse(lat1, lon1, lat2, lon2, DISTANCE | AZIMUTH);
@@ -89,14 +73,35 @@ export function distanceAndBearing(
   out[1] = clockwise(found.azi1 as number);
 }
 
-/** How many metres a degree is at a latitude: to the east along the parallel, and to the north. */
-export function metresPerDegree(lat: number): { readonly east: number; readonly north: number } {
-  const sine = Math.sin(lat * DEGREE);
-  const w = Math.sqrt(1 - ECCENTRICITY_SQUARED * sine * sine);
-  return {
-    east: ((DEGREE * EQUATOR_RADIUS) / w) * Math.cos(lat * DEGREE),
-    north: (DEGREE * EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w * w * w),
-  };
+/** How local coordinates lie on the earth without a zone. */
+export interface Reference {
+  /** Longitude and latitude of the local reference. */
+  readonly global: readonly number[];
+  readonly local: readonly number[];
+  /** Degrees by which the local y axis points clockwise from true north. */
+  readonly clockwiseDegrees: number;
+}
+
+/**
+ * Puts a local position on the earth: as far from the reference as it is in metres, in the direction in which it is.
+ * Returns longitude and latitude, with the position's z if it has one.
+ */
+export function placeLocal(position: readonly number[], { global, local, clockwiseDegrees }: Reference): number[] {
+  const [x = 0, y = 0, z] = position;
+  const east = x - (local[0] ?? 0);
+  const north = y - (local[1] ?? 0);
+  const bearing = (Math.atan2(east, north) * 180) / Math.PI + clockwiseDegrees;
+  const out: [number, number] = [0, 0];
+  destination(global[0] ?? 0, global[1] ?? 0, bearing, Math.hypot(east, north), out);
+  const placed = [roundDegrees(out[0]), roundDegrees(out[1])];
+  return z === undefined ? placed : [...placed, z];
+}
+
+/** Area in square metres (Karney's) that a ring of places encloses, in either direction. */
+export function ringSquareMetres(ring: readonly { readonly lon: number; readonly lat: number }[]): number {
+  const polygon = WGS84.Polygon(false);
+  for (const { lon, lat } of ring) polygon.AddPoint(lat, lon);
+  return Math.abs(polygon.Compute(false, true).area ?? 0);
 }
 
 /** Writes longitude and latitude of the place some metres to the east and north of another. */
@@ -107,16 +112,16 @@ export type Displace = (eastMetres: number, northMetres: number, out: [number, n
  * unwrapped around that of the place: they may go beyond ±180.
  */
 export function displacer(lon: number, lat: number, reachMetres: number): Displace {
-  const sine = Math.sin(lat * DEGREE);
-  const cosine = Math.cos(lat * DEGREE);
+  const sine = Math.sin(lat * RADIANS);
+  const cosine = Math.cos(lat * RADIANS);
   if (!(reachMetres <= DISPLACED_METRES * cosine))
     return (east, north, out) => displaceExactly(lon, lat, east, north, out);
   const w = Math.sqrt(1 - ECCENTRICITY_SQUARED * sine * sine);
   const acrossRadius = EQUATOR_RADIUS / w;
   const alongRadius = (EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w * w * w);
   const tangent = sine / cosine;
-  const lonPerMetre = 1 / (acrossRadius * cosine * DEGREE);
-  const latPerMetre = 1 / (alongRadius * DEGREE);
+  const lonPerMetre = 1 / (acrossRadius * cosine * RADIANS);
+  const latPerMetre = 1 / (alongRadius * RADIANS);
   // Second order: meridians converge on the way north, and the way east bends towards the equator.
   const convergence = tangent / acrossRadius;
   const bend = (latPerMetre * tangent) / (2 * acrossRadius);
@@ -127,7 +132,7 @@ export function displacer(lon: number, lat: number, reachMetres: number): Displa
 }
 
 function displaceExactly(lon: number, lat: number, east: number, north: number, out: [number, number]): void {
-  destination(lon, lat, Math.atan2(east, north) / DEGREE, Math.hypot(east, north), out);
+  destination(lon, lat, Math.atan2(east, north) / RADIANS, Math.hypot(east, north), out);
   out[0] = lon + wrapLongitude(out[0] - lon);
 }
 

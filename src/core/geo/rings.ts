@@ -1,3 +1,5 @@
+import { edgeTurn } from './longitude.ts';
+
 /**
  * Rings of a polygon as flat arrays x, y, x, y …
  *
@@ -50,9 +52,7 @@ class FlatRing {
     const { length } = this;
     if (length === 0) return lon;
     const step = lon - (this.#values[length - 2] as number);
-    if (Math.abs(step) <= 180) return lon;
-    const aroundTheWorld = step % 360 === 0 && lat === this.#values[length - 1];
-    return aroundTheWorld ? lon : lon - 360 * Math.round(step / 360);
+    return lon - edgeTurn(step, lat === this.#values[length - 1]);
   }
 
   close(geographic: boolean): void {
@@ -121,11 +121,6 @@ export function alignHoles(rings: readonly Float64Array[]): Float64Array[] {
   return [exterior, ...aligned];
 }
 
-/** A longitude within -180 (included) and 180. */
-export function wrapLongitude(lon: number): number {
-  return lon >= -180 && lon <= 180 ? lon : lon - 360 * Math.floor((lon + 180) / 360);
-}
-
 function middle(ring: Float64Array): number {
   let west = Number.POSITIVE_INFINITY;
   let east = Number.NEGATIVE_INFINITY;
@@ -134,4 +129,20 @@ function middle(ring: Float64Array): number {
     east = Math.max(east, ring[i] as number);
   }
   return (west + east) / 2;
+}
+
+/**
+ * Whether a closed ring of lon, lat, lon, lat … covers a place, its longitude being turned next to the ring. Counts the
+ * edges crossed on the way north.
+ */
+export function ringCovers(ring: Float64Array, place: { readonly lon: number; readonly lat: number }): boolean {
+  const lon = place.lon + 360 * Math.round((ring[0]! - place.lon) / 360);
+  let inside = false;
+  for (let i = 0; i + 3 < ring.length; i += 2) {
+    const [ax, ay, bx, by] = [ring[i]!, ring[i + 1]!, ring[i + 2]!, ring[i + 3]!];
+    if (ax > lon === bx > lon) continue;
+    const crossing = ay + ((lon - ax) / (bx - ax)) * (by - ay);
+    if (crossing > place.lat) inside = !inside;
+  }
+  return inside;
 }

@@ -1,33 +1,10 @@
-// hot: run for each motion, see bench/kernel/collisions.bench.ts
+// hot: run for each pair of neighbours, see bench/kernel/collisions.bench.ts
+import { ECCENTRICITY_SQUARED, MEAN_RADIUS, RADIANS } from './ellipsoid.ts';
+
 /**
- * Places as points in space: x, y, z in metres from the earth's centre, on the WGS 84 ellipsoid. There neither poles
- * nor the antimeridian are special, and the straight distance of two places is their distance on the ground to 1 µm
- * within a few hundred metres (it is shorter by the fraction d²/24R²).
- *
  * Shapes are compared in the plane that touches the earth at one of them. A place at distance d from the point of
  * contact lies there too close by the fraction d²/6R²: 1 µm at 500 m, 4 mm at 10 km.
  */
-const EQUATOR_RADIUS = 6378137;
-const FLATTENING = 1 / 298.257223563;
-const ECCENTRICITY_SQUARED = FLATTENING * (2 - FLATTENING);
-const MEAN_RADIUS = 6371008.8;
-const RADIANS = Math.PI / 180;
-
-/** Writes the place as x, y, z from `index` on. */
-export function toSpace(lon: number, lat: number, out: Float64Array, index: number): void {
-  const sinLat = Math.sin(lat * RADIANS);
-  const cosLat = Math.cos(lat * RADIANS);
-  const normal = EQUATOR_RADIUS / Math.sqrt(1 - ECCENTRICITY_SQUARED * sinLat * sinLat);
-  out[index] = normal * cosLat * Math.cos(lon * RADIANS);
-  out[index + 1] = normal * cosLat * Math.sin(lon * RADIANS);
-  out[index + 2] = normal * (1 - ECCENTRICITY_SQUARED) * sinLat;
-}
-
-/** Distance on the ground of two places whose straight distance is given. */
-export function groundMetres(straightMetres: number): number {
-  if (straightMetres < 1000) return straightMetres;
-  return 2 * MEAN_RADIUS * Math.asin(Math.min(1, straightMetres / (2 * MEAN_RADIUS)));
-}
 
 /** The plane that touches the earth at a place: x east, y north, in metres from there. */
 export interface TangentPlane {

@@ -1,7 +1,7 @@
 import { formatTime } from '../../model/time.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
-import type { PlaneTransform } from '../geo/plane_transform.ts';
+import type { PlaneTransform } from '../geo/crs.ts';
 import { viewTransform, writeInPlane } from '../zone/view.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import type { Place } from './place.ts';

@@ -1,8 +1,7 @@
 import type { Polygon } from '../../model/geojson.ts';
 import type { Footprint } from '../fence/fence_index.ts';
+import { MEAN_RADIUS } from '../geo/ellipsoid.ts';
 import { reachOf, turnedRing } from './shape.ts';
-
-const EARTH_RADIUS = 6_371_000;
 
 /** What a trackable says of its extent. */
 export interface Extent {
@@ -28,6 +27,6 @@ export function footprintOf(shape: Extent, lon: number, lat: number, courseDegre
  * length² · tan(latitude) / 8 earth radii, and vertices are placed to 2e-5.
  */
 function reachOnEarth(metres: number, lat: number): number {
-  const bulge = (metres * metres * Math.abs(Math.tan((lat * Math.PI) / 180))) / (2 * EARTH_RADIUS);
+  const bulge = (metres * metres * Math.abs(Math.tan((lat * Math.PI) / 180))) / (2 * MEAN_RADIUS);
   return metres * 1.0001 + bulge;
 }

@@ -1,6 +1,6 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
-import type { PlaneTransform } from '../geo/plane_transform.ts';
+import type { PlaneTransform } from '../geo/crs.ts';
 import { feature, locationIn, planeOf, positionOf, type ZoneLookup } from '../location/text.ts';
 import type { MotionTexts, TrackableState } from '../state.ts';
 import { pointInPlane, polygonInPlane } from '../zone/view.ts';

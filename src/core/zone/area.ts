@@ -1,6 +1,6 @@
-import geographic from 'geographiclib-geodesic';
 import type { Zone } from '../../model/zone.ts';
-import { type Corner, convexHull, cornersOf, isSimple } from './corners.ts';
+import { ringSquareMetres } from '../geo/geodesic.ts';
+import { convexHull, cornersOf, isSimple } from './corners.ts';
 import { isProximityZone, transformationType } from './zone_type.ts';
 
 /** Zones are replaced, never changed in place, so an area lives as long as its zone. */
@@ -25,11 +25,5 @@ function squareMetres(zone: Zone): number {
   const corners = cornersOf(zone);
   const hull = convexHull(corners);
   if (hull.length === 0) return 0;
-  return isSimple(corners) ? ringArea(corners) : -ringArea(hull);
-}
-
-function ringArea(corners: readonly Corner[]): number {
-  const polygon = geographic.Geodesic.WGS84.Polygon(false);
-  for (const { lon, lat } of corners) polygon.AddPoint(lat, lon);
-  return Math.abs(polygon.Compute(false, true).area ?? 0);
+  return isSimple(corners) ? ringSquareMetres(corners) : -ringSquareMetres(hull);
 }

@@ -1,4 +1,4 @@
-import { metresPerDegree } from '../geo/geodesic.ts';
+import { metresPerLatitude, metresPerLongitude } from '../geo/ellipsoid.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
 
 type Row = readonly number[];
@@ -19,8 +19,8 @@ export function shiftedControlPoints(rows: readonly Row[], from: Row, to: Row): 
   const [fromLon = 0, fromLat = 0] = from;
   const [toLon = 0, toLat = 0] = to;
   if (Math.abs(fromLat) > LATITUDE_MAX || Math.abs(toLat) > LATITUDE_MAX) return undefined;
-  const here = metresPerDegree(fromLat);
-  const there = metresPerDegree(toLat);
+  const eastScale = metresPerLongitude(fromLat) / metresPerLongitude(toLat);
+  const northScale = metresPerLatitude(fromLat) / metresPerLatitude(toLat);
   const shifted: number[][] = [];
   for (const [index, row] of rows.entries()) {
     if (index % 2 === 1) {
@@ -28,8 +28,8 @@ export function shiftedControlPoints(rows: readonly Row[], from: Row, to: Row): 
       continue;
     }
     const [lon = 0, lat = 0, ...height] = row;
-    const east = wrapLongitude(lon - fromLon) * (here.east / there.east);
-    const north = (lat - fromLat) * (here.north / there.north);
+    const east = wrapLongitude(lon - fromLon) * eastScale;
+    const north = (lat - fromLat) * northScale;
     if (Math.abs(toLat + north) > 90) return undefined;
     shifted.push([round(wrapLongitude(toLon + east)), round(toLat + north), ...height]);
   }

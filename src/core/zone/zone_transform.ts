@@ -1,9 +1,9 @@
 import { pathOf, show } from '../../model/show.ts';
 import type { Zone } from '../../model/zone.ts';
+import type { PlaneTransform } from '../geo/crs.ts';
 import { planeAround, projection } from '../geo/crs.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
 import { fitPlane, type PlaneFit, type PointPair } from '../geo/plane_fit.ts';
-import type { PlaneTransform } from '../geo/plane_transform.ts';
 import { transformationType } from './zone_type.ts';
 
 /**

@@ -1,9 +1,79 @@
 import type { Geos, PreparedPolygon } from '../../wasm/geos.ts';
 import type { Footprint, Region } from '../core/fence/fence_index.ts';
-import { Place } from '../core/geo/ecef.ts';
+import { chordMetres, longestArcMetres, SurfacePoint } from '../core/geo/ecef.ts';
+import { geodesicMetres } from '../core/geo/geodesic.ts';
+import { ringCovers } from '../core/geo/rings.ts';
 import { EdgeChain } from './edge_chain.ts';
 import { boxOfRings, contains, LEAST_SLACK_METRES, widened } from './lon_lat_box.ts';
-import type { Shape } from './shape.ts';
+
+/** The exact tests of a region against a footprint, whose position `place` is. */
+export interface Shape {
+  touches(footprint: Footprint, place: SurfacePoint): boolean;
+  distanceMetres(footprint: Footprint, place: SurfacePoint): number;
+  depthMetres(footprint: Footprint, place: SurfacePoint): number;
+  destroy(): void;
+}
+
+type Circle = Extract<Region, { kind: 'circle' }>;
+
+/** A circle on the ellipsoid: all places whose geodesic distance from the centre is at most the radius. */
+export class CircleShape implements Shape {
+  readonly #centre = new SurfacePoint();
+  readonly #radiusMetres: number;
+
+  constructor({ lon, lat, radiusMetres }: Circle) {
+    this.#centre.set(lon, lat);
+    this.#radiusMetres = radiusMetres;
+  }
+
+  // hot
+  touches(footprint: Footprint, place: SurfacePoint): boolean {
+    if (footprint.ring !== undefined) {
+      return this.#toRing(footprint.ring) <= this.#radiusMetres + LEAST_SLACK_METRES;
+    }
+    const limit = this.#radiusMetres + footprint.radiusMetres + LEAST_SLACK_METRES;
+    const chord = chordMetres(place, this.#centre);
+    if (chord > limit + ROUNDING_METRES) return false;
+    if (longestArcMetres(chord) + ROUNDING_METRES <= limit) return true;
+    return this.#geodesic(place) <= limit;
+  }
+
+  distanceMetres(footprint: Footprint, place: SurfacePoint): number {
+    const apart = footprint.ring === undefined ? this.#toPlace(place) : this.#toRing(footprint.ring);
+    const metres = apart - this.#radiusMetres - footprint.radiusMetres;
+    return this.touches(footprint, place) ? 0 : Math.max(metres, LEAST_SLACK_METRES);
+  }
+
+  depthMetres(footprint: Footprint, place: SurfacePoint): number {
+    let nearest = this.#toPlace(place);
+    const { ring } = footprint;
+    for (let i = 0; ring !== undefined && i < ring.length; i += 2) {
+      vertex.set(ring[i]!, ring[i + 1]!);
+      nearest = Math.min(nearest, this.#toPlace(vertex));
+    }
+    const metres = this.#radiusMetres - nearest + footprint.radiusMetres;
+    return this.touches(footprint, place) ? Math.max(metres, 0) : Math.min(metres, -LEAST_SLACK_METRES);
+  }
+
+  destroy(): void {}
+
+  /** Metres from the centre, to 1 µm. Between its bounds, chord and longest arc, the geodesic is found only if need be. */
+  #toPlace(place: SurfacePoint): number {
+    const chord = chordMetres(place, this.#centre);
+    return longestArcMetres(chord) - chord < 1e-6 ? chord : this.#geodesic(place);
+  }
+
+  #geodesic({ lon, lat }: SurfacePoint): number {
+    return geodesicMetres(lon, lat, this.#centre.lon, this.#centre.lat);
+  }
+
+  #toRing(ring: Float64Array): number {
+    return ringCovers(ring, this.#centre) ? 0 : new EdgeChain([ring]).nearest(this.#centre, Number.POSITIVE_INFINITY);
+  }
+}
+
+/** Rounding of chords of places on the earth, generously. */
+const ROUNDING_METRES = 1e-8;
 
 type Polygon = Extract<Region, { kind: 'polygon' }>;
 
@@ -28,20 +98,20 @@ export class PolygonShape implements Shape {
   }
 
   // hot
-  touches(footprint: Footprint, place: Place): boolean {
+  touches(footprint: Footprint, place: SurfacePoint): boolean {
     if (footprint.ring !== undefined) return this.#touchesRing(footprint.ring);
     if (this.#covers(place)) return true;
     const ceiling = footprint.radiusMetres + this.#slackMetres;
     return this.#edgeChain().nearest(place, ceiling) <= ceiling;
   }
 
-  distanceMetres(footprint: Footprint, place: Place): number {
+  distanceMetres(footprint: Footprint, place: SurfacePoint): number {
     if (this.touches(footprint, place)) return 0;
     if (footprint.ring !== undefined) return Math.max(this.#toRing(footprint.ring, Infinity), LEAST_SLACK_METRES);
     return this.#edgeChain().nearest(place, Infinity) - footprint.radiusMetres;
   }
 
-  depthMetres(footprint: Footprint, place: Place): number {
+  depthMetres(footprint: Footprint, place: SurfacePoint): number {
     let deepest = this.#depth(place) + footprint.radiusMetres;
     const { ring } = footprint;
     for (let i = 0; ring !== undefined && i < ring.length; i += 2) {
@@ -58,14 +128,14 @@ export class PolygonShape implements Shape {
   }
 
   /** Metres from the nearest edge, negative outside. */
-  #depth(place: Place): number {
+  #depth(place: SurfacePoint): number {
     const metres = this.#edgeChain().nearest(place, Infinity);
     return this.#covers(place) ? metres : -metres;
   }
 
   /** Whether the place, at any of the longitudes that name it, is inside or on the edge. */
   // hot
-  #covers({ lon, lat }: Place): boolean {
+  #covers({ lon, lat }: SurfacePoint): boolean {
     const polygon = this.#polygon();
     const first = lon + 360 * Math.ceil((this.#west - lon) / 360 - 1e-12);
     for (let x = first; x <= this.#east + 1e-9; x += 360) {
@@ -120,8 +190,6 @@ export class PolygonShape implements Shape {
   }
 }
 
-const vertex = new Place();
-
 /** Least and greatest longitude of a ring, unwrapped. */
 function bounds(ring: Float64Array): [west: number, east: number] {
   let [west, east] = [Infinity, -Infinity];
@@ -131,3 +199,5 @@ function bounds(ring: Float64Array): [west: number, east: number] {
   }
   return [west, east];
 }
+
+const vertex = new SurfacePoint();

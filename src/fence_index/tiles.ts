@@ -1,8 +1,7 @@
 import type { Footprint, Nearby } from '../core/fence/fence_index.ts';
-import { DEGREES_PER_METRE } from '../core/geo/ecef.ts';
-import { RADIANS } from '../core/geo/ellipsoid.ts';
-import { wrapLongitude } from '../core/geo/rings.ts';
-import type { LonLatBox } from './lon_lat_box.ts';
+import { DEGREES_PER_METRE, RADIANS } from '../core/geo/ellipsoid.ts';
+import { wrapLongitude } from '../core/geo/longitude.ts';
+import { type LonLatBox, overlap } from './lon_lat_box.ts';
 
 /**
  * Tiles divide the earth, at each level into rows of 180°/2^level and each row into columns about as wide. A tile has
@@ -43,6 +42,69 @@ export class Tile implements Nearby, LonLatBox {
     return apart + reachMetres * this.#lonPerMetre <= this.halfWidth;
   }
 }
+
+/**
+ * The tiles that objects were in lately, by their key. Bounded: half of the room is for new tiles, and when it is full
+ * the older half is forgotten. A tile that is asked for again counts as new.
+ */
+export class TileCache {
+  readonly #halfWeight: number;
+  #young = new Map<number, Tile>();
+  #old = new Map<number, Tile>();
+  #weight = 0;
+
+  /** `weight` is the number of tiles, plus one for every sixteen slots in them, that may be kept. */
+  constructor(weight: number) {
+    this.#halfWeight = weight / 2;
+  }
+
+  get(key: number): Tile | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
+  }
+
+  set(key: number, tile: Tile): void {
+    if (this.#weight >= this.#halfWeight) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#weight = 0;
+    }
+    this.#young.set(key, tile);
+    this.#weight += 1 + tile.slots.length / 16;
+  }
+}
+
+/**
+ * The latest changes of fences, as the boxes that they concern. A tile looked up before them still holds when none of
+ * them overlaps it, so one changed fence does not cost every object a new search.
+ */
+export class ChangeLog {
+  readonly #boxes: LonLatBox[] = [];
+  #version = 0;
+
+  /** Number of changes so far. */
+  get version(): number {
+    return this.#version;
+  }
+
+  add(box: LonLatBox): void {
+    this.#boxes[this.#version++ % REMEMBERED] = box;
+  }
+
+  /** Whether nothing has changed in the box since a version. False when that is too long ago to say. */
+  untouched(box: LonLatBox, since: number): boolean {
+    if (this.#version - since > REMEMBERED) return false;
+    for (let change = since; change < this.#version; change++) {
+      if (overlap(box, this.#boxes[change % REMEMBERED] as LonLatBox)) return false;
+    }
+    return true;
+  }
+}
+
+const REMEMBERED = 64;
 
 /** The finest level: rows of 1.2 m. */
 export const FINEST_LEVEL = 24;
