@@ -1,7 +1,7 @@
 import type { Item } from '../src/core/item.ts';
 import type { AcceptedLocation } from '../src/core/location/accepted.ts';
 import { ReceivedLocation } from '../src/core/location/received.ts';
-import { newRecordRoom, type RecordRoom, recordBytesMax, writeRecord } from '../src/core/location/record.ts';
+import { type RecordBuffer, recordBytesMax, writeRecord } from '../src/core/location/record.ts';
 
 /**
  * Locations on their way to a shard, as bytes.
@@ -40,7 +40,7 @@ export interface LocationRun {
   readonly bytes: Uint8Array;
 }
 
-interface Chunk extends RecordRoom {
+interface Chunk extends RecordBuffer {
   names: string[];
   readonly placeOf: Map<string, number>;
   used: number;
@@ -135,20 +135,26 @@ export function unpackedRuns(runs: readonly (Item | LocationRun)[]): Item[] {
 
 function readRun({ names, bytes }: LocationRun, items: Item[]): void {
   const { buffer, byteOffset, byteLength } = bytes;
-  const room = {
+  const records = {
     bytes: Buffer.from(buffer, byteOffset, byteLength),
     view: new DataView(buffer, byteOffset, byteLength),
   };
   let at = 0;
   while (at < byteLength) {
-    const location = new ReceivedLocation(room, at, names);
+    const location = new ReceivedLocation(records, at, names);
     items.push(location);
     at += location.recordBytes;
   }
 }
 
+/** Memory for records, in Node's own. */
+export function newRecordBuffer(length: number): RecordBuffer {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  return { bytes, view: new DataView(bytes.buffer) };
+}
+
 function newChunk(length: number): Chunk {
-  return { ...newRecordRoom(length), names: [], placeOf: new Map(), used: 0, waiting: 0 };
+  return { ...newRecordBuffer(length), names: [], placeOf: new Map(), used: 0, waiting: 0 };
 }
 
 function placeOf(chunk: Chunk, name: string): number {

@@ -5,13 +5,14 @@ import { openShard } from '../src/core/shard.ts';
 import { openFenceIndex } from '../src/fence_index/fence_index.ts';
 import { blocksOf } from '../src/model/event_block.ts';
 import { garbageCollector } from './garbage.ts';
+import { newRecordBuffer } from './location_protocol.ts';
 import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from './protocol.ts';
 import { bytesOf, type SharedMemory } from './shared_memory.ts';
 import { warmShard } from './warm_shard.ts';
 
 /** One shard of the hub: unpacks a batch, steps, and packs the outcome. No bytes at all: it may rest. */
 const { shared, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
-const shard = openShard({ ...settings, index: await openFenceIndex(), newId: randomUUID });
+const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: randomUUID });
 const collectGarbage = garbageCollector();
 warmShard(await openFenceIndex());
 

@@ -6,6 +6,7 @@ import { openShard } from '../src/core/shard.ts';
 import { blocksOf } from '../src/model/event_block.ts';
 import type { Location } from '../src/model/location.ts';
 import type { Topic, Variant } from '../src/model/topics.ts';
+import { newRecordBuffer } from './location_protocol.ts';
 import { packForNow, packInto } from './protocol.ts';
 
 const ROUNDS = 4;
@@ -50,7 +51,7 @@ const WORLD: readonly Item[] = [
  * the first time. `index` is one without fences.
  */
 export function warmShard(index: FenceIndex): void {
-  const shard = openShard({ index, newId: () => ID, ...SETTINGS });
+  const shard = openShard({ index, newBuffer: newRecordBuffer, newId: () => ID, ...SETTINGS });
   shard.step({ nowMs: 0, items: WORLD, rowsMax: 0 });
   const area = new Uint8Array(1 << 16);
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
@@ -73,5 +74,5 @@ function itemOf(atMs: number): Item {
     provider_type: 'uwb',
   };
   const accepted = accept(location, { providerId: ID, source: ID, crs: 'EPSG:4326', generatedMs: atMs });
-  return received(accepted, { seq: atMs, receivedMs: atMs, generatedMs: atMs });
+  return received(accepted, { seq: atMs, receivedMs: atMs, generatedMs: atMs }, newRecordBuffer);
 }

@@ -4,6 +4,7 @@ import { openShard } from '../../src/core/shard.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
+import { newRecordBuffer } from '../../workers/location_protocol.ts';
 import { providerId } from '../load/plan.ts';
 import { polygonFences } from '../profiles/site.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';
@@ -41,6 +42,7 @@ function step(name: string, summary: string, scene: Scene): Kernel {
 async function prepare({ topics, areTracked }: Scene): Promise<Calls> {
   const shard = openShard({
     index: await openFenceIndex(),
+    newBuffer: newRecordBuffer,
     newId: randomUUID,
     collisionsByDefault: false,
     providerInTrackableEvents: false,

@@ -5,7 +5,7 @@ import { Places } from '../../src/core/location/places.ts';
 import { locationText } from '../../src/core/location/text.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
 import { Homes } from '../../src/shards/homes.ts';
-import { LocationPacker } from '../../workers/location_protocol.ts';
+import { LocationPacker, newRecordBuffer } from '../../workers/location_protocol.ts';
 import { packBatch, unpackBatch } from '../../workers/protocol.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';
 import { inBatches, type Kernel, repeated } from './kernel.ts';
@@ -82,7 +82,7 @@ export const WAY_IN: readonly Kernel[] = [
     summary: 'the text of a placed location',
     prepare() {
       const bodies = new Bodies(SITE);
-      const places = new Places();
+      const places = new Places(newRecordBuffer);
       const nobody = { zone: undefined, trackables: [], timing: UNSET, previous: undefined };
       return inBatches(
         BODY_LOCATIONS,

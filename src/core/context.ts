@@ -3,6 +3,7 @@ import type { EventText, Topic } from '../model/topics.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
 import type { ZoneMove } from './handlers/take_along.ts';
 import type { Answer, HandedOver, LastKnownRow } from './item.ts';
+import type { NewRecordBuffer } from './location/record.ts';
 import type { ZoneLookup } from './location/text.ts';
 import type { Motion } from './motion/motion.ts';
 import type { Counts } from './outcome.ts';
@@ -12,6 +13,8 @@ import type { WantedVariant } from './wanted.ts';
 /** What a shard is opened with. */
 export interface ShardOptions {
   readonly index: FenceIndex;
+  /** Makes the memory that locations are kept in. */
+  readonly newBuffer: NewRecordBuffer;
   /** Makes the ids of events: UUIDs. */
   readonly newId: () => string;
   /** Whether trackables take part in collisions that do not say so themselves. */

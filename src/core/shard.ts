@@ -45,7 +45,7 @@ export interface Batch {
 
 /** Opens an empty shard. */
 export function openShard(options: ShardOptions): Shard {
-  const state = emptyState();
+  const state = emptyState(options.newBuffer);
   const { index } = options;
   const context: ShardContext = {
     options,

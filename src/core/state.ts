@@ -8,6 +8,7 @@ import type { OwnTiming, Timing } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
 import type { Place } from './location/place.ts';
 import { Places } from './location/places.ts';
+import type { NewRecordBuffer } from './location/record.ts';
 import { type Ranking, UNRANKED } from './rules/evaluate.ts';
 import { Followers } from './zone/followers.ts';
 import { ZoneTable } from './zone/zone_table.ts';
@@ -122,7 +123,7 @@ export interface FenceTexts {
   readonly properties: string;
 }
 
-export function emptyState(): ShardState {
+export function emptyState(newBuffer: NewRecordBuffer): ShardState {
   return {
     zones: new ZoneTable(),
     followers: new Followers(),
@@ -135,7 +136,7 @@ export function emptyState(): ShardState {
     trackables: new Map(),
     assigned: new Map(),
     carried: new Map(),
-    places: new Places(),
+    places: new Places(newBuffer),
     deadlines: new DeadlineHeap(),
     dirty: new Set(),
     urgent: new Set(),

@@ -6,6 +6,7 @@ import { accept } from '../../src/core/location/accepted.ts';
 import type { Place } from '../../src/core/location/place.ts';
 import { Places } from '../../src/core/location/places.ts';
 import { received } from '../../src/core/location/received.ts';
+import { newRecordBuffer } from '../../workers/location_protocol.ts';
 import { T0 } from '../support/shard_bench.ts';
 
 const IDS = ['a', 'b', 'c', 'ü', 'a longer one than the others'];
@@ -17,7 +18,7 @@ function placeOf(places: Places, id: string, seq: number, textLength: number): P
   const value = { position, source: 's', provider_type: 'uwb' as const, floor: -seq, properties: { note } };
   const accepted = accept(value, { providerId: id, source: 's', crs: 'EPSG:4326', generatedMs: T0 });
   return places.take(
-    received(accepted, { seq, receivedMs: T0 + seq, generatedMs: T0 }),
+    received(accepted, { seq, receivedMs: T0 + seq, generatedMs: T0 }, newRecordBuffer),
     { lon: 8 + seq / 1e6, lat: 50, floor: -seq, keyMs: T0 - seq, speed: undefined, course: seq },
     { providerId: id, source: 's', zone: undefined, timing: UNSET, trackables: [`${seq}`], isLocal: false },
   );
@@ -55,7 +56,7 @@ const step = fc.array(
 test('a place says the same as long as an object is at it, and until the step is over in which the last one left', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ step, tidies: fc.boolean() }), { maxLength: 12 }), (steps) => {
-      const places = new Places();
+      const places = new Places(newRecordBuffer);
       const objects = Array.from({ length: 6 }, (): { place: Place | undefined } => ({ place: undefined }));
       const expected = new Map<Place, unknown>();
       let seq = 0;
@@ -83,7 +84,7 @@ test('a place says the same as long as an object is at it, and until the step is
 });
 
 test('objects that move need no more room than they needed at first', () => {
-  const places = new Places();
+  const places = new Places(newRecordBuffer);
   const objects = Array.from({ length: 100 }, (): { place: Place | undefined } => ({ place: undefined }));
   const seen = new Set<Place>();
   for (let seq = 1; seq <= 50; seq++) {

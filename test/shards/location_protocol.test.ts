@@ -5,7 +5,7 @@ import type { Item } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { type ReceivedLocation, received } from '../../src/core/location/received.ts';
 import { PROVIDER_TYPES } from '../../src/model/location.ts';
-import { type LaneItem, LocationPacker } from '../../workers/location_protocol.ts';
+import { type LaneItem, LocationPacker, newRecordBuffer } from '../../workers/location_protocol.ts';
 import { packBatch, unpackBatch } from '../../workers/protocol.ts';
 import { T0 } from '../support/shard_bench.ts';
 
@@ -88,7 +88,7 @@ test('what waits in a lane comes to the shard as it was sent, in its order, howe
           return {
             item: { location, ...stamp },
             lane: packer.pack(location, seq, stamp),
-            again: received(location, stamp),
+            again: received(location, stamp, newRecordBuffer),
           };
         });
       });

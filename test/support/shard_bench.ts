@@ -13,6 +13,7 @@ import type { EventText, Variant } from '../../src/model/topics.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import type { Telling as OtherTelling } from '../../src/shards/shards.ts';
+import { newRecordBuffer } from '../../workers/location_protocol.ts';
 import { HALL } from './hall.ts';
 
 /** Start of all simulated time. */
@@ -67,6 +68,7 @@ export class ShardBench {
     return new ShardBench((newId) =>
       openShard({
         index,
+        newBuffer: newRecordBuffer,
         newId,
         collisionsByDefault: options.collisionsByDefault ?? true,
         providerInTrackableEvents: options.providerInTrackableEvents ?? false,
@@ -131,7 +133,7 @@ export type Telling = OtherTelling | LocationTelling;
 /** What a shard is told, with its number and the time of receipt in milliseconds since 1970. */
 export function itemOf(telling: Telling, seq: number, receivedMs: number): Item {
   if (telling.kind !== 'location') return { ...telling, seq, receivedMs } as Item;
-  return received(telling.location, { seq, receivedMs, generatedMs: telling.generatedMs });
+  return received(telling.location, { seq, receivedMs, generatedMs: telling.generatedMs }, newRecordBuffer);
 }
 
 /** A location in EPSG:4326 as it comes from ingest, generated at `second`. */

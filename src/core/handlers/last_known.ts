@@ -92,7 +92,7 @@ function revive(
   { seq, holdMs, receivedMs }: Item & { kind: 'restore' },
 ): void {
   const { state } = context;
-  const place = placeOfProvider(state, object, row) ?? placeOf(state, row);
+  const place = placeOfProvider(state, object, row) ?? placeOf(context, row);
   const isTakenOff = object.kind === 'trackable' && wasTakenOff(object, place);
   if (object.kind === 'provider') state.places.put(object, place);
   else if (!isTakenOff) {
@@ -147,7 +147,7 @@ function placeOfProvider(
   });
 }
 
-function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place {
+function placeOf({ state, options }: ShardContext, row: LastKnownRow & { gone?: false }): Place {
   const { local, ...value } = parseKeeping(row.location) as KeptLocation;
   const { provider_id: providerId, source, trackables, speed, course } = value;
   const [lon, lat, ...height] = value.position.coordinates as [number, number];
@@ -156,7 +156,7 @@ function placeOf(state: ShardState, row: LastKnownRow & { gone?: false }): Place
   const sent = local === undefined ? accepted : { ...accepted, coordinates: [...local, ...height] };
   const zone = state.zones.find(source);
   const place = state.places.take(
-    received(sent, { seq: 0, receivedMs, generatedMs: keyMs }),
+    received(sent, { seq: 0, receivedMs, generatedMs: keyMs }, options.newBuffer),
     { lon, lat, floor: value.floor ?? 0, keyMs, speed: speed ?? undefined, course: course ?? undefined },
     {
       providerId,

@@ -2,7 +2,7 @@ import type { ElevationRef } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { ReceivedLocation } from './received.ts';
-import { LocationRecord, orUndefined, type RecordRoom } from './record.ts';
+import { LocationRecord, orUndefined, type RecordBuffer } from './record.ts';
 
 /** In front of the record lies what was derived from it, as f64: NaN for a speed or course that nobody knows. */
 const [LON, LAT, FLOOR, KEY, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
@@ -37,7 +37,7 @@ export interface Derived {
 }
 
 /**
- * Where an object was last: the record of a location with what was derived from it, in room that is used again
+ * Where an object was last: the record of a location with what was derived from it, in memory that is used again
  * (places.ts). But for what its provider sets, it does not change as long as an object is at it, or the step lasts in
  * which the last one left.
  */
@@ -52,20 +52,20 @@ export class Place extends LocationRecord implements PlaceContext, Derived {
   holders = 0;
   /** Whether it is looked at when the step is over. */
   isTouched = false;
-  /** Bytes of its room. */
+  /** Bytes that it may have. */
   readonly capacity: number;
 
-  constructor(room: RecordRoom, start: number, capacity: number) {
-    super(room, start + DERIVED_BYTES);
+  constructor(buffer: RecordBuffer, start: number, capacity: number) {
+    super(buffer, start + DERIVED_BYTES);
     this.capacity = capacity;
   }
 
   get lon(): number {
-    return this.room.view.getFloat64(this.at + LON, true);
+    return this.buffer.view.getFloat64(this.at + LON, true);
   }
 
   get lat(): number {
-    return this.room.view.getFloat64(this.at + LAT, true);
+    return this.buffer.view.getFloat64(this.at + LAT, true);
   }
 
   get z(): number | undefined {
@@ -73,19 +73,19 @@ export class Place extends LocationRecord implements PlaceContext, Derived {
   }
 
   get floor(): number {
-    return this.room.view.getFloat64(this.at + FLOOR, true);
+    return this.buffer.view.getFloat64(this.at + FLOOR, true);
   }
 
   get keyMs(): number {
-    return this.room.view.getFloat64(this.at + KEY, true);
+    return this.buffer.view.getFloat64(this.at + KEY, true);
   }
 
   get speed(): number | undefined {
-    return orUndefined(this.room.view.getFloat64(this.at + SPEED, true));
+    return orUndefined(this.buffer.view.getFloat64(this.at + SPEED, true));
   }
 
   get course(): number | undefined {
-    return orUndefined(this.room.view.getFloat64(this.at + COURSE, true));
+    return orUndefined(this.buffer.view.getFloat64(this.at + COURSE, true));
   }
 
   get elevationRef(): ElevationRef {
@@ -95,8 +95,8 @@ export class Place extends LocationRecord implements PlaceContext, Derived {
   /** Becomes the place of a location. */
   // hot
   write(location: ReceivedLocation, derived: Derived, context: PlaceContext): void {
-    location.copyTo(this.room, this.at);
-    const { view } = this.room;
+    location.copyTo(this.buffer, this.at);
+    const { view } = this.buffer;
     view.setFloat64(this.at + LON, derived.lon, true);
     view.setFloat64(this.at + LAT, derived.lat, true);
     view.setFloat64(this.at + FLOOR, derived.floor, true);
@@ -108,25 +108,25 @@ export class Place extends LocationRecord implements PlaceContext, Derived {
 
   /** Takes over the bytes of another place. */
   read(bytes: Uint8Array, context: PlaceContext): void {
-    this.room.bytes.set(bytes, this.at - DERIVED_BYTES);
+    this.buffer.bytes.set(bytes, this.at - DERIVED_BYTES);
     this.belong(context);
   }
 
   /** Becomes another place on the earth, before an object is at it. */
   locate(lon: number, lat: number): void {
-    this.room.view.setFloat64(this.at + LON, lon, true);
-    this.room.view.setFloat64(this.at + LAT, lat, true);
+    this.buffer.view.setFloat64(this.at + LON, lon, true);
+    this.buffer.view.setFloat64(this.at + LAT, lat, true);
   }
 
   /** What was derived, and the record, where they lie. */
   get bytes(): Uint8Array {
-    return this.room.bytes.subarray(this.at - DERIVED_BYTES, this.at + this.recordBytes);
+    return this.buffer.bytes.subarray(this.at - DERIVED_BYTES, this.at + this.recordBytes);
   }
 
-  /** Lies in other room from now on. */
-  move(room: RecordRoom, start: number): void {
-    room.bytes.set(this.bytes, start);
-    this.room = room;
+  /** Lies in another buffer from now on. */
+  move(buffer: RecordBuffer, start: number): void {
+    buffer.bytes.set(this.bytes, start);
+    this.buffer = buffer;
     this.at = start + DERIVED_BYTES;
   }
 

@@ -1,13 +1,13 @@
 import type { Zone } from '../../model/zone.ts';
 import { DERIVED_BYTES, type Derived, Place, type PlaceContext } from './place.ts';
 import type { ReceivedLocation } from './received.ts';
-import { newRecordRoom, type RecordRoom } from './record.ts';
+import type { NewRecordBuffer, RecordBuffer } from './record.ts';
 
-/** Places get room in steps of so many bytes: one that was left fits the next location nearly always. */
+/** Memory is given out in steps of so many bytes: one that was left fits the next location nearly always. */
 const STEP_BYTES = 64;
-/** Larger places have room of their own, which is not used again. */
+/** Larger places have a buffer of their own, which is not used again. */
 const SHARED_MAX_BYTES = 4096;
-const ROOM_BYTES = 1 << 20;
+const BUFFER_BYTES = 1 << 20;
 
 /** Who is at a place. */
 interface Holder {
@@ -16,17 +16,23 @@ interface Holder {
 
 /**
  * All places of a shard. Each location replaces the place of its provider: as objects of the heap places would live just
- * long enough to be copied by each collection of garbage. So the room of a place that nobody is at any more is used
- * again, once the step is over.
+ * long enough to be copied by each collection of garbage. So the memory of a place that nobody is at any more is
+ * used again, once the step is over.
  */
 export class Places {
-  /** Places that nobody is at, by steps of room. */
+  /** Places that nobody is at, by steps of memory. */
   #free: Place[][] = [];
   readonly #touched: Place[] = [];
-  #room: RecordRoom = newRecordRoom(0);
+  #buffer: RecordBuffer;
   #used = 0;
   #made = 0;
   #freed = 0;
+  readonly #newBuffer: NewRecordBuffer;
+
+  constructor(newBuffer: NewRecordBuffer) {
+    this.#newBuffer = newBuffer;
+    this.#buffer = newBuffer(0);
+  }
 
   /** How many places somebody is at. */
   get size(): number {
@@ -83,11 +89,11 @@ export class Places {
     this.#touched.length = 0;
   }
 
-  /** Gives back room that is not used, when it is much; given all objects, between two steps. */
+  /** Gives back memory that is not used, when it is much; given all objects, between two steps. */
   tidy(objects: Iterable<Holder>): void {
     if (this.#freed * 2 < this.#made) return;
     this.#free = [];
-    this.#room = newRecordRoom(0);
+    this.#buffer = this.#newBuffer(0);
     this.#used = 0;
     this.#made = 0;
     this.#freed = 0;
@@ -96,7 +102,7 @@ export class Places {
       if (place === undefined || moved.has(place)) continue;
       moved.add(place);
       this.#made++;
-      if (place.capacity <= SHARED_MAX_BYTES) place.move(...this.#roomOf(place.capacity));
+      if (place.capacity <= SHARED_MAX_BYTES) place.move(...this.#memoryOf(place.capacity));
     }
   }
 
@@ -106,7 +112,7 @@ export class Places {
     let place = this.#free[steps]?.pop();
     if (place === undefined) {
       const capacity = steps * STEP_BYTES;
-      place = new Place(...this.#roomOf(capacity), capacity);
+      place = new Place(...this.#memoryOf(capacity), capacity);
       this.#made++;
     } else this.#freed--;
     this.#touch(place);
@@ -132,14 +138,14 @@ export class Places {
     else free.push(place);
   }
 
-  #roomOf(capacity: number): [room: RecordRoom, start: number] {
-    if (capacity > SHARED_MAX_BYTES) return [newRecordRoom(capacity), 0];
-    if (this.#used + capacity > this.#room.bytes.length) {
-      this.#room = newRecordRoom(ROOM_BYTES);
+  #memoryOf(capacity: number): [buffer: RecordBuffer, start: number] {
+    if (capacity > SHARED_MAX_BYTES) return [this.#newBuffer(capacity), 0];
+    if (this.#used + capacity > this.#buffer.bytes.length) {
+      this.#buffer = this.#newBuffer(BUFFER_BYTES);
       this.#used = 0;
     }
     const start = this.#used;
     this.#used += capacity;
-    return [this.#room, start];
+    return [this.#buffer, start];
   }
 }
