@@ -1,6 +1,6 @@
 import type { CollisionReply, PackedMotions, ShardReply } from '../workers/protocol.ts';
-import type { ZoneMove } from './core/handlers/take_along.ts';
 import type { KeptRow } from './core/item.ts';
+import type { ZoneMove } from './core/zone/following.ts';
 import type { HubCounts } from './counts.ts';
 import { InTurn } from './fanout/in_turn.ts';
 import type { EventBlock } from './model/event_block.ts';

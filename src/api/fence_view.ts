@@ -1,6 +1,5 @@
 import { localPlane } from '../core/fence/fence_plane.ts';
-import type { PlaneTransform } from '../core/geo/crs.ts';
-import { projection } from '../core/geo/crs.ts';
+import { type PlaneTransform, projection } from '../core/geo/crs.ts';
 import { wrapLongitude } from '../core/geo/longitude.ts';
 import { roundDegrees, roundMetres } from '../core/geo/rounding.ts';
 import { type Convert, pointInPlane, polygonInPlane } from '../core/zone/view.ts';

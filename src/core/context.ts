@@ -1,7 +1,6 @@
 import type { SetBack } from '../model/set_back.ts';
 import type { EventText, Topic } from '../model/topics.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
-import type { ZoneMove } from './handlers/take_along.ts';
 import type { Answer, HandedOver, LastKnownRow } from './item.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 import type { ZoneLookup } from './location/text.ts';
@@ -9,6 +8,7 @@ import type { Motion } from './motion/motion.ts';
 import type { Counts } from './outcome.ts';
 import type { ShardState } from './state.ts';
 import type { WantedVariant } from './wanted.ts';
+import type { ZoneMove } from './zone/following.ts';
 
 /** What a shard is opened with. */
 export interface ShardOptions {

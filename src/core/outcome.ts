@@ -1,7 +1,7 @@
 import type { EventText } from '../model/topics.ts';
-import type { ZoneMove } from './handlers/take_along.ts';
 import type { Answer, HandedOver, LastKnownRow } from './item.ts';
 import type { Motion } from './motion/motion.ts';
+import type { ZoneMove } from './zone/following.ts';
 
 /** What a step wants done. The caller stores the rows, publishes `events`, and hands `motions` to the collision stage. */
 export interface Outcome {

@@ -1,16 +1,16 @@
 import type { KeptFence } from '../model/fence.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
-import { DeadlineHeap } from './deadlines/heap.ts';
+import { DeadlineHeap } from './deadline_heap.ts';
 import type { Footprint, Nearby, Region } from './fence/fence_index.ts';
 import type { Membership } from './fence/membership.ts';
-import type { OwnTiming, Timing } from './fence/timing.ts';
+import { type OwnTiming, type Timing, UNSET } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
 import type { Place } from './location/place.ts';
 import { Places } from './location/places.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 import { type Ranking, UNRANKED } from './rules/evaluate.ts';
-import { Followers } from './zone/followers.ts';
+import { Followers } from './zone/following.ts';
 import { ZoneTable } from './zone/zone_table.ts';
 
 /** Everything that a shard knows. Plain values; the functions of core/ change it only within a step. */
@@ -143,4 +143,24 @@ export function emptyState(newBuffer: NewRecordBuffer): ShardState {
     gone: new Map(),
     rules: UNRANKED,
   };
+}
+
+/** The state of a provider, made at first sight. */
+export function providerState(state: ShardState, id: string): ProviderState {
+  let provider = state.providers.get(id);
+  if (provider === undefined) {
+    provider = {
+      kind: 'provider',
+      id,
+      entity: undefined,
+      timing: UNSET,
+      place: undefined,
+      members: [],
+      nearby: undefined,
+      holdMs: 0,
+      heapIndex: -1,
+    };
+    state.providers.set(id, provider);
+  }
+  return provider;
 }

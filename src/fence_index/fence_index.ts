@@ -5,8 +5,7 @@ import { DEGREES_PER_METRE, RADIANS } from '../core/geo/ellipsoid.ts';
 import { wrapLongitude } from '../core/geo/longitude.ts';
 import { FenceTree } from './fence_tree.ts';
 import { boxOfFootprint, boxOfRegion, type LonLatBox, overlap } from './lon_lat_box.ts';
-import type { Shape } from './shapes.ts';
-import { CircleShape, PolygonShape } from './shapes.ts';
+import { CircleShape, PolygonShape, type Shape } from './shapes.ts';
 import { ChangeLog, finestLevel, type Tile, TileCache, tileAt, tileSpot } from './tiles.ts';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DeadlineHeap } from '../../src/core/deadlines/heap.ts';
+import { DeadlineHeap } from '../../src/core/deadline_heap.ts';
 
 test('DeadlineHeap pops in order of time what was pushed last or earliest, each subject once', () => {
   const commands = fc.array(fc.tuple(fc.constantFrom('push', 'remove', 'pop'), fc.nat(9), fc.nat(20)), {

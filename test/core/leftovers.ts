@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { DeadlineHeap } from '../../src/core/deadlines/heap.ts';
+import { DeadlineHeap } from '../../src/core/deadline_heap.ts';
 import { Places } from '../../src/core/location/places.ts';
 import type { ShardState } from '../../src/core/state.ts';
-import { Followers } from '../../src/core/zone/followers.ts';
+import { Followers } from '../../src/core/zone/following.ts';
 import { ZoneTable } from '../../src/core/zone/zone_table.ts';
 
 /** Names and sizes of the collections of a shard's state that hold anything, whatever collections it has. */

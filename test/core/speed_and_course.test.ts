@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { destination, distanceAndBearing, geodesicMetres, initialBearing } from '../../src/core/geo/geodesic.ts';
-import { speedAndCourse } from '../../src/core/location/speed_and_course.ts';
+import { speedAndCourse } from '../../src/core/location/locate.ts';
 import { uniform } from '../support/uniform.ts';
 
 const SEED = { seed: 6378137, numRuns: 2000 };

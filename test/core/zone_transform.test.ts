@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { PlaneTransform } from '../../src/core/geo/crs.ts';
-import { projection } from '../../src/core/geo/crs.ts';
+import { type PlaneTransform, projection } from '../../src/core/geo/crs.ts';
 import { destination, geodesicMetres } from '../../src/core/geo/geodesic.ts';
 import {
   checkGroundControlPoints,

@@ -1,6 +1,6 @@
-import type { ZoneMove } from '../../src/core/handlers/take_along.ts';
 import type { KeptRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
+import type { ZoneMove } from '../../src/core/zone/following.ts';
 import { newCounts } from '../../src/counts.ts';
 import { Batch } from '../../src/fanout/batch.ts';
 import type { EventBlock } from '../../src/model/event_block.ts';

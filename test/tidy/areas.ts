@@ -16,11 +16,9 @@ const INNER = ['src/model', 'src/core'];
 const PROTOCOLS = ['workers/protocol.ts', 'workers/*_protocol.ts', 'workers/shared_memory.ts'];
 
 /** Rooms of the core with values and rules only: handlers use them, and they know of no handler. */
-const VALUES = ['collision', 'deadlines', 'fence', 'location', 'motion', 'rules', 'zone'].map(
-  (room) => `src/core/${room}`,
-);
+const VALUES = ['collision', 'fence', 'location', 'motion', 'rules', 'zone'].map((room) => `src/core/${room}`);
 /** What the core's rooms share. */
-const STATE = ['state', 'assignments', 'item', 'wanted'].map((name) => `src/core/${name}.ts`);
+const STATE = ['state', 'assignments', 'deadline_heap', 'item', 'wanted'].map((name) => `src/core/${name}.ts`);
 
 export const AREAS: readonly Area[] = [
   { path: 'src/model', mayImport: [], packages: ['typebox', 'typebox/compile'] },

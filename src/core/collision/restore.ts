@@ -2,9 +2,8 @@ import type { Motion, Moved } from '../motion/motion.ts';
 import type { Body } from './body.ts';
 import { type Contact, dueMs, type Hold, holdingOf, join, newContact, observe } from './contact.ts';
 import { areaOf, mayCollide } from './pairing.ts';
-import { putAt } from './presence.ts';
 import { type CollisionRow, motionsOf } from './row.ts';
-import type { CollisionState } from './state.ts';
+import { type CollisionState, putAt } from './state.ts';
 
 /**
  * What one stage takes over from another, which has ended with its hub or with its worker alone.

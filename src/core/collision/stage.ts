@@ -17,10 +17,9 @@ import { type Contact, dueMs, holdingOf, join, newContact, observe, otherOf, par
 import { collisionTexts } from './event_text.ts';
 import { collect, startSearch } from './grid.ts';
 import { areaOf, mayCollide } from './pairing.ts';
-import { putAt, takeAway } from './presence.ts';
 import { type Restoration, restore } from './restore.ts';
 import { type CollisionRow, goneRowOf, rowOf } from './row.ts';
-import { type CollisionState, newCollisionState, refreshRenderings } from './state.ts';
+import { type CollisionState, newCollisionState, putAt, refreshRenderings, takeAway } from './state.ts';
 
 export interface CollisionOptions {
   /** Makes the id of an event. */

@@ -1,6 +1,6 @@
 import { assignedTo } from '../assignments.ts';
 import type { Place } from '../location/place.ts';
-import { footprintOf } from '../motion/footprint.ts';
+import { footprintOf } from '../motion/shape.ts';
 import type { ProviderState, ShardState, TrackableState } from '../state.ts';
 import type { Seen, TimingChain } from './observe_fences.ts';
 import { type OwnTiming, UNSET } from './timing.ts';

@@ -7,13 +7,12 @@ import { soleTrackableTiming } from '../fence/seen.ts';
 import { type OwnTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import type { Place, PlaceContext } from '../location/place.ts';
-import type { ProviderState, ShardState, TrackableState } from '../state.ts';
+import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
 import { rowOf } from './last_known.ts';
 import { settle } from './move.ts';
-import { providerState } from './on_location.ts';
+import { schedule } from './on_deadline.ts';
 import { setTrackable } from './on_trackable.ts';
 import { chainsOf, retimeChanged } from './retime.ts';
-import { schedule } from './schedule.ts';
 
 /**
  * Objects move from shard to shard when their assignment changes. Their state goes along whole, with all timers

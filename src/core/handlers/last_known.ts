@@ -11,11 +11,10 @@ import { placeInZone } from '../location/locate.ts';
 import type { Place } from '../location/place.ts';
 import { received } from '../location/received.ts';
 import { locationText, membersIn } from '../location/text.ts';
-import type { ProviderState, ShardState, TrackableState } from '../state.ts';
+import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
 import { reportStanding, settle } from './move.ts';
 import { forgetRow } from './observe_anew.ts';
-import { providerState } from './on_location.ts';
-import { schedule } from './schedule.ts';
+import { schedule } from './on_deadline.ts';
 import { placesOf } from './significant_place.ts';
 
 /**

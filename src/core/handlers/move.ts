@@ -3,15 +3,15 @@ import type { Moment, ShardContext } from '../context.ts';
 import type { Footprint } from '../fence/fence_index.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { trackableSeen } from '../fence/seen.ts';
+import type { Item } from '../item.ts';
 import type { Place } from '../location/place.ts';
-import { footprintOf } from '../motion/footprint.ts';
+import { positionOf } from '../location/text.ts';
 import type { Moved } from '../motion/motion.ts';
-import type { ShardState, TrackableState } from '../state.ts';
-import { fireHeld } from './on_deadline.ts';
+import { footprintOf } from '../motion/shape.ts';
+import type { ShardState, TrackableState, Tracked } from '../state.ts';
+import { fireHeld, schedule } from './on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from './publish.ts';
-import { schedule } from './schedule.ts';
 import { significantPlace } from './significant_place.ts';
-import { takeAlong } from './take_along.ts';
 
 /** Where a trackable goes, with the order key of the location that makes it go, and when that is. */
 export interface Arrival {
@@ -153,4 +153,29 @@ function ancestorsOf(context: ShardContext, trackable: TrackableState): string[]
     parent = context.state.trackables.get(parent)?.entity.parent ?? undefined;
   }
   return ancestors;
+}
+
+/** Tells a new collision stage where the trackables are that the last one knew. */
+export function onStand(context: ShardContext, item: Item & { kind: 'stand' }): void {
+  for (const trackable of context.state.trackables.values()) {
+    if (trackable.colliding) reportStanding(context, trackable, item.seq);
+  }
+  context.draft.answers.push([item.id, { ids: [] }]);
+}
+
+/**
+ * An object has been located: says so of the zones that follow it, the last place of each step. A zone is never moved by
+ * a location in its own coordinates or at its own position, which it would run away from.
+ */
+export function takeAlong({ state, draft }: ShardContext, { kind, id }: Tracked, place: Place, seq: number): void {
+  for (const zoneId of state.followers.of(kind, id) ?? []) {
+    if (place.zone?.id === zoneId) continue;
+    draft.zoneMoves.set(zoneId, {
+      id: zoneId,
+      by: { kind, id },
+      seq,
+      position: positionOf(place),
+      floor: place.floor,
+    });
+  }
 }

@@ -1,9 +1,8 @@
-import { carriedBy } from '../assignments.ts';
+import { carriedBy, namingTrackables } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { leaveAll } from '../fence/observe_fences.ts';
 import type { ProviderState, TrackableState } from '../state.ts';
 import { isSame, moveTrackable, reportGone } from './move.ts';
-import { namingTrackables } from './naming_trackables.ts';
 import { fireHeld } from './on_deadline.ts';
 import { publishTrackableCrossings } from './publish.ts';
 import { type Sources, significantPlace } from './significant_place.ts';

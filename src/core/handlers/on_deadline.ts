@@ -1,9 +1,8 @@
 import type { ShardContext } from '../context.ts';
 import { expireFences, nextDeadlineMs } from '../fence/observe_fences.ts';
 import { providerTiming, trackableTiming } from '../fence/seen.ts';
-import type { ProviderState, ShardState, TrackableState } from '../state.ts';
+import type { ProviderState, ShardState, TrackableState, Tracked } from '../state.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
-import { schedule } from './schedule.ts';
 
 type Woken = ProviderState | TrackableState;
 
@@ -61,4 +60,11 @@ function expireObject(context: ShardContext, object: Woken, nowMs: number): void
     return;
   }
   publishTrackableCrossings(context, object, expireFences(object, nowMs, trackableTiming(object)));
+}
+
+/** Wakes an object when its next timer fires, but not before its hold is over. */
+export function schedule(state: ShardState, object: Tracked): void {
+  const at = nextDeadlineMs(object);
+  if (at === Number.POSITIVE_INFINITY) return;
+  state.deadlines.push(Math.max(at, object.holdMs), object);
 }

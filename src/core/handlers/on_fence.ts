@@ -2,8 +2,7 @@ import type { ShardContext } from '../context.ts';
 import { deleteFence, setFence } from '../fence/fences.ts';
 import type { Item } from '../item.ts';
 import type { ProviderState, TrackableState } from '../state.ts';
-import { reevaluate } from './reevaluate.ts';
-import type { Relocated } from './relocate.ts';
+import { type Relocated, reevaluate } from './reevaluate.ts';
 import { retimeOccupants } from './retime.ts';
 
 const NOBODY: Relocated = new Map();

@@ -2,15 +2,12 @@ import { assignedTo } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { providerSeen } from '../fence/seen.ts';
-import { UNSET } from '../fence/timing.ts';
 import { locate } from '../location/locate.ts';
 import type { ReceivedLocation } from '../location/received.ts';
-import type { ProviderState, ShardState } from '../state.ts';
-import { follow } from './move.ts';
-import { fireHeld } from './on_deadline.ts';
+import { providerState } from '../state.ts';
+import { follow, takeAlong } from './move.ts';
+import { fireHeld, schedule } from './on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from './publish.ts';
-import { schedule } from './schedule.ts';
-import { takeAlong } from './take_along.ts';
 
 /**
  * A location comes in. In this order: is it newer than the provider's last, where is it, who is interested, which
@@ -47,24 +44,4 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   if (state.followers.any) takeAlong(context, provider, place, seq);
   const arrival = { place, keyMs: place.keyMs, moment };
   for (const trackable of assigned.trackables) follow(context, trackable, arrival);
-}
-
-/** The state of a provider, made at first sight. */
-export function providerState(state: ShardState, id: string): ProviderState {
-  let provider = state.providers.get(id);
-  if (provider === undefined) {
-    provider = {
-      kind: 'provider',
-      id,
-      entity: undefined,
-      timing: UNSET,
-      place: undefined,
-      members: [],
-      nearby: undefined,
-      holdMs: 0,
-      heapIndex: -1,
-    };
-    state.providers.set(id, provider);
-  }
-  return provider;
 }

@@ -3,9 +3,8 @@ import type { Moment, ShardContext } from '../context.ts';
 import { leaveAll } from '../fence/observe_fences.ts';
 import { sameTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
-import type { ProviderState } from '../state.ts';
+import { type ProviderState, providerState } from '../state.ts';
 import { forgetRow, observeAnew } from './observe_anew.ts';
-import { providerState } from './on_location.ts';
 import { publishProviderCrossings } from './publish.ts';
 import { retimeProvider } from './retime.ts';
 

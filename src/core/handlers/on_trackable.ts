@@ -1,5 +1,5 @@
 import type { Trackable } from '../../model/trackable.ts';
-import { link, unlink } from '../assignments.ts';
+import { link, namingTrackables, unlink } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { sameTiming, timingOfObject, UNSET } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
@@ -7,7 +7,6 @@ import { motionIn } from '../motion/text.ts';
 import { compileRules } from '../rules/evaluate.ts';
 import type { ShardState, TrackableState } from '../state.ts';
 import { collides, extentAt, moveTrackable, reportGone } from './move.ts';
-import { namingTrackables } from './naming_trackables.ts';
 import { loseMotion, observeAnew } from './observe_anew.ts';
 import { fireHeld } from './on_deadline.ts';
 import { chainsOf, retime, retimeChanged } from './retime.ts';

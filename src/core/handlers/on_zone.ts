@@ -3,8 +3,7 @@ import type { ShardContext } from '../context.ts';
 import { fencesIn, setFence } from '../fence/fences.ts';
 import type { Item } from '../item.ts';
 import { keepsPlane } from '../zone/zone_transform.ts';
-import { reevaluate } from './reevaluate.ts';
-import { type Relocated, relocate } from './relocate.ts';
+import { type Relocated, reevaluate, relocate } from './reevaluate.ts';
 
 /**
  * A zone is created, changed or deleted: fences that are given in its metres and objects that were located in them go

@@ -1,4 +1,5 @@
 import type { View } from '../../model/topics.ts';
+import { namingTrackables } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import { providerSeen, trackableSeen } from '../fence/seen.ts';
 import { verticalGapMetres } from '../fence/vertical.ts';
@@ -7,7 +8,6 @@ import type { Place } from '../location/place.ts';
 import { locationIn } from '../location/text.ts';
 import { motionIn } from '../motion/text.ts';
 import type { FenceState, ProviderState, TrackableState } from '../state.ts';
-import { namingTrackables } from './naming_trackables.ts';
 import { placesOf, significantPlace } from './significant_place.ts';
 
 const ABSENT: Answer = { absent: true };

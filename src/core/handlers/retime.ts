@@ -1,10 +1,12 @@
 import { assignedTo, carriedBy } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
-import { retimeFences } from '../fence/retime_fences.ts';
+import type { FenceIndex } from '../fence/fence_index.ts';
+import { retimed } from '../fence/membership.ts';
+import { areaOf, type Seen, timingIn } from '../fence/observe_fences.ts';
 import { providerSeen, soleTrackableTiming, trackableSeen } from '../fence/seen.ts';
 import { type OwnTiming, sameTiming } from '../fence/timing.ts';
-import type { FenceState, ProviderState, ShardState, TrackableState } from '../state.ts';
-import { schedule } from './schedule.ts';
+import type { FenceState, ProviderState, ShardState, TrackableState, Tracked } from '../state.ts';
+import { schedule } from './on_deadline.ts';
 
 /**
  * A changed timeout, delay or tolerance acts at once, also on those that are silent: deadlines are counted anew from the
@@ -66,4 +68,25 @@ export function retimeChanged(context: ShardContext, before: Chains, nowMs: numb
   for (const [provider, timing] of before) {
     if (!sameTiming(timing, soleTrackableTiming(context.state, provider.id))) retime(context, provider, nowMs);
   }
+}
+
+/**
+ * The values that time an object in fences have changed, without an observation: the deadlines of its memberships are
+ * counted anew from when each fence saw it last. `seen` is the object as it was seen then, with the values that apply
+ * now. With `only`, the values of that fence alone have changed.
+ */
+function retimeFences(index: FenceIndex, object: Tracked, seen: Seen, only: FenceState | undefined): void {
+  object.members = object.members.filter((member) => {
+    const { fence, membership, seenMs } = member;
+    if (only !== undefined && fence !== only) return true;
+    const timing = timingIn(fence, seen.timing);
+    const area = areaOf(index, fence, seen, timing);
+    const next = retimed(membership, { area, timing, seenMs, nowMs: seen.nowMs });
+    if (next === undefined) {
+      fence.occupants.delete(object);
+      return false;
+    }
+    member.membership = next;
+    return true;
+  });
 }

@@ -1,13 +1,13 @@
 import type { Zone } from '../../model/zone.ts';
 import type { OwnTiming } from '../fence/timing.ts';
 import { projection } from '../geo/crs.ts';
+import { distanceAndBearing } from '../geo/geodesic.ts';
 import { roundDegrees } from '../geo/rounding.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import type { Place } from './place.ts';
 import type { Places } from './places.ts';
 import type { ReceivedLocation } from './received.ts';
 import { orUndefined } from './record.ts';
-import { speedAndCourse } from './speed_and_course.ts';
 
 const scratch: [number, number] = [0, 0];
 
@@ -82,4 +82,34 @@ function rounded(value: number | undefined): number | undefined {
 /** Derived speeds and courses have no meaning beyond a ten thousandth of a metre per second, or degree. */
 function round(value: number): number {
   return Math.round(value * 1e4) / 1e4;
+}
+
+/** Where an object was, and when: the order key of its location. */
+export interface Sighting {
+  readonly lon: number;
+  readonly lat: number;
+  readonly keyMs: number;
+}
+
+export interface Movement {
+  /** Metres per second. */
+  readonly speed: number | undefined;
+  /** Degrees clockwise from true north, 0 to below 360. */
+  readonly course: number | undefined;
+}
+
+const UNKNOWN: Movement = { speed: undefined, course: undefined };
+const STILL: Movement = { speed: 0, course: undefined };
+
+/** Mean speed and initial course between two sightings. Both are unknown when no time has passed. */
+export function speedAndCourse(from: Sighting, to: Sighting): Movement {
+  // hot
+  const seconds = (to.keyMs - from.keyMs) / 1000;
+  if (!(seconds > 0)) return UNKNOWN;
+  if (from.lon === to.lon && from.lat === to.lat) return STILL;
+  distanceAndBearing(from.lon, from.lat, to.lon, to.lat, scratch);
+  const [metres, course] = scratch;
+  // The two longitudes of the antimeridian, and all of a pole, are the same place.
+  if (metres === 0) return STILL;
+  return { speed: metres / seconds, course };
 }

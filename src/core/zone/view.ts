@@ -1,8 +1,7 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
-import type { PlaneTransform } from '../geo/crs.ts';
-import { projection, WGS84 } from '../geo/crs.ts';
+import { type PlaneTransform, projection, WGS84 } from '../geo/crs.ts';
 import { roundMetres } from '../geo/rounding.ts';
 import { zoneTransform } from './zone_transform.ts';
 

@@ -1,7 +1,6 @@
 import { pathOf, show } from '../../model/show.ts';
 import type { Zone } from '../../model/zone.ts';
-import type { PlaneTransform } from '../geo/crs.ts';
-import { planeAround, projection } from '../geo/crs.ts';
+import { type PlaneTransform, planeAround, projection } from '../geo/crs.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
 import { fitPlane, type PlaneFit, type PointPair } from '../geo/plane_fit.ts';
 import { transformationType } from './zone_type.ts';
