@@ -3,7 +3,7 @@ import type { KeptRow } from './core/item.ts';
 import type { ZoneMove } from './core/zone/following.ts';
 import type { HubCounts } from './counts.ts';
 import { InTurn } from './fanout/in_turn.ts';
-import type { EventBlock } from './model/event_block.ts';
+import type { EventBlock } from './model/event_batch.ts';
 
 /** Where outcomes go. */
 export interface Destinations {

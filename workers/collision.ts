@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { move, workerData } from 'piscina';
-import { InOrder } from '../src/core/collision/in_order.ts';
 import { openCollisionStage } from '../src/core/collision/stage.ts';
+import { InOrder } from '../src/core/collision/watermark_merge.ts';
 import { ZoneTable } from '../src/core/zone/zone_table.ts';
-import { blocksOf } from '../src/model/event_block.ts';
+import { blocksOf } from '../src/model/event_batch.ts';
 import {
   type CollisionBatch,
   type CollisionReply,

@@ -5,7 +5,7 @@ import type { Item } from '../src/core/item.ts';
 import type { Motion } from '../src/core/motion/motion.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import type { Batch } from '../src/core/shard.ts';
-import type { EventBlock } from '../src/model/event_block.ts';
+import type { EventBlock } from '../src/model/event_batch.ts';
 import type { Fence } from '../src/model/fence.ts';
 import type { Polygon } from '../src/model/geojson.ts';
 import { KeptNumber } from '../src/model/kept_number.ts';

@@ -3,7 +3,7 @@ import { move, workerData } from 'piscina';
 import type { Motion } from '../src/core/motion/motion.ts';
 import { openShard } from '../src/core/shard.ts';
 import { openFenceIndex } from '../src/fence_index/fence_index.ts';
-import { blocksOf } from '../src/model/event_block.ts';
+import { blocksOf } from '../src/model/event_batch.ts';
 import { garbageCollector } from './garbage.ts';
 import { newRecordBuffer } from './location_protocol.ts';
 import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from './protocol.ts';

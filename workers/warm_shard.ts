@@ -3,7 +3,7 @@ import type { Item } from '../src/core/item.ts';
 import { accept } from '../src/core/location/accepted.ts';
 import { received } from '../src/core/location/received.ts';
 import { openShard } from '../src/core/shard.ts';
-import { blocksOf } from '../src/model/event_block.ts';
+import { blocksOf } from '../src/model/event_batch.ts';
 import type { Location } from '../src/model/location.ts';
 import type { Topic, Variant } from '../src/model/topics.ts';
 import { newRecordBuffer } from './location_protocol.ts';

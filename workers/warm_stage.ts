@@ -1,6 +1,6 @@
 import { openCollisionStage } from '../src/core/collision/stage.ts';
 import type { Moved } from '../src/core/motion/motion.ts';
-import { blocksOf } from '../src/model/event_block.ts';
+import { blocksOf } from '../src/model/event_batch.ts';
 import { pack, unpackMotions } from './protocol.ts';
 
 const ROUNDS = 4;

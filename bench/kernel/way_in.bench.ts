@@ -1,7 +1,7 @@
 import { parseBody } from '../../src/api/body.ts';
 import { UNSET } from '../../src/core/fence/timing.ts';
+import { Places } from '../../src/core/location/fix_slab.ts';
 import { locate } from '../../src/core/location/locate.ts';
-import { Places } from '../../src/core/location/places.ts';
 import { locationText } from '../../src/core/location/text.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
 import { Homes } from '../../src/shards/homes.ts';

@@ -1,4 +1,4 @@
-import type { Place } from './location/place.ts';
+import type { Place } from './location/fix.ts';
 import type { Assigned, ShardState, TrackableState } from './state.ts';
 
 /** Which trackables a provider moves, and which trackables a trackable carries. */

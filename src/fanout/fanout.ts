@@ -1,4 +1,4 @@
-import type { EventBlock } from '../model/event_block.ts';
+import type { EventBlock } from '../model/event_batch.ts';
 import { type FilterFields, TOPICS, type Topic, type Variant, type View, type Wanted } from '../model/topics.ts';
 import { Batch } from './batch.ts';
 import type { Filter } from './filter.ts';

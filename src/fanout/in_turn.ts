@@ -1,4 +1,4 @@
-import type { EventBlock } from '../model/event_block.ts';
+import type { EventBlock } from '../model/event_batch.ts';
 
 interface Held {
   readonly events: readonly EventBlock[];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Polygon } from '../../src/model/geojson.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, ShardBench, trackable, zone } from '../support/shard_harness.ts';
 import { uniform } from '../support/uniform.ts';
 
 const RECEIVED = 1000;

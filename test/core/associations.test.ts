@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { square } from '../support/hall.ts';
-import { deleted, fence, inHall, iso, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { deleted, fence, inHall, iso, provider, ShardBench, trackable, zone } from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { HALL, square } from '../support/hall.ts';
-import { deleted, fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { deleted, fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Fence } from '../../src/model/fence.ts';
 import { TOPICS } from '../../src/model/topics.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, provider, ShardBench, trackable, VARIANTS, zone } from '../support/shard_bench.ts';
+import { fence, inHall, provider, ShardBench, trackable, VARIANTS, zone } from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const HERE = [5, 5] as const;

@@ -5,7 +5,7 @@ import type { Fence } from '../../src/model/fence.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { HALL, square } from '../support/hall.ts';
-import { fence, inHall, iso, locationAt, ShardBench, type Telling, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, iso, locationAt, ShardBench, type Telling, trackable, zone } from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;

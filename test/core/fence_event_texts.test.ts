@@ -4,7 +4,7 @@ import { projection } from '../../src/core/geo/crs.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import { HALL, square } from '../support/hall.ts';
-import { fence, inHall, iso, locationAt, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, iso, locationAt, ShardBench, trackable, zone } from '../support/shard_harness.ts';
 
 type View = Omit<Variant, 'id' | 'topic'>;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type FilterFields, TOPICS, type Topic } from '../../src/model/topics.ts';
 import { square } from '../support/hall.ts';
-import { deleted, fence, inHall, ShardBench, trackable, VARIANTS, zone } from '../support/shard_bench.ts';
+import { deleted, fence, inHall, ShardBench, trackable, VARIANTS, zone } from '../support/shard_harness.ts';
 
 /** The fields of all events of a topic so far, by name. */
 function fieldsOf(bench: ShardBench, topic: Topic): Record<string, FilterFields[number]>[] {

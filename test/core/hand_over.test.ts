@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { HandedOver } from '../../src/core/item.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import { HALL, square } from '../support/hall.ts';
-import { deleted, fence, forced, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { deleted, fence, forced, inHall, provider, ShardBench, trackable, zone } from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { DeadlineHeap } from '../../src/core/deadline_heap.ts';
-import { Places } from '../../src/core/location/places.ts';
+import { Places } from '../../src/core/location/fix_slab.ts';
 import type { ShardState } from '../../src/core/state.ts';
 import { Followers } from '../../src/core/zone/following.ts';
 import { ZoneTable } from '../../src/core/zone/zone_table.ts';

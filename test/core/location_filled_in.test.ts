@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Location } from '../../src/model/location.ts';
 import { HALL } from '../support/hall.ts';
-import { forced, inHall, iso, locationAt, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { forced, inHall, iso, locationAt, ShardBench, T0, trackable, zone } from '../support/shard_harness.ts';
 
 /** The last location that subscribers have heard of. */
 function last(bench: ShardBench): Location {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { projection } from '../../src/core/geo/crs.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import { HALL } from '../support/hall.ts';
-import { deleted, inHall, locationAt, ShardBench, zone } from '../support/shard_bench.ts';
+import { deleted, inHall, locationAt, ShardBench, zone } from '../support/shard_harness.ts';
 
 /** A hall 20 m east of the other. */
 const ANNEXE = {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { FenceEvent } from '../../src/model/events.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, provider, ShardBench, T0, trackable, zone } from '../support/shard_harness.ts';
 import { type Crossing, MembershipModel, type Setting, type Values } from './membership_model.ts';
 
 const durations = fc.constantFrom(undefined, undefined, null, 0, 500, 1500, 4000, -1);

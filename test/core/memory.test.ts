@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { HandedOver } from '../../src/core/item.ts';
 import type { ShardState } from '../../src/core/state.ts';
 import { HALL, square } from '../support/hall.ts';
-import { deleted, fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { deleted, fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_harness.ts';
 import { leftovers } from './leftovers.ts';
 
 const TIMED = { timeout: 60_000, exit_delay: 5000, exit_tolerance: 1, tolerance_timeout: 3000 };

@@ -3,7 +3,16 @@ import { describe, test } from 'node:test';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { HALL } from '../support/hall.ts';
-import { deleted, forced, inHall, locationAt, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import {
+  deleted,
+  forced,
+  inHall,
+  locationAt,
+  provider,
+  ShardBench,
+  trackable,
+  zone,
+} from '../support/shard_harness.ts';
 
 const BY_PROVIDERS = 'com.hdm.hub.zone.autozoneupdate.providers';
 const BY_TRACKABLES = 'com.hdm.hub.zone.autozoneupdate.trackables';

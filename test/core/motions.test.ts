@@ -5,7 +5,7 @@ import type { Polygon } from '../../src/model/geojson.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import { HALL } from '../support/hall.ts';
-import { inHall, iso, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { inHall, iso, ShardBench, trackable, zone } from '../support/shard_harness.ts';
 
 type View = Omit<Variant, 'id' | 'topic'>;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer, Query } from '../../src/core/item.ts';
 import { HALL, square } from '../support/hall.ts';
-import { fence, inHall, locationAt, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, locationAt, provider, ShardBench, T0, trackable, zone } from '../support/shard_harness.ts';
 
 const IN = [5, 5] as const;
 const OUT = [50, 5] as const;

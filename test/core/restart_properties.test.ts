@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { LastKnownRow } from '../../src/core/item.ts';
-import { ShardBench, T0 } from '../support/shard_bench.ts';
+import { ShardBench, T0 } from '../support/shard_harness.ts';
 import { Alternation } from './site/alternation.ts';
 import { randomSite } from './site/steps.ts';
 import { endOf, LATER, type Timed, tellingsOf } from './site/tellings.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { HandedOver, LastKnownRow } from '../../src/core/item.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import { square } from '../support/hall.ts';
-import { fence, forced, inHall, iso, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { fence, forced, inHall, iso, provider, ShardBench, T0, trackable, zone } from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fence } from '../../src/model/fence.ts';
 import { square } from '../support/hall.ts';
-import { deleted, fence, inHall, provider, ShardBench, type Telling, trackable, zone } from '../support/shard_bench.ts';
+import {
+  deleted,
+  fence,
+  inHall,
+  provider,
+  ShardBench,
+  type Telling,
+  trackable,
+  zone,
+} from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const IN = [5, 5] as const;

@@ -4,7 +4,7 @@ import type { LastKnownRow } from '../../src/core/item.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Location } from '../../src/model/location.ts';
 import { square } from '../support/hall.ts';
-import { deleted, fence, inHall, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { deleted, fence, inHall, provider, ShardBench, T0, trackable, zone } from '../support/shard_harness.ts';
 
 const IN = [5, 5] as const;
 const OUT = [50, 5] as const;

@@ -6,7 +6,7 @@ import { openCollisionStage } from '../../src/core/collision/stage.ts';
 import { timeOfDay } from '../../src/model/set_back.ts';
 import { rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, itemOf, ShardBench, T0, trackable, VARIANTS, zone } from '../support/shard_bench.ts';
+import { fence, inHall, itemOf, ShardBench, T0, trackable, VARIANTS, zone } from '../support/shard_harness.ts';
 import { moved } from './collision_motions.ts';
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { HALL } from '../support/hall.ts';
-import { deleted, ShardBench, T0 } from '../support/shard_bench.ts';
+import { deleted, ShardBench, T0 } from '../support/shard_harness.ts';
 import { leftovers } from './leftovers.ts';
 import { Alternation } from './site/alternation.ts';
 import { play, textsOf } from './site/play.ts';

@@ -5,7 +5,7 @@ import type { Fence } from '../../src/model/fence.ts';
 import type { LocationProvider } from '../../src/model/provider.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const IN = [5, 5] as const;

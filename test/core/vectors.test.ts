@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { FenceEvent } from '../../src/model/events.ts';
 import { type Expected, VECTORS, type Vector } from '../scenarios/vectors.ts';
 import { HALL, square } from '../support/hall.ts';
-import { locationAt, ShardBench, T0 } from '../support/shard_bench.ts';
+import { locationAt, ShardBench, T0 } from '../support/shard_harness.ts';
 
 const TRACKABLE = '11111111-0000-4000-8000-000000000001';
 const END = 100;

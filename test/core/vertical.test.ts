@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Location } from '../../src/model/location.ts';
 import { HALL, square } from '../support/hall.ts';
-import { fence, inHall, ShardBench, zone } from '../support/shard_bench.ts';
+import { fence, inHall, ShardBench, zone } from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const RING = [

@@ -4,7 +4,7 @@ import type { Batch } from '../../src/fanout/batch.ts';
 import { Fanout, type Subscriber } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import { topicName } from '../../src/fanout/topic_name.ts';
-import { blocksOf, NO_FIELDS } from '../../src/model/event_block.ts';
+import { blocksOf, NO_FIELDS } from '../../src/model/event_batch.ts';
 import type { Topic, Variant, View } from '../../src/model/topics.ts';
 
 const WGS84: View = { crs: 'EPSG:4326' };

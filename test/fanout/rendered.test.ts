@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { Batch } from '../../src/fanout/batch.ts';
 import { Fanout, type Subscriber } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
-import { blocksOf } from '../../src/model/event_block.ts';
+import { blocksOf } from '../../src/model/event_batch.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
-import { locationAt, ShardBench, type Telling } from '../support/shard_bench.ts';
+import { locationAt, ShardBench, type Telling } from '../support/shard_harness.ts';
 
 /** Deterministic numbers in [0, 1). */
 function chance(seed: number): () => number {

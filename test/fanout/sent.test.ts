@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Fanout, type Subscriber } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
-import { blocksOf } from '../../src/model/event_block.ts';
+import { blocksOf } from '../../src/model/event_batch.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
 
 const WGS84 = { crs: 'EPSG:4326' };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { carriedAlong } from '../../src/entities/moved_zones.ts';
 import { State } from '../../src/entities/state.ts';
 import type { Zone } from '../../src/model/zone.ts';
-import { locationAt, ShardBench, type Telling } from '../support/shard_bench.ts';
+import { locationAt, ShardBench, type Telling } from '../support/shard_harness.ts';
 
 /**
  * Chains of parents in data from before they were bounded. What is carried deeper than 32 levels stays where it is; with

@@ -7,7 +7,7 @@ import { type ReceivedLocation, received } from '../../src/core/location/receive
 import { PROVIDER_TYPES } from '../../src/model/location.ts';
 import { type LaneItem, LocationPacker, newRecordBuffer } from '../../workers/location_protocol.ts';
 import { packBatch, unpackBatch } from '../../workers/protocol.ts';
-import { T0 } from '../support/shard_bench.ts';
+import { T0 } from '../support/shard_harness.ts';
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true });
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Item, LastKnownRow } from '../../src/core/item.ts';
 import { Recent } from '../../src/shards/recent.ts';
 import { packBatch } from '../../workers/protocol.ts';
-import { itemOf, locationAt, T0 } from '../support/shard_bench.ts';
+import { itemOf, locationAt, T0 } from '../support/shard_harness.ts';
 
 /** A location of a provider that is received at a second and was generated then or at another. */
 function location(provider: string, second: number, generated = second): Item {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
 import { HubError } from '../../src/errors.ts';
-import { blocksOf } from '../../src/model/event_block.ts';
+import { blocksOf } from '../../src/model/event_batch.ts';
 import type { Asked } from '../../src/socket/socket.ts';
 import { location, questions, serveSocket } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blocksOf } from '../../src/model/event_block.ts';
+import { blocksOf } from '../../src/model/event_batch.ts';
 import type { View } from '../../src/model/topics.ts';
 import { serveSocket } from './harness.ts';
 

@@ -3,7 +3,7 @@ import { accept } from '../../src/core/location/accepted.ts';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
 import { newCounts } from '../../src/counts.ts';
 import { Batch } from '../../src/fanout/batch.ts';
-import type { EventBlock } from '../../src/model/event_block.ts';
+import type { EventBlock } from '../../src/model/event_batch.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { Topic } from '../../src/model/topics.ts';
 import { Outcomes } from '../../src/outcomes.ts';
@@ -12,7 +12,7 @@ import { type EntityTelling, Shards } from '../../src/shards/shards.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
 import type { LaneItem } from '../../workers/location_protocol.ts';
-import { T0, VARIANTS } from '../support/shard_bench.ts';
+import { T0, VARIANTS } from '../support/shard_harness.ts';
 
 /** An event as a test looks at it. */
 export type Told = Readonly<Record<string, unknown>> & { readonly topic: Topic };

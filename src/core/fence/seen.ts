@@ -1,5 +1,5 @@
 import { assignedTo } from '../assignments.ts';
-import type { Place } from '../location/place.ts';
+import type { Place } from '../location/fix.ts';
 import { footprintOf } from '../motion/shape.ts';
 import type { ProviderState, ShardState, TrackableState } from '../state.ts';
 import type { Seen, TimingChain } from './observe_fences.ts';

@@ -6,7 +6,7 @@ import type { Membership } from '../fence/membership.ts';
 import { soleTrackableTiming } from '../fence/seen.ts';
 import { type OwnTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
-import type { Place, PlaceContext } from '../location/place.ts';
+import type { Place, PlaceContext } from '../location/fix.ts';
 import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
 import { rowOf } from './last_known.ts';
 import { settle } from './move.ts';

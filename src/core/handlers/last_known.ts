@@ -7,15 +7,15 @@ import { providerTiming, trackableTiming } from '../fence/seen.ts';
 import { UNSET } from '../fence/timing.ts';
 import type { Item, LastKnownRow } from '../item.ts';
 import { type AcceptedLocation, accept, acceptAs } from '../location/accepted.ts';
+import type { Place } from '../location/fix.ts';
 import { placeInZone } from '../location/locate.ts';
-import type { Place } from '../location/place.ts';
 import { received } from '../location/received.ts';
 import { locationText, membersIn } from '../location/text.ts';
 import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
 import { reportStanding, settle } from './move.ts';
 import { forgetRow } from './observe_anew.ts';
 import { schedule } from './on_deadline.ts';
-import { placesOf } from './significant_place.ts';
+import { placesOf } from './significant_fix.ts';
 
 /**
  * What survives a restart of an object: its last place and the fences that it is in. Tolerance, delay and entry timers

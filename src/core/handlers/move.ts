@@ -4,14 +4,14 @@ import type { Footprint } from '../fence/fence_index.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { trackableSeen } from '../fence/seen.ts';
 import type { Item } from '../item.ts';
-import type { Place } from '../location/place.ts';
+import type { Place } from '../location/fix.ts';
 import { positionOf } from '../location/text.ts';
 import type { Moved } from '../motion/motion.ts';
 import { footprintOf } from '../motion/shape.ts';
 import type { ShardState, TrackableState, Tracked } from '../state.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from './publish.ts';
-import { significantPlace } from './significant_place.ts';
+import { significantPlace } from './significant_fix.ts';
 
 /** Where a trackable goes, with the order key of the location that makes it go, and when that is. */
 export interface Arrival {

@@ -5,7 +5,7 @@ import type { ProviderState, TrackableState } from '../state.ts';
 import { isSame, moveTrackable, reportGone } from './move.ts';
 import { fireHeld } from './on_deadline.ts';
 import { publishTrackableCrossings } from './publish.ts';
-import { type Sources, significantPlace } from './significant_place.ts';
+import { type Sources, significantPlace } from './significant_fix.ts';
 
 /**
  * A trackable is where its providers' last locations and the rules put it, at every moment. When that changes otherwise

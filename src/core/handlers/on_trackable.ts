@@ -10,7 +10,7 @@ import { collides, extentAt, moveTrackable, reportGone } from './move.ts';
 import { loseMotion, observeAnew } from './observe_anew.ts';
 import { fireHeld } from './on_deadline.ts';
 import { chainsOf, retime, retimeChanged } from './retime.ts';
-import { type Sources, significantPlace } from './significant_place.ts';
+import { type Sources, significantPlace } from './significant_fix.ts';
 
 const WGS84 = { crs: 'EPSG:4326' };
 

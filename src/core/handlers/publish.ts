@@ -1,11 +1,11 @@
-import { NO_FIELDS } from '../../model/event_block.ts';
+import { NO_FIELDS } from '../../model/event_batch.ts';
 import { timeOfDay } from '../../model/set_back.ts';
 import type { FilterFields, Variant } from '../../model/topics.ts';
 import { assignedTo } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import { type FenceChange, fenceEventFields, fenceEventText, fenceFeature } from '../fence/fence_event.ts';
 import type { Crossing } from '../fence/observe_fences.ts';
-import type { Place } from '../location/place.ts';
+import type { Place } from '../location/fix.ts';
 import { featureCollection, locationIn, publishedMembersText } from '../location/text.ts';
 import { motionIn } from '../motion/text.ts';
 import type { ProviderState, TrackableState } from '../state.ts';

@@ -4,11 +4,11 @@ import type { ShardContext } from '../context.ts';
 import { providerSeen, trackableSeen } from '../fence/seen.ts';
 import { verticalGapMetres } from '../fence/vertical.ts';
 import type { Answer, Item, Query } from '../item.ts';
-import type { Place } from '../location/place.ts';
+import type { Place } from '../location/fix.ts';
 import { locationIn } from '../location/text.ts';
 import { motionIn } from '../motion/text.ts';
 import type { FenceState, ProviderState, TrackableState } from '../state.ts';
-import { placesOf, significantPlace } from './significant_place.ts';
+import { placesOf, significantPlace } from './significant_fix.ts';
 
 const ABSENT: Answer = { absent: true };
 

@@ -4,8 +4,8 @@ import { projection } from '../geo/crs.ts';
 import { distanceAndBearing } from '../geo/geodesic.ts';
 import { roundDegrees } from '../geo/rounding.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
-import type { Place } from './place.ts';
-import type { Places } from './places.ts';
+import type { Place } from './fix.ts';
+import type { Places } from './fix_slab.ts';
 import type { ReceivedLocation } from './received.ts';
 import { orUndefined } from './record.ts';
 

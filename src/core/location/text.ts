@@ -4,7 +4,7 @@ import type { Zone } from '../../model/zone.ts';
 import type { PlaneTransform } from '../geo/crs.ts';
 import { viewTransform, writeInPlane } from '../zone/view.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
-import type { Place } from './place.ts';
+import type { Place } from './fix.ts';
 
 const scratch: [number, number] = [0, 0];
 const POSITION_END = ']},';

@@ -1,7 +1,7 @@
 import type { HandedOver } from '../../../src/core/item.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { Homes, type Move } from '../../../src/shards/homes.ts';
-import { type BenchOptions, itemOf, ShardBench, T0, type Telling } from '../../support/shard_bench.ts';
+import { type BenchOptions, itemOf, ShardBench, T0, type Telling } from '../../support/shard_harness.ts';
 import { endOf, LATER, type Timed } from './tellings.ts';
 
 /** One shard that is told everything, one by one, and then waits. */

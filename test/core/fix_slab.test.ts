@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { UNSET } from '../../src/core/fence/timing.ts';
 import { accept } from '../../src/core/location/accepted.ts';
-import type { Place } from '../../src/core/location/place.ts';
-import { Places } from '../../src/core/location/places.ts';
+import type { Place } from '../../src/core/location/fix.ts';
+import { Places } from '../../src/core/location/fix_slab.ts';
 import { received } from '../../src/core/location/received.ts';
 import { newRecordBuffer } from '../../workers/location_protocol.ts';
-import { T0 } from '../support/shard_bench.ts';
+import { T0 } from '../support/shard_harness.ts';
 
 const IDS = ['a', 'b', 'c', 'ü', 'a longer one than the others'];
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { HALL, square } from '../support/hall.ts';
-import { fence, inHall, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, provider, ShardBench, T0, trackable, zone } from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const IN = [5, 5] as const;

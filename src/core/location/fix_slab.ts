@@ -1,5 +1,5 @@
 import type { Zone } from '../../model/zone.ts';
-import { DERIVED_BYTES, type Derived, Place, type PlaceContext } from './place.ts';
+import { DERIVED_BYTES, type Derived, Place, type PlaceContext } from './fix.ts';
 import type { ReceivedLocation } from './received.ts';
 import type { NewRecordBuffer, RecordBuffer } from './record.ts';
 

@@ -1,7 +1,7 @@
 import { timeOfDay } from '../../model/set_back.ts';
 import type { Trackable } from '../../model/trackable.ts';
 import type { ShardContext } from '../context.ts';
-import type { Place } from '../location/place.ts';
+import type { Place } from '../location/fix.ts';
 import { type Candidate, significant } from '../rules/evaluate.ts';
 import type { ShardState, TrackableState } from '../state.ts';
 
