@@ -3,13 +3,13 @@ import type { KeptRow } from './core/item.ts';
 import type { ZoneMove } from './core/zone/following.ts';
 import type { HubCounts } from './counts.ts';
 import { InTurn } from './fanout/in_turn.ts';
-import type { EventBlock } from './model/event_batch.ts';
+import type { EventBatch } from './model/event_batch.ts';
 
 /** Where outcomes go. */
 export interface Destinations {
   readonly shards: number;
   readonly counts: HubCounts;
-  publish(events: readonly EventBlock[]): void;
+  publish(events: readonly EventBatch[]): void;
   /** Whether events of a variant tell of memberships, and are not to be published before these are kept. */
   tellsOfMemberships(variant: number): boolean;
   /** Resolves once the rows are kept; rejects when the database does not take them now. */
@@ -52,16 +52,16 @@ export class Outcomes {
     this.#to.wakeAt(shard, outcome.nextDeadlineMs);
     this.#to.motions(motions);
     if (outcome.zoneMoves.length > 0) this.#to.moveZones(outcome.zoneMoves);
-    const { rows, laterRows } = outcome;
+    const { rows, backgroundRows } = outcome;
     const stored = rows.length === 0 ? undefined : this.#to.keep(rows);
     this.#publish(events, this.#inTurn[shard] as InTurn, stored);
-    if (laterRows.length === 0) return stored;
-    const later = this.#to.keep(laterRows);
+    if (backgroundRows.length === 0) return stored;
+    const later = this.#to.keep(backgroundRows);
     return stored === undefined ? later : Promise.all([stored, later]).then(() => undefined);
   }
 
   /** hot: most batches tell of no membership, and most of them find none that waits. */
-  #publish(events: readonly EventBlock[], inTurn: InTurn, stored: Promise<void> | undefined): void {
+  #publish(events: readonly EventBatch[], inTurn: InTurn, stored: Promise<void> | undefined): void {
     if (stored === undefined && inTurn.held === 0) {
       this.#to.publish(events);
       return;

@@ -3,7 +3,7 @@ import { move, workerData } from 'piscina';
 import type { Motion } from '../src/core/motion/motion.ts';
 import { openShard } from '../src/core/shard.ts';
 import { openFenceIndex } from '../src/fence_index/fence_index.ts';
-import { blocksOf } from '../src/model/event_batch.ts';
+import { batchesOf } from '../src/model/event_batch.ts';
 import { garbageCollector } from './garbage.ts';
 import { newRecordBuffer } from './location_protocol.ts';
 import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from './protocol.ts';
@@ -24,7 +24,7 @@ export default function run(task: Uint8Array | number): unknown {
     return 0;
   }
   const { motions, events, ...outcome } = shard.step(unpackBatch(bytes));
-  const reply = packInto(shared.answer, { outcome, events: blocksOf(events), motions: packedMotions(motions) });
+  const reply = packInto(shared.answer, { outcome, events: batchesOf(events), motions: packedMotions(motions) });
   return typeof reply === 'number' ? reply : move(reply);
 }
 

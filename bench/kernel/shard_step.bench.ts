@@ -63,11 +63,11 @@ async function prepare({ topics, areTracked }: Scene): Promise<Calls> {
     const entity = { id, type: 'omlox' as const, location_providers: [tag] };
     if (areTracked) setup.push({ seq: 0, receivedMs: nowMs, kind: 'trackable', id, entity });
   }
-  shard.step({ nowMs, items: setup, rowsMax: 0 });
+  shard.step({ nowMs, items: setup, flushBudget: 0 });
   let steps = 0;
   return inBatches(
     BODIES * BODY_LOCATIONS,
     () => Array.from({ length: BODIES }, () => bodies.items()).flat(),
-    (items) => shard.step({ nowMs: bodies.nowMs, items, rowsMax: ++steps % FLUSH_EVERY === 0 ? Infinity : 0 }),
+    (items) => shard.step({ nowMs: bodies.nowMs, items, flushBudget: ++steps % FLUSH_EVERY === 0 ? Infinity : 0 }),
   );
 }

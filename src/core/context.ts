@@ -1,7 +1,7 @@
 import type { SetBack } from '../model/set_back.ts';
 import type { EventText, Topic } from '../model/topics.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
-import type { Answer, HandedOver, LastKnownRow } from './item.ts';
+import type { Answer, ExportedState, LastKnownRow } from './item.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 import type { ZoneLookup } from './location/text.ts';
 import type { Motion } from './motion/motion.ts';
@@ -44,7 +44,7 @@ export interface ShardContext {
 export interface Draft {
   readonly events: EventText[];
   readonly motions: Motion[];
-  readonly answers: (readonly [id: number, answer: Answer | HandedOver])[];
+  readonly answers: (readonly [id: number, answer: Answer | ExportedState])[];
   readonly counts: Counts;
   /** Rows of objects that move to another shard, before the changed ones of those that stay. */
   readonly rows: LastKnownRow[];

@@ -1,8 +1,8 @@
 import { NEVER_SET_BACK, type SetBack, timeOfDay } from '../model/set_back.ts';
 import { TOPICS, type Topic, type Variant } from '../model/topics.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
-import { onAdopt, onRelease } from './handlers/hand_over.ts';
-import { onRestore, takeRows, takeUrgentRows } from './handlers/last_known.ts';
+import { onExportState, onImportState } from './handlers/hand_over.ts';
+import { onRestore, takeBackgroundRows, takeUrgentRows } from './handlers/last_known.ts';
 import { onStand } from './handlers/move.ts';
 import { advance } from './handlers/on_deadline.ts';
 import { onFence } from './handlers/on_fence.ts';
@@ -39,8 +39,11 @@ export interface Batch {
   readonly items: readonly Item[];
   /** By which running time is shown as the time of day; never, when left out. */
   readonly setBacks?: readonly SetBack[] | undefined;
-  /** How many rows are wanted at most, besides those that must be kept before their events are published. */
-  readonly rowsMax: number;
+  /**
+   * Pacing of what is kept: how many rows the step may bring in the background at most, besides those that must be kept
+   * before their events are published. The caller spreads them over time; the core only keeps count.
+   */
+  readonly flushBudget: number;
 }
 
 /** Opens an empty shard. */
@@ -60,12 +63,12 @@ export function openShard(options: ShardOptions): Shard {
   return {
     state,
     step: (batch) => step(context, batch),
-    tidy: () => state.places.tidy(objectsOf(state)),
+    tidy: () => state.fixes.tidy(objectsOf(state)),
   };
 }
 
 function step(context: ShardContext, batch: Batch): Outcome {
-  const { nowMs, sentMs = nowMs, items, rowsMax, setBacks = NEVER_SET_BACK } = batch;
+  const { nowMs, sentMs = nowMs, items, flushBudget, setBacks = NEVER_SET_BACK } = batch;
   context.draft = emptyDraft();
   context.setBacks = setBacks;
   context.sentTime = sentTimeText(timeOfDay(sentMs, setBacks));
@@ -81,11 +84,11 @@ function step(context: ShardContext, batch: Batch): Outcome {
     ...draft,
     zoneMoves: [...zoneMoves.values()],
     rows: [...parting, ...takeUrgentRows(state)],
-    laterRows: takeRows(state, rowsMax),
-    unkept: state.dirty.size,
+    backgroundRows: takeBackgroundRows(state, flushBudget),
+    dirtyCount: state.dirty.size,
     nextDeadlineMs: state.deadlines.nextMs,
   };
-  state.places.endStep();
+  state.fixes.endStep();
   return outcome;
 }
 
@@ -100,8 +103,8 @@ const HANDLERS: Handlers = {
   forget: onForget,
   read: onRead,
   restore: onRestore,
-  release: onRelease,
-  adopt: onAdopt,
+  exportState: onExportState,
+  importState: onImportState,
   stand: onStand,
   rules: onRules,
   variants(context, item) {

@@ -4,7 +4,7 @@ import type { EventText, FilterFields } from './topics.ts';
  * Events of one variant on their way to subscribers. Their JSON texts are UTF-8 bytes, joined by commas as in the payload
  * of a frame: whoever sends them copies bytes and decodes nothing.
  */
-export interface EventBlock {
+export interface EventBatch {
   readonly variant: number;
   readonly bytes: Uint8Array;
   /** Where each text ends in `bytes`; the next one starts behind the comma. */
@@ -17,7 +17,7 @@ export interface EventBlock {
 export const NO_FIELDS: FilterFields = [];
 
 /** Events by variant, each in order. */
-export function blocksOf(events: readonly EventText[]): EventBlock[] {
+export function batchesOf(events: readonly EventText[]): EventBatch[] {
   if (events.length === 0) return [];
   const byVariant = new Map<number, EventText[]>();
   for (const event of events) {
@@ -34,7 +34,7 @@ export function blocksOf(events: readonly EventText[]): EventBlock[] {
 
 /** Texts as the bytes of a payload. They are a Buffer, which msgpackr neither names nor copies, as it does other bytes. */
 // hot
-export function joined(texts: readonly string[]): Pick<EventBlock, 'bytes' | 'ends'> {
+export function joined(texts: readonly string[]): Pick<EventBatch, 'bytes' | 'ends'> {
   const text = texts.join(',');
   const bytes = Buffer.from(text);
   const ends = new Uint32Array(texts.length);

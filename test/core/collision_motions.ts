@@ -34,7 +34,7 @@ export function moved(id: string, atMs: number, more: Partial<Moved> = {}): Move
     seq: 0,
     id,
     receivedMs: atMs,
-    keyMs: atMs,
+    eventTimeMs: atMs,
     ...ORIGIN,
     z: undefined,
     elevationRef: 'floor',

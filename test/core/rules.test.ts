@@ -251,9 +251,9 @@ suite('compileRules and significant', () => {
     });
   });
 
-  const candidate = (value: string, keyMs: number, facts: Partial<RuleFacts> = {}) => ({
+  const candidate = (value: string, eventTimeMs: number, facts: Partial<RuleFacts> = {}) => ({
     value,
-    keyMs,
+    eventTimeMs,
     facts: { ...FACTS, ...facts },
   });
 

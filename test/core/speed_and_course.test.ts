@@ -56,7 +56,7 @@ describe('geodesic', () => {
 });
 
 describe('speedAndCourse', () => {
-  const at = (lon: number, lat: number, keyMs: number) => ({ lon, lat, keyMs });
+  const at = (lon: number, lat: number, eventTimeMs: number) => ({ lon, lat, eventTimeMs });
 
   it('is distance over time, towards the initial bearing', () => {
     const { speed, course } = speedAndCourse(at(0, 0, 1000), at(0.001, 0, 3000));

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Batch } from '../../src/fanout/batch.ts';
 import { InTurn } from '../../src/fanout/in_turn.ts';
-import { blocksOf, type EventBlock } from '../../src/model/event_batch.ts';
+import { batchesOf, type EventBatch } from '../../src/model/event_batch.ts';
 
-function block(...texts: readonly string[]): readonly EventBlock[] {
-  return blocksOf(texts.map((text) => ({ variant: 1, fields: [], text })));
+function block(...texts: readonly string[]): readonly EventBatch[] {
+  return batchesOf(texts.map((text) => ({ variant: 1, fields: [], text })));
 }
 
 function openInTurn() {

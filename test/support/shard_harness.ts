@@ -1,5 +1,5 @@
 import type { FenceIndex } from '../../src/core/fence/fence_index.ts';
-import type { Answer, HandedOver, Item, Query } from '../../src/core/item.ts';
+import type { Answer, ExportedState, Item, Query } from '../../src/core/item.ts';
 import { type AcceptedLocation, accept } from '../../src/core/location/accepted.ts';
 import { received } from '../../src/core/location/received.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
@@ -39,7 +39,7 @@ export interface Heard {
   readonly collisions: CollisionEvent[];
 }
 
-export interface BenchOptions {
+export interface HarnessOptions {
   readonly providerInTrackableEvents?: boolean;
   readonly collisionsByDefault?: boolean;
   /** The real one unless given. */
@@ -47,7 +47,7 @@ export interface BenchOptions {
 }
 
 /** A shard on a table: simulated time, and everything that it says is collected. */
-export class ShardBench {
+export class ShardHarness {
   readonly heard: Heard = { locations: [], motions: [], fenceEvents: [], collisions: [] };
   /** All events so far, in order. */
   readonly events: EventText[] = [];
@@ -63,9 +63,9 @@ export class ShardBench {
     this.tell(0, { kind: 'variants', variants: VARIANTS });
   }
 
-  static async open(options: BenchOptions = {}): Promise<ShardBench> {
+  static async open(options: HarnessOptions = {}): Promise<ShardHarness> {
     const index = options.index ?? (await openFenceIndex());
-    return new ShardBench((newId) =>
+    return new ShardHarness((newId) =>
       openShard({
         index,
         newBuffer: newRecordBuffer,
@@ -84,8 +84,8 @@ export class ShardBench {
 
   /** One step. */
   step(second: number, items: readonly Item[] = []): Outcome {
-    const all = this.shard.step({ nowMs: T0 + second * 1000, items, rowsMax: this.rows === 'all' ? Infinity : 0 });
-    const outcome = { ...all, rows: [...all.rows, ...all.laterRows] };
+    const all = this.shard.step({ nowMs: T0 + second * 1000, items, flushBudget: this.rows === 'all' ? Infinity : 0 });
+    const outcome = { ...all, rows: [...all.rows, ...all.backgroundRows] };
     this.outcomes.push(outcome);
     this.events.push(...outcome.events);
     for (const { variant, text } of outcome.events) {
@@ -102,7 +102,7 @@ export class ShardBench {
     return this.step(second, this.items(second, ...tellings));
   }
 
-  ask(second: number, query: Query): Answer | HandedOver {
+  ask(second: number, query: Query): Answer | ExportedState {
     const { answers } = this.tell(second, { kind: 'read', id: 1, query });
     const answer = answers[0]?.[1];
     if (answer === undefined) throw new Error('The shard has not answered');

@@ -96,7 +96,7 @@ test('Overdue exits of a restart still wait for their time when a worker dies me
     kind: 'provider',
     id: 'tag',
     receivedMs: T0,
-    keyMs: T0,
+    eventTimeMs: T0,
     location: text,
     memberships: [['fence', T0]],
   };

@@ -3,7 +3,7 @@ import { accept } from '../../src/core/location/accepted.ts';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
 import { newCounts } from '../../src/counts.ts';
 import { Batch } from '../../src/fanout/batch.ts';
-import type { EventBlock } from '../../src/model/event_batch.ts';
+import type { EventBatch } from '../../src/model/event_batch.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { Topic } from '../../src/model/topics.ts';
 import { Outcomes } from '../../src/outcomes.ts';
@@ -155,7 +155,7 @@ export class RunningShards {
     await Promise.all([this.shards.close(), this.collisions.close()]);
   }
 
-  #publish(blocks: readonly EventBlock[]): void {
+  #publish(blocks: readonly EventBatch[]): void {
     for (const { variant, bytes, ends } of blocks) {
       const topic = VARIANTS.find(({ id }) => id === variant)?.topic ?? 'location_updates';
       for (const text of new Batch(bytes, ends).texts) this.events.push({ ...JSON.parse(text), topic });

@@ -90,9 +90,9 @@ function moverOf(a: Body, b: Body): Body {
 
 /** A trackable as it is now, at a later place than the one of its row: that was lost. */
 function at(motion: Moved, place: Moved): Moved {
-  const { receivedMs, keyMs, lon, lat, z, elevationRef, levelMetres, floor } = place;
+  const { receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor } = place;
   const ring = motion.ring && (place.ring ?? motion.ring);
-  return { ...motion, receivedMs, keyMs, lon, lat, z, elevationRef, levelMetres, floor, ring };
+  return { ...motion, receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor, ring };
 }
 
 function holdOf(contact: Contact, nowMs: number): Hold {

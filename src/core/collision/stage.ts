@@ -135,7 +135,7 @@ function onGone(run: Run, { id, receivedMs }: Gone): void {
 /** Brings the collisions that the body is in up to date, and marks the others as seen. */
 function reassess(run: Run, body: Body, search: number): void {
   const { contacts } = body;
-  const { keyMs, receivedMs } = body.motion;
+  const { eventTimeMs, receivedMs } = body.motion;
   let index = 0;
   while (index < contacts.length) {
     const contact = contacts[index]!;
@@ -143,7 +143,7 @@ function reassess(run: Run, body: Body, search: number): void {
     other.seenIn = search;
     contact.mover = body;
     if (!mayCollide(body, other)) {
-      end(run, contact, body, keyMs);
+      end(run, contact, body, eventTimeMs);
       continue;
     }
     const holding = holdingOf(body, other);
@@ -151,7 +151,7 @@ function reassess(run: Run, body: Body, search: number): void {
     if (other.isHeardOf) contact.heldMs = 0;
     const endMs = dueMs(contact);
     if (endMs <= receivedMs) {
-      end(run, contact, body, keyMs);
+      end(run, contact, body, eventTimeMs);
       continue;
     }
     run.state.deadlines.push(endMs, contact);
@@ -159,7 +159,7 @@ function reassess(run: Run, body: Body, search: number): void {
     // By its places alone it has ended: whether it has, the other one or the time will tell.
     if (releaseMs(contact.hold) <= receivedMs) continue;
     run.colliding++;
-    announce(run, contact, 'colliding', keyMs);
+    announce(run, contact, 'colliding', eventTimeMs);
   }
 }
 
@@ -175,7 +175,7 @@ function meet(run: Run, body: Body): void {
 
 function start(run: Run, mover: Body, other: Body): void {
   const [a, b] = mover.motion.id < other.motion.id ? [mover, other] : [other, mover];
-  const contact = newContact({ a, b, startMs: mover.motion.keyMs, mover });
+  const contact = newContact({ a, b, startMs: mover.motion.eventTimeMs, mover });
   join(contact);
   run.state.contacts++;
   run.met.push(contact);

@@ -4,7 +4,7 @@ import type { Motion } from '../motion/motion.ts';
  * Puts the motions of several shards into the order of their items. Shards work at their own pace, so a motion waits
  * until no shard can come with an earlier one any more.
  */
-export class InOrder {
+export class WatermarkMerge {
   #waiting: Motion[] = [];
 
   get waiting(): number {
@@ -23,9 +23,9 @@ export class InOrder {
     return this.#waiting;
   }
 
-  /** Hands out, in order, all motions of items below the given number. */
-  take(completeTo: number): readonly Motion[] {
-    const end = this.#waiting.findIndex(({ seq }) => seq >= completeTo);
+  /** Hands out, in order, all motions of items below the watermark: no shard can come with an earlier one than that. */
+  take(watermark: number): readonly Motion[] {
+    const end = this.#waiting.findIndex(({ seq }) => seq >= watermark);
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
   }
 }

@@ -6,7 +6,7 @@ import type { Membership } from '../fence/membership.ts';
 import { soleTrackableTiming } from '../fence/seen.ts';
 import { type OwnTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
-import type { Place, PlaceContext } from '../location/fix.ts';
+import type { Fix, FixContext } from '../location/fix.ts';
 import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
 import { rowOf } from './last_known.ts';
 import { settle } from './move.ts';
@@ -19,13 +19,13 @@ import { chainsOf, retimeChanged } from './retime.ts';
  * running, so nobody can tell from the events that they have moved.
  */
 
-type PlaceOnTheWay = PlaceContext & { readonly bytes: Uint8Array };
+type FixOnTheWay = FixContext & { readonly bytes: Uint8Array };
 
 interface ObjectOnTheWay {
   readonly id: string;
-  readonly place: PlaceOnTheWay | undefined;
+  readonly fix: FixOnTheWay | undefined;
   readonly members: readonly (readonly [fenceId: string, membership: Membership, seenMs: number])[];
-  readonly holdMs: number;
+  readonly suppressUntilMs: number;
 }
 
 interface ProviderOnTheWay extends ObjectOnTheWay {
@@ -40,7 +40,7 @@ interface TrackableOnTheWay extends ObjectOnTheWay {
 }
 
 /** Hands out the state of objects and forgets them, without events. */
-export function onRelease(context: ShardContext, item: Item & { kind: 'release' }): void {
+export function onExportState(context: ShardContext, item: Item & { kind: 'exportState' }): void {
   const { state } = context;
   const providers: ProviderOnTheWay[] = [];
   const trackables: TrackableOnTheWay[] = [];
@@ -72,22 +72,22 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
  * must not be older than what has come along; and what is told of the objects here, once the rows are kept, then comes
  * after what was told of them there.
  */
-export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): void {
+export function onImportState(context: ShardContext, item: Item & { kind: 'importState' }): void {
   const { state } = context;
   const chains = new Map<ProviderState, OwnTiming>();
   for (const packedProvider of item.state.providers as readonly ProviderOnTheWay[]) {
     const provider = providerState(state, packedProvider.id);
     provider.entity ??= packedProvider.entity;
     provider.timing = timingOfObject(provider.entity);
-    state.places.put(provider, unpackPlace(state, packedProvider.place));
+    state.fixes.put(provider, unpackFix(state, packedProvider.fix));
     unpackInto(state, provider, packedProvider);
     chains.set(provider, packedProvider.chain);
   }
   for (const packedTrackable of item.state.trackables as readonly TrackableOnTheWay[]) {
     // Its entity may be here already, in a newer version.
     const trackable = state.trackables.get(packedTrackable.id) ?? setTrackable(state, packedTrackable.entity);
-    const place = unpackPlace(state, packedTrackable.place);
-    if (place !== undefined) settle(state, trackable, place);
+    const fix = unpackFix(state, packedTrackable.fix);
+    if (fix !== undefined) settle(state, trackable, fix);
     trackable.colliding = packedTrackable.colliding;
     unpackInto(state, trackable, packedTrackable);
   }
@@ -95,33 +95,33 @@ export function onAdopt(context: ShardContext, item: Item & { kind: 'adopt' }): 
 }
 
 function packed(object: ProviderState | TrackableState): ObjectOnTheWay {
-  const { id, place, members, holdMs } = object;
+  const { id, fix, members, suppressUntilMs } = object;
   return {
     id,
-    place: place && packedPlace(place),
+    fix: fix && packedFix(fix),
     members: members.map(({ fence, membership, seenMs }) => [fence.id, membership, seenMs] as const),
-    holdMs,
+    suppressUntilMs,
   };
 }
 
-function packedPlace(place: Place): PlaceOnTheWay {
-  const { providerId, source, zone, timing, trackables, isLocal } = place;
-  // The room of the place may be used again before this is packed.
-  return { providerId, source, zone, timing, trackables, isLocal, bytes: Uint8Array.from(place.bytes) };
+function packedFix(fix: Fix): FixOnTheWay {
+  const { providerId, source, zone, timing, trackables, isLocal } = fix;
+  // The memory of the fix may be used again before this is packed.
+  return { providerId, source, zone, timing, trackables, isLocal, bytes: Uint8Array.from(fix.bytes) };
 }
 
 /** What must be kept before its events are published is kept by this shard, which publishes them. */
 function forget({ state, draft }: ShardContext, object: ProviderState | TrackableState): void {
-  if (state.urgent.has(object) && object.place !== undefined) draft.rows.push(rowOf(object, object.place));
+  if (state.urgent.has(object) && object.fix !== undefined) draft.rows.push(rowOf(object, object.fix));
   for (const { fence } of object.members) fence.occupants.delete(object);
-  state.places.put(object, undefined);
+  state.fixes.put(object, undefined);
   state.deadlines.remove(object);
   state.dirty.delete(object);
   state.urgent.delete(object);
 }
 
 function unpackInto(state: ShardState, object: ProviderState | TrackableState, from: ObjectOnTheWay): void {
-  object.holdMs = from.holdMs;
+  object.suppressUntilMs = from.suppressUntilMs;
   for (const [fenceId, membership, seenMs] of from.members) {
     const fence = state.fences.get(fenceId);
     if (fence === undefined) continue;
@@ -134,7 +134,7 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
 }
 
 /** The zone is this shard's own, unless it is gone. */
-function unpackPlace({ zones, places }: ShardState, from: PlaceOnTheWay | undefined): Place | undefined {
+function unpackFix({ zones, fixes }: ShardState, from: FixOnTheWay | undefined): Fix | undefined {
   const zone = from?.zone && (zones.find(from.zone.id) ?? from.zone);
-  return from && places.takeOver(from.bytes, { ...from, zone });
+  return from && fixes.takeOver(from.bytes, { ...from, zone });
 }

@@ -4,81 +4,81 @@ import type { Footprint } from '../fence/fence_index.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { trackableSeen } from '../fence/seen.ts';
 import type { Item } from '../item.ts';
-import type { Place } from '../location/fix.ts';
+import type { Fix } from '../location/fix.ts';
 import { positionOf } from '../location/text.ts';
 import type { Moved } from '../motion/motion.ts';
 import { footprintOf } from '../motion/shape.ts';
 import type { ShardState, TrackableState, Tracked } from '../state.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from './publish.ts';
-import { significantPlace } from './significant_fix.ts';
+import { significantFix } from './significant_fix.ts';
 
-/** Where a trackable goes, with the order key of the location that makes it go, and when that is. */
+/** Where a trackable goes, with the event time of the location that makes it go, and when that is. */
 export interface Arrival {
-  readonly place: Place;
-  readonly keyMs: number;
+  readonly fix: Fix;
+  readonly eventTimeMs: number;
   readonly moment: Moment;
   /** Levels of parents over the trackable that are moved by the same; none when left out. */
   readonly above?: number;
 }
 
 /**
- * A provider or the parent of a trackable has come to a place: the trackable goes where its significant location is
+ * A provider or the parent of a trackable has a new fix: the trackable goes where its significant location is
  * now. That may be another one than the one that has come, where rules look at the age of locations. It stays without a
  * word where it is at that location already.
  */
 export function follow(context: ShardContext, trackable: TrackableState, arrival: Arrival): void {
   const { moment } = arrival;
-  const place = significantPlace(context, trackable, moment.nowMs, { arrived: arrival.place });
-  const at = trackable.place;
-  if (place === undefined || (at !== undefined && isSame(place, at))) return;
-  if (place !== arrival.place && at?.providerId === place.providerId && place.keyMs <= at.keyMs) {
+  const fix = significantFix(context, trackable, moment.nowMs, { arrived: arrival.fix });
+  const at = trackable.fix;
+  if (fix === undefined || (at !== undefined && isSame(fix, at))) return;
+  if (fix !== arrival.fix && at?.providerId === fix.providerId && fix.eventTimeMs <= at.eventTimeMs) {
     return;
   }
   fireHeld(context, trackable, moment.nowMs);
-  moveTrackable(context, trackable, { ...arrival, place });
+  moveTrackable(context, trackable, { ...arrival, fix });
 }
 
-/** Whether two places are of one location: there are copies of places that were restored or handed over. */
-export function isSame(a: Place, b: Place): boolean {
+/** Whether two fixes are of one location: there are copies of fixes that were restored or handed over. */
+export function isSame(a: Fix, b: Fix): boolean {
   if (a === b) return true;
-  return a.seq === b.seq && a.keyMs === b.keyMs && a.providerId === b.providerId;
+  return a.seq === b.seq && a.eventTimeMs === b.eventTimeMs && a.providerId === b.providerId;
 }
 
 /**
- * Moves a trackable to the place of its significant location, and takes along what it carries: other trackables, and the
+ * Moves a trackable to the fix of its significant location, and takes along what it carries: other trackables, and the
  * zones that follow it.
  */
 export function moveTrackable(context: ShardContext, trackable: TrackableState, arrival: Arrival): void {
-  const { place, moment } = arrival;
+  const { fix, moment } = arrival;
   showAt(context, trackable, arrival);
-  if (context.state.followers.any) takeAlong(context, trackable, place, moment.seq);
+  if (context.state.followers.any) moveFollowers(context, trackable, fix, moment.seq);
   const { above = 0 } = arrival;
   if (context.state.carried.size === 0 || above >= context.options.parentsMax) return;
   for (const child of carriedBy(context.state, trackable.id)) follow(context, child, { ...arrival, above: above + 1 });
 }
 
-/** Puts a trackable to a place: publishes its motion, shows it to the fences, and hands the motion on to the collision stage. */
-export function showAt(context: ShardContext, trackable: TrackableState, { place, keyMs, moment }: Arrival): void {
-  settle(context.state, trackable, place);
+/** Gives a trackable a fix: publishes its motion, shows it to the fences, and hands the motion on to the collision stage. */
+export function showAt(context: ShardContext, trackable: TrackableState, { fix, eventTimeMs, moment }: Arrival): void {
+  settle(context.state, trackable, fix);
   context.state.dirty.add(trackable);
   context.draft.counts.motions++;
   publishMotion(context, trackable);
-  const crossings = observeFences(context, trackable, trackableSeen(trackable, keyMs, moment.nowMs));
+  const crossings = observeFences(context, trackable, trackableSeen(trackable, eventTimeMs, moment.nowMs));
   publishTrackableCrossings(context, trackable, crossings);
   schedule(context.state, trackable);
-  reportMotion(context, trackable, keyMs, moment);
+  reportMotion(context, trackable, eventTimeMs, moment);
 }
 
-/** Puts a trackable to a place without a word to anybody. */
-export function settle(state: ShardState, trackable: TrackableState, place: Place): void {
-  state.places.put(trackable, place);
-  trackable.footprint = extentAt(trackable, place);
+/** Gives a trackable a fix without a word to anybody. */
+export function settle(state: ShardState, trackable: TrackableState, fix: Fix): void {
+  state.fixes.put(trackable, fix);
+  trackable.footprint = extentAt(trackable, fix);
 }
 
-/** The extent that the trackable has, or would have, at a place. */
-export function extentAt({ entity }: TrackableState, place: Place): Footprint {
-  return footprintOf(entity, place.lon, place.lat, place.course);
+/** The extent that the trackable has, or would have, at a fix. */
+export function extentAt({ entity }: TrackableState, fix: Fix): Footprint {
+  return footprintOf(entity, fix.lon, fix.lat, fix.course);
 }
 
 /** Whether the trackable takes part in collisions. */
@@ -86,7 +86,7 @@ export function collides(context: ShardContext, trackable: TrackableState): bool
   return trackable.entity.calculate_collisions ?? context.options.collisionsByDefault;
 }
 
-/** The trackable has no place any more, or takes no part any more: its collisions end. */
+/** The trackable has no fix any more, or takes no part any more: its collisions end. */
 export function reportGone(context: ShardContext, trackable: TrackableState, moment: Moment): void {
   if (!trackable.colliding) return;
   trackable.colliding = false;
@@ -94,8 +94,18 @@ export function reportGone(context: ShardContext, trackable: TrackableState, mom
 }
 
 /** Tells the collision stage where the trackable is, if it takes part. */
-export function reportMotion(context: ShardContext, trackable: TrackableState, keyMs: number, moment: Moment): void {
-  const motion = motionOf(context, trackable, { kind: 'moved', seq: moment.seq, receivedMs: moment.nowMs, keyMs });
+export function reportMotion(
+  context: ShardContext,
+  trackable: TrackableState,
+  eventTimeMs: number,
+  moment: Moment,
+): void {
+  const motion = motionOf(context, trackable, {
+    kind: 'moved',
+    seq: moment.seq,
+    receivedMs: moment.nowMs,
+    eventTimeMs,
+  });
   if (motion === undefined) return;
   trackable.colliding = true;
   context.draft.motions.push(motion);
@@ -103,10 +113,10 @@ export function reportMotion(context: ShardContext, trackable: TrackableState, k
 
 /** Tells a collision stage that may not know where the trackable has been for a while. */
 export function reportStanding(context: ShardContext, trackable: TrackableState, seq: number): void {
-  const { place } = trackable;
-  if (place === undefined) return;
-  const { receivedMs, keyMs } = place;
-  const motion = motionOf(context, trackable, { kind: 'stands', seq, receivedMs, keyMs });
+  const { fix } = trackable;
+  if (fix === undefined) return;
+  const { receivedMs, eventTimeMs } = fix;
+  const motion = motionOf(context, trackable, { kind: 'stands', seq, receivedMs, eventTimeMs });
   if (motion !== undefined) context.draft.motions.push(motion);
 }
 
@@ -114,24 +124,24 @@ export function reportStanding(context: ShardContext, trackable: TrackableState,
 function motionOf(
   context: ShardContext,
   trackable: TrackableState,
-  { kind, seq, receivedMs, keyMs }: Pick<Moved, 'kind' | 'seq' | 'receivedMs' | 'keyMs'>,
+  { kind, seq, receivedMs, eventTimeMs }: Pick<Moved, 'kind' | 'seq' | 'receivedMs' | 'eventTimeMs'>,
 ): Moved | undefined {
-  const { place, footprint, entity } = trackable;
-  if (place === undefined || footprint === undefined || !collides(context, trackable)) return undefined;
-  const { timing: provider } = place;
+  const { fix, footprint, entity } = trackable;
+  if (fix === undefined || footprint === undefined || !collides(context, trackable)) return undefined;
+  const { timing: provider } = fix;
   const { timing: own } = trackable;
   return {
     kind,
     seq,
     id: trackable.id,
     receivedMs,
-    keyMs,
-    lon: place.lon,
-    lat: place.lat,
-    z: place.z,
-    elevationRef: place.elevationRef,
-    levelMetres: place.zone?.wgs84_height ?? undefined,
-    floor: place.floor,
+    eventTimeMs,
+    lon: fix.lon,
+    lat: fix.lat,
+    z: fix.z,
+    elevationRef: fix.elevationRef,
+    levelMetres: fix.zone?.wgs84_height ?? undefined,
+    floor: fix.floor,
     extrusion: entity.extrusion ?? undefined,
     collides: true,
     radiusMetres: footprint.radiusMetres,
@@ -164,18 +174,18 @@ export function onStand(context: ShardContext, item: Item & { kind: 'stand' }): 
 }
 
 /**
- * An object has been located: says so of the zones that follow it, the last place of each step. A zone is never moved by
+ * An object has been located: says so of the zones that follow it, the last fix of each step. A zone is never moved by
  * a location in its own coordinates or at its own position, which it would run away from.
  */
-export function takeAlong({ state, draft }: ShardContext, { kind, id }: Tracked, place: Place, seq: number): void {
+export function moveFollowers({ state, draft }: ShardContext, { kind, id }: Tracked, fix: Fix, seq: number): void {
   for (const zoneId of state.followers.of(kind, id) ?? []) {
-    if (place.zone?.id === zoneId) continue;
+    if (fix.zone?.id === zoneId) continue;
     draft.zoneMoves.set(zoneId, {
       id: zoneId,
       by: { kind, id },
       seq,
-      position: positionOf(place),
-      floor: place.floor,
+      position: positionOf(fix),
+      floor: fix.floor,
     });
   }
 }

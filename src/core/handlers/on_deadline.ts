@@ -49,7 +49,7 @@ function inOrder(a: Woken, b: Woken): number {
  */
 // hot
 export function fireHeld(context: ShardContext, object: Woken, nowMs: number): void {
-  if (object.holdMs > nowMs) expireObject(context, object, nowMs);
+  if (object.suppressUntilMs > nowMs) expireObject(context, object, nowMs);
 }
 
 function expireObject(context: ShardContext, object: Woken, nowMs: number): void {
@@ -66,5 +66,5 @@ function expireObject(context: ShardContext, object: Woken, nowMs: number): void
 export function schedule(state: ShardState, object: Tracked): void {
   const at = nextDeadlineMs(object);
   if (at === Number.POSITIVE_INFINITY) return;
-  state.deadlines.push(Math.max(at, object.holdMs), object);
+  state.deadlines.push(Math.max(at, object.suppressUntilMs), object);
 }

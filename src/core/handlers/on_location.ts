@@ -5,7 +5,7 @@ import { providerSeen } from '../fence/seen.ts';
 import { locate } from '../location/locate.ts';
 import type { ReceivedLocation } from '../location/received.ts';
 import { providerState } from '../state.ts';
-import { follow, takeAlong } from './move.ts';
+import { follow, moveFollowers } from './move.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from './publish.ts';
 
@@ -19,29 +19,29 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   const { receivedMs, seq } = location;
   const { counts } = context.draft;
   const provider = providerState(state, location.providerId);
-  const previous = provider.place;
-  if (previous !== undefined && Math.min(location.generatedMs, receivedMs) < previous.keyMs) {
+  const previous = provider.fix;
+  if (previous !== undefined && Math.min(location.generatedMs, receivedMs) < previous.eventTimeMs) {
     counts.outdated++;
     return;
   }
   const zone = state.zones.find(location.source);
   const assigned = assignedTo(state, provider.id);
   const { id: providerId, timing } = provider;
-  const place = locate(location, state.places, { providerId, zone, trackables: assigned.ids, timing, previous });
-  if (place === undefined) {
+  const fix = locate(location, state.fixes, { providerId, zone, trackables: assigned.ids, timing, previous });
+  if (fix === undefined) {
     counts.rejected++;
     return;
   }
   counts.processed++;
   const moment: Moment = { nowMs: receivedMs, seq };
   fireHeld(context, provider, receivedMs);
-  state.places.put(provider, place);
+  state.fixes.put(provider, fix);
   state.dirty.add(provider);
-  publishLocation(context, place);
-  const crossings = observeFences(context, provider, providerSeen(state, provider, place, moment.nowMs));
+  publishLocation(context, fix);
+  const crossings = observeFences(context, provider, providerSeen(state, provider, fix, moment.nowMs));
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
-  if (state.followers.any) takeAlong(context, provider, place, seq);
-  const arrival = { place, keyMs: place.keyMs, moment };
+  if (state.followers.any) moveFollowers(context, provider, fix, seq);
+  const arrival = { fix, eventTimeMs: fix.eventTimeMs, moment };
   for (const trackable of assigned.trackables) follow(context, trackable, arrival);
 }

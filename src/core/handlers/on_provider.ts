@@ -22,23 +22,23 @@ export function onProvider(context: ShardContext, item: Item & { kind: 'provider
   const provider = state.providers.get(item.id);
   if (provider === undefined) return;
   state.providers.delete(item.id);
-  dropPlace(context, provider, { nowMs: item.receivedMs, seq: item.seq });
+  dropFix(context, provider, { nowMs: item.receivedMs, seq: item.seq });
 }
 
-/** A provider's location is deleted: it leaves its fences, and its order key is forgotten. */
+/** A provider's location is deleted: it leaves its fences, and its event time is forgotten. */
 export function onForget(context: ShardContext, item: Item & { kind: 'forget' }): void {
   const provider = context.state.providers.get(item.id);
-  if (provider !== undefined) dropPlace(context, provider, { nowMs: item.receivedMs, seq: item.seq });
+  if (provider !== undefined) dropFix(context, provider, { nowMs: item.receivedMs, seq: item.seq });
 }
 
-function dropPlace(context: ShardContext, provider: ProviderState, moment: Moment): void {
+function dropFix(context: ShardContext, provider: ProviderState, moment: Moment): void {
   const { state } = context;
-  if (provider.place === undefined) return;
+  if (provider.fix === undefined) return;
   publishProviderCrossings(context, provider, leaveAll(provider, moment.nowMs));
-  state.places.put(provider, undefined);
+  state.fixes.put(provider, undefined);
   provider.nearby = undefined;
   forgetRow(context, provider);
   for (const trackable of assignedTo(state, provider.id).trackables) {
-    if (trackable.place?.providerId === provider.id) observeAnew(context, trackable, moment);
+    if (trackable.fix?.providerId === provider.id) observeAnew(context, trackable, moment);
   }
 }

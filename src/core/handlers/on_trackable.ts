@@ -10,7 +10,7 @@ import { collides, extentAt, moveTrackable, reportGone } from './move.ts';
 import { loseMotion, observeAnew } from './observe_anew.ts';
 import { fireHeld } from './on_deadline.ts';
 import { chainsOf, retime, retimeChanged } from './retime.ts';
-import { type Sources, significantPlace } from './significant_fix.ts';
+import { type Sources, significantFix } from './significant_fix.ts';
 
 const WGS84 = { crs: 'EPSG:4326' };
 
@@ -69,7 +69,7 @@ function sourcesInBoth(before: Trackable, after: Trackable): Sources {
   };
 }
 
-/** Adds or replaces a trackable in the state. One that has a place gets its new extent there, without a word. */
+/** Adds or replaces a trackable in the state. One that has a fix gets its new extent there, without a word. */
 export function setTrackable(state: ShardState, entity: Trackable): TrackableState {
   let trackable = state.trackables.get(entity.id);
   if (trackable === undefined) {
@@ -81,7 +81,7 @@ export function setTrackable(state: ShardState, entity: Trackable): TrackableSta
   trackable.rules = entity.locating_rules?.length ? compileRules(entity.locating_rules) : undefined;
   trackable.texts = undefined;
   link(state, trackable);
-  if (trackable.place !== undefined) trackable.footprint = extentAt(trackable, trackable.place);
+  if (trackable.fix !== undefined) trackable.footprint = extentAt(trackable, trackable.fix);
   return trackable;
 }
 
@@ -92,11 +92,11 @@ function newTrackable(entity: Trackable): TrackableState {
     entity,
     timing: UNSET,
     rules: undefined,
-    place: undefined,
+    fix: undefined,
     footprint: undefined,
     members: [],
     nearby: undefined,
-    holdMs: 0,
+    suppressUntilMs: 0,
     heapIndex: -1,
     colliding: false,
     texts: undefined,
@@ -110,13 +110,13 @@ function forceUpdate(
   shown: string | undefined,
   moment: Moment,
 ): void {
-  const found = significantPlace(context, trackable, moment.nowMs);
+  const found = significantFix(context, trackable, moment.nowMs);
   if (found === undefined) {
-    if (trackable.place !== undefined) loseMotion(context, trackable, moment);
+    if (trackable.fix !== undefined) loseMotion(context, trackable, moment);
     return;
   }
-  const place = namingTrackables(context.state, found, trackable);
-  if (motionIn({ ...trackable, place, footprint: extentAt(trackable, place) }, WGS84, context.zones) === shown) return;
+  const fix = namingTrackables(context.state, found, trackable);
+  if (motionIn({ ...trackable, fix, footprint: extentAt(trackable, fix) }, WGS84, context.zones) === shown) return;
   fireHeld(context, trackable, moment.nowMs);
-  moveTrackable(context, trackable, { place, keyMs: moment.nowMs, moment });
+  moveTrackable(context, trackable, { fix, eventTimeMs: moment.nowMs, moment });
 }

@@ -5,7 +5,7 @@ import { assignedTo } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import { type FenceChange, fenceEventFields, fenceEventText, fenceFeature } from '../fence/fence_event.ts';
 import type { Crossing } from '../fence/observe_fences.ts';
-import type { Place } from '../location/fix.ts';
+import type { Fix } from '../location/fix.ts';
 import { featureCollection, locationIn, publishedMembersText } from '../location/text.ts';
 import { motionIn } from '../motion/text.ts';
 import type { ProviderState, TrackableState } from '../state.ts';
@@ -14,43 +14,43 @@ import type { WantedVariant } from '../wanted.ts';
 const NOBODY: readonly WantedVariant[] = [];
 
 /** Publishes a provider's new location in every rendering that is wanted. */
-export function publishLocation(context: ShardContext, place: Place): void {
+export function publishLocation(context: ShardContext, fix: Fix): void {
   const variants = context.variants.get('location_updates') ?? NOBODY;
   if (variants.length === 0) return;
   let shared: string | undefined;
   let fields: FilterFields | undefined;
   for (const variant of variants) {
-    if (variant.unfiltered !== true) fields ??= locationFields(place);
+    if (variant.unfiltered !== true) fields ??= locationFields(fix);
     if (variant.wants?.(fields ?? NO_FIELDS) === false) continue;
-    shared ??= publishedMembersText(place, context.sentTime);
-    const text = locationIn(place, variant, context.zones, shared);
+    shared ??= publishedMembersText(fix, context.sentTime);
+    const text = locationIn(fix, variant, context.zones, shared);
     if (text === undefined) continue;
     push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
   }
 }
 
-function locationFields({ providerId, source, providerType, associated, accuracy, floor }: Place): FilterFields {
+function locationFields({ providerId, source, providerType, associated, accuracy, floor }: Fix): FilterFields {
   return [providerId, source, providerType, associated, accuracy, floor];
 }
 
-/** Publishes the motion of a trackable that has a place. */
+/** Publishes the motion of a trackable that has a fix. */
 export function publishMotion(context: ShardContext, trackable: TrackableState): void {
   const variants = context.variants.get('trackable_motions') ?? NOBODY;
-  const { place } = trackable;
-  if (variants.length === 0 || place === undefined) return;
+  const { fix } = trackable;
+  if (variants.length === 0 || fix === undefined) return;
   let shared: string | undefined;
   let fields: FilterFields | undefined;
   for (const variant of variants) {
-    if (variant.unfiltered !== true) fields ??= motionFields(trackable, place);
+    if (variant.unfiltered !== true) fields ??= motionFields(trackable, fix);
     if (variant.wants?.(fields ?? NO_FIELDS) === false) continue;
-    shared ??= publishedMembersText(place, context.sentTime);
+    shared ??= publishedMembersText(fix, context.sentTime);
     const text = motionIn(trackable, variant, context.zones, shared);
     if (text === undefined) continue;
     push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
   }
 }
 
-function motionFields({ id, entity }: TrackableState, { providerId, accuracy, floor }: Place): FilterFields {
+function motionFields({ id, entity }: TrackableState, { providerId, accuracy, floor }: Fix): FilterFields {
   return [id, providerId, entity.name ?? undefined, accuracy, floor];
 }
 
@@ -67,14 +67,14 @@ export function publishProviderCrossings(
   context.state.urgent.add(provider);
 }
 
-/** Publishes the crossings of a trackable, moved by the provider of its place. */
+/** Publishes the crossings of a trackable, moved by the provider of its fix. */
 export function publishTrackableCrossings(
   context: ShardContext,
   trackable: TrackableState,
   crossings: readonly Crossing[] | undefined,
 ): void {
   if (crossings === undefined) return;
-  const providerId = trackable.place?.providerId;
+  const providerId = trackable.fix?.providerId;
   publish(context, crossings, { trackableId: trackable.id, providerId, trackables: [trackable.id] });
   context.state.dirty.add(trackable);
   context.state.urgent.add(trackable);

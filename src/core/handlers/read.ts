@@ -4,11 +4,11 @@ import type { ShardContext } from '../context.ts';
 import { providerSeen, trackableSeen } from '../fence/seen.ts';
 import { verticalGapMetres } from '../fence/vertical.ts';
 import type { Answer, Item, Query } from '../item.ts';
-import type { Place } from '../location/fix.ts';
+import type { Fix } from '../location/fix.ts';
 import { locationIn } from '../location/text.ts';
 import { motionIn } from '../motion/text.ts';
 import type { FenceState, ProviderState, TrackableState } from '../state.ts';
-import { placesOf, significantPlace } from './significant_fix.ts';
+import { fixesOf, significantFix } from './significant_fix.ts';
 
 const ABSENT: Answer = { absent: true };
 
@@ -21,33 +21,33 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
   const { state } = context;
   switch (query.ask) {
     case 'provider_location':
-      return one(context, state.providers.get(query.id)?.place, query.view);
+      return one(context, state.providers.get(query.id)?.fix, query.view);
     case 'provider_locations':
-      return named(among([...state.providers.values()], query), query, ({ place }) => {
-        return place && locationNow(context, place, query.view);
+      return named(among([...state.providers.values()], query), query, ({ fix }) => {
+        return fix && locationNow(context, fix, query.view);
       });
     case 'trackable_location': {
       const trackable = state.trackables.get(query.id);
-      const place = trackable && significantPlace(context, trackable, nowMs);
-      return one(context, place, query.view, trackable);
+      const fix = trackable && significantFix(context, trackable, nowMs);
+      return one(context, fix, query.view, trackable);
     }
     case 'trackable_locations': {
       const trackable = state.trackables.get(query.id);
-      const places = trackable === undefined ? [] : placesOf(state, trackable.entity);
-      return many(places, (place) => locationNow(context, place, query.view));
+      const fixes = trackable === undefined ? [] : fixesOf(state, trackable.entity);
+      return many(fixes, (fix) => locationNow(context, fix, query.view));
     }
     case 'trackable_motion': {
       const trackable = state.trackables.get(query.id);
-      if (trackable?.place === undefined) return ABSENT;
-      return shown(motionIn(trackable, query.view, context.zones), trackable.place);
+      if (trackable?.fix === undefined) return ABSENT;
+      return shown(motionIn(trackable, query.view, context.zones), trackable.fix);
     }
     case 'trackable_motions':
       return named(among([...state.trackables.values()], query), query, (trackable) => {
         return motionIn(trackable, query.view, context.zones);
       });
     case 'fence_locations':
-      return many(among(providersIn(context, query), query), ({ place }) => {
-        return place && locationNow(context, place, query.view);
+      return many(among(providersIn(context, query), query), ({ fix }) => {
+        return fix && locationNow(context, fix, query.view);
       });
     case 'fence_motions':
       return many(among(trackablesIn(context, query), query), (trackable) => {
@@ -64,22 +64,17 @@ function answer(context: ShardContext, query: Query, nowMs: number): Answer {
   }
 }
 
-function one(context: ShardContext, place: Place | undefined, view: View, at?: TrackableState): Answer {
-  if (place === undefined) return ABSENT;
-  return shown(locationNow(context, place, view, at), place);
+function one(context: ShardContext, fix: Fix | undefined, view: View, at?: TrackableState): Answer {
+  if (fix === undefined) return ABSENT;
+  return shown(locationNow(context, fix, view, at), fix);
 }
 
-function locationNow(
-  { state, zones }: ShardContext,
-  place: Place,
-  view: View,
-  at?: TrackableState,
-): string | undefined {
-  return locationIn(namingTrackables(state, place, at), view, zones);
+function locationNow({ state, zones }: ShardContext, fix: Fix, view: View, at?: TrackableState): string | undefined {
+  return locationIn(namingTrackables(state, fix, at), view, zones);
 }
 
-function shown(text: string | undefined, place: Place): Answer {
-  return text === undefined ? { unplaced: place.source } : { texts: [text] };
+function shown(text: string | undefined, fix: Fix): Answer {
+  return text === undefined ? { unplaced: fix.source } : { texts: [text] };
 }
 
 function many<T>(list: readonly T[], text: (element: T) => string | undefined): Answer {
@@ -147,11 +142,11 @@ function fencesOf(
   return object.members.filter(({ membership }) => membership.at === 'inside').map(({ fence }) => fence.id);
 }
 
-/** Whether the object's last place touches the fence now, whatever its membership. */
+/** Whether the object's last fix touches the fence now, whatever its membership. */
 function isWithin(context: ShardContext, object: ProviderState | TrackableState, fence: FenceState): boolean {
   const { state, index } = context;
-  const { place } = object;
-  if (place === undefined || fence.region === undefined) return false;
-  const seen = object.kind === 'provider' ? providerSeen(state, object, place, 0) : trackableSeen(object, 0, 0);
+  const { fix } = object;
+  if (fix === undefined || fence.region === undefined) return false;
+  const seen = object.kind === 'provider' ? providerSeen(state, object, fix, 0) : trackableSeen(object, 0, 0);
   return verticalGapMetres(fence.vertical, seen) === 0 && index.touches(fence.slot, seen.footprint);
 }

@@ -3,8 +3,8 @@ import type { Moment, ShardContext } from '../context.ts';
 import { observeChangedFences, observeFences } from '../fence/observe_fences.ts';
 import { providerSeen, trackableSeen } from '../fence/seen.ts';
 import type { Item } from '../item.ts';
-import type { Place } from '../location/fix.ts';
-import { placeInZone } from '../location/locate.ts';
+import type { Fix } from '../location/fix.ts';
+import { fixInZone } from '../location/locate.ts';
 import type { FenceState, ProviderState, ShardState, TrackableState, Tracked } from '../state.ts';
 import { isSame, settle, showAt } from './move.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
@@ -17,7 +17,7 @@ interface Change {
 }
 
 /**
- * Shows fences that have changed to every object that has a place, and every fence to objects that are relocated, as an
+ * Shows fences that have changed to every object that has a fix, and every fence to objects that are relocated, as an
  * observation made at this moment. Other fences do not hear of it.
  */
 export function reevaluate(
@@ -28,14 +28,14 @@ export function reevaluate(
   const { state } = context;
   const moment: Moment = { nowMs, seq };
   for (const provider of state.providers.values()) {
-    const place = relocated.get(provider);
-    if (place !== undefined) showProviderAt(context, provider, place, nowMs);
-    else if (provider.place !== undefined) showFences(context, provider, fences, nowMs);
+    const fix = relocated.get(provider);
+    if (fix !== undefined) showProviderAt(context, provider, fix, nowMs);
+    else if (provider.fix !== undefined) showFences(context, provider, fences, nowMs);
   }
   for (const trackable of state.trackables.values()) {
-    const place = relocated.get(trackable);
-    if (place !== undefined) showTrackableAt(context, trackable, place, moment);
-    else if (trackable.place !== undefined) showFences(context, trackable, fences, nowMs);
+    const fix = relocated.get(trackable);
+    if (fix !== undefined) showTrackableAt(context, trackable, fix, moment);
+    else if (trackable.fix !== undefined) showFences(context, trackable, fences, nowMs);
   }
 }
 
@@ -49,7 +49,7 @@ function showFences(
   if (fences.length === 0) return;
   if (isMember(object, fences)) fireHeld(context, object, nowMs);
   if (object.kind === 'provider') {
-    const seen = providerSeen(state, object, object.place as Place, nowMs, nowMs);
+    const seen = providerSeen(state, object, object.fix as Fix, nowMs, nowMs);
     publishProviderCrossings(context, object, observeChangedFences(index, object, fences, seen));
   } else {
     const seen = trackableSeen(object, nowMs, nowMs);
@@ -58,27 +58,27 @@ function showFences(
   schedule(state, object);
 }
 
-function showProviderAt(context: ShardContext, provider: ProviderState, place: Place, nowMs: number): void {
+function showProviderAt(context: ShardContext, provider: ProviderState, fix: Fix, nowMs: number): void {
   const { state } = context;
   fireHeld(context, provider, nowMs);
-  state.places.put(provider, place);
+  state.fixes.put(provider, fix);
   state.dirty.add(provider);
-  const crossings = observeFences(context, provider, providerSeen(state, provider, place, nowMs, nowMs));
+  const crossings = observeFences(context, provider, providerSeen(state, provider, fix, nowMs, nowMs));
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
 }
 
 /** A trackable that goes along with a zone moves; one above a floor that was raised only meets other fences. */
-function showTrackableAt(context: ShardContext, trackable: TrackableState, place: Place, moment: Moment): void {
+function showTrackableAt(context: ShardContext, trackable: TrackableState, fix: Fix, moment: Moment): void {
   const { state } = context;
   const { nowMs } = moment;
   fireHeld(context, trackable, nowMs);
-  const before = trackable.place as Place;
-  if (before.lon !== place.lon || before.lat !== place.lat) {
-    showAt(context, trackable, { place, keyMs: nowMs, moment });
+  const before = trackable.fix as Fix;
+  if (before.lon !== fix.lon || before.lat !== fix.lat) {
+    showAt(context, trackable, { fix, eventTimeMs: nowMs, moment });
     return;
   }
-  settle(state, trackable, place);
+  settle(state, trackable, fix);
   const crossings = observeFences(context, trackable, trackableSeen(trackable, nowMs, nowMs));
   publishTrackableCrossings(context, trackable, crossings);
   schedule(state, trackable);
@@ -89,29 +89,29 @@ function isMember(object: Tracked, fences: readonly FenceState[]): boolean {
   return fences.some(({ occupants }) => occupants.has(object));
 }
 
-/** Objects whose place has changed with its zone: where they are now. */
-export type Relocated = ReadonlyMap<ProviderState | TrackableState, Place>;
+/** Objects whose fix has changed with its zone: where they are now. */
+export type Relocated = ReadonlyMap<ProviderState | TrackableState, Fix>;
 
 /**
- * Finds where the objects are whose places belong to a zone that has changed: what was sent in its metres goes along with
+ * Finds where the objects are whose fixes belong to a zone that has changed: what was sent in its metres goes along with
  * its plane, the rest stays where it is, above a floor that may be on another height. Moves nobody yet.
  *
  * Zones that follow these objects wait for their next locations: two zones that carry one another would never rest.
  */
 export function relocate(state: ShardState, zoneId: string, zone: Zone): Relocated {
-  const relocated = new Map<ProviderState | TrackableState, Place>();
+  const relocated = new Map<ProviderState | TrackableState, Fix>();
   for (const provider of state.providers.values()) {
-    const { place } = provider;
-    if (place?.zone?.id === zoneId) relocated.set(provider, placeInZone(state.places, place, zone));
+    const { fix } = provider;
+    if (fix?.zone?.id === zoneId) relocated.set(provider, fixInZone(state.fixes, fix, zone));
   }
   for (const trackable of state.trackables.values()) {
-    const { place } = trackable;
-    if (place?.zone?.id !== zoneId) continue;
-    // A trackable is at its provider's place, or at a copy of it.
-    const provider = state.providers.get(place.providerId);
+    const { fix } = trackable;
+    if (fix?.zone?.id !== zoneId) continue;
+    // A trackable has its provider's fix, or a copy of it.
+    const provider = state.providers.get(fix.providerId);
     const shared = provider && relocated.get(provider);
-    const isShared = shared !== undefined && isSame(shared, place) && shared.trackables === place.trackables;
-    relocated.set(trackable, isShared ? shared : placeInZone(state.places, place, zone));
+    const isShared = shared !== undefined && isSame(shared, fix) && shared.trackables === fix.trackables;
+    relocated.set(trackable, isShared ? shared : fixInZone(state.fixes, fix, zone));
   }
   return relocated;
 }

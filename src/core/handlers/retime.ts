@@ -21,15 +21,15 @@ export function retimeOccupants(context: ShardContext, fence: FenceState, nowMs:
 /** The values of a provider have changed: they time the provider, and the trackables that are where it is. */
 export function retimeProvider(context: ShardContext, provider: ProviderState, nowMs: number): void {
   const { state } = context;
-  if (provider.place !== undefined) provider.place.timing = provider.timing;
+  if (provider.fix !== undefined) provider.fix.timing = provider.timing;
   retime(context, provider, nowMs);
   for (const trackable of assignedTo(state, provider.id).trackables) retimeAt(context, trackable, provider, nowMs);
 }
 
 function retimeAt(context: ShardContext, trackable: TrackableState, provider: ProviderState, nowMs: number): void {
-  const { place } = trackable;
-  if (place?.providerId !== provider.id) return;
-  place.timing = provider.timing;
+  const { fix } = trackable;
+  if (fix?.providerId !== provider.id) return;
+  fix.timing = provider.timing;
   retime(context, trackable, nowMs);
   for (const child of carriedBy(context.state, trackable.id)) retimeAt(context, child, provider, nowMs);
 }
@@ -42,10 +42,10 @@ export function retime(
   only?: FenceState,
 ): void {
   const { state, index } = context;
-  const { place } = object;
-  if (place === undefined || object.members.length === 0) return;
+  const { fix } = object;
+  if (fix === undefined || object.members.length === 0) return;
   const seen =
-    object.kind === 'provider' ? providerSeen(state, object, place, nowMs) : trackableSeen(object, nowMs, nowMs);
+    object.kind === 'provider' ? providerSeen(state, object, fix, nowMs) : trackableSeen(object, nowMs, nowMs);
   retimeFences(index, object, seen, only);
   schedule(state, object);
 }

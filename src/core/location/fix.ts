@@ -5,17 +5,17 @@ import type { ReceivedLocation } from './received.ts';
 import { LocationRecord, orUndefined, type RecordBuffer } from './record.ts';
 
 /** In front of the record lies what was derived from it, as f64: NaN for a speed or course that nobody knows. */
-const [LON, LAT, FLOOR, KEY, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
+const [LON, LAT, FLOOR, EVENT_TIME, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
 export const DERIVED_BYTES = 48;
 
 const NOBODY: readonly string[] = [];
 
-/** What numbers do not say of a place. */
-export interface PlaceContext {
+/** What numbers do not say of a fix. */
+export interface FixContext {
   readonly providerId: string;
   readonly source: string;
   readonly zone: Zone | undefined;
-  /** What its provider sets. It times whoever is at the place, also in another shard than the provider's. */
+  /** What its provider sets. It times whoever holds the fix, also in another shard than the provider's. */
   readonly timing: OwnTiming;
   /** Ids of the trackables that the provider was assigned to. */
   readonly trackables: readonly string[];
@@ -30,7 +30,7 @@ export interface Derived {
   /** Its floor, else its zone's, else 0. */
   readonly floor: number;
   /** min(timestamp_generated, time of receipt): what locations are ordered by, and what events carry. */
-  readonly keyMs: number;
+  readonly eventTimeMs: number;
   /** Metres per second, and degrees clockwise from north: as sent, else from where the provider was before. */
   readonly speed: number | undefined;
   readonly course: number | undefined;
@@ -38,17 +38,17 @@ export interface Derived {
 
 /**
  * Where an object was last: the record of a location with what was derived from it, in memory that is used again
- * (places.ts). But for what its provider sets, it does not change as long as an object is at it, or the step lasts in
+ * (fix_slab.ts). But for what its provider sets, it does not change as long as an object holds it, or the step lasts in
  * which the last one left.
  */
-export class Place extends LocationRecord implements PlaceContext, Derived {
+export class Fix extends LocationRecord implements FixContext, Derived {
   providerId = '';
   source = '';
   zone: Zone | undefined = undefined;
   timing = UNSET;
   trackables = NOBODY;
   isLocal = false;
-  /** How many objects are at it. */
+  /** How many objects hold it. */
   holders = 0;
   /** Whether it is looked at when the step is over. */
   isTouched = false;
@@ -76,8 +76,8 @@ export class Place extends LocationRecord implements PlaceContext, Derived {
     return this.buffer.view.getFloat64(this.at + FLOOR, true);
   }
 
-  get keyMs(): number {
-    return this.buffer.view.getFloat64(this.at + KEY, true);
+  get eventTimeMs(): number {
+    return this.buffer.view.getFloat64(this.at + EVENT_TIME, true);
   }
 
   get speed(): number | undefined {
@@ -92,27 +92,27 @@ export class Place extends LocationRecord implements PlaceContext, Derived {
     return this.sentElevationRef ?? 'floor';
   }
 
-  /** Becomes the place of a location. */
+  /** Becomes the fix of a location. */
   // hot
-  write(location: ReceivedLocation, derived: Derived, context: PlaceContext): void {
+  write(location: ReceivedLocation, derived: Derived, context: FixContext): void {
     location.copyTo(this.buffer, this.at);
     const { view } = this.buffer;
     view.setFloat64(this.at + LON, derived.lon, true);
     view.setFloat64(this.at + LAT, derived.lat, true);
     view.setFloat64(this.at + FLOOR, derived.floor, true);
-    view.setFloat64(this.at + KEY, derived.keyMs, true);
+    view.setFloat64(this.at + EVENT_TIME, derived.eventTimeMs, true);
     view.setFloat64(this.at + SPEED, derived.speed ?? Number.NaN, true);
     view.setFloat64(this.at + COURSE, derived.course ?? Number.NaN, true);
     this.belong(context);
   }
 
-  /** Takes over the bytes of another place. */
-  read(bytes: Uint8Array, context: PlaceContext): void {
+  /** Takes over the bytes of another fix. */
+  read(bytes: Uint8Array, context: FixContext): void {
     this.buffer.bytes.set(bytes, this.at - DERIVED_BYTES);
     this.belong(context);
   }
 
-  /** Becomes another place on the earth, before an object is at it. */
+  /** Becomes another place on the earth, before an object holds it. */
   locate(lon: number, lat: number): void {
     this.buffer.view.setFloat64(this.at + LON, lon, true);
     this.buffer.view.setFloat64(this.at + LAT, lat, true);
@@ -139,7 +139,7 @@ export class Place extends LocationRecord implements PlaceContext, Derived {
   }
 
   // hot
-  protected belong({ providerId, source, zone, timing, trackables, isLocal }: PlaceContext): void {
+  protected belong({ providerId, source, zone, timing, trackables, isLocal }: FixContext): void {
     this.providerId = providerId;
     this.source = source;
     this.zone = zone;

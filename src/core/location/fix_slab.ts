@@ -1,28 +1,28 @@
 import type { Zone } from '../../model/zone.ts';
-import { DERIVED_BYTES, type Derived, Place, type PlaceContext } from './fix.ts';
+import { DERIVED_BYTES, type Derived, Fix, type FixContext } from './fix.ts';
 import type { ReceivedLocation } from './received.ts';
 import type { NewRecordBuffer, RecordBuffer } from './record.ts';
 
 /** Memory is given out in steps of so many bytes: one that was left fits the next location nearly always. */
 const STEP_BYTES = 64;
-/** Larger places have a buffer of their own, which is not used again. */
+/** Larger fixes have a buffer of their own, which is not used again. */
 const SHARED_MAX_BYTES = 4096;
 const BUFFER_BYTES = 1 << 20;
 
-/** Who is at a place. */
+/** Who holds a fix. */
 interface Holder {
-  place: Place | undefined;
+  fix: Fix | undefined;
 }
 
 /**
- * All places of a shard. Each location replaces the place of its provider: as objects of the heap places would live just
- * long enough to be copied by each collection of garbage. So the memory of a place that nobody is at any more is
+ * All fixes of a shard. Each location replaces the fix of its provider: as objects of the heap fixes would live just
+ * long enough to be copied by each collection of garbage. So the memory of a fix that nobody holds any more is
  * used again, once the step is over.
  */
-export class Places {
-  /** Places that nobody is at, by steps of memory. */
-  #free: Place[][] = [];
-  readonly #touched: Place[] = [];
+export class FixSlab {
+  /** Fixes that nobody holds, by steps of memory. */
+  #free: Fix[][] = [];
+  readonly #touched: Fix[] = [];
   #buffer: RecordBuffer;
   #used = 0;
   #made = 0;
@@ -34,57 +34,57 @@ export class Places {
     this.#buffer = newBuffer(0);
   }
 
-  /** How many places somebody is at. */
+  /** How many fixes somebody holds. */
   get size(): number {
     return this.#made - this.#freed;
   }
 
-  /** The place of a location. Nobody is at it yet. */
+  /** The fix of a location. Nobody holds it yet. */
   // hot
-  take(location: ReceivedLocation, derived: Derived, context: PlaceContext): Place {
-    const place = this.#take(DERIVED_BYTES + location.recordBytes);
-    place.write(location, derived, context);
-    return place;
+  take(location: ReceivedLocation, derived: Derived, context: FixContext): Fix {
+    const fix = this.#take(DERIVED_BYTES + location.recordBytes);
+    fix.write(location, derived, context);
+    return fix;
   }
 
-  /** A place as another one was, given its bytes. Nobody is at it yet. */
-  takeOver(bytes: Uint8Array, context: PlaceContext): Place {
-    const place = this.#take(bytes.length);
-    place.read(bytes, context);
-    return place;
+  /** A fix as another one was, given its bytes. Nobody holds it yet. */
+  takeOver(bytes: Uint8Array, context: FixContext): Fix {
+    const fix = this.#take(bytes.length);
+    fix.read(bytes, context);
+    return fix;
   }
 
-  /** The same place, naming other trackables. Nobody is at it yet. */
-  renamed(place: Place, trackables: readonly string[]): Place {
-    const { providerId, source, zone, timing, isLocal } = place;
-    return this.takeOver(place.bytes, { providerId, source, zone, timing, trackables, isLocal });
+  /** The same fix, naming other trackables. Nobody holds it yet. */
+  renamed(fix: Fix, trackables: readonly string[]): Fix {
+    const { providerId, source, zone, timing, isLocal } = fix;
+    return this.takeOver(fix.bytes, { providerId, source, zone, timing, trackables, isLocal });
   }
 
-  /** The same location at another place on the earth, in a zone that was replaced. Nobody is at it yet. */
-  inZone(place: Place, zone: Zone, lon: number, lat: number): Place {
-    const { providerId, source, timing, trackables, isLocal } = place;
-    const moved = this.takeOver(place.bytes, { providerId, source, zone, timing, trackables, isLocal });
+  /** The same location at another place on the earth, in a zone that was replaced. Nobody holds it yet. */
+  inZone(fix: Fix, zone: Zone, lon: number, lat: number): Fix {
+    const { providerId, source, timing, trackables, isLocal } = fix;
+    const moved = this.takeOver(fix.bytes, { providerId, source, zone, timing, trackables, isLocal });
     moved.locate(lon, lat);
     return moved;
   }
 
-  /** Puts an object to a place, or to none. */
+  /** Gives an object a fix, or none. */
   // hot
-  put(object: Holder, place: Place | undefined): void {
-    const { place: left } = object;
-    if (place !== undefined) place.holders++;
-    object.place = place;
+  put(object: Holder, fix: Fix | undefined): void {
+    const { fix: left } = object;
+    if (fix !== undefined) fix.holders++;
+    object.fix = fix;
     if (left === undefined) return;
     left.holders--;
     this.#touch(left);
   }
 
-  /** The step is over: what nobody is at may be used again. */
+  /** The step is over: what nobody holds may be used again. */
   // hot
   endStep(): void {
-    for (const place of this.#touched) {
-      place.isTouched = false;
-      if (place.holders === 0) this.#release(place);
+    for (const fix of this.#touched) {
+      fix.isTouched = false;
+      if (fix.holders === 0) this.#release(fix);
     }
     this.#touched.length = 0;
   }
@@ -97,45 +97,45 @@ export class Places {
     this.#used = 0;
     this.#made = 0;
     this.#freed = 0;
-    const moved = new Set<Place>();
-    for (const { place } of objects) {
-      if (place === undefined || moved.has(place)) continue;
-      moved.add(place);
+    const moved = new Set<Fix>();
+    for (const { fix } of objects) {
+      if (fix === undefined || moved.has(fix)) continue;
+      moved.add(fix);
       this.#made++;
-      if (place.capacity <= SHARED_MAX_BYTES) place.move(...this.#memoryOf(place.capacity));
+      if (fix.capacity <= SHARED_MAX_BYTES) fix.move(...this.#memoryOf(fix.capacity));
     }
   }
 
   // hot
-  #take(bytes: number): Place {
+  #take(bytes: number): Fix {
     const steps = Math.ceil(bytes / STEP_BYTES);
-    let place = this.#free[steps]?.pop();
-    if (place === undefined) {
+    let fix = this.#free[steps]?.pop();
+    if (fix === undefined) {
       const capacity = steps * STEP_BYTES;
-      place = new Place(...this.#memoryOf(capacity), capacity);
+      fix = new Fix(...this.#memoryOf(capacity), capacity);
       this.#made++;
     } else this.#freed--;
-    this.#touch(place);
-    return place;
+    this.#touch(fix);
+    return fix;
   }
 
-  #touch(place: Place): void {
-    if (place.isTouched) return;
-    place.isTouched = true;
-    this.#touched.push(place);
+  #touch(fix: Fix): void {
+    if (fix.isTouched) return;
+    fix.isTouched = true;
+    this.#touched.push(fix);
   }
 
-  #release(place: Place): void {
-    place.clear();
-    if (place.capacity > SHARED_MAX_BYTES) {
+  #release(fix: Fix): void {
+    fix.clear();
+    if (fix.capacity > SHARED_MAX_BYTES) {
       this.#made--;
       return;
     }
     this.#freed++;
-    const steps = place.capacity / STEP_BYTES;
+    const steps = fix.capacity / STEP_BYTES;
     const free = this.#free[steps];
-    if (free === undefined) this.#free[steps] = [place];
-    else free.push(place);
+    if (free === undefined) this.#free[steps] = [fix];
+    else free.push(fix);
   }
 
   #memoryOf(capacity: number): [buffer: RecordBuffer, start: number] {

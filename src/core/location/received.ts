@@ -4,7 +4,7 @@ import { LocationRecord, type NewRecordBuffer, type RecordBuffer, recordBytesMax
 /** A location as an item of a batch: where its record lies, which is good until the step is over. */
 export class ReceivedLocation extends LocationRecord {
   readonly kind = 'location';
-  /** What the record names by places: sources and projections. */
+  /** What the record names by index: sources and projections. */
   readonly names: readonly string[];
 
   constructor(buffer: RecordBuffer, at: number, names: readonly string[]) {
@@ -17,11 +17,11 @@ export class ReceivedLocation extends LocationRecord {
   }
 
   get source(): string {
-    return this.names[this.sourcePlace] as string;
+    return this.names[this.sourceIndex] as string;
   }
 
   get crs(): string {
-    return this.names[this.crsPlace] as string;
+    return this.names[this.crsIndex] as string;
   }
 
   /** The bytes of the record, not copied. */
@@ -29,7 +29,7 @@ export class ReceivedLocation extends LocationRecord {
     return this.buffer.bytes.subarray(this.at, this.at + this.recordBytes);
   }
 
-  /** Copies the record to another place. */
+  /** Copies the record elsewhere. */
   // hot
   copyTo(buffer: RecordBuffer, at: number): void {
     this.buffer.bytes.copy(buffer.bytes, at, this.at, this.at + this.recordBytes);

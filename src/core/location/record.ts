@@ -2,13 +2,13 @@ import { type ElevationRef, PROVIDER_TYPES, type ProviderType } from '../../mode
 import type { AcceptedLocation } from './accepted.ts';
 
 /**
- * A location as bytes: from where it comes in to where it is replaced by the next one, it is copied and never made anew.
+ * A location as bytes: from its arrival until the next one replaces it, it is copied and never made anew.
  *
  * A record, little-endian, at any offset:
  *
  *     0  u32 bytes of the record       4  u32 bytes of the provider's id
- *     8  u16 source and 10 u16 crs, as places in a list of names beside the record
- *    12  u8  provider type, as its place in PROVIDER_TYPES
+ *     8  u16 source and 10 u16 crs, as indexes in a list of names beside the record
+ *    12  u8  provider type, as its index in PROVIDER_TYPES
  *    13  u8  flags
  *    16  f64 seq, receivedMs, generatedMs, x, y, z, accuracy, floor, speed, course; NaN for what was not sent
  *    96  the provider's id, then the text, in UTF-8
@@ -23,7 +23,7 @@ const [ASSOCIATED, NOT_ASSOCIATED, FROM_FLOOR, FROM_ELLIPSOID, ASCII_ID, ASCII_T
 ] as const;
 /** UTF-8 needs at most three bytes for a UTF-16 unit. */
 const UTF8_MAX = 3;
-const TYPE_PLACES = new Map(PROVIDER_TYPES.map((type, place) => [type, place]));
+const TYPE_INDEXES = new Map(PROVIDER_TYPES.map((type, index) => [type, index]));
 
 /** Memory that holds records. */
 export interface RecordBuffer {
@@ -50,7 +50,7 @@ export interface RecordStamp {
   /** Milliseconds since 1970. */
   readonly receivedMs: number;
   readonly generatedMs: number;
-  /** Places of its source and crs in the list of names. */
+  /** Indexes of its source and crs in the list of names. */
   readonly source: number;
   readonly crs: number;
 }
@@ -82,7 +82,7 @@ export function writeRecord(
   view.setUint32(start + ID_SIZE, idBytes, true);
   view.setUint16(start + SOURCE, stamp.source, true);
   view.setUint16(start + CRS, stamp.crs, true);
-  view.setUint8(start + TYPE, TYPE_PLACES.get(location.provider_type) as number);
+  view.setUint8(start + TYPE, TYPE_INDEXES.get(location.provider_type) as number);
   view.setUint8(start + FLAGS, flags);
   view.setFloat64(start + SEQ, stamp.seq, true);
   view.setFloat64(start + RECEIVED, stamp.receivedMs, true);
@@ -185,12 +185,12 @@ export class LocationRecord {
     return decoded(this.buffer, (flagsOf(this.buffer, this.at) & ASCII_ID) !== 0, start, end);
   }
 
-  /** Source and crs as places in the list of names. */
-  protected get sourcePlace(): number {
+  /** Source and crs as indexes in the list of names. */
+  protected get sourceIndex(): number {
     return this.buffer.view.getUint16(this.at + SOURCE, true);
   }
 
-  protected get crsPlace(): number {
+  protected get crsIndex(): number {
     return this.buffer.view.getUint16(this.at + CRS, true);
   }
 }

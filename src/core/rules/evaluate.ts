@@ -155,8 +155,8 @@ function negated(value: Value): Value {
 /** A current location of one of a trackable's providers. */
 export interface Candidate<T> {
   readonly facts: RuleFacts;
-  /** Order key of the location in milliseconds. */
-  readonly keyMs: number;
+  /** Event time of the location in milliseconds. */
+  readonly eventTimeMs: number;
   readonly value: T;
 }
 
@@ -171,7 +171,7 @@ export function significant<T>(candidates: readonly Candidate<T>[], ranking: Ran
     const priority = ranking(candidate.facts);
     if (best !== undefined) {
       if (priority < bestPriority) continue;
-      if (priority === bestPriority && candidate.keyMs < best.keyMs) continue;
+      if (priority === bestPriority && candidate.eventTimeMs < best.eventTimeMs) continue;
     }
     best = candidate;
     bestPriority = priority;
