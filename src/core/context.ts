@@ -3,12 +3,12 @@ import type { EventText, Topic } from '../model/topics.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
 import type { Answer, ExportedState, LastKnownRow } from './item.ts';
 import type { NewRecordBuffer } from './location/record.ts';
-import type { ZoneLookup } from './location/text.ts';
 import type { Motion } from './motion/motion.ts';
 import type { Counts } from './outcome.ts';
 import type { ShardState } from './state.ts';
 import type { WantedVariant } from './wanted.ts';
 import type { ZoneMove } from './zone/following.ts';
+import type { ZoneLookup } from './zone/zone_table.ts';
 
 /** What a shard is opened with. */
 export interface ShardOptions {

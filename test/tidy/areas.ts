@@ -15,15 +15,21 @@ interface Area {
 const INNER = ['src/model', 'src/core'];
 const PROTOCOLS = ['workers/protocol.ts', 'workers/*_protocol.ts', 'workers/shared_memory.ts'];
 
-/** Rooms of the core with values and rules only: handlers use them, and they know of no handler. */
-const VALUES = ['collision', 'fence', 'location', 'motion', 'rules', 'zone'].map((room) => `src/core/${room}`);
-/** What the core's rooms share. */
-const STATE = ['state', 'assignments', 'deadline_heap', 'item', 'wanted'].map((name) => `src/core/${name}.ts`);
+/**
+ * Rooms of the core with values and rules only. Each may import those before it, and geodesy. None imports handlers.
+ */
+const VALUES = ['rules', 'zone', 'fence', 'location', 'motion', 'collision'].map((room) => `src/core/${room}`);
+/** What they share. */
+const STATE = ['state', 'deadline_heap', 'wanted'].map((name) => `src/core/${name}.ts`);
 
 export const AREAS: readonly Area[] = [
   { path: 'src/model', mayImport: [], packages: ['typebox', 'typebox/compile'] },
   { path: 'src/core/geo', mayImport: ['src/model'], packages: ['proj4', 'geographiclib-geodesic'] },
-  ...VALUES.map((path) => ({ path, mayImport: ['src/model', 'src/core/geo', ...VALUES, ...STATE], packages: [] })),
+  ...VALUES.map((path, i) => ({
+    path,
+    mayImport: ['src/model', 'src/core/geo', ...VALUES.slice(0, i), ...STATE],
+    packages: [],
+  })),
   { path: 'src/core', mayImport: ['src/model'], packages: [] },
   { path: 'wasm', mayImport: [] },
   { path: 'src/fence_index', mayImport: [...INNER, 'wasm'] },

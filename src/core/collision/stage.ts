@@ -10,8 +10,8 @@
 import type { CollisionEvent } from '../../model/events.ts';
 import { NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
 import type { EventText, Variant } from '../../model/topics.ts';
-import type { ZoneLookup } from '../location/text.ts';
 import type { Gone, Motion, Moved } from '../motion/motion.ts';
+import type { ZoneLookup } from '../zone/zone_table.ts';
 import type { Body } from './body.ts';
 import { type Contact, dueMs, holdingOf, join, newContact, observe, otherOf, part, releaseMs } from './contact.ts';
 import { collisionTexts } from './event_text.ts';

@@ -3,7 +3,6 @@ import type { Trackable } from '../../model/trackable.ts';
 import { unlink } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import type { Membership } from '../fence/membership.ts';
-import { soleTrackableTiming } from '../fence/seen.ts';
 import { type OwnTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import type { Fix, FixContext } from '../location/fix.ts';
@@ -13,6 +12,7 @@ import { settle } from './move.ts';
 import { schedule } from './on_deadline.ts';
 import { setTrackable } from './on_trackable.ts';
 import { chainsOf, retimeChanged } from './retime.ts';
+import { soleTrackableTiming } from './seen.ts';
 
 /**
  * Objects move from shard to shard when their assignment changes. Their state goes along whole, with all timers

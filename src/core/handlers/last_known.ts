@@ -3,7 +3,6 @@ import type { Location } from '../../model/location.ts';
 import type { ShardContext } from '../context.ts';
 import { restored } from '../fence/membership.ts';
 import { timingIn } from '../fence/observe_fences.ts';
-import { providerTiming, trackableTiming } from '../fence/seen.ts';
 import { UNSET } from '../fence/timing.ts';
 import type { Item, LastKnownRow } from '../item.ts';
 import { type AcceptedLocation, accept, acceptAs } from '../location/accepted.ts';
@@ -15,6 +14,7 @@ import { type ProviderState, providerState, type ShardState, type TrackableState
 import { reportStanding, settle } from './move.ts';
 import { forgetRow } from './observe_anew.ts';
 import { schedule } from './on_deadline.ts';
+import { providerTiming, trackableTiming } from './seen.ts';
 import { fixesOf } from './significant_fix.ts';
 
 /**

@@ -2,7 +2,6 @@ import { carriedBy } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import type { Footprint } from '../fence/fence_index.ts';
 import { observeFences } from '../fence/observe_fences.ts';
-import { trackableSeen } from '../fence/seen.ts';
 import type { Item } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
 import { positionOf } from '../location/text.ts';
@@ -11,6 +10,7 @@ import { footprintOf } from '../motion/shape.ts';
 import type { ShardState, TrackableState, Tracked } from '../state.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from './publish.ts';
+import { trackableSeen } from './seen.ts';
 import { significantFix } from './significant_fix.ts';
 
 /** Where a trackable goes, with the event time of the location that makes it go, and when that is. */

@@ -1,8 +1,8 @@
 import type { ShardContext } from '../context.ts';
 import { expireFences, nextDeadlineMs } from '../fence/observe_fences.ts';
-import { providerTiming, trackableTiming } from '../fence/seen.ts';
 import type { ProviderState, ShardState, TrackableState, Tracked } from '../state.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
+import { providerTiming, trackableTiming } from './seen.ts';
 
 type Woken = ProviderState | TrackableState;
 

@@ -1,13 +1,13 @@
 import { assignedTo } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { observeFences } from '../fence/observe_fences.ts';
-import { providerSeen } from '../fence/seen.ts';
 import { locate } from '../location/locate.ts';
 import type { ReceivedLocation } from '../location/received.ts';
 import { providerState } from '../state.ts';
 import { follow, moveFollowers } from './move.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from './publish.ts';
+import { providerSeen } from './seen.ts';
 
 /**
  * A location comes in. In this order: is it newer than the provider's last, where is it, who is interested, which

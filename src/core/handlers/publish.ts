@@ -6,10 +6,11 @@ import type { ShardContext } from '../context.ts';
 import { type FenceChange, fenceEventFields, fenceEventText, fenceFeature } from '../fence/fence_event.ts';
 import type { Crossing } from '../fence/observe_fences.ts';
 import type { Fix } from '../location/fix.ts';
-import { featureCollection, locationIn, publishedMembersText } from '../location/text.ts';
+import { locationIn, publishedMembersText } from '../location/text.ts';
 import { motionIn } from '../motion/text.ts';
 import type { ProviderState, TrackableState } from '../state.ts';
 import type { WantedVariant } from '../wanted.ts';
+import { featureCollection } from '../zone/view.ts';
 
 const NOBODY: readonly WantedVariant[] = [];
 

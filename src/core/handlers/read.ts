@@ -1,13 +1,13 @@
 import type { View } from '../../model/topics.ts';
 import { namingTrackables } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
-import { providerSeen, trackableSeen } from '../fence/seen.ts';
 import { verticalGapMetres } from '../fence/vertical.ts';
 import type { Answer, Item, Query } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
 import { locationIn } from '../location/text.ts';
 import { motionIn } from '../motion/text.ts';
 import type { FenceState, ProviderState, TrackableState } from '../state.ts';
+import { providerSeen, trackableSeen } from './seen.ts';
 import { fixesOf, significantFix } from './significant_fix.ts';
 
 const ABSENT: Answer = { absent: true };

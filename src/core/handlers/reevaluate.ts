@@ -1,7 +1,6 @@
 import type { Zone } from '../../model/zone.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { observeChangedFences, observeFences } from '../fence/observe_fences.ts';
-import { providerSeen, trackableSeen } from '../fence/seen.ts';
 import type { Item } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
 import { fixInZone } from '../location/locate.ts';
@@ -9,6 +8,7 @@ import type { FenceState, ProviderState, ShardState, TrackableState, Tracked } f
 import { isSame, settle, showAt } from './move.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
+import { providerSeen, trackableSeen } from './seen.ts';
 
 interface Change {
   /** Fences that cover something else. */

@@ -3,10 +3,10 @@ import type { ShardContext } from '../context.ts';
 import type { FenceIndex } from '../fence/fence_index.ts';
 import { retimed } from '../fence/membership.ts';
 import { areaOf, type Seen, timingIn } from '../fence/observe_fences.ts';
-import { providerSeen, soleTrackableTiming, trackableSeen } from '../fence/seen.ts';
 import { type OwnTiming, sameTiming } from '../fence/timing.ts';
 import type { FenceState, ProviderState, ShardState, TrackableState, Tracked } from '../state.ts';
 import { schedule } from './on_deadline.ts';
+import { providerSeen, soleTrackableTiming, trackableSeen } from './seen.ts';
 
 /**
  * A changed timeout, delay or tolerance acts at once, also on those that are silent: deadlines are counted anew from the

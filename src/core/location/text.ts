@@ -1,8 +1,8 @@
 import { formatTime } from '../../model/time.ts';
 import type { View } from '../../model/topics.ts';
-import type { Zone } from '../../model/zone.ts';
 import type { PlaneTransform } from '../geo/crs.ts';
-import { viewTransform, writeInPlane } from '../zone/view.ts';
+import { feature, viewTransform, writeInPlane } from '../zone/view.ts';
+import type { ZoneLookup } from '../zone/zone_table.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 import type { Fix } from './fix.ts';
 
@@ -10,9 +10,6 @@ const scratch: [number, number] = [0, 0];
 const POSITION_END = ']},';
 const TRACKABLES = ',"trackables":';
 const SENT_TIME = ',"timestamp_sent":"';
-
-/** Finds a zone by its id or foreign id. */
-export type ZoneLookup = (idOrForeignId: string) => Zone | undefined;
 
 /**
  * How a fix is to be shown: as it is, in the plane of a projection or zone, or (undefined) not at all. Its own zone is
@@ -110,14 +107,4 @@ function textIn(fix: Fix, plane: PlaneTransform): string | undefined {
     return pointText(fix.sentX, fix.sentY, fix.z);
   }
   return writeInPlane(fix.lon, fix.lat, plane, scratch) ? pointText(scratch[0], scratch[1], fix.z) : undefined;
-}
-
-/** Text of a GeoJSON Feature of a geometry's and a properties object's text. */
-export function feature(geometry: string, featureProperties: string): string {
-  return `{"type":"Feature","geometry":${geometry},"properties":${featureProperties}}`;
-}
-
-/** Text of a GeoJSON FeatureCollection of Features. */
-export function featureCollection(features: readonly string[]): string {
-  return `{"type":"FeatureCollection","features":[${features.join(',')}]}`;
 }

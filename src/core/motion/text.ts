@@ -1,9 +1,10 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { PlaneTransform } from '../geo/crs.ts';
-import { feature, locationIn, planeOf, positionOf, type ZoneLookup } from '../location/text.ts';
+import { locationIn, planeOf, positionOf } from '../location/text.ts';
 import type { MotionTexts, TrackableState } from '../state.ts';
-import { pointInPlane, polygonInPlane } from '../zone/view.ts';
+import { feature, pointInPlane, polygonInPlane } from '../zone/view.ts';
+import type { ZoneLookup } from '../zone/zone_table.ts';
 import { circlePolygon, ringPolygon } from './shape.ts';
 
 /**

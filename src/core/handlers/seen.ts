@@ -1,9 +1,9 @@
 import { assignedTo } from '../assignments.ts';
+import type { Seen, TimingChain } from '../fence/observe_fences.ts';
+import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { Fix } from '../location/fix.ts';
 import { footprintOf } from '../motion/shape.ts';
 import type { ProviderState, ShardState, TrackableState } from '../state.ts';
-import type { Seen, TimingChain } from './observe_fences.ts';
-import { type OwnTiming, UNSET } from './timing.ts';
 
 const POINT = {};
 
