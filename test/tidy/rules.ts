@@ -58,7 +58,7 @@ export const RULES: readonly Rule[] = [
     kept: sourceFile('src/core/geo/a.ts', "import proj4 from 'proj4';\n"),
   },
   {
-    name: 'uses nothing of Node or a browser in the core, which runs wherever JavaScript does',
+    name: 'uses no global of Node or of a browser in the core',
     find: ({ path, code }) => {
       if (!within(path, 'src/core')) return [];
       return linesWith(code, PLATFORM).map((line) => `line ${line}: is not of the language; have it passed in`);
