@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
-import { openShapeChecks } from '../wasm/shape_checks.ts';
 import { garbageCollector } from '../workers/garbage.ts';
 import { MemoryWatch } from '../workers/memory_watch.ts';
 import type { Sources } from './adapters/sources.ts';
@@ -23,6 +22,7 @@ import { RULES_SETTING } from './entities/locating_rules.ts';
 import type { HubError } from './errors.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
 import type { Fanout } from './fanout/fanout.ts';
+import { openShapeChecks } from './fence_index/shape_checks.ts';
 import { LargeShapes } from './lane/large_shapes.ts';
 import type { Log } from './log.ts';
 import { connectionsOf } from './operation/connections.ts';

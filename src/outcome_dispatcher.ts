@@ -1,15 +1,15 @@
 import type { CollisionReply, PackedMotions, ShardReply } from '../workers/protocol.ts';
 import type { KeptRow } from './core/item.ts';
-import type { ZoneMove } from './core/zone/take_along.ts';
+import type { ZoneMove } from './core/zone/following.ts';
 import type { HubCounts } from './counts.ts';
 import { CommitGate } from './fanout/commit_gate.ts';
-import type { EventBlock } from './model/event_block.ts';
+import type { EventBatch } from './model/event_batch.ts';
 
 /** Where outcomes go. */
 export interface Sinks {
   readonly shards: number;
   readonly counts: HubCounts;
-  publish(events: readonly EventBlock[]): void;
+  publish(events: readonly EventBatch[]): void;
   /** Whether events of a variant tell of memberships, and are not to be published before these are kept. */
   tellsOfMemberships(variant: number): boolean;
   /** Resolves once the rows are kept; rejects when the database does not take them now. */
@@ -52,16 +52,16 @@ export class OutcomeDispatcher {
     this.#sinks.wakeAt(shard, outcome.nextDeadlineMs);
     this.#sinks.motions(motions);
     if (outcome.zoneMoves.length > 0) this.#sinks.moveZones(outcome.zoneMoves);
-    const { rows, laterRows } = outcome;
+    const { rows, backgroundRows } = outcome;
     const stored = rows.length === 0 ? undefined : this.#sinks.keep(rows);
     this.#publish(events, this.#gates[shard] as CommitGate, stored);
-    if (laterRows.length === 0) return stored;
-    const later = this.#sinks.keep(laterRows);
+    if (backgroundRows.length === 0) return stored;
+    const later = this.#sinks.keep(backgroundRows);
     return stored === undefined ? later : Promise.all([stored, later]).then(() => undefined);
   }
 
   /** hot: most batches tell of no membership, and most of them find none that waits. */
-  #publish(events: readonly EventBlock[], gate: CommitGate, stored: Promise<void> | undefined): void {
+  #publish(events: readonly EventBatch[], gate: CommitGate, stored: Promise<void> | undefined): void {
     if (stored === undefined && gate.held === 0) {
       this.#sinks.publish(events);
       return;

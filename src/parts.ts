@@ -204,7 +204,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
     zone: zones.find,
     // Without fast writes a location that cannot be kept is not processed.
     canKeep: () => !slow || !rowWriter.refusesRows,
-    hasRoom: (count) => shards.hasRoom(count) && collisions.hasRoom && outcomes.held < HELD_MAX,
+    hasCapacity: (count) => shards.hasCapacity(count) && collisions.hasCapacity && outcomes.held < HELD_MAX,
     location: (location, times) => shards.location(location, clock.setBacks.length === 0 ? times : inRunning(times)),
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
     providerId: (id) => entities.get('provider', id)?.id ?? id,

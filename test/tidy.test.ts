@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RULES, strayEntries } from './tidy/rules.ts';
+import { PLATFORM, RULES, strayEntries } from './tidy/rules.ts';
 import { readSourceFiles, readTopLevel, sourceFile } from './tidy/source_file.ts';
 
 const FILES = readSourceFiles();
@@ -15,6 +15,28 @@ for (const { name, find, broken, kept } of RULES) {
     assert.equal(find(broken, [broken]).length, 1);
     assert.deepEqual(find(kept, [kept]), []);
   });
+}
+
+for (const use of [
+  'process.env.HOME',
+  'const later = setTimeout(run, 5)',
+  'await fetch(address)',
+  'performance.now()',
+  'global.gc()',
+  'x instanceof Buffer',
+]) {
+  test(`What a platform adds is found in "${use}"`, () => assert.match(use, PLATFORM));
+}
+
+for (const use of [
+  'item.process()',
+  'const processed = 1',
+  'prefetch(1)',
+  'new Uint8Array(1)',
+  '{ global }',
+  'Math.min(1, 2)',
+]) {
+  test(`Nothing of a platform is found in "${use}"`, () => assert.doesNotMatch(use, PLATFORM));
 }
 
 test('The root folder holds the agreed entries', () => {

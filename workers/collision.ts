@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { move, workerData } from 'piscina';
-import { InOrder } from '../src/core/collision/in_order.ts';
 import { openCollisionStage } from '../src/core/collision/stage.ts';
+import { WatermarkMerge } from '../src/core/collision/watermark_merge.ts';
 import { ZoneTable } from '../src/core/zone/zone_table.ts';
-import { blocksOf } from '../src/model/event_block.ts';
+import { batchesOf } from '../src/model/event_batch.ts';
 import {
   type CollisionBatch,
   type CollisionReply,
@@ -18,7 +18,7 @@ import { warmStage } from './warm_stage.ts';
 /** The collision stage: brings the motions of all shards into one order and finds the pairs that touch. */
 const { shared } = workerData as { readonly shared: SharedMemory };
 const zones = new ZoneTable();
-const inOrder = new InOrder();
+const merge = new WatermarkMerge();
 const stage = openCollisionStage({ newId: randomUUID, zones: zones.find });
 warmStage();
 
@@ -26,11 +26,11 @@ export default function run(task: Uint8Array | number): unknown {
   const batch = unpackCollisionBatch(bytesOf(task, shared));
   for (const [id, zone] of batch.zones) zones.set(id, zone);
   const { nowMs, variants, setBacks } = batch;
-  if (batch.restore === undefined) for (const packed of batch.motions) inOrder.add(unpackMotions(packed));
+  if (batch.restore === undefined) for (const packed of batch.motions) merge.add(unpackMotions(packed));
   else restore(batch, batch.restore);
-  const motions = inOrder.take(batch.completeTo);
+  const motions = merge.take(batch.watermark);
   const { events, ...outcome } = stage.step({ nowMs, motions, setBacks, ...(variants && { variants }) });
-  return move(pack({ ...outcome, events: blocksOf(events), waiting: inOrder.waiting } satisfies CollisionReply));
+  return move(pack({ ...outcome, events: batchesOf(events), waiting: merge.waiting } satisfies CollisionReply));
 }
 
 function restore({ nowMs, motions }: CollisionBatch, { fromSeq, done, ...known }: Restore): void {
@@ -39,7 +39,7 @@ function restore({ nowMs, motions }: CollisionBatch, { fromSeq, done, ...known }
     const own = unpackMotions(packed);
     // A part of what a shard has brought at once may be finished.
     finished.push(...own.filter(({ seq }) => seq < fromSeq));
-    inOrder.add(own.filter(({ seq }) => seq >= fromSeq));
+    merge.add(own.filter(({ seq }) => seq >= fromSeq));
   }
-  stage.restore({ ...known, nowMs, done: finished, ahead: inOrder.motions });
+  stage.restore({ ...known, nowMs, done: finished, ahead: merge.motions });
 }

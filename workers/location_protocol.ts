@@ -1,7 +1,7 @@
 import type { Item } from '../src/core/item.ts';
 import type { AcceptedLocation } from '../src/core/location/accepted.ts';
 import { ReceivedLocation } from '../src/core/location/received.ts';
-import { newRecordRoom, type RecordRoom, recordBytesMax, writeRecord } from '../src/core/location/record.ts';
+import { type RecordBuffer, recordBytesMax, writeRecord } from '../src/core/location/record.ts';
 
 /**
  * Locations on their way to a shard, as bytes.
@@ -35,14 +35,14 @@ export type LaneItem = Exclude<Item, { kind: 'location' }> | PackedLocation;
 /** A run of locations in a batch. */
 export interface LocationRun {
   readonly kind: 'locations';
-  /** Sources and projections that the records name by their place here. */
+  /** Sources and projections that the records name by their index here. */
   readonly names: readonly string[];
   readonly bytes: Uint8Array;
 }
 
-interface Chunk extends RecordRoom {
+interface Chunk extends RecordBuffer {
   names: string[];
-  readonly placeOf: Map<string, number>;
+  readonly indexOf: Map<string, number>;
   used: number;
   /** Records that are not done with. */
   waiting: number;
@@ -65,7 +65,7 @@ export class LocationPacker {
     const chunk = this.#chunk;
     const { used: start } = chunk;
     const { generatedMs, receivedMs } = times;
-    const [source, crs] = [placeOf(chunk, location.source), placeOf(chunk, location.crs)];
+    const [source, crs] = [indexIn(chunk, location.source), indexIn(chunk, location.crs)];
     const end = writeRecord(chunk, start, location, { seq, receivedMs, generatedMs, source, crs });
     chunk.used = end;
     chunk.waiting++;
@@ -91,12 +91,12 @@ export class LocationPacker {
     if (chunk === undefined) return newChunk(CHUNK_BYTES);
     chunk.used = 0;
     chunk.names = [];
-    chunk.placeOf.clear();
+    chunk.indexOf.clear();
     return chunk;
   }
 }
 
-/** What a batch carries in the place of the items of a lane: runs of locations that lie side by side as one. */
+/** What a batch carries for the items of a lane: runs of locations that lie side by side as one. */
 // hot
 export function packedRuns(items: readonly (Item | LaneItem)[]): (Item | LocationRun)[] {
   const runs: (Item | LocationRun)[] = [];
@@ -135,27 +135,33 @@ export function unpackedRuns(runs: readonly (Item | LocationRun)[]): Item[] {
 
 function readRun({ names, bytes }: LocationRun, items: Item[]): void {
   const { buffer, byteOffset, byteLength } = bytes;
-  const room = {
+  const records = {
     bytes: Buffer.from(buffer, byteOffset, byteLength),
     view: new DataView(buffer, byteOffset, byteLength),
   };
   let at = 0;
   while (at < byteLength) {
-    const location = new ReceivedLocation(room, at, names);
+    const location = new ReceivedLocation(records, at, names);
     items.push(location);
     at += location.recordBytes;
   }
 }
 
-function newChunk(length: number): Chunk {
-  return { ...newRecordRoom(length), names: [], placeOf: new Map(), used: 0, waiting: 0 };
+/** Memory for records, in Node's own. */
+export function newRecordBuffer(length: number): RecordBuffer {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  return { bytes, view: new DataView(bytes.buffer) };
 }
 
-function placeOf(chunk: Chunk, name: string): number {
-  let place = chunk.placeOf.get(name);
-  if (place === undefined) {
-    place = chunk.names.push(name) - 1;
-    chunk.placeOf.set(name, place);
+function newChunk(length: number): Chunk {
+  return { ...newRecordBuffer(length), names: [], indexOf: new Map(), used: 0, waiting: 0 };
+}
+
+function indexIn(chunk: Chunk, name: string): number {
+  let index = chunk.indexOf.get(name);
+  if (index === undefined) {
+    index = chunk.names.push(name) - 1;
+    chunk.indexOf.set(name, index);
   }
-  return place;
+  return index;
 }

@@ -5,7 +5,7 @@ import type { Item } from '../src/core/item.ts';
 import type { Motion } from '../src/core/motion/motion.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import type { Batch } from '../src/core/shard.ts';
-import type { EventBlock } from '../src/model/event_block.ts';
+import type { EventBatch } from '../src/model/event_batch.ts';
 import type { Fence } from '../src/model/fence.ts';
 import type { Polygon } from '../src/model/geojson.ts';
 import { KeptNumber } from '../src/model/kept_number.ts';
@@ -47,7 +47,7 @@ export interface PackedMotions {
 /** A shard's answer to a batch: its outcome, with events as bytes and the motions packed by themselves. */
 export interface ShardReply {
   readonly outcome: Omit<Outcome, 'motions' | 'events'>;
-  readonly events: readonly EventBlock[];
+  readonly events: readonly EventBatch[];
   /** Undefined when nothing moved. */
   readonly motions: PackedMotions | undefined;
 }
@@ -66,7 +66,7 @@ export interface CollisionBatch {
   readonly nowMs: number;
   readonly motions: readonly Uint8Array[];
   /** Number of the earliest item that is not done yet: no shard will come with an earlier motion. */
-  readonly completeTo: number;
+  readonly watermark: number;
   readonly variants: readonly Variant[] | undefined;
   /** See CollisionInput. */
   readonly setBacks: readonly SetBack[] | undefined;
@@ -78,7 +78,7 @@ export interface CollisionBatch {
 
 /** The collision worker's answer. */
 export type CollisionReply = Omit<CollisionOutcome, 'events'> & {
-  readonly events: readonly EventBlock[];
+  readonly events: readonly EventBatch[];
   /** Motions that wait for slower shards. */
   readonly waiting: number;
 };

@@ -1,5 +1,5 @@
 import { move } from 'piscina';
-import { openShapeChecks } from '../wasm/shape_checks.ts';
+import { openShapeChecks } from '../src/fence_index/shape_checks.ts';
 import { pack, type ShapeReply, unpackShape } from './protocol.ts';
 
 /** Checks large geometries. No bytes at all, which come as their number: it is ready. */

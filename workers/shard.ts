@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { move, workerData } from 'piscina';
 import type { Motion } from '../src/core/motion/motion.ts';
 import { openShard } from '../src/core/shard.ts';
-import { blocksOf } from '../src/model/event_block.ts';
-import { openFenceIndex } from '../wasm/fence_index.ts';
+import { openFenceIndex } from '../src/fence_index/fence_index.ts';
+import { batchesOf } from '../src/model/event_batch.ts';
 import { garbageCollector } from './garbage.ts';
+import { newRecordBuffer } from './location_protocol.ts';
 import { MemoryWatch } from './memory_watch.ts';
 import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from './protocol.ts';
 import { bytesOf, type SharedMemory } from './shared_memory.ts';
@@ -12,7 +13,7 @@ import { warmShard } from './warm_shard.ts';
 
 /** One shard of the hub: unpacks a batch, steps, and packs the outcome. No bytes at all: it may rest. */
 const { shared, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
-const shard = openShard({ ...settings, index: await openFenceIndex(), newId: randomUUID });
+const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: randomUUID });
 const collectGarbage = garbageCollector();
 const memory = new MemoryWatch({ collect: collectGarbage, busy: () => 0 });
 /** Batches between two looks at the memory, while the shard does not rest. */
@@ -29,7 +30,7 @@ export default function run(task: Uint8Array | number): unknown {
   }
   if (++batches % LOOK_AFTER === 0) memory.look();
   const { motions, events, ...outcome } = shard.step(unpackBatch(bytes));
-  const reply = packInto(shared.answer, { outcome, events: blocksOf(events), motions: packedMotions(motions) });
+  const reply = packInto(shared.answer, { outcome, events: batchesOf(events), motions: packedMotions(motions) });
   return typeof reply === 'number' ? reply : move(reply);
 }
 

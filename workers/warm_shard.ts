@@ -3,9 +3,10 @@ import type { Item } from '../src/core/item.ts';
 import { accept } from '../src/core/location/accepted.ts';
 import { received } from '../src/core/location/received.ts';
 import { openShard } from '../src/core/shard.ts';
-import { blocksOf } from '../src/model/event_block.ts';
+import { batchesOf } from '../src/model/event_batch.ts';
 import type { Location } from '../src/model/location.ts';
 import type { Topic, Variant } from '../src/model/topics.ts';
+import { newRecordBuffer } from './location_protocol.ts';
 import { packForNow, packInto } from './protocol.ts';
 
 const ROUNDS = 4;
@@ -50,19 +51,19 @@ const WORLD: readonly Item[] = [
  * the first time. `index` is one without fences.
  */
 export function warmShard(index: FenceIndex): void {
-  const shard = openShard({ index, newId: () => ID, ...SETTINGS });
-  shard.step({ nowMs: 0, items: WORLD, rowsMax: 0 });
+  const shard = openShard({ index, newBuffer: newRecordBuffer, newId: () => ID, ...SETTINGS });
+  shard.step({ nowMs: 0, items: WORLD, flushBudget: 0 });
   const area = new Uint8Array(1 << 16);
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
-    const { motions, events, ...outcome } = shard.step({ nowMs, items: [itemOf(nowMs)], rowsMax: Infinity });
+    const { motions, events, ...outcome } = shard.step({ nowMs, items: [itemOf(nowMs)], flushBudget: Infinity });
     packForNow(motions);
-    packInto(area, { outcome, events: blocksOf(events), motions: undefined });
+    packInto(area, { outcome, events: batchesOf(events), motions: undefined });
   }
   // What a fence has in the memory of GEOS is not collected as garbage.
   shard.step({
     nowMs: ROUNDS,
     items: FENCES.map((id) => ({ ...AT_START, kind: 'fence', id, entity: undefined })),
-    rowsMax: 0,
+    flushBudget: 0,
   });
 }
 
@@ -73,5 +74,5 @@ function itemOf(atMs: number): Item {
     provider_type: 'uwb',
   };
   const accepted = accept(location, { providerId: ID, source: ID, crs: 'EPSG:4326', generatedMs: atMs });
-  return received(accepted, { seq: atMs, receivedMs: atMs, generatedMs: atMs });
+  return received(accepted, { seq: atMs, receivedMs: atMs, generatedMs: atMs }, newRecordBuffer);
 }

@@ -1,6 +1,6 @@
 import { openCollisionStage } from '../src/core/collision/stage.ts';
 import type { Moved } from '../src/core/motion/motion.ts';
-import { blocksOf } from '../src/model/event_block.ts';
+import { batchesOf } from '../src/model/event_batch.ts';
 import { pack, unpackMotions } from './protocol.ts';
 
 const ROUNDS = 4;
@@ -17,7 +17,7 @@ export function warmStage(): void {
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
     const motions = ['circle', 'other', 'polygon'].map((id) => motionOf(id, nowMs));
     const { events, ...outcome } = stage.step({ nowMs, motions: unpackMotions(pack(motions)) });
-    pack({ ...outcome, events: blocksOf(events), waiting: 0 });
+    pack({ ...outcome, events: batchesOf(events), waiting: 0 });
   }
 }
 
@@ -29,7 +29,7 @@ function motionOf(id: string, atMs: number): Moved {
     seq: atMs,
     id,
     receivedMs: atMs,
-    keyMs: atMs,
+    eventTimeMs: atMs,
     lon: id === 'other' && atMs % 2 === 0 ? 9.1 : 9,
     lat: 50,
     z: undefined,

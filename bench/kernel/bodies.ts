@@ -48,7 +48,7 @@ export class Bodies {
     const items = this.checked().map(({ location, generatedMs }) => {
       return this.#packer.pack(location, 1, { generatedMs, receivedMs });
     });
-    const batch = Uint8Array.from(packBatch({ nowMs: receivedMs, rowsMax: 0, items }));
+    const batch = Uint8Array.from(packBatch({ nowMs: receivedMs, flushBudget: 0, items }));
     this.#packer.done(items);
     return batch;
   }

@@ -72,7 +72,7 @@ function motion(index: number, at: readonly [number, number], { radiusMetres, no
     seq: 0,
     id: `trackable ${index}`,
     receivedMs: nowMs,
-    keyMs: nowMs,
+    eventTimeMs: nowMs,
     lon: 8.6 + at[0] * METRE * 1.55,
     lat: 50 + at[1] * METRE,
     z: undefined,

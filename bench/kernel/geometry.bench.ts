@@ -1,5 +1,5 @@
 import type { Footprint, Nearby, Region } from '../../src/core/fence/fence_index.ts';
-import { openFenceIndex } from '../../wasm/fence_index.ts';
+import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import { openGeos } from '../../wasm/geos.ts';
 import { PATH_LENGTH, writeCellPath } from '../../wasm/h3.ts';
 import { degreesAt, UNITS_PER_DEGREE, Walkers } from '../load/movers.ts';

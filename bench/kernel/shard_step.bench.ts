@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Item } from '../../src/core/item.ts';
 import { openShard } from '../../src/core/shard.ts';
+import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
-import { openFenceIndex } from '../../wasm/fence_index.ts';
+import { newRecordBuffer } from '../../workers/location_protocol.ts';
 import { providerId } from '../load/plan.ts';
 import { polygonFences } from '../profiles/site.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';
@@ -41,6 +42,7 @@ function step(name: string, summary: string, scene: Scene): Kernel {
 async function prepare({ topics, areTracked }: Scene): Promise<Calls> {
   const shard = openShard({
     index: await openFenceIndex(),
+    newBuffer: newRecordBuffer,
     newId: randomUUID,
     collisionsByDefault: false,
     providerInTrackableEvents: false,
@@ -61,11 +63,11 @@ async function prepare({ topics, areTracked }: Scene): Promise<Calls> {
     const entity = { id, type: 'omlox' as const, location_providers: [tag] };
     if (areTracked) setup.push({ seq: 0, receivedMs: nowMs, kind: 'trackable', id, entity });
   }
-  shard.step({ nowMs, items: setup, rowsMax: 0 });
+  shard.step({ nowMs, items: setup, flushBudget: 0 });
   let steps = 0;
   return inBatches(
     BODIES * BODY_LOCATIONS,
     () => Array.from({ length: BODIES }, () => bodies.items()).flat(),
-    (items) => shard.step({ nowMs: bodies.nowMs, items, rowsMax: ++steps % FLUSH_EVERY === 0 ? Infinity : 0 }),
+    (items) => shard.step({ nowMs: bodies.nowMs, items, flushBudget: ++steps % FLUSH_EVERY === 0 ? Infinity : 0 }),
   );
 }

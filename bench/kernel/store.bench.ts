@@ -21,7 +21,7 @@ export const STORE: readonly Kernel[] = [
         first = (first + ROWS) % PROVIDERS;
         return Array.from({ length: ROWS }, (_, i) => {
           const id = `tag-${first + i}`;
-          const times = { receivedMs: 1_800_000_000_000, keyMs: 1_800_000_000_000 };
+          const times = { receivedMs: 1_800_000_000_000, eventTimeMs: 1_800_000_000_000 };
           return { kind: 'provider' as const, id, ...times, location: locationText(id), memberships: [] };
         });
       };

@@ -1,11 +1,11 @@
 import { parseBody } from '../../src/api/body.ts';
 import { UNSET } from '../../src/core/fence/timing.ts';
+import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import { locate } from '../../src/core/location/locate.ts';
-import { Places } from '../../src/core/location/places.ts';
 import { locationText } from '../../src/core/location/text.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
 import { Homes } from '../../src/shards/homes.ts';
-import { LocationPacker } from '../../workers/location_protocol.ts';
+import { LocationPacker, newRecordBuffer } from '../../workers/location_protocol.ts';
 import { packBatch, unpackBatch } from '../../workers/protocol.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';
 import { inBatches, type Kernel, repeated } from './kernel.ts';
@@ -63,7 +63,7 @@ export const WAY_IN: readonly Kernel[] = [
         () => bodies.checked(),
         (checked) => {
           const items = checked.map((of) => packer.pack(of.location, 1, { ...of, receivedMs: bodies.nowMs }));
-          packBatch({ nowMs: bodies.nowMs, rowsMax: 0, items });
+          packBatch({ nowMs: bodies.nowMs, flushBudget: 0, items });
           packer.done(items);
         },
       );
@@ -82,19 +82,19 @@ export const WAY_IN: readonly Kernel[] = [
     summary: 'the text of a placed location',
     prepare() {
       const bodies = new Bodies(SITE);
-      const places = new Places();
+      const fixes = new FixSlab(newRecordBuffer);
       const nobody = { zone: undefined, trackables: [], timing: UNSET, previous: undefined };
       return inBatches(
         BODY_LOCATIONS,
         () => {
-          places.endStep();
+          fixes.endStep();
           return bodies.items().map((item) => {
             if (item.kind !== 'location') throw new Error(`Expected a location, found ${item.kind}`);
-            return locate(item, places, { providerId: item.providerId, ...nobody });
+            return locate(item, fixes, { providerId: item.providerId, ...nobody });
           });
         },
         (found) => {
-          for (const place of found) if (place !== undefined) locationText(place);
+          for (const fix of found) if (fix !== undefined) locationText(fix);
         },
       );
     },

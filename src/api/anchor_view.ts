@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { roundDegrees } from '../core/zone/round.ts';
+import { roundDegrees } from '../core/geo/rounding.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import type { Anchor } from '../model/anchor.ts';
 import type { Zone } from '../model/zone.ts';

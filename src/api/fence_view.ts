@@ -1,8 +1,7 @@
 import { localPlane } from '../core/fence/fence_plane.ts';
-import { projection } from '../core/zone/crs.ts';
-import { wrapLongitude } from '../core/zone/longitude.ts';
-import { roundDegrees, roundMetres } from '../core/zone/round.ts';
-import type { PlaneTransform } from '../core/zone/transform.ts';
+import { type PlaneTransform, projection } from '../core/geo/crs.ts';
+import { wrapLongitude } from '../core/geo/longitude.ts';
+import { roundDegrees, roundMetres } from '../core/geo/rounding.ts';
 import { type Convert, pointInPlane, polygonInPlane } from '../core/zone/view.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { type Fence, type KeptFence, shownFence } from '../model/fence.ts';

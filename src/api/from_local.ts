@@ -1,6 +1,6 @@
 import { normaliseFence } from '../core/fence/region_normal.ts';
-import { placeLocal } from '../core/zone/from_local.ts';
-import { roundDegrees } from '../core/zone/round.ts';
+import { placeLocal } from '../core/geo/geodesic.ts';
+import { roundDegrees } from '../core/geo/rounding.ts';
 import { checkGroundControlPoints, zoneTransform } from '../core/zone/zone_transform.ts';
 import { checkLonLat } from '../entities/coordinates.ts';
 import type { Entities } from '../entities/entities.ts';

@@ -1,5 +1,5 @@
 import Type, { type TObject } from 'typebox';
-import { feature } from '../core/location/text.ts';
+import { feature } from '../core/zone/view.ts';
 import { allAsShown, asShown } from '../entities/as_shown.ts';
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';

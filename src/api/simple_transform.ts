@@ -1,5 +1,5 @@
-import { WGS84 } from '../core/zone/crs.ts';
-import { roundDegrees, roundMetres } from '../core/zone/round.ts';
+import { WGS84 } from '../core/geo/crs.ts';
+import { roundDegrees, roundMetres } from '../core/geo/rounding.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { HubError } from '../errors.ts';
 import { checker } from '../model/check.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { checkZonePlace } from '../auth/admitted.ts';
 import type { Sight } from '../auth/sight.ts';
-import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
+import { CRS_CHOICES, isCrs } from '../core/geo/crs.ts';
 import type { Entities } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
 import { Crs } from '../model/schema.ts';

@@ -1,3 +1,4 @@
+import type { Fix } from './location/fix.ts';
 import type { Assigned, ShardState, TrackableState } from './state.ts';
 
 /** Which trackables a provider moves, and which trackables a trackable carries. */
@@ -44,4 +45,18 @@ function assigned(unordered: TrackableState[]): Assigned {
 
 function inIdOrder(trackables: TrackableState[]): TrackableState[] {
   return trackables.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/**
+ * The fix as it is to be shown now. Its location was kept with the trackables that the provider was on at that time;
+ * assignments may have changed since. A fix that a trackable has from elsewhere stays as it is: its provider may be
+ * another shard's.
+ */
+export function namingTrackables(state: ShardState, fix: Fix, at?: TrackableState): Fix {
+  if (at !== undefined && at.entity.location_providers?.includes(fix.providerId) !== true) return fix;
+  const { ids } = assignedTo(state, fix.providerId);
+  const named = fix.trackables;
+  if (named === ids) return fix;
+  if (named.length === ids.length && named.every((id, i) => id === ids[i])) return fix;
+  return state.fixes.renamed(fix, ids);
 }

@@ -1,17 +1,20 @@
 import type { SetBack } from '../model/set_back.ts';
 import type { EventText, Topic } from '../model/topics.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
-import type { Answer, HandedOver, LastKnownRow } from './item.ts';
-import type { ZoneLookup } from './location/text.ts';
+import type { Answer, ExportedState, LastKnownRow } from './item.ts';
+import type { NewRecordBuffer } from './location/record.ts';
 import type { Motion } from './motion/motion.ts';
 import type { Counts } from './outcome.ts';
 import type { ShardState } from './state.ts';
 import type { WantedVariant } from './wanted.ts';
-import type { ZoneMove } from './zone/take_along.ts';
+import type { ZoneMove } from './zone/following.ts';
+import type { ZoneLookup } from './zone/zone_table.ts';
 
 /** What a shard is opened with. */
 export interface ShardOptions {
   readonly index: FenceIndex;
+  /** Makes the memory that locations are kept in. */
+  readonly newBuffer: NewRecordBuffer;
   /** Makes the ids of events: UUIDs. */
   readonly newId: () => string;
   /** Whether trackables take part in collisions that do not say so themselves. */
@@ -41,7 +44,7 @@ export interface ShardContext {
 export interface Draft {
   readonly events: EventText[];
   readonly motions: Motion[];
-  readonly answers: (readonly [id: number, answer: Answer | HandedOver])[];
+  readonly answers: (readonly [id: number, answer: Answer | ExportedState])[];
   readonly counts: Counts;
   /** Rows of objects that move to another shard, before the changed ones of those that stay. */
   readonly rows: LastKnownRow[];

@@ -34,17 +34,17 @@ type Told =
   | { readonly kind: 'read'; readonly id: number; readonly query: Query }
   /** Where each trackable is that takes part in collisions, as motions; then an answer. */
   | { readonly kind: 'stand'; readonly id: number }
-  /** Last-known rows from the store. Exits due before `holdMs` fire at `holdMs`, or with the next observation. */
-  | { readonly kind: 'restore'; readonly rows: readonly LastKnownRow[]; readonly holdMs: number }
+  /** Last-known rows from the store. Exits due before `suppressUntilMs` fire at `suppressUntilMs`, or with the next observation. */
+  | { readonly kind: 'restore'; readonly rows: readonly LastKnownRow[]; readonly suppressUntilMs: number }
   /** The objects move to another shard: their state is handed out as a reply and forgotten here, without events. */
   | {
-      readonly kind: 'release';
+      readonly kind: 'exportState';
       readonly id: number;
       readonly providers: readonly string[];
       readonly trackables: readonly string[];
     }
   /** The objects come from another shard, with the state that it handed out. */
-  | { readonly kind: 'adopt'; readonly state: HandedOver };
+  | { readonly kind: 'importState'; readonly state: ExportedState };
 
 /** The objects that may be shown, by their ids; left out: all. */
 interface Limit {
@@ -88,9 +88,9 @@ export type LastKnownRow =
       readonly kind: 'provider' | 'trackable';
       readonly id: string;
       readonly gone?: false;
-      /** Time of receipt and order key of the location, milliseconds since 1970. */
+      /** Time of receipt and event time of the location, milliseconds since 1970. */
       readonly receivedMs: number;
-      readonly keyMs: number;
+      readonly eventTimeMs: number;
       /** JSON text of the location, in EPSG:4326. */
       readonly location: string;
       /** Fence id and entry time of each membership. */
@@ -101,4 +101,4 @@ export type LastKnownRow =
 export type KeptRow = LastKnownRow | CollisionRow;
 
 /** State of objects on their way from one shard to another: a plain value, opaque to everybody else. */
-export type HandedOver = { readonly providers: readonly unknown[]; readonly trackables: readonly unknown[] };
+export type ExportedState = { readonly providers: readonly unknown[]; readonly trackables: readonly unknown[] };

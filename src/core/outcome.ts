@@ -1,7 +1,7 @@
 import type { EventText } from '../model/topics.ts';
-import type { Answer, HandedOver, LastKnownRow } from './item.ts';
+import type { Answer, ExportedState, LastKnownRow } from './item.ts';
 import type { Motion } from './motion/motion.ts';
-import type { ZoneMove } from './zone/take_along.ts';
+import type { ZoneMove } from './zone/following.ts';
 
 /** What a step wants done. The caller stores the rows, publishes `events`, and hands `motions` to the collision stage. */
 export interface Outcome {
@@ -9,14 +9,14 @@ export interface Outcome {
   readonly events: readonly EventText[];
   /** Of objects whose membership has changed, or that are gone. */
   readonly rows: readonly LastKnownRow[];
-  /** Of other objects that have changed, as many as were asked for. Nothing waits for them. */
-  readonly laterRows: readonly LastKnownRow[];
-  /** How many objects have changed whose rows nobody has asked for yet. */
-  readonly unkept: number;
+  /** Of other objects that have changed, those that have waited longest, within the flush budget. Nothing waits for them. */
+  readonly backgroundRows: readonly LastKnownRow[];
+  /** How many objects have changed since their last row: what is left of the work for later budgets. */
+  readonly dirtyCount: number;
   readonly motions: readonly Motion[];
   /** Zones that follow something that has moved, each once: it is for the caller to change them. */
   readonly zoneMoves: readonly ZoneMove[];
-  readonly answers: readonly (readonly [id: number, answer: Answer | HandedOver])[];
+  readonly answers: readonly (readonly [id: number, answer: Answer | ExportedState])[];
   readonly counts: Counts;
   /** When the next deadline is due, in milliseconds since 1970; Infinity when there is none. */
   readonly nextDeadlineMs: number;

@@ -1,20 +1,20 @@
 import { NEVER_SET_BACK, type SetBack, timeOfDay } from '../model/set_back.ts';
 import { TOPICS, type Topic, type Variant } from '../model/topics.ts';
-import { onFence } from './change/on_fence.ts';
-import { onForget, onProvider } from './change/on_provider.ts';
-import { onRules } from './change/on_rules.ts';
-import { onTrackable } from './change/on_trackable.ts';
-import { onZone } from './change/on_zone.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
-import { onAdopt, onRelease } from './hand_over.ts';
+import { onExportState, onImportState } from './handlers/hand_over.ts';
+import { onRestore, takeBackgroundRows, takeUrgentRows } from './handlers/last_known.ts';
+import { onStand } from './handlers/move.ts';
+import { advance } from './handlers/on_deadline.ts';
+import { onFence } from './handlers/on_fence.ts';
+import { onLocation } from './handlers/on_location.ts';
+import { onForget, onProvider } from './handlers/on_provider.ts';
+import { onRules } from './handlers/on_rules.ts';
+import { onTrackable } from './handlers/on_trackable.ts';
+import { onZone } from './handlers/on_zone.ts';
+import { onRead } from './handlers/read.ts';
 import type { Item } from './item.ts';
-import { onRestore, takeRows, takeUrgentRows } from './last_known.ts';
-import { onLocation } from './location/on_location.ts';
 import { sentTimeText } from './location/text.ts';
-import { onStand } from './motion/stand.ts';
-import { advance } from './on_deadline.ts';
 import type { Outcome } from './outcome.ts';
-import { onRead } from './read.ts';
 import { emptyState, type ProviderState, type ShardState, type TrackableState } from './state.ts';
 import { type WantedVariant, wantedVariant } from './wanted.ts';
 
@@ -39,13 +39,16 @@ export interface Batch {
   readonly items: readonly Item[];
   /** By which running time is shown as the time of day; never, when left out. */
   readonly setBacks?: readonly SetBack[] | undefined;
-  /** How many rows are wanted at most, besides those that must be kept before their events are published. */
-  readonly rowsMax: number;
+  /**
+   * Pacing of what is kept: how many rows the step may bring in the background at most, besides those that must be kept
+   * before their events are published. The caller spreads them over time; the core only keeps count.
+   */
+  readonly flushBudget: number;
 }
 
 /** Opens an empty shard. */
 export function openShard(options: ShardOptions): Shard {
-  const state = emptyState();
+  const state = emptyState(options.newBuffer);
   const { index } = options;
   const context: ShardContext = {
     options,
@@ -60,12 +63,12 @@ export function openShard(options: ShardOptions): Shard {
   return {
     state,
     step: (batch) => step(context, batch),
-    tidy: () => state.places.tidy(objectsOf(state)),
+    tidy: () => state.fixes.tidy(objectsOf(state)),
   };
 }
 
 function step(context: ShardContext, batch: Batch): Outcome {
-  const { nowMs, sentMs = nowMs, items, rowsMax, setBacks = NEVER_SET_BACK } = batch;
+  const { nowMs, sentMs = nowMs, items, flushBudget, setBacks = NEVER_SET_BACK } = batch;
   context.draft = emptyDraft();
   context.setBacks = setBacks;
   context.sentTime = sentTimeText(timeOfDay(sentMs, setBacks));
@@ -81,11 +84,11 @@ function step(context: ShardContext, batch: Batch): Outcome {
     ...draft,
     zoneMoves: [...zoneMoves.values()],
     rows: [...parting, ...takeUrgentRows(state)],
-    laterRows: takeRows(state, rowsMax),
-    unkept: state.dirty.size,
+    backgroundRows: takeBackgroundRows(state, flushBudget),
+    dirtyCount: state.dirty.size,
     nextDeadlineMs: state.deadlines.nextMs,
   };
-  state.places.endStep();
+  state.fixes.endStep();
   return outcome;
 }
 
@@ -100,8 +103,8 @@ const HANDLERS: Handlers = {
   forget: onForget,
   read: onRead,
   restore: onRestore,
-  release: onRelease,
-  adopt: onAdopt,
+  exportState: onExportState,
+  importState: onImportState,
   stand: onStand,
   rules: onRules,
   variants(context, item) {

@@ -1,15 +1,16 @@
 import type { KeptFence } from '../model/fence.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
-import { DeadlineHeap } from './deadlines/heap.ts';
+import { DeadlineHeap } from './deadline_heap.ts';
 import type { Footprint, Nearby, Region } from './fence/fence_index.ts';
 import type { Membership } from './fence/membership.ts';
-import type { OwnTiming, Timing } from './fence/timing.ts';
+import { type OwnTiming, type Timing, UNSET } from './fence/timing.ts';
 import type { Vertical } from './fence/vertical.ts';
-import type { Place } from './location/place.ts';
-import { Places } from './location/places.ts';
+import type { Fix } from './location/fix.ts';
+import { FixSlab } from './location/fix_slab.ts';
+import type { NewRecordBuffer } from './location/record.ts';
 import { type Ranking, UNRANKED } from './rules/evaluate.ts';
-import { Followers } from './zone/followers.ts';
+import { Followers } from './zone/following.ts';
 import { ZoneTable } from './zone/zone_table.ts';
 
 /** Everything that a shard knows. Plain values; the functions of core/ change it only within a step. */
@@ -30,8 +31,8 @@ export interface ShardState {
   readonly assigned: Map<string, Assigned>;
   /** The trackables that each trackable carries, in id order. */
   readonly carried: Map<string, readonly TrackableState[]>;
-  /** All places that an object is at: `places.put` alone puts it there. */
-  readonly places: Places;
+  /** All fixes that an object holds: `fixes.put` alone puts it there. */
+  readonly fixes: FixSlab;
   readonly deadlines: DeadlineHeap<Tracked>;
   /** Objects whose row in the store is out of date. */
   readonly dirty: Set<ProviderState | TrackableState>;
@@ -53,12 +54,12 @@ export interface Assigned {
 export interface Tracked {
   readonly kind: 'provider' | 'trackable';
   readonly id: string;
-  place: Place | undefined;
+  fix: Fix | undefined;
   /** The fences that it is in or entering. */
   members: Member[];
   nearby: Nearby | undefined;
   /** Deadlines do not fire before this time on their own: set at a restart, until the next observation. */
-  holdMs: number;
+  suppressUntilMs: number;
   heapIndex: number;
 }
 
@@ -81,7 +82,7 @@ export interface TrackableState extends Tracked {
   timing: OwnTiming;
   /** Its own rules; undefined: those of the hub apply. */
   rules: Ranking | undefined;
-  /** Extent at `place`. */
+  /** Extent at `fix`. */
   footprint: Footprint | undefined;
   /** Whether the collision stage knows of it. */
   colliding: boolean;
@@ -122,7 +123,7 @@ export interface FenceTexts {
   readonly properties: string;
 }
 
-export function emptyState(): ShardState {
+export function emptyState(newBuffer: NewRecordBuffer): ShardState {
   return {
     zones: new ZoneTable(),
     followers: new Followers(),
@@ -135,11 +136,31 @@ export function emptyState(): ShardState {
     trackables: new Map(),
     assigned: new Map(),
     carried: new Map(),
-    places: new Places(),
+    fixes: new FixSlab(newBuffer),
     deadlines: new DeadlineHeap(),
     dirty: new Set(),
     urgent: new Set(),
     gone: new Map(),
     rules: UNRANKED,
   };
+}
+
+/** The state of a provider, made at first sight. */
+export function providerState(state: ShardState, id: string): ProviderState {
+  let provider = state.providers.get(id);
+  if (provider === undefined) {
+    provider = {
+      kind: 'provider',
+      id,
+      entity: undefined,
+      timing: UNSET,
+      fix: undefined,
+      members: [],
+      nearby: undefined,
+      suppressUntilMs: 0,
+      heapIndex: -1,
+    };
+    state.providers.set(id, provider);
+  }
+  return provider;
 }

@@ -1,5 +1,5 @@
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
-import type { ZoneMove } from '../core/zone/take_along.ts';
+import type { ZoneMove } from '../core/zone/following.ts';
 import { HubError } from '../errors.ts';
 import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { idKey, isUnset } from '../model/id.ts';

@@ -1,5 +1,5 @@
 import { planeOnly } from '../core/fence/fence_plane.ts';
-import { anchoredZone } from '../core/zone/anchored.ts';
+import { anchoredZone } from '../core/zone/control_points.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import type { Anchor } from '../model/anchor.ts';
 import { idKey } from '../model/id.ts';

@@ -1,6 +1,5 @@
-import { followingOf } from '../core/zone/following.ts';
-import { shiftedControlPoints } from '../core/zone/shifted.ts';
-import type { ZoneMove } from '../core/zone/take_along.ts';
+import { shiftedControlPoints } from '../core/zone/control_points.ts';
+import { followingOf, type ZoneMove } from '../core/zone/following.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { transformationType } from '../core/zone/zone_type.ts';
 import { idKey, isUnset } from '../model/id.ts';

@@ -1,4 +1,4 @@
-import { anchoredZone } from '../core/zone/anchored.ts';
+import { anchoredZone } from '../core/zone/control_points.ts';
 import { followingOf } from '../core/zone/following.ts';
 import type { KeptFence } from '../model/fence.ts';
 import { idKey, isUnset } from '../model/id.ts';

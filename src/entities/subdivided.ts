@@ -1,6 +1,6 @@
 import { localPlane } from '../core/fence/fence_plane.ts';
 import { DEGREES, type Frame, METRES, subdivideRings } from '../core/fence/subdivide.ts';
-import type { PlaneTransform } from '../core/zone/transform.ts';
+import type { PlaneTransform } from '../core/geo/crs.ts';
 import type { KeptFence } from '../model/fence.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { EntityMap, Kind, Known } from './known.ts';

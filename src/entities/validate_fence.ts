@@ -1,6 +1,5 @@
 import { normaliseFence } from '../core/fence/region_normal.ts';
-import { CRS_CHOICES, isCrs, projection } from '../core/zone/crs.ts';
-import type { PlaneTransform } from '../core/zone/transform.ts';
+import { CRS_CHOICES, isCrs, type PlaneTransform, projection } from '../core/geo/crs.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { checker } from '../model/check.ts';
 import { Fence, type KeptFence } from '../model/fence.ts';

@@ -1,5 +1,5 @@
-import { anchoredZone } from '../core/zone/anchored.ts';
-import { CRS_CHOICES, isCrs } from '../core/zone/crs.ts';
+import { CRS_CHOICES, isCrs } from '../core/geo/crs.ts';
+import { anchoredZone } from '../core/zone/control_points.ts';
 import { hasFollowLists } from '../core/zone/following.ts';
 import { checkGroundControlPoints, zoneTransform } from '../core/zone/zone_transform.ts';
 import { isProximityZone, transformationType } from '../core/zone/zone_type.ts';

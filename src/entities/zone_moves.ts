@@ -1,4 +1,4 @@
-import type { ZoneMove } from '../core/zone/take_along.ts';
+import type { ZoneMove } from '../core/zone/following.ts';
 import type { Entities } from './entities.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { joined } from '../model/event_block.ts';
+import { joined } from '../model/event_batch.ts';
 
 /**
  * Longest frame in bytes: a widespread client refuses more. The envelope around the payload is given 128 of them; the

@@ -1,7 +1,7 @@
-import type { EventBlock } from '../model/event_block.ts';
+import type { EventBatch } from '../model/event_batch.ts';
 
 interface Held {
-  readonly events: readonly EventBlock[];
+  readonly events: readonly EventBatch[];
   done: boolean;
 }
 
@@ -10,11 +10,11 @@ interface Held {
  * membership is kept, so that no restart can announce it again.
  */
 export class CommitGate {
-  readonly #publish: (events: readonly EventBlock[]) => void;
+  readonly #publish: (events: readonly EventBatch[]) => void;
   #held: Held[] = [];
   #heldEvents = 0;
 
-  constructor(publish: (events: readonly EventBlock[]) => void) {
+  constructor(publish: (events: readonly EventBatch[]) => void) {
     this.#publish = publish;
   }
 
@@ -24,7 +24,7 @@ export class CommitGate {
   }
 
   /** Publishes after everything before, and after the given work has succeeded or failed. */
-  publish(events: readonly EventBlock[], after: Promise<void> | undefined): void {
+  publish(events: readonly EventBatch[], after: Promise<void> | undefined): void {
     if (after === undefined && this.#held.length === 0) {
       this.#publish(events);
       return;
@@ -51,6 +51,6 @@ export class CommitGate {
   }
 }
 
-function countOf(blocks: readonly EventBlock[]): number {
+function countOf(blocks: readonly EventBatch[]): number {
   return blocks.reduce((sum, { ends }) => sum + ends.length, 0);
 }

@@ -1,4 +1,4 @@
-import type { EventBlock } from '../model/event_block.ts';
+import type { EventBatch } from '../model/event_batch.ts';
 import { type FilterFields, TOPICS, type Topic, type Variant, type View, type Wanted } from '../model/topics.ts';
 import { Batch } from './batch.ts';
 import type { Filter } from './filter.ts';
@@ -131,7 +131,7 @@ export class Fanout {
   }
 
   /** Hands on events that are rendered already. Those of a variant that has gone meanwhile are left out. hot */
-  publish(blocks: readonly EventBlock[]): void {
+  publish(blocks: readonly EventBatch[]): void {
     for (const { variant, bytes, ends, fields } of blocks) {
       const channel = this.#channels.get(variant);
       if (channel !== undefined) this.#deliver(channel, new Batch(bytes, ends), { fields });

@@ -1,5 +1,5 @@
 import { fenceFeature } from '../core/fence/fence_event.ts';
-import type { ZoneLookup } from '../core/location/text.ts';
+import type { ZoneLookup } from '../core/zone/zone_table.ts';
 import type { ChangeEvent, FenceEvent } from '../model/events.ts';
 import type { KeptFence } from '../model/fence.ts';
 import type { Proximity } from '../model/location.ts';

@@ -1,5 +1,5 @@
+import { CRS_CHOICES, isCrs, projection } from '../core/geo/crs.ts';
 import { type AcceptedLocation, accept } from '../core/location/accepted.ts';
-import { CRS_CHOICES, isCrs, projection } from '../core/zone/crs.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { type Bounds, bytesBeyond, DEFAULT_BOUNDS, overBound } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';

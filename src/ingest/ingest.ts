@@ -17,7 +17,7 @@ export interface IngestOptions {
   /** Whether locations can be kept, where they must be. True when left out. */
   canKeep?(): boolean;
   /** Whether the shards can take that many more. */
-  hasRoom(count: number): boolean;
+  hasCapacity(count: number): boolean;
   /** Hands a location to its shard. */
   location(location: Checked['location'], times: { readonly generatedMs: number; readonly receivedMs: number }): void;
   /** Told of each location that was taken, once its provider is known. hot */
@@ -218,12 +218,12 @@ export class Ingest {
   }
 
   #needRoom(count: number): void {
-    const { canKeep, hasRoom } = this.#options;
+    const { canKeep, hasCapacity } = this.#options;
     if (canKeep?.() === false) {
       this.#rejections.count('database', count);
       throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: the database does not take them at the moment');
     }
-    if (hasRoom(this.#accepted + count)) return;
+    if (hasCapacity(this.#accepted + count)) return;
     this.#rejections.count('full', count);
     throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: too many are waiting to be processed, try again');
   }

@@ -42,7 +42,7 @@ export class Lane<Item, Outcome> {
   }
 
   /** Whether `count` more items can be taken. */
-  hasRoom(count: number): boolean {
+  hasCapacity(count: number): boolean {
     return this.#pending.length + count <= this.#pendingMax;
   }
 
@@ -86,7 +86,7 @@ export class Lane<Item, Outcome> {
     return this.#pending[0];
   }
 
-  /** Takes an item. Who must not overfill the lane asks hasRoom first; changes of entities are always taken. */
+  /** Takes an item. Who must not overfill the lane asks hasCapacity first; changes of entities are always taken. */
   push(item: Item): void {
     this.#pending.push(item);
     this.#pushed++;

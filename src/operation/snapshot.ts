@@ -1,4 +1,4 @@
-import { zoneSquareMetres } from '../core/zone/area.ts';
+import { zoneSquareMetres } from '../core/zone/outline.ts';
 import { type KeptFence, shownFence } from '../model/fence.ts';
 import { PROVIDER_TYPES, type ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';

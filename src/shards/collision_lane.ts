@@ -69,7 +69,7 @@ export class CollisionLane {
   #closed = false;
   #waiting = 0;
   /** Motions of items below that number were handed out by the last batch. */
-  #completeTo = 0;
+  #watermark = 0;
 
   constructor(options: CollisionLaneOptions) {
     this.#options = options;
@@ -83,7 +83,7 @@ export class CollisionLane {
   }
 
   /** Whether the stage keeps up with the shards. */
-  get hasRoom(): boolean {
+  get hasCapacity(): boolean {
     return this.#unfinished.bytes < WAITING_MAX_BYTES;
   }
 
@@ -202,8 +202,8 @@ export class CollisionLane {
   async #step(tellings: readonly Telling[]): Promise<CollisionReply> {
     const first = this.#options.firstUndone();
     const nowMs = this.#options.now();
-    const completeTo = first?.seq ?? Number.MAX_SAFE_INTEGER;
-    this.#completeTo = completeTo;
+    const watermark = first?.seq ?? Number.MAX_SAFE_INTEGER;
+    this.#watermark = watermark;
     const zones: (readonly [string, Zone | undefined])[] = [];
     let variants: readonly Variant[] | undefined;
     let arePairsDue = false;
@@ -214,7 +214,7 @@ export class CollisionLane {
     }
     const bytes = packForNow({
       nowMs: first === undefined ? nowMs : Math.min(nowMs, first.receivedMs),
-      completeTo,
+      watermark,
       motions: this.#unfinished.send(),
       variants,
       setBacks: this.#options.setBacks?.(),
@@ -222,7 +222,7 @@ export class CollisionLane {
       zones,
     });
     const reply = unpackCollisionReply(await this.#thread.run(bytes));
-    this.#unfinished.finish(completeTo);
+    this.#unfinished.finish(watermark);
     return reply;
   }
 
@@ -241,8 +241,8 @@ export class CollisionLane {
   #take(reply: CollisionReply): Promise<void> | undefined {
     this.#waiting = reply.waiting;
     // The shard that these have waited for may be done since: it has found nobody who waited.
-    const completeTo = this.#options.firstUndone()?.seq ?? Number.MAX_SAFE_INTEGER;
-    if (reply.waiting > 0 && completeTo > this.#completeTo) this.lane.wake();
+    const watermark = this.#options.firstUndone()?.seq ?? Number.MAX_SAFE_INTEGER;
+    if (reply.waiting > 0 && watermark > this.#watermark) this.lane.wake();
     for (const row of reply.rows) {
       if (row.gone === true) this.#pairs.delete(row.id);
       else this.#pairs.set(row.id, row);

@@ -40,21 +40,21 @@ export class HandOut {
   }
 
   /** Rows that the next batch may bring; none while the store is behind, for two seconds at most. */
-  rowsMax(nowMs: number, isStoreBehind: boolean): number {
+  flushBudget(nowMs: number, isStoreBehind: boolean): number {
     if (this.#left === undefined || (isStoreBehind && nowMs - this.#begunMs < OVERDUE_MS)) return 0;
     const due = Math.ceil((nowMs - this.#askedMs) * this.#rowsPerMs);
     return due < Math.min(ROWS_MIN, this.#left) ? 0 : due;
   }
 
   /** A batch that was asked for rows at that time has brought some, and left so many objects that have changed. */
-  brought({ rows, unkept, askedMs }: { rows: number; unkept: number; askedMs: number }): void {
+  brought({ rows, dirtyCount, askedMs }: { rows: number; dirtyCount: number; askedMs: number }): void {
     if (this.#left === undefined) return;
     if (rows > 0) this.#askedMs = askedMs;
     if (this.#left === Number.POSITIVE_INFINITY) {
-      this.#left = unkept;
-      this.#rowsPerMs = Math.max(this.#rowsPerMsMin, unkept / ROUND_MS);
+      this.#left = dirtyCount;
+      this.#rowsPerMs = Math.max(this.#rowsPerMsMin, dirtyCount / ROUND_MS);
     } else this.#left -= rows;
-    if (this.#left <= 0 || unkept === 0) this.#left = undefined;
+    if (this.#left <= 0 || dirtyCount === 0) this.#left = undefined;
   }
 
   /** The round is over, whatever is left: its shard has died. */

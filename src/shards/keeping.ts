@@ -4,8 +4,8 @@ import { Recent } from './recent.ts';
 
 /** What a batch has done about rows. */
 export interface RowsBrought {
-  readonly laterRows: readonly LastKnownRow[];
-  readonly unkept: number;
+  readonly backgroundRows: readonly LastKnownRow[];
+  readonly dirtyCount: number;
 }
 
 /** When a shard hands out the rows of what has changed, and what is not in its rows yet. */
@@ -41,24 +41,24 @@ export class Keeping {
   }
 
   /** A batch is about to be made: how many rows it may bring. */
-  rowsMax(nowMs: number): number {
+  flushBudget(nowMs: number): number {
     this.#askedMs = nowMs;
     if (this.#roundDue) {
       this.#roundDue = false;
       this.#handOut.begin(nowMs);
       this.recent.mark();
     }
-    return this.#flushTo === undefined ? this.#handOut.rowsMax(nowMs, this.#isStoreBehind()) : Infinity;
+    return this.#flushTo === undefined ? this.#handOut.flushBudget(nowMs, this.#isStoreBehind()) : Infinity;
   }
 
   /** That batch is finished, with everything up to the item of that number. */
-  note({ laterRows, unkept }: RowsBrought, doneTo: number): void {
+  note({ backgroundRows, dirtyCount }: RowsBrought, doneTo: number): void {
     this.#changed = true;
     this.recent.note();
     const wasRunning = this.#handOut.isRunning;
-    this.#handOut.brought({ rows: laterRows.length, unkept, askedMs: this.#askedMs });
+    this.#handOut.brought({ rows: backgroundRows.length, dirtyCount, askedMs: this.#askedMs });
     if (wasRunning && !this.#handOut.isRunning) this.recent.dropMarked();
-    if (unkept > 0) return;
+    if (dirtyCount > 0) return;
     this.recent.clear();
     this.#changed = false;
     if (this.#flushTo !== undefined && this.#flushTo <= doneTo) this.#flushTo = undefined;

@@ -100,10 +100,10 @@ export class Recent {
       case 'provider':
         if (item.entity === undefined) this.#locations.delete(item.id);
         return;
-      case 'release':
+      case 'exportState':
         for (const id of item.providers) this.#locations.delete(id);
         return;
-      case 'adopt':
+      case 'importState':
         for (const { id } of item.state.providers as readonly { id: string }[]) this.#locations.delete(id);
         return;
     }
@@ -154,8 +154,8 @@ function matters(item: Item | LaneItem): boolean {
   switch (item.kind) {
     case 'location':
     case 'forget':
-    case 'release':
-    case 'adopt':
+    case 'exportState':
+    case 'importState':
       return true;
     case 'provider':
       return item.entity === undefined;

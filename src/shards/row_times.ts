@@ -41,12 +41,12 @@ export function keptRows(rows: readonly LastKnownRow[], clock: Times): readonly 
 export function rowUntil(row: LastKnownRow, untilMs: number): LastKnownRow {
   if (row.gone === true) return row;
   const isLate = ([, entryMs]: readonly [string, number]) => entryMs > untilMs;
-  if (row.receivedMs <= untilMs && row.keyMs <= untilMs && !row.memberships.some(isLate)) return row;
+  if (row.receivedMs <= untilMs && row.eventTimeMs <= untilMs && !row.memberships.some(isLate)) return row;
   const until = (ms: number): number => Math.min(ms, untilMs);
   return converted(row, until, until);
 }
 
 function converted(row: Row, keyed: (ms: number) => number, received: (ms: number) => number): Row {
   const memberships = row.memberships.map(([fenceId, entryMs]) => [fenceId, keyed(entryMs)] as const);
-  return { ...row, receivedMs: received(row.receivedMs), keyMs: keyed(row.keyMs), memberships };
+  return { ...row, receivedMs: received(row.receivedMs), eventTimeMs: keyed(row.eventTimeMs), memberships };
 }

@@ -191,13 +191,13 @@ export class ShardLane {
   /** One batch. `next` is the item after it: no deadline may fire before its time of receipt, it may be postponed. */
   async #step(items: readonly LaneItem[], next: LaneItem | undefined): Promise<ShardReply> {
     const askedMs = this.#options.now();
-    const rowsMax = this.#keeping.rowsMax(askedMs);
+    const flushBudget = this.#keeping.flushBudget(askedMs);
     const nowMs = Math.min(
       askedMs,
       next?.receivedMs ?? Number.POSITIVE_INFINITY,
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
-    const batch = packBatch({ nowMs, sentMs: askedMs, items, rowsMax, setBacks: this.#options.setBacks?.() });
+    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() });
     // The bytes are good until something else is packed.
     this.#keeping.recent.hold(batch, items);
     const reply = unpackShardReply(await this.#thread.run(batch));
@@ -249,16 +249,16 @@ export class ShardLane {
   /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
   #knowledge(rows: readonly LastKnownRow[], recent: readonly Item[]): LaneBatch {
     const again = { seq: 0, receivedMs: 0 };
-    const { rules, variants, holdMs } = this.#told;
+    const { rules, variants, suppressUntilMs } = this.#told;
     const items: Item[] = [
       { ...again, kind: 'rules', rules },
       ...this.#told.entities().map((item) => ({ ...item, ...again })),
-      { ...again, kind: 'restore', rows, holdMs },
+      { ...again, kind: 'restore', rows, suppressUntilMs },
       ...recent,
       // Last, so that nothing is rendered until here.
       { ...again, kind: 'variants', variants },
     ];
-    return { nowMs: 0, sentMs: 0, items, rowsMax: 0 };
+    return { nowMs: 0, sentMs: 0, items, flushBudget: 0 };
   }
 
   #take(reply: ShardReply | undefined): Promise<void> | undefined {
@@ -277,7 +277,7 @@ export class ShardLane {
   #giveUp(items: readonly LaneItem[], error: unknown): void {
     for (const item of items) {
       // Its objects are on their way, whatever has become of their state.
-      if (item.kind === 'release') this.#told.note([item]);
+      if (item.kind === 'exportState') this.#told.note([item]);
       this.#options.lost(item, error);
     }
     this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;

@@ -1,6 +1,6 @@
 import type { LaneItem, Times } from '../../workers/location_protocol.ts';
 import type { ShardReply } from '../../workers/protocol.ts';
-import type { Answer, HandedOver, Item, Query } from '../core/item.ts';
+import type { Answer, ExportedState, Item, Query } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { HubError } from '../errors.ts';
 import type { LocatingRule } from '../model/rule.ts';
@@ -26,11 +26,11 @@ interface InLine {
 }
 
 interface Question {
-  readonly resolve: (answer: Answer | HandedOver) => void;
+  readonly resolve: (answer: Answer | ExportedState) => void;
   readonly reject: (error: Error) => void;
 }
 
-const NOBODY: HandedOver = { providers: [], trackables: [] };
+const NOBODY: ExportedState = { providers: [], trackables: [] };
 
 /**
  * All shards: knows which one owns what, numbers the items, and asks questions. When an assignment makes an object
@@ -66,9 +66,9 @@ export class Shards {
   }
 
   /** Whether that many more locations can be taken, whichever shard they are for. */
-  hasRoom(count: number): boolean {
+  hasCapacity(count: number): boolean {
     const waiting = this.#moving?.line.length ?? 0;
-    return this.#lanes.every(({ lane }) => lane.hasRoom(count + waiting));
+    return this.#lanes.every(({ lane }) => lane.hasCapacity(count + waiting));
   }
 
   /** Resolves when no shard has much to do any more; undefined where that is so. */
@@ -123,14 +123,15 @@ export class Shards {
    */
   restore(rows: (Item & { kind: 'restore' })['rows'], delayMs: number): void {
     const receivedMs = this.#options.now();
-    const holdMs = receivedMs + delayMs;
+    const suppressUntilMs = receivedMs + delayMs;
     this.#inLine(receivedMs, () => {
       const byShard = this.#lanes.map((): (typeof rows)[number][] => []);
       for (const row of rows.map((each) => rowUntil(each, receivedMs))) {
         const shard = row.kind === 'provider' ? this.#homes.ofProvider(row.id) : this.#homes.ofTrackable(row.id);
         byShard[shard]?.push(row);
       }
-      for (const [to, own] of byShard.entries()) this.#push(to, receivedMs, { kind: 'restore', rows: own, holdMs });
+      for (const [to, own] of byShard.entries())
+        this.#push(to, receivedMs, { kind: 'restore', rows: own, suppressUntilMs });
     });
   }
 
@@ -251,11 +252,11 @@ export class Shards {
     const line: InLine[] = [];
     this.#moving = { sinceMs: receivedMs, line };
     const states = moves.map(({ from, providers, trackables }) => {
-      return this.#question(from, receivedMs, (id) => ({ kind: 'release', id, providers, trackables }));
+      return this.#question(from, receivedMs, (id) => ({ kind: 'exportState', id, providers, trackables }));
     });
     for (const [index, state] of (await Promise.all(states)).entries()) {
       const to = moves[index]?.to ?? 0;
-      this.#push(to, receivedMs, { kind: 'adopt', state: state as HandedOver });
+      this.#push(to, receivedMs, { kind: 'importState', state: state as ExportedState });
     }
     tell();
     await Promise.allSettled(leaving.map((shard) => this.#lanes[shard]?.lane.settled()));
@@ -264,7 +265,7 @@ export class Shards {
     for (const entry of line) this.#inLine(entry.receivedMs, entry.tell);
   }
 
-  #question(shard: number, receivedMs: number, ask: (id: number) => Telling): Promise<Answer | HandedOver> {
+  #question(shard: number, receivedMs: number, ask: (id: number) => Telling): Promise<Answer | ExportedState> {
     this.#lastQuestion++;
     const id = this.#lastQuestion;
     return new Promise((resolve, reject) => {
@@ -283,7 +284,7 @@ export class Shards {
 
   /** An item was given up: whoever waits for it must not wait for ever. */
   #lose(item: LaneItem, error: unknown): void {
-    if (item.kind === 'read' || item.kind === 'release' || item.kind === 'stand') {
+    if (item.kind === 'read' || item.kind === 'exportState' || item.kind === 'stand') {
       const question = this.#questions.get(item.id);
       this.#questions.delete(item.id);
       if (item.kind !== 'read') question?.resolve(NOBODY);

@@ -21,7 +21,7 @@ export class Told {
   readonly #strangers = new Set<string>();
   #rules: readonly LocatingRule[] = [];
   #variants: readonly Variant[] = [];
-  #holdMs = 0;
+  #suppressUntilMs = 0;
 
   /** Takes note of the items of a finished batch. hot */
   note(items: readonly LaneItem[]): void {
@@ -42,8 +42,8 @@ export class Told {
   }
 
   /** Until when overdue exits of restored objects wait. */
-  get holdMs(): number {
-    return this.#holdMs;
+  get suppressUntilMs(): number {
+    return this.#suppressUntilMs;
   }
 
   /** All entities, in the order in which a new worker must hear of them. */
@@ -75,16 +75,16 @@ export class Told {
         this.#variants = item.variants;
         return;
       case 'restore':
-        this.#holdMs = item.holdMs;
+        this.#suppressUntilMs = item.suppressUntilMs;
         for (const { kind, id } of item.rows) if (kind === 'provider') this.#noteProvider(id);
         return;
-      case 'release':
+      case 'exportState':
         for (const id of item.providers) this.#entities.provider.delete(id);
         for (const id of item.providers) this.#strangers.delete(id);
         for (const id of item.trackables) this.#entities.trackable.delete(id);
         return;
-      case 'adopt':
-        this.#noteAdopted(item);
+      case 'importState':
+        this.#noteImported(item);
         return;
     }
   }
@@ -101,7 +101,7 @@ export class Told {
     else entities.set(item.id, item);
   }
 
-  #noteAdopted({ state, seq, receivedMs }: Of<'adopt'>): void {
+  #noteImported({ state, seq, receivedMs }: Of<'importState'>): void {
     for (const kind of ['provider', 'trackable'] as const) {
       for (const { id, entity } of state[`${kind}s`] as readonly { id: string; entity: object | undefined }[]) {
         if (entity !== undefined) this.#noteEntity({ kind, id, entity, seq, receivedMs } as Of<typeof kind>);

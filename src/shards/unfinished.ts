@@ -56,15 +56,15 @@ export class Unfinished {
   }
 
   /** What was sent is finished, as far as it is of items before this one. */
-  finish(completeTo: number): void {
+  finish(watermark: number): void {
     const left: Kept[] = [];
     for (const kept of this.#kept) {
-      if (!kept.isSent || kept.lastSeq >= completeTo) left.push(kept);
+      if (!kept.isSent || kept.lastSeq >= watermark) left.push(kept);
       else this.#finishOne(kept);
     }
     this.#kept = left;
     // Where all items are done, that number is none of an item.
-    if (completeTo !== Number.MAX_SAFE_INTEGER) this.#finishedTo = Math.max(this.#finishedTo, completeTo);
+    if (watermark !== Number.MAX_SAFE_INTEGER) this.#finishedTo = Math.max(this.#finishedTo, watermark);
   }
 
   /** What was sent is lost. */

@@ -91,7 +91,7 @@ function placeSum({ kind, id, location, memberships, received_ms, key_ms }: Stor
 }
 
 function toRow({ kind, id, received_ms, key_ms, location, memberships }: StoredRow): LastKnownRow {
-  return { kind, id, receivedMs: received_ms, keyMs: key_ms, location, memberships: JSON.parse(memberships) };
+  return { kind, id, receivedMs: received_ms, eventTimeMs: key_ms, location, memberships: JSON.parse(memberships) };
 }
 
 function toCollision({ id, start_ms, bodies }: StoredCollision): CollisionRow {

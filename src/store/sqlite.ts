@@ -22,7 +22,7 @@ const CHECKPOINT_PAGES_MAX = 4 * CHECKPOINT_PAGES;
 const MADE_UP: StoreBatch = {
   entities: [{ kind: 'provider', id: '', text: '{}' }],
   rows: [
-    { kind: 'provider', id: '', receivedMs: 0, keyMs: 0, location: '{}', memberships: [] },
+    { kind: 'provider', id: '', receivedMs: 0, eventTimeMs: 0, location: '{}', memberships: [] },
     { kind: 'collision', id: '[]', startMs: 0, bodies: '[]' },
   ],
 };
@@ -210,12 +210,12 @@ export class SqliteStore {
         else setCollision.run(id, row.startMs, row.bodies, rowSum('collision', id, row.bodies, '', row.startMs));
       } else if (row.gone === true) deleteRow.run(row.kind, row.id);
       else {
-        const { kind, id, receivedMs, keyMs, location } = row;
+        const { kind, id, receivedMs, eventTimeMs, location } = row;
         const memberships = row.memberships.length === 0 ? '[]' : JSON.stringify(row.memberships);
-        const sum = rowSum(kind, id, location, memberships, receivedMs, keyMs);
+        const sum = rowSum(kind, id, location, memberships, receivedMs, eventTimeMs);
         // Nearly all are there, and an upsert looks for its place twice.
-        const { changes } = setRow[kind].run(receivedMs, keyMs, location, memberships, sum, id);
-        if (changes === 0) addRow.run(kind, id, receivedMs, keyMs, location, memberships, sum);
+        const { changes } = setRow[kind].run(receivedMs, eventTimeMs, location, memberships, sum, id);
+        if (changes === 0) addRow.run(kind, id, receivedMs, eventTimeMs, location, memberships, sum);
       }
     }
   }

@@ -5,7 +5,7 @@ import { operationId } from '../../src/api/docs/names.ts';
 import { openApiDocument } from '../../src/api/docs/open_api.ts';
 import { type Method, type Route, route } from '../../src/api/route.ts';
 import { VIEW_QUERY } from '../../src/api/view.ts';
-import { isCrs } from '../../src/core/zone/crs.ts';
+import { isCrs } from '../../src/core/geo/crs.ts';
 import { checker } from '../../src/model/check.ts';
 import { Components } from '../../src/model/components.ts';
 import { ArrayOf, Choice, documented, IdArray } from '../../src/model/schema.ts';

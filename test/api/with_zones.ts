@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { openShapeChecks } from '../../wasm/shape_checks.ts';
+import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
 import { type OpenApi, openApi, type Shown } from './open_api.ts';
 
 const shapes = await openShapeChecks();

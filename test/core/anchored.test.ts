@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { anchoredZone } from '../../src/core/zone/anchored.ts';
+import { anchoredZone } from '../../src/core/zone/control_points.ts';
 import { zoneTransform } from '../../src/core/zone/zone_transform.ts';
 import type { Anchor } from '../../src/model/anchor.ts';
 import type { Zone } from '../../src/model/zone.ts';

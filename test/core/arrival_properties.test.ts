@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Polygon } from '../../src/model/geojson.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
 import { uniform } from '../support/uniform.ts';
 
 const RECEIVED = 1000;
@@ -25,14 +25,16 @@ function at(x: number): Polygon {
 
 /** Locations of one tag that were all received together, in some order. */
 async function memberships(track: readonly { second: number; x: number; floor: number }[]): Promise<unknown> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), trackable('cart', ['tag'], { radius: 1.5 }));
-  for (const [i, x] of [0, 10, 20, 30].entries()) bench.tell(0, fence(square({ id: `f${i}`, region: at(x) })));
-  bench.tell(0, fence(square({ id: 'upstairs', region: at(5), floor: 1 })));
-  bench.tell(RECEIVED, ...track.map(({ second, x, floor }) => inHall(second, [x, 5], { floor })));
-  const providers = bench.ask(RECEIVED, { ask: 'provider_fences', id: 'tag', spatial: false }) as { ids: string[] };
-  const trackables = bench.ask(RECEIVED, { ask: 'trackable_fences', id: 'cart', spatial: false }) as { ids: string[] };
-  const location = bench.ask(RECEIVED, { ask: 'provider_location', id: 'tag', view: { crs: 'local' } });
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), trackable('cart', ['tag'], { radius: 1.5 }));
+  for (const [i, x] of [0, 10, 20, 30].entries()) harness.tell(0, fence(square({ id: `f${i}`, region: at(x) })));
+  harness.tell(0, fence(square({ id: 'upstairs', region: at(5), floor: 1 })));
+  harness.tell(RECEIVED, ...track.map(({ second, x, floor }) => inHall(second, [x, 5], { floor })));
+  const providers = harness.ask(RECEIVED, { ask: 'provider_fences', id: 'tag', spatial: false }) as { ids: string[] };
+  const trackables = harness.ask(RECEIVED, { ask: 'trackable_fences', id: 'cart', spatial: false }) as {
+    ids: string[];
+  };
+  const location = harness.ask(RECEIVED, { ask: 'provider_location', id: 'tag', view: { crs: 'local' } });
   const { speed: _, course: __, ...last } = JSON.parse((location as { texts: string[] }).texts[0] as string);
   return [[...providers.ids].sort(), [...trackables.ids].sort(), last];
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { square } from '../support/hall.ts';
-import { deleted, fence, inHall, iso, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { deleted, fence, inHall, iso, provider, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;
@@ -9,28 +9,28 @@ const OUT = [50, 5] as const;
 const DOCK = square({ id: 'dock' });
 const OTHER = { provider_id: 'other' };
 
-async function open(): Promise<ShardBench> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), fence(DOCK), provider('tag'), provider('other'));
-  return bench;
+async function open(): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), fence(DOCK), provider('tag'), provider('other'));
+  return harness;
 }
 
 describe('a provider', () => {
   test('without trackables has events of its own', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, IN));
-    assert.deepEqual(bench.heard.motions, []);
-    const [event, ...more] = bench.takeFenceEvents();
+    const harness = await open();
+    harness.tell(1, inHall(1, IN));
+    assert.deepEqual(harness.heard.motions, []);
+    const [event, ...more] = harness.takeFenceEvents();
     assert.deepEqual(more, []);
     assert.deepEqual([event?.provider_id, event?.trackable_id, event?.trackables], ['tag', null, []]);
   });
 
   test('on several trackables moves all of them, in id order', async () => {
-    const bench = await open();
-    bench.tell(0, trackable('b', ['tag']), trackable('c', ['tag']), trackable('a', ['tag']));
-    bench.tell(1, inHall(1, IN));
-    assert.deepEqual(briefMotions(bench.takeMotions()), ['a by tag of 1', 'b by tag of 1', 'c by tag of 1']);
-    const events = bench.takeFenceEvents();
+    const harness = await open();
+    harness.tell(0, trackable('b', ['tag']), trackable('c', ['tag']), trackable('a', ['tag']));
+    harness.tell(1, inHall(1, IN));
+    assert.deepEqual(briefMotions(harness.takeMotions()), ['a by tag of 1', 'b by tag of 1', 'c by tag of 1']);
+    const events = harness.takeFenceEvents();
     assert.deepEqual(brief(events), ['entry dock tag 1', 'entry dock a 1', 'entry dock b 1', 'entry dock c 1']);
     const ids = events.map(({ provider_id: of, trackables }) => [of, trackables]);
     assert.deepEqual(ids, [
@@ -42,47 +42,47 @@ describe('a provider', () => {
   });
 
   test('may be assigned before it is known, and stays assigned when it is deleted', async () => {
-    const bench = await open();
-    bench.tell(0, trackable('cart', ['late']));
-    bench.tell(1, inHall(1, OUT, { provider_id: 'late' }), provider('late'));
-    bench.tell(2, deleted('provider', 'late'));
-    bench.tell(3, inHall(3, IN, { provider_id: 'late' }));
-    assert.deepEqual(briefMotions(bench.takeMotions()), ['cart by late of 1', 'cart by late of 3']);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock late 3', 'entry dock cart 3']);
+    const harness = await open();
+    harness.tell(0, trackable('cart', ['late']));
+    harness.tell(1, inHall(1, OUT, { provider_id: 'late' }), provider('late'));
+    harness.tell(2, deleted('provider', 'late'));
+    harness.tell(3, inHall(3, IN, { provider_id: 'late' }));
+    assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by late of 1', 'cart by late of 3']);
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock late 3', 'entry dock cart 3']);
   });
 });
 
 describe('a trackable', () => {
   test('names its provider in events only where the hub is set so', async () => {
     for (const providerInTrackableEvents of [false, true]) {
-      const bench = await ShardBench.open({ providerInTrackableEvents });
-      bench.tell(0, zone(), fence(DOCK), trackable('cart', ['tag']));
-      bench.tell(1, inHall(1, IN));
-      const ofCart = bench.heard.fenceEvents.find(({ trackable_id: id }) => id === 'cart');
+      const harness = await ShardHarness.open({ providerInTrackableEvents });
+      harness.tell(0, zone(), fence(DOCK), trackable('cart', ['tag']));
+      harness.tell(1, inHall(1, IN));
+      const ofCart = harness.heard.fenceEvents.find(({ trackable_id: id }) => id === 'cart');
       assert.equal(ofCart?.provider_id, providerInTrackableEvents ? 'tag' : null);
     }
   });
 
   test('goes with the newest location of its providers, and an older one of another does not move it', async () => {
-    const bench = await open();
-    bench.tell(0, trackable('cart', ['tag', 'other']));
-    bench.tell(1, inHall(1, IN));
-    bench.tell(3, inHall(3, OUT, OTHER));
-    bench.tell(4, inHall(2, IN));
-    bench.tell(5, inHall(5, IN));
+    const harness = await open();
+    harness.tell(0, trackable('cart', ['tag', 'other']));
+    harness.tell(1, inHall(1, IN));
+    harness.tell(3, inHall(3, OUT, OTHER));
+    harness.tell(4, inHall(2, IN));
+    harness.tell(5, inHall(5, IN));
     const expected = ['cart by tag of 1', 'cart by other of 3', 'cart by tag of 5'];
-    assert.deepEqual(briefMotions(bench.takeMotions()), expected);
-    const ofCart = bench.takeFenceEvents().filter(({ trackable_id: id }) => id === 'cart');
+    assert.deepEqual(briefMotions(harness.takeMotions()), expected);
+    const ofCart = harness.takeFenceEvents().filter(({ trackable_id: id }) => id === 'cart');
     assert.deepEqual(brief(ofCart), ['entry dock cart 1', 'exit dock cart 1-3', 'entry dock cart 5']);
   });
 
   test('is a member by itself, whatever its providers are', async () => {
-    const bench = await open();
-    bench.tell(0, trackable('cart', ['tag', 'other']));
-    bench.tell(1, inHall(1, IN));
-    bench.tell(2, inHall(2, IN, OTHER));
-    bench.tell(3, inHall(3, OUT));
-    assert.deepEqual(brief(bench.takeFenceEvents()), [
+    const harness = await open();
+    harness.tell(0, trackable('cart', ['tag', 'other']));
+    harness.tell(1, inHall(1, IN));
+    harness.tell(2, inHall(2, IN, OTHER));
+    harness.tell(3, inHall(3, OUT));
+    assert.deepEqual(brief(harness.takeFenceEvents()), [
       'entry dock tag 1',
       'entry dock cart 1',
       'entry dock other 2',
@@ -92,58 +92,58 @@ describe('a trackable', () => {
   });
 
   test('that is created over a location has it at once, and its motion with the next one', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, IN));
-    bench.takeFenceEvents();
-    bench.tell(2, trackable('cart', ['tag']));
+    const harness = await open();
+    harness.tell(1, inHall(1, IN));
+    harness.takeFenceEvents();
+    harness.tell(2, trackable('cart', ['tag']));
     const view = { crs: 'local' };
-    const location = bench.ask(3, { ask: 'trackable_location', id: 'cart', view });
+    const location = harness.ask(3, { ask: 'trackable_location', id: 'cart', view });
     assert.deepEqual(JSON.parse((location as { texts: string[] }).texts[0] as string).trackables, ['cart']);
-    assert.deepEqual(bench.ask(3, { ask: 'trackable_motion', id: 'cart', view }), { absent: true });
-    assert.deepEqual(bench.heard.motions, []);
-    assert.deepEqual(bench.heard.fenceEvents, []);
-    bench.tell(4, inHall(4, IN));
-    assert.deepEqual(briefMotions(bench.takeMotions()), ['cart by tag of 4']);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock cart 4']);
+    assert.deepEqual(harness.ask(3, { ask: 'trackable_motion', id: 'cart', view }), { absent: true });
+    assert.deepEqual(harness.heard.motions, []);
+    assert.deepEqual(harness.heard.fenceEvents, []);
+    harness.tell(4, inHall(4, IN));
+    assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by tag of 4']);
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock cart 4']);
   });
 
   test('whose only provider is taken off is nowhere, until the next location of a new one', async () => {
-    const bench = await open();
-    bench.tell(0, trackable('cart', ['tag']));
-    bench.tell(1, inHall(1, OUT, OTHER), inHall(1, IN));
-    bench.takeMotions();
-    bench.takeFenceEvents();
-    const { rows, motions } = bench.tell(2, trackable('cart', ['other']));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock cart 1-2']);
+    const harness = await open();
+    harness.tell(0, trackable('cart', ['tag']));
+    harness.tell(1, inHall(1, OUT, OTHER), inHall(1, IN));
+    harness.takeMotions();
+    harness.takeFenceEvents();
+    const { rows, motions } = harness.tell(2, trackable('cart', ['other']));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit dock cart 1-2']);
     assert.deepEqual(rows, [{ kind: 'trackable', id: 'cart', gone: true }]);
     assert.deepEqual(
       motions.map(({ kind, id }) => `${kind} ${id}`),
       ['gone cart'],
     );
     const view = { crs: 'local' };
-    assert.deepEqual(bench.ask(2, { ask: 'trackable_motion', id: 'cart', view }), { absent: true });
-    assert.deepEqual(bench.ask(2, { ask: 'trackable_motions', view }), { texts: [] });
-    bench.tell(3, inHall(3, OUT));
-    assert.deepEqual(bench.takeMotions(), []);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock tag 1-3']);
-    bench.tell(4, inHall(4, IN, OTHER));
-    assert.deepEqual(briefMotions(bench.takeMotions()), ['cart by other of 4']);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock other 4', 'entry dock cart 4']);
+    assert.deepEqual(harness.ask(2, { ask: 'trackable_motion', id: 'cart', view }), { absent: true });
+    assert.deepEqual(harness.ask(2, { ask: 'trackable_motions', view }), { texts: [] });
+    harness.tell(3, inHall(3, OUT));
+    assert.deepEqual(harness.takeMotions(), []);
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit dock tag 1-3']);
+    harness.tell(4, inHall(4, IN, OTHER));
+    assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by other of 4']);
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock other 4', 'entry dock cart 4']);
   });
 
   test('is where its other providers are when the one that it was at is taken off', async () => {
-    const bench = await open();
-    bench.tell(0, trackable('cart', ['tag', 'other'], { radius: 1 }), trackable('box', [], { parent: 'cart' }));
-    bench.tell(1, inHall(0.5, OUT, OTHER), inHall(1, IN));
-    bench.takeMotions();
-    bench.takeFenceEvents();
-    const { motions } = bench.tell(3, trackable('cart', ['other'], { radius: 1 }));
-    const moved = bench.takeMotions();
+    const harness = await open();
+    harness.tell(0, trackable('cart', ['tag', 'other'], { radius: 1 }), trackable('box', [], { parent: 'cart' }));
+    harness.tell(1, inHall(0.5, OUT, OTHER), inHall(1, IN));
+    harness.takeMotions();
+    harness.takeFenceEvents();
+    const { motions } = harness.tell(3, trackable('cart', ['other'], { radius: 1 }));
+    const moved = harness.takeMotions();
     assert.deepEqual(briefMotions(moved), ['cart by other of 0.5', 'box by other of 0.5']);
     assert.deepEqual(moved[0]?.location.trackables, ['cart']);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock cart 1-3', 'exit dock box 1-3']);
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit dock cart 1-3', 'exit dock box 1-3']);
     assert.deepEqual(
-      motions.map((motion) => motion.kind === 'moved' && [motion.id, motion.keyMs]),
+      motions.map((motion) => motion.kind === 'moved' && [motion.id, motion.eventTimeMs]),
       [
         ['cart', Date.parse(iso(3))],
         ['box', Date.parse(iso(3))],
@@ -152,23 +152,23 @@ describe('a trackable', () => {
   });
 
   test('says nothing when a provider is taken off that it is not at', async () => {
-    const bench = await open();
-    bench.tell(0, trackable('cart', ['tag', 'other']));
-    bench.tell(1, inHall(1, OUT, OTHER), inHall(2, IN));
-    bench.takeMotions();
-    bench.takeFenceEvents();
-    const { events, motions } = bench.tell(3, trackable('cart', ['tag']));
+    const harness = await open();
+    harness.tell(0, trackable('cart', ['tag', 'other']));
+    harness.tell(1, inHall(1, OUT, OTHER), inHall(2, IN));
+    harness.takeMotions();
+    harness.takeFenceEvents();
+    const { events, motions } = harness.tell(3, trackable('cart', ['tag']));
     assert.deepEqual([events, motions], [[], []]);
   });
 
   test('that is deleted is on none of its providers any more', async () => {
-    const bench = await open();
-    bench.tell(0, trackable('cart', ['tag', 'other']), trackable('lift', ['tag']));
-    bench.tell(1, deleted('trackable', 'cart'));
-    bench.tell(2, inHall(2, IN), inHall(2, IN, OTHER));
-    assert.deepEqual(briefMotions(bench.takeMotions()), ['lift by tag of 2']);
+    const harness = await open();
+    harness.tell(0, trackable('cart', ['tag', 'other']), trackable('lift', ['tag']));
+    harness.tell(1, deleted('trackable', 'cart'));
+    harness.tell(2, inHall(2, IN), inHall(2, IN, OTHER));
+    assert.deepEqual(briefMotions(harness.takeMotions()), ['lift by tag of 2']);
     assert.deepEqual(
-      bench.heard.locations.map(({ trackables }) => trackables),
+      harness.heard.locations.map(({ trackables }) => trackables),
       [['lift'], []],
     );
   });

@@ -1,5 +1,5 @@
 import type { FenceEvent, TrackableMotion } from '../../src/model/events.ts';
-import { T0 } from '../support/shard_bench.ts';
+import { T0 } from '../support/shard_harness.ts';
 
 /** Fence events as short lines: `entry dock tag 1` is "the tag has entered the fence named dock, inside since 1 s". */
 export function brief(events: readonly FenceEvent[]): string[] {

@@ -1,5 +1,5 @@
 import { type Body, locate, newBody, newSite } from '../../src/core/collision/body.ts';
-import { destination } from '../../src/core/location/geodesic.ts';
+import { destination } from '../../src/core/geo/geodesic.ts';
 import type { Motion, Moved } from '../../src/core/motion/motion.ts';
 
 /** Where the plane of the tests touches the earth, unless told otherwise. */
@@ -34,7 +34,7 @@ export function moved(id: string, atMs: number, more: Partial<Moved> = {}): Move
     seq: 0,
     id,
     receivedMs: atMs,
-    keyMs: atMs,
+    eventTimeMs: atMs,
     ...ORIGIN,
     z: undefined,
     elevationRef: 'floor',

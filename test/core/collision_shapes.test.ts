@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { Body } from '../../src/core/collision/body.ts';
 import { gapMetres, overlap } from '../../src/core/collision/shapes.ts';
-import { geodesicMetres } from '../../src/core/location/geodesic.ts';
+import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
 import { bodyOf, moved, ORIGIN, placeAt, ringAt } from './collision_motions.ts';
 
 type Vertices = readonly (readonly [number, number])[];

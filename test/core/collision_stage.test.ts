@@ -177,9 +177,9 @@ suite('collision stage', () => {
       'never carries a time before its start',
       [
         disc('a', 10, 0),
-        disc('b', 20, 0, { keyMs: 15 }),
-        disc('a', 21, 0, { keyMs: 11 }),
-        disc('a', 22, 9, { keyMs: 12 }),
+        disc('b', 20, 0, { eventTimeMs: 15 }),
+        disc('a', 21, 0, { eventTimeMs: 11 }),
+        disc('a', 22, 9, { eventTimeMs: 12 }),
       ],
       22,
       ['start b a 15', 'colliding a b 15', 'end a b 15'],

@@ -40,7 +40,7 @@ suite('collision stage, over random tracks', () => {
       ] as const;
       return moved(told.id, nowMs, {
         seq,
-        keyMs: nowMs - told.lateMs,
+        eventTimeMs: nowMs - told.lateMs,
         ...placeAt(east, north),
         floor,
         collides,

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { geodesicMetres } from '../../src/core/location/geodesic.ts';
-import { isCrs, planeAround, projection, WGS84 } from '../../src/core/zone/crs.ts';
-import { roundDegrees, roundMetres } from '../../src/core/zone/round.ts';
-import type { PlaneTransform } from '../../src/core/zone/transform.ts';
+import { isCrs, type PlaneTransform, planeAround, projection, WGS84 } from '../../src/core/geo/crs.ts';
+import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
+import { roundDegrees, roundMetres } from '../../src/core/geo/rounding.ts';
 import { uniform } from '../support/uniform.ts';
 
 const VECTORS = new URL('../../../shared/data/crs/utm_ups_vectors.json', import.meta.url);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { HALL, square } from '../support/hall.ts';
-import { deleted, fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { deleted, fence, inHall, provider, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;
@@ -11,14 +11,14 @@ const OTHER = { provider_id: 'other' };
 const VIEW = { crs: 'local' };
 
 /** A cart in two fences, with its tag. */
-async function open(): Promise<ShardBench> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), fence(square({ id: 'b', timeout: 60_000 })), fence(square({ id: 'a' })));
-  bench.tell(0, provider('tag'), provider('other'), trackable('cart', ['tag', 'other'], { radius: 1 }));
-  bench.tell(1, inHall(1, IN));
-  bench.takeFenceEvents();
-  bench.takeMotions();
-  return bench;
+async function open(): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), fence(square({ id: 'b', timeout: 60_000 })), fence(square({ id: 'a' })));
+  harness.tell(0, provider('tag'), provider('other'), trackable('cart', ['tag', 'other'], { radius: 1 }));
+  harness.tell(1, inHall(1, IN));
+  harness.takeFenceEvents();
+  harness.takeMotions();
+  return harness;
 }
 
 function gone({ motions, rows }: Outcome): string[] {
@@ -30,93 +30,93 @@ function gone({ motions, rows }: Outcome): string[] {
 
 describe('deleting a fence', () => {
   test('drops its memberships and timers, without events', async () => {
-    const bench = await open();
-    const outcome = bench.tell(3, deleted('fence', 'b'));
+    const harness = await open();
+    const outcome = harness.tell(3, deleted('fence', 'b'));
     assert.deepEqual(outcome.events, []);
     assert.deepEqual(gone(outcome), ['row kept tag', 'row kept cart']);
     for (const row of outcome.rows) assert.deepEqual(row.gone !== true && row.memberships.map(([id]) => id), ['a']);
-    bench.step(100);
-    assert.deepEqual(bench.takeFenceEvents(), []);
-    bench.tell(101, inHall(101, OUT));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit a tag 1-101', 'exit a cart 1-101']);
+    harness.step(100);
+    assert.deepEqual(harness.takeFenceEvents(), []);
+    harness.tell(101, inHall(101, OUT));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit a tag 1-101', 'exit a cart 1-101']);
   });
 
   test('leaves nothing to one of the same id', async () => {
-    const bench = await open();
-    bench.tell(3, deleted('fence', 'b'), fence(square({ id: 'b' })));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry b tag 3', 'entry b cart 3']);
+    const harness = await open();
+    harness.tell(3, deleted('fence', 'b'), fence(square({ id: 'b' })));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry b tag 3', 'entry b cart 3']);
   });
 
   test('that does not exist does nothing', async () => {
-    const bench = await open();
-    assert.deepEqual(gone(bench.tell(3, deleted('fence', 'c'))), []);
+    const harness = await open();
+    assert.deepEqual(gone(harness.tell(3, deleted('fence', 'c'))), []);
   });
 });
 
 describe('deleting a provider', () => {
   test('is its exit from all fences at that moment, and takes along the motion that it was', async () => {
-    const bench = await open();
-    const outcome = bench.tell(3.5, deleted('provider', 'tag'));
-    assert.deepEqual(brief(bench.takeFenceEvents()), [
+    const harness = await open();
+    const outcome = harness.tell(3.5, deleted('provider', 'tag'));
+    assert.deepEqual(brief(harness.takeFenceEvents()), [
       'exit a tag 1-3.5',
       'exit b tag 1-3.5',
       'exit a cart 1-3.5',
       'exit b cart 1-3.5',
     ]);
     assert.deepEqual(gone(outcome), ['motion gone cart', 'row gone tag', 'row gone cart']);
-    assert.deepEqual(bench.ask(4, { ask: 'provider_location', id: 'tag', view: VIEW }), { absent: true });
-    assert.deepEqual(bench.ask(4, { ask: 'trackable_motion', id: 'cart', view: VIEW }), { absent: true });
-    assert.deepEqual(bench.ask(4, { ask: 'fence_trackables', id: 'a', spatial: false }), { ids: [] });
-    bench.step(100);
-    assert.deepEqual(bench.takeFenceEvents(), []);
+    assert.deepEqual(harness.ask(4, { ask: 'provider_location', id: 'tag', view: VIEW }), { absent: true });
+    assert.deepEqual(harness.ask(4, { ask: 'trackable_motion', id: 'cart', view: VIEW }), { absent: true });
+    assert.deepEqual(harness.ask(4, { ask: 'fence_trackables', id: 'a', spatial: false }), { ids: [] });
+    harness.step(100);
+    assert.deepEqual(harness.takeFenceEvents(), []);
   });
 
   test('names the provider and its trackables in the events', async () => {
-    const bench = await open();
-    bench.tell(3, deleted('provider', 'tag'));
-    const [first] = bench.takeFenceEvents();
+    const harness = await open();
+    harness.tell(3, deleted('provider', 'tag'));
+    const [first] = harness.takeFenceEvents();
     assert.deepEqual([first?.provider_id, first?.trackables], ['tag', ['cart']]);
-    assert.equal(bench.events.at(-1)?.fields[2], 'tag');
+    assert.equal(harness.events.at(-1)?.fields[2], 'tag');
   });
 
   test('lets its trackable fall back to another location at once', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone(), fence(square({ id: 'a' })), trackable('cart', ['tag', 'other']));
-    bench.tell(1, inHall(1, OUT, OTHER));
-    bench.tell(2, inHall(2, IN));
-    bench.takeMotions();
-    bench.takeFenceEvents();
-    const outcome = bench.tell(3, deleted('provider', 'tag'));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit a tag 2-3', 'exit a cart 2-3']);
-    assert.deepEqual(briefMotions(bench.takeMotions()), ['cart by other of 1']);
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone(), fence(square({ id: 'a' })), trackable('cart', ['tag', 'other']));
+    harness.tell(1, inHall(1, OUT, OTHER));
+    harness.tell(2, inHall(2, IN));
+    harness.takeMotions();
+    harness.takeFenceEvents();
+    const outcome = harness.tell(3, deleted('provider', 'tag'));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit a tag 2-3', 'exit a cart 2-3']);
+    assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by other of 1']);
     assert.deepEqual(gone(outcome), ['motion moved cart', 'row gone tag', 'row kept cart']);
-    const motion = bench.ask(4, { ask: 'trackable_motion', id: 'cart', view: VIEW }) as { texts: string[] };
+    const motion = harness.ask(4, { ask: 'trackable_motion', id: 'cart', view: VIEW }) as { texts: string[] };
     assert.equal(JSON.parse(motion.texts[0] as string).location.provider_id, 'other');
-    assert.deepEqual(bench.ask(4, { ask: 'fence_trackables', id: 'a', spatial: false }), { ids: [] });
-    bench.tell(5, inHall(5, OUT, OTHER));
-    assert.deepEqual(bench.takeFenceEvents(), []);
+    assert.deepEqual(harness.ask(4, { ask: 'fence_trackables', id: 'a', spatial: false }), { ids: [] });
+    harness.tell(5, inHall(5, OUT, OTHER));
+    assert.deepEqual(harness.takeFenceEvents(), []);
   });
 
   test('that is not where its trackable is says nothing of the trackable', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, OUT, OTHER));
-    bench.tell(2, inHall(2, IN));
-    bench.takeFenceEvents();
-    assert.deepEqual(gone(bench.tell(3, deleted('provider', 'other'))), ['row gone other']);
-    assert.deepEqual(bench.takeFenceEvents(), []);
+    const harness = await open();
+    harness.tell(1, inHall(1, OUT, OTHER));
+    harness.tell(2, inHall(2, IN));
+    harness.takeFenceEvents();
+    assert.deepEqual(gone(harness.tell(3, deleted('provider', 'other'))), ['row gone other']);
+    assert.deepEqual(harness.takeFenceEvents(), []);
   });
 });
 
 describe("deleting a provider's location", () => {
   test('does what deleting the provider does, but keeps its timing', async () => {
-    const bench = await open();
-    bench.tell(1, provider('tag', { exit_delay: 2000 }));
-    bench.tell(3, { kind: 'forget', id: 'tag' });
-    assert.deepEqual(brief(bench.takeFenceEvents()).length, 4);
-    bench.tell(4, inHall(4, IN));
-    bench.tell(5, inHall(5, OUT));
-    bench.step(10);
-    assert.deepEqual(brief(bench.takeFenceEvents()).slice(4), [
+    const harness = await open();
+    harness.tell(1, provider('tag', { exit_delay: 2000 }));
+    harness.tell(3, { kind: 'forget', id: 'tag' });
+    assert.deepEqual(brief(harness.takeFenceEvents()).length, 4);
+    harness.tell(4, inHall(4, IN));
+    harness.tell(5, inHall(5, OUT));
+    harness.step(10);
+    assert.deepEqual(brief(harness.takeFenceEvents()).slice(4), [
       'exit a tag 4-7',
       'exit b tag 4-7',
       'exit a cart 4-7',
@@ -125,54 +125,54 @@ describe("deleting a provider's location", () => {
   });
 
   test('does nothing where there is none', async () => {
-    const bench = await open();
-    assert.deepEqual(gone(bench.tell(3, { kind: 'forget', id: 'other' }, { kind: 'forget', id: 'unknown' })), []);
+    const harness = await open();
+    assert.deepEqual(gone(harness.tell(3, { kind: 'forget', id: 'other' }, { kind: 'forget', id: 'unknown' })), []);
   });
 });
 
 describe('deleting a trackable', () => {
   test('is its exit from all fences at that moment, and the end of its motion and collisions', async () => {
-    const bench = await open();
-    const outcome = bench.tell(3, deleted('trackable', 'cart'));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit a cart 1-3', 'exit b cart 1-3']);
+    const harness = await open();
+    const outcome = harness.tell(3, deleted('trackable', 'cart'));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit a cart 1-3', 'exit b cart 1-3']);
     assert.deepEqual(gone(outcome), ['motion gone cart', 'row gone cart']);
-    assert.deepEqual(bench.ask(4, { ask: 'trackable_motion', id: 'cart', view: VIEW }), { absent: true });
-    assert.deepEqual(bench.ask(4, { ask: 'trackable_motions', view: VIEW }), { texts: [] });
-    assert.deepEqual(bench.ask(4, { ask: 'fence_providers', id: 'a', spatial: false }), { ids: ['tag'] });
-    bench.step(100);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit b tag 1-61']);
+    assert.deepEqual(harness.ask(4, { ask: 'trackable_motion', id: 'cart', view: VIEW }), { absent: true });
+    assert.deepEqual(harness.ask(4, { ask: 'trackable_motions', view: VIEW }), { texts: [] });
+    assert.deepEqual(harness.ask(4, { ask: 'fence_providers', id: 'a', spatial: false }), { ids: ['tag'] });
+    harness.step(100);
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit b tag 1-61']);
   });
 
   test('of the same id later is another one', async () => {
-    const bench = await open();
-    bench.tell(3, deleted('trackable', 'cart'), trackable('cart', ['tag']));
-    bench.takeFenceEvents();
-    bench.tell(4, inHall(4, IN));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry a cart 4', 'entry b cart 4']);
-    assert.deepEqual(briefMotions(bench.takeMotions()), ['cart by tag of 4']);
+    const harness = await open();
+    harness.tell(3, deleted('trackable', 'cart'), trackable('cart', ['tag']));
+    harness.takeFenceEvents();
+    harness.tell(4, inHall(4, IN));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry a cart 4', 'entry b cart 4']);
+    assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by tag of 4']);
   });
 });
 
 describe('deleting a zone', () => {
   test('is the exit from the fences in its plane: they are nowhere', async () => {
-    const bench = await open();
-    bench.tell(3, deleted('zone', HALL.id));
-    assert.deepEqual(brief(bench.takeFenceEvents()), [
+    const harness = await open();
+    harness.tell(3, deleted('zone', HALL.id));
+    assert.deepEqual(brief(harness.takeFenceEvents()), [
       'exit a tag 1-3',
       'exit b tag 1-3',
       'exit a cart 1-3',
       'exit b cart 1-3',
     ]);
-    bench.tell(4, zone());
-    assert.deepEqual(brief(bench.takeFenceEvents()).length, 4);
+    harness.tell(4, zone());
+    assert.deepEqual(brief(harness.takeFenceEvents()).length, 4);
   });
 
   test('waits for the exit delay, as any observation outside', async () => {
-    const bench = await open();
-    bench.tell(2, fence(square({ id: 'a', exit_delay: 5000 })), deleted('fence', 'b'));
-    bench.tell(3, deleted('zone', HALL.id));
-    assert.deepEqual(bench.takeFenceEvents(), []);
-    bench.step(8);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit a tag 1-8', 'exit a cart 1-8']);
+    const harness = await open();
+    harness.tell(2, fence(square({ id: 'a', exit_delay: 5000 })), deleted('fence', 'b'));
+    harness.tell(3, deleted('zone', HALL.id));
+    assert.deepEqual(harness.takeFenceEvents(), []);
+    harness.step(8);
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit a tag 1-8', 'exit a cart 1-8']);
   });
 });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Fence } from '../../src/model/fence.ts';
 import { TOPICS } from '../../src/model/topics.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, provider, ShardBench, trackable, VARIANTS, zone } from '../support/shard_bench.ts';
+import { fence, inHall, provider, ShardHarness, trackable, VARIANTS, zone } from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const HERE = [5, 5] as const;
@@ -21,21 +21,21 @@ function at(x: number, id: string, more: Partial<Fence> = {}): Fence {
 }
 
 /** Fences b, a, c here and e, d there. */
-async function open(more: Partial<Fence> = {}): Promise<ShardBench> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone());
-  for (const id of ['b', 'a', 'c']) bench.tell(0, fence(at(0, id, more)));
-  for (const id of ['e', 'd']) bench.tell(0, fence(at(45, id, more)));
-  return bench;
+async function open(more: Partial<Fence> = {}): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone());
+  for (const id of ['b', 'a', 'c']) harness.tell(0, fence(at(0, id, more)));
+  for (const id of ['e', 'd']) harness.tell(0, fence(at(45, id, more)));
+  return harness;
 }
 
 describe('events of one location come', () => {
   test('exits before entries, each in the order of fence ids', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, THERE));
-    bench.takeFenceEvents();
-    bench.tell(2, inHall(2, HERE));
-    assert.deepEqual(brief(bench.takeFenceEvents()), [
+    const harness = await open();
+    harness.tell(1, inHall(1, THERE));
+    harness.takeFenceEvents();
+    harness.tell(2, inHall(2, HERE));
+    assert.deepEqual(brief(harness.takeFenceEvents()), [
       'exit d tag 1-2',
       'exit e tag 1-2',
       'entry a tag 2',
@@ -45,20 +45,20 @@ describe('events of one location come', () => {
   });
 
   test('with fence ids compared as plain strings', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone());
-    for (const id of ['ä', 'b', 'B', '10', '9', 'a']) bench.tell(0, fence(at(0, id)));
-    bench.tell(1, inHall(1, HERE));
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone());
+    for (const id of ['ä', 'b', 'B', '10', '9', 'a']) harness.tell(0, fence(at(0, id)));
+    harness.tell(1, inHall(1, HERE));
     assert.deepEqual(
-      bench.heard.fenceEvents.map(({ fence_id: id }) => id),
+      harness.heard.fenceEvents.map(({ fence_id: id }) => id),
       ['10', '9', 'B', 'a', 'b', 'ä'],
     );
   });
 
   test('location, crossings of the provider, then per trackable motion and crossings', async () => {
-    const bench = await open();
-    bench.tell(0, trackable('y', ['tag']), trackable('x', ['tag']));
-    const { events } = bench.tell(1, inHall(1, THERE));
+    const harness = await open();
+    harness.tell(0, trackable('y', ['tag']), trackable('x', ['tag']));
+    const { events } = harness.tell(1, inHall(1, THERE));
     const seen = events.map(({ variant, text }) => {
       const event = JSON.parse(text);
       const { topic } = VARIANTS.find(({ id }) => id === variant) as (typeof VARIANTS)[number];
@@ -78,11 +78,11 @@ describe('events of one location come', () => {
   });
 
   test('after those of deadlines that were due before', async () => {
-    const bench = await open({ timeout: 3000 });
-    bench.tell(1, inHall(1, HERE));
-    bench.takeFenceEvents();
-    bench.tell(10, inHall(10, THERE, { provider_id: 'other' }), inHall(10, HERE));
-    assert.deepEqual(brief(bench.takeFenceEvents()).slice(0, 4), [
+    const harness = await open({ timeout: 3000 });
+    harness.tell(1, inHall(1, HERE));
+    harness.takeFenceEvents();
+    harness.tell(10, inHall(10, THERE, { provider_id: 'other' }), inHall(10, HERE));
+    assert.deepEqual(brief(harness.takeFenceEvents()).slice(0, 4), [
       'exit a tag 1-4',
       'exit b tag 1-4',
       'exit c tag 1-4',
@@ -93,12 +93,12 @@ describe('events of one location come', () => {
 
 describe('events of deadlines come', () => {
   test('in the order of time, whatever object they are of', async () => {
-    const bench = await open({ timeout: 5000 });
-    bench.tell(0, provider('late', { fence_timeout: 7000 }), provider('soon', { fence_timeout: 1000 }));
-    for (const id of ['tag', 'late', 'soon']) bench.tell(1, inHall(1, THERE, { provider_id: id }));
-    bench.takeFenceEvents();
-    bench.step(100);
-    assert.deepEqual(brief(bench.takeFenceEvents()), [
+    const harness = await open({ timeout: 5000 });
+    harness.tell(0, provider('late', { fence_timeout: 7000 }), provider('soon', { fence_timeout: 1000 }));
+    for (const id of ['tag', 'late', 'soon']) harness.tell(1, inHall(1, THERE, { provider_id: id }));
+    harness.takeFenceEvents();
+    harness.step(100);
+    assert.deepEqual(brief(harness.takeFenceEvents()), [
       'exit d soon 1-2',
       'exit e soon 1-2',
       'exit d tag 1-6',
@@ -111,16 +111,16 @@ describe('events of deadlines come', () => {
   test('at one time: providers before trackables, each in id order, however often the shard was woken', async () => {
     const seen: string[][] = [];
     for (const wakes of [[], [2], [1.5, 3, 4.25, 5.5], [2, 3, 4, 5, 5.9]]) {
-      const bench = await open({ timeout: 5000 });
-      bench.tell(0, trackable('x', ['tag-3']), trackable('a', ['tag-1']));
+      const harness = await open({ timeout: 5000 });
+      harness.tell(0, trackable('x', ['tag-3']), trackable('a', ['tag-1']));
       for (const [i, id] of ['tag-2', 'tag-3', 'tag-1'].entries()) {
-        bench.tell(0.1 * (i + 1), inHall(0, HERE, { provider_id: id }));
-        bench.tell(1, inHall(1, HERE, { provider_id: id }));
+        harness.tell(0.1 * (i + 1), inHall(0, HERE, { provider_id: id }));
+        harness.tell(1, inHall(1, HERE, { provider_id: id }));
       }
-      bench.takeFenceEvents();
-      for (const second of wakes) bench.step(second);
-      bench.step(6);
-      seen.push(brief(bench.takeFenceEvents()).map((line) => line.split(' ').slice(0, 3).join(' ')));
+      harness.takeFenceEvents();
+      for (const second of wakes) harness.step(second);
+      harness.step(6);
+      seen.push(brief(harness.takeFenceEvents()).map((line) => line.split(' ').slice(0, 3).join(' ')));
     }
     const expected = ['tag-1', 'tag-2', 'tag-3', 'a', 'x'].flatMap((id) =>
       ['a', 'b', 'c'].map((f) => `exit ${f} ${id}`),
@@ -129,30 +129,30 @@ describe('events of deadlines come', () => {
   });
 
   test('of one object at one time: exits before entries', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone(), fence(at(0, 'b', { timeout: 5000 })), fence(at(0, 'a', { entry_delay: 5000 })));
-    bench.tell(1, inHall(1, HERE));
-    bench.takeFenceEvents();
-    bench.step(6);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit b tag 1-6', 'entry a tag 1']);
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone(), fence(at(0, 'b', { timeout: 5000 })), fence(at(0, 'a', { entry_delay: 5000 })));
+    harness.tell(1, inHall(1, HERE));
+    harness.takeFenceEvents();
+    harness.step(6);
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit b tag 1-6', 'entry a tag 1']);
   });
 });
 
 test('a location may cross any number of fences at once', async () => {
-  const bench = await ShardBench.open();
+  const harness = await ShardHarness.open();
   const ids = Array.from({ length: 200 }, (_, i) => String(i).padStart(3, '0'));
-  bench.tell(0, zone(), ...ids.toReversed().map((id) => fence(at(0, id))));
-  bench.tell(1, inHall(1, HERE));
-  bench.tell(2, inHall(2, HERE));
-  bench.tell(3, inHall(3, THERE));
+  harness.tell(0, zone(), ...ids.toReversed().map((id) => fence(at(0, id))));
+  harness.tell(1, inHall(1, HERE));
+  harness.tell(2, inHall(2, HERE));
+  harness.tell(3, inHall(3, THERE));
   const expected = [...ids.map((id) => `entry ${id} tag 1`), ...ids.map((id) => `exit ${id} tag 1-3`)];
-  assert.deepEqual(brief(bench.takeFenceEvents()), expected);
+  assert.deepEqual(brief(harness.takeFenceEvents()), expected);
 });
 
 test('an event carries one value for each filter field of its topic', async () => {
-  const bench = await open();
-  bench.tell(0, trackable('x', ['tag']));
-  const { events } = bench.tell(1, inHall(1, HERE));
+  const harness = await open();
+  harness.tell(0, trackable('x', ['tag']));
+  const { events } = harness.tell(1, inHall(1, HERE));
   assert.ok(events.length > 3);
   for (const { variant, fields } of events) {
     const { topic } = VARIANTS.find(({ id }) => id === variant) as (typeof VARIANTS)[number];

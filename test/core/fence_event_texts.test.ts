@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { projection } from '../../src/core/zone/crs.ts';
+import { projection } from '../../src/core/geo/crs.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import { HALL, square } from '../support/hall.ts';
-import { fence, inHall, iso, locationAt, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, iso, locationAt, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
 
 type View = Omit<Variant, 'id' | 'topic'>;
 
@@ -16,12 +16,12 @@ interface Feature {
 
 /** The texts of the first entry and exit of the tag, in a view. */
 async function textsIn(view: View, more: Partial<Fence> = {}): Promise<object[]> {
-  const bench = await ShardBench.open();
-  bench.tell(0, { kind: 'variants', variants: [{ ...view, id: 9, topic: 'fence_events' }] });
-  bench.tell(0, zone(), fence(square({ id: 'dock', ...more })));
-  bench.tell(1, inHall(1, [5, 5]));
-  bench.tell(2.25, inHall(2.25, [50, 5]));
-  return bench.events.map(({ text }) => JSON.parse(text));
+  const harness = await ShardHarness.open();
+  harness.tell(0, { kind: 'variants', variants: [{ ...view, id: 9, topic: 'fence_events' }] });
+  harness.tell(0, zone(), fence(square({ id: 'dock', ...more })));
+  harness.tell(1, inHall(1, [5, 5]));
+  harness.tell(2.25, inHall(2.25, [50, 5]));
+  return harness.events.map(({ text }) => JSON.parse(text));
 }
 
 async function featureIn(view: View, more: Partial<Fence> = {}): Promise<Feature | undefined> {
@@ -58,10 +58,10 @@ describe('a fence event', () => {
   });
 
   test('of a trackable names no provider, and the trackable as the only one', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone(), fence(square({ id: 'dock' })), trackable('cart', ['tag']), trackable('box', ['tag']));
-    bench.tell(1, inHall(1, [5, 5]));
-    const objects = bench.heard.fenceEvents.map((event) => [event.provider_id, event.trackable_id, event.trackables]);
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone(), fence(square({ id: 'dock' })), trackable('cart', ['tag']), trackable('box', ['tag']));
+    harness.tell(1, inHall(1, [5, 5]));
+    const objects = harness.heard.fenceEvents.map((event) => [event.provider_id, event.trackable_id, event.trackables]);
     assert.deepEqual(objects, [
       ['tag', null, ['box', 'cart']],
       [null, 'box', ['box']],
@@ -79,12 +79,12 @@ describe('a fence event', () => {
   });
 
   test('has an id of its own, which is the same in all renderings', async () => {
-    const bench = await ShardBench.open();
+    const harness = await ShardHarness.open();
     const views: View[] = [{ crs: 'EPSG:4326' }, { crs: 'EPSG:4326', geojson: true }, { crs: 'local', geojson: true }];
     const variants = views.map((view, id): Variant => ({ ...view, id, topic: 'fence_events' }));
-    bench.tell(0, { kind: 'variants', variants }, zone(), fence(square({ id: 'dock' })), trackable('cart', ['tag']));
-    bench.tell(1, inHall(1, [5, 5]));
-    const ids = bench.events.map(({ variant, text }) => {
+    harness.tell(0, { kind: 'variants', variants }, zone(), fence(square({ id: 'dock' })), trackable('cart', ['tag']));
+    harness.tell(1, inHall(1, [5, 5]));
+    const ids = harness.events.map(({ variant, text }) => {
       const event = JSON.parse(text);
       return `${variant} ${event.id ?? event.features[0].properties.id}`;
     });
@@ -144,12 +144,12 @@ describe('a fence event as GeoJSON', () => {
       [179.9999, 0.0001],
       [179.9999, 0],
     ];
-    const bench = await ShardBench.open();
+    const harness = await ShardHarness.open();
     const variants: Variant[] = [{ id: 9, topic: 'fence_events', crs: 'EPSG:32660', geojson: true }];
     const region = { type: 'Polygon' as const, coordinates: [ring] };
-    bench.tell(0, { kind: 'variants', variants }, fence({ id: 'dock', region }));
-    bench.tell(1, locationAt(1, -179.99995, 0.00005));
-    const { features } = JSON.parse(bench.events[0]?.text as string) as { features: [Feature] };
+    harness.tell(0, { kind: 'variants', variants }, fence({ id: 'dock', region }));
+    harness.tell(1, locationAt(1, -179.99995, 0.00005));
+    const { features } = JSON.parse(harness.events[0]?.text as string) as { features: [Feature] };
     const out: [number, number] = [0, 0];
     projection('EPSG:32660')?.fromWgs84(-179.9999, 0.0001, out);
     const [, , [x = 0, y = 0] = []] = features[0].geometry.coordinates[0] ?? [];

@@ -2,29 +2,29 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type FilterFields, TOPICS, type Topic } from '../../src/model/topics.ts';
 import { square } from '../support/hall.ts';
-import { deleted, fence, inHall, ShardBench, trackable, VARIANTS, zone } from '../support/shard_bench.ts';
+import { deleted, fence, inHall, ShardHarness, trackable, VARIANTS, zone } from '../support/shard_harness.ts';
 
 /** The fields of all events of a topic so far, by name. */
-function fieldsOf(bench: ShardBench, topic: Topic): Record<string, FilterFields[number]>[] {
+function fieldsOf(harness: ShardHarness, topic: Topic): Record<string, FilterFields[number]>[] {
   const variant = VARIANTS.find((candidate) => candidate.topic === topic)?.id;
-  return bench.events
+  return harness.events
     .filter((event) => event.variant === variant)
     .map(({ fields }) => Object.fromEntries(TOPICS[topic].map((name, i) => [name, fields[i]])));
 }
 
-async function open(): Promise<ShardBench> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), fence(square({ id: 'dock', foreign_id: 'gate' })));
-  bench.tell(0, trackable('cart', ['tag', 'other'], { name: 'Cart' }));
-  return bench;
+async function open(): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), fence(square({ id: 'dock', foreign_id: 'gate' })));
+  harness.tell(0, trackable('cart', ['tag', 'other'], { name: 'Cart' }));
+  return harness;
 }
 
 describe('filter fields of', () => {
   test('location_updates are those of the location, with the floor that it is on', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, [5, 5], { associated: false, accuracy: 0.5, provider_type: 'uwb' }));
-    bench.tell(2, inHall(2, [5, 5], { source: 'hall', floor: 3 }));
-    assert.deepEqual(fieldsOf(bench, 'location_updates'), [
+    const harness = await open();
+    harness.tell(1, inHall(1, [5, 5], { associated: false, accuracy: 0.5, provider_type: 'uwb' }));
+    harness.tell(2, inHall(2, [5, 5], { source: 'hall', floor: 3 }));
+    assert.deepEqual(fieldsOf(harness, 'location_updates'), [
       {
         provider_id: 'tag',
         source: '6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11',
@@ -45,24 +45,24 @@ describe('filter fields of', () => {
   });
 
   test('trackable_motions are those of the trackable and of its location', async () => {
-    const bench = await open();
-    bench.tell(0, trackable('box', ['tag']));
-    bench.tell(1, inHall(1, [5, 5], { accuracy: 2, floor: -1 }));
-    assert.deepEqual(fieldsOf(bench, 'trackable_motions'), [
+    const harness = await open();
+    harness.tell(0, trackable('box', ['tag']));
+    harness.tell(1, inHall(1, [5, 5], { accuracy: 2, floor: -1 }));
+    assert.deepEqual(fieldsOf(harness, 'trackable_motions'), [
       { id: 'box', provider_id: 'tag', name: undefined, accuracy: 2, floor: -1 },
       { id: 'cart', provider_id: 'tag', name: 'Cart', accuracy: 2, floor: -1 },
     ]);
   });
 
   test('fence_events name the provider that caused the event, also where the event does not', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, [5, 5]));
-    bench.tell(2, inHall(2, [50, 5], { provider_id: 'other' }));
+    const harness = await open();
+    harness.tell(1, inHall(1, [5, 5]));
+    harness.tell(2, inHall(2, [50, 5], { provider_id: 'other' }));
     assert.ok(
-      bench.heard.fenceEvents.every(({ trackable_id: id, provider_id: of }) => (id === null) !== (of === null)),
+      harness.heard.fenceEvents.every(({ trackable_id: id, provider_id: of }) => (id === null) !== (of === null)),
     );
     const common = { fence_id: 'dock', foreign_id: 'gate' };
-    assert.deepEqual(fieldsOf(bench, 'fence_events'), [
+    assert.deepEqual(fieldsOf(harness, 'fence_events'), [
       {
         ...common,
         provider_id: 'tag',
@@ -76,12 +76,12 @@ describe('filter fields of', () => {
   });
 
   test('fence_events of timers and deletions name the provider that the trackable was at', async () => {
-    const bench = await open();
-    bench.tell(0, fence(square({ id: 'dock', timeout: 1000 })));
-    bench.tell(1, inHall(1, [5, 5]));
-    bench.step(5);
-    bench.tell(6, inHall(6, [5, 5]), deleted('trackable', 'cart'));
-    const exits = fieldsOf(bench, 'fence_events').filter(({ event_type: type }) => type === 'region_exit');
+    const harness = await open();
+    harness.tell(0, fence(square({ id: 'dock', timeout: 1000 })));
+    harness.tell(1, inHall(1, [5, 5]));
+    harness.step(5);
+    harness.tell(6, inHall(6, [5, 5]), deleted('trackable', 'cart'));
+    const exits = fieldsOf(harness, 'fence_events').filter(({ event_type: type }) => type === 'region_exit');
     assert.deepEqual(
       exits.map(({ provider_id: of, trackable_id: id, foreign_id: foreign }) => [of, id, foreign]),
       [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { geodesicMetres } from '../../src/core/location/geodesic.ts';
+import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
 import { checkGroundControlPoints } from '../../src/core/zone/zone_transform.ts';
 import { toWgs84, transformOf, UNIT_SQUARE, zoneOf } from './zone_rows.ts';
 

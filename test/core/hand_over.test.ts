@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { HandedOver } from '../../src/core/item.ts';
+import type { ExportedState } from '../../src/core/item.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import { HALL, square } from '../support/hall.ts';
-import { deleted, fence, forced, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { deleted, fence, forced, inHall, provider, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;
@@ -11,23 +11,28 @@ const OUT = [50, 5] as const;
 const VIEW = { crs: 'local' };
 
 /** Two shards that know the same fence, and a tag on a cart that lives in the first. */
-async function openTwo(more: Partial<Fence> = {}): Promise<[from: ShardBench, to: ShardBench]> {
-  const from = await ShardBench.open();
-  const to = await ShardBench.open();
-  for (const bench of [from, to]) bench.tell(0, zone(), fence(square({ id: 'dock', ...more })));
+async function openTwo(more: Partial<Fence> = {}): Promise<[from: ShardHarness, to: ShardHarness]> {
+  const from = await ShardHarness.open();
+  const to = await ShardHarness.open();
+  for (const harness of [from, to]) harness.tell(0, zone(), fence(square({ id: 'dock', ...more })));
   from.tell(0, provider('tag'), trackable('cart', ['tag'], { radius: 1 }));
   return [from, to];
 }
 
 /** Moves tag and cart, as between threads: as a plain value. */
-function move(from: ShardBench, to: ShardBench, second: number): void {
-  const release = { kind: 'release', id: 7, providers: ['tag', 'unknown'], trackables: ['cart', 'unknown'] } as const;
+function move(from: ShardHarness, to: ShardHarness, second: number): void {
+  const release = {
+    kind: 'exportState',
+    id: 7,
+    providers: ['tag', 'unknown'],
+    trackables: ['cart', 'unknown'],
+  } as const;
   const { answers } = from.tell(second, release);
   assert.deepEqual(
     answers.map(([id]) => id),
     [7],
   );
-  to.tell(second, { kind: 'adopt', state: structuredClone(answers[0]?.[1] as HandedOver) });
+  to.tell(second, { kind: 'importState', state: structuredClone(answers[0]?.[1] as ExportedState) });
 }
 
 describe('an object that moves to another shard', () => {
@@ -112,7 +117,12 @@ describe('an object that moves to another shard', () => {
 
   test('has its rows from the old shard where a crossing waits for them, and from the new one', async () => {
     const [from, to] = await openTwo();
-    const items = from.items(1, inHall(1, IN), { kind: 'release', id: 1, providers: ['tag'], trackables: ['cart'] });
+    const items = from.items(1, inHall(1, IN), {
+      kind: 'exportState',
+      id: 1,
+      providers: ['tag'],
+      trackables: ['cart'],
+    });
     const outcome = from.step(1, items);
     const memberships = ({ rows }: typeof outcome): unknown[] =>
       rows.map((row) => row.gone !== true && [row.id, row.memberships.map(([id]) => id)]);
@@ -122,8 +132,8 @@ describe('an object that moves to another shard', () => {
     ];
     assert.deepEqual(memberships(outcome), expected);
     assert.deepEqual(from.step(2).rows, []);
-    const state = structuredClone(outcome.answers[0]?.[1] as HandedOver);
-    assert.deepEqual(memberships(to.tell(2, { kind: 'adopt', state })), expected);
+    const state = structuredClone(outcome.answers[0]?.[1] as ExportedState);
+    assert.deepEqual(memberships(to.tell(2, { kind: 'importState', state })), expected);
   });
 
   test('may move back, and to a shard that knows its entity better', async () => {
@@ -156,20 +166,20 @@ describe('an object that moves to another shard', () => {
     const [from, to] = await openTwo();
     const third = 1 / 3;
     from.tell(1, inHall(1, [third, 5]));
-    const x = (bench: ShardBench): number => {
-      const { texts } = bench.ask(9, { ask: 'provider_location', id: 'tag', view: VIEW }) as { texts: string[] };
+    const x = (harness: ShardHarness): number => {
+      const { texts } = harness.ask(9, { ask: 'provider_location', id: 'tag', view: VIEW }) as { texts: string[] };
       return JSON.parse(texts[0] as string).position.coordinates[0];
     };
     assert.equal(x(from), third);
-    const move10 = (bench: ShardBench, second: number): void => {
+    const move10 = (harness: ShardHarness, second: number): void => {
       const rows = (HALL.ground_control_points as number[][]).map((row, i) =>
         i % 2 === 0 ? row : [(row[0] as number) - 10, row[1] as number],
       );
-      bench.tell(second, zone({ ...HALL, ground_control_points: rows }));
+      harness.tell(second, zone({ ...HALL, ground_control_points: rows }));
     };
-    const lon = (bench: ShardBench): number => {
+    const lon = (harness: ShardHarness): number => {
       const view = { crs: 'EPSG:4326' };
-      const { texts } = bench.ask(9, { ask: 'provider_location', id: 'tag', view }) as { texts: string[] };
+      const { texts } = harness.ask(9, { ask: 'provider_location', id: 'tag', view }) as { texts: string[] };
       return JSON.parse(texts[0] as string).position.coordinates[0];
     };
     const before = lon(from);
@@ -185,8 +195,8 @@ describe('an object that moves to another shard', () => {
     const box = trackable('box', [], { parent: 'cart' });
     from.tell(0, box);
     from.tell(1, inHall(1, IN));
-    const { answers } = from.tell(2, { kind: 'release', id: 1, providers: ['tag'], trackables: ['box', 'cart'] });
-    to.tell(2, { kind: 'adopt', state: structuredClone(answers[0]?.[1] as HandedOver) });
+    const { answers } = from.tell(2, { kind: 'exportState', id: 1, providers: ['tag'], trackables: ['box', 'cart'] });
+    to.tell(2, { kind: 'importState', state: structuredClone(answers[0]?.[1] as ExportedState) });
     to.tell(3, forced(trackable('cart', ['tag'], { name: 'Cart' })));
     assert.deepEqual(briefMotions(to.takeMotions()), ['cart by tag of 1']);
     to.tell(4, inHall(1, IN));
@@ -197,8 +207,8 @@ describe('an object that moves to another shard', () => {
     const [from, to] = await openTwo();
     from.tell(0, trackable('box', [], { parent: 'cart' }));
     from.tell(1, inHall(1, IN));
-    const { answers } = from.tell(2, { kind: 'release', id: 1, providers: ['tag'], trackables: ['box', 'cart'] });
-    to.tell(2, { kind: 'adopt', state: structuredClone(answers[0]?.[1] as HandedOver) });
+    const { answers } = from.tell(2, { kind: 'exportState', id: 1, providers: ['tag'], trackables: ['box', 'cart'] });
+    to.tell(2, { kind: 'importState', state: structuredClone(answers[0]?.[1] as ExportedState) });
     to.tell(3, inHall(3, IN));
     assert.deepEqual(briefMotions(to.takeMotions()), ['cart by tag of 3', 'box by tag of 3']);
   });

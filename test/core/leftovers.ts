@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { DeadlineHeap } from '../../src/core/deadlines/heap.ts';
-import { Places } from '../../src/core/location/places.ts';
+import { DeadlineHeap } from '../../src/core/deadline_heap.ts';
+import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import type { ShardState } from '../../src/core/state.ts';
-import { Followers } from '../../src/core/zone/followers.ts';
+import { Followers } from '../../src/core/zone/following.ts';
 import { ZoneTable } from '../../src/core/zone/zone_table.ts';
 
 /** Names and sizes of the collections of a shard's state that hold anything, whatever collections it has. */
@@ -19,7 +19,7 @@ const BOUNDED = ['freeSlots', 'met', 'observations'];
 function sizeOf(name: string, value: unknown): number {
   if (BOUNDED.includes(name) || typeof value === 'function') return 0;
   if (value instanceof Map || value instanceof Set) return value.size;
-  if (value instanceof DeadlineHeap || value instanceof ZoneTable || value instanceof Places) return value.size;
+  if (value instanceof DeadlineHeap || value instanceof ZoneTable || value instanceof FixSlab) return value.size;
   if (value instanceof Followers) return value.any ? 1 : 0;
   if (Array.isArray(value)) return value.filter((element) => element !== undefined).length;
   assert.fail(`The state has a member "${name}" whose size nobody knows`);

@@ -2,26 +2,26 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Location } from '../../src/model/location.ts';
 import { HALL } from '../support/hall.ts';
-import { forced, inHall, iso, locationAt, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { forced, inHall, iso, locationAt, ShardHarness, T0, trackable, zone } from '../support/shard_harness.ts';
 
 /** The last location that subscribers have heard of. */
-function last(bench: ShardBench): Location {
-  return bench.heard.locations.at(-1) as Location;
+function last(harness: ShardHarness): Location {
+  return harness.heard.locations.at(-1) as Location;
 }
 
 /** What subscribers hear of one location, in a hall on the second floor. */
 async function heard(more: Partial<Location>): Promise<Location> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone({ ...HALL, floor: 2 }));
-  bench.tell(1, locationAt(1, 9, 50, more));
-  return last(bench);
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone({ ...HALL, floor: 2 }));
+  harness.tell(1, locationAt(1, 9, 50, more));
+  return last(harness);
 }
 
 describe('a location is served', () => {
   test('with its time of receipt when it has no time of its own', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(5, locationAt(5, 9, 50, { timestamp_generated: null }));
-    assert.equal(last(bench).timestamp_generated, iso(5));
+    const harness = await ShardHarness.open();
+    harness.tell(5, locationAt(5, 9, 50, { timestamp_generated: null }));
+    assert.equal(last(harness).timestamp_generated, iso(5));
   });
 
   test('with its time as it was sent', async () => {
@@ -44,10 +44,10 @@ describe('a location is served', () => {
 
   test('with a floor of 0 where its zone has none', async () => {
     const { floor: _, ...zoneWithoutFloor } = HALL;
-    const bench = await ShardBench.open();
-    bench.tell(0, zone(zoneWithoutFloor));
-    bench.tell(1, locationAt(1, 9, 50, { source: HALL.id }));
-    assert.equal(last(bench).floor, 0);
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone(zoneWithoutFloor));
+    harness.tell(1, locationAt(1, 9, 50, { source: HALL.id }));
+    assert.equal(last(harness).floor, 0);
   });
 
   test('with heights from the floor unless it says otherwise', async () => {
@@ -56,10 +56,10 @@ describe('a location is served', () => {
   });
 
   test('with the trackables of its provider, in id order', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, trackable('b', ['tag']), trackable('c', ['other']), trackable('a', ['other', 'tag']));
-    bench.tell(1, locationAt(1, 9, 50));
-    assert.deepEqual(last(bench).trackables, ['a', 'b']);
+    const harness = await ShardHarness.open();
+    harness.tell(0, trackable('b', ['tag']), trackable('c', ['other']), trackable('a', ['other', 'tag']));
+    harness.tell(1, locationAt(1, 9, 50));
+    assert.deepEqual(last(harness).trackables, ['a', 'b']);
   });
 
   test('with everything else as it was sent', async () => {
@@ -96,13 +96,13 @@ describe('the time at which a location is sent', () => {
 
   /** Of a location that a shard takes at second 1 and publishes at second 2, in each rendering. */
   async function published(more: Partial<Location>): Promise<Location[]> {
-    const bench = await ShardBench.open();
+    const harness = await ShardHarness.open();
     const views = [{ crs: 'EPSG:4326' }, { crs: 'EPSG:32632' }, { crs: 'EPSG:4326', geojson: true }];
     const topics = ['location_updates', 'trackable_motions'] as const;
     const variants = topics.flatMap((topic, t) => views.map((view, v) => ({ id: 10 + 3 * t + v, topic, ...view })));
-    bench.tell(0, { kind: 'variants', variants }, trackable('cart', ['tag']));
-    const items = bench.items(1, locationAt(1, 9, 50, more));
-    const { events } = bench.shard.step({ nowMs: T0 + 1000, sentMs: T0 + 2000, items, rowsMax: 0 });
+    harness.tell(0, { kind: 'variants', variants }, trackable('cart', ['tag']));
+    const items = harness.items(1, locationAt(1, 9, 50, more));
+    const { events } = harness.shard.step({ nowMs: T0 + 1000, sentMs: T0 + 2000, items, flushBudget: 0 });
     assert.equal(events.length, 6);
     return events.map(({ text }) => {
       const event = JSON.parse(text);
@@ -121,18 +121,18 @@ describe('the time at which a location is sent', () => {
   });
 
   test('is said once', async () => {
-    const bench = await ShardBench.open();
-    const { events } = bench.tell(1, locationAt(1, 9, 50, { timestamp_sent: ITS_OWN }));
+    const harness = await ShardHarness.open();
+    const { events } = harness.tell(1, locationAt(1, 9, 50, { timestamp_sent: ITS_OWN }));
     assert.equal(events[0]?.text.split('"timestamp_sent"').length, 2);
   });
 
   test("is its sender's where the last location is kept and asked for, also after a restart", async () => {
-    const bench = await ShardBench.open();
-    bench.rows = 'all';
-    const { rows } = bench.tell(1, locationAt(1, 9, 50, { timestamp_sent: ITS_OWN, properties: PROPERTIES }));
-    const after = await ShardBench.open();
-    after.tell(2, trackable('cart', ['tag']), { kind: 'restore', rows, holdMs: 0 });
-    for (const asked of [bench, after]) {
+    const harness = await ShardHarness.open();
+    harness.rows = 'all';
+    const { rows } = harness.tell(1, locationAt(1, 9, 50, { timestamp_sent: ITS_OWN, properties: PROPERTIES }));
+    const after = await ShardHarness.open();
+    after.tell(2, trackable('cart', ['tag']), { kind: 'restore', rows, suppressUntilMs: 0 });
+    for (const asked of [harness, after]) {
       const answer = asked.ask(3, { ask: 'provider_location', id: 'tag', view: { crs: 'EPSG:4326' } });
       const [text = ''] = 'texts' in answer ? answer.texts : [];
       const { timestamp_sent: sent, properties } = JSON.parse(text);
@@ -151,52 +151,52 @@ describe('speed and course are', () => {
   });
 
   test('those of the way from the last one', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone());
-    bench.tell(1, inHall(1, [10, 10]));
-    bench.tell(3, inHall(3, [16, 18]));
-    const { speed, course } = last(bench);
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone());
+    harness.tell(1, inHall(1, [10, 10]));
+    harness.tell(3, inHall(3, [16, 18]));
+    const { speed, course } = last(harness);
     assert.ok(Math.abs((speed as number) - 5) < 0.01, String(speed));
     // The hall lies on the central meridian of its UTM zone, so grid north is true north to within 0.001 degrees.
     assert.ok(Math.abs((course as number) - (Math.atan2(6, 8) * 180) / Math.PI) < 0.01, String(course));
   });
 
   test('those that were sent, each by itself', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone());
-    bench.tell(1, inHall(1, [10, 10]));
-    bench.tell(2, inHall(2, [10, 12], { speed: 9 }));
-    assert.equal(last(bench).speed, 9);
-    assert.ok(Math.abs(last(bench).course as number) < 0.01 || (last(bench).course as number) > 359.99);
-    bench.tell(3, inHall(3, [10, 14], { course: 90 }));
-    assert.equal(last(bench).course, 90);
-    assert.ok(Math.abs((last(bench).speed as number) - 2) < 0.01);
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone());
+    harness.tell(1, inHall(1, [10, 10]));
+    harness.tell(2, inHall(2, [10, 12], { speed: 9 }));
+    assert.equal(last(harness).speed, 9);
+    assert.ok(Math.abs(last(harness).course as number) < 0.01 || (last(harness).course as number) > 359.99);
+    harness.tell(3, inHall(3, [10, 14], { course: 90 }));
+    assert.equal(last(harness).course, 90);
+    assert.ok(Math.abs((last(harness).speed as number) - 2) < 0.01);
   });
 
   test('unknown where no time has passed, and standing still has no course', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone());
-    bench.tell(1, inHall(1, [10, 10]), inHall(1, [20, 10]));
-    assert.equal(last(bench).speed, undefined);
-    bench.tell(2, inHall(2, [20, 10]));
-    assert.equal(last(bench).speed, 0);
-    assert.equal(last(bench).course, undefined);
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone());
+    harness.tell(1, inHall(1, [10, 10]), inHall(1, [20, 10]));
+    assert.equal(last(harness).speed, undefined);
+    harness.tell(2, inHall(2, [20, 10]));
+    assert.equal(last(harness).speed, 0);
+    assert.equal(last(harness).course, undefined);
   });
 
-  test('measured by order keys, so that a clock ahead does not make anybody slow', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone());
-    bench.tell(1, inHall(1000, [10, 10]));
-    bench.tell(2, inHall(5000, [13, 10]));
-    assert.ok(Math.abs((last(bench).speed as number) - 3) < 0.01);
+  test('measured by event times, so that a clock ahead does not make anybody slow', async () => {
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone());
+    harness.tell(1, inHall(1000, [10, 10]));
+    harness.tell(2, inHall(5000, [13, 10]));
+    assert.ok(Math.abs((last(harness).speed as number) - 3) < 0.01);
   });
 
   test('not taken from an outdated location', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone());
-    bench.tell(5, inHall(5, [10, 10]));
-    bench.tell(6, inHall(1, [90, 90]));
-    bench.tell(7, inHall(7, [10, 12]));
-    assert.ok(Math.abs((last(bench).speed as number) - 1) < 0.01);
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone());
+    harness.tell(5, inHall(5, [10, 10]));
+    harness.tell(6, inHall(1, [90, 90]));
+    harness.tell(7, inHall(7, [10, 12]));
+    assert.ok(Math.abs((last(harness).speed as number) - 1) < 0.01);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { projection } from '../../src/core/zone/crs.ts';
+import { projection } from '../../src/core/geo/crs.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import { HALL } from '../support/hall.ts';
-import { deleted, inHall, locationAt, ShardBench, zone } from '../support/shard_bench.ts';
+import { deleted, inHall, locationAt, ShardHarness, zone } from '../support/shard_harness.ts';
 
 /** A hall 20 m east of the other. */
 const ANNEXE = {
@@ -17,20 +17,25 @@ const ANNEXE = {
 
 type View = Omit<Variant, 'id' | 'topic'>;
 
-/** A bench whose only subscriber to locations wants them in that view. */
-async function openView(view: View): Promise<ShardBench> {
-  const bench = await ShardBench.open();
-  bench.tell(0, { kind: 'variants', variants: [{ ...view, id: 9, topic: 'location_updates' }] }, zone(), zone(ANNEXE));
-  return bench;
+/** A harness whose only subscriber to locations wants them in that view. */
+async function openView(view: View): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
+  harness.tell(
+    0,
+    { kind: 'variants', variants: [{ ...view, id: 9, topic: 'location_updates' }] },
+    zone(),
+    zone(ANNEXE),
+  );
+  return harness;
 }
 
-function told(bench: ShardBench): object[] {
-  return bench.events.filter(({ variant }) => variant === 9).map(({ text }) => JSON.parse(text));
+function told(harness: ShardHarness): object[] {
+  return harness.events.filter(({ variant }) => variant === 9).map(({ text }) => JSON.parse(text));
 }
 
 /** Coordinates of each location told, and their crs. */
-function places(bench: ShardBench): [crs: string, coordinates: number[]][] {
-  return told(bench).map((location) => {
+function places(harness: ShardHarness): [crs: string, coordinates: number[]][] {
+  return told(harness).map((location) => {
     const { crs, position } = location as { crs: string; position: { coordinates: number[] } };
     return [crs, position.coordinates];
   });
@@ -46,9 +51,9 @@ function assertNear(found: readonly number[] | undefined, expected: readonly num
 
 describe('a location comes in', () => {
   test('in the plane of its zone, named by its id or foreign id', async () => {
-    const bench = await openView({ crs: 'EPSG:4326' });
-    bench.tell(1, inHall(1, [0, 0]), inHall(2, [100, 100], { source: 'hall' }));
-    const [corner, opposite] = places(bench);
+    const harness = await openView({ crs: 'EPSG:4326' });
+    harness.tell(1, inHall(1, [0, 0]), inHall(2, [100, 100], { source: 'hall' }));
+    const [corner, opposite] = places(harness);
     assert.equal(corner?.[0], 'EPSG:4326');
     assertNear(corner?.[1], [9, 50], 1e-8);
     assertNear(opposite?.[1], [9.001394785, 50.000898919], 1e-8);
@@ -59,32 +64,32 @@ describe('a location comes in', () => {
       const [lon, lat] = crs === 'EPSG:32731' ? [2.5, -33.25] : crs === 'EPSG:32661' ? [-120, 87.5] : [9.5, 50.125];
       const out: [number, number] = [0, 0];
       projection(crs)?.fromWgs84(lon, lat, out);
-      const bench = await openView({ crs: 'EPSG:4326' });
-      bench.tell(1, locationAt(1, out[0], out[1], { crs }));
-      assert.deepEqual(places(bench), [['EPSG:4326', [lon, lat]]]);
+      const harness = await openView({ crs: 'EPSG:4326' });
+      harness.tell(1, locationAt(1, out[0], out[1], { crs }));
+      assert.deepEqual(places(harness), [['EPSG:4326', [lon, lat]]]);
     });
   }
 
   test('with a height, which is kept in every plane', async () => {
     for (const crs of ['EPSG:4326', 'local', 'EPSG:32632']) {
-      const bench = await openView({ crs });
-      bench.tell(1, inHall(1, [5, 5, -1.25]));
-      assert.equal(places(bench)[0]?.[1][2], -1.25, crs);
+      const harness = await openView({ crs });
+      harness.tell(1, inHall(1, [5, 5, -1.25]));
+      assert.equal(places(harness)[0]?.[1][2], -1.25, crs);
     }
   });
 });
 
 describe('a location goes out', () => {
   test('in EPSG:4326 as it came, digit by digit', async () => {
-    const bench = await openView({ crs: 'EPSG:4326' });
-    bench.tell(1, locationAt(1, 9.123456789012, -50.98765432101));
-    assert.deepEqual(places(bench), [['EPSG:4326', [9.123456789012, -50.98765432101]]]);
+    const harness = await openView({ crs: 'EPSG:4326' });
+    harness.tell(1, locationAt(1, 9.123456789012, -50.98765432101));
+    assert.deepEqual(places(harness), [['EPSG:4326', [9.123456789012, -50.98765432101]]]);
   });
 
   test('in a projection, to a tenth of a millimetre', async () => {
-    const bench = await openView({ crs: 'EPSG:32632' });
-    bench.tell(1, inHall(1, [1.5, 2.5]));
-    const [crs, coordinates] = places(bench)[0] as [string, number[]];
+    const harness = await openView({ crs: 'EPSG:32632' });
+    harness.tell(1, inHall(1, [1.5, 2.5]));
+    const [crs, coordinates] = places(harness)[0] as [string, number[]];
     const [easting, northing] = coordinates as [number, number];
     assert.equal(crs, 'EPSG:32632');
     assert.ok(Math.abs(easting - 500_001.5) < 0.001, String(easting));
@@ -92,44 +97,44 @@ describe('a location goes out', () => {
   });
 
   test('in the plane of the zone that the view names', async () => {
-    const bench = await openView({ crs: 'local', zoneId: 'annexe' });
-    bench.tell(1, inHall(1, [25, 5]), locationAt(2, 9, 50));
-    const [first, second] = places(bench);
+    const harness = await openView({ crs: 'local', zoneId: 'annexe' });
+    harness.tell(1, inHall(1, [25, 5]), locationAt(2, 9, 50));
+    const [first, second] = places(harness);
     assert.equal(first?.[0], 'local');
     assertNear(first?.[1], [5, 5]);
     assertNear(second?.[1], [-20, 0]);
   });
 
   test('in the plane of its own zone where the view names none, exactly as it came', async () => {
-    const bench = await openView({ crs: 'local' });
+    const harness = await openView({ crs: 'local' });
     const position = { type: 'Point' as const, coordinates: [1 / 3, 2 / 3] };
-    bench.tell(1, inHall(1, [0, 0], { position }), inHall(2, [7, 7], { source: 'annexe-foreign' }));
-    assert.deepEqual(places(bench), [
+    harness.tell(1, inHall(1, [0, 0], { position }), inHall(2, [7, 7], { source: 'annexe-foreign' }));
+    assert.deepEqual(places(harness), [
       ['local', [1 / 3, 2 / 3]],
       ['local', [7, 7]],
     ]);
   });
 
   test('in the plane of its own zone when it came in EPSG:4326', async () => {
-    const bench = await openView({ crs: 'local' });
-    bench.tell(1, locationAt(1, 9, 50, { source: 'annexe' }));
-    assertNear(places(bench)[0]?.[1], [-20, 0]);
+    const harness = await openView({ crs: 'local' });
+    harness.tell(1, locationAt(1, 9, 50, { source: 'annexe' }));
+    assertNear(places(harness)[0]?.[1], [-20, 0]);
   });
 
   test('not at all in local without a zone, and in a plane that does not reach it', async () => {
-    const bench = await openView({ crs: 'local' });
-    bench.tell(1, locationAt(1, 9, 50, { source: 'gps' }));
-    assert.deepEqual(told(bench), []);
+    const harness = await openView({ crs: 'local' });
+    harness.tell(1, locationAt(1, 9, 50, { source: 'gps' }));
+    assert.deepEqual(told(harness), []);
     const far = await openView({ crs: 'EPSG:32632' });
     far.tell(1, locationAt(1, 99, 0.5));
     assert.deepEqual(told(far), []);
   });
 
   test('to others when one cannot be served', async () => {
-    const bench = await openView({ crs: 'local' });
+    const harness = await openView({ crs: 'local' });
     const variants = ['local', 'EPSG:4326'].map((crs, id): Variant => ({ id, topic: 'location_updates', crs }));
-    bench.tell(1, { kind: 'variants', variants });
-    const { events } = bench.tell(2, locationAt(2, 9, 50, { source: 'gps' }));
+    harness.tell(1, { kind: 'variants', variants });
+    const { events } = harness.tell(2, locationAt(2, 9, 50, { source: 'gps' }));
     assert.deepEqual(
       events.map(({ variant }) => variant),
       [1],
@@ -151,15 +156,15 @@ describe('a location goes out', () => {
 
 describe('a location in local coordinates', () => {
   test('goes along with the plane of its zone, and has no metres without it', async () => {
-    const bench = await openView({ crs: 'EPSG:4326' });
-    const ask = (): unknown => bench.ask(9, { ask: 'provider_location', id: 'tag', view: { crs: 'local' } });
-    bench.tell(1, inHall(1, [30, 10]));
+    const harness = await openView({ crs: 'EPSG:4326' });
+    const ask = (): unknown => harness.ask(9, { ask: 'provider_location', id: 'tag', view: { crs: 'local' } });
+    harness.tell(1, inHall(1, [30, 10]));
     const shown = (answer: unknown): number[] =>
       JSON.parse((answer as { texts: string[] }).texts[0] as string).position.coordinates;
     assert.deepEqual(shown(ask()), [30, 10]);
-    bench.tell(2, zone({ ...ANNEXE, id: HALL.id, foreign_id: 'hall' }));
+    harness.tell(2, zone({ ...ANNEXE, id: HALL.id, foreign_id: 'hall' }));
     assert.deepEqual(shown(ask()), [30, 10]);
-    bench.tell(3, deleted('zone', HALL.id));
+    harness.tell(3, deleted('zone', HALL.id));
     assert.deepEqual(ask(), { unplaced: HALL.id });
   });
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { FenceEvent } from '../../src/model/events.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, provider, ShardHarness, T0, trackable, zone } from '../support/shard_harness.ts';
 import { type Crossing, MembershipModel, type Setting, type Values } from './membership_model.ts';
 
 const durations = fc.constantFrom(undefined, undefined, null, 0, 500, 1500, 4000, -1);
@@ -43,11 +43,11 @@ function modelled(setting: Setting, happens: readonly Happening[]): Crossing[] {
   let lastKeyMs = 0;
   for (const { afterMs, lagMs, metresOutside } of happens) {
     nowMs += afterMs;
-    const keyMs = Math.min(nowMs, nowMs - lagMs);
-    if (metresOutside === undefined || keyMs < lastKeyMs) model.wait(nowMs);
+    const eventTimeMs = Math.min(nowMs, nowMs - lagMs);
+    if (metresOutside === undefined || eventTimeMs < lastKeyMs) model.wait(nowMs);
     else {
-      lastKeyMs = keyMs;
-      model.see(nowMs, keyMs, metresOutside);
+      lastKeyMs = eventTimeMs;
+      model.see(nowMs, eventTimeMs, metresOutside);
     }
   }
   model.wait(nowMs + 60_000);
@@ -56,10 +56,10 @@ function modelled(setting: Setting, happens: readonly Happening[]): Crossing[] {
 
 /** What the tag and its cart make of it in a shard. */
 async function heard(setting: Setting, happens: readonly Happening[]): Promise<[Crossing[], Crossing[]]> {
-  const bench = await ShardBench.open();
+  const harness = await ShardHarness.open();
   const { timeout: ofProvider, ...providerValues } = setting.provider;
   const { timeout: ofTrackable, ...trackableValues } = setting.trackable;
-  bench.tell(
+  harness.tell(
     0,
     zone(),
     fence({ ...square({ id: 'dock' }), ...setting.fence } as Parameters<typeof fence>[0]),
@@ -69,11 +69,11 @@ async function heard(setting: Setting, happens: readonly Happening[]): Promise<[
   let nowMs = 1000;
   for (const { afterMs, lagMs, metresOutside } of happens) {
     nowMs += afterMs;
-    if (metresOutside === undefined) bench.step(nowMs / 1000);
-    else bench.tell(nowMs / 1000, inHall((nowMs - lagMs) / 1000, [10 + metresOutside, 5]));
+    if (metresOutside === undefined) harness.step(nowMs / 1000);
+    else harness.tell(nowMs / 1000, inHall((nowMs - lagMs) / 1000, [10 + metresOutside, 5]));
   }
-  bench.step(nowMs / 1000 + 60);
-  const events = bench.takeFenceEvents();
+  harness.step(nowMs / 1000 + 60);
+  const events = harness.takeFenceEvents();
   const of = (isCart: boolean): Crossing[] =>
     events.filter(({ trackable_id: id }) => (id === 'cart') === isCart).map(crossing);
   return [of(false), of(true)];

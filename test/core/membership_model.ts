@@ -41,11 +41,11 @@ export class MembershipModel {
   }
 
   /** The object is seen so many metres outside of the fence, or inside where that is negative. */
-  see(nowMs: number, keyMs: number, metresOutside: number): void {
+  see(nowMs: number, eventTimeMs: number, metresOutside: number): void {
     this.wait(nowMs);
     this.#lastSeenMs = nowMs;
-    if (this.#isMember) this.#seeMember(nowMs, keyMs, metresOutside);
-    else this.#seeStranger(nowMs, keyMs, metresOutside);
+    if (this.#isMember) this.#seeMember(nowMs, eventTimeMs, metresOutside);
+    else this.#seeStranger(nowMs, eventTimeMs, metresOutside);
   }
 
   /** Time passes: timers fire, the earliest first. */
@@ -59,7 +59,7 @@ export class MembershipModel {
     }
   }
 
-  #seeMember(nowMs: number, keyMs: number, metresOutside: number): void {
+  #seeMember(nowMs: number, eventTimeMs: number, metresOutside: number): void {
     const fenceTimeout = this.#value('timeout') ?? 0;
     const fenceTimeoutMs = fenceTimeout <= 0 ? NEVER : fenceTimeout;
     const toleranceTimeout = this.#value('tolerance_timeout');
@@ -80,15 +80,15 @@ export class MembershipModel {
       if (before === 'inside' && toleranceTimeout !== undefined) this.#toleranceTimer = nowMs + toleranceTimeoutMs;
       if (before !== 'out') this.#exitTimer = nowMs + duration(this.#value('exit_delay') ?? 0);
     }
-    if (Math.min(this.#toleranceTimer, this.#exitTimer) <= nowMs) this.#exit(keyMs);
+    if (Math.min(this.#toleranceTimer, this.#exitTimer) <= nowMs) this.#exit(eventTimeMs);
   }
 
-  #seeStranger(nowMs: number, keyMs: number, metresOutside: number): void {
+  #seeStranger(nowMs: number, eventTimeMs: number, metresOutside: number): void {
     if (metresOutside > 0) {
       this.#stopEntering();
       return;
     }
-    if (this.#firstInsideMs === NEVER) this.#firstInsideMs = keyMs;
+    if (this.#firstInsideMs === NEVER) this.#firstInsideMs = eventTimeMs;
     if (-metresOutside >= (this.#setting.fence.entry_tolerance ?? 0)) {
       if (this.#entryTimer === NEVER) this.#entryTimer = nowMs + duration(this.#value('entry_delay') ?? 0);
     } else {

@@ -3,7 +3,16 @@ import { describe, test } from 'node:test';
 import type { Outcome } from '../../src/core/outcome.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { HALL } from '../support/hall.ts';
-import { deleted, forced, inHall, locationAt, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import {
+  deleted,
+  forced,
+  inHall,
+  locationAt,
+  provider,
+  ShardHarness,
+  trackable,
+  zone,
+} from '../support/shard_harness.ts';
 
 const BY_PROVIDERS = 'com.hdm.hub.zone.autozoneupdate.providers';
 const BY_TRACKABLES = 'com.hdm.hub.zone.autozoneupdate.trackables';
@@ -20,54 +29,54 @@ function goals({ zoneMoves }: Outcome): string[] {
   return zoneMoves.map(({ id, position, floor, by }) => `${id} to ${position}, ${floor} by ${by.kind} ${by.id}`);
 }
 
-async function open(...zones: Zone[]): Promise<ShardBench> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), ...zones.map(zone), provider('tag'), provider('own'), trackable('cart', ['tag']));
-  return bench;
+async function open(...zones: Zone[]): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), ...zones.map(zone), provider('tag'), provider('own'), trackable('cart', ['tag']));
+  return harness;
 }
 
 describe('a zone that follows a provider', () => {
   test('goes where each of its locations is, in EPSG:4326, with its height and floor', async () => {
-    const bench = await open(reader('r', byProviders('tag', 'other')), reader('still'));
-    assert.deepEqual(goals(bench.tell(1, locationAt(1, 9, 51, { floor: 3 }))), ['r to 9,51, 3 by provider tag']);
-    const [move] = bench.tell(2, inHall(2, [100, 0, 1.5])).zoneMoves;
+    const harness = await open(reader('r', byProviders('tag', 'other')), reader('still'));
+    assert.deepEqual(goals(harness.tell(1, locationAt(1, 9, 51, { floor: 3 }))), ['r to 9,51, 3 by provider tag']);
+    const [move] = harness.tell(2, inHall(2, [100, 0, 1.5])).zoneMoves;
     const [lon = 0, lat = 0, height] = move?.position ?? [];
     assert.ok(Math.abs(lon - 9.001394785) < 1e-8 && Math.abs(lat - 50) < 1e-8, `${lon} ${lat}`);
     assert.deepEqual([height, move?.floor], [1.5, HALL.floor]);
-    assert.deepEqual(goals(bench.tell(3, locationAt(3, 9, 52, { provider_id: 'own' }))), []);
+    assert.deepEqual(goals(harness.tell(3, locationAt(3, 9, 52, { provider_id: 'own' }))), []);
   });
 
   test('is left alone by locations that are outdated or have no place', async () => {
-    const bench = await open(reader('r', byProviders('tag')));
-    bench.tell(5, locationAt(5, 9, 51));
-    assert.deepEqual(goals(bench.tell(6, locationAt(4, 9, 52))), []);
-    bench.tell(7, deleted('zone', HALL.id));
-    assert.deepEqual(goals(bench.tell(8, inHall(8, [0, 0]))), []);
+    const harness = await open(reader('r', byProviders('tag')));
+    harness.tell(5, locationAt(5, 9, 51));
+    assert.deepEqual(goals(harness.tell(6, locationAt(4, 9, 52))), []);
+    harness.tell(7, deleted('zone', HALL.id));
+    assert.deepEqual(goals(harness.tell(8, inHall(8, [0, 0]))), []);
   });
 
   test('is told of once in a step, where the last location is', async () => {
-    const bench = await open(reader('r', byProviders('tag', 'own')));
-    const items = bench.items(
+    const harness = await open(reader('r', byProviders('tag', 'own')));
+    const items = harness.items(
       1,
       locationAt(1, 9, 51),
       locationAt(1, 9, 52),
       locationAt(1, 9, 53, { provider_id: 'own' }),
     );
-    const { zoneMoves } = bench.step(1, items);
+    const { zoneMoves } = harness.step(1, items);
     assert.deepEqual(
       zoneMoves.map(({ position, seq }) => [...position, seq]),
       [[9, 53, items[2]?.seq]],
     );
-    assert.deepEqual(bench.step(2).zoneMoves, []);
+    assert.deepEqual(harness.step(2).zoneMoves, []);
   });
 
   test('does not follow a location at its own position or in its own coordinates', async () => {
-    const bench = await open(reader('r', byProviders('tag')), { ...HALL, ...byProviders('tag') });
-    assert.deepEqual(goals(bench.tell(1, locationAt(1, 8, 50, { source: 'r' }))), [
+    const harness = await open(reader('r', byProviders('tag')), { ...HALL, ...byProviders('tag') });
+    assert.deepEqual(goals(harness.tell(1, locationAt(1, 8, 50, { source: 'r' }))), [
       `${HALL.id} to 8,50, 0 by provider tag`,
     ]);
     assert.deepEqual(
-      bench.tell(2, inHall(2, [5, 5])).zoneMoves.map(({ id }) => id),
+      harness.tell(2, inHall(2, [5, 5])).zoneMoves.map(({ id }) => id),
       ['r'],
     );
   });
@@ -78,27 +87,27 @@ describe('a zone that follows a provider', () => {
       [lower.toUpperCase(), lower],
       [lower, lower.toUpperCase()],
     ] as const) {
-      const bench = await open(reader('r', byProviders(listed)));
-      assert.equal(bench.tell(1, locationAt(1, 9, 51, { provider_id: id })).zoneMoves.length, 1);
+      const harness = await open(reader('r', byProviders(listed)));
+      assert.equal(harness.tell(1, locationAt(1, 9, 51, { provider_id: id })).zoneMoves.length, 1);
     }
   });
 
   test('stays once it is changed or deleted', async () => {
-    const bench = await open(reader('r', byProviders('tag')), reader('s', byProviders('tag')));
-    bench.tell(1, zone(reader('r', byProviders('own'))), deleted('zone', 's'));
-    assert.deepEqual(goals(bench.tell(2, locationAt(2, 9, 51))), []);
-    assert.deepEqual(goals(bench.tell(3, locationAt(3, 9, 51, { provider_id: 'own' }))), [
+    const harness = await open(reader('r', byProviders('tag')), reader('s', byProviders('tag')));
+    harness.tell(1, zone(reader('r', byProviders('own'))), deleted('zone', 's'));
+    assert.deepEqual(goals(harness.tell(2, locationAt(2, 9, 51))), []);
+    assert.deepEqual(goals(harness.tell(3, locationAt(3, 9, 51, { provider_id: 'own' }))), [
       'r to 9,51, 0 by provider own',
     ]);
-    bench.tell(4, deleted('zone', 'r'));
-    assert.equal(bench.shard.state.followers.any, false);
+    harness.tell(4, deleted('zone', 'r'));
+    assert.equal(harness.shard.state.followers.any, false);
   });
 
   for (const lists of [null, 'tag', 7, { 0: 'tag' }, [null, 7, ['tag'], {}], []]) {
     test(`is no such zone when its list is ${JSON.stringify(lists)}`, async () => {
-      const bench = await open(reader('r', { properties: { [BY_PROVIDERS]: lists, [BY_TRACKABLES]: lists } }));
-      assert.equal(bench.shard.state.followers.any, false);
-      assert.deepEqual(goals(bench.tell(1, locationAt(1, 9, 51))), []);
+      const harness = await open(reader('r', { properties: { [BY_PROVIDERS]: lists, [BY_TRACKABLES]: lists } }));
+      assert.equal(harness.shard.state.followers.any, false);
+      assert.deepEqual(goals(harness.tell(1, locationAt(1, 9, 51))), []);
     });
   }
 });
@@ -109,28 +118,28 @@ describe('a zone that follows a trackable', () => {
     ['as its child', { parent: 'cart' }],
   ] as const) {
     test(`goes where its significant location is, ${how}`, async () => {
-      const bench = await open(reader('r', more));
+      const harness = await open(reader('r', more));
       const locating_rules = [{ expression: "provider_id = 'own'", priority: 1 }];
-      bench.tell(0, trackable('cart', ['tag', 'own'], { locating_rules }));
-      assert.deepEqual(goals(bench.tell(1, locationAt(1, 9, 51))), ['r to 9,51, 0 by trackable cart']);
-      assert.deepEqual(goals(bench.tell(2, locationAt(2, 9, 52, { provider_id: 'own' }))), [
+      harness.tell(0, trackable('cart', ['tag', 'own'], { locating_rules }));
+      assert.deepEqual(goals(harness.tell(1, locationAt(1, 9, 51))), ['r to 9,51, 0 by trackable cart']);
+      assert.deepEqual(goals(harness.tell(2, locationAt(2, 9, 52, { provider_id: 'own' }))), [
         'r to 9,52, 0 by trackable cart',
       ]);
       // Outranked by the location of its other provider.
-      assert.deepEqual(goals(bench.tell(3, locationAt(3, 9, 53))), []);
+      assert.deepEqual(goals(harness.tell(3, locationAt(3, 9, 53))), []);
     });
   }
 
   test('goes where the parent of the trackable takes both', async () => {
-    const bench = await open(reader('r', { parent: 'box' }));
-    bench.tell(0, trackable('box', [], { parent: 'cart' }));
-    assert.deepEqual(goals(bench.tell(1, locationAt(1, 9, 51))), ['r to 9,51, 0 by trackable box']);
+    const harness = await open(reader('r', { parent: 'box' }));
+    harness.tell(0, trackable('box', [], { parent: 'cart' }));
+    assert.deepEqual(goals(harness.tell(1, locationAt(1, 9, 51))), ['r to 9,51, 0 by trackable box']);
   });
 
   test('goes along with a forced update', async () => {
-    const bench = await open(reader('r', byTrackables('cart')));
-    bench.tell(1, locationAt(1, 9, 51, { provider_id: 'own' }));
-    const { zoneMoves } = bench.tell(2, forced(trackable('cart', ['own'])));
+    const harness = await open(reader('r', byTrackables('cart')));
+    harness.tell(1, locationAt(1, 9, 51, { provider_id: 'own' }));
+    const { zoneMoves } = harness.tell(2, forced(trackable('cart', ['own'])));
     assert.deepEqual(
       zoneMoves.map(({ position }) => position),
       [[9, 51]],
@@ -138,11 +147,11 @@ describe('a zone that follows a trackable', () => {
   });
 
   test('goes where the trackable falls back to, and stays when it is gone', async () => {
-    const bench = await open(reader('r', byTrackables('cart')));
-    bench.tell(0, trackable('cart', ['tag', 'own']));
-    bench.tell(1, locationAt(1, 9, 51, { provider_id: 'own' }), locationAt(1, 9, 52));
-    assert.deepEqual(goals(bench.tell(2, { kind: 'forget', id: 'tag' })), ['r to 9,51, 0 by trackable cart']);
-    assert.deepEqual(goals(bench.tell(3, deleted('trackable', 'cart'))), []);
-    assert.deepEqual(goals(bench.tell(4, locationAt(4, 9, 51))), []);
+    const harness = await open(reader('r', byTrackables('cart')));
+    harness.tell(0, trackable('cart', ['tag', 'own']));
+    harness.tell(1, locationAt(1, 9, 51, { provider_id: 'own' }), locationAt(1, 9, 52));
+    assert.deepEqual(goals(harness.tell(2, { kind: 'forget', id: 'tag' })), ['r to 9,51, 0 by trackable cart']);
+    assert.deepEqual(goals(harness.tell(3, deleted('trackable', 'cart'))), []);
+    assert.deepEqual(goals(harness.tell(4, locationAt(4, 9, 51))), []);
   });
 });

@@ -5,7 +5,7 @@ import type { Polygon } from '../../src/model/geojson.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import { HALL } from '../support/hall.ts';
-import { inHall, iso, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { inHall, iso, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
 
 type View = Omit<Variant, 'id' | 'topic'>;
 
@@ -17,11 +17,11 @@ interface Setting {
 
 /** The motion of a trackable at (50, 50) in the hall, in the hall's plane unless another view is wanted. */
 async function motionOf({ more = {}, view = { crs: 'local' }, course }: Setting): Promise<TrackableMotion> {
-  const bench = await ShardBench.open();
-  bench.tell(0, { kind: 'variants', variants: [{ ...view, id: 2, topic: 'trackable_motions' }] });
-  bench.tell(0, zone(), trackable('cart', ['tag'], more));
-  bench.tell(1, inHall(1, [50, 50], course === undefined ? {} : { course }));
-  return bench.heard.motions[0] as TrackableMotion;
+  const harness = await ShardHarness.open();
+  harness.tell(0, { kind: 'variants', variants: [{ ...view, id: 2, topic: 'trackable_motions' }] });
+  harness.tell(0, zone(), trackable('cart', ['tag'], more));
+  harness.tell(1, inHall(1, [50, 50], course === undefined ? {} : { course }));
+  return harness.heard.motions[0] as TrackableMotion;
 }
 
 /** Metres east and north of (50, 50), rounded to centimetres. */
@@ -83,10 +83,10 @@ describe('a motion carries', () => {
 
 describe('the shape of a motion is', () => {
   test('a point, with its height, without radius and polygon', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone(), trackable('cart', ['tag']));
-    bench.tell(1, inHall(1, [50, 50, 7]));
-    const { geometry, location } = bench.heard.motions[0] as TrackableMotion;
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone(), trackable('cart', ['tag']));
+    harness.tell(1, inHall(1, [50, 50, 7]));
+    const { geometry, location } = harness.heard.motions[0] as TrackableMotion;
     assert.deepEqual(geometry, location.position);
     assert.equal(geometry?.coordinates[2], 7);
   });
@@ -124,12 +124,12 @@ describe('the shape of a motion is', () => {
   }
 
   test('its polygon turned by the course that follows from the way, where none is sent', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, { kind: 'variants', variants: [{ id: 2, topic: 'trackable_motions', crs: 'local' }] });
-    bench.tell(0, zone(), trackable('cart', ['tag'], { geometry: CART }));
-    bench.tell(1, inHall(1, [45, 50]));
-    bench.tell(2, inHall(2, [50, 50]));
-    const [, second] = bench.heard.motions;
+    const harness = await ShardHarness.open();
+    harness.tell(0, { kind: 'variants', variants: [{ id: 2, topic: 'trackable_motions', crs: 'local' }] });
+    harness.tell(0, zone(), trackable('cart', ['tag'], { geometry: CART }));
+    harness.tell(1, inHall(1, [45, 50]));
+    harness.tell(2, inHall(2, [50, 50]));
+    const [, second] = harness.heard.motions;
     assert.deepEqual(ring(second as TrackableMotion).slice(0, 2), ['-1.00 0.50', '-1.00 -0.50']);
   });
 });

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, locationAt, provider, ShardBench, T0, zone } from '../support/shard_bench.ts';
+import { fence, inHall, locationAt, provider, ShardHarness, T0, zone } from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
 const DOCK = square({ id: 'dock' });
 
-async function openWithFence(): Promise<ShardBench> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), provider('tag'), fence(DOCK));
-  return bench;
+async function openWithFence(): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), provider('tag'), fence(DOCK));
+  return harness;
 }
 
 function counted({ counts }: Outcome): number[] {
@@ -21,90 +21,90 @@ function counted({ counts }: Outcome): number[] {
 
 describe('a location', () => {
   test('older than the last of its provider is outdated, and has no other effect', async () => {
-    const bench = await openWithFence();
-    bench.tell(10, inHall(10, OUT));
-    const before = bench.ask(11, { ask: 'provider_location', id: 'tag', view: { crs: 'EPSG:4326' } });
-    const outcome = bench.tell(12, inHall(9.999, IN));
+    const harness = await openWithFence();
+    harness.tell(10, inHall(10, OUT));
+    const before = harness.ask(11, { ask: 'provider_location', id: 'tag', view: { crs: 'EPSG:4326' } });
+    const outcome = harness.tell(12, inHall(9.999, IN));
     assert.deepEqual(counted(outcome), [0, 1, 0]);
     assert.deepEqual(outcome.events, []);
     assert.deepEqual(outcome.rows, []);
-    assert.deepEqual(bench.ask(13, { ask: 'provider_location', id: 'tag', view: { crs: 'EPSG:4326' } }), before);
+    assert.deepEqual(harness.ask(13, { ask: 'provider_location', id: 'tag', view: { crs: 'EPSG:4326' } }), before);
   });
 
   test('that is outdated does not postpone a fence timeout', async () => {
-    const bench = await openWithFence();
-    bench.tell(0, fence({ ...DOCK, timeout: 5000 }));
-    bench.tell(10, inHall(10, IN));
-    bench.tell(14, inHall(9, IN));
-    bench.step(20);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 10', 'exit dock tag 10-15']);
+    const harness = await openWithFence();
+    harness.tell(0, fence({ ...DOCK, timeout: 5000 }));
+    harness.tell(10, inHall(10, IN));
+    harness.tell(14, inHall(9, IN));
+    harness.step(20);
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 10', 'exit dock tag 10-15']);
   });
 
   test('as old as the last of its provider is accepted, in the order of arrival', async () => {
-    const bench = await openWithFence();
-    assert.deepEqual(counted(bench.tell(10, inHall(8, IN), inHall(8, OUT), inHall(8, IN))), [3, 0, 0]);
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 8', 'exit dock tag 8-8', 'entry dock tag 8']);
+    const harness = await openWithFence();
+    assert.deepEqual(counted(harness.tell(10, inHall(8, IN), inHall(8, OUT), inHall(8, IN))), [3, 0, 0]);
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 8', 'exit dock tag 8-8', 'entry dock tag 8']);
   });
 
   test('from a clock ahead is ordered by its time of receipt, so that the clock may be set right', async () => {
-    const bench = await openWithFence();
-    assert.deepEqual(counted(bench.tell(10, inHall(3600, OUT))), [1, 0, 0]);
-    assert.deepEqual(counted(bench.tell(11, inHall(11, IN))), [1, 0, 0]);
-    assert.equal(bench.heard.locations[0]?.timestamp_generated, '2026-03-01T13:00:00.000Z');
+    const harness = await openWithFence();
+    assert.deepEqual(counted(harness.tell(10, inHall(3600, OUT))), [1, 0, 0]);
+    assert.deepEqual(counted(harness.tell(11, inHall(11, IN))), [1, 0, 0]);
+    assert.equal(harness.heard.locations[0]?.timestamp_generated, '2026-03-01T13:00:00.000Z');
   });
 
   test('from a clock ahead puts no event into the future', async () => {
-    const bench = await openWithFence();
-    bench.tell(10, inHall(3600, IN));
-    bench.tell(12, inHall(3602, OUT));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 10', 'exit dock tag 10-12']);
+    const harness = await openWithFence();
+    harness.tell(10, inHall(3600, IN));
+    harness.tell(12, inHall(3602, OUT));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 10', 'exit dock tag 10-12']);
   });
 
   test('older than the time of receipt keeps its own time in events', async () => {
-    const bench = await openWithFence();
-    bench.tell(60, inHall(2, IN));
-    bench.tell(70, inHall(3.25, OUT));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 2', 'exit dock tag 2-3.25']);
+    const harness = await openWithFence();
+    harness.tell(60, inHall(2, IN));
+    harness.tell(70, inHall(3.25, OUT));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 2', 'exit dock tag 2-3.25']);
   });
 
   test('of one provider says nothing about the order of another', async () => {
-    const bench = await openWithFence();
-    bench.tell(10, inHall(10, OUT));
-    assert.deepEqual(counted(bench.tell(11, inHall(1, OUT, { provider_id: 'other' }))), [1, 0, 0]);
+    const harness = await openWithFence();
+    harness.tell(10, inHall(10, OUT));
+    assert.deepEqual(counted(harness.tell(11, inHall(1, OUT, { provider_id: 'other' }))), [1, 0, 0]);
   });
 
   test('of a provider whose location was deleted may have any age', async () => {
-    const bench = await openWithFence();
-    bench.tell(10, inHall(10, OUT));
-    bench.tell(11, { kind: 'forget', id: 'tag' });
-    assert.deepEqual(counted(bench.tell(12, inHall(1, OUT))), [1, 0, 0]);
+    const harness = await openWithFence();
+    harness.tell(10, inHall(10, OUT));
+    harness.tell(11, { kind: 'forget', id: 'tag' });
+    assert.deepEqual(counted(harness.tell(12, inHall(1, OUT))), [1, 0, 0]);
   });
 
   test('of 1970 is a location like any other', async () => {
-    const bench = await ShardBench.open();
+    const harness = await ShardHarness.open();
     const epoch = { timestamp_generated: '1970-01-01T00:00:00Z' };
-    const outcome = bench.tell(1, { ...locationAt(1, 9, 50, epoch), generatedMs: 0 });
+    const outcome = harness.tell(1, { ...locationAt(1, 9, 50, epoch), generatedMs: 0 });
     assert.deepEqual(counted(outcome), [1, 0, 0]);
-    assert.equal(bench.heard.locations[0]?.timestamp_generated, epoch.timestamp_generated);
-    assert.deepEqual(counted(bench.tell(2, locationAt(1, 9, 50))), [1, 0, 0]);
+    assert.equal(harness.heard.locations[0]?.timestamp_generated, epoch.timestamp_generated);
+    assert.deepEqual(counted(harness.tell(2, locationAt(1, 9, 50))), [1, 0, 0]);
   });
 
   test('whose zone has no plane any more is rejected, and has no other effect', async () => {
-    const bench = await openWithFence();
-    bench.tell(1, { kind: 'zone', id: (DOCK.zone_id as string) ?? '', entity: undefined });
-    const outcome = bench.tell(2, inHall(2, IN));
+    const harness = await openWithFence();
+    harness.tell(1, { kind: 'zone', id: (DOCK.zone_id as string) ?? '', entity: undefined });
+    const outcome = harness.tell(2, inHall(2, IN));
     assert.deepEqual(counted(outcome), [0, 0, 1]);
     assert.deepEqual(outcome.events, []);
     assert.equal(outcome.nextDeadlineMs, Number.POSITIVE_INFINITY);
-    assert.deepEqual(bench.ask(3, { ask: 'provider_location', id: 'tag', view: { crs: 'EPSG:4326' } }), {
+    assert.deepEqual(harness.ask(3, { ask: 'provider_location', id: 'tag', view: { crs: 'EPSG:4326' } }), {
       absent: true,
     });
   });
 
   test('tells when the next deadline is due', async () => {
-    const bench = await openWithFence();
-    bench.tell(0, fence({ ...DOCK, timeout: 5000 }));
-    assert.equal(bench.tell(10, inHall(9, IN)).nextDeadlineMs, T0 + 15_000);
-    assert.equal(bench.step(15).nextDeadlineMs, Number.POSITIVE_INFINITY);
+    const harness = await openWithFence();
+    harness.tell(0, fence({ ...DOCK, timeout: 5000 }));
+    assert.equal(harness.tell(10, inHall(9, IN)).nextDeadlineMs, T0 + 15_000);
+    assert.equal(harness.step(15).nextDeadlineMs, Number.POSITIVE_INFINITY);
   });
 });

@@ -2,31 +2,31 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer, Query } from '../../src/core/item.ts';
 import { HALL, square } from '../support/hall.ts';
-import { fence, inHall, locationAt, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, locationAt, provider, ShardHarness, T0, trackable, zone } from '../support/shard_harness.ts';
 
 const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
 const VIEW = { crs: 'local' };
 
 /** Two carts with a tag each, one in the dock; the fence of the exit delay is one that its member has left. */
-async function open(): Promise<ShardBench> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), fence(square({ id: 'dock' })), fence(square({ id: 'slow', exit_delay: 60_000 })));
-  bench.tell(0, fence(square({ id: 'shy', entry_delay: 60_000 })));
+async function open(): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), fence(square({ id: 'dock' })), fence(square({ id: 'slow', exit_delay: 60_000 })));
+  harness.tell(0, fence(square({ id: 'shy', entry_delay: 60_000 })));
   for (const id of ['in', 'out', 'silent']) {
-    bench.tell(0, provider(`${id}-tag`), trackable(`${id}-cart`, [`${id}-tag`], { radius: 1 }));
+    harness.tell(0, provider(`${id}-tag`), trackable(`${id}-cart`, [`${id}-tag`], { radius: 1 }));
   }
-  bench.tell(1, inHall(1, IN, { provider_id: 'in-tag' }), inHall(1, IN, { provider_id: 'out-tag' }));
-  bench.tell(2, inHall(2, OUT, { provider_id: 'out-tag' }));
-  return bench;
+  harness.tell(1, inHall(1, IN, { provider_id: 'in-tag' }), inHall(1, IN, { provider_id: 'out-tag' }));
+  harness.tell(2, inHall(2, OUT, { provider_id: 'out-tag' }));
+  return harness;
 }
 
-function ids(bench: ShardBench, query: Query): string[] {
-  return [...(bench.ask(3, query) as { ids: string[] }).ids].sort();
+function ids(harness: ShardHarness, query: Query): string[] {
+  return [...(harness.ask(3, query) as { ids: string[] }).ids].sort();
 }
 
-function texts(bench: ShardBench, query: Query): object[] {
-  return (bench.ask(3, query) as { texts: string[] }).texts.map((text) => JSON.parse(text));
+function texts(harness: ShardHarness, query: Query): object[] {
+  return (harness.ask(3, query) as { texts: string[] }).texts.map((text) => JSON.parse(text));
 }
 
 function providersOf(list: object[]): string[] {
@@ -47,33 +47,33 @@ describe('objects in a fence are', () => {
     { id: 'unknown', spatial: true, expected: [] },
   ]) {
     test(`${spatial ? 'those whose last place touches it' : 'its members'}: ${id}`, async () => {
-      const bench = await open();
+      const harness = await open();
       const carts = expected.map((name) => `${name}-cart`);
       const tags = expected.map((name) => `${name}-tag`);
-      assert.deepEqual(ids(bench, { ask: 'fence_providers', id, spatial }), tags);
-      assert.deepEqual(ids(bench, { ask: 'fence_trackables', id, spatial }), carts);
-      assert.deepEqual(providersOf(texts(bench, { ask: 'fence_locations', id, spatial, view: VIEW })), tags);
-      assert.deepEqual(providersOf(texts(bench, { ask: 'fence_motions', id, spatial, view: VIEW })), tags);
+      assert.deepEqual(ids(harness, { ask: 'fence_providers', id, spatial }), tags);
+      assert.deepEqual(ids(harness, { ask: 'fence_trackables', id, spatial }), carts);
+      assert.deepEqual(providersOf(texts(harness, { ask: 'fence_locations', id, spatial, view: VIEW })), tags);
+      assert.deepEqual(providersOf(texts(harness, { ask: 'fence_motions', id, spatial, view: VIEW })), tags);
     });
   }
 
   test('those that touch it with their extent', async () => {
-    const bench = await open();
-    bench.tell(2, inHall(2, [10.5, 5], { provider_id: 'in-tag' }));
-    assert.deepEqual(ids(bench, { ask: 'fence_providers', id: 'dock', spatial: true }), []);
-    assert.deepEqual(ids(bench, { ask: 'fence_trackables', id: 'dock', spatial: true }), ['in-cart']);
+    const harness = await open();
+    harness.tell(2, inHall(2, [10.5, 5], { provider_id: 'in-tag' }));
+    assert.deepEqual(ids(harness, { ask: 'fence_providers', id: 'dock', spatial: true }), []);
+    assert.deepEqual(ids(harness, { ask: 'fence_trackables', id: 'dock', spatial: true }), ['in-cart']);
   });
 });
 
 describe('fences of an object are', () => {
   test('those that it is a member of, or whose region its last place touches', async () => {
-    const bench = await open();
+    const harness = await open();
     for (const [kind, name] of [
       ['provider', 'tag'],
       ['trackable', 'cart'],
     ] as const) {
       const fencesOf = (id: string, spatial: boolean): string[] =>
-        ids(bench, { ask: `${kind}_fences`, id: `${id}-${name}`, spatial });
+        ids(harness, { ask: `${kind}_fences`, id: `${id}-${name}`, spatial });
       assert.deepEqual(fencesOf('in', false), ['dock', 'slow']);
       assert.deepEqual(fencesOf('in', true), ['dock', 'shy', 'slow']);
       assert.deepEqual(fencesOf('out', false), ['slow']);
@@ -87,26 +87,26 @@ describe('locations and motions', () => {
   const absent: Answer = { absent: true };
 
   test('of one object are absent while it has none', async () => {
-    const bench = await open();
+    const harness = await open();
     for (const id of ['silent', 'unknown']) {
-      assert.deepEqual(bench.ask(3, { ask: 'provider_location', id: `${id}-tag`, view: VIEW }), absent);
-      assert.deepEqual(bench.ask(3, { ask: 'trackable_location', id: `${id}-cart`, view: VIEW }), absent);
-      assert.deepEqual(bench.ask(3, { ask: 'trackable_motion', id: `${id}-cart`, view: VIEW }), absent);
-      assert.deepEqual(bench.ask(3, { ask: 'trackable_locations', id: `${id}-cart`, view: VIEW }), { texts: [] });
+      assert.deepEqual(harness.ask(3, { ask: 'provider_location', id: `${id}-tag`, view: VIEW }), absent);
+      assert.deepEqual(harness.ask(3, { ask: 'trackable_location', id: `${id}-cart`, view: VIEW }), absent);
+      assert.deepEqual(harness.ask(3, { ask: 'trackable_motion', id: `${id}-cart`, view: VIEW }), absent);
+      assert.deepEqual(harness.ask(3, { ask: 'trackable_locations', id: `${id}-cart`, view: VIEW }), { texts: [] });
     }
   });
 
   test('of all objects leave out those that have none', async () => {
-    const bench = await open();
+    const harness = await open();
     const tags = ['in-tag', 'out-tag'];
-    assert.deepEqual(providersOf(texts(bench, { ask: 'provider_locations', view: VIEW })), tags);
-    assert.deepEqual(providersOf(texts(bench, { ask: 'trackable_motions', view: VIEW })), tags);
+    assert.deepEqual(providersOf(texts(harness, { ask: 'provider_locations', view: VIEW })), tags);
+    assert.deepEqual(providersOf(texts(harness, { ask: 'trackable_motions', view: VIEW })), tags);
   });
 
   test('of all providers of a trackable come in the order in which it names them', async () => {
-    const bench = await open();
-    bench.tell(2, trackable('both', ['out-tag', 'silent-tag', 'in-tag']));
-    const list = texts(bench, { ask: 'trackable_locations', id: 'both', view: VIEW }) as { provider_id: string }[];
+    const harness = await open();
+    harness.tell(2, trackable('both', ['out-tag', 'silent-tag', 'in-tag']));
+    const list = texts(harness, { ask: 'trackable_locations', id: 'both', view: VIEW }) as { provider_id: string }[];
     assert.deepEqual(
       list.map(({ provider_id: id }) => id),
       ['out-tag', 'in-tag'],
@@ -114,8 +114,8 @@ describe('locations and motions', () => {
   });
 
   test('are shown in the wanted view', async () => {
-    const bench = await open();
-    const [plain] = texts(bench, { ask: 'provider_location', id: 'in-tag', view: VIEW }) as [object];
+    const harness = await open();
+    const [plain] = texts(harness, { ask: 'provider_location', id: 'in-tag', view: VIEW }) as [object];
     const { position, ...properties } = plain as { position: object };
     assert.deepEqual(position, { type: 'Point', coordinates: [5, 5] });
     const view = { crs: 'local', zoneId: HALL.id, geojson: true };
@@ -124,29 +124,31 @@ describe('locations and motions', () => {
       { ask: 'trackable_location', id: 'in-cart', view },
       { ask: 'fence_locations', id: 'dock', spatial: false, view },
     ] as const) {
-      assert.deepEqual(texts(bench, query), [{ type: 'Feature', geometry: position, properties }]);
+      assert.deepEqual(texts(harness, query), [{ type: 'Feature', geometry: position, properties }]);
     }
-    const [motion] = texts(bench, { ask: 'trackable_motion', id: 'in-cart', view }) as { geometry: { type: string } }[];
+    const [motion] = texts(harness, { ask: 'trackable_motion', id: 'in-cart', view }) as {
+      geometry: { type: string };
+    }[];
     assert.equal(motion?.geometry.type, 'Polygon');
   });
 
   test('that cannot be shown in the view say so, and are left out of lists', async () => {
-    const bench = await open();
-    bench.tell(2, locationAt(2, 9, 50, { provider_id: 'silent-tag', source: 'gps' }));
+    const harness = await open();
+    harness.tell(2, locationAt(2, 9, 50, { provider_id: 'silent-tag', source: 'gps' }));
     const unplaced: Answer = { unplaced: 'gps' };
-    assert.deepEqual(bench.ask(3, { ask: 'provider_location', id: 'silent-tag', view: VIEW }), unplaced);
-    assert.deepEqual(bench.ask(3, { ask: 'trackable_location', id: 'silent-cart', view: VIEW }), unplaced);
-    assert.deepEqual(bench.ask(3, { ask: 'trackable_motion', id: 'silent-cart', view: VIEW }), unplaced);
-    assert.equal(texts(bench, { ask: 'provider_locations', view: VIEW }).length, 2);
-    assert.equal(texts(bench, { ask: 'trackable_motions', view: VIEW }).length, 2);
-    assert.equal(texts(bench, { ask: 'provider_locations', view: { crs: 'EPSG:4326' } }).length, 3);
+    assert.deepEqual(harness.ask(3, { ask: 'provider_location', id: 'silent-tag', view: VIEW }), unplaced);
+    assert.deepEqual(harness.ask(3, { ask: 'trackable_location', id: 'silent-cart', view: VIEW }), unplaced);
+    assert.deepEqual(harness.ask(3, { ask: 'trackable_motion', id: 'silent-cart', view: VIEW }), unplaced);
+    assert.equal(texts(harness, { ask: 'provider_locations', view: VIEW }).length, 2);
+    assert.equal(texts(harness, { ask: 'trackable_motions', view: VIEW }).length, 2);
+    assert.equal(texts(harness, { ask: 'provider_locations', view: { crs: 'EPSG:4326' } }).length, 3);
   });
 
   test('of providers name the trackables that the provider is on now', async () => {
-    const bench = await open();
-    bench.tell(2, trackable('another', ['in-tag']));
+    const harness = await open();
+    harness.tell(2, trackable('another', ['in-tag']));
     const trackables = (query: Query): unknown => {
-      const [shown] = texts(bench, query) as { trackables: string[] }[];
+      const [shown] = texts(harness, query) as { trackables: string[] }[];
       return shown?.trackables;
     };
     for (const query of [
@@ -161,9 +163,9 @@ describe('locations and motions', () => {
 });
 
 test('a read sees what was told before it, in the same batch, and nothing that comes after', async () => {
-  const bench = await open();
+  const harness = await open();
   const query: Query = { ask: 'fence_providers', id: 'dock', spatial: false };
-  const { answers } = bench.tell(
+  const { answers } = harness.tell(
     5,
     { kind: 'read', id: 1, query },
     inHall(5, IN, { provider_id: 'silent-tag' }),
@@ -179,15 +181,15 @@ test('a read sees what was told before it, in the same batch, and nothing that c
 });
 
 test('a read sees deadlines that were due before it', async () => {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), fence(square({ id: 'dock', timeout: 2000 })));
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), fence(square({ id: 'dock', timeout: 2000 })));
   const query: Query = { ask: 'fence_providers', id: 'dock', spatial: false };
   const items = [
-    ...bench.items(1, inHall(1, IN)),
-    ...bench.items(2.9, { kind: 'read', id: 1, query }),
-    ...bench.items(3, { kind: 'read', id: 2, query }),
+    ...harness.items(1, inHall(1, IN)),
+    ...harness.items(2.9, { kind: 'read', id: 1, query }),
+    ...harness.items(3, { kind: 'read', id: 2, query }),
   ];
-  const { answers } = bench.shard.step({ nowMs: T0 + 3000, items, rowsMax: 0 });
+  const { answers } = harness.shard.step({ nowMs: T0 + 3000, items, flushBudget: 0 });
   assert.deepEqual(answers, [
     [1, { ids: ['tag'] }],
     [2, { ids: [] }],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { LastKnownRow } from '../../src/core/item.ts';
-import { ShardBench, T0 } from '../support/shard_bench.ts';
+import { ShardHarness, T0 } from '../support/shard_harness.ts';
 import { Alternation } from './site/alternation.ts';
 import { randomSite } from './site/steps.ts';
 import { endOf, LATER, type Timed, tellingsOf } from './site/tellings.ts';
@@ -49,8 +49,12 @@ interface Crash {
 }
 
 /** Plays until the crash, and opens a new shard with what was kept. */
-async function playAndRestart(timed: readonly Timed[], crash: Crash, watch: (bench: ShardBench, of?: Timed) => void) {
-  const before = await ShardBench.open();
+async function playAndRestart(
+  timed: readonly Timed[],
+  crash: Crash,
+  watch: (harness: ShardHarness, of?: Timed) => void,
+) {
+  const before = await ShardHarness.open();
   const kept = new Kept();
   const first = timed.slice(0, crash.at);
   for (const [i, of] of first.entries()) {
@@ -59,9 +63,9 @@ async function playAndRestart(timed: readonly Timed[], crash: Crash, watch: (ben
     watch(before, of);
   }
   const second = endOf(first) + crash.downSeconds;
-  const after = await ShardBench.open();
+  const after = await ShardHarness.open();
   after.tell(second, ...entitiesAfter(first));
-  after.tell(second, { kind: 'restore', rows: kept.rows, holdMs: T0 + (second + HOLD) * 1000 });
+  after.tell(second, { kind: 'restore', rows: kept.rows, suppressUntilMs: T0 + (second + HOLD) * 1000 });
   watch(after);
   return { after, kept, second };
 }
@@ -77,8 +81,8 @@ test('a restart repeats no entry and no exit, whatever was kept besides what is 
     fc.asyncProperty(randomSite(50), crashes, async (steps, crash) => {
       const timed = tellingsOf(steps);
       const alternation = new Alternation();
-      const watch = (bench: ShardBench, of?: Timed): void => {
-        for (const event of bench.takeFenceEvents()) alternation.heard(event);
+      const watch = (harness: ShardHarness, of?: Timed): void => {
+        for (const event of harness.takeFenceEvents()) alternation.heard(event);
         const telling = of?.telling;
         if (telling?.kind === 'fence' && telling.entity === undefined) alternation.fenceDeleted(telling.id);
       };

@@ -1,43 +1,43 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { HandedOver, LastKnownRow } from '../../src/core/item.ts';
+import type { ExportedState, LastKnownRow } from '../../src/core/item.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import { square } from '../support/hall.ts';
-import { fence, forced, inHall, iso, provider, ShardBench, T0, trackable, zone } from '../support/shard_bench.ts';
+import { fence, forced, inHall, iso, provider, ShardHarness, T0, trackable, zone } from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
 const NEAR = [11, 5] as const;
 
-/** A bench with a tag on a cart and one fence, called dock. */
-async function open(more: Partial<Fence> = {}): Promise<ShardBench> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), fence(square({ id: 'dock', ...more })), provider('tag'), trackable('cart', ['tag']));
-  return bench;
+/** A harness with a tag on a cart and one fence, called dock. */
+async function open(more: Partial<Fence> = {}): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), fence(square({ id: 'dock', ...more })), provider('tag'), trackable('cart', ['tag']));
+  return harness;
 }
 
-/** Rows kept by a bench: the last of each object. */
-function kept(bench: ShardBench): LastKnownRow[] {
+/** Rows kept by a harness: the last of each object. */
+function kept(harness: ShardHarness): LastKnownRow[] {
   const rows = new Map<string, LastKnownRow>();
-  for (const outcome of bench.outcomes) for (const row of outcome.rows) rows.set(`${row.kind} ${row.id}`, row);
+  for (const outcome of harness.outcomes) for (const row of outcome.rows) rows.set(`${row.kind} ${row.id}`, row);
   return [...rows.values()].filter(({ gone }) => gone !== true);
 }
 
-/** A new bench that has restored what the other has kept, at `second`; overdue exits wait two seconds. */
-async function restart(bench: ShardBench, second: number, more: Partial<Fence> = {}): Promise<ShardBench> {
-  bench.rows = 'all';
-  bench.step(0);
+/** A new harness that has restored what the other has kept, at `second`; overdue exits wait two seconds. */
+async function restart(harness: ShardHarness, second: number, more: Partial<Fence> = {}): Promise<ShardHarness> {
+  harness.rows = 'all';
+  harness.step(0);
   const next = await open(more);
-  next.tell(second, { kind: 'restore', rows: kept(bench), holdMs: T0 + (second + 2) * 1000 });
+  next.tell(second, { kind: 'restore', rows: kept(harness), suppressUntilMs: T0 + (second + 2) * 1000 });
   return next;
 }
 
 describe('after a restart', () => {
   test('members are members, with their entry time, and nobody hears of it', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, IN));
-    const next = await restart(bench, 100);
+    const harness = await open();
+    harness.tell(1, inHall(1, IN));
+    const next = await restart(harness, 100);
     assert.deepEqual(next.events, []);
     const motions = next.outcomes.flatMap((outcome) => outcome.motions);
     assert.deepEqual(
@@ -54,10 +54,10 @@ describe('after a restart', () => {
   });
 
   test('locations and motions are there, also of what stands still', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, IN, { accuracy: 3 }));
-    const before = bench.ask(2, { ask: 'trackable_motions', view: { crs: 'EPSG:4326' } });
-    const next = await restart(bench, 100);
+    const harness = await open();
+    harness.tell(1, inHall(1, IN, { accuracy: 3 }));
+    const before = harness.ask(2, { ask: 'trackable_motions', view: { crs: 'EPSG:4326' } });
+    const next = await restart(harness, 100);
     assert.deepEqual(next.ask(101, { ask: 'trackable_motions', view: { crs: 'EPSG:4326' } }), before);
     const { texts } = next.ask(101, { ask: 'provider_locations', view: { crs: 'local' } }) as { texts: string[] };
     const { position, timestamp_generated: time } = JSON.parse(texts[0] as string);
@@ -80,12 +80,12 @@ describe('after a restart', () => {
     ['says everything', EVERYTHING],
   ] as const) {
     test(`a location that ${name} has the words that were kept, wherever it is asked for`, async () => {
-      const bench = await open();
-      bench.tell(1, trackable(',"trackables":["cart"', ['tag']), inHall(1, [40, 5, 2]));
-      bench.tell(2, inHall(2, [50, 5, 2], more));
-      const next = await restart(bench, 100);
+      const harness = await open();
+      harness.tell(1, trackable(',"trackables":["cart"', ['tag']), inHall(1, [40, 5, 2]));
+      harness.tell(2, inHall(2, [50, 5, 2], more));
+      const next = await restart(harness, 100);
       next.tell(100, trackable(',"trackables":["cart"', ['tag']));
-      for (const { id, kind, ...row } of kept(bench) as (LastKnownRow & { gone?: false })[]) {
+      for (const { id, kind, ...row } of kept(harness) as (LastKnownRow & { gone?: false })[]) {
         const { texts } = next.ask(101, { ask: `${kind}_location`, id, view: { crs: 'EPSG:4326' } }) as never;
         assert.deepEqual(texts, [row.location.replace(/,"local":\[50,5\]}$/, '}')]);
       }
@@ -93,16 +93,16 @@ describe('after a restart', () => {
   }
 
   test('a row whose members stand in another order says the same', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, IN, EVERYTHING));
-    bench.rows = 'all';
-    bench.step(0);
-    const [row] = kept(bench) as [LastKnownRow & { gone?: false }];
+    const harness = await open();
+    harness.tell(1, inHall(1, IN, EVERYTHING));
+    harness.rows = 'all';
+    harness.step(0);
+    const [row] = kept(harness) as [LastKnownRow & { gone?: false }];
     const { local: _, ...value } = JSON.parse(row.location);
     for (const names of [Object.keys(value).toReversed(), ['crs', 'trackables', 'position']]) {
       const turned = JSON.stringify({ ...Object.fromEntries(names.map((name) => [name, value[name]])), ...value });
       const next = await open();
-      next.tell(100, { kind: 'restore', rows: [{ ...row, location: turned }], holdMs: T0 });
+      next.tell(100, { kind: 'restore', rows: [{ ...row, location: turned }], suppressUntilMs: T0 });
       const view = { crs: 'EPSG:4326' };
       const { texts } = next.ask(101, { ask: 'provider_location', id: 'tag', view }) as { texts: string[] };
       assert.deepEqual(JSON.parse(texts[0] as string), value);
@@ -110,17 +110,17 @@ describe('after a restart', () => {
   });
 
   test('the order of locations goes on', async () => {
-    const bench = await open();
-    bench.tell(10, inHall(10, IN));
-    const next = await restart(bench, 100);
+    const harness = await open();
+    harness.tell(10, inHall(10, IN));
+    const next = await restart(harness, 100);
     assert.equal(next.tell(101, inHall(9, IN)).counts.outdated, 1);
     assert.equal(next.tell(101, inHall(10, IN)).counts.processed, 1);
   });
 
   test('an object that was not a member is not one, wherever it is', async () => {
-    const bench = await open({ entry_delay: 60_000 });
-    bench.tell(1, inHall(1, IN));
-    const next = await restart(bench, 100);
+    const harness = await open({ entry_delay: 60_000 });
+    harness.tell(1, inHall(1, IN));
+    const next = await restart(harness, 100);
     next.step(1000);
     assert.deepEqual(next.takeFenceEvents(), []);
     next.tell(1001, inHall(1001, IN));
@@ -128,9 +128,9 @@ describe('after a restart', () => {
   });
 
   test('a fence timeout counts from the time of receipt of the last location', async () => {
-    const bench = await open({ timeout: 60_000 });
-    bench.tell(30, inHall(1, IN));
-    const next = await restart(bench, 50, { timeout: 60_000 });
+    const harness = await open({ timeout: 60_000 });
+    harness.tell(30, inHall(1, IN));
+    const next = await restart(harness, 50, { timeout: 60_000 });
     next.step(89.999);
     assert.deepEqual(next.takeFenceEvents(), []);
     assert.equal(next.outcomes.at(-1)?.nextDeadlineMs, T0 + 90_000);
@@ -139,9 +139,9 @@ describe('after a restart', () => {
   });
 
   test('an exit that is overdue fires once, at the end of the hold, with its own time', async () => {
-    const bench = await open({ timeout: 60_000 });
-    bench.tell(30, inHall(30, IN));
-    const next = await restart(bench, 500, { timeout: 60_000 });
+    const harness = await open({ timeout: 60_000 });
+    harness.tell(30, inHall(30, IN));
+    const next = await restart(harness, 500, { timeout: 60_000 });
     next.step(501.999);
     assert.deepEqual(next.takeFenceEvents(), []);
     assert.equal(next.outcomes.at(-1)?.nextDeadlineMs, T0 + 502_000);
@@ -153,35 +153,35 @@ describe('after a restart', () => {
   });
 
   test('several overdue exits of one hold fire in the order of their times', async () => {
-    const bench = await open({ timeout: 60_000 });
-    bench.tell(10, inHall(10, IN, { provider_id: 'z' }));
-    bench.tell(20, inHall(20, IN, { provider_id: 'a' }));
-    bench.rows = 'all';
-    bench.step(21);
+    const harness = await open({ timeout: 60_000 });
+    harness.tell(10, inHall(10, IN, { provider_id: 'z' }));
+    harness.tell(20, inHall(20, IN, { provider_id: 'a' }));
+    harness.rows = 'all';
+    harness.step(21);
     const next = await open({ timeout: 60_000 });
-    next.tell(500, { kind: 'restore', rows: kept(bench), holdMs: T0 + 502_000 });
+    next.tell(500, { kind: 'restore', rows: kept(harness), suppressUntilMs: T0 + 502_000 });
     next.step(600);
     assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock z 10-70', 'exit dock a 20-80']);
   });
 
   test('an overdue exit that moves to another shard is held there as well', async () => {
-    const bench = await open({ timeout: 60_000 });
-    bench.tell(30, inHall(30, IN));
-    const next = await restart(bench, 500, { timeout: 60_000 });
-    const release = { kind: 'release', id: 1, providers: ['tag'], trackables: ['cart'] } as const;
+    const harness = await open({ timeout: 60_000 });
+    harness.tell(30, inHall(30, IN));
+    const next = await restart(harness, 500, { timeout: 60_000 });
+    const release = { kind: 'exportState', id: 1, providers: ['tag'], trackables: ['cart'] } as const;
     const [answer] = next.tell(501, release).answers;
-    const other = await ShardBench.open();
+    const other = await ShardHarness.open();
     other.tell(501, zone(), fence(square({ id: 'dock', timeout: 60_000 })));
-    other.tell(501, { kind: 'adopt', state: structuredClone(answer?.[1] as HandedOver) });
+    other.tell(501, { kind: 'importState', state: structuredClone(answer?.[1] as ExportedState) });
     assert.deepEqual(other.takeFenceEvents(), []);
     other.step(502);
     assert.deepEqual(brief(other.takeFenceEvents()), ['exit dock tag 30-90', 'exit dock cart 30-90']);
   });
 
   test('a location before the end of the hold fires the overdue exit first, and then counts itself', async () => {
-    const bench = await open({ timeout: 60_000 });
-    bench.tell(30, inHall(30, IN));
-    const next = await restart(bench, 500, { timeout: 60_000 });
+    const harness = await open({ timeout: 60_000 });
+    harness.tell(30, inHall(30, IN));
+    const next = await restart(harness, 500, { timeout: 60_000 });
     next.tell(501, inHall(501, IN));
     assert.deepEqual(brief(next.takeFenceEvents()), [
       'exit dock tag 30-90',
@@ -194,18 +194,18 @@ describe('after a restart', () => {
   });
 
   test('deadlines after a location do not wait for the end of the hold', async () => {
-    const bench = await open({ timeout: 500 });
-    bench.tell(30, inHall(30, OUT));
-    const next = await restart(bench, 500, { timeout: 500 });
+    const harness = await open({ timeout: 500 });
+    harness.tell(30, inHall(30, OUT));
+    const next = await restart(harness, 500, { timeout: 500 });
     next.tell(500.25, inHall(500.25, IN));
     next.step(500.75);
     assert.equal(next.takeFenceEvents().length, 4);
   });
 
   test('a change of its fence before the end of the hold does not undo an overdue exit', async () => {
-    const bench = await open({ timeout: 60_000 });
-    bench.tell(30, inHall(30, IN));
-    const next = await restart(bench, 500, { timeout: 60_000 });
+    const harness = await open({ timeout: 60_000 });
+    harness.tell(30, inHall(30, IN));
+    const next = await restart(harness, 500, { timeout: 60_000 });
     next.tell(500.5, fence(square({ id: 'unrelated', zone_id: 'nowhere' })));
     assert.deepEqual(next.takeFenceEvents(), []);
     next.tell(501, fence(square({ id: 'dock', timeout: 60_000, extrusion: 9 })));
@@ -218,9 +218,9 @@ describe('after a restart', () => {
   });
 
   test('a changed tolerance before the end of the hold leaves an overdue exit as it is', async () => {
-    const bench = await open({ timeout: 60_000 });
-    bench.tell(30, inHall(30, IN));
-    const next = await restart(bench, 500, { timeout: 60_000 });
+    const harness = await open({ timeout: 60_000 });
+    harness.tell(30, inHall(30, IN));
+    const next = await restart(harness, 500, { timeout: 60_000 });
     next.tell(501, fence(square({ id: 'dock', timeout: 60_000, exit_tolerance: 1 })));
     assert.deepEqual(next.takeFenceEvents(), []);
     next.step(502);
@@ -230,10 +230,10 @@ describe('after a restart', () => {
   test('tolerance and delay timers have not come back: a member is inside until it is seen', async () => {
     const more = { exit_tolerance: 2, tolerance_timeout: 5000, exit_delay: 5000 };
     for (const last of [NEAR, OUT]) {
-      const bench = await open(more);
-      bench.tell(1, inHall(1, IN));
-      bench.tell(2, inHall(2, last));
-      const next = await restart(bench, 3, more);
+      const harness = await open(more);
+      harness.tell(1, inHall(1, IN));
+      harness.tell(2, inHall(2, last));
+      const next = await restart(harness, 3, more);
       next.step(60);
       assert.deepEqual(next.takeFenceEvents(), []);
       next.tell(61, inHall(61, last));
@@ -243,17 +243,17 @@ describe('after a restart', () => {
   });
 
   test('the trackable goes on from where it was: a losing update does not move it', async () => {
-    const bench = await open();
+    const harness = await open();
     const both = trackable('cart', ['tag', 'other'], {
       locating_rules: [{ expression: "provider_id = 'tag'", priority: 1 }],
     });
-    bench.tell(0, provider('other'), both);
-    bench.tell(1, inHall(1, IN));
-    bench.rows = 'all';
-    bench.step(2);
+    harness.tell(0, provider('other'), both);
+    harness.tell(1, inHall(1, IN));
+    harness.rows = 'all';
+    harness.step(2);
     const next = await open();
     next.tell(0, provider('other'), both);
-    next.tell(10, { kind: 'restore', rows: kept(bench), holdMs: 0 });
+    next.tell(10, { kind: 'restore', rows: kept(harness), suppressUntilMs: 0 });
     next.tell(11, inHall(11, OUT, { provider_id: 'other' }));
     next.tell(12, forced(both));
     assert.deepEqual([next.takeMotions(), next.takeFenceEvents()], [[], []]);
@@ -262,12 +262,12 @@ describe('after a restart', () => {
   });
 
   test('rows of a trackable that is no more, and memberships of such fences, are left out', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, IN));
-    bench.rows = 'all';
-    bench.step(2);
-    const next = await ShardBench.open();
-    next.tell(3, zone(), provider('tag'), { kind: 'restore', rows: kept(bench), holdMs: 0 });
+    const harness = await open();
+    harness.tell(1, inHall(1, IN));
+    harness.rows = 'all';
+    harness.step(2);
+    const next = await ShardHarness.open();
+    next.tell(3, zone(), provider('tag'), { kind: 'restore', rows: kept(harness), suppressUntilMs: 0 });
     assert.deepEqual(next.ask(4, { ask: 'trackable_motions', view: { crs: 'EPSG:4326' } }), { texts: [] });
     assert.deepEqual(next.ask(4, { ask: 'provider_fences', id: 'tag', spatial: false }), { ids: [] });
     next.tell(5, inHall(5, OUT));
@@ -275,13 +275,13 @@ describe('after a restart', () => {
   });
 
   test('a location that came before the rows is newer than they', async () => {
-    const bench = await open();
-    bench.tell(1, inHall(1, IN));
-    bench.rows = 'all';
-    bench.step(2);
+    const harness = await open();
+    harness.tell(1, inHall(1, IN));
+    harness.rows = 'all';
+    harness.step(2);
     const next = await open();
     next.tell(10, inHall(10, OUT));
-    next.tell(11, { kind: 'restore', rows: kept(bench), holdMs: 0 });
+    next.tell(11, { kind: 'restore', rows: kept(harness), suppressUntilMs: 0 });
     next.tell(12, inHall(12, OUT));
     assert.deepEqual(next.takeFenceEvents(), []);
   });

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fence } from '../../src/model/fence.ts';
 import { square } from '../support/hall.ts';
-import { deleted, fence, inHall, provider, ShardBench, type Telling, trackable, zone } from '../support/shard_bench.ts';
+import {
+  deleted,
+  fence,
+  inHall,
+  provider,
+  ShardHarness,
+  type Telling,
+  trackable,
+  zone,
+} from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const IN = [5, 5] as const;
@@ -16,10 +25,10 @@ const dock = (more: Partial<Fence> = {}): Telling => fence(square({ id: 'dock', 
 
 /** Events of the cart and its tag, which say the same unless a case is about one of them. */
 async function heard(first: Partial<Fence>, steps: readonly Step[]): Promise<{ tag: string[]; cart: string[] }> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), dock(first), provider('tag'), trackable('cart', ['tag']));
-  for (const [second, ...tellings] of steps) bench.tell(second, ...tellings);
-  const events = bench.takeFenceEvents();
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), dock(first), provider('tag'), trackable('cart', ['tag']));
+  for (const [second, ...tellings] of steps) harness.tell(second, ...tellings);
+  const events = harness.takeFenceEvents();
   const of = (isCart: boolean) => brief(events.filter(({ trackable_id: id }) => (id === 'cart') === isCart));
   const short = (lines: string[]) => lines.map((line) => line.replace(/ dock (tag|cart)/, ''));
   return { tag: short(of(false)), cart: short(of(true)) };
@@ -168,18 +177,18 @@ describe('A changed timer of silent members:', () => {
   });
 
   test('what is due at one moment fires for providers first, each in id order, and not twice', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone(), dock(), trackable('b', ['q']), trackable('a', ['p']));
-    bench.tell(1, inHall(1, IN, { provider_id: 'q' }), inHall(1, IN, { provider_id: 'p' }));
-    bench.takeFenceEvents();
-    bench.tell(9, dock({ timeout: 1000 }));
-    assert.deepEqual(brief(bench.takeFenceEvents()), [
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone(), dock(), trackable('b', ['q']), trackable('a', ['p']));
+    harness.tell(1, inHall(1, IN, { provider_id: 'q' }), inHall(1, IN, { provider_id: 'p' }));
+    harness.takeFenceEvents();
+    harness.tell(9, dock({ timeout: 1000 }));
+    assert.deepEqual(brief(harness.takeFenceEvents()), [
       'exit dock p 1-9',
       'exit dock q 1-9',
       'exit dock a 1-9',
       'exit dock b 1-9',
     ]);
-    bench.step(100);
-    assert.deepEqual(bench.takeFenceEvents(), []);
+    harness.step(100);
+    assert.deepEqual(harness.takeFenceEvents(), []);
   });
 });

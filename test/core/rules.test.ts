@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { compileExpression, compileRules, type RuleFacts } from '../../src/core/rules/evaluate.ts';
+import { compileExpression, compileRules, type RuleFacts, significant } from '../../src/core/rules/evaluate.ts';
 import type { Value } from '../../src/core/rules/operators.ts';
 import { parseRule } from '../../src/core/rules/parse.ts';
-import { significant } from '../../src/core/rules/significant.ts';
 import { HubError } from '../../src/errors.ts';
 
 const FACTS: RuleFacts = {
@@ -252,9 +251,9 @@ suite('compileRules and significant', () => {
     });
   });
 
-  const candidate = (value: string, keyMs: number, facts: Partial<RuleFacts> = {}) => ({
+  const candidate = (value: string, eventTimeMs: number, facts: Partial<RuleFacts> = {}) => ({
     value,
-    keyMs,
+    eventTimeMs,
     facts: { ...FACTS, ...facts },
   });
 

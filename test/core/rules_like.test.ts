@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { like } from '../../src/core/rules/like.ts';
+import { like } from '../../src/core/rules/operators.ts';
 
 suite('like', () => {
   const CASES: readonly (readonly [text: string, pattern: string, matches: boolean])[] = [

@@ -6,7 +6,7 @@ import { openCollisionStage } from '../../src/core/collision/stage.ts';
 import { timeOfDay } from '../../src/model/set_back.ts';
 import { rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, itemOf, ShardBench, T0, trackable, VARIANTS, zone } from '../support/shard_bench.ts';
+import { fence, inHall, itemOf, ShardHarness, T0, trackable, VARIANTS, zone } from '../support/shard_harness.ts';
 import { moved } from './collision_motions.ts';
 
 const HOUR_MS = 3_600_000;
@@ -130,11 +130,11 @@ type Wrong = { readonly aheadMs: number; readonly rightAtMs: number } | undefine
 
 /** What subscribers are told, with all times as they are told then. */
 async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
-  const bench = await ShardBench.open();
+  const harness = await ShardHarness.open();
   const { set, clock } = settable();
   let seq = 0;
-  const step = (items: Parameters<typeof bench.step>[1] = []): void => {
-    const { events } = bench.shard.step({ nowMs: clock.running(), items, setBacks: clock.setBacks, rowsMax: 0 });
+  const step = (items: Parameters<typeof harness.step>[1] = []): void => {
+    const { events } = harness.shard.step({ nowMs: clock.running(), items, setBacks: clock.setBacks, flushBudget: 0 });
     for (const { variant, text } of events) if (variant === 3) heard.push({ atMs: set.elapsedMs, ...JSON.parse(text) });
   };
   const heard: { atMs: number; event_type: string; entry_time: string; exit_time?: string }[] = [];
@@ -222,7 +222,7 @@ test('Collisions are told with times of day', () => {
   const later = T0 + 3000 + HOUR_MS;
   const { events } = stage.step({
     nowMs: later,
-    motions: [moved('b', later, { keyMs: ahead, radiusMetres: 1 })],
+    motions: [moved('b', later, { eventTimeMs: ahead, radiusMetres: 1 })],
     setBacks,
   });
   assert.deepEqual(
@@ -235,7 +235,7 @@ const ROW = {
   kind: 'provider',
   id: 'a',
   receivedMs: T0 + HOUR_MS,
-  keyMs: T0 + 7,
+  eventTimeMs: T0 + 7,
   location: '',
   memberships: [['f', T0 + HOUR_MS - 1]],
 } as const;
@@ -253,7 +253,12 @@ test('Rows are kept with times of day, and read with none that lies in the futur
     { kind: 'provider', id: 'b', gone: true },
   ]);
   assert.equal(rowUntil(ROW, T0 + HOUR_MS), ROW);
-  assert.deepEqual(rowUntil(ROW, T0 + 5), { ...ROW, receivedMs: T0 + 5, keyMs: T0 + 5, memberships: [['f', T0 + 5]] });
+  assert.deepEqual(rowUntil(ROW, T0 + 5), {
+    ...ROW,
+    receivedMs: T0 + 5,
+    eventTimeMs: T0 + 5,
+    memberships: [['f', T0 + 5]],
+  });
 });
 
 test('The time of day of what was noted before the clock went ahead stays', () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { geodesicMetres, initialBearing } from '../../src/core/location/geodesic.ts';
-import { footprintOf } from '../../src/core/motion/footprint.ts';
-import { circlePolygon, ringPolygon, turnedRing } from '../../src/core/motion/shape.ts';
+import { geodesicMetres, initialBearing } from '../../src/core/geo/geodesic.ts';
+import { circlePolygon, footprintOf, ringPolygon, turnedRing } from '../../src/core/motion/shape.ts';
 import type { Polygon } from '../../src/model/geojson.ts';
 import { uniform } from '../support/uniform.ts';
 

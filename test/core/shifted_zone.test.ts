@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { geodesicMetres } from '../../src/core/location/geodesic.ts';
-import { shiftedControlPoints } from '../../src/core/zone/shifted.ts';
+import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
+import { shiftedControlPoints } from '../../src/core/zone/control_points.ts';
 import { HALL } from '../support/hall.ts';
 
 const ROWS = HALL.ground_control_points as number[][];

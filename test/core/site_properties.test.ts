@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { HALL } from '../support/hall.ts';
-import { deleted, ShardBench, T0 } from '../support/shard_bench.ts';
+import { deleted, ShardHarness, T0 } from '../support/shard_harness.ts';
 import { leftovers } from './leftovers.ts';
 import { Alternation } from './site/alternation.ts';
 import { play, textsOf } from './site/play.ts';
@@ -20,10 +20,10 @@ test('whatever happens, entries and exits of an object and a fence alternate, an
   await fc.assert(
     fc.asyncProperty(randomSite(60), async (steps) => {
       const timed = tellingsOf(steps);
-      const bench = await ShardBench.open();
+      const harness = await ShardHarness.open();
       const alternation = new Alternation();
       const check = (second: number): void => {
-        for (const event of bench.takeFenceEvents()) {
+        for (const event of harness.takeFenceEvents()) {
           alternation.heard(event);
           crossings++;
           const [entry, exit] = [millis(event.entry_time), millis(event.exit_time ?? event.entry_time)];
@@ -31,11 +31,11 @@ test('whatever happens, entries and exits of an object and a fence alternate, an
         }
       };
       for (const { second, telling } of timed) {
-        bench.tell(second, telling);
+        harness.tell(second, telling);
         check(second);
         if (telling.kind === 'fence' && telling.entity === undefined) alternation.fenceDeleted(telling.id);
       }
-      bench.step(endOf(timed) + LATER);
+      harness.step(endOf(timed) + LATER);
       check(endOf(timed) + LATER);
     }),
     RUNS,
@@ -68,14 +68,14 @@ test('whatever happens, nothing is left when everything is deleted', async () =>
   await fc.assert(
     fc.asyncProperty(randomSite(40), fc.boolean(), async (steps, isWaiting) => {
       const timed = tellingsOf(steps);
-      const bench = isWaiting ? await play(timed) : await play(timed.slice(0, -1));
+      const harness = isWaiting ? await play(timed) : await play(timed.slice(0, -1));
       const end = endOf(timed) + LATER + 1;
-      for (const id of PROVIDERS) bench.tell(end, deleted('provider', id));
-      for (const id of TRACKABLES) bench.tell(end, deleted('trackable', id));
-      for (const { occupants } of bench.shard.state.fences.values()) assert.equal(occupants.size, 0);
-      for (const id of FENCES) bench.tell(end, deleted('fence', id));
-      bench.tell(end, deleted('zone', HALL.id), { kind: 'rules', rules: [] });
-      assert.deepEqual(leftovers(bench.shard.state), []);
+      for (const id of PROVIDERS) harness.tell(end, deleted('provider', id));
+      for (const id of TRACKABLES) harness.tell(end, deleted('trackable', id));
+      for (const { occupants } of harness.shard.state.fences.values()) assert.equal(occupants.size, 0);
+      for (const id of FENCES) harness.tell(end, deleted('fence', id));
+      harness.tell(end, deleted('zone', HALL.id), { kind: 'rules', rules: [] });
+      assert.deepEqual(leftovers(harness.shard.state), []);
     }),
     RUNS,
   );
@@ -94,20 +94,20 @@ test('however a batch is cut or joined, the events are the same, in the same ord
 });
 
 /** 0: a step now. 1: only collects. 2 and 3: a step now, and another that far on the way to the next. */
-async function playInBatches(timed: readonly Timed[], choices: Iterator<number>): Promise<ShardBench> {
-  const bench = await ShardBench.open();
-  let items: ReturnType<ShardBench['items']> = [];
+async function playInBatches(timed: readonly Timed[], choices: Iterator<number>): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
+  let items: ReturnType<ShardHarness['items']> = [];
   for (const [i, { second, telling }] of timed.entries()) {
-    items.push(...bench.items(second, telling));
+    items.push(...harness.items(second, telling));
     const choice = choices.next().value as number;
     if (choice === 1) continue;
-    bench.step(second, items);
+    harness.step(second, items);
     items = [];
     const next = timed[i + 1]?.second;
-    if (choice > 1 && next !== undefined) bench.step(second + ((next - second) * (choice - 1)) / 2);
+    if (choice > 1 && next !== undefined) harness.step(second + ((next - second) * (choice - 1)) / 2);
   }
-  bench.step(endOf(timed) + LATER, items);
-  return bench;
+  harness.step(endOf(timed) + LATER, items);
+  return harness;
 }
 
 function* constant(value: number): Generator<number> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { DEGREES, METRES, subdivideRings } from '../../src/core/fence/subdivide.ts';
-import { geodesicMetres } from '../../src/core/location/geodesic.ts';
+import { geodesicMetres } from '../../src/core/geo/geodesic.ts';
 
 type Ring = number[][];
 

@@ -5,7 +5,7 @@ import type { Fence } from '../../src/model/fence.ts';
 import type { LocationProvider } from '../../src/model/provider.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, provider, ShardBench, trackable, zone } from '../support/shard_bench.ts';
+import { fence, inHall, provider, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const IN = [5, 5] as const;
@@ -85,13 +85,13 @@ describe('effectiveTiming', () => {
 });
 
 /** Exits of all objects after they have left the fence at 2 s. */
-async function exits(...tellings: Parameters<ShardBench['tell']>[1][]): Promise<string[]> {
-  const bench = await ShardBench.open();
-  bench.tell(0, zone(), fence(square({ id: 'dock', exit_delay: 1000 })), ...tellings);
-  bench.tell(1, inHall(1, IN));
-  bench.tell(2, inHall(2, OUT));
-  bench.step(100);
-  return brief(bench.takeFenceEvents()).filter((line) => line.startsWith('exit'));
+async function exits(...tellings: Parameters<ShardHarness['tell']>[1][]): Promise<string[]> {
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), fence(square({ id: 'dock', exit_delay: 1000 })), ...tellings);
+  harness.tell(1, inHall(1, IN));
+  harness.tell(2, inHall(2, OUT));
+  harness.step(100);
+  return brief(harness.takeFenceEvents()).filter((line) => line.startsWith('exit'));
 }
 
 describe("a provider's events are timed", () => {
@@ -123,13 +123,13 @@ describe("a trackable's events are timed", () => {
   });
 
   test('by values that were changed while they were silent', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone(), fence(square({ id: 'dock' })), provider('tag'), trackable('cart', ['tag']));
-    bench.tell(1, inHall(1, IN));
-    bench.tell(2, provider('tag', { exit_delay: 2000 }));
-    bench.tell(3, inHall(3, OUT));
-    bench.tell(4, provider('tag', { exit_delay: 60_000 }));
-    bench.step(100);
-    assert.deepEqual(brief(bench.takeFenceEvents()).slice(2), ['exit dock tag 1-63', 'exit dock cart 1-63']);
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone(), fence(square({ id: 'dock' })), provider('tag'), trackable('cart', ['tag']));
+    harness.tell(1, inHall(1, IN));
+    harness.tell(2, provider('tag', { exit_delay: 2000 }));
+    harness.tell(3, inHall(3, OUT));
+    harness.tell(4, provider('tag', { exit_delay: 60_000 }));
+    harness.step(100);
+    assert.deepEqual(brief(harness.takeFenceEvents()).slice(2), ['exit dock tag 1-63', 'exit dock cart 1-63']);
   });
 });

@@ -3,15 +3,15 @@ import { describe, test } from 'node:test';
 import type { FenceEvent } from '../../src/model/events.ts';
 import { type Expected, VECTORS, type Vector } from '../scenarios/vectors.ts';
 import { HALL, square } from '../support/hall.ts';
-import { locationAt, ShardBench, T0 } from '../support/shard_bench.ts';
+import { locationAt, ShardHarness, T0 } from '../support/shard_harness.ts';
 
 const TRACKABLE = '11111111-0000-4000-8000-000000000001';
 const END = 100;
 
-async function run(vector: Vector): Promise<ShardBench> {
-  const bench = await ShardBench.open();
+async function run(vector: Vector): Promise<ShardHarness> {
+  const harness = await ShardHarness.open();
   const { fence, provider, trackable } = vector;
-  bench.tell(
+  harness.tell(
     0,
     { kind: 'zone', id: HALL.id, entity: HALL },
     { kind: 'fence', id: square().id, entity: square(fence) },
@@ -19,15 +19,15 @@ async function run(vector: Vector): Promise<ShardBench> {
   );
   if (trackable !== undefined) {
     const entity = { id: TRACKABLE, type: 'omlox' as const, location_providers: ['tag'], ...trackable };
-    bench.tell(0, { kind: 'trackable', id: TRACKABLE, entity });
+    harness.tell(0, { kind: 'trackable', id: TRACKABLE, entity });
   }
   for (const [second, east] of vector.seen) {
     const position = { type: 'Point' as const, coordinates: [10 + east, 5] };
-    bench.tell(second, locationAt(second, 0, 0, { crs: 'local', source: HALL.id, position }));
+    harness.tell(second, locationAt(second, 0, 0, { crs: 'local', source: HALL.id, position }));
   }
   // Silence, with a tick every half second.
-  for (let second = vector.seen.at(-1)?.[0] ?? 0; second <= END; second += 0.5) bench.step(second);
-  return bench;
+  for (let second = vector.seen.at(-1)?.[0] ?? 0; second <= END; second += 0.5) harness.step(second);
+  return harness;
 }
 
 function expected(list: readonly Expected[]): object[] {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Location } from '../../src/model/location.ts';
 import { HALL, square } from '../support/hall.ts';
-import { fence, inHall, ShardBench, zone } from '../support/shard_bench.ts';
+import { fence, inHall, ShardHarness, zone } from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const RING = [
@@ -116,25 +116,25 @@ const CASES: readonly Case[] = [
 describe('in a fence', () => {
   for (const { name, fence: more, zoneFloor = 0, level, z, location, inside } of CASES) {
     test(`${name}: ${inside ? 'inside' : 'outside'}`, async () => {
-      const bench = await ShardBench.open();
-      bench.tell(
+      const harness = await ShardHarness.open();
+      harness.tell(
         0,
         zone({ ...HALL, floor: zoneFloor, wgs84_height: level ?? null }),
         fence(square({ id: 'dock', ...more })),
       );
-      bench.tell(1, inHall(1, z === undefined ? [5, 5] : [5, 5, z], location));
-      assert.deepEqual(brief(bench.takeFenceEvents()), inside ? ['entry dock tag 1'] : []);
-      const spatial = bench.ask(2, { ask: 'fence_providers', id: 'dock', spatial: true });
+      harness.tell(1, inHall(1, z === undefined ? [5, 5] : [5, 5, z], location));
+      assert.deepEqual(brief(harness.takeFenceEvents()), inside ? ['entry dock tag 1'] : []);
+      const spatial = harness.ask(2, { ask: 'fence_providers', id: 'dock', spatial: true });
       assert.deepEqual(spatial, { ids: inside ? ['tag'] : [] });
     });
   }
 
   test('a member that changes floors is outside of everything: the exit tolerance does not hold it', async () => {
-    const bench = await ShardBench.open();
-    bench.tell(0, zone(), fence(square({ id: 'dock', floor: 0, exit_tolerance: 100 })));
-    bench.tell(1, inHall(1, [5, 5]));
-    bench.tell(2, inHall(2, [5, 5], { floor: 1 }));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 1', 'exit dock tag 1-2']);
+    const harness = await ShardHarness.open();
+    harness.tell(0, zone(), fence(square({ id: 'dock', floor: 0, exit_tolerance: 100 })));
+    harness.tell(1, inHall(1, [5, 5]));
+    harness.tell(2, inHall(2, [5, 5], { floor: 1 }));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 1', 'exit dock tag 1-2']);
   });
 
   describe('the exit tolerance is a distance in space', () => {
@@ -149,19 +149,19 @@ describe('in a fence', () => {
       ['above a plane', [5, 5, 1.5], { extrusion: 0 }, true],
     ] as const) {
       test(`${name}: ${holds ? 'held' : 'not held'}`, async () => {
-        const bench = await ShardBench.open();
-        bench.tell(0, zone(), fence(square({ id: 'dock', extrusion: 3, exit_tolerance: 2, ...more })));
-        bench.tell(1, inHall(1, [5, 5, 0]));
-        bench.tell(2, inHall(2, [x, y, z]));
-        assert.deepEqual(brief(bench.takeFenceEvents()).slice(1), holds ? [] : ['exit dock tag 1-2']);
+        const harness = await ShardHarness.open();
+        harness.tell(0, zone(), fence(square({ id: 'dock', extrusion: 3, exit_tolerance: 2, ...more })));
+        harness.tell(1, inHall(1, [5, 5, 0]));
+        harness.tell(2, inHall(2, [x, y, z]));
+        assert.deepEqual(brief(harness.takeFenceEvents()).slice(1), holds ? [] : ['exit dock tag 1-2']);
       });
     }
 
     test('so a tag that shakes at the top of a fence does not flutter', async () => {
-      const bench = await ShardBench.open();
-      bench.tell(0, zone(), fence(square({ id: 'dock', extrusion: 3, exit_tolerance: 2 })));
-      for (const [i, z] of [1, 3.1, 2.9, 3.1, 2.9].entries()) bench.tell(i + 1, inHall(i + 1, [5, 5, z]));
-      assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 1']);
+      const harness = await ShardHarness.open();
+      harness.tell(0, zone(), fence(square({ id: 'dock', extrusion: 3, exit_tolerance: 2 })));
+      for (const [i, z] of [1, 3.1, 2.9, 3.1, 2.9].entries()) harness.tell(i + 1, inHall(i + 1, [5, 5, z]));
+      assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 1']);
     });
   });
 
@@ -173,23 +173,23 @@ describe('in a fence', () => {
       [2.5, false],
     ] as const) {
       test(`${z} m high, in a fence of 3 m: ${enters ? 'deep enough' : 'not deep enough'}`, async () => {
-        const bench = await ShardBench.open();
-        bench.tell(0, zone(), fence(square({ id: 'dock', extrusion: 3, entry_tolerance: 1 })));
-        bench.tell(1, inHall(1, [5, 5, z]));
-        assert.deepEqual(brief(bench.takeFenceEvents()), enters ? ['entry dock tag 1'] : []);
+        const harness = await ShardHarness.open();
+        harness.tell(0, zone(), fence(square({ id: 'dock', extrusion: 3, entry_tolerance: 1 })));
+        harness.tell(1, inHall(1, [5, 5, z]));
+        assert.deepEqual(brief(harness.takeFenceEvents()), enters ? ['entry dock tag 1'] : []);
       });
     }
   });
 
   test('a floor that is raised takes its fences and what is above it along, and leaves what is above the ellipsoid', async () => {
-    const bench = await ShardBench.open();
+    const harness = await ShardHarness.open();
     const level = (metres: number) => zone({ ...HALL, wgs84_height: metres });
-    bench.tell(0, level(400), fence(square({ id: 'dock', extrusion: 3 })));
-    bench.tell(1, inHall(1, [5, 5, 401], { elevation_ref: 'wgs84' }), inHall(1, [5, 5, 1], { provider_id: 'other' }));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 1', 'entry dock other 1']);
-    bench.tell(2, level(500));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['exit dock tag 1-2']);
-    bench.tell(3, level(399));
-    assert.deepEqual(brief(bench.takeFenceEvents()), ['entry dock tag 3']);
+    harness.tell(0, level(400), fence(square({ id: 'dock', extrusion: 3 })));
+    harness.tell(1, inHall(1, [5, 5, 401], { elevation_ref: 'wgs84' }), inHall(1, [5, 5, 1], { provider_id: 'other' }));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 1', 'entry dock other 1']);
+    harness.tell(2, level(500));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['exit dock tag 1-2']);
+    harness.tell(3, level(399));
+    assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 3']);
   });
 });

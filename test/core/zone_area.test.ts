@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { zoneSquareMetres } from '../../src/core/zone/area.ts';
+import { zoneSquareMetres } from '../../src/core/zone/outline.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { HALL } from '../support/hall.ts';
 

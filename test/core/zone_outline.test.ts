@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { placeLocal } from '../../src/core/zone/from_local.ts';
+import { placeLocal } from '../../src/core/geo/geodesic.ts';
 import { zoneOutline } from '../../src/core/zone/outline.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { HALL } from '../support/hall.ts';

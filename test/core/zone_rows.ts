@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { PlaneTransform } from '../../src/core/zone/transform.ts';
+import type { PlaneTransform } from '../../src/core/geo/crs.ts';
 import { zoneTransform } from '../../src/core/zone/zone_transform.ts';
 import type { Zone } from '../../src/model/zone.ts';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { destination, geodesicMetres } from '../../src/core/location/geodesic.ts';
-import { projection } from '../../src/core/zone/crs.ts';
-import type { PlaneTransform } from '../../src/core/zone/transform.ts';
+import { type PlaneTransform, projection } from '../../src/core/geo/crs.ts';
+import { destination, geodesicMetres } from '../../src/core/geo/geodesic.ts';
 import {
   checkGroundControlPoints,
   keepsPlane,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { projection, WGS84 } from '../../src/core/zone/crs.ts';
-import type { PlaneTransform } from '../../src/core/zone/transform.ts';
+import { type PlaneTransform, projection, WGS84 } from '../../src/core/geo/crs.ts';
 import { pointInPlane, polygonInPlane, viewTransform } from '../../src/core/zone/view.ts';
 import { zoneTransform } from '../../src/core/zone/zone_transform.ts';
 import { isProximityZone, transformationType } from '../../src/core/zone/zone_type.ts';

@@ -1,4 +1,4 @@
-import { openShapeChecks } from '../../wasm/shape_checks.ts';
+import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
 import { openEntities, point, rfidZone, SQUARE, uwbZone } from './open_entities.ts';
 
 const shapes = await openShapeChecks();

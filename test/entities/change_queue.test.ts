@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { anchoredZone } from '../../src/core/zone/anchored.ts';
+import { anchoredZone } from '../../src/core/zone/control_points.ts';
 import { ChangeQueue } from '../../src/entities/change_queue.ts';
 import type { Change, Kind } from '../../src/entities/entities.ts';
 import { HubError } from '../../src/errors.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ZoneMove } from '../../src/core/zone/take_along.ts';
+import type { ZoneMove } from '../../src/core/zone/following.ts';
 import type { Entities } from '../../src/entities/entities.ts';
 import { HubError } from '../../src/errors.ts';
 import { openEntities, POINTS, point, rfidZone, UUID_A, UUID_B, uwbZone } from './open_entities.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ZoneMove } from '../../src/core/zone/take_along.ts';
+import type { ZoneMove } from '../../src/core/zone/following.ts';
 import { ZoneMoves } from '../../src/entities/zone_moves.ts';
 import { HubError } from '../../src/errors.ts';
 import { SimulatedTime } from '../adapters/simulated_time.ts';

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Batch } from '../../src/fanout/batch.ts';
 import { CommitGate } from '../../src/fanout/commit_gate.ts';
-import { blocksOf, type EventBlock } from '../../src/model/event_block.ts';
+import { batchesOf, type EventBatch } from '../../src/model/event_batch.ts';
 
-function block(...texts: readonly string[]): readonly EventBlock[] {
-  return blocksOf(texts.map((text) => ({ variant: 1, fields: [], text })));
+function block(...texts: readonly string[]): readonly EventBatch[] {
+  return batchesOf(texts.map((text) => ({ variant: 1, fields: [], text })));
 }
 
 function openGate() {

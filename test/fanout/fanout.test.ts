@@ -4,7 +4,7 @@ import type { Batch } from '../../src/fanout/batch.ts';
 import { Fanout, type Subscriber } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import { topicName } from '../../src/fanout/topic_name.ts';
-import { blocksOf, NO_FIELDS } from '../../src/model/event_block.ts';
+import { batchesOf, NO_FIELDS } from '../../src/model/event_batch.ts';
 import type { Topic, Variant, View } from '../../src/model/topics.ts';
 
 const WGS84: View = { crs: 'EPSG:4326' };
@@ -89,7 +89,7 @@ test('Fanout publishes by variant and filter, one batch per subscription, in ord
     { variant: 999, fields: ['b'], text: 'gone' },
     { variant: wgs84, fields: ['b'], text: '3' },
   ];
-  fanout.publish(blocksOf(events));
+  fanout.publish(batchesOf(events));
   assert.deepEqual(all.got, [[1, ['1', '2', '3']]]);
   assert.deepEqual(some.got, [[2, ['2', '3']]]);
   assert.deepEqual(none.got, []);
@@ -111,8 +111,8 @@ test('Fanout tells the shards whether anybody filters the events of a variant', 
   const second = fanout.subscribe(some, { topic, view: WGS84, filter });
   assert.deepEqual([told.length, unfiltered()], [2, [false]]);
   // From before the shards heard of the filter.
-  fanout.publish(blocksOf([{ variant, fields: NO_FIELDS, text: 'early' }]));
-  fanout.publish(blocksOf([{ variant, fields: ['a'], text: 'late' }]));
+  fanout.publish(batchesOf([{ variant, fields: NO_FIELDS, text: 'early' }]));
+  fanout.publish(batchesOf([{ variant, fields: ['a'], text: 'late' }]));
   assert.deepEqual(some.got, [
     [first, ['late']],
     [second, ['late']],
@@ -133,7 +133,7 @@ test('Fanout gives subscriptions with the same events the same batch, so that it
   const topic = 'location_updates';
   for (let i = 0; i < 3; i++) fanout.subscribe(listener, { topic, view: WGS84 });
   fanout.subscribe(listener, { topic, view: WGS84, filter: compileFilter(topic, { provider_id: 'a' }) });
-  fanout.publish(blocksOf([{ variant: variantOf(topic), fields: ['a'], text: '1' }]));
+  fanout.publish(batchesOf([{ variant: variantOf(topic), fields: ['a'], text: '1' }]));
   assert.equal(listener.batches.length, 4);
   assert.equal(new Set(listener.batches).size, 1);
 });

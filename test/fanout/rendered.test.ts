@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { Batch } from '../../src/fanout/batch.ts';
 import { Fanout, type Subscriber } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
-import { blocksOf } from '../../src/model/event_block.ts';
+import { batchesOf } from '../../src/model/event_batch.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
-import { locationAt, ShardBench, type Telling } from '../support/shard_bench.ts';
+import { locationAt, ShardHarness, type Telling } from '../support/shard_harness.ts';
 
 /** Deterministic numbers in [0, 1). */
 function chance(seed: number): () => number {
@@ -57,7 +57,7 @@ function pick<T>(values: readonly T[], random: () => number): T {
 /** A random site with random subscriptions. Returns what they got, and how many events were rendered for that. */
 async function run(seed: number, shown: (variant: Variant) => Variant) {
   const random = chance(seed);
-  const bench = await ShardBench.open();
+  const harness = await ShardHarness.open();
   let variants: readonly Variant[] = [];
   const fanout = new Fanout({ variantsChanged: (changed) => (variants = changed) });
   const listener = new Listener();
@@ -76,8 +76,8 @@ async function run(seed: number, shown: (variant: Variant) => Variant) {
     const name = i === 0 ? 'one' : 'two';
     return { kind: 'trackable', id, entity: { id, type: 'omlox', name, location_providers: TAGS.slice(i, i + 2) } };
   });
-  bench.tell(0, ...entities, { kind: 'fence', id: 'f', entity: { id: 'f', region, radius: 500 } });
-  bench.tell(0, { kind: 'variants', variants: variants.map(shown) });
+  harness.tell(0, ...entities, { kind: 'fence', id: 'f', entity: { id: 'f', region, radius: 500 } });
+  harness.tell(0, { kind: 'variants', variants: variants.map(shown) });
   let rendered = 0;
   for (let second = 1; second < 40; second++) {
     const more = {
@@ -88,9 +88,9 @@ async function run(seed: number, shown: (variant: Variant) => Variant) {
       associated: pick([true, false, null], random),
       floor: pick([0, 1, null], random),
     };
-    const { events } = bench.tell(second, locationAt(second, 8 + random() * 0.02, 50, more));
+    const { events } = harness.tell(second, locationAt(second, 8 + random() * 0.02, 50, more));
     rendered += events.length;
-    fanout.publish(blocksOf(events));
+    fanout.publish(batchesOf(events));
   }
   return { got: [...listener.got].sort(([a], [b]) => a - b), rendered };
 }
@@ -111,7 +111,7 @@ test('What subscriptions get is the same as when everything is rendered, and les
 });
 
 test('Nothing is rendered for filters that let nothing through, however many there are', async () => {
-  const bench = await ShardBench.open();
+  const harness = await ShardHarness.open();
   let variants: readonly Variant[] = [];
   const fanout = new Fanout({ variantsChanged: (changed) => (variants = changed) });
   const filters = [{ provider_id: 'nobody' }, { floor: 99 }, { accuracy: -1 }, { provider_type: 'gps', floor: 0 }];
@@ -125,9 +125,9 @@ test('Nothing is rendered for filters that let nothing through, however many the
       });
     }
   }
-  bench.tell(0, { kind: 'variants', variants });
+  harness.tell(0, { kind: 'variants', variants });
   for (let second = 1; second <= 50; second++) {
-    const { events } = bench.tell(second, locationAt(second, 8, 50, { provider_id: 'tag', accuracy: 1 }));
+    const { events } = harness.tell(second, locationAt(second, 8, 50, { provider_id: 'tag', accuracy: 1 }));
     assert.equal(events.length, 0);
   }
 });

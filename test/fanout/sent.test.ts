@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Fanout, type Subscriber } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
-import { blocksOf } from '../../src/model/event_block.ts';
+import { batchesOf } from '../../src/model/event_batch.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
 
 const WGS84 = { crs: 'EPSG:4326' };
@@ -15,7 +15,7 @@ function openFanout() {
   const publish = (atMs: number, topic: Topic, ...fields: readonly (readonly (string | undefined)[])[]): void => {
     nowMs = atMs;
     for (const { id, topic: of } of variants) {
-      if (of === topic) fanout.publish(blocksOf(fields.map((each) => ({ variant: id, fields: each, text: '{}' }))));
+      if (of === topic) fanout.publish(batchesOf(fields.map((each) => ({ variant: id, fields: each, text: '{}' }))));
     }
   };
   return { fanout, publish };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FenceIndex } from '../../src/core/fence/fence_index.ts';
-import { openFenceIndex } from '../../wasm/fence_index.ts';
+import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import { ReferenceFenceIndex } from '../support/reference_fence_index.ts';
 import { at, boxAt, CASES, ten } from './fence_cases.ts';
 import { circle, degrees, point } from './places.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openFenceIndex } from '../../wasm/fence_index.ts';
+import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import { openGeos } from '../../wasm/geos.ts';
 import { box, point } from './places.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { FenceIndex, Footprint, Nearby, Region } from '../../src/core/fence/fence_index.ts';
-import { openFenceIndex } from '../../wasm/fence_index.ts';
+import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import { ReferenceFenceIndex } from '../support/reference_fence_index.ts';
 import { anySpot, circle, degrees, footprintAt, point, regionAt } from './places.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Footprint, Region } from '../../src/core/fence/fence_index.ts';
-import { metresPerLatitude, metresPerLongitude } from '../../src/core/fence/region_metric.ts';
+import { metresPerLatitude, metresPerLongitude } from '../../src/core/geo/ellipsoid.ts';
 
 /** Regions, footprints and generators of both for the tests of the fence index. */
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openShapeChecks } from '../../wasm/shape_checks.ts';
+import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
 
 const { polygonProblem } = await openShapeChecks();
 

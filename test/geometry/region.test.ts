@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import proj4 from 'proj4';
-import { compileRegion, type ToWgs84 } from '../../src/core/fence/region.ts';
+import { compileRegion } from '../../src/core/fence/region.ts';
+import type { ToWgs84 } from '../../src/core/geo/crs.ts';
+import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import type { Fence } from '../../src/model/fence.ts';
-import { openFenceIndex } from '../../wasm/fence_index.ts';
 import { point } from './places.ts';
 
 type Rings = [number, number][][];

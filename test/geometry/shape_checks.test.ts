@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
 import type { Fence } from '../../src/model/fence.ts';
-import { openShapeChecks } from '../../wasm/shape_checks.ts';
 
 const { regionProblem: check } = await openShapeChecks();
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { NotChecked } from '../../src/core/shape_checks.ts';
+import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
 import { LargeShapes } from '../../src/lane/large_shapes.ts';
-import { openShapeChecks } from '../../wasm/shape_checks.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
 /**

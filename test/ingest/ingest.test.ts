@@ -20,7 +20,7 @@ function openIngest(more: { room?: number; kept?: () => Promise<void> | undefine
     now: () => 1000,
     providerId: (id) => id,
     zone: zones.find,
-    hasRoom: (count) => count <= (more.room ?? Number.POSITIVE_INFINITY),
+    hasCapacity: (count) => count <= (more.room ?? Number.POSITIVE_INFINITY),
     location(location, times) {
       locations.push(location);
       told.push(`location ${location.provider_id} ${times.generatedMs} ${times.receivedMs}`);

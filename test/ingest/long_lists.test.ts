@@ -15,7 +15,7 @@ function openIngest({ room = Number.POSITIVE_INFINITY } = {}) {
     now: () => nowMs,
     providerId: (id) => id,
     zone: () => undefined,
-    hasRoom: (count) => told.length + count <= room,
+    hasCapacity: (count) => told.length + count <= room,
     location: ({ provider_id: id }, { receivedMs }) => void told.push({ id, receivedMs }),
     ensureProvider: () => undefined,
     announce: () => undefined,

@@ -16,7 +16,7 @@ function openIngest(room = Number.POSITIVE_INFINITY) {
     now: () => 1000,
     providerId: (id) => id,
     zone: zones.find,
-    hasRoom: (count) => count <= room,
+    hasCapacity: (count) => count <= room,
     location: () => undefined,
     ensureProvider: () => undefined,
     announce: () => undefined,

@@ -98,14 +98,14 @@ test('Lane runs what one turn has pushed as one batch, and what arrives meanwhil
 
 test('Lane has room for what fits beside what waits, without what is in flight', async () => {
   const table = new Table({ pendingMax: 3 });
-  assert.equal(table.lane.hasRoom(3), true);
-  assert.equal(table.lane.hasRoom(4), false);
+  assert.equal(table.lane.hasCapacity(3), true);
+  assert.equal(table.lane.hasCapacity(4), false);
   await table.push(1, 2, 3);
-  assert.equal(table.lane.hasRoom(3), true);
+  assert.equal(table.lane.hasCapacity(3), true);
   await table.push(4, 5);
   assert.equal(table.lane.pending, 2);
-  assert.equal(table.lane.hasRoom(1), true);
-  assert.equal(table.lane.hasRoom(2), false);
+  assert.equal(table.lane.hasCapacity(1), true);
+  assert.equal(table.lane.hasCapacity(2), false);
 });
 
 test('Lane names the first and last item that is not done, and the one behind the batch in flight', async () => {

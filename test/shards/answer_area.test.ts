@@ -15,11 +15,26 @@ const TEXTS = [
 
 function replyWith(text: string): ShardReply {
   const location = JSON.stringify({ text });
-  const row: LastKnownRow = { kind: 'provider', id: text, receivedMs: 1, keyMs: 2, location, memberships: [[text, 3]] };
+  const row: LastKnownRow = {
+    kind: 'provider',
+    id: text,
+    receivedMs: 1,
+    eventTimeMs: 2,
+    location,
+    memberships: [[text, 3]],
+  };
   const counts = { processed: 1, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };
   const answers = [[1, { texts: [text] }]] as const;
   return {
-    outcome: { rows: [row], laterRows: [row], unkept: 0, answers, zoneMoves: [], counts, nextDeadlineMs: Infinity },
+    outcome: {
+      rows: [row],
+      backgroundRows: [row],
+      dirtyCount: 0,
+      answers,
+      zoneMoves: [],
+      counts,
+      nextDeadlineMs: Infinity,
+    },
     events: [{ variant: 1, bytes: Buffer.from(text), ends: new Uint32Array([3]), fields: [[text, undefined, 4]] }],
     motions: undefined,
   };

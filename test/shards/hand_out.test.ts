@@ -9,10 +9,10 @@ function round({ changed, everyMs, share = 1 }: { changed: number; everyMs: numb
   let [left, nowMs] = [changed, 1_000_000];
   handOut.begin(nowMs);
   while (handOut.isRunning) {
-    const rows = Math.min(left, handOut.rowsMax(nowMs, false));
+    const rows = Math.min(left, handOut.flushBudget(nowMs, false));
     left -= rows;
     brought.push(rows);
-    handOut.brought({ rows, unkept: left, askedMs: nowMs });
+    handOut.brought({ rows, dirtyCount: left, askedMs: nowMs });
     nowMs += everyMs;
   }
   return brought;
@@ -38,22 +38,22 @@ test('A round of many rows takes about a second', () => {
 test('A round leaves the store alone while that is behind, for two seconds at most', () => {
   const handOut = new HandOut(1);
   handOut.begin(0);
-  assert.deepEqual([handOut.rowsMax(0, true), handOut.rowsMax(1999, true)], [0, 0]);
-  assert.ok(handOut.rowsMax(2000, true) > 0);
-  assert.ok(handOut.rowsMax(0, false) > 0);
+  assert.deepEqual([handOut.flushBudget(0, true), handOut.flushBudget(1999, true)], [0, 0]);
+  assert.ok(handOut.flushBudget(2000, true) > 0);
+  assert.ok(handOut.flushBudget(0, false) > 0);
 });
 
 test('A round is over when as many rows came as objects had changed, or none are left', () => {
   const handOut = new HandOut(1);
   handOut.begin(0);
-  handOut.brought({ rows: 200, unkept: 300, askedMs: 0 });
-  handOut.brought({ rows: 200, unkept: 5000, askedMs: 10 });
+  handOut.brought({ rows: 200, dirtyCount: 300, askedMs: 0 });
+  handOut.brought({ rows: 200, dirtyCount: 5000, askedMs: 10 });
   assert.equal(handOut.isRunning, true);
-  handOut.brought({ rows: 100, unkept: 5000, askedMs: 20 });
+  handOut.brought({ rows: 100, dirtyCount: 5000, askedMs: 20 });
   assert.equal(handOut.isRunning, false);
   handOut.begin(30);
-  handOut.brought({ rows: 3, unkept: 500, askedMs: 30 });
-  handOut.brought({ rows: 0, unkept: 0, askedMs: 40 });
+  handOut.brought({ rows: 3, dirtyCount: 500, askedMs: 30 });
+  handOut.brought({ rows: 0, dirtyCount: 0, askedMs: 40 });
   assert.equal(handOut.isRunning, false);
-  assert.equal(handOut.rowsMax(10_000, false), 0);
+  assert.equal(handOut.flushBudget(10_000, false), 0);
 });

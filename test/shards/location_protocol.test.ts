@@ -5,9 +5,9 @@ import type { Item } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { type ReceivedLocation, received } from '../../src/core/location/received.ts';
 import { PROVIDER_TYPES } from '../../src/model/location.ts';
-import { type LaneItem, LocationPacker } from '../../workers/location_protocol.ts';
+import { type LaneItem, LocationPacker, newRecordBuffer } from '../../workers/location_protocol.ts';
 import { packBatch, unpackBatch } from '../../workers/protocol.ts';
-import { T0 } from '../support/shard_bench.ts';
+import { T0 } from '../support/shard_harness.ts';
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true });
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
@@ -88,17 +88,17 @@ test('what waits in a lane comes to the shard as it was sent, in its order, howe
           return {
             item: { location, ...stamp },
             lane: packer.pack(location, seq, stamp),
-            again: received(location, stamp),
+            again: received(location, stamp, newRecordBuffer),
           };
         });
       });
       for (const batch of waiting) {
         const items = batch.map(({ item }) => item);
         const lane = batch.map((each) => each.lane);
-        const found = unpackBatch(packBatch({ nowMs: T0, rowsMax: 7, items: lane }));
-        assert.deepEqual([found.nowMs, found.rowsMax], [T0, 7]);
+        const found = unpackBatch(packBatch({ nowMs: T0, flushBudget: 7, items: lane }));
+        assert.deepEqual([found.nowMs, found.flushBudget], [T0, 7]);
         assert.deepEqual(found.items.map(shown), items);
-        const again = unpackBatch(packBatch({ nowMs: T0, rowsMax: 7, items: batch.map((each) => each.again) }));
+        const again = unpackBatch(packBatch({ nowMs: T0, flushBudget: 7, items: batch.map((each) => each.again) }));
         assert.deepEqual(again.items.map(shown), items);
         packer.done(lane);
       }
@@ -130,7 +130,7 @@ test('bytes of a location are not written over before it is done with', () => {
     const others = Array.from({ length: 1000 }, (_, i) => packer.pack(locationOf(`tag ${i}`), i, times));
     packer.done(others);
   }
-  const [found] = unpackBatch(packBatch({ nowMs: T0, rowsMax: 0, items: [first] })).items;
+  const [found] = unpackBatch(packBatch({ nowMs: T0, flushBudget: 0, items: [first] })).items;
   assert.equal(found?.kind === 'location' && found.providerId, 'first');
   assert.equal(found?.kind === 'location' && found.source, 'first');
 });

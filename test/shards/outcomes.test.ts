@@ -5,7 +5,7 @@ import { newCounts } from '../../src/counts.ts';
 import { OutcomeDispatcher } from '../../src/outcome_dispatcher.ts';
 
 const row = (id: string): LastKnownRow => {
-  return { kind: 'provider', id, receivedMs: 1, keyMs: 1, location: '{}', memberships: [] };
+  return { kind: 'provider', id, receivedMs: 1, eventTimeMs: 1, location: '{}', memberships: [] };
 };
 
 test('whoever waits for a batch hears of it when one of its commits fails, and nobody else does', async () => {
@@ -21,7 +21,7 @@ test('whoever waits for a batch hears of it when one of its commits fails, and n
       wakeAt: () => undefined,
     });
     const counts = { processed: 2, outdated: 0, rejected: 0, entries: 1, exits: 0, motions: 0 };
-    const changed = { rows: [row('urgent')], laterRows: [row('later')], unkept: 0 };
+    const changed = { rows: [row('urgent')], backgroundRows: [row('later')], dirtyCount: 0 };
     const outcome = { ...changed, answers: [], zoneMoves: [], counts, nextDeadlineMs: Infinity };
     // A rejection that nobody takes would end the process.
     await assert.rejects(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Item, LastKnownRow } from '../../src/core/item.ts';
 import { Recent } from '../../src/shards/recent.ts';
 import { packBatch } from '../../workers/protocol.ts';
-import { itemOf, locationAt, T0 } from '../support/shard_bench.ts';
+import { itemOf, locationAt, T0 } from '../support/shard_harness.ts';
 
 /** A location of a provider that is received at a second and was generated then or at another. */
 function location(provider: string, second: number, generated = second): Item {
@@ -12,7 +12,7 @@ function location(provider: string, second: number, generated = second): Item {
 }
 
 function batchOf(items: readonly Item[]): Uint8Array {
-  return packBatch({ nowMs: T0, items, rowsMax: 0 });
+  return packBatch({ nowMs: T0, items, flushBudget: 0 });
 }
 
 function noted(...items: readonly Item[]): string[] {
@@ -41,10 +41,10 @@ test('Recent keeps the newest of a provider, not one that came later but was out
 const GONE: readonly { readonly by: string; readonly item: Item }[] = [
   { by: 'its deletion', item: { ...LATER, kind: 'forget', id: 'a' } },
   { by: 'the deletion of its provider', item: { ...LATER, kind: 'provider', id: 'a', entity: undefined } },
-  { by: 'its move to another shard', item: { ...LATER, kind: 'release', id: 1, providers: ['a'], trackables: [] } },
+  { by: 'its move to another shard', item: { ...LATER, kind: 'exportState', id: 1, providers: ['a'], trackables: [] } },
   {
     by: 'its arrival from another shard',
-    item: { ...LATER, kind: 'adopt', state: { providers: [{ id: 'a' }], trackables: [] } },
+    item: { ...LATER, kind: 'importState', state: { providers: [{ id: 'a' }], trackables: [] } },
   },
 ];
 
@@ -66,7 +66,7 @@ test('heardOf gives rows the time at which their object was heard of last', () =
   recent.hold(batchOf(two), two);
   recent.note();
   const row = (kind: 'provider' | 'trackable', id: string): LastKnownRow => {
-    return { kind, id, receivedMs: T0 + 2000, keyMs: T0, location: '{}', memberships: [] };
+    return { kind, id, receivedMs: T0 + 2000, eventTimeMs: T0, location: '{}', memberships: [] };
   };
   const rows = [row('provider', 'a'), row('provider', 'c'), row('trackable', 'cart'), row('trackable', 'lift')];
   const heard = recent.heardOf(rows, (trackable) => (trackable === 'cart' ? ['a', 'b', 'c'] : ['c']));

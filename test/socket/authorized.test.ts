@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
 import { HubError } from '../../src/errors.ts';
-import { blocksOf } from '../../src/model/event_block.ts';
+import { batchesOf } from '../../src/model/event_batch.ts';
 import type { Asked } from '../../src/socket/socket.ts';
 import { location, questions, serveSocket } from './harness.ts';
 
@@ -177,7 +177,7 @@ test('A subscription ends when its token expires, with one error for all that en
   const ids: unknown[] = [];
   for (const topic of topics) ids.push((await client.ask({ event: 'subscribe', topic }))['subscription_id']);
   time.advance(4_999);
-  fanout.publish(blocksOf([{ variant: variant('fence_events'), fields: [], text: '{"a":1}' }]));
+  fanout.publish(batchesOf([{ variant: variant('fence_events'), fields: [], text: '{"a":1}' }]));
   assert.deepEqual((await client.next())['payload'], [{ a: 1 }]);
   const gone = variant('fence_events');
   time.advance(1);
@@ -189,7 +189,7 @@ test('A subscription ends when its token expires, with one error for all that en
     [false, false, true, true],
   );
   fanout.publish(
-    blocksOf([
+    batchesOf([
       { variant: gone, fields: [], text: '{"a":2}' },
       { variant: variant('location_updates'), fields: [], text: '{"a":3}' },
     ]),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blocksOf } from '../../src/model/event_block.ts';
+import { batchesOf } from '../../src/model/event_batch.ts';
 import type { View } from '../../src/model/topics.ts';
 import { serveSocket } from './harness.ts';
 
@@ -33,7 +33,7 @@ test('a client is told that it has subscribed before it gets the first message, 
   client.send({ event: 'subscribe', topic: 'location_updates:geojson' });
   assert.equal((await client.next())['event'], 'subscribed');
   for (let i = 0; i < 500; i++) {
-    fanout.publish(blocksOf([{ variant: variant('location_updates'), fields: ['p'], text: String(i) }]));
+    fanout.publish(batchesOf([{ variant: variant('location_updates'), fields: ['p'], text: String(i) }]));
   }
   const got: unknown[] = [];
   while (got.length < 500) {
@@ -54,7 +54,7 @@ test('each matching subscription of a connection gets its own message', async (t
     await client.ask({ event: 'subscribe', topic: 'location_updates', params });
   }
   const at = variant('location_updates');
-  fanout.publish(blocksOf(['a', 'b', 'c'].map((id) => ({ variant: at, fields: [id], text: JSON.stringify({ id }) }))));
+  fanout.publish(batchesOf(['a', 'b', 'c'].map((id) => ({ variant: at, fields: [id], text: JSON.stringify({ id }) }))));
   const got = [await client.next(), await client.next(), await client.next()];
   assert.deepEqual(
     got.map(({ subscription_id, payload }) => [
@@ -97,7 +97,7 @@ test('no frame is longer than 32,768 bytes unless its only element is', async (t
   const words = Array.from({ length: 300 }, (_, i) => `${i} ${'größer 🦊 '.repeat(1 + (i % 60))}`);
   words[150] = '🦊'.repeat(20_000);
   const at = variant('location_updates');
-  fanout.publish(blocksOf(words.map((word) => ({ variant: at, fields: [], text: JSON.stringify(word) }))));
+  fanout.publish(batchesOf(words.map((word) => ({ variant: at, fields: [], text: JSON.stringify(word) }))));
   const got: string[] = [];
   let frames = 0;
   while (got.length < words.length) {
@@ -123,7 +123,7 @@ test('a client that does not read is closed with 1013, while the others get ever
   const filler = 'x'.repeat(30_000);
   let sent = 0;
   while (tooSlow.length === 0 && sent < 2_000) {
-    fanout.publish(blocksOf([{ variant: at, fields: [], text: JSON.stringify([sent, filler]) }]));
+    fanout.publish(batchesOf([{ variant: at, fields: [], text: JSON.stringify([sent, filler]) }]));
     sent++;
     const { payload } = await reader.next();
     assert.deepEqual(payload, [[sent - 1, filler]]);
@@ -135,7 +135,7 @@ test('a client that does not read is closed with 1013, while the others get ever
   const [code, reason] = await closed;
   assert.equal(code, 1013);
   assert.match(reason, /^Too slow: \d+ bytes wait, 1000000 may$/);
-  fanout.publish(blocksOf([{ variant: at, fields: [], text: '"after"' }]));
+  fanout.publish(batchesOf([{ variant: at, fields: [], text: '"after"' }]));
   assert.deepEqual((await reader.next())['payload'], ['after']);
 });
 

@@ -123,7 +123,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     const before = batch({ entities: [zone('a')], rows: [row(2)] });
     await useThenReopen(open, async (store) => {
       await store.commit(before);
-      const bad = { ...row(6), keyMs: Number.NaN };
+      const bad = { ...row(6), eventTimeMs: Number.NaN };
       const entities = [zone('a', '"changed"'), zone('b')];
       await assert.rejects(store.commit(batch({ entities, rows: [row(2, { atMs: 1 }), row(4), bad] })));
       await store.commit(batch({ entities: [zone('c')] }));

@@ -19,7 +19,7 @@ export function row(number: number, { atMs = 1_700_000_000_000, id = `tag-${numb
     kind: number % 2 === 0 ? 'provider' : 'trackable',
     id,
     receivedMs: atMs + number,
-    keyMs: atMs - number,
+    eventTimeMs: atMs - number,
     location: JSON.stringify(location),
     memberships:
       number % 4 === 0

@@ -76,7 +76,7 @@ test('ThreadStore rejects with the reason while its file cannot be opened anew, 
 
 test('ThreadStore hands on the code of an error of SQLite', async (context) => {
   const { store } = await openKillable(context);
-  const rows = [{ ...row(2), keyMs: Number.NaN }];
+  const rows = [{ ...row(2), eventTimeMs: Number.NaN }];
   await assert.rejects(store.commit({ entities: [], rows }), { code: 'SQLITE_CONSTRAINT_NOTNULL' });
   await store.close();
 });

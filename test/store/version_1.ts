@@ -42,7 +42,7 @@ export function makeVersion1(
     const last = db.prepare('INSERT INTO last_known VALUES (?, ?, ?, ?, ?, ?)');
     for (const row of rows) {
       if (row.gone === true) continue;
-      last.run(row.kind, row.id, row.receivedMs, row.keyMs, row.location, JSON.stringify(row.memberships));
+      last.run(row.kind, row.id, row.receivedMs, row.eventTimeMs, row.location, JSON.stringify(row.memberships));
     }
   })();
   db.close();

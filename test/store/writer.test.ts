@@ -58,7 +58,8 @@ test('StoreWriter answers a call only when its own rows are kept', async () => {
   const first = watch(writer.writeRows([row(1)]));
   await settled();
   const second = watch(writer.writeRows([row(1, { atMs: 2 })]));
-  store.refuses = ({ rows }) => rows.some(({ id, ...rest }) => id === 'tag-1' && 'keyMs' in rest && rest.keyMs === 1);
+  store.refuses = ({ rows }) =>
+    rows.some(({ id, ...rest }) => id === 'tag-1' && 'eventTimeMs' in rest && rest.eventTimeMs === 1);
   release();
   await settled();
   assert.deepEqual([first.now, second.now], ['kept', 'open']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeptRow } from '../../src/core/item.ts';
 import type { Topic } from '../../src/model/topics.ts';
-import { T0 } from '../support/shard_bench.ts';
+import { T0 } from '../support/shard_harness.ts';
 import { fenceAround, metres, RunningShards, type Told, trackable } from './running_shards.ts';
 
 test('kept resolves when the rows of all that came before it are kept, however many batches that takes', async (t) => {
@@ -96,7 +96,7 @@ test('Overdue exits of a restart still wait for their time when a worker dies me
     kind: 'provider',
     id: 'tag',
     receivedMs: T0,
-    keyMs: T0,
+    eventTimeMs: T0,
     location: text,
     memberships: [['fence', T0]],
   };

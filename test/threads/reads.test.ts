@@ -43,7 +43,7 @@ test('A read sees what came before it while objects move between shards', async 
   }
 });
 
-test('A provider keeps its order key, memberships and timers when it moves to another shard', async () => {
+test('A provider keeps its event time, memberships and timers when it moves to another shard', async () => {
   const start = running.second;
   const ids = ['a', 'b', 'c', 'd', 'e'];
   running.tell(fenceAround('slow', [1000, 0], 20, { exit_delay: 60_000 }));

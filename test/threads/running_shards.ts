@@ -1,9 +1,9 @@
 import type { KeptRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
-import type { ZoneMove } from '../../src/core/zone/take_along.ts';
+import type { ZoneMove } from '../../src/core/zone/following.ts';
 import { newCounts } from '../../src/counts.ts';
 import { Batch } from '../../src/fanout/batch.ts';
-import type { EventBlock } from '../../src/model/event_block.ts';
+import type { EventBatch } from '../../src/model/event_batch.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { Topic } from '../../src/model/topics.ts';
 import { OutcomeDispatcher } from '../../src/outcome_dispatcher.ts';
@@ -12,7 +12,7 @@ import { type EntityTelling, Shards } from '../../src/shards/shards.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
 import type { LaneItem } from '../../workers/location_protocol.ts';
-import { T0, VARIANTS } from '../support/shard_bench.ts';
+import { T0, VARIANTS } from '../support/shard_harness.ts';
 
 /** An event as a test looks at it. */
 export type Told = Readonly<Record<string, unknown>> & { readonly topic: Topic };
@@ -155,7 +155,7 @@ export class RunningShards {
     await Promise.all([this.shards.close(), this.collisions.close()]);
   }
 
-  #publish(blocks: readonly EventBlock[]): void {
+  #publish(blocks: readonly EventBatch[]): void {
     for (const { variant, bytes, ends } of blocks) {
       const topic = VARIANTS.find(({ id }) => id === variant)?.topic ?? 'location_updates';
       for (const text of new Batch(bytes, ends).texts) this.events.push({ ...JSON.parse(text), topic });

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { checkZonePlace } from '../../auth/admitted.ts';
-import { feature } from '../../core/location/text.ts';
+import { feature } from '../../core/zone/view.ts';
 import { idKey } from '../../model/id.ts';
 import { SimpleTransform, Zone } from '../../model/zone.ts';
 import { found } from '../found.ts';

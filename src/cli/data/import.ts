@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openShapeChecks } from '../../../wasm/shape_checks.ts';
+import { openShapeChecks } from '../../fence_index/shape_checks.ts';
 import { SqliteStore } from '../../store/sqlite.ts';
 import { reasonOf } from '../../store/start_errors.ts';
 import { CommandError } from '../command_error.ts';

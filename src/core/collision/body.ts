@@ -1,7 +1,8 @@
 // hot: run for each motion, see bench/kernel/collisions.bench.ts
+
+import { toEcef } from '../geo/ecef.ts';
 import type { Moved } from '../motion/motion.ts';
 import type { Contact } from './contact.ts';
-import { toSpace } from './earth.ts';
 import type { Celled } from './grid.ts';
 
 /** A trackable that takes part in collisions, where it was last. */
@@ -49,7 +50,7 @@ export function newBody(motion: Moved): Body {
 
 /** Finds the place of a motion. The memory of `reuse`, the body's last ring, is used again where it fits. */
 export function locate(motion: Moved, reuse: Float64Array | undefined, out: Site): void {
-  toSpace(motion.lon, motion.lat, out.space, 0);
+  toEcef(motion.lon, motion.lat, out.space, 0);
   const { ring } = motion;
   out.ring = undefined;
   out.reachMetres = motion.radiusMetres;
@@ -58,7 +59,7 @@ export function locate(motion: Moved, reuse: Float64Array | undefined, out: Site
   const space = reuse?.length === 3 * points ? reuse : new Float64Array(3 * points);
   let reachSquared = 0;
   for (let i = 0; i < points; i++) {
-    toSpace(ring[2 * i]!, ring[2 * i + 1]!, space, 3 * i);
+    toEcef(ring[2 * i]!, ring[2 * i + 1]!, space, 3 * i);
     const dx = space[3 * i]! - out.space[0]!;
     const dy = space[3 * i + 1]! - out.space[1]!;
     const dz = space[3 * i + 2]! - out.space[2]!;

@@ -1,4 +1,4 @@
-import type { Scheduled } from '../deadlines/heap.ts';
+import type { Scheduled } from '../deadline_heap.ts';
 import type { Body } from './body.ts';
 
 /**

@@ -2,9 +2,8 @@ import type { Motion, Moved } from '../motion/motion.ts';
 import type { Body } from './body.ts';
 import { type Contact, dueMs, holdingOf, join, type Lease, newContact, observe } from './contact.ts';
 import { areaOf, mayCollide } from './pairing.ts';
-import { putAt } from './presence.ts';
 import { type CollisionRow, motionsOf } from './row.ts';
-import type { CollisionState } from './state.ts';
+import { type CollisionState, putAt } from './state.ts';
 
 /**
  * What one stage takes over from another, which has ended with its hub or with its worker alone.
@@ -91,9 +90,9 @@ function moverOf(a: Body, b: Body): Body {
 
 /** A trackable as it is now, at a later place than the one of its row: that was lost. */
 function at(motion: Moved, place: Moved): Moved {
-  const { receivedMs, keyMs, lon, lat, z, elevationRef, levelMetres, floor } = place;
+  const { receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor } = place;
   const ring = motion.ring && (place.ring ?? motion.ring);
-  return { ...motion, receivedMs, keyMs, lon, lat, z, elevationRef, levelMetres, floor, ring };
+  return { ...motion, receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor, ring };
 }
 
 function holdOf(contact: Contact, nowMs: number): Lease {

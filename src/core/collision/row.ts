@@ -16,7 +16,7 @@ export type CollisionRow =
       /** The ids of both, the smaller first, as a JSON array. */
       readonly id: string;
       readonly gone?: false;
-      /** Order key of the location that began it, milliseconds since 1970. */
+      /** Event time of the location that began it, milliseconds since 1970. */
       readonly startMs: number;
       /** JSON array of the last motion of each. */
       readonly bodies: string;

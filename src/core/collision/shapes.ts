@@ -1,6 +1,8 @@
 // hot: run for each pair of neighbours, see bench/kernel/collisions.bench.ts
+
+import { groundMetres } from '../geo/ecef.ts';
+import { fromPlane, ontoPlane, type TangentPlane, tangentPlaneAt } from '../geo/tangent_plane.ts';
 import type { Body } from './body.ts';
-import { fromPlane, groundMetres, ontoPlane, type TangentPlane, tangentPlaneAt } from './earth.ts';
 import { TOUCH_METRES } from './grid.ts';
 import { contains, crossings, edgeMetres, ringGapMetres, vertexMetres, widest } from './rings.ts';
 

@@ -10,17 +10,16 @@
 import type { CollisionEvent } from '../../model/events.ts';
 import { NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
 import type { EventText, Variant } from '../../model/topics.ts';
-import type { ZoneLookup } from '../location/text.ts';
 import type { Gone, Motion, Moved } from '../motion/motion.ts';
+import type { ZoneLookup } from '../zone/zone_table.ts';
 import type { Body } from './body.ts';
 import { type Contact, dueMs, holdingOf, join, newContact, observe, otherOf, part, releaseMs } from './contact.ts';
 import { collisionTexts } from './event_text.ts';
 import { collect, startSearch } from './grid.ts';
 import { areaOf, mayCollide } from './pairing.ts';
-import { putAt, takeAway } from './presence.ts';
 import { type Restoration, restore } from './restore.ts';
 import { type CollisionRow, goneRowOf, rowOf } from './row.ts';
-import { type CollisionState, newCollisionState, refreshRenderings } from './state.ts';
+import { type CollisionState, newCollisionState, putAt, refreshRenderings, takeAway } from './state.ts';
 
 export interface CollisionOptions {
   /** Makes the id of an event. */
@@ -136,7 +135,7 @@ function onGone(run: Run, { id, receivedMs }: Gone): void {
 /** Brings the collisions that the body is in up to date, and marks the others as seen. */
 function reassess(run: Run, body: Body, search: number): void {
   const { contacts } = body;
-  const { keyMs, receivedMs } = body.motion;
+  const { eventTimeMs, receivedMs } = body.motion;
   let index = 0;
   while (index < contacts.length) {
     const contact = contacts[index]!;
@@ -144,7 +143,7 @@ function reassess(run: Run, body: Body, search: number): void {
     other.seenIn = search;
     contact.mover = body;
     if (!mayCollide(body, other)) {
-      end(run, contact, body, keyMs);
+      end(run, contact, body, eventTimeMs);
       continue;
     }
     const holding = holdingOf(body, other);
@@ -152,7 +151,7 @@ function reassess(run: Run, body: Body, search: number): void {
     if (other.isHeardOf) contact.heldMs = 0;
     const endMs = dueMs(contact);
     if (endMs <= receivedMs) {
-      end(run, contact, body, keyMs);
+      end(run, contact, body, eventTimeMs);
       continue;
     }
     run.state.deadlines.push(endMs, contact);
@@ -160,7 +159,7 @@ function reassess(run: Run, body: Body, search: number): void {
     // By its places alone it has ended: whether it has, the other one or the time will tell.
     if (releaseMs(contact.hold) <= receivedMs) continue;
     run.colliding++;
-    announce(run, contact, 'colliding', keyMs);
+    announce(run, contact, 'colliding', eventTimeMs);
   }
 }
 
@@ -176,7 +175,7 @@ function meet(run: Run, body: Body): void {
 
 function start(run: Run, mover: Body, other: Body): void {
   const [a, b] = mover.motion.id < other.motion.id ? [mover, other] : [other, mover];
-  const contact = newContact({ a, b, startMs: mover.motion.keyMs, mover });
+  const contact = newContact({ a, b, startMs: mover.motion.eventTimeMs, mover });
   join(contact);
   run.state.contacts++;
   run.met.push(contact);

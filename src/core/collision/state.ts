@@ -1,14 +1,15 @@
 import { NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
 import type { Variant } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
-import { DeadlineHeap } from '../deadlines/heap.ts';
-import type { ZoneLookup } from '../location/text.ts';
+import { DeadlineHeap } from '../deadline_heap.ts';
+import type { Moved } from '../motion/motion.ts';
 import { wantedVariant } from '../wanted.ts';
 import { viewTransform } from '../zone/view.ts';
-import type { Body } from './body.ts';
+import type { ZoneLookup } from '../zone/zone_table.ts';
+import { type Body, locate, newBody, newSite } from './body.ts';
 import type { Contact } from './contact.ts';
 import type { Rendering } from './event_text.ts';
-import { type Grid, newGrid } from './grid.ts';
+import { type Grid, move, newGrid, putIn, takeOut } from './grid.ts';
 
 /** All that the collision stage knows. */
 export interface CollisionState {
@@ -57,4 +58,33 @@ export function refreshRenderings(
   }));
   state.zones = found;
   state.epoch++;
+}
+
+const SITE = newSite();
+
+/** Puts a trackable where its motion says, known before or not. */
+export function putAt(state: CollisionState, motion: Moved): Body {
+  const known = state.bodies.get(motion.id);
+  const body = known ?? newBody(motion);
+  locate(motion, body.ring, SITE);
+  body.motion = motion;
+  body.ring = SITE.ring;
+  if (body.texts.length > 0) body.texts = [];
+  if (known === undefined) appear(state, body);
+  else move(state.grid, body, SITE.space, SITE.reachMetres);
+  return body;
+}
+
+function appear(state: CollisionState, body: Body): void {
+  body.x = SITE.space[0]!;
+  body.y = SITE.space[1]!;
+  body.z = SITE.space[2]!;
+  body.reachMetres = SITE.reachMetres;
+  state.bodies.set(body.motion.id, body);
+  putIn(state.grid, body);
+}
+
+/** Takes a trackable away, if it is there. */
+export function takeAway(state: CollisionState, body: Body): void {
+  if (state.bodies.delete(body.motion.id)) takeOut(state.grid, body);
 }

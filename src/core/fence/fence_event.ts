@@ -1,10 +1,10 @@
 import type { KeptFence } from '../../model/fence.ts';
 import { formatTime } from '../../model/time.ts';
 import type { FilterFields, View } from '../../model/topics.ts';
-import { feature, featureCollection, type ZoneLookup } from '../location/text.ts';
+import { roundDegrees, roundMetres } from '../geo/rounding.ts';
 import type { FenceState, FenceTexts } from '../state.ts';
-import { roundDegrees, roundMetres } from '../zone/round.ts';
-import { pointInPlane, polygonInPlane, viewTransform } from '../zone/view.ts';
+import { feature, featureCollection, pointInPlane, polygonInPlane, viewTransform } from '../zone/view.ts';
+import type { ZoneLookup } from '../zone/zone_table.ts';
 import { localPlane } from './fence_plane.ts';
 
 /** An entry or exit, as the machines decide it. */

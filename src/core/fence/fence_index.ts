@@ -1,5 +1,5 @@
 /**
- * Where fences are: the one question that the core asks of geometry. wasm/fence_index.ts answers it with H3 and GEOS,
+ * Where fences are: the one question that the core asks of geometry. src/fence_index/fence_index.ts answers it with H3 and GEOS,
  * test/support/reference_fence_index.ts by brute force; both pass the same contract suite.
  *
  * Regions are in EPSG:4326. Polygon edges are straight in longitude and latitude; a region given in a zone's plane

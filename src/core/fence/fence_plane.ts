@@ -1,7 +1,7 @@
 import type { KeptFence } from '../../model/fence.ts';
 import { isUnset } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
-import type { PlaneTransform } from '../zone/transform.ts';
+import type { PlaneTransform } from '../geo/crs.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 
 /**

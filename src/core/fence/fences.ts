@@ -1,7 +1,7 @@
 import type { KeptFence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
+import { projection } from '../geo/crs.ts';
 import type { FenceState, ShardState, Tracked } from '../state.ts';
-import { projection } from '../zone/crs.ts';
 import type { FenceIndex, Region } from './fence_index.ts';
 import { localPlane } from './fence_plane.ts';
 import { withKeptRegion } from './kept_region.ts';

@@ -28,7 +28,7 @@ import type { Timing } from './timing.ts';
  *   inside     timer      undefined                                                                   -> exit
  *
  * A timer that is set to now fires with the observation that sets it. Timers run on the time of receipt; an entry
- * carries the order key of the first inside observation, an exit that of its observation or the deadline itself.
+ * carries the event time of the first inside observation, an exit that of its observation or the deadline itself.
  *
  * A timer is kept as when it began, and its deadline follows from the timing that applies now. So when that changes,
  * without an observation, `retimed` finds the deadlines that it would have led to.
@@ -36,7 +36,7 @@ import type { Timing } from './timing.ts';
 export type Membership =
   | {
       readonly at: 'entering';
-      /** Order key of the first inside observation of this visit. */
+      /** Event time of the first inside observation of this visit. */
       readonly sinceMs: number;
       /** When the timers began, and when they are over. */
       readonly toleranceFromMs: number;
@@ -49,7 +49,7 @@ export type Membership =
       readonly area: 'in' | 'tolerance' | 'out';
       readonly entryMs: number;
       /** When the fence timeout is over, unless the object is heard of before. */
-      readonly silenceAtMs: number;
+      readonly timeoutAtMs: number;
       readonly toleranceFromMs: number;
       readonly toleranceAtMs: number;
       readonly delayFromMs: number;
@@ -63,19 +63,19 @@ export type Area = 'deep' | 'band' | 'tolerance' | 'out';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** The membership after an observation received at `nowMs` with order key `keyMs`. */
+/** The membership after an observation received at `nowMs` with event time `eventTimeMs`. */
 // hot
 export function observe(
   membership: Membership | undefined,
-  seen: { readonly area: Area; readonly timing: Timing; readonly nowMs: number; readonly keyMs: number },
+  seen: { readonly area: Area; readonly timing: Timing; readonly nowMs: number; readonly eventTimeMs: number },
 ): Membership | undefined {
-  const { area, timing, nowMs, keyMs } = seen;
+  const { area, timing, nowMs, eventTimeMs } = seen;
   if (membership?.at === 'inside') {
     const next = stay(membership, area, timing, nowMs);
     return Math.min(next.toleranceAtMs, next.delayAtMs) <= nowMs ? undefined : next;
   }
   if (area !== 'deep' && area !== 'band') return undefined;
-  const next = enter(membership, area, timing, { seenMs: nowMs, keyMs });
+  const next = enter(membership, area, timing, { seenMs: nowMs, eventTimeMs });
   return deadlineMs(next) <= nowMs ? entered(next.sinceMs, nowMs + timing.fenceTimeoutMs) : next;
 }
 
@@ -92,7 +92,7 @@ export function retimed(
   const due = (atMs: number, beforeMs: number): number => (atMs === beforeMs ? atMs : Math.max(atMs, nowMs));
   if (membership.at === 'entering') {
     if (area !== 'deep' && area !== 'band') return undefined;
-    const next = enter(membership, area, timing, { seenMs, keyMs: membership.sinceMs });
+    const next = enter(membership, area, timing, { seenMs, eventTimeMs: membership.sinceMs });
     const toleranceAtMs = due(next.toleranceAtMs, membership.toleranceAtMs);
     return { ...next, toleranceAtMs, delayAtMs: due(next.delayAtMs, membership.delayAtMs) };
   }
@@ -101,7 +101,7 @@ export function retimed(
   const isHurried = timing.toleranceTimeoutSet || next.area !== 'out' || next.toleranceFromMs < next.delayFromMs;
   return {
     ...next,
-    silenceAtMs: due(next.silenceAtMs, membership.silenceAtMs),
+    timeoutAtMs: due(next.timeoutAtMs, membership.timeoutAtMs),
     toleranceFromMs: isHurried ? next.toleranceFromMs : NEVER,
     toleranceAtMs: isHurried ? due(next.toleranceAtMs, membership.toleranceAtMs) : NEVER,
     delayAtMs: due(next.delayAtMs, membership.delayAtMs),
@@ -112,7 +112,7 @@ function enter(
   before: Entering | undefined,
   area: 'deep' | 'band',
   timing: Timing,
-  { seenMs, keyMs }: { readonly seenMs: number; readonly keyMs: number },
+  { seenMs, eventTimeMs }: { readonly seenMs: number; readonly eventTimeMs: number },
 ): Entering {
   let toleranceFromMs = before?.toleranceFromMs ?? NEVER;
   let delayFromMs = NEVER;
@@ -120,7 +120,7 @@ function enter(
   else toleranceFromMs = running(toleranceFromMs, seenMs);
   return {
     at: 'entering',
-    sinceMs: before?.sinceMs ?? keyMs,
+    sinceMs: before?.sinceMs ?? eventTimeMs,
     toleranceFromMs,
     toleranceAtMs: toleranceFromMs + timing.entryToleranceTimeoutMs,
     delayFromMs,
@@ -129,13 +129,13 @@ function enter(
 }
 
 function stay(member: Inside, area: Area, timing: Timing, seenMs: number): Inside {
-  const silenceAtMs = seenMs + timing.fenceTimeoutMs;
+  const timeoutAtMs = seenMs + timing.fenceTimeoutMs;
   let { toleranceFromMs, delayFromMs } = member;
   switch (area) {
     case 'deep':
     case 'band':
-      if (member.area === 'in' && member.silenceAtMs === silenceAtMs) return member;
-      return entered(member.entryMs, silenceAtMs);
+      if (member.area === 'in' && member.timeoutAtMs === timeoutAtMs) return member;
+      return entered(member.entryMs, timeoutAtMs);
     case 'tolerance':
       toleranceFromMs = running(toleranceFromMs, seenMs);
       delayFromMs = NEVER;
@@ -149,7 +149,7 @@ function stay(member: Inside, area: Area, timing: Timing, seenMs: number): Insid
     at: 'inside',
     area: area === 'tolerance' ? 'tolerance' : 'out',
     entryMs: member.entryMs,
-    silenceAtMs,
+    timeoutAtMs,
     toleranceFromMs,
     toleranceAtMs: toleranceFromMs + timing.toleranceTimeoutMs,
     delayFromMs,
@@ -163,7 +163,7 @@ export function deadlineMs(membership: Membership): number {
     case 'entering':
       return Math.min(membership.toleranceAtMs, membership.delayAtMs);
     case 'inside':
-      return Math.min(membership.silenceAtMs, membership.toleranceAtMs, membership.delayAtMs);
+      return Math.min(membership.timeoutAtMs, membership.toleranceAtMs, membership.delayAtMs);
   }
 }
 
@@ -181,16 +181,16 @@ export function expire(membership: Membership, seenMs: number, fenceTimeoutMs: n
 }
 
 /** A member that was inside before a restart: only its fence timeout goes on. */
-export function restored(entryMs: number, silenceAtMs: number): Membership {
-  return entered(entryMs, silenceAtMs);
+export function restored(entryMs: number, timeoutAtMs: number): Membership {
+  return entered(entryMs, timeoutAtMs);
 }
 
-function entered(entryMs: number, silenceAtMs: number): Inside {
+function entered(entryMs: number, timeoutAtMs: number): Inside {
   return {
     at: 'inside',
     area: 'in',
     entryMs,
-    silenceAtMs,
+    timeoutAtMs,
     toleranceFromMs: NEVER,
     toleranceAtMs: NEVER,
     delayFromMs: NEVER,

@@ -7,9 +7,9 @@ import { type Height, verticalDepthMetres, verticalGapMetres } from './vertical.
 /** An object as a fence sees it. */
 export interface Seen extends Height {
   readonly footprint: Footprint;
-  /** Time of receipt, and order key. */
+  /** Time of receipt, and event time. */
   readonly nowMs: number;
-  readonly keyMs: number;
+  readonly eventTimeMs: number;
   readonly timing: TimingChain;
 }
 
@@ -36,8 +36,8 @@ export function observeFences(
   object: Tracked,
   seen: Seen,
 ): Crossing[] | undefined {
-  const { nowMs, keyMs } = seen;
-  object.holdMs = 0;
+  const { nowMs, eventTimeMs } = seen;
+  object.suppressUntilMs = 0;
   object.nearby = index.near(object.nearby, seen.footprint);
   const { met } = state;
   const mark = nextMark(state);
@@ -50,10 +50,10 @@ export function observeFences(
     const { fence, membership } = member;
     met[fence.slot] = mark;
     const timing = timingIn(fence, seen.timing);
-    const next = observe(membership, { area: areaOf(index, fence, seen, timing), timing, nowMs, keyMs });
+    const next = observe(membership, { area: areaOf(index, fence, seen, timing), timing, nowMs, eventTimeMs });
     if (next === undefined) {
       fence.occupants.delete(object);
-      if (membership.at === 'inside') exits = add(exits, exitOf(fence, membership.entryMs, keyMs));
+      if (membership.at === 'inside') exits = add(exits, exitOf(fence, membership.entryMs, eventTimeMs));
       continue;
     }
     if (membership.at === 'entering' && next.at === 'inside') entries = add(entries, entryOf(fence, next.entryMs));
@@ -71,7 +71,7 @@ export function observeFences(
     if (!index.touches(slot, seen.footprint)) continue;
     const timing = timingIn(fence, seen.timing);
     const area = timing.entryToleranceMetres === 0 ? 'deep' : insideArea(index, fence, seen, timing);
-    const membership = observe(undefined, { area, timing, nowMs, keyMs });
+    const membership = observe(undefined, { area, timing, nowMs, eventTimeMs });
     if (membership === undefined) continue;
     fence.occupants.add(object);
     members.push({ fence, membership, seenMs: nowMs });
@@ -87,7 +87,7 @@ export function observeChangedFences(
   fences: readonly FenceState[],
   seen: Seen,
 ): Crossing[] | undefined {
-  const { nowMs, keyMs } = seen;
+  const { nowMs, eventTimeMs } = seen;
   let exits: Crossing[] | undefined;
   let entries: Crossing[] | undefined;
   for (const fence of fences) {
@@ -95,12 +95,12 @@ export function observeChangedFences(
     const area = areaOf(index, fence, seen, timing);
     const at = fence.occupants.has(object) ? object.members.findIndex((member) => member.fence === fence) : -1;
     const before = object.members[at]?.membership;
-    const next = observe(before, { area, timing, nowMs, keyMs });
+    const next = observe(before, { area, timing, nowMs, eventTimeMs });
     if (next === undefined) {
       if (before === undefined) continue;
       object.members.splice(at, 1);
       fence.occupants.delete(object);
-      if (before.at === 'inside') exits = add(exits, exitOf(fence, before.entryMs, keyMs));
+      if (before.at === 'inside') exits = add(exits, exitOf(fence, before.entryMs, eventTimeMs));
       continue;
     }
     if (before === undefined) object.members.push({ fence, membership: next, seenMs: nowMs });

@@ -1,10 +1,9 @@
 import type { Fence } from '../../model/fence.ts';
+import type { ToWgs84 } from '../geo/crs.ts';
+import { densifyRings } from '../geo/densify.ts';
+import { wrapLongitude } from '../geo/longitude.ts';
+import { alignHoles, flatRing, reversed, signedArea } from '../geo/rings.ts';
 import type { Region } from './fence_index.ts';
-import { densifyRings } from './region_densify.ts';
-import { alignHoles, flatRing, reversed, signedArea, wrapLongitude } from './region_rings.ts';
-
-/** From the plane of a region to longitude and latitude. */
-export type ToWgs84 = (x: number, y: number, out: [number, number]) => void;
 
 /**
  * The place of a fence on the earth. `toWgs84` converts from the plane that the region is given in; undefined for a

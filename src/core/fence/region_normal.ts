@@ -1,6 +1,6 @@
 import type { Fence } from '../../model/fence.ts';
 import type { Polygon } from '../../model/geojson.ts';
-import { flatRing, isClosed, signedArea } from './region_rings.ts';
+import { flatRing, isClosed, signedArea } from '../geo/rings.ts';
 
 type Ring = Polygon['coordinates'][number];
 

@@ -1,5 +1,5 @@
-import { metresPerLatitude, metresPerLongitude } from './region_metric.ts';
-import { wrapLongitude } from './region_rings.ts';
+import { metresPerLatitude, metresPerLongitude } from '../geo/ellipsoid.ts';
+import { edgeTurn, wrapLongitude } from '../geo/longitude.ts';
 
 type Ring = number[][];
 
@@ -66,9 +66,8 @@ function between(from: readonly number[], to: readonly number[], share: number, 
   return position;
 }
 
-/** Difference of longitudes: an edge longer than 180° crosses the antimeridian, unless it goes around the world. */
+/** Degrees of longitude from one position to the next. */
 function eastward([lon1 = 0, lat1 = 0]: readonly number[], [lon2 = 0, lat2 = 0]: readonly number[]): number {
   const step = lon2 - lon1;
-  if (Math.abs(step) <= 180 || (step % 360 === 0 && lat1 === lat2)) return step;
-  return step - 360 * Math.round(step / 360);
+  return step - edgeTurn(step, lat1 === lat2);
 }

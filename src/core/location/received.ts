@@ -1,14 +1,14 @@
 import type { AcceptedLocation } from './accepted.ts';
-import { LocationRecord, newRecordRoom, type RecordRoom, recordBytesMax, writeRecord } from './record.ts';
+import { LocationRecord, type NewRecordBuffer, type RecordBuffer, recordBytesMax, writeRecord } from './record.ts';
 
 /** A location as an item of a batch: where its record lies, which is good until the step is over. */
 export class ReceivedLocation extends LocationRecord {
   readonly kind = 'location';
-  /** What the record names by places: sources and projections. */
+  /** What the record names by index: sources and projections. */
   readonly names: readonly string[];
 
-  constructor(room: RecordRoom, at: number, names: readonly string[]) {
-    super(room, at);
+  constructor(buffer: RecordBuffer, at: number, names: readonly string[]) {
+    super(buffer, at);
     this.names = names;
   }
 
@@ -17,22 +17,22 @@ export class ReceivedLocation extends LocationRecord {
   }
 
   get source(): string {
-    return this.names[this.sourcePlace] as string;
+    return this.names[this.sourceIndex] as string;
   }
 
   get crs(): string {
-    return this.names[this.crsPlace] as string;
+    return this.names[this.crsIndex] as string;
   }
 
   /** The bytes of the record, not copied. */
   get bytes(): Uint8Array {
-    return this.room.bytes.subarray(this.at, this.at + this.recordBytes);
+    return this.buffer.bytes.subarray(this.at, this.at + this.recordBytes);
   }
 
-  /** Copies the record to another place. */
+  /** Copies the record elsewhere. */
   // hot
-  copyTo(room: RecordRoom, at: number): void {
-    this.room.bytes.copy(room.bytes, at, this.at, this.at + this.recordBytes);
+  copyTo(buffer: RecordBuffer, at: number): void {
+    this.buffer.bytes.copy(buffer.bytes, at, this.at, this.at + this.recordBytes);
   }
 }
 
@@ -43,9 +43,10 @@ export interface ItemStamp {
   readonly generatedMs: number;
 }
 
-/** A location as an item, with a record of its own. */
-export function received(location: AcceptedLocation, { seq, receivedMs, generatedMs }: ItemStamp): ReceivedLocation {
-  const room = newRecordRoom(recordBytesMax(location));
-  writeRecord(room, 0, location, { seq, receivedMs, generatedMs, source: 0, crs: 1 });
-  return new ReceivedLocation(room, 0, [location.source, location.crs]);
+/** A location as an item, with a record in a buffer of its own. */
+export function received(location: AcceptedLocation, stamp: ItemStamp, newBuffer: NewRecordBuffer): ReceivedLocation {
+  const { seq, receivedMs, generatedMs } = stamp;
+  const buffer = newBuffer(recordBytesMax(location));
+  writeRecord(buffer, 0, location, { seq, receivedMs, generatedMs, source: 0, crs: 1 });
+  return new ReceivedLocation(buffer, 0, [location.source, location.crs]);
 }

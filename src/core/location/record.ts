@@ -2,13 +2,13 @@ import { type ElevationRef, PROVIDER_TYPES, type ProviderType } from '../../mode
 import type { AcceptedLocation } from './accepted.ts';
 
 /**
- * A location as bytes: from where it comes in to where it is replaced by the next one, it is copied and never made anew.
+ * A location as bytes: from its arrival until the next one replaces it, it is copied and never made anew.
  *
  * A record, little-endian, at any offset:
  *
  *     0  u32 bytes of the record       4  u32 bytes of the provider's id
- *     8  u16 source and 10 u16 crs, as places in a list of names beside the record
- *    12  u8  provider type, as its place in PROVIDER_TYPES
+ *     8  u16 source and 10 u16 crs, as indexes in a list of names beside the record
+ *    12  u8  provider type, as its index in PROVIDER_TYPES
  *    13  u8  flags
  *    16  f64 seq, receivedMs, generatedMs, x, y, z, accuracy, floor, speed, course; NaN for what was not sent
  *    96  the provider's id, then the text, in UTF-8
@@ -23,13 +23,24 @@ const [ASSOCIATED, NOT_ASSOCIATED, FROM_FLOOR, FROM_ELLIPSOID, ASCII_ID, ASCII_T
 ] as const;
 /** UTF-8 needs at most three bytes for a UTF-16 unit. */
 const UTF8_MAX = 3;
-const TYPE_PLACES = new Map(PROVIDER_TYPES.map((type, place) => [type, place]));
+const TYPE_INDEXES = new Map(PROVIDER_TYPES.map((type, index) => [type, index]));
 
 /** Memory that holds records. */
-export interface RecordRoom {
-  readonly bytes: Buffer;
+export interface RecordBuffer {
+  readonly bytes: TextBytes;
   /** Of the same bytes. */
   readonly view: DataView;
+}
+
+/** Makes a buffer of so many bytes: the core knows no platform, and is handed this one. */
+export type NewRecordBuffer = (length: number) => RecordBuffer;
+
+/** Bytes that a platform writes texts into, and reads them from, as quickly as it can. Node's Buffer is one. */
+export interface TextBytes extends Uint8Array {
+  /** Writes a text in UTF-8, and returns how many bytes it took. */
+  write(text: string, start: number): number;
+  toString(encoding?: 'latin1' | 'utf8', start?: number, end?: number): string;
+  copy(target: Uint8Array, targetStart: number, start: number, end: number): number;
 }
 
 /** What a record says besides the location. */
@@ -39,15 +50,9 @@ export interface RecordStamp {
   /** Milliseconds since 1970. */
   readonly receivedMs: number;
   readonly generatedMs: number;
-  /** Places of its source and crs in the list of names. */
+  /** Indexes of its source and crs in the list of names. */
   readonly source: number;
   readonly crs: number;
-}
-
-/** Makes room of so many bytes. */
-export function newRecordRoom(length: number): RecordRoom {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  return { bytes, view: new DataView(bytes.buffer) };
 }
 
 /** How many bytes the record of a location has at most. */
@@ -55,10 +60,15 @@ export function recordBytesMax({ provider_id: id, text }: AcceptedLocation): num
   return HEAD_BYTES + UTF8_MAX * (id.length + text.length);
 }
 
-/** Writes the record of a location, and returns where it ends. There must be room for recordBytesMax. */
+/** Writes the record of a location, and returns where it ends. The buffer must have recordBytesMax left. */
 // hot
-export function writeRecord(room: RecordRoom, start: number, location: AcceptedLocation, stamp: RecordStamp): number {
-  const { bytes, view } = room;
+export function writeRecord(
+  buffer: RecordBuffer,
+  start: number,
+  location: AcceptedLocation,
+  stamp: RecordStamp,
+): number {
+  const { bytes, view } = buffer;
   const { provider_id: id, text, coordinates, associated, elevation_ref: ref } = location;
   const idBytes = bytes.write(id, start + HEAD_BYTES);
   const textBytes = bytes.write(text, start + HEAD_BYTES + idBytes);
@@ -72,7 +82,7 @@ export function writeRecord(room: RecordRoom, start: number, location: AcceptedL
   view.setUint32(start + ID_SIZE, idBytes, true);
   view.setUint16(start + SOURCE, stamp.source, true);
   view.setUint16(start + CRS, stamp.crs, true);
-  view.setUint8(start + TYPE, TYPE_PLACES.get(location.provider_type) as number);
+  view.setUint8(start + TYPE, TYPE_INDEXES.get(location.provider_type) as number);
   view.setUint8(start + FLAGS, flags);
   view.setFloat64(start + SEQ, stamp.seq, true);
   view.setFloat64(start + RECEIVED, stamp.receivedMs, true);
@@ -89,99 +99,99 @@ export function writeRecord(room: RecordRoom, start: number, location: AcceptedL
 
 /** A record where it lies. Numbers that were not sent are NaN, else what was not sent is undefined. */
 export class LocationRecord {
-  protected room: RecordRoom;
+  protected buffer: RecordBuffer;
   protected at: number;
 
-  constructor(room: RecordRoom, at: number) {
-    this.room = room;
+  constructor(buffer: RecordBuffer, at: number) {
+    this.buffer = buffer;
     this.at = at;
   }
 
   get recordBytes(): number {
-    return this.room.view.getUint32(this.at + SIZE, true);
+    return this.buffer.view.getUint32(this.at + SIZE, true);
   }
 
   get seq(): number {
-    return number(this.room, this.at + SEQ);
+    return number(this.buffer, this.at + SEQ);
   }
 
   get receivedMs(): number {
-    return number(this.room, this.at + RECEIVED);
+    return number(this.buffer, this.at + RECEIVED);
   }
 
   get generatedMs(): number {
-    return number(this.room, this.at + GENERATED);
+    return number(this.buffer, this.at + GENERATED);
   }
 
   /** The position as it was sent. */
   get sentX(): number {
-    return number(this.room, this.at + X);
+    return number(this.buffer, this.at + X);
   }
 
   get sentY(): number {
-    return number(this.room, this.at + Y);
+    return number(this.buffer, this.at + Y);
   }
 
   get sentZ(): number {
-    return number(this.room, this.at + Z);
+    return number(this.buffer, this.at + Z);
   }
 
   get sentFloor(): number {
-    return number(this.room, this.at + FLOOR);
+    return number(this.buffer, this.at + FLOOR);
   }
 
   get sentSpeed(): number {
-    return number(this.room, this.at + SPEED);
+    return number(this.buffer, this.at + SPEED);
   }
 
   get sentCourse(): number {
-    return number(this.room, this.at + COURSE);
+    return number(this.buffer, this.at + COURSE);
   }
 
   get accuracy(): number | undefined {
-    return orUndefined(number(this.room, this.at + ACCURACY));
+    return orUndefined(number(this.buffer, this.at + ACCURACY));
   }
 
   get associated(): boolean | undefined {
-    const flags = flagsOf(this.room, this.at);
+    const flags = flagsOf(this.buffer, this.at);
     if ((flags & ASSOCIATED) !== 0) return true;
     return (flags & NOT_ASSOCIATED) !== 0 ? false : undefined;
   }
 
   get sentElevationRef(): ElevationRef | undefined {
-    const flags = flagsOf(this.room, this.at);
+    const flags = flagsOf(this.buffer, this.at);
     if ((flags & FROM_FLOOR) !== 0) return 'floor';
     return (flags & FROM_ELLIPSOID) !== 0 ? 'wgs84' : undefined;
   }
 
   /** Whether the text says when it was sent. */
   get hasSentTime(): boolean {
-    return (flagsOf(this.room, this.at) & SENT_TIME) !== 0;
+    return (flagsOf(this.buffer, this.at) & SENT_TIME) !== 0;
   }
 
   get providerType(): ProviderType {
-    return PROVIDER_TYPES[this.room.view.getUint8(this.at + TYPE)] as ProviderType;
+    return PROVIDER_TYPES[this.buffer.view.getUint8(this.at + TYPE)] as ProviderType;
   }
 
   /** Members of the location as JSON text: see AcceptedLocation. */
   get text(): string {
-    const start = this.at + HEAD_BYTES + idBytesOf(this.room, this.at);
-    return decoded(this.room, (flagsOf(this.room, this.at) & ASCII_TEXT) !== 0, start, this.at + this.recordBytes);
+    const start = this.at + HEAD_BYTES + idBytesOf(this.buffer, this.at);
+    return decoded(this.buffer, (flagsOf(this.buffer, this.at) & ASCII_TEXT) !== 0, start, this.at + this.recordBytes);
   }
 
   protected get recordedId(): string {
     const start = this.at + HEAD_BYTES;
-    const end = start + idBytesOf(this.room, this.at);
-    return decoded(this.room, (flagsOf(this.room, this.at) & ASCII_ID) !== 0, start, end);
+    const end = start + idBytesOf(this.buffer, this.at);
+    return decoded(this.buffer, (flagsOf(this.buffer, this.at) & ASCII_ID) !== 0, start, end);
   }
 
-  /** Source and crs as places in the list of names. */
-  protected get sourcePlace(): number {
-    return this.room.view.getUint16(this.at + SOURCE, true);
+  /** Source and crs as indexes in the list of names. */
+  protected get sourceIndex(): number {
+    return this.buffer.view.getUint16(this.at + SOURCE, true);
   }
 
-  protected get crsPlace(): number {
-    return this.room.view.getUint16(this.at + CRS, true);
+  protected get crsIndex(): number {
+    return this.buffer.view.getUint16(this.at + CRS, true);
   }
 }
 
@@ -190,18 +200,18 @@ export function orUndefined(value: number): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }
 
-function number({ view }: RecordRoom, at: number): number {
+function number({ view }: RecordBuffer, at: number): number {
   return view.getFloat64(at, true);
 }
 
-function flagsOf({ view }: RecordRoom, at: number): number {
+function flagsOf({ view }: RecordBuffer, at: number): number {
   return view.getUint8(at + FLAGS);
 }
 
-function idBytesOf({ view }: RecordRoom, at: number): number {
+function idBytesOf({ view }: RecordBuffer, at: number): number {
   return view.getUint32(at + ID_SIZE, true);
 }
 
-function decoded({ bytes }: RecordRoom, isAscii: boolean, start: number, end: number): string {
+function decoded({ bytes }: RecordBuffer, isAscii: boolean, start: number, end: number): string {
   return bytes.toString(isAscii ? 'latin1' : 'utf8', start, end);
 }

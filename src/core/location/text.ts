@@ -1,31 +1,28 @@
 import { formatTime } from '../../model/time.ts';
 import type { View } from '../../model/topics.ts';
-import type { Zone } from '../../model/zone.ts';
-import type { PlaneTransform } from '../zone/transform.ts';
-import { viewTransform, writeInPlane } from '../zone/view.ts';
+import type { PlaneTransform } from '../geo/crs.ts';
+import { feature, viewTransform, writeInPlane } from '../zone/view.ts';
+import type { ZoneLookup } from '../zone/zone_table.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
-import type { Place } from './place.ts';
+import type { Fix } from './fix.ts';
 
 const scratch: [number, number] = [0, 0];
 const POSITION_END = ']},';
 const TRACKABLES = ',"trackables":';
 const SENT_TIME = ',"timestamp_sent":"';
 
-/** Finds a zone by its id or foreign id. */
-export type ZoneLookup = (idOrForeignId: string) => Zone | undefined;
-
 /**
- * How a place is to be shown: as it is, in the plane of a projection or zone, or (undefined) not at all. Its own zone is
+ * How a fix is to be shown: as it is, in the plane of a projection or zone, or (undefined) not at all. Its own zone is
  * the one that its source names now: it may have changed since, or be gone.
  */
-export function planeOf(place: Place, view: View, zones: ZoneLookup): PlaneTransform | 'wgs84' | undefined {
-  return viewTransform(view, view.crs === 'local' ? zones(place.source) : undefined, zones);
+export function planeOf(fix: Fix, view: View, zones: ZoneLookup): PlaneTransform | 'wgs84' | undefined {
+  return viewTransform(view, view.crs === 'local' ? zones(fix.source) : undefined, zones);
 }
 
 /** JSON text of the location in EPSG:4326. Not kept: it is longer than everything that it is made of. */
 // hot
-export function locationText(place: Place, shared = membersText(place)): string {
-  return `{"position":${pointText(place.lon, place.lat, place.z)},${shared},"crs":"EPSG:4326"}`;
+export function locationText(fix: Fix, shared = membersText(fix)): string {
+  return `{"position":${pointText(fix.lon, fix.lat, fix.z)},${shared},"crs":"EPSG:4326"}`;
 }
 
 /**
@@ -46,36 +43,31 @@ export function membersIn(text: string, value: object): string | undefined {
  * asks for several views may have what they share made once.
  */
 // hot
-export function locationIn(
-  place: Place,
-  view: View,
-  zones: ZoneLookup,
-  shared = membersText(place),
-): string | undefined {
-  const plane = planeOf(place, view, zones);
+export function locationIn(fix: Fix, view: View, zones: ZoneLookup, shared = membersText(fix)): string | undefined {
+  const plane = planeOf(fix, view, zones);
   if (plane === undefined) return undefined;
-  if (plane === 'wgs84' && view.geojson !== true) return locationText(place, shared);
-  const position = plane === 'wgs84' ? pointText(place.lon, place.lat, place.z) : textIn(place, plane);
+  if (plane === 'wgs84' && view.geojson !== true) return locationText(fix, shared);
+  const position = plane === 'wgs84' ? pointText(fix.lon, fix.lat, fix.z) : textIn(fix, plane);
   if (position === undefined) return undefined;
   const members = `${shared},"crs":${JSON.stringify(view.crs)}}`;
   return view.geojson === true ? feature(position, `{${members}`) : `{"position":${position},${members}`;
 }
 
-/** GeoJSON position of a place in EPSG:4326: longitude, latitude, and the height where it has one. */
-export function positionOf({ lon, lat, z }: Place): number[] {
+/** GeoJSON position of a fix in EPSG:4326: longitude, latitude, and the height where it has one. */
+export function positionOf({ lon, lat, z }: Fix): number[] {
   return z === undefined ? [lon, lat] : [lon, lat, z];
 }
 
 /** What a location says beside its position and crs, without braces: what was sent, and what the hub has filled in. */
-export function membersText(place: Place): string {
-  return filledIn(place, place.text);
+export function membersText(fix: Fix): string {
+  return filledIn(fix, fix.text);
 }
 
 /** The same as the hub publishes it: with the time at which the hub sends it, given by sentTimeText. */
 // hot
-export function publishedMembersText(place: Place, sentTime: string): string {
-  const { text } = place;
-  return filledIn(place, (place.hasSentTime ? withoutSentTime(text) : text) + sentTime);
+export function publishedMembersText(fix: Fix, sentTime: string): string {
+  const { text } = fix;
+  return filledIn(fix, (fix.hasSentTime ? withoutSentTime(text) : text) + sentTime);
 }
 
 /** The time at which the hub sends what it publishes, as a member that stands behind another one. */
@@ -89,13 +81,13 @@ function withoutSentTime(text: string): string {
   return text.slice(0, start) + text.slice(text.indexOf('"', start + SENT_TIME.length) + 1);
 }
 
-function filledIn(place: Place, members: string): string {
-  const { sentFloor, sentSpeed, sentCourse, trackables } = place;
+function filledIn(fix: Fix, members: string): string {
+  const { sentFloor, sentSpeed, sentCourse, trackables } = fix;
   let text = members;
-  if (Number.isNaN(sentFloor)) text += `,"floor":${place.floor}`;
-  if (place.sentElevationRef === undefined) text += ',"elevation_ref":"floor"';
-  if (Number.isNaN(sentSpeed)) text += memberText('speed', place.speed);
-  if (Number.isNaN(sentCourse)) text += memberText('course', place.course);
+  if (Number.isNaN(sentFloor)) text += `,"floor":${fix.floor}`;
+  if (fix.sentElevationRef === undefined) text += ',"elevation_ref":"floor"';
+  if (Number.isNaN(sentSpeed)) text += memberText('speed', fix.speed);
+  if (Number.isNaN(sentCourse)) text += memberText('course', fix.course);
   return text + TRACKABLES + (trackables.length === 0 ? '[]' : JSON.stringify(trackables));
 }
 
@@ -108,21 +100,11 @@ function pointText(x: number, y: number, z: number | undefined): string {
   return `{"type":"Point","coordinates":[${x},${y}${height}]}`;
 }
 
-/** GeoJSON text of the place in a plane; as it was sent where that is the very plane it was sent in. */
-function textIn(place: Place, plane: PlaneTransform): string | undefined {
-  const { zone } = place;
-  if (place.isLocal && zone !== undefined && zoneTransform(zone) === plane) {
-    return pointText(place.sentX, place.sentY, place.z);
+/** GeoJSON text of the fix in a plane; as it was sent where that is the very plane it was sent in. */
+function textIn(fix: Fix, plane: PlaneTransform): string | undefined {
+  const { zone } = fix;
+  if (fix.isLocal && zone !== undefined && zoneTransform(zone) === plane) {
+    return pointText(fix.sentX, fix.sentY, fix.z);
   }
-  return writeInPlane(place.lon, place.lat, plane, scratch) ? pointText(scratch[0], scratch[1], place.z) : undefined;
-}
-
-/** Text of a GeoJSON Feature of a geometry's and a properties object's text. */
-export function feature(geometry: string, featureProperties: string): string {
-  return `{"type":"Feature","geometry":${geometry},"properties":${featureProperties}}`;
-}
-
-/** Text of a GeoJSON FeatureCollection of Features. */
-export function featureCollection(features: readonly string[]): string {
-  return `{"type":"FeatureCollection","features":[${features.join(',')}]}`;
+  return writeInPlane(fix.lon, fix.lat, plane, scratch) ? pointText(scratch[0], scratch[1], fix.z) : undefined;
 }

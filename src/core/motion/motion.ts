@@ -7,8 +7,8 @@ export interface Moved {
   readonly id: string;
   /** Time of receipt. */
   readonly receivedMs: number;
-  /** Order key of the location: the time that events carry. */
-  readonly keyMs: number;
+  /** Event time of the location: the time that events carry. */
+  readonly eventTimeMs: number;
   readonly lon: number;
   readonly lat: number;
   /** Height above `elevationRef`; undefined when unknown. */

@@ -1,14 +1,15 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
-import { feature, locationIn, planeOf, positionOf, type ZoneLookup } from '../location/text.ts';
+import type { PlaneTransform } from '../geo/crs.ts';
+import { locationIn, planeOf, positionOf } from '../location/text.ts';
 import type { MotionTexts, TrackableState } from '../state.ts';
-import type { PlaneTransform } from '../zone/transform.ts';
-import { pointInPlane, polygonInPlane } from '../zone/view.ts';
+import { feature, pointInPlane, polygonInPlane } from '../zone/view.ts';
+import type { ZoneLookup } from '../zone/zone_table.ts';
 import { circlePolygon, ringPolygon } from './shape.ts';
 
 /**
  * JSON text of a trackable's motion in a view, a GeoJSON Feature where the view says so. Undefined when the trackable
- * has no place or cannot be shown in the view. `shared` is what its location says in every view.
+ * has no fix or cannot be shown in the view. `shared` is what its location says in every view.
  */
 export function motionIn(
   trackable: TrackableState,
@@ -16,11 +17,11 @@ export function motionIn(
   zones: ZoneLookup,
   shared?: string,
 ): string | undefined {
-  const { place } = trackable;
-  if (place === undefined) return undefined;
-  const plane = planeOf(place, view, zones);
+  const { fix } = trackable;
+  if (fix === undefined) return undefined;
+  const plane = planeOf(fix, view, zones);
   if (plane === undefined) return undefined;
-  const location = locationIn(place, { ...view, geojson: false }, zones, shared);
+  const location = locationIn(fix, { ...view, geojson: false }, zones, shared);
   const shape = shapeIn(trackable, plane);
   if (location === undefined || shape === undefined) return undefined;
   const geometry = JSON.stringify(shape);
@@ -30,14 +31,14 @@ export function motionIn(
   return `${head},"geometry":${geometry},"location":${location}${properties}}`;
 }
 
-/** The shape of a trackable at its place: a Polygon where it has an extent, else a Point. In EPSG:4326. */
+/** The shape of a trackable at its fix: a Polygon where it has an extent, else a Point. In EPSG:4326. */
 export function motionGeometry(trackable: TrackableState): Point | Polygon {
-  const { footprint, place } = trackable;
+  const { footprint, fix } = trackable;
   if (footprint !== undefined && footprint.radiusMetres > 0) {
     return circlePolygon(footprint.lon, footprint.lat, footprint.radiusMetres);
   }
   if (footprint?.ring !== undefined) return ringPolygon(footprint.ring);
-  return { type: 'Point', coordinates: place === undefined ? [] : positionOf(place) };
+  return { type: 'Point', coordinates: fix === undefined ? [] : positionOf(fix) };
 }
 
 function shapeIn(trackable: TrackableState, plane: PlaneTransform | 'wgs84'): Point | Polygon | undefined {

@@ -151,3 +151,30 @@ function negated(value: Value): Value {
   const found = truth(value);
   return fromTruth(found === undefined ? undefined : !found);
 }
+
+/** A current location of one of a trackable's providers. */
+export interface Candidate<T> {
+  readonly facts: RuleFacts;
+  /** Event time of the location in milliseconds. */
+  readonly eventTimeMs: number;
+  readonly value: T;
+}
+
+/**
+ * The location that a trackable is at: the one of the highest priority, among equals the newest, among these the last
+ * of the list. Undefined for an empty list.
+ */
+export function significant<T>(candidates: readonly Candidate<T>[], ranking: Ranking): T | undefined {
+  let best: Candidate<T> | undefined;
+  let bestPriority = 0;
+  for (const candidate of candidates) {
+    const priority = ranking(candidate.facts);
+    if (best !== undefined) {
+      if (priority < bestPriority) continue;
+      if (priority === bestPriority && candidate.eventTimeMs < best.eventTimeMs) continue;
+    }
+    best = candidate;
+    bestPriority = priority;
+  }
+  return best?.value;
+}

@@ -1,9 +1,9 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
-import { projection, WGS84 } from './crs.ts';
-import { roundMetres } from './round.ts';
-import type { PlaneTransform } from './transform.ts';
+import { type PlaneTransform, projection, WGS84 } from '../geo/crs.ts';
+import { roundMetres } from '../geo/rounding.ts';
+import type { ZoneLookup } from './zone_table.ts';
 import { zoneTransform } from './zone_transform.ts';
 
 /** Moves a position from one plane to another. */
@@ -16,11 +16,11 @@ export type Convert = (x: number, y: number, out: [number, number]) => void;
 export function viewTransform(
   view: Pick<View, 'crs' | 'zoneId'>,
   ownZone: Zone | undefined,
-  zoneById: (idOrForeignId: string) => Zone | undefined,
+  zones: ZoneLookup,
 ): PlaneTransform | 'wgs84' | undefined {
   if (view.crs === 'EPSG:4326') return 'wgs84';
   if (view.crs !== 'local') return projection(view.crs);
-  const zone = view.zoneId === undefined ? ownZone : zoneById(view.zoneId);
+  const zone = view.zoneId === undefined ? ownZone : zones(view.zoneId);
   return zone === undefined ? undefined : zoneTransform(zone);
 }
 
@@ -73,4 +73,14 @@ function positionIn(position: readonly number[], convert: Convert): number[] | u
   if (!Number.isFinite(out[0]) || !Number.isFinite(out[1])) return undefined;
   const z = position[2];
   return z === undefined ? out : [out[0], out[1], z];
+}
+
+/** Text of a GeoJSON Feature of a geometry's and a properties object's text. */
+export function feature(geometry: string, featureProperties: string): string {
+  return `{"type":"Feature","geometry":${geometry},"properties":${featureProperties}}`;
+}
+
+/** Text of a GeoJSON FeatureCollection of Features. */
+export function featureCollection(features: readonly string[]): string {
+  return `{"type":"FeatureCollection","features":[${features.join(',')}]}`;
 }

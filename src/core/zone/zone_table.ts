@@ -1,6 +1,9 @@
 import { idKey } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
 
+/** Finds a zone by its id or foreign id. */
+export type ZoneLookup = (idOrForeignId: string) => Zone | undefined;
+
 /**
  * Zones, found by their id or else their foreign id. UUIDs are found in any case. Ids and foreign ids are one name space,
  * but data from before that was so may have a name twice: then the id counts.

@@ -1,9 +1,8 @@
 import { pathOf, show } from '../../model/show.ts';
 import type { Zone } from '../../model/zone.ts';
-import { planeAround, projection } from './crs.ts';
-import { wrapLongitude } from './longitude.ts';
-import { fitPlane, type PlaneFit, type PointPair } from './plane_fit.ts';
-import type { PlaneTransform } from './transform.ts';
+import { type PlaneTransform, planeAround, projection } from '../geo/crs.ts';
+import { wrapLongitude } from '../geo/longitude.ts';
+import { fitPlane, type PlaneFit, type PointPair } from '../geo/plane_fit.ts';
 import { transformationType } from './zone_type.ts';
 
 /**

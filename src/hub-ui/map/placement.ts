@@ -1,4 +1,4 @@
-import { fitPlane, type PlaneFit, type PointPair } from '../../core/zone/plane_fit.ts';
+import { fitPlane, type PlaneFit, type PointPair } from '../../core/geo/plane_fit.ts';
 import type { Zone } from '../../model/zone.ts';
 import { EARTH, type MapPoint, mapX, mapY, type Plane, type Position } from './plane.ts';
 

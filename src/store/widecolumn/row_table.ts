@@ -48,7 +48,10 @@ function statementOf(row: KeptRow, { partition, tick }: { partition: number; tic
   }
   if (row.gone === true) return { query: DELETE, params: [tick, partition, kind, id] };
   const memberships = JSON.stringify(row.memberships);
-  return { query: SET, params: [partition, kind, id, row.receivedMs, row.keyMs, row.location, memberships, tick] };
+  return {
+    query: SET,
+    params: [partition, kind, id, row.receivedMs, row.eventTimeMs, row.location, memberships, tick],
+  };
 }
 
 function bytesOf(row: KeptRow): number {
@@ -65,7 +68,7 @@ export async function readRows(client: Client, consistency: number): Promise<Kep
       kind: row.get('kind'),
       id: row.get('id'),
       receivedMs: row.get('received_ms'),
-      keyMs: row.get('key_ms'),
+      eventTimeMs: row.get('key_ms'),
       location: row.get('location'),
       memberships: JSON.parse(row.get('memberships')),
     }),

@@ -1,20 +1,20 @@
-import type { HandedOver } from '../../../src/core/item.ts';
+import type { ExportedState } from '../../../src/core/item.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { Homes, type Move } from '../../../src/shards/homes.ts';
-import { type BenchOptions, itemOf, ShardBench, T0, type Telling } from '../../support/shard_bench.ts';
+import { type HarnessOptions, itemOf, ShardHarness, T0, type Telling } from '../../support/shard_harness.ts';
 import { endOf, LATER, type Timed } from './tellings.ts';
 
 /** One shard that is told everything, one by one, and then waits. */
-export async function play(timed: readonly Timed[], options: BenchOptions = {}): Promise<ShardBench> {
-  const bench = await ShardBench.open(options);
-  for (const { second, telling } of timed) bench.tell(second, telling);
-  bench.step(endOf(timed) + LATER);
-  return bench;
+export async function play(timed: readonly Timed[], options: HarnessOptions = {}): Promise<ShardHarness> {
+  const harness = await ShardHarness.open(options);
+  for (const { second, telling } of timed) harness.tell(second, telling);
+  harness.step(endOf(timed) + LATER);
+  return harness;
 }
 
 /** Several shards that share objects, as in the hub: the state of objects moves from shard to shard. */
 export class SharedSite {
-  readonly benches: readonly ShardBench[];
+  readonly benches: readonly ShardHarness[];
   /** Of all shards, as they came. */
   readonly outcomes: Outcome[] = [];
   readonly #homes: Homes;
@@ -23,15 +23,15 @@ export class SharedSite {
   /** How many times objects have moved. */
   moves = 0;
 
-  constructor(benches: readonly ShardBench[]) {
+  constructor(benches: readonly ShardHarness[]) {
     this.benches = benches;
     this.#homes = new Homes(benches.length);
   }
 
   static async play(timed: readonly Timed[], count: number): Promise<SharedSite> {
-    const site = new SharedSite(await Promise.all(Array.from({ length: count }, () => ShardBench.open())));
+    const site = new SharedSite(await Promise.all(Array.from({ length: count }, () => ShardHarness.open())));
     for (const { second, telling } of timed) site.#tell(second, telling);
-    for (const bench of site.benches) site.outcomes.push(bench.step(endOf(timed) + LATER));
+    for (const harness of site.benches) site.outcomes.push(harness.step(endOf(timed) + LATER));
     return site;
   }
 
@@ -58,14 +58,14 @@ export class SharedSite {
 
   #move(second: number, { from, to, providers, trackables }: Move): void {
     this.moves++;
-    const [answer] = this.#tellOne(from, second, { kind: 'release', id: 1, providers, trackables }).answers;
-    this.#tellOne(to, second, { kind: 'adopt', state: structuredClone(answer?.[1] as HandedOver) });
+    const [answer] = this.#tellOne(from, second, { kind: 'exportState', id: 1, providers, trackables }).answers;
+    this.#tellOne(to, second, { kind: 'importState', state: structuredClone(answer?.[1] as ExportedState) });
   }
 
   #tellOne(shard: number, second: number, telling: Telling): Outcome {
     this.#seq++;
     const item = itemOf(telling, this.#seq, T0 + second * 1000);
-    const outcome = (this.benches[shard] as ShardBench).step(second, [item]);
+    const outcome = (this.benches[shard] as ShardHarness).step(second, [item]);
     this.outcomes.push(outcome);
     return outcome;
   }
@@ -90,6 +90,6 @@ export function saidOf(outcomes: readonly Outcome[]): Record<string, string[]> {
 }
 
 /** All events in order, without the time at which they are sent: that is the one of their step. */
-export function textsOf(bench: ShardBench): string[] {
-  return bench.events.map(({ variant, text }) => `${variant} ${text.replace(/,"timestamp_sent":"[^"]*"/, '')}`);
+export function textsOf(harness: ShardHarness): string[] {
+  return harness.events.map(({ variant, text }) => `${variant} ${text.replace(/,"timestamp_sent":"[^"]*"/, '')}`);
 }

@@ -1,6 +1,6 @@
 import type { Zone } from '../../../src/model/zone.ts';
 import { HALL } from '../../support/hall.ts';
-import { deleted, inHall, T0, type Telling } from '../../support/shard_bench.ts';
+import { deleted, inHall, T0, type Telling } from '../../support/shard_harness.ts';
 import type { Step } from './steps.ts';
 
 /** Something that a shard is told, at a second. */

@@ -1,0 +1,93 @@
+import type { ToWgs84 } from './crs.ts';
+import { metresPerLatitude, metresPerLongitude } from './ellipsoid.ts';
+import { shorterTurn } from './longitude.ts';
+import { flatRing } from './rings.ts';
+
+/** Wanted deviation between an edge and its chords, and the greatest number of points of all rings together. */
+const DEVIATION_METRES = 1e-4;
+const MAX_POINTS = 20_000;
+const MAX_DEPTH = 30;
+
+/**
+ * Carries closed rings of a plane to longitude and latitude. An edge that is straight in the plane is curved there:
+ * it is halved until each piece deviates less than 0.1 mm from its chord. Where that would take too many points, for
+ * edges of hundreds of kilometres, a greater deviation is allowed; the one that was reached is returned.
+ */
+export function densifyRings(
+  rings: readonly Float64Array[],
+  toWgs84: ToWgs84,
+): { readonly rings: Float64Array[]; readonly deviationMetres: number } {
+  const given = rings.reduce((sum, ring) => sum + ring.length / 2, 0);
+  // Each factor of four halves the number of pieces. A bound of infinity adds no point, so the loop ends.
+  for (let deviationMetres = DEVIATION_METRES; ; deviationMetres *= 4) {
+    const limit = deviationMetres > 1e3 ? Number.POSITIVE_INFINITY : deviationMetres;
+    const budget = { points: Math.max(MAX_POINTS - given, MAX_POINTS / 2) };
+    const dense = rings.map((ring) => densify(ring, { toWgs84, limit, budget }));
+    if (budget.points >= 0 || limit === Number.POSITIVE_INFINITY) return { rings: dense, deviationMetres };
+  }
+}
+
+interface Task {
+  readonly toWgs84: ToWgs84;
+  readonly limit: number;
+  /** How many points may still be added; negative when there were too many. */
+  readonly budget: { points: number };
+}
+
+/** A point of an edge, in the plane and on the earth. */
+interface Spot {
+  readonly x: number;
+  readonly y: number;
+  readonly lon: number;
+  readonly lat: number;
+}
+
+function densify(ring: Float64Array, task: Task): Float64Array {
+  const positions: [number, number][] = [];
+  let from = spot(ring[0] as number, ring[1] as number, task);
+  positions.push([from.lon, from.lat]);
+  for (let i = 2; i < ring.length; i += 2) {
+    const to = spot(ring[i] as number, ring[i + 1] as number, task);
+    halve({ from, to }, task, positions, 0);
+    from = to;
+  }
+  return flatRing(positions, true);
+}
+
+function halve({ from, to }: { from: Spot; to: Spot }, task: Task, positions: [number, number][], depth: number): void {
+  const middle = spot((from.x + to.x) / 2, (from.y + to.y) / 2, task);
+  const enough = depth >= MAX_DEPTH || task.budget.points < 0 || task.limit === Number.POSITIVE_INFINITY;
+  if (enough || followsChord({ from, to }, middle, task)) {
+    positions.push([to.lon, to.lat]);
+    return;
+  }
+  task.budget.points--;
+  halve({ from, to: middle }, task, positions, depth + 1);
+  halve({ from: middle, to }, task, positions, depth + 1);
+}
+
+/** An S-shaped edge may meet its chord in the middle, so a quarter is looked at as well. */
+function followsChord({ from, to }: { from: Spot; to: Spot }, middle: Spot, task: Task): boolean {
+  if (deviation(from, to, middle) > task.limit) return false;
+  const quarter = spot(from.x * 0.75 + to.x * 0.25, from.y * 0.75 + to.y * 0.25, task);
+  // Where the plane is not defined (NaN) there is nothing to follow; the region is refused later.
+  return !(deviation(from, to, quarter) > task.limit);
+}
+
+/** Distance in metres of a spot from the chord, straight in longitude and latitude, between two others. */
+function deviation(from: Spot, to: Spot, at: Spot): number {
+  const scaleX = metresPerLongitude(at.lat);
+  const scaleY = metresPerLatitude(at.lat);
+  const dx = shorterTurn(to.lon - from.lon) * scaleX;
+  const dy = (to.lat - from.lat) * scaleY;
+  const px = shorterTurn(at.lon - from.lon) * scaleX;
+  const py = (at.lat - from.lat) * scaleY;
+  const length = Math.hypot(dx, dy);
+  return length === 0 ? Math.hypot(px, py) : Math.abs(dx * py - dy * px) / length;
+}
+
+function spot(x: number, y: number, { toWgs84 }: Task): Spot {
+  const out: [number, number] = [Number.NaN, Number.NaN];
+  toWgs84(x, y, out);
+  return { x, y, lon: out[0], lat: out[1] };
+}

@@ -1,0 +1,115 @@
+import {
+  ECCENTRICITY_SQUARED,
+  LEAST_RADIUS,
+  MEAN_RADIUS,
+  metresPerLatitude,
+  primeVerticalRadius,
+  RADIANS,
+} from './ellipsoid.ts';
+import { wrapLongitude } from './longitude.ts';
+
+/**
+ * Places as points in space: x, y, z in metres from the earth's centre (ECEF), on the WGS 84 ellipsoid. There neither
+ * poles nor the antimeridian are special, and the straight distance of two places, the chord, is their distance on the
+ * ground to 1 µm within a few hundred metres (it is shorter by the fraction d²/24R²).
+ */
+
+/** Writes a longitude and latitude as x, y, z from `index` on. */
+// hot
+export function toEcef(lon: number, lat: number, out: Float64Array, index: number): void {
+  const sinLat = Math.sin(lat * RADIANS);
+  const cosLat = Math.cos(lat * RADIANS);
+  const radius = primeVerticalRadius(sinLat);
+  out[index] = radius * cosLat * Math.cos(lon * RADIANS);
+  out[index + 1] = radius * cosLat * Math.sin(lon * RADIANS);
+  out[index + 2] = radius * (1 - ECCENTRICITY_SQUARED) * sinLat;
+}
+
+/**
+ * A point on the ellipsoid with what distances from it need: where it is in space, and metres per degree. Mutable, so
+ * that the hot path needs no new one; all but longitude and latitude is there after `resolve`.
+ */
+export class SurfacePoint {
+  lon = Number.NaN;
+  lat = Number.NaN;
+  x = 0;
+  y = 0;
+  z = 0;
+  cosLat = 1;
+  metresPerLon = 0;
+  metresPerLat = 0;
+  #resolved = false;
+
+  /** Longitudes beyond ±180 are wrapped. */
+  // hot
+  set(longitude: number, lat: number): void {
+    const lon = wrapLongitude(longitude);
+    if (lon === this.lon && lat === this.lat) return;
+    this.lon = lon;
+    this.lat = lat;
+    this.#resolved = false;
+  }
+
+  // hot
+  resolve(): void {
+    if (this.#resolved) return;
+    this.#resolved = true;
+    const { lon, lat } = this;
+    const sin = Math.sin(lat * RADIANS);
+    const cos = Math.cos(lat * RADIANS);
+    const radius = primeVerticalRadius(sin);
+    this.x = radius * cos * Math.cos(lon * RADIANS);
+    this.y = radius * cos * Math.sin(lon * RADIANS);
+    this.z = radius * (1 - ECCENTRICITY_SQUARED) * sin;
+    this.cosLat = cos;
+    this.metresPerLon = radius * cos * RADIANS;
+    this.metresPerLat = metresPerLatitude(lat);
+  }
+}
+
+/** Length in metres of the straight line through the earth between two points. */
+// hot
+export function chordMetres(a: SurfacePoint, b: SurfacePoint): number {
+  a.resolve();
+  b.resolve();
+  const dx = a.x - b.x;
+  const dy = a.y - b.y;
+  const dz = a.z - b.z;
+  return Math.sqrt(dx * dx + dy * dy + dz * dz);
+}
+
+/**
+ * The geodesic over a chord is never longer than this. Its curvature is nowhere greater than that of a circle of the
+ * least radius, so by Schur's comparison theorem its chord is at least as long as that of an equally long arc of the
+ * circle. The chord itself is the lower bound; at 1 km they differ by 1 µm.
+ */
+// hot
+export function longestArcMetres(chord: number): number {
+  const half = chord / (2 * LEAST_RADIUS);
+  return half >= 1 ? Math.PI * LEAST_RADIUS * 1.01 : 2 * LEAST_RADIUS * Math.asin(half);
+}
+
+/** Metres along the surface over a chord: off by less than 0.1 µm at 1 km, 2 m at 500 km, 1 % anywhere. */
+// hot
+export function arcMetres(chord: number): number {
+  const half = chord / (2 * MEAN_RADIUS);
+  return half >= 1 ? Math.PI * MEAN_RADIUS : 2 * MEAN_RADIUS * Math.asin(half);
+}
+
+/** The same, where the micrometre by which they differ within a kilometre does not count: there it is the chord. */
+// hot
+export function groundMetres(chord: number): number {
+  return chord < 1000 ? chord : arcMetres(chord);
+}
+
+/** Metres along the surface from a point to a longitude and latitude, as exact as `arcMetres`. */
+// hot
+export function metresTo(point: SurfacePoint, lon: number, lat: number): number {
+  const sin = Math.sin(lat * RADIANS);
+  const cos = Math.cos(lat * RADIANS);
+  const radius = primeVerticalRadius(sin);
+  const dx = radius * cos * Math.cos(lon * RADIANS) - point.x;
+  const dy = radius * cos * Math.sin(lon * RADIANS) - point.y;
+  const dz = radius * (1 - ECCENTRICITY_SQUARED) * sin - point.z;
+  return arcMetres(Math.sqrt(dx * dx + dy * dy + dz * dz));
+}

@@ -1,0 +1,148 @@
+import { edgeTurn } from './longitude.ts';
+
+/**
+ * Rings of a polygon as flat arrays x, y, x, y …
+ *
+ * A ring given in longitude and latitude is unwrapped: an edge longer than 180° is understood to cross the
+ * antimeridian, so the longitudes behind it go on beyond ±180. Two cases need a rule of their own:
+ * - An edge along a parallel whose ends are the same meridian (-180 to 180) goes around the world.
+ * - A ring that goes around a pole does not come back to its first longitude. It is closed through the pole of its
+ *   hemisphere, so that it encloses the polar cap.
+ */
+
+/**
+ * One ring, closed, without consecutive duplicates; z is left out. `geographic` says that x and y are longitude and
+ * latitude, to be unwrapped.
+ */
+export function flatRing(ring: readonly (readonly number[])[], geographic: boolean): Float64Array {
+  const count = isClosed(ring) && ring.length > 1 ? ring.length - 1 : ring.length;
+  const flat = new FlatRing(count + CLOSING_POSITIONS);
+  for (let i = 0; i < count; i++) {
+    const position = ring[i] as readonly number[];
+    const y = position[1] as number;
+    flat.push(geographic ? flat.unwrapped(position[0] as number, y) : (position[0] as number), y);
+  }
+  if (flat.length > 0) flat.close(geographic);
+  return flat.taken();
+}
+
+/** As many as it takes to close a ring around a pole. */
+const CLOSING_POSITIONS = 4;
+
+/** A ring that grows, within the room for so many positions. */
+class FlatRing {
+  readonly #values: Float64Array;
+  length = 0;
+
+  constructor(positionsMax: number) {
+    this.#values = new Float64Array(2 * positionsMax);
+  }
+
+  /** Goes on to a position, unless the ring is there. */
+  push(x: number, y: number): void {
+    const { length } = this;
+    if (length > 0 && this.#values[length - 2] === x && this.#values[length - 1] === y) return;
+    this.#values[length] = x;
+    this.#values[length + 1] = y;
+    this.length = length + 2;
+  }
+
+  /** The longitude next to the last one. */
+  unwrapped(lon: number, lat: number): number {
+    const { length } = this;
+    if (length === 0) return lon;
+    const step = lon - (this.#values[length - 2] as number);
+    return lon - edgeTurn(step, lat === this.#values[length - 1]);
+  }
+
+  close(geographic: boolean): void {
+    const x = this.#values[0] as number;
+    const y = this.#values[1] as number;
+    const end = geographic ? this.unwrapped(x, y) : x;
+    this.push(end, y);
+    if (end === x) return;
+    const pole = this.#meanLatitude() < 0 ? -90 : 90;
+    this.push(end, pole);
+    this.push(x, pole);
+    this.push(x, y);
+  }
+
+  taken(): Float64Array {
+    return this.length === this.#values.length ? this.#values : this.#values.slice(0, this.length);
+  }
+
+  #meanLatitude(): number {
+    let sum = 0;
+    for (let i = 1; i < this.length; i += 2) sum += this.#values[i] as number;
+    return sum / (this.length / 2);
+  }
+}
+
+/** Whether the last position repeats the first. */
+export function isClosed(ring: readonly (readonly number[])[]): boolean {
+  const first = ring[0];
+  const last = ring[ring.length - 1];
+  return first?.[0] === last?.[0] && first?.[1] === last?.[1];
+}
+
+/** Twice the signed area of a closed ring: positive when it runs counter-clockwise. */
+export function signedArea(ring: Float64Array): number {
+  // Coordinates relative to the first point keep the digits of small rings far from the origin.
+  const x0 = ring[0] ?? 0;
+  const y0 = ring[1] ?? 0;
+  let twice = 0;
+  for (let i = 0; i + 3 < ring.length; i += 2) {
+    const x = (ring[i] as number) - x0;
+    const y = (ring[i + 1] as number) - y0;
+    twice += x * ((ring[i + 3] as number) - y0) - ((ring[i + 2] as number) - x0) * y;
+  }
+  return twice;
+}
+
+/** The same ring in the other direction. */
+export function reversed(ring: Float64Array): Float64Array {
+  const turned = new Float64Array(ring.length);
+  for (let i = 0; i < ring.length; i += 2) {
+    turned[i] = ring[ring.length - 2 - i] as number;
+    turned[i + 1] = ring[ring.length - 1 - i] as number;
+  }
+  return turned;
+}
+
+/** The rings of a polygon unwrapped into one frame: holes come next to the exterior, whichever way they were written. */
+export function alignHoles(rings: readonly Float64Array[]): Float64Array[] {
+  const [exterior, ...holes] = rings;
+  if (exterior === undefined) return [];
+  const centre = middle(exterior);
+  const aligned = holes.map((hole) => {
+    const turns = 360 * Math.round((centre - middle(hole)) / 360);
+    return turns === 0 ? hole : hole.map((value, i) => (i % 2 === 0 ? value + turns : value));
+  });
+  return [exterior, ...aligned];
+}
+
+function middle(ring: Float64Array): number {
+  let west = Number.POSITIVE_INFINITY;
+  let east = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < ring.length; i += 2) {
+    west = Math.min(west, ring[i] as number);
+    east = Math.max(east, ring[i] as number);
+  }
+  return (west + east) / 2;
+}
+
+/**
+ * Whether a closed ring of lon, lat, lon, lat … covers a place, its longitude being turned next to the ring. Counts the
+ * edges crossed on the way north.
+ */
+export function ringCovers(ring: Float64Array, place: { readonly lon: number; readonly lat: number }): boolean {
+  const lon = place.lon + 360 * Math.round((ring[0]! - place.lon) / 360);
+  let inside = false;
+  for (let i = 0; i + 3 < ring.length; i += 2) {
+    const [ax, ay, bx, by] = [ring[i]!, ring[i + 1]!, ring[i + 2]!, ring[i + 3]!];
+    if (ax > lon === bx > lon) continue;
+    const crossing = ay + ((lon - ax) / (bx - ax)) * (by - ay);
+    if (crossing > place.lat) inside = !inside;
+  }
+  return inside;
+}

@@ -1,0 +1,178 @@
+import { parseKeeping } from '../../model/keep_numbers.ts';
+import type { Location } from '../../model/location.ts';
+import type { ShardContext } from '../context.ts';
+import { restored } from '../fence/membership.ts';
+import { timingIn } from '../fence/observe_fences.ts';
+import { UNSET } from '../fence/timing.ts';
+import type { Item, LastKnownRow } from '../item.ts';
+import { type AcceptedLocation, accept, acceptAs } from '../location/accepted.ts';
+import type { Fix } from '../location/fix.ts';
+import { fixInZone } from '../location/locate.ts';
+import { received } from '../location/received.ts';
+import { locationText, membersIn } from '../location/text.ts';
+import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
+import { reportStanding, settle } from './move.ts';
+import { forgetRow } from './observe_anew.ts';
+import { schedule } from './on_deadline.ts';
+import { providerTiming, trackableTiming } from './seen.ts';
+import { fixesOf } from './significant_fix.ts';
+
+/**
+ * What survives a restart of an object: its last fix and the fences that it is in. Tolerance, delay and entry timers
+ * do not: a member comes back as inside, with the fence timeout counting from the time of receipt of its last location.
+ * A trackable whose provider was taken off, just before the end, comes back as a member that leaves: it has no fix.
+ */
+
+/**
+ * Rows of the objects whose memberships have changed, and of those that are gone. They are kept before their events are
+ * published, so that a restart repeats no entry.
+ */
+export function takeUrgentRows(state: ShardState): LastKnownRow[] {
+  const rows: LastKnownRow[] = [];
+  for (const [kind, id] of state.gone.values()) rows.push({ kind, id, gone: true });
+  state.gone.clear();
+  for (const object of state.urgent) {
+    state.dirty.delete(object);
+    const { kind, id, fix } = object;
+    rows.push(fix === undefined ? { kind, id, gone: true } : rowOf(object, fix));
+  }
+  state.urgent.clear();
+  return rows;
+}
+
+/** Rows of other objects that have changed since their last row was taken: those that have waited longest, `max` at most. */
+export function takeBackgroundRows(state: ShardState, max: number): LastKnownRow[] {
+  const rows: LastKnownRow[] = [];
+  let left = max;
+  for (const object of state.dirty) {
+    if (left-- <= 0) break;
+    state.dirty.delete(object);
+    if (object.fix !== undefined) rows.push(rowOf(object, object.fix));
+  }
+  return rows;
+}
+
+export function rowOf(object: ProviderState | TrackableState, fix: Fix): LastKnownRow {
+  const memberships: [string, number][] = [];
+  for (const { fence, membership } of object.members) {
+    if (membership.at === 'inside') memberships.push([fence.id, membership.entryMs]);
+  }
+  const { kind, id } = object;
+  return {
+    kind,
+    id,
+    receivedMs: fix.receivedMs,
+    eventTimeMs: fix.eventTimeMs,
+    location: keptText(fix),
+    memberships,
+  };
+}
+
+/**
+ * The location as it is kept. One that was sent in the metres of its zone is kept with these: should the zone's plane
+ * move, it goes along.
+ */
+function keptText(fix: Fix): string {
+  const text = locationText(fix);
+  return fix.isLocal ? `${text.slice(0, -1)},"local":[${fix.sentX},${fix.sentY}]}` : text;
+}
+
+/**
+ * Takes over rows from the store. Rows of trackables that are no longer configured are left out; a provider may have said
+ * where it is before it is configured.
+ */
+export function onRestore(context: ShardContext, item: Item & { kind: 'restore' }): void {
+  const { state } = context;
+  for (const row of item.rows) {
+    if (row.gone === true) continue;
+    const object = row.kind === 'provider' ? providerState(state, row.id) : state.trackables.get(row.id);
+    // What an object has said since is newer.
+    if (object !== undefined && object.fix === undefined) revive(context, object, row, item);
+  }
+}
+
+function revive(
+  context: ShardContext,
+  object: ProviderState | TrackableState,
+  row: LastKnownRow & { gone?: false },
+  { seq, suppressUntilMs, receivedMs }: Item & { kind: 'restore' },
+): void {
+  const { state } = context;
+  const fix = fixOfProvider(state, object, row) ?? fixOf(context, row);
+  const isTakenOff = object.kind === 'trackable' && wasTakenOff(object, fix);
+  if (object.kind === 'provider') state.fixes.put(object, fix);
+  else if (!isTakenOff) {
+    settle(state, object, fix);
+    // The collision stage may know it from before this worker: its end must reach it.
+    object.colliding = true;
+    reportStanding(context, object, seq);
+  }
+  object.suppressUntilMs = suppressUntilMs;
+  const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(object);
+  for (const [fenceId, entryMs] of row.memberships) {
+    const fence = state.fences.get(fenceId);
+    if (fence === undefined) continue;
+    const timeoutAtMs = isTakenOff ? receivedMs : row.receivedMs + timingIn(fence, timing).fenceTimeoutMs;
+    object.members.push({ fence, membership: restored(entryMs, timeoutAtMs), seenMs: row.receivedMs });
+    fence.occupants.add(object);
+  }
+  schedule(state, object);
+  if (isTakenOff && object.members.length === 0) forgetRow(context, object);
+}
+
+/** Whether the trackable was where a provider of its own had brought it that it has no more. */
+function wasTakenOff({ id, entity }: TrackableState, { providerId, trackables }: Fix): boolean {
+  return trackables.includes(id) && entity.location_providers?.includes(providerId) !== true;
+}
+
+type KeptLocation = Location & {
+  readonly provider_id: string;
+  readonly source: string;
+  readonly crs: string;
+  /** Metres in its zone. */
+  readonly local?: readonly [x: number, y: number];
+};
+
+/** The location of a row, whose text says what it says already. */
+function acceptKept(value: KeptLocation, { location, eventTimeMs }: LastKnownRow & { gone?: false }): AcceptedLocation {
+  const { provider_id: providerId, source, crs } = value;
+  const filledIn = { providerId, source, crs, generatedMs: eventTimeMs };
+  const members = membersIn(location, value);
+  return members === undefined ? accept(value, filledIn) : acceptAs(value, filledIn, members);
+}
+
+/** The fix of the provider that has moved a trackable, where its row says the same. */
+function fixOfProvider(
+  state: ShardState,
+  object: ProviderState | TrackableState,
+  row: LastKnownRow & { gone?: false },
+): Fix | undefined {
+  if (object.kind === 'provider') return undefined;
+  return fixesOf(state, object.entity).find((fix) => {
+    return fix.eventTimeMs === row.eventTimeMs && fix.receivedMs === row.receivedMs && keptText(fix) === row.location;
+  });
+}
+
+function fixOf({ state, options }: ShardContext, row: LastKnownRow & { gone?: false }): Fix {
+  const { local, ...value } = parseKeeping(row.location) as KeptLocation;
+  const { provider_id: providerId, source, trackables, speed, course } = value;
+  const [lon, lat, ...height] = value.position.coordinates as [number, number];
+  const { receivedMs, eventTimeMs } = row;
+  const accepted = acceptKept(value, row);
+  const sent = local === undefined ? accepted : { ...accepted, coordinates: [...local, ...height] };
+  const zone = state.zones.find(source);
+  const fix = state.fixes.take(
+    received(sent, { seq: 0, receivedMs, generatedMs: eventTimeMs }, options.newBuffer),
+    { lon, lat, floor: value.floor ?? 0, eventTimeMs, speed: speed ?? undefined, course: course ?? undefined },
+    {
+      providerId,
+      source,
+      zone,
+      timing: state.providers.get(providerId)?.timing ?? UNSET,
+      trackables: trackables ?? [],
+      isLocal: local !== undefined,
+    },
+  );
+  // The zone may have moved just before the end.
+  return local === undefined || zone === undefined ? fix : fixInZone(state.fixes, fix, zone);
+}

@@ -1,0 +1,47 @@
+import { assignedTo } from '../assignments.ts';
+import type { Moment, ShardContext } from '../context.ts';
+import { observeFences } from '../fence/observe_fences.ts';
+import { locate } from '../location/locate.ts';
+import type { ReceivedLocation } from '../location/received.ts';
+import { providerState } from '../state.ts';
+import { follow, moveFollowers } from './move.ts';
+import { fireHeld, schedule } from './on_deadline.ts';
+import { publishLocation, publishProviderCrossings } from './publish.ts';
+import { providerSeen } from './seen.ts';
+
+/**
+ * A location comes in. In this order: is it newer than the provider's last, where is it, who is interested, which
+ * fences does the provider cross, and which trackables does it move.
+ */
+// hot
+export function onLocation(context: ShardContext, location: ReceivedLocation): void {
+  const { state } = context;
+  const { receivedMs, seq } = location;
+  const { counts } = context.draft;
+  const provider = providerState(state, location.providerId);
+  const previous = provider.fix;
+  if (previous !== undefined && Math.min(location.generatedMs, receivedMs) < previous.eventTimeMs) {
+    counts.outdated++;
+    return;
+  }
+  const zone = state.zones.find(location.source);
+  const assigned = assignedTo(state, provider.id);
+  const { id: providerId, timing } = provider;
+  const fix = locate(location, state.fixes, { providerId, zone, trackables: assigned.ids, timing, previous });
+  if (fix === undefined) {
+    counts.rejected++;
+    return;
+  }
+  counts.processed++;
+  const moment: Moment = { nowMs: receivedMs, seq };
+  fireHeld(context, provider, receivedMs);
+  state.fixes.put(provider, fix);
+  state.dirty.add(provider);
+  publishLocation(context, fix);
+  const crossings = observeFences(context, provider, providerSeen(state, provider, fix, moment.nowMs));
+  publishProviderCrossings(context, provider, crossings);
+  schedule(state, provider);
+  if (state.followers.any) moveFollowers(context, provider, fix, seq);
+  const arrival = { fix, eventTimeMs: fix.eventTimeMs, moment };
+  for (const trackable of assigned.trackables) follow(context, trackable, arrival);
+}

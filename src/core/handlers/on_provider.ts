@@ -1,0 +1,44 @@
+import { assignedTo } from '../assignments.ts';
+import type { Moment, ShardContext } from '../context.ts';
+import { leaveAll } from '../fence/observe_fences.ts';
+import { sameTiming, timingOfObject } from '../fence/timing.ts';
+import type { Item } from '../item.ts';
+import { type ProviderState, providerState } from '../state.ts';
+import { forgetRow, observeAnew } from './observe_anew.ts';
+import { publishProviderCrossings } from './publish.ts';
+import { retimeProvider } from './retime.ts';
+
+/** A provider is created, changed or deleted. */
+export function onProvider(context: ShardContext, item: Item & { kind: 'provider' }): void {
+  const { state } = context;
+  if (item.entity !== undefined) {
+    const provider = providerState(state, item.id);
+    const { timing: before } = provider;
+    provider.entity = item.entity;
+    provider.timing = timingOfObject(item.entity);
+    if (!sameTiming(before, provider.timing)) retimeProvider(context, provider, item.receivedMs);
+    return;
+  }
+  const provider = state.providers.get(item.id);
+  if (provider === undefined) return;
+  state.providers.delete(item.id);
+  dropFix(context, provider, { nowMs: item.receivedMs, seq: item.seq });
+}
+
+/** A provider's location is deleted: it leaves its fences, and its event time is forgotten. */
+export function onForget(context: ShardContext, item: Item & { kind: 'forget' }): void {
+  const provider = context.state.providers.get(item.id);
+  if (provider !== undefined) dropFix(context, provider, { nowMs: item.receivedMs, seq: item.seq });
+}
+
+function dropFix(context: ShardContext, provider: ProviderState, moment: Moment): void {
+  const { state } = context;
+  if (provider.fix === undefined) return;
+  publishProviderCrossings(context, provider, leaveAll(provider, moment.nowMs));
+  state.fixes.put(provider, undefined);
+  provider.nearby = undefined;
+  forgetRow(context, provider);
+  for (const trackable of assignedTo(state, provider.id).trackables) {
+    if (trackable.fix?.providerId === provider.id) observeAnew(context, trackable, moment);
+  }
+}

@@ -1,0 +1,122 @@
+import type { Trackable } from '../../model/trackable.ts';
+import { link, namingTrackables, unlink } from '../assignments.ts';
+import type { Moment, ShardContext } from '../context.ts';
+import { sameTiming, timingOfObject, UNSET } from '../fence/timing.ts';
+import type { Item } from '../item.ts';
+import { motionIn } from '../motion/text.ts';
+import { compileRules } from '../rules/evaluate.ts';
+import type { ShardState, TrackableState } from '../state.ts';
+import { collides, extentAt, moveTrackable, reportGone } from './move.ts';
+import { loseMotion, observeAnew } from './observe_anew.ts';
+import { fireHeld } from './on_deadline.ts';
+import { chainsOf, retime, retimeChanged } from './retime.ts';
+import { type Sources, significantFix } from './significant_fix.ts';
+
+const WGS84 = { crs: 'EPSG:4326' };
+
+/**
+ * A trackable is created, changed or deleted.
+ *
+ * It is observed anew when something that it was at is not named any more, or its rules are others, and retimed when its
+ * values are. Everything else acts from its next location on; with `force` at once, and then it moves if its motion would
+ * be another one.
+ */
+export function onTrackable(context: ShardContext, item: Item & { kind: 'trackable' }): void {
+  const { state } = context;
+  const moment: Moment = { nowMs: item.receivedMs, seq: item.seq };
+  const before = state.trackables.get(item.id);
+  if (item.entity === undefined) {
+    if (before === undefined) return;
+    const chains = chainsOf(state, providersOf(before.entity));
+    loseMotion(context, before, moment);
+    unlink(state, before);
+    state.trackables.delete(item.id);
+    retimeChanged(context, chains, moment.nowMs);
+    return;
+  }
+  const was = before?.entity;
+  const timing = before?.timing ?? UNSET;
+  const chains = chainsOf(state, providersOf(was, item.entity));
+  const shown = before === undefined || item.force !== true ? undefined : motionIn(before, WGS84, context.zones);
+  const trackable = setTrackable(state, item.entity);
+  if (!collides(context, trackable)) reportGone(context, trackable, moment);
+  retimeChanged(context, chains, moment.nowMs);
+  if (!sameTiming(timing, trackable.timing)) retime(context, trackable, moment.nowMs);
+  if (item.force === true) forceUpdate(context, trackable, shown, moment);
+  else if (was !== undefined && mayBeElsewhere(was, trackable.entity)) {
+    observeAnew(context, trackable, moment, sourcesInBoth(was, trackable.entity));
+  }
+}
+
+function providersOf(...entities: readonly (Trackable | undefined)[]): Set<string> {
+  return new Set(entities.flatMap((entity) => entity?.location_providers ?? []));
+}
+
+/** Whether a trackable has lost something that it may be at, or has other rules. */
+function mayBeElsewhere(before: Trackable, after: Trackable): boolean {
+  if (before.parent != null && before.parent !== after.parent) return true;
+  const kept = new Set(after.location_providers);
+  if (before.location_providers?.some((id) => !kept.has(id)) === true) return true;
+  return JSON.stringify(before.locating_rules ?? []) !== JSON.stringify(after.locating_rules ?? []);
+}
+
+/** What is newly named acts from its next location on. */
+function sourcesInBoth(before: Trackable, after: Trackable): Sources {
+  const named = new Set(before.location_providers);
+  return {
+    location_providers: after.location_providers?.filter((id) => named.has(id)) ?? [],
+    parent: before.parent === after.parent ? (after.parent ?? null) : null,
+  };
+}
+
+/** Adds or replaces a trackable in the state. One that has a fix gets its new extent there, without a word. */
+export function setTrackable(state: ShardState, entity: Trackable): TrackableState {
+  let trackable = state.trackables.get(entity.id);
+  if (trackable === undefined) {
+    trackable = newTrackable(entity);
+    state.trackables.set(entity.id, trackable);
+  } else unlink(state, trackable);
+  trackable.entity = entity;
+  trackable.timing = timingOfObject(entity);
+  trackable.rules = entity.locating_rules?.length ? compileRules(entity.locating_rules) : undefined;
+  trackable.texts = undefined;
+  link(state, trackable);
+  if (trackable.fix !== undefined) trackable.footprint = extentAt(trackable, trackable.fix);
+  return trackable;
+}
+
+function newTrackable(entity: Trackable): TrackableState {
+  return {
+    kind: 'trackable',
+    id: entity.id,
+    entity,
+    timing: UNSET,
+    rules: undefined,
+    fix: undefined,
+    footprint: undefined,
+    members: [],
+    nearby: undefined,
+    suppressUntilMs: 0,
+    heapIndex: -1,
+    colliding: false,
+    texts: undefined,
+  };
+}
+
+/** `shown` is the text of the motion before the change: what would look the same is not sent again. */
+function forceUpdate(
+  context: ShardContext,
+  trackable: TrackableState,
+  shown: string | undefined,
+  moment: Moment,
+): void {
+  const found = significantFix(context, trackable, moment.nowMs);
+  if (found === undefined) {
+    if (trackable.fix !== undefined) loseMotion(context, trackable, moment);
+    return;
+  }
+  const fix = namingTrackables(context.state, found, trackable);
+  if (motionIn({ ...trackable, fix, footprint: extentAt(trackable, fix) }, WGS84, context.zones) === shown) return;
+  fireHeld(context, trackable, moment.nowMs);
+  moveTrackable(context, trackable, { fix, eventTimeMs: moment.nowMs, moment });
+}

@@ -1,0 +1,30 @@
+import type { Zone } from '../../model/zone.ts';
+import type { ShardContext } from '../context.ts';
+import { fencesIn, setFence } from '../fence/fences.ts';
+import type { Item } from '../item.ts';
+import { keepsPlane } from '../zone/zone_transform.ts';
+import { type Relocated, reevaluate, relocate } from './reevaluate.ts';
+
+/**
+ * A zone is created, changed or deleted: fences that are given in its metres and objects that were located in them go
+ * where its plane goes, all in one observation.
+ */
+export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): void {
+  const { state, index } = context;
+  const before = state.zones.set(item.id, item.entity);
+  state.followers.change(before, item.entity);
+  const { id, entity: after } = item;
+  const isStill = before !== undefined && after !== undefined && keepsPlane(before, after) && isLevel(before, after);
+  if (isStill && before.foreign_id === after.foreign_id) return;
+  const changed = fencesIn(state, [before, after])
+    .map((entity) => setFence(state, index, entity))
+    .filter(({ isMoved }) => isMoved)
+    .map(({ fence }) => fence);
+  const relocated: Relocated = isStill || after === undefined ? new Map() : relocate(state, id, after);
+  if (changed.length + relocated.size > 0) reevaluate(context, { fences: changed, relocated }, item);
+}
+
+/** Whether the floor is as high as before: heights above it are. */
+function isLevel(before: Zone, after: Zone): boolean {
+  return (before.wgs84_height ?? undefined) === (after.wgs84_height ?? undefined);
+}

@@ -1,0 +1,117 @@
+import { NO_FIELDS } from '../../model/event_batch.ts';
+import { timeOfDay } from '../../model/set_back.ts';
+import type { FilterFields, Variant } from '../../model/topics.ts';
+import { assignedTo } from '../assignments.ts';
+import type { ShardContext } from '../context.ts';
+import { type FenceChange, fenceEventFields, fenceEventText, fenceFeature } from '../fence/fence_event.ts';
+import type { Crossing } from '../fence/observe_fences.ts';
+import type { Fix } from '../location/fix.ts';
+import { locationIn, publishedMembersText } from '../location/text.ts';
+import { motionIn } from '../motion/text.ts';
+import type { ProviderState, TrackableState } from '../state.ts';
+import type { WantedVariant } from '../wanted.ts';
+import { featureCollection } from '../zone/view.ts';
+
+const NOBODY: readonly WantedVariant[] = [];
+
+/** Publishes a provider's new location in every rendering that is wanted. */
+export function publishLocation(context: ShardContext, fix: Fix): void {
+  const variants = context.variants.get('location_updates') ?? NOBODY;
+  if (variants.length === 0) return;
+  let shared: string | undefined;
+  let fields: FilterFields | undefined;
+  for (const variant of variants) {
+    if (variant.unfiltered !== true) fields ??= locationFields(fix);
+    if (variant.wants?.(fields ?? NO_FIELDS) === false) continue;
+    shared ??= publishedMembersText(fix, context.sentTime);
+    const text = locationIn(fix, variant, context.zones, shared);
+    if (text === undefined) continue;
+    push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
+  }
+}
+
+function locationFields({ providerId, source, providerType, associated, accuracy, floor }: Fix): FilterFields {
+  return [providerId, source, providerType, associated, accuracy, floor];
+}
+
+/** Publishes the motion of a trackable that has a fix. */
+export function publishMotion(context: ShardContext, trackable: TrackableState): void {
+  const variants = context.variants.get('trackable_motions') ?? NOBODY;
+  const { fix } = trackable;
+  if (variants.length === 0 || fix === undefined) return;
+  let shared: string | undefined;
+  let fields: FilterFields | undefined;
+  for (const variant of variants) {
+    if (variant.unfiltered !== true) fields ??= motionFields(trackable, fix);
+    if (variant.wants?.(fields ?? NO_FIELDS) === false) continue;
+    shared ??= publishedMembersText(fix, context.sentTime);
+    const text = motionIn(trackable, variant, context.zones, shared);
+    if (text === undefined) continue;
+    push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
+  }
+}
+
+function motionFields({ id, entity }: TrackableState, { providerId, accuracy, floor }: Fix): FilterFields {
+  return [id, providerId, entity.name ?? undefined, accuracy, floor];
+}
+
+/** Publishes the crossings of a provider, which is assigned to the given trackables. */
+export function publishProviderCrossings(
+  context: ShardContext,
+  provider: ProviderState,
+  crossings: readonly Crossing[] | undefined,
+): void {
+  if (crossings === undefined) return;
+  const trackables = assignedTo(context.state, provider.id).ids;
+  publish(context, crossings, { trackableId: undefined, providerId: provider.id, trackables });
+  context.state.dirty.add(provider);
+  context.state.urgent.add(provider);
+}
+
+/** Publishes the crossings of a trackable, moved by the provider of its fix. */
+export function publishTrackableCrossings(
+  context: ShardContext,
+  trackable: TrackableState,
+  crossings: readonly Crossing[] | undefined,
+): void {
+  if (crossings === undefined) return;
+  const providerId = trackable.fix?.providerId;
+  publish(context, crossings, { trackableId: trackable.id, providerId, trackables: [trackable.id] });
+  context.state.dirty.add(trackable);
+  context.state.urgent.add(trackable);
+}
+
+function publish(
+  context: ShardContext,
+  crossings: readonly Crossing[],
+  who: Pick<FenceChange, 'trackableId' | 'providerId' | 'trackables'>,
+): void {
+  const variants = context.variants.get('fence_events') ?? NOBODY;
+  const { draft, setBacks } = context;
+  const { counts } = draft;
+  for (const { fence, entryMs, exitMs } of crossings) {
+    if (exitMs === undefined) counts.entries++;
+    else counts.exits++;
+    if (variants.length === 0) continue;
+    const type = exitMs === undefined ? 'region_entry' : 'region_exit';
+    const entered = timeOfDay(entryMs, setBacks);
+    const left = exitMs && Math.max(entered, timeOfDay(exitMs, setBacks));
+    publishFenceEvent(context, variants, { fence, type, entryMs: entered, exitMs: left, ...who });
+  }
+}
+
+function publishFenceEvent(context: ShardContext, variants: readonly WantedVariant[], change: FenceChange): void {
+  const { newId, providerInTrackableEvents } = context.options;
+  const fields = fenceEventFields(change);
+  let text: string | undefined;
+  for (const variant of variants) {
+    if (variant.wants?.(fields) === false) continue;
+    text ??= fenceEventText(change, newId(), providerInTrackableEvents);
+    const rendered = variant.geojson === true ? fenceFeature(change.fence.entity, text, variant, context.zones) : text;
+    if (rendered !== undefined) push(context, variant, fields, rendered);
+  }
+}
+
+function push(context: ShardContext, variant: Variant, fields: FilterFields, text: string): void {
+  context.draft.events.push({ variant: variant.id, fields, text });
+}

@@ -1,0 +1,152 @@
+import type { View } from '../../model/topics.ts';
+import { namingTrackables } from '../assignments.ts';
+import type { ShardContext } from '../context.ts';
+import { verticalGapMetres } from '../fence/vertical.ts';
+import type { Answer, Item, Query } from '../item.ts';
+import type { Fix } from '../location/fix.ts';
+import { locationIn } from '../location/text.ts';
+import { motionIn } from '../motion/text.ts';
+import type { FenceState, ProviderState, TrackableState } from '../state.ts';
+import { providerSeen, trackableSeen } from './seen.ts';
+import { fixesOf, significantFix } from './significant_fix.ts';
+
+const ABSENT: Answer = { absent: true };
+
+/** Answers a read from the state as it is between two items. */
+export function onRead(context: ShardContext, item: Item & { kind: 'read' }): void {
+  context.draft.answers.push([item.id, answer(context, item.query, item.receivedMs)]);
+}
+
+function answer(context: ShardContext, query: Query, nowMs: number): Answer {
+  const { state } = context;
+  switch (query.ask) {
+    case 'provider_location':
+      return one(context, state.providers.get(query.id)?.fix, query.view);
+    case 'provider_locations':
+      return named(among([...state.providers.values()], query), query, ({ fix }) => {
+        return fix && locationNow(context, fix, query.view);
+      });
+    case 'trackable_location': {
+      const trackable = state.trackables.get(query.id);
+      const fix = trackable && significantFix(context, trackable, nowMs);
+      return one(context, fix, query.view, trackable);
+    }
+    case 'trackable_locations': {
+      const trackable = state.trackables.get(query.id);
+      const fixes = trackable === undefined ? [] : fixesOf(state, trackable.entity);
+      return many(fixes, (fix) => locationNow(context, fix, query.view));
+    }
+    case 'trackable_motion': {
+      const trackable = state.trackables.get(query.id);
+      if (trackable?.fix === undefined) return ABSENT;
+      return shown(motionIn(trackable, query.view, context.zones), trackable.fix);
+    }
+    case 'trackable_motions':
+      return named(among([...state.trackables.values()], query), query, (trackable) => {
+        return motionIn(trackable, query.view, context.zones);
+      });
+    case 'fence_locations':
+      return many(among(providersIn(context, query), query), ({ fix }) => {
+        return fix && locationNow(context, fix, query.view);
+      });
+    case 'fence_motions':
+      return many(among(trackablesIn(context, query), query), (trackable) => {
+        return motionIn(trackable, query.view, context.zones);
+      });
+    case 'fence_providers':
+      return { ids: providersIn(context, query).map(({ id }) => id) };
+    case 'fence_trackables':
+      return { ids: trackablesIn(context, query).map(({ id }) => id) };
+    case 'provider_fences':
+      return { ids: fencesOf(context, state.providers.get(query.id), query.spatial) };
+    case 'trackable_fences':
+      return { ids: fencesOf(context, state.trackables.get(query.id), query.spatial) };
+  }
+}
+
+function one(context: ShardContext, fix: Fix | undefined, view: View, at?: TrackableState): Answer {
+  if (fix === undefined) return ABSENT;
+  return shown(locationNow(context, fix, view, at), fix);
+}
+
+function locationNow({ state, zones }: ShardContext, fix: Fix, view: View, at?: TrackableState): string | undefined {
+  return locationIn(namingTrackables(state, fix, at), view, zones);
+}
+
+function shown(text: string | undefined, fix: Fix): Answer {
+  return text === undefined ? { unplaced: fix.source } : { texts: [text] };
+}
+
+function many<T>(list: readonly T[], text: (element: T) => string | undefined): Answer {
+  return { texts: list.map(text).filter((rendered) => rendered !== undefined) };
+}
+
+/** What a read is limited to. */
+interface Limited {
+  readonly only?: readonly string[];
+}
+
+/** The same, saying whose the texts are where the read is limited. */
+function named<T extends { readonly id: string }>(
+  list: readonly T[],
+  { only }: Limited,
+  text: (element: T) => string | undefined,
+): Answer {
+  if (only === undefined) return many(list, text);
+  const found = list.map((element) => ({ id: element.id, text: text(element) }));
+  const shownOnes = found.filter((each): each is { id: string; text: string } => each.text !== undefined);
+  return { texts: shownOnes.map((each) => each.text), of: shownOnes.map(({ id }) => id) };
+}
+
+/** Those of the objects that a read is limited to. */
+function among<T extends { readonly id: string }>(objects: readonly T[], { only }: Limited): readonly T[] {
+  if (only === undefined) return objects;
+  const ids = new Set(only);
+  return objects.filter(({ id }) => ids.has(id));
+}
+
+interface InFence {
+  readonly id: string;
+  readonly spatial: boolean;
+}
+
+function providersIn(context: ShardContext, query: InFence): ProviderState[] {
+  const fence = context.state.fences.get(query.id);
+  if (fence === undefined) return [];
+  if (!query.spatial) return membersOf(fence).filter((object) => object.kind === 'provider') as ProviderState[];
+  return [...context.state.providers.values()].filter((provider) => isWithin(context, provider, fence));
+}
+
+function trackablesIn(context: ShardContext, query: InFence): TrackableState[] {
+  const fence = context.state.fences.get(query.id);
+  if (fence === undefined) return [];
+  if (!query.spatial) return membersOf(fence).filter((object) => object.kind === 'trackable') as TrackableState[];
+  return [...context.state.trackables.values()].filter((trackable) => isWithin(context, trackable, fence));
+}
+
+/** Objects that have entered the fence and not yet left it. */
+function membersOf(fence: FenceState): (ProviderState | TrackableState)[] {
+  return [...fence.occupants].filter((object) => {
+    return object.members.some((member) => member.fence === fence && member.membership.at === 'inside');
+  }) as (ProviderState | TrackableState)[];
+}
+
+function fencesOf(
+  context: ShardContext,
+  object: ProviderState | TrackableState | undefined,
+  spatial: boolean,
+): string[] {
+  if (object === undefined) return [];
+  if (spatial)
+    return [...context.state.fences.values()].filter((f) => isWithin(context, object, f)).map(({ id }) => id);
+  return object.members.filter(({ membership }) => membership.at === 'inside').map(({ fence }) => fence.id);
+}
+
+/** Whether the object's last fix touches the fence now, whatever its membership. */
+function isWithin(context: ShardContext, object: ProviderState | TrackableState, fence: FenceState): boolean {
+  const { state, index } = context;
+  const { fix } = object;
+  if (fix === undefined || fence.region === undefined) return false;
+  const seen = object.kind === 'provider' ? providerSeen(state, object, fix, 0) : trackableSeen(object, 0, 0);
+  return verticalGapMetres(fence.vertical, seen) === 0 && index.touches(fence.slot, seen.footprint);
+}

@@ -1,0 +1,117 @@
+import type { Zone } from '../../model/zone.ts';
+import type { Moment, ShardContext } from '../context.ts';
+import { observeChangedFences, observeFences } from '../fence/observe_fences.ts';
+import type { Item } from '../item.ts';
+import type { Fix } from '../location/fix.ts';
+import { fixInZone } from '../location/locate.ts';
+import type { FenceState, ProviderState, ShardState, TrackableState, Tracked } from '../state.ts';
+import { isSame, settle, showAt } from './move.ts';
+import { fireHeld, schedule } from './on_deadline.ts';
+import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
+import { providerSeen, trackableSeen } from './seen.ts';
+
+interface Change {
+  /** Fences that cover something else. */
+  readonly fences: readonly FenceState[];
+  readonly relocated: Relocated;
+}
+
+/**
+ * Shows fences that have changed to every object that has a fix, and every fence to objects that are relocated, as an
+ * observation made at this moment. Other fences do not hear of it.
+ */
+export function reevaluate(
+  context: ShardContext,
+  { fences, relocated }: Change,
+  { receivedMs: nowMs, seq }: Pick<Item, 'receivedMs' | 'seq'>,
+): void {
+  const { state } = context;
+  const moment: Moment = { nowMs, seq };
+  for (const provider of state.providers.values()) {
+    const fix = relocated.get(provider);
+    if (fix !== undefined) showProviderAt(context, provider, fix, nowMs);
+    else if (provider.fix !== undefined) showFences(context, provider, fences, nowMs);
+  }
+  for (const trackable of state.trackables.values()) {
+    const fix = relocated.get(trackable);
+    if (fix !== undefined) showTrackableAt(context, trackable, fix, moment);
+    else if (trackable.fix !== undefined) showFences(context, trackable, fences, nowMs);
+  }
+}
+
+function showFences(
+  context: ShardContext,
+  object: ProviderState | TrackableState,
+  fences: readonly FenceState[],
+  nowMs: number,
+): void {
+  const { state, index } = context;
+  if (fences.length === 0) return;
+  if (isMember(object, fences)) fireHeld(context, object, nowMs);
+  if (object.kind === 'provider') {
+    const seen = providerSeen(state, object, object.fix as Fix, nowMs, nowMs);
+    publishProviderCrossings(context, object, observeChangedFences(index, object, fences, seen));
+  } else {
+    const seen = trackableSeen(object, nowMs, nowMs);
+    publishTrackableCrossings(context, object, observeChangedFences(index, object, fences, seen));
+  }
+  schedule(state, object);
+}
+
+function showProviderAt(context: ShardContext, provider: ProviderState, fix: Fix, nowMs: number): void {
+  const { state } = context;
+  fireHeld(context, provider, nowMs);
+  state.fixes.put(provider, fix);
+  state.dirty.add(provider);
+  const crossings = observeFences(context, provider, providerSeen(state, provider, fix, nowMs, nowMs));
+  publishProviderCrossings(context, provider, crossings);
+  schedule(state, provider);
+}
+
+/** A trackable that goes along with a zone moves; one above a floor that was raised only meets other fences. */
+function showTrackableAt(context: ShardContext, trackable: TrackableState, fix: Fix, moment: Moment): void {
+  const { state } = context;
+  const { nowMs } = moment;
+  fireHeld(context, trackable, nowMs);
+  const before = trackable.fix as Fix;
+  if (before.lon !== fix.lon || before.lat !== fix.lat) {
+    showAt(context, trackable, { fix, eventTimeMs: nowMs, moment });
+    return;
+  }
+  settle(state, trackable, fix);
+  const crossings = observeFences(context, trackable, trackableSeen(trackable, nowMs, nowMs));
+  publishTrackableCrossings(context, trackable, crossings);
+  schedule(state, trackable);
+}
+
+/** An exit that is held since a restart is not undone by another look at its fence. */
+function isMember(object: Tracked, fences: readonly FenceState[]): boolean {
+  return fences.some(({ occupants }) => occupants.has(object));
+}
+
+/** Objects whose fix has changed with its zone: where they are now. */
+export type Relocated = ReadonlyMap<ProviderState | TrackableState, Fix>;
+
+/**
+ * Finds where the objects are whose fixes belong to a zone that has changed: what was sent in its metres goes along with
+ * its plane, the rest stays where it is, above a floor that may be on another height. Moves nobody yet.
+ *
+ * Zones that follow these objects wait for their next locations: two zones that carry one another would never rest.
+ */
+export function relocate(state: ShardState, zoneId: string, zone: Zone): Relocated {
+  const relocated = new Map<ProviderState | TrackableState, Fix>();
+  for (const provider of state.providers.values()) {
+    const { fix } = provider;
+    if (fix?.zone?.id === zoneId) relocated.set(provider, fixInZone(state.fixes, fix, zone));
+  }
+  for (const trackable of state.trackables.values()) {
+    const { fix } = trackable;
+    if (fix?.zone?.id !== zoneId) continue;
+    // A trackable has its provider's fix, or a copy of it.
+    const provider = state.providers.get(fix.providerId);
+    const shared = provider && relocated.get(provider);
+    const isShared = shared !== undefined && isSame(shared, fix) && shared.trackables === fix.trackables;
+    relocated.set(trackable, isShared ? shared : fixInZone(state.fixes, fix, zone));
+  }
+  return relocated;
+}

@@ -1,0 +1,66 @@
+import { timeOfDay } from '../../model/set_back.ts';
+import type { Trackable } from '../../model/trackable.ts';
+import type { ShardContext } from '../context.ts';
+import type { Fix } from '../location/fix.ts';
+import { type Candidate, significant } from '../rules/evaluate.ts';
+import type { ShardState, TrackableState } from '../state.ts';
+
+/** Whose fixes a trackable may have: those of its providers, and that of its parent. */
+export type Sources = Pick<Trackable, 'location_providers' | 'parent'>;
+
+interface Choice {
+  /** The fix that has just come; left out: the one that the trackable has. */
+  readonly arrived?: Fix | undefined;
+  /** All that its entity names when left out. */
+  readonly sources?: Sources;
+}
+
+/**
+ * The fix of a trackable among the last fixes of its providers and the fix of its parent: the one that its
+ * locating rules rank highest, else the newest, among equals the one that has just come.
+ */
+export function significantFix(
+  context: ShardContext,
+  trackable: TrackableState,
+  nowMs: number,
+  { arrived = trackable.fix, sources = trackable.entity }: Choice = {},
+): Fix | undefined {
+  const { state } = context;
+  const { location_providers: providers, parent: parentId } = sources;
+  // The most frequent case, without a list.
+  if (parentId == null && providers?.length === 1) return state.providers.get(providers[0] as string)?.fix;
+  const fixes = fixesOf(state, sources);
+  const parent = parentId == null ? undefined : state.trackables.get(parentId);
+  if (parent?.fix !== undefined) fixes.push(parent.fix);
+  if (fixes.length < 2) return fixes[0];
+  const preferred = fixes.findIndex((fix) => fix.providerId === arrived?.providerId);
+  if (preferred >= 0) fixes.push(...fixes.splice(preferred, 1));
+  const ranking = trackable.rules ?? state.rules;
+  const candidates = fixes.map((fix): Candidate<Fix> => {
+    return { facts: factsOf(context, fix, nowMs), eventTimeMs: fix.eventTimeMs, value: fix };
+  });
+  return significant(candidates, ranking);
+}
+
+/** The last fixes of the providers, in the order in which they are named. */
+export function fixesOf(state: ShardState, { location_providers: providers }: Sources): Fix[] {
+  const fixes: Fix[] = [];
+  for (const id of providers ?? []) {
+    const fix = state.providers.get(id)?.fix;
+    if (fix !== undefined) fixes.push(fix);
+  }
+  return fixes;
+}
+
+function factsOf({ setBacks }: ShardContext, fix: Fix, nowMs: number): Candidate<Fix>['facts'] {
+  const { accuracy, providerId, providerType, source, floor, speed } = fix;
+  return {
+    timestamp_diff: timeOfDay(nowMs, setBacks) - timeOfDay(fix.eventTimeMs, setBacks),
+    accuracy,
+    provider_id: providerId,
+    type: providerType,
+    source,
+    floor,
+    speed,
+  };
+}

@@ -1,0 +1,150 @@
+import type { ElevationRef } from '../../model/location.ts';
+import type { Zone } from '../../model/zone.ts';
+import { type OwnTiming, UNSET } from '../fence/timing.ts';
+import type { ReceivedLocation } from './received.ts';
+import { LocationRecord, orUndefined, type RecordBuffer } from './record.ts';
+
+/** In front of the record lies what was derived from it, as f64: NaN for a speed or course that nobody knows. */
+const [LON, LAT, FLOOR, EVENT_TIME, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
+export const DERIVED_BYTES = 48;
+
+const NOBODY: readonly string[] = [];
+
+/** What numbers do not say of a fix. */
+export interface FixContext {
+  readonly providerId: string;
+  readonly source: string;
+  readonly zone: Zone | undefined;
+  /** What its provider sets. It times whoever holds the fix, also in another shard than the provider's. */
+  readonly timing: OwnTiming;
+  /** Ids of the trackables that the provider was assigned to. */
+  readonly trackables: readonly string[];
+  /** Whether its position was sent in the zone's own coordinates. */
+  readonly isLocal: boolean;
+}
+
+/** What is derived from a location. */
+export interface Derived {
+  readonly lon: number;
+  readonly lat: number;
+  /** Its floor, else its zone's, else 0. */
+  readonly floor: number;
+  /** min(timestamp_generated, time of receipt): what locations are ordered by, and what events carry. */
+  readonly eventTimeMs: number;
+  /** Metres per second, and degrees clockwise from north: as sent, else from where the provider was before. */
+  readonly speed: number | undefined;
+  readonly course: number | undefined;
+}
+
+/**
+ * Where an object was last: the record of a location with what was derived from it, in memory that is used again
+ * (fix_slab.ts). But for what its provider sets, it does not change as long as an object holds it, or the step lasts in
+ * which the last one left.
+ */
+export class Fix extends LocationRecord implements FixContext, Derived {
+  providerId = '';
+  source = '';
+  zone: Zone | undefined = undefined;
+  timing = UNSET;
+  trackables = NOBODY;
+  isLocal = false;
+  /** How many objects hold it. */
+  holders = 0;
+  /** Whether it is looked at when the step is over. */
+  isTouched = false;
+  /** Bytes that it may have. */
+  readonly capacity: number;
+
+  constructor(buffer: RecordBuffer, start: number, capacity: number) {
+    super(buffer, start + DERIVED_BYTES);
+    this.capacity = capacity;
+  }
+
+  get lon(): number {
+    return this.buffer.view.getFloat64(this.at + LON, true);
+  }
+
+  get lat(): number {
+    return this.buffer.view.getFloat64(this.at + LAT, true);
+  }
+
+  get z(): number | undefined {
+    return orUndefined(this.sentZ);
+  }
+
+  get floor(): number {
+    return this.buffer.view.getFloat64(this.at + FLOOR, true);
+  }
+
+  get eventTimeMs(): number {
+    return this.buffer.view.getFloat64(this.at + EVENT_TIME, true);
+  }
+
+  get speed(): number | undefined {
+    return orUndefined(this.buffer.view.getFloat64(this.at + SPEED, true));
+  }
+
+  get course(): number | undefined {
+    return orUndefined(this.buffer.view.getFloat64(this.at + COURSE, true));
+  }
+
+  get elevationRef(): ElevationRef {
+    return this.sentElevationRef ?? 'floor';
+  }
+
+  /** Becomes the fix of a location. */
+  // hot
+  write(location: ReceivedLocation, derived: Derived, context: FixContext): void {
+    location.copyTo(this.buffer, this.at);
+    const { view } = this.buffer;
+    view.setFloat64(this.at + LON, derived.lon, true);
+    view.setFloat64(this.at + LAT, derived.lat, true);
+    view.setFloat64(this.at + FLOOR, derived.floor, true);
+    view.setFloat64(this.at + EVENT_TIME, derived.eventTimeMs, true);
+    view.setFloat64(this.at + SPEED, derived.speed ?? Number.NaN, true);
+    view.setFloat64(this.at + COURSE, derived.course ?? Number.NaN, true);
+    this.belong(context);
+  }
+
+  /** Takes over the bytes of another fix. */
+  read(bytes: Uint8Array, context: FixContext): void {
+    this.buffer.bytes.set(bytes, this.at - DERIVED_BYTES);
+    this.belong(context);
+  }
+
+  /** Becomes another place on the earth, before an object holds it. */
+  locate(lon: number, lat: number): void {
+    this.buffer.view.setFloat64(this.at + LON, lon, true);
+    this.buffer.view.setFloat64(this.at + LAT, lat, true);
+  }
+
+  /** What was derived, and the record, where they lie. */
+  get bytes(): Uint8Array {
+    return this.buffer.bytes.subarray(this.at - DERIVED_BYTES, this.at + this.recordBytes);
+  }
+
+  /** Lies in another buffer from now on. */
+  move(buffer: RecordBuffer, start: number): void {
+    buffer.bytes.set(this.bytes, start);
+    this.buffer = buffer;
+    this.at = start + DERIVED_BYTES;
+  }
+
+  /** Forgets whose it was. */
+  clear(): void {
+    this.providerId = '';
+    this.zone = undefined;
+    this.timing = UNSET;
+    this.trackables = NOBODY;
+  }
+
+  // hot
+  protected belong({ providerId, source, zone, timing, trackables, isLocal }: FixContext): void {
+    this.providerId = providerId;
+    this.source = source;
+    this.zone = zone;
+    this.timing = timing;
+    this.trackables = trackables;
+    this.isLocal = isLocal;
+  }
+}

@@ -1,0 +1,151 @@
+import type { Zone } from '../../model/zone.ts';
+import { DERIVED_BYTES, type Derived, Fix, type FixContext } from './fix.ts';
+import type { ReceivedLocation } from './received.ts';
+import type { NewRecordBuffer, RecordBuffer } from './record.ts';
+
+/** Memory is given out in steps of so many bytes: one that was left fits the next location nearly always. */
+const STEP_BYTES = 64;
+/** Larger fixes have a buffer of their own, which is not used again. */
+const SHARED_MAX_BYTES = 4096;
+const BUFFER_BYTES = 1 << 20;
+
+/** Who holds a fix. */
+interface Holder {
+  fix: Fix | undefined;
+}
+
+/**
+ * All fixes of a shard. Each location replaces the fix of its provider: as objects of the heap fixes would live just
+ * long enough to be copied by each collection of garbage. So the memory of a fix that nobody holds any more is
+ * used again, once the step is over.
+ */
+export class FixSlab {
+  /** Fixes that nobody holds, by steps of memory. */
+  #free: Fix[][] = [];
+  readonly #touched: Fix[] = [];
+  #buffer: RecordBuffer;
+  #used = 0;
+  #made = 0;
+  #freed = 0;
+  readonly #newBuffer: NewRecordBuffer;
+
+  constructor(newBuffer: NewRecordBuffer) {
+    this.#newBuffer = newBuffer;
+    this.#buffer = newBuffer(0);
+  }
+
+  /** How many fixes somebody holds. */
+  get size(): number {
+    return this.#made - this.#freed;
+  }
+
+  /** The fix of a location. Nobody holds it yet. */
+  // hot
+  take(location: ReceivedLocation, derived: Derived, context: FixContext): Fix {
+    const fix = this.#take(DERIVED_BYTES + location.recordBytes);
+    fix.write(location, derived, context);
+    return fix;
+  }
+
+  /** A fix as another one was, given its bytes. Nobody holds it yet. */
+  takeOver(bytes: Uint8Array, context: FixContext): Fix {
+    const fix = this.#take(bytes.length);
+    fix.read(bytes, context);
+    return fix;
+  }
+
+  /** The same fix, naming other trackables. Nobody holds it yet. */
+  renamed(fix: Fix, trackables: readonly string[]): Fix {
+    const { providerId, source, zone, timing, isLocal } = fix;
+    return this.takeOver(fix.bytes, { providerId, source, zone, timing, trackables, isLocal });
+  }
+
+  /** The same location at another place on the earth, in a zone that was replaced. Nobody holds it yet. */
+  inZone(fix: Fix, zone: Zone, lon: number, lat: number): Fix {
+    const { providerId, source, timing, trackables, isLocal } = fix;
+    const moved = this.takeOver(fix.bytes, { providerId, source, zone, timing, trackables, isLocal });
+    moved.locate(lon, lat);
+    return moved;
+  }
+
+  /** Gives an object a fix, or none. */
+  // hot
+  put(object: Holder, fix: Fix | undefined): void {
+    const { fix: left } = object;
+    if (fix !== undefined) fix.holders++;
+    object.fix = fix;
+    if (left === undefined) return;
+    left.holders--;
+    this.#touch(left);
+  }
+
+  /** The step is over: what nobody holds may be used again. */
+  // hot
+  endStep(): void {
+    for (const fix of this.#touched) {
+      fix.isTouched = false;
+      if (fix.holders === 0) this.#release(fix);
+    }
+    this.#touched.length = 0;
+  }
+
+  /** Gives back memory that is not used, when it is much; given all objects, between two steps. */
+  tidy(objects: Iterable<Holder>): void {
+    if (this.#freed * 2 < this.#made) return;
+    this.#free = [];
+    this.#buffer = this.#newBuffer(0);
+    this.#used = 0;
+    this.#made = 0;
+    this.#freed = 0;
+    const moved = new Set<Fix>();
+    for (const { fix } of objects) {
+      if (fix === undefined || moved.has(fix)) continue;
+      moved.add(fix);
+      this.#made++;
+      if (fix.capacity <= SHARED_MAX_BYTES) fix.move(...this.#memoryOf(fix.capacity));
+    }
+  }
+
+  // hot
+  #take(bytes: number): Fix {
+    const steps = Math.ceil(bytes / STEP_BYTES);
+    let fix = this.#free[steps]?.pop();
+    if (fix === undefined) {
+      const capacity = steps * STEP_BYTES;
+      fix = new Fix(...this.#memoryOf(capacity), capacity);
+      this.#made++;
+    } else this.#freed--;
+    this.#touch(fix);
+    return fix;
+  }
+
+  #touch(fix: Fix): void {
+    if (fix.isTouched) return;
+    fix.isTouched = true;
+    this.#touched.push(fix);
+  }
+
+  #release(fix: Fix): void {
+    fix.clear();
+    if (fix.capacity > SHARED_MAX_BYTES) {
+      this.#made--;
+      return;
+    }
+    this.#freed++;
+    const steps = fix.capacity / STEP_BYTES;
+    const free = this.#free[steps];
+    if (free === undefined) this.#free[steps] = [fix];
+    else free.push(fix);
+  }
+
+  #memoryOf(capacity: number): [buffer: RecordBuffer, start: number] {
+    if (capacity > SHARED_MAX_BYTES) return [this.#newBuffer(capacity), 0];
+    if (this.#used + capacity > this.#buffer.bytes.length) {
+      this.#buffer = this.#newBuffer(BUFFER_BYTES);
+      this.#used = 0;
+    }
+    const start = this.#used;
+    this.#used += capacity;
+    return [this.#buffer, start];
+  }
+}

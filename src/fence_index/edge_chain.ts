@@ -1,0 +1,243 @@
+import { metresTo, type SurfacePoint } from '../core/geo/ecef.ts';
+import { LEAST_RADIUS, metresPerLatitude, metresPerLongitude } from '../core/geo/ellipsoid.ts';
+
+/**
+ * The edges of a polygon, straight in longitude and latitude, and the shortest distance from a place to them.
+ *
+ * Edges are cut into pieces of at most 5°, sixteen pieces to a block. In the plane that is flat at the place (metres
+ * per degree as they are there) distances are cheap. Whatever is within `d` metres on the earth is within
+ * `d * stretch` in that plane, because metres per degree change only so much within `d`; so blocks and pieces further
+ * off in the plane are skipped without losing the nearest. The few that stay are measured on the ellipsoid.
+ */
+export class EdgeChain {
+  /** Per piece: longitude and latitude of its ends. Longitudes are turned so that the middle is within ±180. */
+  readonly #pieces: Float64Array;
+  /** Per block: middle longitude, half width, south, north. */
+  readonly #blocks: Float64Array;
+
+  constructor(rings: readonly Float64Array[]) {
+    this.#pieces = cutEdges(rings);
+    this.#blocks = blockBoxes(this.#pieces);
+  }
+
+  /**
+   * Metres from the place to the nearest edge, when that is at most `ceilingMetres`; Infinity when it is not. Off by
+   * less than 1 mm per 100 m nearby and 1 % far away.
+   */
+  // hot
+  nearest(place: SurfacePoint, ceilingMetres: number): number {
+    place.resolve();
+    const pieces = this.#pieces;
+    const blocks = this.#blocks;
+    let best = ceilingMetres;
+    let found = Number.POSITIVE_INFINITY;
+    if (best === Number.POSITIVE_INFINITY) {
+      best = measure(place, pieces, this.#flattest(place), best);
+      found = best;
+    }
+    let reach = squaredReach(place, best);
+    let latReach = Math.sqrt(reach) / place.metresPerLat;
+    for (let block = 0; block < blocks.length; block += 4) {
+      if (blockSquared(place, blocks, block) > reach) continue;
+      const first = block * BLOCK_PIECES;
+      const end = Math.min(first + 4 * BLOCK_PIECES, pieces.length);
+      for (let piece = first; piece < end; piece += 4) {
+        const fromLat = pieces[piece + 1]! - place.lat;
+        const toLat = pieces[piece + 3]! - place.lat;
+        if ((fromLat > latReach && toLat > latReach) || (fromLat < -latReach && toLat < -latReach)) continue;
+        if (flatSquared(place, pieces, piece) > reach) continue;
+        const metres = measure(place, pieces, piece, best);
+        if (metres > best) continue;
+        best = metres;
+        found = metres;
+        reach = squaredReach(place, best);
+        latReach = Math.sqrt(reach) / place.metresPerLat;
+      }
+    }
+    return found;
+  }
+
+  /** The piece that is nearest in the flat plane. */
+  // hot
+  #flattest(place: SurfacePoint): number {
+    const pieces = this.#pieces;
+    const blocks = this.#blocks;
+    let best = Number.POSITIVE_INFINITY;
+    let found = 0;
+    for (let block = 0; block < blocks.length; block += 4) {
+      if (blockSquared(place, blocks, block) >= best) continue;
+      const first = block * BLOCK_PIECES;
+      const end = Math.min(first + 4 * BLOCK_PIECES, pieces.length);
+      for (let piece = first; piece < end; piece += 4) {
+        const squared = flatSquared(place, pieces, piece);
+        if (squared >= best) continue;
+        best = squared;
+        found = piece;
+      }
+    }
+    return found;
+  }
+}
+
+/**
+ * Ratio of a distance in the flat plane at a place to the distance on the earth, at most, within `metres` of it. The
+ * cosine of the latitude falls by no more than the angle; curvatures change by less than 1.35 % per radian.
+ */
+// hot
+function stretch(place: SurfacePoint, metres: number): number {
+  const angle = metres / LEAST_RADIUS;
+  if (angle >= place.cosLat) return Number.POSITIVE_INFINITY;
+  return (place.cosLat / (place.cosLat - angle)) * (1 + 0.0135 * angle) + 1e-9;
+}
+
+// hot
+function squaredReach(place: SurfacePoint, metres: number): number {
+  // A nanometre for the rounding of coordinates.
+  const reach = metres * stretch(place, metres) + 1e-9;
+  return reach * reach;
+}
+
+// hot
+function blockSquared(place: SurfacePoint, blocks: Float64Array, block: number): number {
+  let lon = Math.abs(place.lon - blocks[block]!);
+  if (lon > 180) lon = 360 - lon;
+  const dx = Math.max(0, lon - blocks[block + 1]!) * place.metresPerLon;
+  const dy = Math.max(0, blocks[block + 2]! - place.lat, place.lat - blocks[block + 3]!) * place.metresPerLat;
+  return dx * dx + dy * dy;
+}
+
+/** Square of the distance between place and piece in the flat plane. */
+// hot
+function flatSquared(place: SurfacePoint, pieces: Float64Array, piece: number): number {
+  let ax = pieces[piece]! - place.lon;
+  let bx = pieces[piece + 2]! - place.lon;
+  if (ax + bx > 360) {
+    ax -= 360;
+    bx -= 360;
+  } else if (ax + bx < -360) {
+    ax += 360;
+    bx += 360;
+  }
+  ax *= place.metresPerLon;
+  const dx = bx * place.metresPerLon - ax;
+  const ay = (pieces[piece + 1]! - place.lat) * place.metresPerLat;
+  const dy = (pieces[piece + 3]! - place.lat) * place.metresPerLat - ay;
+  const length = dx * dx + dy * dy;
+  let t = length === 0 ? 0 : -(ax * dx + ay * dy) / length;
+  t = t < 0 ? 0 : t > 1 ? 1 : t;
+  const x = ax + t * dx;
+  const y = ay + t * dy;
+  return x * x + y * y;
+}
+
+/** Metres on the ellipsoid between place and piece. May return a greater number when they exceed `ceiling`. */
+// hot
+function measure(place: SurfacePoint, pieces: Float64Array, piece: number, ceiling: number): number {
+  const distortion = stretch(place, Math.sqrt(flatSquared(place, pieces, piece)));
+  if (distortion > 1.1) return search(place, pieces, piece, ceiling);
+  const lon = pieces[piece]!;
+  const lat = pieces[piece + 1]!;
+  const lonStep = pieces[piece + 2]! - lon;
+  const latStep = pieces[piece + 3]! - lat;
+  let ax = lon - place.lon;
+  if (ax + lonStep / 2 > 180) ax -= 360;
+  else if (ax + lonStep / 2 < -180) ax += 360;
+  const ay = lat - place.lat;
+  let t = foot(ax, ay, lonStep, latStep, place.metresPerLat / place.metresPerLon);
+  // The nearest point is found anew with the metres per degree halfway to it, until that changes nothing that counts.
+  for (let round = 0; distortion > 1.001 && round < 3; round++) {
+    const halfway = place.lat + (ay + t * latStep) / 2;
+    t = foot(ax, ay, lonStep, latStep, metresPerLatitude(halfway) / metresPerLongitude(halfway));
+  }
+  return metresTo(place, lon + t * lonStep, lat + t * latStep);
+}
+
+/** Where on the line from a (relative to the place) the place's perpendicular meets it, from 0 to 1. */
+// hot
+function foot(ax: number, ay: number, dx: number, dy: number, latPerLon: number): number {
+  const square = latPerLon * latPerLon;
+  const length = dx * dx + dy * dy * square;
+  if (length === 0) return 0;
+  const t = -(ax * dx + ay * dy * square) / length;
+  return t < 0 ? 0 : t > 1 ? 1 : t;
+}
+
+/**
+ * The same where the flat plane says nothing: around the poles and far away. Golden-section search; where the distance
+ * has no minimum inside the piece one of the ends is nearest.
+ */
+function search(place: SurfacePoint, pieces: Float64Array, piece: number, ceiling: number): number {
+  const [lon, lat, toLon, toLat] = pieces.subarray(piece, piece + 4) as unknown as [number, number, number, number];
+  const at = (t: number): number => metresTo(place, lon + t * (toLon - lon), lat + t * (toLat - lat));
+  const ends = Math.min(at(0), at(1));
+  // No point of the piece is further from its ends than half its length: 1° is at most 112 km.
+  if (ends - (Math.abs(toLon - lon) + Math.abs(toLat - lat)) * 56_000 > ceiling) return ends;
+  let low = 0;
+  let high = 1;
+  let [left, right] = [1 - GOLDEN, GOLDEN];
+  let [atLeft, atRight] = [at(left), at(right)];
+  for (let round = 0; round < 60; round++) {
+    if (atLeft < atRight) {
+      high = right;
+      [right, atRight] = [left, atLeft];
+      left = high - GOLDEN * (high - low);
+      atLeft = at(left);
+    } else {
+      low = left;
+      [left, atLeft] = [right, atRight];
+      right = low + GOLDEN * (high - low);
+      atRight = at(right);
+    }
+  }
+  return Math.min(ends, atLeft, atRight);
+}
+
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+/**
+ * Edges of closed rings lon, lat, lon, lat …, cut into pieces of at most 5°: per piece longitude and latitude of its two
+ * ends. Longitudes are turned so that the middle of the piece is within ±180.
+ */
+function cutEdges(rings: readonly Float64Array[]): Float64Array {
+  const pieces: number[] = [];
+  for (const ring of rings) {
+    for (let i = 0; i + 3 < ring.length; i += 2) {
+      const lon = ring[i]!;
+      const lat = ring[i + 1]!;
+      const lonStep = ring[i + 2]! - lon;
+      const latStep = ring[i + 3]! - lat;
+      const count = Math.max(1, Math.ceil(Math.max(Math.abs(lonStep), Math.abs(latStep)) / PIECE_DEGREES));
+      for (let k = 0; k < count; k++) {
+        const from = lon + (k / count) * lonStep;
+        const to = k + 1 === count ? ring[i + 2]! : lon + ((k + 1) / count) * lonStep;
+        const turn = 360 * Math.round((from + to) / 720);
+        const north = k + 1 === count ? ring[i + 3]! : lat + ((k + 1) / count) * latStep;
+        pieces.push(from - turn, lat + (k / count) * latStep, to - turn, north);
+      }
+    }
+  }
+  return Float64Array.from(pieces);
+}
+
+/** Per block of pieces: middle longitude, half width, south, north. */
+function blockBoxes(pieces: Float64Array): Float64Array {
+  const count = Math.ceil(pieces.length / (4 * BLOCK_PIECES));
+  const blocks = new Float64Array(count * 4);
+  for (let block = 0; block < count; block++) {
+    let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity];
+    const end = Math.min((block + 1) * 4 * BLOCK_PIECES, pieces.length);
+    for (let i = block * 4 * BLOCK_PIECES; i < end; i += 2) {
+      west = Math.min(west, pieces[i]!);
+      east = Math.max(east, pieces[i]!);
+      south = Math.min(south, pieces[i + 1]!);
+      north = Math.max(north, pieces[i + 1]!);
+    }
+    blocks.set([(west + east) / 2, (east - west) / 2, south, north], block * 4);
+  }
+  return blocks;
+}
+
+/** Pieces in a block, but for the last one. */
+const BLOCK_PIECES = 16;
+
+const PIECE_DEGREES = 5;

@@ -1,0 +1,118 @@
+import type { Footprint, Region } from '../core/fence/fence_index.ts';
+import { DEGREES_PER_METRE, RADIANS } from '../core/geo/ellipsoid.ts';
+import { wrapLongitude } from '../core/geo/longitude.ts';
+
+/**
+ * A box in longitude and latitude around something on the earth. Its longitudes are given by their middle and half
+ * width, so that the antimeridian is no special case; the half width of a box that has all longitudes is Infinity.
+ */
+export interface LonLatBox {
+  /** Within ±180. */
+  lon: number;
+  halfWidth: number;
+  south: number;
+  north: number;
+}
+
+/** Distance in metres up to which a point outside an edge counts as on the edge, at least. */
+export const LEAST_SLACK_METRES = 1e-6;
+
+/** Rounding of coordinates, in degrees: about a nanometre times a hundred. */
+const ROUNDING_DEGREES = 1e-12;
+
+/** The box around a region and its slack. */
+export function boxOfRegion(region: Region): LonLatBox {
+  if (region.kind === 'circle') {
+    const { lon, lat } = region;
+    return widened({ lon, halfWidth: 0, south: lat, north: lat }, region.radiusMetres + LEAST_SLACK_METRES);
+  }
+  return widened(boxOfRings(region.rings), Math.max(region.slackMetres, LEAST_SLACK_METRES));
+}
+
+/** The box around a footprint. */
+export function boxOfFootprint({ lon, lat, radiusMetres, ring }: Footprint): LonLatBox {
+  const box =
+    ring === undefined ? { lon: wrapLongitude(lon), halfWidth: 0, south: lat, north: lat } : boxOfRings([ring]);
+  return widened(box, radiusMetres);
+}
+
+/** The smallest box around rings of lon, lat, lon, lat …, which may have any unwrapped longitudes. */
+export function boxOfRings(rings: readonly Float64Array[]): LonLatBox {
+  let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const ring of rings) {
+    for (let i = 0; i < ring.length; i += 2) {
+      west = Math.min(west, ring[i]!);
+      east = Math.max(east, ring[i]!);
+      south = Math.min(south, ring[i + 1]!);
+      north = Math.max(north, ring[i + 1]!);
+    }
+  }
+  return { lon: wrapLongitude((west + east) / 2), halfWidth: (east - west) / 2, south, north };
+}
+
+/**
+ * A box around everything within `metres` of the box. A path of that length changes the latitude by at most
+ * `metres * DEGREES_PER_METRE`, and the longitude by that over the cosine of the latitude furthest from the equator. A
+ * box that touches a pole has all longitudes, because the pole has.
+ */
+export function widened(box: LonLatBox, metres: number): LonLatBox {
+  const margin = metres * DEGREES_PER_METRE + ROUNDING_DEGREES;
+  const south = box.south - margin;
+  const north = box.north + margin;
+  const furthest = Math.max(-south, north);
+  const halfWidth = furthest >= 90 ? Infinity : box.halfWidth + margin / Math.cos(furthest * RADIANS);
+  return { lon: box.lon, halfWidth: halfWidth >= 180 ? Infinity : halfWidth, south, north };
+}
+
+/** Whether two boxes share a point. */
+export function overlap(a: LonLatBox, b: LonLatBox): boolean {
+  if (a.south > b.north || b.south > a.north) return false;
+  const apart = Math.abs(a.lon - b.lon);
+  return Math.min(apart, 360 - apart) <= a.halfWidth + b.halfWidth;
+}
+
+/** Whether a place, its longitude within ±180, is in the box. */
+export function contains(box: LonLatBox, { lon, lat }: { readonly lon: number; readonly lat: number }): boolean {
+  if (lat < box.south || lat > box.north) return false;
+  const apart = Math.abs(lon - box.lon);
+  return Math.min(apart, 360 - apart) <= box.halfWidth;
+}
+
+/**
+ * A ball in space (the earth being the unit sphere) around a box: centre and radius. Latitudes are taken as angles at
+ * the centre of the earth; all that counts is that everybody does so.
+ */
+export interface Ball {
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly radius: number;
+}
+
+/** The ball around a box. A box wider than half the earth gets the ball around its pole's cap, or the whole earth. */
+export function ballOfBox(box: LonLatBox): Ball {
+  const south = Math.max(-90, box.south);
+  const north = Math.min(90, box.north);
+  if (box.halfWidth > 90) {
+    const pole = north + south >= 0 ? 1 : -1;
+    return { x: 0, y: 0, z: pole, radius: chord(pole > 0 ? 90 - south : 90 + north) };
+  }
+  const lat = ((south + north) / 2) * RADIANS;
+  const lon = box.lon * RADIANS;
+  // On a half of the earth the corners are furthest from the middle.
+  const radius = Math.max(corner(lat, south * RADIANS, box.halfWidth), corner(lat, north * RADIANS, box.halfWidth));
+  return { x: Math.cos(lat) * Math.cos(lon), y: Math.cos(lat) * Math.sin(lon), z: Math.sin(lat), radius };
+}
+
+function corner(lat: number, otherLat: number, degrees: number): number {
+  const square = 2 - 2 * (Math.sin(lat) * Math.sin(otherLat) + Math.cos(lat) * Math.cos(otherLat) * cosine(degrees));
+  return Math.sqrt(Math.max(0, square)) + 1e-7;
+}
+
+function chord(degrees: number): number {
+  return 2 * Math.sin((degrees * RADIANS) / 2) + 1e-7;
+}
+
+function cosine(degrees: number): number {
+  return Math.cos(degrees * RADIANS);
+}

@@ -1,0 +1,129 @@
+import { type Geos, openGeos } from '../../wasm/geos.ts';
+import { isGeographic, normaliseFence } from '../core/fence/region_normal.ts';
+import { alignHoles, flatRing } from '../core/geo/rings.ts';
+import type { ShapeChecks } from '../core/shape_checks.ts';
+import type { Fence } from '../model/fence.ts';
+import type { Polygon } from '../model/geojson.ts';
+import { pathOf, show } from '../model/show.ts';
+
+/** The checks, by GEOS. */
+export async function openShapeChecks(): Promise<ShapeChecks> {
+  const geos = await openGeos();
+  return {
+    regionProblem: (fence) => check(fence, geos),
+    polygonProblem: ({ coordinates }, path) => explainRings(coordinates, { path, geographic: false, geos }),
+  };
+}
+
+function check(fence: Fence, geos: Geos): string | undefined {
+  const { region } = fence;
+  const geographic = isGeographic(fence);
+  if (region.type === 'Point') {
+    return explainPosition(region.coordinates, ['coordinates'], geographic) ?? explainRadius(fence);
+  }
+  return explainCoordinates(region.coordinates, geographic) ?? explainTolerance(fence) ?? explainShape(fence, geos);
+}
+
+function explainRadius({ radius }: Fence): string | undefined {
+  if (radius != null && radius > 0 && Number.isFinite(radius)) return undefined;
+  return `radius: must be greater than 0 where the region is a Point, found ${show(radius ?? undefined)}`;
+}
+
+function explainCoordinates(rings: readonly (readonly number[][])[], geographic: boolean): string | undefined {
+  for (const [i, ring] of rings.entries()) {
+    for (const [k, position] of ring.entries()) {
+      if (isFine(position, geographic)) continue;
+      return explainPosition(position, ['coordinates', String(i), String(k)], geographic);
+    }
+  }
+  return undefined;
+}
+
+/** Longitudes may go once around the earth, for regions across the antimeridian. */
+const BOUNDS = [
+  ['longitude', 360],
+  ['latitude', 90],
+] as const;
+
+/** Whether there is nothing to explain. hot: once per position */
+function isFine(position: readonly number[], geographic: boolean): boolean {
+  for (let axis = 0; axis < position.length; axis++) {
+    const value = position[axis] as number;
+    const bound = geographic ? BOUNDS[axis] : undefined;
+    if (!Number.isFinite(value) || (bound !== undefined && Math.abs(value) > bound[1])) return false;
+  }
+  return true;
+}
+
+function explainPosition(
+  position: readonly number[],
+  segments: readonly string[],
+  geographic: boolean,
+): string | undefined {
+  for (const [axis, value] of position.entries()) {
+    const path = (): string => pathOf('region', [...segments, String(axis)]);
+    if (!Number.isFinite(value)) return `${path()}: must be a finite number, found ${value}`;
+    const bound = geographic ? BOUNDS[axis] : undefined;
+    if (bound === undefined || Math.abs(value) <= bound[1]) continue;
+    return `${path()}: must be a ${bound[0]} between -${bound[1]} and ${bound[1]}, found ${value}`;
+  }
+  return undefined;
+}
+
+/** Within a hole "outside the fence" and "near its edge" contradict each other. */
+function explainTolerance(fence: Fence): string | undefined {
+  if (fence.region.type !== 'Polygon' || fence.region.coordinates.length < 2) return undefined;
+  for (const name of ['exit_tolerance', 'entry_tolerance'] as const) {
+    if ((fence[name] ?? 0) > 0) return `${name}: cannot be set where the region has holes, found ${show(fence[name])}`;
+  }
+  return undefined;
+}
+
+function explainShape(fence: Fence, geos: Geos): string | undefined {
+  const { region } = normaliseFence(fence);
+  if (region.type !== 'Polygon') return undefined;
+  return explainRings(region.coordinates, { path: 'region', geographic: isGeographic(fence), geos });
+}
+
+interface Shape {
+  readonly path: string;
+  readonly geographic: boolean;
+  readonly geos: Geos;
+}
+
+function explainRings(coordinates: Polygon['coordinates'], { path, geographic, geos }: Shape): string | undefined {
+  const rings = coordinates.map((ring) => flatRing(ring, geographic));
+  for (const [i, ring] of rings.entries()) {
+    const place = pathOf(path, ['coordinates', String(i)]);
+    const points = differentPoints(ring);
+    if (points < 3) return `${place}: must have at least 3 different points, found ${points}`;
+    if (isFlat(ring)) return `${place}: must enclose an area, found ${show(coordinates[i])}`;
+  }
+  const invalid = geos.whyInvalid(geographic ? alignHoles(rings) : rings);
+  if (invalid === undefined) return undefined;
+  return `${path}: must be a valid polygon, found ${invalid.reason} at [${rounded(invalid.x)}, ${rounded(invalid.y)}]`;
+}
+
+/** Whether all points are on one line. GEOS would call that a self-intersection. */
+function isFlat(ring: Float64Array): boolean {
+  const [x, y] = [ring[0] as number, ring[1] as number];
+  let [dx, dy] = [0, 0];
+  for (let i = 2; i < ring.length; i += 2) {
+    const toX = (ring[i] as number) - x;
+    const toY = (ring[i + 1] as number) - y;
+    if (dx * toY !== dy * toX) return false;
+    if (Math.hypot(toX, toY) > Math.hypot(dx, dy)) [dx, dy] = [toX, toY];
+  }
+  return true;
+}
+
+function rounded(coordinate: number): number {
+  return Number(coordinate.toFixed(9));
+}
+
+/** How many, up to three. */
+function differentPoints(ring: Float64Array): number {
+  const points = new Set<string>();
+  for (let i = 0; i < ring.length && points.size < 3; i += 2) points.add(`${ring[i]} ${ring[i + 1]}`);
+  return points.size;
+}

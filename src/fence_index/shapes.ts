@@ -1,0 +1,203 @@
+import type { Geos, PreparedPolygon } from '../../wasm/geos.ts';
+import type { Footprint, Region } from '../core/fence/fence_index.ts';
+import { chordMetres, longestArcMetres, SurfacePoint } from '../core/geo/ecef.ts';
+import { geodesicMetres } from '../core/geo/geodesic.ts';
+import { ringCovers } from '../core/geo/rings.ts';
+import { EdgeChain } from './edge_chain.ts';
+import { boxOfRings, contains, LEAST_SLACK_METRES, widened } from './lon_lat_box.ts';
+
+/** The exact tests of a region against a footprint, whose position `place` is. */
+export interface Shape {
+  touches(footprint: Footprint, place: SurfacePoint): boolean;
+  distanceMetres(footprint: Footprint, place: SurfacePoint): number;
+  depthMetres(footprint: Footprint, place: SurfacePoint): number;
+  destroy(): void;
+}
+
+type Circle = Extract<Region, { kind: 'circle' }>;
+
+/** A circle on the ellipsoid: all places whose geodesic distance from the centre is at most the radius. */
+export class CircleShape implements Shape {
+  readonly #centre = new SurfacePoint();
+  readonly #radiusMetres: number;
+
+  constructor({ lon, lat, radiusMetres }: Circle) {
+    this.#centre.set(lon, lat);
+    this.#radiusMetres = radiusMetres;
+  }
+
+  // hot
+  touches(footprint: Footprint, place: SurfacePoint): boolean {
+    if (footprint.ring !== undefined) {
+      return this.#toRing(footprint.ring) <= this.#radiusMetres + LEAST_SLACK_METRES;
+    }
+    const limit = this.#radiusMetres + footprint.radiusMetres + LEAST_SLACK_METRES;
+    const chord = chordMetres(place, this.#centre);
+    if (chord > limit + ROUNDING_METRES) return false;
+    if (longestArcMetres(chord) + ROUNDING_METRES <= limit) return true;
+    return this.#geodesic(place) <= limit;
+  }
+
+  distanceMetres(footprint: Footprint, place: SurfacePoint): number {
+    const apart = footprint.ring === undefined ? this.#toPlace(place) : this.#toRing(footprint.ring);
+    const metres = apart - this.#radiusMetres - footprint.radiusMetres;
+    return this.touches(footprint, place) ? 0 : Math.max(metres, LEAST_SLACK_METRES);
+  }
+
+  depthMetres(footprint: Footprint, place: SurfacePoint): number {
+    let nearest = this.#toPlace(place);
+    const { ring } = footprint;
+    for (let i = 0; ring !== undefined && i < ring.length; i += 2) {
+      vertex.set(ring[i]!, ring[i + 1]!);
+      nearest = Math.min(nearest, this.#toPlace(vertex));
+    }
+    const metres = this.#radiusMetres - nearest + footprint.radiusMetres;
+    return this.touches(footprint, place) ? Math.max(metres, 0) : Math.min(metres, -LEAST_SLACK_METRES);
+  }
+
+  destroy(): void {}
+
+  /** Metres from the centre, to 1 µm. Between its bounds, chord and longest arc, the geodesic is found only if need be. */
+  #toPlace(place: SurfacePoint): number {
+    const chord = chordMetres(place, this.#centre);
+    return longestArcMetres(chord) - chord < 1e-6 ? chord : this.#geodesic(place);
+  }
+
+  #geodesic({ lon, lat }: SurfacePoint): number {
+    return geodesicMetres(lon, lat, this.#centre.lon, this.#centre.lat);
+  }
+
+  #toRing(ring: Float64Array): number {
+    return ringCovers(ring, this.#centre) ? 0 : new EdgeChain([ring]).nearest(this.#centre, Number.POSITIVE_INFINITY);
+  }
+}
+
+/** Rounding of chords of places on the earth, generously. */
+const ROUNDING_METRES = 1e-8;
+
+type Polygon = Extract<Region, { kind: 'polygon' }>;
+
+/**
+ * A polygon with edges straight in longitude and latitude. GEOS says what is inside; distances are those to the edges.
+ * Both are made when the polygon is first tested, because most fences of a hub are never near an object of this thread.
+ */
+export class PolygonShape implements Shape {
+  readonly #region: Polygon;
+  readonly #geos: Geos;
+  readonly #slackMetres: number;
+  readonly #west: number;
+  readonly #east: number;
+  #prepared: PreparedPolygon | undefined;
+  #edges: EdgeChain | undefined;
+
+  constructor(region: Polygon, geos: Geos) {
+    this.#region = region;
+    this.#geos = geos;
+    this.#slackMetres = Math.max(region.slackMetres, LEAST_SLACK_METRES);
+    [this.#west, this.#east] = bounds(region.rings[0]!);
+  }
+
+  // hot
+  touches(footprint: Footprint, place: SurfacePoint): boolean {
+    if (footprint.ring !== undefined) return this.#touchesRing(footprint.ring);
+    if (this.#covers(place)) return true;
+    const ceiling = footprint.radiusMetres + this.#slackMetres;
+    return this.#edgeChain().nearest(place, ceiling) <= ceiling;
+  }
+
+  distanceMetres(footprint: Footprint, place: SurfacePoint): number {
+    if (this.touches(footprint, place)) return 0;
+    if (footprint.ring !== undefined) return Math.max(this.#toRing(footprint.ring, Infinity), LEAST_SLACK_METRES);
+    return this.#edgeChain().nearest(place, Infinity) - footprint.radiusMetres;
+  }
+
+  depthMetres(footprint: Footprint, place: SurfacePoint): number {
+    let deepest = this.#depth(place) + footprint.radiusMetres;
+    const { ring } = footprint;
+    for (let i = 0; ring !== undefined && i < ring.length; i += 2) {
+      vertex.set(ring[i]!, ring[i + 1]!);
+      deepest = Math.max(deepest, this.#depth(vertex));
+    }
+    if (this.touches(footprint, place)) return Math.max(deepest, 0);
+    return Math.min(deepest, -LEAST_SLACK_METRES);
+  }
+
+  destroy(): void {
+    if (this.#prepared !== undefined) this.#geos.destroy(this.#prepared);
+    this.#prepared = undefined;
+  }
+
+  /** Metres from the nearest edge, negative outside. */
+  #depth(place: SurfacePoint): number {
+    const metres = this.#edgeChain().nearest(place, Infinity);
+    return this.#covers(place) ? metres : -metres;
+  }
+
+  /** Whether the place, at any of the longitudes that name it, is inside or on the edge. */
+  // hot
+  #covers({ lon, lat }: SurfacePoint): boolean {
+    const polygon = this.#polygon();
+    const first = lon + 360 * Math.ceil((this.#west - lon) / 360 - 1e-12);
+    for (let x = first; x <= this.#east + 1e-9; x += 360) {
+      if (this.#geos.covers(polygon, x, lat)) return true;
+    }
+    return false;
+  }
+
+  #touchesRing(ring: Float64Array): boolean {
+    const polygon = this.#polygon();
+    const [west, east] = bounds(ring);
+    const first = 360 * Math.ceil((this.#west - east) / 360 - 1e-12);
+    for (let turn = first; west + turn <= this.#east + 1e-9; turn += 360) {
+      if (this.#geos.intersects(polygon, ring, turn)) return true;
+    }
+    return this.#toRing(ring, this.#slackMetres) <= this.#slackMetres;
+  }
+
+  /**
+   * Metres between the edges of polygon and ring, which do not cross; Infinity when that is more than the ceiling. Two
+   * edges that do not cross are nearest to each other at an end of one of them.
+   */
+  #toRing(ring: Float64Array, ceilingMetres: number): number {
+    let best = ceilingMetres;
+    let found = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < ring.length; i += 2) {
+      vertex.set(ring[i]!, ring[i + 1]!);
+      found = Math.min(found, this.#edgeChain().nearest(vertex, best));
+      best = Math.min(best, found);
+    }
+    const ringEdges = new EdgeChain([ring]);
+    const around = best === Number.POSITIVE_INFINITY ? undefined : widened(boxOfRings([ring]), best);
+    for (const corners of this.#region.rings) {
+      for (let i = 0; i < corners.length; i += 2) {
+        vertex.set(corners[i]!, corners[i + 1]!);
+        if (around !== undefined && !contains(around, vertex)) continue;
+        found = Math.min(found, ringEdges.nearest(vertex, best));
+        best = Math.min(best, found);
+      }
+    }
+    return found;
+  }
+
+  #polygon(): PreparedPolygon {
+    this.#prepared ??= this.#geos.prepare(this.#region.rings);
+    return this.#prepared;
+  }
+
+  #edgeChain(): EdgeChain {
+    this.#edges ??= new EdgeChain(this.#region.rings);
+    return this.#edges;
+  }
+}
+
+/** Least and greatest longitude of a ring, unwrapped. */
+function bounds(ring: Float64Array): [west: number, east: number] {
+  let [west, east] = [Infinity, -Infinity];
+  for (let i = 0; i < ring.length; i += 2) {
+    west = Math.min(west, ring[i]!);
+    east = Math.max(east, ring[i]!);
+  }
+  return [west, east];
+}
+
+const vertex = new SurfacePoint();

@@ -1,0 +1,166 @@
+import type { Footprint, Nearby } from '../core/fence/fence_index.ts';
+import { DEGREES_PER_METRE, RADIANS } from '../core/geo/ellipsoid.ts';
+import { wrapLongitude } from '../core/geo/longitude.ts';
+import { type LonLatBox, overlap } from './lon_lat_box.ts';
+
+/**
+ * Tiles divide the earth, at each level into rows of 180°/2^level and each row into columns about as wide. A tile has
+ * the fences of a box that is larger than the tile itself by a quarter on each side, so objects that wander at its
+ * border do not change tiles all the time, and objects with an extent find room in it.
+ */
+export class Tile implements Nearby, LonLatBox {
+  readonly level: number;
+  readonly lon: number;
+  readonly halfWidth: number;
+  readonly south: number;
+  readonly north: number;
+  /** State of the index that `slots` was last known to hold for. */
+  version = -1;
+  slots: Int32Array = NO_SLOTS;
+  /** Whether `slots` is filled. It is not where so many fences are near that smaller tiles are better. */
+  filled = false;
+  readonly #lonPerMetre: number;
+
+  constructor(level: number, { lon, halfWidth, south, north }: LonLatBox) {
+    this.level = level;
+    this.lon = lon;
+    this.halfWidth = halfWidth;
+    this.south = south;
+    this.north = north;
+    const furthest = Math.max(-south, north);
+    this.#lonPerMetre = halfWidth === Infinity ? 0 : REACH_DEGREES / Math.cos(furthest * RADIANS);
+  }
+
+  /** Whether the whole footprint is in the box. */
+  // hot
+  holds(footprint: Footprint): boolean {
+    const { lat, reachMetres } = footprint;
+    const margin = reachMetres * REACH_DEGREES;
+    if (lat - margin < this.south || lat + margin > this.north) return false;
+    let apart = Math.abs(footprint.lon - this.lon);
+    if (apart > 180) apart = Math.abs(360 - apart);
+    return apart + reachMetres * this.#lonPerMetre <= this.halfWidth;
+  }
+}
+
+/**
+ * The tiles that objects were in lately, by their key. Bounded: half of the room is for new tiles, and when it is full
+ * the older half is forgotten. A tile that is asked for again counts as new.
+ */
+export class TileCache {
+  readonly #halfWeight: number;
+  #young = new Map<number, Tile>();
+  #old = new Map<number, Tile>();
+  #weight = 0;
+
+  /** `weight` is the number of tiles, plus one for every sixteen slots in them, that may be kept. */
+  constructor(weight: number) {
+    this.#halfWeight = weight / 2;
+  }
+
+  get(key: number): Tile | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
+  }
+
+  set(key: number, tile: Tile): void {
+    if (this.#weight >= this.#halfWeight) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#weight = 0;
+    }
+    this.#young.set(key, tile);
+    this.#weight += 1 + tile.slots.length / 16;
+  }
+}
+
+/**
+ * The latest changes of fences, as the boxes that they concern. A tile looked up before them still holds when none of
+ * them overlaps it, so one changed fence does not cost every object a new search.
+ */
+export class ChangeLog {
+  readonly #boxes: LonLatBox[] = [];
+  #version = 0;
+
+  /** Number of changes so far. */
+  get version(): number {
+    return this.#version;
+  }
+
+  add(box: LonLatBox): void {
+    this.#boxes[this.#version++ % REMEMBERED] = box;
+  }
+
+  /** Whether nothing has changed in the box since a version. False when that is too long ago to say. */
+  untouched(box: LonLatBox, since: number): boolean {
+    if (this.#version - since > REMEMBERED) return false;
+    for (let change = since; change < this.#version; change++) {
+      if (overlap(box, this.#boxes[change % REMEMBERED] as LonLatBox)) return false;
+    }
+    return true;
+  }
+}
+
+const REMEMBERED = 64;
+
+/** The finest level: rows of 1.2 m. */
+export const FINEST_LEVEL = 24;
+
+/** The finest level at which tiles have room for a reach. */
+export function finestLevel(reachMetres: number): number {
+  if (!(reachMetres > 0)) return FINEST_LEVEL;
+  const level = Math.floor(Math.log2((180 * MARGIN) / (reachMetres * REACH_DEGREES)));
+  return Math.max(0, Math.min(FINEST_LEVEL, level));
+}
+
+/** Where a place is at a level. The key tells all tiles of all levels apart. */
+export interface TileSpot {
+  readonly key: number;
+  readonly row: number;
+  readonly column: number;
+  readonly columns: number;
+}
+
+export function tileSpot(level: number, lon: number, lat: number): TileSpot {
+  const rows = 2 ** level;
+  const row = Math.max(0, Math.min(rows - 1, Math.floor(((lat + 90) / 180) * rows)));
+  const columns = columnsOf(level, row);
+  const column = Math.min(columns - 1, Math.floor(((wrapLongitude(lon) + 180) / 360) * columns));
+  // No row has more than 2 * rows columns, so a level has at most 2 * rows² tiles; 4^level of them, summed up, is this.
+  const offset = (2 * (rows * rows - 1)) / 3;
+  return { key: offset + row * 2 * rows + column, row, column, columns };
+}
+
+/** The tile at a spot, still without fences. */
+export function tileAt(level: number, { row, column, columns }: TileSpot): Tile {
+  if (level === 0) return new Tile(0, { lon: 0, halfWidth: Infinity, south: -Infinity, north: Infinity });
+  const { south, north } = rowBounds(level, row);
+  const width = 360 / columns;
+  const halfWidth = width * (0.5 + MARGIN);
+  const lon = -180 + (column + 0.5) * width;
+  return new Tile(level, { lon, halfWidth: halfWidth >= 180 ? Infinity : halfWidth, south, north });
+}
+
+/** Share of a tile by which its box is larger on each side. */
+const MARGIN = 0.25;
+
+/** Degrees of latitude per metre of reach, 0.1 % to be safe against another formula for the reach. */
+const REACH_DEGREES = DEGREES_PER_METRE * 1.001;
+
+const NO_SLOTS = new Int32Array(0);
+
+/** Columns are at least as wide as rows are high, also at the end of the box nearest to the pole. */
+function columnsOf(level: number, row: number): number {
+  const { south, north } = rowBounds(level, row);
+  const furthest = Math.max(-south, north);
+  if (furthest >= 90) return 1;
+  return Math.max(1, Math.floor(2 * 2 ** level * Math.cos(furthest * RADIANS)));
+}
+
+function rowBounds(level: number, row: number): { south: number; north: number } {
+  const height = 180 / 2 ** level;
+  return { south: -90 + (row - MARGIN) * height, north: -90 + (row + 1 + MARGIN) * height };
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { LastKnownRow } from '../../src/core/item.ts';
+import { HALL, square } from '../support/hall.ts';
+import { fence, inHall, provider, ShardHarness, T0, trackable, zone } from '../support/shard_harness.ts';
+import { brief } from './brief.ts';
+
+const IN = [5, 5] as const;
+
+/** What a harness has kept of a tag that brought a cart into the dock at second 30. */
+async function rowsOfCart(): Promise<readonly LastKnownRow[]> {
+  const harness = await ShardHarness.open();
+  harness.tell(0, zone(), fence(square({ id: 'dock' })), provider('tag'), trackable('cart', ['tag']));
+  return harness.tell(30, inHall(30, IN)).rows;
+}
+
+describe('after a restart', () => {
+  test('a trackable whose provider was taken off just before the end leaves when the hold is over', async () => {
+    const rows = await rowsOfCart();
+    const next = await ShardHarness.open();
+    next.tell(100, zone(), fence(square({ id: 'dock' })), provider('tag'), trackable('cart', []));
+    next.tell(100, { kind: 'restore', rows, suppressUntilMs: T0 + 102_000 });
+    const view = { crs: 'local' };
+    assert.deepEqual(next.ask(101, { ask: 'trackable_motion', id: 'cart', view }), { absent: true });
+    assert.deepEqual(next.takeFenceEvents(), []);
+    const outcome = next.step(102);
+    assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock cart 30-100']);
+    assert.deepEqual(outcome.rows, [{ kind: 'trackable', id: 'cart', gone: true }]);
+    next.step(200);
+    assert.deepEqual(next.takeFenceEvents(), []);
+  });
+
+  test('what was located in the metres of a zone still is, and goes along with its plane', async () => {
+    const next = await ShardHarness.open();
+    next.tell(40, zone(), fence(square({ id: 'dock' })), provider('tag'), trackable('cart', ['tag']));
+    next.tell(40, { kind: 'restore', rows: await rowsOfCart(), suppressUntilMs: T0 + 42_000 });
+    const control = (HALL.ground_control_points as number[][]).map((row, i) =>
+      i % 2 === 0 ? row : [(row[0] as number) - 50, row[1] as number],
+    );
+    next.tell(45, zone({ ...HALL, ground_control_points: control }));
+    next.step(60);
+    assert.deepEqual(next.takeFenceEvents(), []);
+    const view = { crs: 'local' };
+    const { texts } = next.ask(61, { ask: 'provider_location', id: 'tag', view }) as { texts: string[] };
+    assert.deepEqual(JSON.parse(texts[0] as string).position.coordinates, [...IN]);
+  });
+});

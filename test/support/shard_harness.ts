@@ -1,0 +1,184 @@
+import type { FenceIndex } from '../../src/core/fence/fence_index.ts';
+import type { Answer, ExportedState, Item, Query } from '../../src/core/item.ts';
+import { type AcceptedLocation, accept } from '../../src/core/location/accepted.ts';
+import { received } from '../../src/core/location/received.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import { openShard, type Shard } from '../../src/core/shard.ts';
+import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
+import type { CollisionEvent, FenceEvent, TrackableMotion } from '../../src/model/events.ts';
+import type { Fence } from '../../src/model/fence.ts';
+import type { Location } from '../../src/model/location.ts';
+import type { LocationProvider } from '../../src/model/provider.ts';
+import type { EventText, Variant } from '../../src/model/topics.ts';
+import type { Trackable } from '../../src/model/trackable.ts';
+import type { Zone } from '../../src/model/zone.ts';
+import type { Telling as OtherTelling } from '../../src/shards/shards.ts';
+import { newRecordBuffer } from '../../workers/location_protocol.ts';
+import { HALL } from './hall.ts';
+
+/** Start of all simulated time. */
+export const T0 = Date.parse('2026-03-01T12:00:00Z');
+
+/** The time, so many seconds after the start, as texts carry it. */
+export function iso(second: number): string {
+  return new Date(T0 + second * 1000).toISOString();
+}
+
+/** Renderings that the tests listen to. */
+export const VARIANTS: readonly Variant[] = [
+  { id: 1, topic: 'location_updates', crs: 'EPSG:4326' },
+  { id: 2, topic: 'trackable_motions', crs: 'EPSG:4326' },
+  { id: 3, topic: 'fence_events', crs: 'EPSG:4326' },
+  { id: 4, topic: 'collision_events', crs: 'EPSG:4326' },
+];
+
+export interface Heard {
+  readonly locations: Location[];
+  readonly motions: TrackableMotion[];
+  readonly fenceEvents: FenceEvent[];
+  readonly collisions: CollisionEvent[];
+}
+
+export interface HarnessOptions {
+  readonly providerInTrackableEvents?: boolean;
+  readonly collisionsByDefault?: boolean;
+  /** The real one unless given. */
+  readonly index?: FenceIndex;
+}
+
+/** A shard on a table: simulated time, and everything that it says is collected. */
+export class ShardHarness {
+  readonly heard: Heard = { locations: [], motions: [], fenceEvents: [], collisions: [] };
+  /** All events so far, in order. */
+  readonly events: EventText[] = [];
+  readonly outcomes: Outcome[] = [];
+  readonly shard: Shard;
+  rows: 'all' | 'urgent' = 'urgent';
+  #seq = 0;
+  #ids = 0;
+
+  constructor(shard: (newId: () => string) => Shard) {
+    this.#ids = 0;
+    this.shard = shard(() => `event-${++this.#ids}`);
+    this.tell(0, { kind: 'variants', variants: VARIANTS });
+  }
+
+  static async open(options: HarnessOptions = {}): Promise<ShardHarness> {
+    const index = options.index ?? (await openFenceIndex());
+    return new ShardHarness((newId) =>
+      openShard({
+        index,
+        newBuffer: newRecordBuffer,
+        newId,
+        collisionsByDefault: options.collisionsByDefault ?? true,
+        providerInTrackableEvents: options.providerInTrackableEvents ?? false,
+        parentsMax: 32,
+      }),
+    );
+  }
+
+  /** Numbers tellings that are received `second` seconds after T0. */
+  items(second: number, ...tellings: readonly Telling[]): Item[] {
+    return tellings.map((telling) => itemOf(telling, ++this.#seq, T0 + second * 1000));
+  }
+
+  /** One step. */
+  step(second: number, items: readonly Item[] = []): Outcome {
+    const all = this.shard.step({ nowMs: T0 + second * 1000, items, flushBudget: this.rows === 'all' ? Infinity : 0 });
+    const outcome = { ...all, rows: [...all.rows, ...all.backgroundRows] };
+    this.outcomes.push(outcome);
+    this.events.push(...outcome.events);
+    for (const { variant, text } of outcome.events) {
+      const event = JSON.parse(text);
+      if (variant === 1) this.heard.locations.push(event);
+      if (variant === 2) this.heard.motions.push(event);
+      if (variant === 3) this.heard.fenceEvents.push(event);
+    }
+    return outcome;
+  }
+
+  /** Tells at a time, in one step. */
+  tell(second: number, ...tellings: readonly Telling[]): Outcome {
+    return this.step(second, this.items(second, ...tellings));
+  }
+
+  ask(second: number, query: Query): Answer | ExportedState {
+    const { answers } = this.tell(second, { kind: 'read', id: 1, query });
+    const answer = answers[0]?.[1];
+    if (answer === undefined) throw new Error('The shard has not answered');
+    return answer;
+  }
+
+  /** Fence events so far, and forgets them. */
+  takeFenceEvents(): FenceEvent[] {
+    return this.heard.fenceEvents.splice(0);
+  }
+
+  /** Motions so far, and forgets them. */
+  takeMotions(): TrackableMotion[] {
+    return this.heard.motions.splice(0);
+  }
+}
+
+/** A location as it comes from ingest. */
+export interface LocationTelling {
+  readonly kind: 'location';
+  readonly generatedMs: number;
+  readonly location: AcceptedLocation;
+}
+
+/** What a shard is told, before it has a number and a time. */
+export type Telling = OtherTelling | LocationTelling;
+
+/** What a shard is told, with its number and the time of receipt in milliseconds since 1970. */
+export function itemOf(telling: Telling, seq: number, receivedMs: number): Item {
+  if (telling.kind !== 'location') return { ...telling, seq, receivedMs } as Item;
+  return received(telling.location, { seq, receivedMs, generatedMs: telling.generatedMs }, newRecordBuffer);
+}
+
+/** A location in EPSG:4326 as it comes from ingest, generated at `second`. */
+export function locationAt(second: number, lon: number, lat: number, more: Partial<Location> = {}): LocationTelling {
+  const position = { type: 'Point' as const, coordinates: [lon, lat] };
+  const value: Location = { position, provider_type: 'uwb', timestamp_generated: iso(second), ...more };
+  const { provider_id: providerId, source, crs } = { provider_id: 'tag', source: 'test', crs: 'EPSG:4326', ...more };
+  const generatedMs = T0 + second * 1000;
+  const filledIn = { providerId: providerId ?? 'tag', source: source ?? 'test', crs: crs ?? 'EPSG:4326', generatedMs };
+  return { kind: 'location', generatedMs, location: accept(value, filledIn) };
+}
+
+/** A location in metres of the hall, generated at `second`. */
+export function inHall(
+  second: number,
+  [x, y, z]: readonly [x: number, y: number, z?: number],
+  more: Partial<Location> = {},
+): LocationTelling {
+  const coordinates = z === undefined ? [x, y] : [x, y, z];
+  const local = { crs: 'local', source: HALL.id, position: { type: 'Point' as const, coordinates } };
+  return locationAt(second, 0, 0, { ...local, ...more });
+}
+
+export function zone(entity: Zone = HALL): Telling {
+  return { kind: 'zone', id: entity.id, entity };
+}
+
+export function fence(entity: Fence): Telling {
+  return { kind: 'fence', id: entity.id, entity };
+}
+
+export function provider(id: string, more: Partial<LocationProvider> = {}): Telling {
+  return { kind: 'provider', id, entity: { id, type: 'uwb', ...more } };
+}
+
+/** A trackable on providers. */
+export function trackable(id: string, providers: readonly string[], more: Partial<Trackable> = {}): Telling {
+  return { kind: 'trackable', id, entity: { id, type: 'omlox', location_providers: [...providers], ...more } };
+}
+
+/** With force_location_update. */
+export function forced(telling: Telling): Telling {
+  return { ...telling, force: true } as Telling;
+}
+
+export function deleted(kind: 'zone' | 'fence' | 'trackable' | 'provider', id: string): Telling {
+  return { kind, id, entity: undefined };
+}
