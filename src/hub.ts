@@ -132,7 +132,7 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
     const stopBeating = every(BEAT_MS, () => clock.beat());
     const memory = new MemoryWatch({ collect: garbageCollector() });
     const stopWatching = every(MEMORY_WATCH_MS, () => memory.look());
-    const flushTimer = setInterval(() => parts.shards.handOut(), config.db_flush_interval);
+    const flushTimer = setInterval(() => parts.shards.flushInBackground(), config.db_flush_interval);
     return {
       port: listening.port,
       isSecure: listening.certificate !== undefined,

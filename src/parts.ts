@@ -26,8 +26,8 @@ import { DatabaseState } from './operation/database_state.ts';
 import { OutcomeDispatcher } from './outcome_dispatcher.ts';
 import { CollisionLane } from './shards/collision_lane.ts';
 import { keptRows, rowsToKeep } from './shards/row_times.ts';
+import { commandsOf } from './shards/shard_commands.ts';
 import { Shards } from './shards/shards.ts';
-import { tellingsOf } from './shards/tellings.ts';
 import { Ticker } from './shards/ticker.ts';
 import { entityWrites, settingWrite } from './store/entity_text.ts';
 import { MemoryStore } from './store/memory.ts';
@@ -160,7 +160,7 @@ export function wire({ clock, store, config, log, shapes }: Given): Parts {
       sources.zone(id, after as Zone | undefined);
       collisions.zone(id, after as Zone | undefined);
     }
-    shards.entities(tellingsOf(placed));
+    shards.entities(commandsOf(placed));
   };
   const entities = new Entities({
     newId: randomUUID,

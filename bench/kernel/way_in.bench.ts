@@ -4,7 +4,7 @@ import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import { locate } from '../../src/core/location/locate.ts';
 import { locationText } from '../../src/core/location/text.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
-import { Homes } from '../../src/shards/homes.ts';
+import { ShardDirectory } from '../../src/shards/shard_directory.ts';
 import { LocationPacker, newRecordBuffer } from '../../workers/location_protocol.ts';
 import { packBatch, unpackBatch } from '../../workers/protocol.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';
@@ -42,9 +42,9 @@ export const WAY_IN: readonly Kernel[] = [
     name: 'route',
     summary: 'the shard of a known provider, of two',
     prepare() {
-      const homes = new Homes(2);
+      const directory = new ShardDirectory(2);
       const ids = Array.from({ length: SITE.providers }, (_, i) => `tag-${i}`);
-      return repeated((turn) => homes.ofProvider(ids[turn % ids.length] as string));
+      return repeated((turn) => directory.ofProvider(ids[turn % ids.length] as string));
     },
   },
   {

@@ -40,7 +40,7 @@ export interface CollisionLaneOptions {
 }
 
 /** What a batch brings besides the motions that are there by then. */
-type Telling =
+type ShardCommand =
   | { readonly kind: 'variants'; readonly variants: readonly Variant[] }
   | { readonly kind: 'zone'; readonly id: string; readonly zone: Zone | undefined }
   | { readonly kind: 'pairs' };
@@ -52,7 +52,7 @@ type Telling =
  * finished: nobody hears of it. Tolerance timeouts and exit delays begin anew, as after a restart.
  */
 export class CollisionLane {
-  readonly lane: Lane<Telling, CollisionReply>;
+  readonly lane: Lane<ShardCommand, CollisionReply>;
   readonly #options: CollisionLaneOptions;
   readonly #thread: Thread;
   readonly #zones = new Map<string, Zone>();
@@ -75,7 +75,7 @@ export class CollisionLane {
     this.#options = options;
     this.#thread = openThread(COLLISION_WORKER);
     const driver = {
-      run: (tellings: readonly Telling[]) => this.#run(tellings),
+      run: (commands: readonly ShardCommand[]) => this.#run(commands),
       outcome: (reply: CollisionReply) => this.#take(reply),
       failure: (error: unknown) => this.#fail(error),
     };
@@ -150,9 +150,9 @@ export class CollisionLane {
     return this.#thread.close();
   }
 
-  async #run(tellings: readonly Telling[]): Promise<CollisionReply> {
+  async #run(commands: readonly ShardCommand[]): Promise<CollisionReply> {
     try {
-      if (!this.#broken) return await this.#step(tellings);
+      if (!this.#broken) return await this.#step(commands);
     } catch (error) {
       this.#noteFailure(error);
     }
@@ -170,15 +170,15 @@ export class CollisionLane {
   /** Replaces the worker, and runs what the old one has not finished. */
   async #revive(): Promise<CollisionReply> {
     await this.#thread.restart();
-    const known = [...this.#zones].map(([id, zone]): Telling => ({ kind: 'zone', id, zone }));
-    const tellings: Telling[] = [{ kind: 'variants', variants: this.#variants }, ...known];
+    const known = [...this.#zones].map(([id, zone]): ShardCommand => ({ kind: 'zone', id, zone }));
+    const commands: ShardCommand[] = [{ kind: 'variants', variants: this.#variants }, ...known];
     // What makes every worker fail must not keep the stage from working for ever.
     if (this.#losses < LOSSES_MAX) {
       await this.#options.standing();
       this.#unfinished.sendAgain();
-      tellings.push({ kind: 'pairs' });
+      commands.push({ kind: 'pairs' });
     }
-    const reply = await this.#step(tellings);
+    const reply = await this.#step(commands);
     this.#broken = false;
     this.#losses = 0;
     return reply;
@@ -199,7 +199,7 @@ export class CollisionLane {
     if (!this.#closed) this.#options.restarted(error);
   }
 
-  async #step(tellings: readonly Telling[]): Promise<CollisionReply> {
+  async #step(commands: readonly ShardCommand[]): Promise<CollisionReply> {
     const first = this.#options.firstUndone();
     const nowMs = this.#options.now();
     const watermark = first?.seq ?? Number.MAX_SAFE_INTEGER;
@@ -207,10 +207,10 @@ export class CollisionLane {
     const zones: (readonly [string, Zone | undefined])[] = [];
     let variants: readonly Variant[] | undefined;
     let arePairsDue = false;
-    for (const telling of tellings) {
-      if (telling.kind === 'zone') zones.push([telling.id, telling.zone]);
-      else if (telling.kind === 'variants') variants = telling.variants;
-      else arePairsDue ||= telling.kind === 'pairs';
+    for (const command of commands) {
+      if (command.kind === 'zone') zones.push([command.id, command.zone]);
+      else if (command.kind === 'variants') variants = command.variants;
+      else arePairsDue ||= command.kind === 'pairs';
     }
     const bytes = packForNow({
       nowMs: first === undefined ? nowMs : Math.min(nowMs, first.receivedMs),

@@ -1,47 +1,24 @@
 import { type LaneItem, LocationPacker, type Times } from '../../workers/location_protocol.ts';
-import {
-  type LaneBatch,
-  packBatch,
-  type ShardReply,
-  type ShardSettings,
-  unpackShardReply,
-} from '../../workers/protocol.ts';
-import type { Item, LastKnownRow } from '../core/item.ts';
+import type { ShardReply } from '../../workers/protocol.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { HubError } from '../errors.ts';
 import { Lane, type LaneDriver } from '../lane/lane.ts';
-import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
-import { Keeping } from './keeping.ts';
-import { Told } from './told.ts';
+import type { ThreadMemory } from '../lane/thread.ts';
+import { ShardWorker, type ShardWorkerOptions } from './shard_worker.ts';
 
-const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
 /** A worker that dies while it is told what the last one knew is replaced as often as this, then its batch is lost. */
 const REVIVALS_MAX = 10;
 /** Whoever ends workers from outside hardly hits the same item as often as this. */
 const DEATHS_MAX = 3;
-/** A full batch takes less, and so does the answer to it; a longer one crosses by itself. */
-const SHARED_BYTES = 1 << 23;
 
 /** How long a worker must have had nothing to do, and what it must have done before, for it to tidy up. */
 const REST_AFTER_ROUNDS = 10;
 const REST_AFTER_ITEMS = 10_000;
 
 /** What a shard lane needs of the hub. */
-export interface ShardLaneOptions {
-  readonly settings: ShardSettings;
+export interface ShardLaneOptions extends ShardWorkerOptions {
   readonly capacity: number;
   readonly batchMax: number;
-  /** Running time: it never falls. `setBacks` show it as the time of day. */
-  now(): number;
-  setBacks?(): LaneBatch['setBacks'];
-  /** Time of receipt of the earliest item that will be pushed, where that is in the past. */
-  heldSinceMs?(): number | undefined;
-  /** What part of all rows that the store takes may come from this shard. */
-  readonly shareOfStore: number;
-  /** Whether the store has much to write. */
-  isStoreBehind(): boolean;
-  /** The newest of all rows that were handed out, for a worker that starts anew. */
-  rows(): Promise<readonly LastKnownRow[]>;
   /** Takes what a batch has brought. The promise is what `settled` waits for besides. */
   outcome(reply: ShardReply): Promise<void> | undefined;
   /** An item that makes the worker fail again and again was given up. */
@@ -61,16 +38,12 @@ export interface ShardLaneOptions {
 export class ShardLane {
   readonly lane: Lane<LaneItem, ShardReply | undefined>;
   readonly #options: ShardLaneOptions;
-  readonly #told = new Told();
   readonly #packer = new LocationPacker();
-  readonly #keeping: Keeping;
-  readonly #thread: Thread;
+  readonly #worker: ShardWorker;
   /** The worker has failed: its state is not to be trusted. */
   #broken = false;
   #closed = false;
-  /** The number of the last item that is done. */
-  #doneTo = 0;
-  /** Calls of handOut that found nothing changed, one after the other. */
+  /** Calls of flushInBackground that found nothing changed, one after the other. */
   #idleRounds = 0;
   /** The number of the last item that was done when the worker tidied up. */
   #restedAt = 0;
@@ -80,11 +53,7 @@ export class ShardLane {
 
   constructor(options: ShardLaneOptions) {
     this.#options = options;
-    this.#keeping = new Keeping(options.shareOfStore, () => options.isStoreBehind());
-    this.#thread = openThread(SHARD_WORKER, {
-      workerData: options.settings satisfies ShardSettings,
-      sharedBytes: SHARED_BYTES,
-    });
+    this.#worker = new ShardWorker(options);
     const driver: LaneDriver<LaneItem, ShardReply | undefined> = {
       run: (items) => this.#run(items),
       outcome: (reply, items) => {
@@ -104,55 +73,55 @@ export class ShardLane {
   /** Asks for the rows of all objects that have changed until now, as soon as that is done. */
   flush(): void {
     const { last } = this.lane;
-    if (!this.#keeping.isChanged && last === undefined) return;
-    this.#keeping.flush(last?.seq ?? 0);
+    if (!this.#worker.flush.isChanged && last === undefined) return;
+    this.#worker.flush.flush(last?.seq ?? 0);
     this.lane.wake();
   }
 
   /** Asks for the rows of all objects that have changed until now, little by little. To be called from time to time. */
-  handOut(): void {
-    if (!this.#keeping.isChanged && this.lane.last === undefined) {
+  flushInBackground(): void {
+    if (!this.#worker.flush.isChanged && this.lane.last === undefined) {
       this.#rest();
       return;
     }
     this.#idleRounds = 0;
-    this.#keeping.beginRound();
+    this.#worker.flush.beginRound();
     this.lane.wake();
   }
 
   /** A worker that has nothing to do after much work tidies up. */
   #rest(): void {
-    if (++this.#idleRounds < REST_AFTER_ROUNDS || this.#doneTo - this.#restedAt < REST_AFTER_ITEMS) return;
-    this.#restedAt = this.#doneTo;
+    if (++this.#idleRounds < REST_AFTER_ROUNDS || this.#worker.doneTo - this.#restedAt < REST_AFTER_ITEMS) return;
+    this.#restedAt = this.#worker.doneTo;
     this.#restDue = true;
     this.lane.wake();
   }
 
   /** Ends the worker thread at once, as a crash would; the next batch starts a new one. */
   kill(): Promise<void> {
-    return this.#thread.kill();
+    return this.#worker.kill();
   }
 
   memory(): Promise<ThreadMemory | undefined> {
-    return this.#thread.memory();
+    return this.#worker.memory();
   }
 
   close(): Promise<void> {
     this.#closed = true;
-    return this.#thread.close();
+    return this.#worker.close();
   }
 
   /** Undefined when the batch has failed and what could be done of it is handed out already. */
   async #run(items: readonly LaneItem[]): Promise<ShardReply | undefined> {
     try {
-      if (this.#restDue && !this.#broken && items.length === 0) await this.#thread.run(new Uint8Array(0));
+      if (this.#restDue && !this.#broken && items.length === 0) await this.#worker.rest();
       this.#restDue = false;
-      if (!this.#broken) return await this.#step(items, this.lane.next);
+      if (!this.#broken) return await this.#worker.step(items, this.lane.next);
     } catch (error) {
       this.#noteFailure(error);
     }
     // A worker that has died may have had any reason; one that has thrown will do so again.
-    const isPoisoned = this.#thread.isAlive && items.length > 1;
+    const isPoisoned = this.#worker.isAlive && items.length > 1;
     await this.#runInParts(isPoisoned ? halvesOf(items) : [items]);
     // Motions of the parts may wait for this batch to end.
     this.lane.wake();
@@ -169,12 +138,12 @@ export class ShardLane {
     let deaths = 0;
     for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
       try {
-        const reply = await this.#step(part, parts.at(-1)?.[0] ?? this.lane.next);
+        const reply = await this.#worker.step(part, parts.at(-1)?.[0] ?? this.lane.next);
         this.#keepWork(this.#options.outcome(reply));
       } catch (error) {
         this.#noteFailure(error);
         if (part.length > 1) parts.push(...halvesOf(part).toReversed());
-        else if (!this.#thread.isAlive && ++deaths < DEATHS_MAX) parts.push(part);
+        else if (!this.#worker.isAlive && ++deaths < DEATHS_MAX) parts.push(part);
         else this.#giveUp(part, error);
         if (parts.at(-1) !== part) deaths = 0;
         await this.#revive(parts.toReversed().flat());
@@ -188,37 +157,13 @@ export class ShardLane {
     this.#options.restarted(error);
   }
 
-  /** One batch. `next` is the item after it: no deadline may fire before its time of receipt, it may be postponed. */
-  async #step(items: readonly LaneItem[], next: LaneItem | undefined): Promise<ShardReply> {
-    const askedMs = this.#options.now();
-    const flushBudget = this.#keeping.flushBudget(askedMs);
-    const nowMs = Math.min(
-      askedMs,
-      next?.receivedMs ?? Number.POSITIVE_INFINITY,
-      this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
-    );
-    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() });
-    // The bytes are good until something else is packed.
-    this.#keeping.recent.hold(batch, items);
-    const reply = unpackShardReply(await this.#thread.run(batch));
-    this.#told.note(items);
-    this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
-    this.#keeping.note(reply.outcome, this.#doneTo);
-    return reply;
-  }
-
   /** Replaces the worker. Throws when that fails again and again; then the items are lost. */
   async #revive(items: readonly LaneItem[]): Promise<void> {
     let isPoisoned = false;
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#thread.restart();
-        this.#keeping.endRound();
         // Rows that make the worker fail must not keep it from working for ever.
-        const batch = isPoisoned
-          ? this.#knowledge([], [])
-          : this.#knowledge(await this.#rows(), this.#keeping.recent.items());
-        const reply = unpackShardReply(await this.#thread.run(packBatch(batch)));
+        const reply = await this.#worker.replace({ blank: isPoisoned, failed: (error) => this.#noteFailure(error) });
         this.#broken = false;
         const quiet = { ...reply.outcome, answers: [], zoneMoves: [], counts: NOTHING };
         if (quiet.rows.length > 0)
@@ -226,39 +171,12 @@ export class ShardLane {
         return;
       } catch (error) {
         this.#noteFailure(error);
-        isPoisoned = this.#thread.isAlive;
+        isPoisoned = this.#worker.isAlive;
         if (attempt < REVIVALS_MAX) continue;
         this.#giveUp(items, error);
         throw error;
       }
     }
-  }
-
-  /** The last-known rows of the shard's objects; none when the store fails: the shard is needed all the same. */
-  async #rows(): Promise<readonly LastKnownRow[]> {
-    let rows: readonly LastKnownRow[] = [];
-    try {
-      rows = await this.#options.rows();
-    } catch (error) {
-      this.#noteFailure(error);
-    }
-    const own = rows.filter(({ kind, id }) => this.#told.has(kind, id));
-    return this.#keeping.recent.heardOf(own, (trackable) => this.#told.providersOf(trackable));
-  }
-
-  /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
-  #knowledge(rows: readonly LastKnownRow[], recent: readonly Item[]): LaneBatch {
-    const again = { seq: 0, receivedMs: 0 };
-    const { rules, variants, suppressUntilMs } = this.#told;
-    const items: Item[] = [
-      { ...again, kind: 'rules', rules },
-      ...this.#told.entities().map((item) => ({ ...item, ...again })),
-      { ...again, kind: 'restore', rows, suppressUntilMs },
-      ...recent,
-      // Last, so that nothing is rendered until here.
-      { ...again, kind: 'variants', variants },
-    ];
-    return { nowMs: 0, sentMs: 0, items, flushBudget: 0 };
   }
 
   #take(reply: ShardReply | undefined): Promise<void> | undefined {
@@ -275,12 +193,8 @@ export class ShardLane {
   }
 
   #giveUp(items: readonly LaneItem[], error: unknown): void {
-    for (const item of items) {
-      // Its objects are on their way, whatever has become of their state.
-      if (item.kind === 'exportState') this.#told.note([item]);
-      this.#options.lost(item, error);
-    }
-    this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
+    this.#worker.giveUp(items);
+    for (const item of items) this.#options.lost(item, error);
     this.#keepWork(Promise.reject(new HubError('HUB_INTERNAL', LOST, { cause: error })));
   }
 

@@ -5,15 +5,15 @@ import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { HubError } from '../errors.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
-import { Homes, type Move } from './homes.ts';
 import { rowUntil } from './row_times.ts';
+import { withoutReturns } from './shard_commands.ts';
+import { type Rebalance, ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
-import { withoutReturns } from './tellings.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
 /** An item before it gets its number and time. */
-export type Telling = Unnumbered<Exclude<Item, { kind: 'location' }>>;
-export type EntityTelling = Extract<Telling, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
+export type ShardCommand = Unnumbered<Exclude<Item, { kind: 'location' }>>;
+export type EntityCommand = Extract<ShardCommand, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
 
 export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore'> {
   readonly count: number;
@@ -39,7 +39,7 @@ const NOBODY: ExportedState = { providers: [], trackables: [] };
 export class Shards {
   readonly #lanes: readonly ShardLane[];
   readonly #options: ShardsOptions;
-  readonly #homes: Homes;
+  readonly #directory: ShardDirectory;
   readonly #questions = new Map<number, Question>();
   #lastSeq = 0;
   #lastQuestion = 0;
@@ -48,7 +48,7 @@ export class Shards {
 
   constructor(options: ShardsOptions) {
     this.#options = options;
-    this.#homes = new Homes(options.count);
+    this.#directory = new ShardDirectory(options.count);
     this.#lanes = Array.from({ length: options.count }, (_, shard) => {
       const outcome = (reply: ShardReply) => this.#take(shard, reply);
       return new ShardLane({
@@ -98,13 +98,13 @@ export class Shards {
       return;
     }
     this.#lastSeq++;
-    this.#lanes[this.#homes.ofProvider(location.provider_id)]?.location(location, this.#lastSeq, times);
+    this.#lanes[this.#directory.ofProvider(location.provider_id)]?.location(location, this.#lastSeq, times);
   }
 
   /** The provider's location is deleted. */
   forget(id: string): void {
     const receivedMs = this.#options.now();
-    this.#inLine(receivedMs, () => this.#push(this.#homes.ofProvider(id), receivedMs, { kind: 'forget', id }));
+    this.#inLine(receivedMs, () => this.#push(this.#directory.ofProvider(id), receivedMs, { kind: 'forget', id }));
   }
 
   /** Tells everybody of the renderings that are wanted. */
@@ -127,7 +127,8 @@ export class Shards {
     this.#inLine(receivedMs, () => {
       const byShard = this.#lanes.map((): (typeof rows)[number][] => []);
       for (const row of rows.map((each) => rowUntil(each, receivedMs))) {
-        const shard = row.kind === 'provider' ? this.#homes.ofProvider(row.id) : this.#homes.ofTrackable(row.id);
+        const shard =
+          row.kind === 'provider' ? this.#directory.ofProvider(row.id) : this.#directory.ofTrackable(row.id);
         byShard[shard]?.push(row);
       }
       for (const [to, own] of byShard.entries())
@@ -136,9 +137,9 @@ export class Shards {
   }
 
   /** Tells of changed entities: zones and fences everybody, providers and trackables their owner. */
-  entities(tellings: readonly EntityTelling[]): void {
+  entities(commands: readonly EntityCommand[]): void {
     const receivedMs = this.#options.now();
-    for (const part of withoutReturns(tellings)) this.#inLine(receivedMs, () => this.#tellEntities(receivedMs, part));
+    for (const part of withoutReturns(commands)) this.#inLine(receivedMs, () => this.#tellEntities(receivedMs, part));
   }
 
   /** Asks the owner of the object that the query names, or all shards. */
@@ -146,7 +147,7 @@ export class Shards {
     const receivedMs = this.#options.now();
     return new Promise((resolve) => {
       this.#inLine(receivedMs, () => {
-        const asked = this.#homes
+        const asked = this.#directory
           .asked(query)
           .map((shard) => this.#question(shard, receivedMs, (id) => ({ kind: 'read', id, query })));
         resolve(Promise.all(asked) as Promise<readonly Answer[]>);
@@ -184,8 +185,8 @@ export class Shards {
   }
 
   /** Lets the shards hand out rows of what has changed, little by little. To be called from time to time. */
-  handOut(): void {
-    for (const lane of this.#lanes) lane.handOut();
+  flushInBackground(): void {
+    for (const lane of this.#lanes) lane.flushInBackground();
   }
 
   async close(): Promise<void> {
@@ -202,40 +203,40 @@ export class Shards {
     return new Promise((resolve) => this.#inLine(this.#options.now(), resolve));
   }
 
-  #push(shard: number, receivedMs: number, telling: Telling): void {
+  #push(shard: number, receivedMs: number, command: ShardCommand): void {
     this.#lastSeq++;
-    this.#lanes[shard]?.lane.push({ ...telling, seq: this.#lastSeq, receivedMs } as LaneItem);
+    this.#lanes[shard]?.lane.push({ ...command, seq: this.#lastSeq, receivedMs } as LaneItem);
   }
 
-  #toAll(telling: Telling): void {
+  #toAll(command: ShardCommand): void {
     const receivedMs = this.#options.now();
     this.#inLine(receivedMs, () => {
-      for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, telling);
+      for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, command);
     });
   }
 
-  #tellEntity(receivedMs: number, telling: EntityTelling): void {
-    switch (telling.kind) {
+  #tellEntity(receivedMs: number, command: EntityCommand): void {
+    switch (command.kind) {
       case 'zone':
       case 'fence':
-        for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, telling);
+        for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, command);
         return;
       case 'provider':
-        this.#push(this.#homes.ofProvider(telling.id), receivedMs, telling);
-        if (telling.entity === undefined) this.#homes.forget('provider', telling.id);
+        this.#push(this.#directory.ofProvider(command.id), receivedMs, command);
+        if (command.entity === undefined) this.#directory.forget('provider', command.id);
         return;
       case 'trackable':
-        this.#push(this.#homes.ofTrackable(telling.id), receivedMs, telling);
-        if (telling.entity === undefined) this.#homes.forget('trackable', telling.id);
+        this.#push(this.#directory.ofTrackable(command.id), receivedMs, command);
+        if (command.entity === undefined) this.#directory.forget('trackable', command.id);
         return;
     }
   }
 
-  #tellEntities(receivedMs: number, tellings: readonly EntityTelling[]): void {
-    const moves = this.#homes.assign(tellings.filter((telling) => telling.kind === 'trackable'));
-    const leaving = this.#homes.ofDeleted(tellings);
+  #tellEntities(receivedMs: number, commands: readonly EntityCommand[]): void {
+    const moves = this.#directory.assign(commands.filter((command) => command.kind === 'trackable'));
+    const leaving = this.#directory.ofDeleted(commands);
     const tell = (): void => {
-      for (const telling of tellings) this.#tellEntity(receivedMs, telling);
+      for (const command of commands) this.#tellEntity(receivedMs, command);
     };
     if (moves.length === 0 && leaving.length === 0) tell();
     else void this.#move(moves, { receivedMs, tell, leaving });
@@ -246,7 +247,7 @@ export class Shards {
    * is after all about them was told: they may come back at once, in another shard.
    */
   async #move(
-    moves: readonly Move[],
+    moves: readonly Rebalance[],
     { receivedMs, tell, leaving }: { receivedMs: number; tell: () => void; leaving: readonly number[] },
   ): Promise<void> {
     const line: InLine[] = [];
@@ -265,7 +266,7 @@ export class Shards {
     for (const entry of line) this.#inLine(entry.receivedMs, entry.tell);
   }
 
-  #question(shard: number, receivedMs: number, ask: (id: number) => Telling): Promise<Answer | ExportedState> {
+  #question(shard: number, receivedMs: number, ask: (id: number) => ShardCommand): Promise<Answer | ExportedState> {
     this.#lastQuestion++;
     const id = this.#lastQuestion;
     return new Promise((resolve, reject) => {

@@ -10,8 +10,8 @@ import {
   inHall,
   iso,
   locationAt,
+  type ShardCommand,
   ShardHarness,
-  type Telling,
   trackable,
   zone,
 } from '../support/shard_harness.ts';
@@ -49,7 +49,7 @@ function hallMoved(metres: number): Zone {
 }
 
 /** A location that has its place on the earth where the hall has these metres, sent at second 1. */
-function onEarth([x, y]: readonly [number, number], more: Partial<Location> = {}): Telling {
+function onEarth([x, y]: readonly [number, number], more: Partial<Location> = {}): ShardCommand {
   return locationAt(1, 9 + (x / 100) * 0.001394785, 50 + (y / 100) * 0.000898919, more);
 }
 

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ReferenceFenceIndex } from '../support/reference_fence_index.ts';
+import { commandsOf } from './site/commands.ts';
 import { play, textsOf } from './site/play.ts';
 import { randomSite } from './site/steps.ts';
-import { tellingsOf } from './site/tellings.ts';
 
 const RUNS = { numRuns: 25, seed: 7 };
 
 test('the events are those that an index by brute force brings about', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(24), async (steps) => {
-      const timed = tellingsOf(steps);
+      const timed = commandsOf(steps);
       const expected = textsOf(await play(timed, { index: new ReferenceFenceIndex() }));
       assert.deepEqual(textsOf(await play(timed)), expected);
     }),

@@ -55,7 +55,7 @@ describe('when everything is deleted', () => {
     test(`nothing is left of it in the state: ${names}`, async () => {
       const harness = await busy();
       assert.notDeepEqual(leftovers(harness.shard.state), []);
-      for (const telling of deletions(order)) harness.tell(7, telling);
+      for (const command of deletions(order)) harness.tell(7, command);
       assert.deepEqual(leftovers(harness.shard.state), []);
       assert.equal(harness.step(8).nextDeadlineMs, Number.POSITIVE_INFINITY);
     });
@@ -68,7 +68,7 @@ describe('when everything is deleted', () => {
     const next = await ShardHarness.open();
     next.tell(8, zone(), fence(square({ id: 'plain' })), provider('a'), trackable('one', ['a', 'b']));
     next.tell(9, { kind: 'restore', rows, suppressUntilMs: 0 });
-    for (const telling of deletions([0, 1, 2, 3])) next.tell(10, telling);
+    for (const command of deletions([0, 1, 2, 3])) next.tell(10, command);
     assert.deepEqual(leftovers(next.shard.state), []);
   });
 });
@@ -79,9 +79,9 @@ test('nothing is left of objects that have moved to another shard', async () => 
   const { answers } = harness.tell(7, { kind: 'exportState', id: 1, ...all });
   const next = await ShardHarness.open();
   next.tell(7, { kind: 'importState', state: structuredClone(answers[0]?.[1] as ExportedState) });
-  for (const telling of deletions([0, 3])) harness.tell(8, telling);
+  for (const command of deletions([0, 3])) harness.tell(8, command);
   assert.deepEqual(leftovers(harness.shard.state), []);
-  for (const telling of deletions([1, 2])) next.tell(8, telling);
+  for (const command of deletions([1, 2])) next.tell(8, command);
   assert.deepEqual(leftovers(next.shard.state), []);
 });
 

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { ShardHarness, T0 } from '../support/shard_harness.ts';
 import { Alternation } from './site/alternation.ts';
+import { commandsOf, endOf, LATER, type Timed } from './site/commands.ts';
 import { randomSite } from './site/steps.ts';
-import { endOf, LATER, type Timed, tellingsOf } from './site/tellings.ts';
 
 const RUNS = { numRuns: 150, seed: 7 };
 const HOLD = 2;
@@ -26,22 +26,22 @@ class Kept {
   }
 }
 
-/** The entities as they are after all these tellings, in the order in which the hub tells of them at its start. */
-function entitiesAfter(timed: readonly Timed[]): Timed['telling'][] {
-  const last = new Map<string, Timed['telling']>();
-  for (const { telling } of timed) {
-    if (telling.kind === 'rules') last.set('rules', telling);
-    if (!('entity' in telling)) continue;
-    const key = `${telling.kind} ${telling.id}`;
+/** The entities as they are after all these commands, in the order in which the hub tells of them at its start. */
+function entitiesAfter(timed: readonly Timed[]): Timed['command'][] {
+  const last = new Map<string, Timed['command']>();
+  for (const { command } of timed) {
+    if (command.kind === 'rules') last.set('rules', command);
+    if (!('entity' in command)) continue;
+    const key = `${command.kind} ${command.id}`;
     last.delete(key);
-    if (telling.entity !== undefined) last.set(key, { ...telling, force: false } as Timed['telling']);
+    if (command.entity !== undefined) last.set(key, { ...command, force: false } as Timed['command']);
   }
   const kinds = ['rules', 'zone', 'fence', 'provider', 'trackable'];
   return [...last.values()].sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
 }
 
 interface Crash {
-  /** How many tellings come before it. */
+  /** How many commands come before it. */
   readonly at: number;
   /** Tellings per flush of all rows; the urgent ones are kept with each. */
   readonly flushEvery: number;
@@ -59,7 +59,7 @@ async function playAndRestart(
   const first = timed.slice(0, crash.at);
   for (const [i, of] of first.entries()) {
     before.rows = i % crash.flushEvery === 0 ? 'all' : 'urgent';
-    kept.take(before.tell(of.second, of.telling).rows);
+    kept.take(before.tell(of.second, of.command).rows);
     watch(before, of);
   }
   const second = endOf(first) + crash.downSeconds;
@@ -79,17 +79,17 @@ const crashes = fc.record({
 test('a restart repeats no entry and no exit, whatever was kept besides what is urgent', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(50), crashes, async (steps, crash) => {
-      const timed = tellingsOf(steps);
+      const timed = commandsOf(steps);
       const alternation = new Alternation();
       const watch = (harness: ShardHarness, of?: Timed): void => {
         for (const event of harness.takeFenceEvents()) alternation.heard(event);
-        const telling = of?.telling;
-        if (telling?.kind === 'fence' && telling.entity === undefined) alternation.fenceDeleted(telling.id);
+        const command = of?.command;
+        if (command?.kind === 'fence' && command.entity === undefined) alternation.fenceDeleted(command.id);
       };
       const { after } = await playAndRestart(timed, crash, watch);
       for (const of of timed.slice(crash.at)) {
         const second = of.second + crash.downSeconds;
-        after.tell(second, of.telling);
+        after.tell(second, of.command);
         watch(after, of);
       }
       after.step(endOf(timed) + crash.downSeconds + LATER);
@@ -103,7 +103,7 @@ test('after a restart into silence each member leaves once, at its own fence tim
   let overdue = 0;
   await fc.assert(
     fc.asyncProperty(randomSite(40), crashes, async (steps, crash) => {
-      const timed = tellingsOf(steps);
+      const timed = commandsOf(steps);
       const { after, kept, second } = await playAndRestart(timed, crash, () => {});
       assert.deepEqual(after.events, []);
       after.step(second + HOLD - 0.001);
@@ -139,14 +139,14 @@ function timeoutOf(timed: readonly Timed[], row: LastKnownRow & { gone?: false }
   type Timeouts = { fence_timeout?: number | null; timeout?: number | null; location_providers?: string[] };
   const entities = entitiesAfter(timed);
   const find = (kind: string, id: string): Timeouts | undefined => {
-    const told = entities.find((telling) => telling.kind === kind && 'id' in telling && telling.id === id);
+    const told = entities.find((command) => command.kind === kind && 'id' in command && command.id === id);
     return told !== undefined && 'entity' in told ? (told.entity as Timeouts) : undefined;
   };
   const fence = find('fence', fenceId);
   if (fence === undefined || (row.kind === 'trackable' && find('trackable', row.id) === undefined)) return undefined;
   const providerId = row.kind === 'provider' ? row.id : JSON.parse(row.location).provider_id;
   const trackables = entities.filter(
-    (telling) => telling.kind === 'trackable' && telling.entity?.location_providers?.includes(row.id),
+    (command) => command.kind === 'trackable' && command.entity?.location_providers?.includes(row.id),
   );
   const only = trackables.length === 1 ? (trackables[0] as { entity: Timeouts }).entity : undefined;
   const trackable = row.kind === 'trackable' ? find('trackable', row.id) : only;

@@ -7,8 +7,8 @@ import {
   fence,
   inHall,
   provider,
+  type ShardCommand,
   ShardHarness,
-  type Telling,
   trackable,
   zone,
 } from '../support/shard_harness.ts';
@@ -19,15 +19,15 @@ const IN = [5, 5] as const;
 const NEAR = [11, 5] as const;
 const OUT = [50, 5] as const;
 
-type Step = readonly [second: number, ...tellings: Telling[]];
+type Step = readonly [second: number, ...commands: ShardCommand[]];
 
-const dock = (more: Partial<Fence> = {}): Telling => fence(square({ id: 'dock', ...more }));
+const dock = (more: Partial<Fence> = {}): ShardCommand => fence(square({ id: 'dock', ...more }));
 
 /** Events of the cart and its tag, which say the same unless a case is about one of them. */
 async function heard(first: Partial<Fence>, steps: readonly Step[]): Promise<{ tag: string[]; cart: string[] }> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), dock(first), provider('tag'), trackable('cart', ['tag']));
-  for (const [second, ...tellings] of steps) harness.tell(second, ...tellings);
+  for (const [second, ...commands] of steps) harness.tell(second, ...commands);
   const events = harness.takeFenceEvents();
   const of = (isCart: boolean) => brief(events.filter(({ trackable_id: id }) => (id === 'cart') === isCart));
   const short = (lines: string[]) => lines.map((line) => line.replace(/ dock (tag|cart)/, ''));

@@ -140,13 +140,13 @@ async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
   const heard: { atMs: number; event_type: string; entry_time: string; exit_time?: string }[] = [];
   set.aheadMs = wrong?.aheadMs ?? 0;
   clock.now();
-  const tellings = [
+  const commands = [
     zone(),
     fence(FENCE),
     trackable(CART, ['a', 'b']),
     { kind: 'variants' as const, variants: VARIANTS },
   ];
-  step(tellings.map((telling) => itemOf(telling, ++seq, clock.running())));
+  step(commands.map((command) => itemOf(command, ++seq, clock.running())));
   const pass = (byMs: number): void => {
     for (let left = byMs; left > 0; left -= 500) {
       set.elapsedMs += Math.min(left, 500);

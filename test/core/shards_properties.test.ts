@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { leftovers } from './leftovers.ts';
+import { commandsOf } from './site/commands.ts';
 import { play, SharedSite, saidOf } from './site/play.ts';
 import { randomSite } from './site/steps.ts';
-import { tellingsOf } from './site/tellings.ts';
 
 const RUNS = { numRuns: 150, seed: 7 };
 
@@ -12,7 +12,7 @@ test('however many shards share the objects, the same is said of each of them', 
   let moves = 0;
   await fc.assert(
     fc.asyncProperty(randomSite(50), fc.integer({ min: 2, max: 5 }), async (steps, count) => {
-      const timed = tellingsOf(steps);
+      const timed = commandsOf(steps);
       const expected = saidOf((await play(timed)).outcomes);
       const site = await SharedSite.play(timed, count);
       assert.deepEqual(saidOf(site.outcomes), expected);
@@ -26,7 +26,7 @@ test('however many shards share the objects, the same is said of each of them', 
 test('shards without objects hold nothing of them', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(30), async (steps) => {
-      const { benches } = await SharedSite.play(tellingsOf(steps), 3);
+      const { benches } = await SharedSite.play(commandsOf(steps), 3);
       const owners = new Map<string, number>();
       for (const [i, { shard }] of benches.entries()) {
         const { providers, trackables, fences, assigned } = shard.state;

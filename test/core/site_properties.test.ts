@@ -5,9 +5,9 @@ import { HALL } from '../support/hall.ts';
 import { deleted, ShardHarness, T0 } from '../support/shard_harness.ts';
 import { leftovers } from './leftovers.ts';
 import { Alternation } from './site/alternation.ts';
+import { commandsOf, endOf, LATER, type Timed } from './site/commands.ts';
 import { play, textsOf } from './site/play.ts';
 import { FENCES, PROVIDERS, randomSite, TRACKABLES } from './site/steps.ts';
-import { endOf, LATER, type Timed, tellingsOf } from './site/tellings.ts';
 
 const RUNS = { numRuns: 150, seed: 7 };
 
@@ -19,7 +19,7 @@ test('whatever happens, entries and exits of an object and a fence alternate, an
   let crossings = 0;
   await fc.assert(
     fc.asyncProperty(randomSite(60), async (steps) => {
-      const timed = tellingsOf(steps);
+      const timed = commandsOf(steps);
       const harness = await ShardHarness.open();
       const alternation = new Alternation();
       const check = (second: number): void => {
@@ -30,10 +30,10 @@ test('whatever happens, entries and exits of an object and a fence alternate, an
           assert.ok(exit >= entry && exit <= T0 + second * 1000);
         }
       };
-      for (const { second, telling } of timed) {
-        harness.tell(second, telling);
+      for (const { second, command } of timed) {
+        harness.tell(second, command);
         check(second);
-        if (telling.kind === 'fence' && telling.entity === undefined) alternation.fenceDeleted(telling.id);
+        if (command.kind === 'fence' && command.entity === undefined) alternation.fenceDeleted(command.id);
       }
       harness.step(endOf(timed) + LATER);
       check(endOf(timed) + LATER);
@@ -47,12 +47,12 @@ test('whatever happens, every location is processed, outdated or rejected, and e
   const total = { processed: 0, outdated: 0, rejected: 0 };
   await fc.assert(
     fc.asyncProperty(randomSite(60), async (steps) => {
-      const timed = tellingsOf(steps);
+      const timed = commandsOf(steps);
       const { outcomes, heard } = await play(timed);
       const sum = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0 };
       for (const { counts } of outcomes)
         for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += counts[name];
-      const received = timed.filter(({ telling }) => telling.kind === 'location').length;
+      const received = timed.filter(({ command }) => command.kind === 'location').length;
       assert.equal(received, sum.processed + sum.outdated + sum.rejected);
       assert.equal(heard.locations.length, sum.processed);
       const exits = heard.fenceEvents.filter(({ event_type: type }) => type === 'region_exit');
@@ -67,7 +67,7 @@ test('whatever happens, every location is processed, outdated or rejected, and e
 test('whatever happens, nothing is left when everything is deleted', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(40), fc.boolean(), async (steps, isWaiting) => {
-      const timed = tellingsOf(steps);
+      const timed = commandsOf(steps);
       const harness = isWaiting ? await play(timed) : await play(timed.slice(0, -1));
       const end = endOf(timed) + LATER + 1;
       for (const id of PROVIDERS) harness.tell(end, deleted('provider', id));
@@ -84,7 +84,7 @@ test('whatever happens, nothing is left when everything is deleted', async () =>
 test('however a batch is cut or joined, the events are the same, in the same order', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(60), fc.infiniteStream(fc.nat(3)), async (steps, choices) => {
-      const timed = tellingsOf(steps);
+      const timed = commandsOf(steps);
       const expected = textsOf(await play(timed));
       assert.deepEqual(textsOf(await playInBatches(timed, choices)), expected);
       assert.deepEqual(textsOf(await playInBatches(timed, constant(1))), expected);
@@ -97,8 +97,8 @@ test('however a batch is cut or joined, the events are the same, in the same ord
 async function playInBatches(timed: readonly Timed[], choices: Iterator<number>): Promise<ShardHarness> {
   const harness = await ShardHarness.open();
   let items: ReturnType<ShardHarness['items']> = [];
-  for (const [i, { second, telling }] of timed.entries()) {
-    items.push(...harness.items(second, telling));
+  for (const [i, { second, command }] of timed.entries()) {
+    items.push(...harness.items(second, command));
     const choice = choices.next().value as number;
     if (choice === 1) continue;
     harness.step(second, items);

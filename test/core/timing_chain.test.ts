@@ -85,9 +85,9 @@ describe('effectiveTiming', () => {
 });
 
 /** Exits of all objects after they have left the fence at 2 s. */
-async function exits(...tellings: Parameters<ShardHarness['tell']>[1][]): Promise<string[]> {
+async function exits(...commands: Parameters<ShardHarness['tell']>[1][]): Promise<string[]> {
   const harness = await ShardHarness.open();
-  harness.tell(0, zone(), fence(square({ id: 'dock', exit_delay: 1000 })), ...tellings);
+  harness.tell(0, zone(), fence(square({ id: 'dock', exit_delay: 1000 })), ...commands);
   harness.tell(1, inHall(1, IN));
   harness.tell(2, inHall(2, OUT));
   harness.step(100);

@@ -5,7 +5,7 @@ import { Fanout, type Subscriber } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import { batchesOf } from '../../src/model/event_batch.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
-import { locationAt, ShardHarness, type Telling } from '../support/shard_harness.ts';
+import { locationAt, type ShardCommand, ShardHarness } from '../support/shard_harness.ts';
 
 /** Deterministic numbers in [0, 1). */
 function chance(seed: number): () => number {
@@ -72,7 +72,7 @@ async function run(seed: number, shown: (variant: Variant) => Variant) {
     if (random() < 0.2) fanout.unsubscribe(id);
   }
   const region = { type: 'Point' as const, coordinates: [8, 50] };
-  const entities: Telling[] = TRACKABLES.map((id, i) => {
+  const entities: ShardCommand[] = TRACKABLES.map((id, i) => {
     const name = i === 0 ? 'one' : 'two';
     return { kind: 'trackable', id, entity: { id, type: 'omlox', name, location_providers: TAGS.slice(i, i + 2) } };
   });

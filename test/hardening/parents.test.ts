@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { carriedAlong } from '../../src/entities/moved_zones.ts';
 import { State } from '../../src/entities/state.ts';
 import type { Zone } from '../../src/model/zone.ts';
-import { locationAt, ShardHarness, type Telling } from '../support/shard_harness.ts';
+import { locationAt, type ShardCommand, ShardHarness } from '../support/shard_harness.ts';
 
 /**
  * Chains of parents in data from before they were bounded. What is carried deeper than 32 levels stays where it is; with
@@ -14,7 +14,7 @@ const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0
 
 test('A chain of 2,000 trackables moves 32 levels of them, and names as many ancestors, in little time', async () => {
   const harness = await ShardHarness.open();
-  const chain = Array.from({ length: LEVELS }, (_, n): Telling => {
+  const chain = Array.from({ length: LEVELS }, (_, n): ShardCommand => {
     const carrier = n === 0 ? { location_providers: ['tag'] } : { parent: uuid(n - 1) };
     return { kind: 'trackable', id: uuid(n), entity: { id: uuid(n), type: 'omlox', ...carrier } };
   });

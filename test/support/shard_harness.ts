@@ -12,7 +12,7 @@ import type { LocationProvider } from '../../src/model/provider.ts';
 import type { EventText, Variant } from '../../src/model/topics.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
-import type { Telling as OtherTelling } from '../../src/shards/shards.ts';
+import type { ShardCommand as OtherCommand } from '../../src/shards/shards.ts';
 import { newRecordBuffer } from '../../workers/location_protocol.ts';
 import { HALL } from './hall.ts';
 
@@ -77,9 +77,9 @@ export class ShardHarness {
     );
   }
 
-  /** Numbers tellings that are received `second` seconds after T0. */
-  items(second: number, ...tellings: readonly Telling[]): Item[] {
-    return tellings.map((telling) => itemOf(telling, ++this.#seq, T0 + second * 1000));
+  /** Numbers commands that are received `second` seconds after T0. */
+  items(second: number, ...commands: readonly ShardCommand[]): Item[] {
+    return commands.map((command) => itemOf(command, ++this.#seq, T0 + second * 1000));
   }
 
   /** One step. */
@@ -98,8 +98,8 @@ export class ShardHarness {
   }
 
   /** Tells at a time, in one step. */
-  tell(second: number, ...tellings: readonly Telling[]): Outcome {
-    return this.step(second, this.items(second, ...tellings));
+  tell(second: number, ...commands: readonly ShardCommand[]): Outcome {
+    return this.step(second, this.items(second, ...commands));
   }
 
   ask(second: number, query: Query): Answer | ExportedState {
@@ -121,23 +121,23 @@ export class ShardHarness {
 }
 
 /** A location as it comes from ingest. */
-export interface LocationTelling {
+export interface LocationCommand {
   readonly kind: 'location';
   readonly generatedMs: number;
   readonly location: AcceptedLocation;
 }
 
 /** What a shard is told, before it has a number and a time. */
-export type Telling = OtherTelling | LocationTelling;
+export type ShardCommand = OtherCommand | LocationCommand;
 
 /** What a shard is told, with its number and the time of receipt in milliseconds since 1970. */
-export function itemOf(telling: Telling, seq: number, receivedMs: number): Item {
-  if (telling.kind !== 'location') return { ...telling, seq, receivedMs } as Item;
-  return received(telling.location, { seq, receivedMs, generatedMs: telling.generatedMs }, newRecordBuffer);
+export function itemOf(command: ShardCommand, seq: number, receivedMs: number): Item {
+  if (command.kind !== 'location') return { ...command, seq, receivedMs } as Item;
+  return received(command.location, { seq, receivedMs, generatedMs: command.generatedMs }, newRecordBuffer);
 }
 
 /** A location in EPSG:4326 as it comes from ingest, generated at `second`. */
-export function locationAt(second: number, lon: number, lat: number, more: Partial<Location> = {}): LocationTelling {
+export function locationAt(second: number, lon: number, lat: number, more: Partial<Location> = {}): LocationCommand {
   const position = { type: 'Point' as const, coordinates: [lon, lat] };
   const value: Location = { position, provider_type: 'uwb', timestamp_generated: iso(second), ...more };
   const { provider_id: providerId, source, crs } = { provider_id: 'tag', source: 'test', crs: 'EPSG:4326', ...more };
@@ -151,34 +151,34 @@ export function inHall(
   second: number,
   [x, y, z]: readonly [x: number, y: number, z?: number],
   more: Partial<Location> = {},
-): LocationTelling {
+): LocationCommand {
   const coordinates = z === undefined ? [x, y] : [x, y, z];
   const local = { crs: 'local', source: HALL.id, position: { type: 'Point' as const, coordinates } };
   return locationAt(second, 0, 0, { ...local, ...more });
 }
 
-export function zone(entity: Zone = HALL): Telling {
+export function zone(entity: Zone = HALL): ShardCommand {
   return { kind: 'zone', id: entity.id, entity };
 }
 
-export function fence(entity: Fence): Telling {
+export function fence(entity: Fence): ShardCommand {
   return { kind: 'fence', id: entity.id, entity };
 }
 
-export function provider(id: string, more: Partial<LocationProvider> = {}): Telling {
+export function provider(id: string, more: Partial<LocationProvider> = {}): ShardCommand {
   return { kind: 'provider', id, entity: { id, type: 'uwb', ...more } };
 }
 
 /** A trackable on providers. */
-export function trackable(id: string, providers: readonly string[], more: Partial<Trackable> = {}): Telling {
+export function trackable(id: string, providers: readonly string[], more: Partial<Trackable> = {}): ShardCommand {
   return { kind: 'trackable', id, entity: { id, type: 'omlox', location_providers: [...providers], ...more } };
 }
 
 /** With force_location_update. */
-export function forced(telling: Telling): Telling {
-  return { ...telling, force: true } as Telling;
+export function forced(command: ShardCommand): ShardCommand {
+  return { ...command, force: true } as ShardCommand;
 }
 
-export function deleted(kind: 'zone' | 'fence' | 'trackable' | 'provider', id: string): Telling {
+export function deleted(kind: 'zone' | 'fence' | 'trackable' | 'provider', id: string): ShardCommand {
   return { kind, id, entity: undefined };
 }

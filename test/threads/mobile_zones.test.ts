@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { EntityTelling } from '../../src/shards/shards.ts';
+import type { EntityCommand } from '../../src/shards/shards.ts';
 import { metres, provider, RunningShards, trackable } from './running_shards.ts';
 
 const BY_PROVIDERS = 'com.hdm.hub.zone.autozoneupdate.providers';
 const BY_TRACKABLES = 'com.hdm.hub.zone.autozoneupdate.trackables';
 
-function reader(id: string, lists: object): EntityTelling {
+function reader(id: string, lists: object): EntityCommand {
   const position = { type: 'Point' as const, coordinates: [8, 50] };
   return { kind: 'zone', id, entity: { id, type: 'rfid', position, properties: { ...lists } } };
 }

@@ -20,7 +20,7 @@ test('A worker that has nothing to do after much work gives memory back, and kno
   }
   await running.shards.kept();
   const before = await lane?.memory();
-  for (let flushes = 0; flushes < 10; flushes++) lane?.handOut();
+  for (let flushes = 0; flushes < 10; flushes++) lane?.flushInBackground();
   await running.shards.settled();
   const [location] = (await running.read({ ask: 'provider_location', id: 'tag 7' })) ?? [];
   assert.deepEqual((location as { position: object }).position, { type: 'Point', coordinates: [...metres(199, 7)] });

@@ -8,7 +8,7 @@ import type { Location } from '../../src/model/location.ts';
 import type { Topic } from '../../src/model/topics.ts';
 import { OutcomeDispatcher } from '../../src/outcome_dispatcher.ts';
 import { CollisionLane } from '../../src/shards/collision_lane.ts';
-import { type EntityTelling, Shards } from '../../src/shards/shards.ts';
+import { type EntityCommand, Shards } from '../../src/shards/shards.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
 import type { LaneItem } from '../../workers/location_protocol.ts';
@@ -113,7 +113,7 @@ export class RunningShards {
     this.shards.location(location, { generatedMs, receivedMs: T0 + this.second * 1000 });
   }
 
-  tell(...entities: readonly EntityTelling[]): void {
+  tell(...entities: readonly EntityCommand[]): void {
     this.shards.entities(entities);
   }
 
@@ -177,7 +177,7 @@ export function fenceAround(
   [east, north]: readonly [number, number],
   side: number,
   more = {},
-): EntityTelling {
+): EntityCommand {
   const half = side / 2;
   const ring = [
     metres(east - half, north - half),
@@ -190,10 +190,10 @@ export function fenceAround(
   return { kind: 'fence', id, entity: { id, region, crs: 'EPSG:4326', ...more } };
 }
 
-export function trackable(id: string, providers: readonly string[], more = {}): EntityTelling {
+export function trackable(id: string, providers: readonly string[], more = {}): EntityCommand {
   return { kind: 'trackable', id, entity: { id, type: 'omlox', location_providers: [...providers], ...more } };
 }
 
-export function provider(id: string, more = {}): EntityTelling {
+export function provider(id: string, more = {}): EntityCommand {
   return { kind: 'provider', id, entity: { id, type: 'uwb', ...more } };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import type { EntityTelling } from '../../src/shards/shards.ts';
+import type { EntityCommand } from '../../src/shards/shards.ts';
 import { fenceAround, metres, provider, RunningShards, type Told, trackable } from './running_shards.ts';
 
 /**
@@ -63,7 +63,7 @@ async function play(running: RunningShards, steps: readonly Step[], prefix: stri
         const parent = isCarried ? undefined : now.parent;
         parents.set(now.cart, parent);
         const made = trackable(name(now.cart), tags, { radius: 5, ...(parent && { parent: name(parent) }) });
-        running.tell(now.isForced ? ({ ...made, force: true } as EntityTelling) : made);
+        running.tell(now.isForced ? ({ ...made, force: true } as EntityCommand) : made);
         break;
       }
       case 'unassign':

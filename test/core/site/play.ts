@@ -1,13 +1,13 @@
 import type { ExportedState } from '../../../src/core/item.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
-import { Homes, type Move } from '../../../src/shards/homes.ts';
-import { type HarnessOptions, itemOf, ShardHarness, T0, type Telling } from '../../support/shard_harness.ts';
-import { endOf, LATER, type Timed } from './tellings.ts';
+import { type Rebalance, ShardDirectory } from '../../../src/shards/shard_directory.ts';
+import { type HarnessOptions, itemOf, type ShardCommand, ShardHarness, T0 } from '../../support/shard_harness.ts';
+import { endOf, LATER, type Timed } from './commands.ts';
 
 /** One shard that is told everything, one by one, and then waits. */
 export async function play(timed: readonly Timed[], options: HarnessOptions = {}): Promise<ShardHarness> {
   const harness = await ShardHarness.open(options);
-  for (const { second, telling } of timed) harness.tell(second, telling);
+  for (const { second, command } of timed) harness.tell(second, command);
   harness.step(endOf(timed) + LATER);
   return harness;
 }
@@ -17,7 +17,7 @@ export class SharedSite {
   readonly benches: readonly ShardHarness[];
   /** Of all shards, as they came. */
   readonly outcomes: Outcome[] = [];
-  readonly #homes: Homes;
+  readonly #directory: ShardDirectory;
   /** Items are numbered across all shards. */
   #seq = 0;
   /** How many times objects have moved. */
@@ -25,46 +25,46 @@ export class SharedSite {
 
   constructor(benches: readonly ShardHarness[]) {
     this.benches = benches;
-    this.#homes = new Homes(benches.length);
+    this.#directory = new ShardDirectory(benches.length);
   }
 
   static async play(timed: readonly Timed[], count: number): Promise<SharedSite> {
     const site = new SharedSite(await Promise.all(Array.from({ length: count }, () => ShardHarness.open())));
-    for (const { second, telling } of timed) site.#tell(second, telling);
+    for (const { second, command } of timed) site.#tell(second, command);
     for (const harness of site.benches) site.outcomes.push(harness.step(endOf(timed) + LATER));
     return site;
   }
 
-  #tell(second: number, telling: Telling): void {
-    const homes = this.#homes;
-    switch (telling.kind) {
+  #tell(second: number, command: ShardCommand): void {
+    const directory = this.#directory;
+    switch (command.kind) {
       case 'location':
-        this.#tellOne(homes.ofProvider(telling.location.provider_id), second, telling);
+        this.#tellOne(directory.ofProvider(command.location.provider_id), second, command);
         return;
       case 'provider':
       case 'forget':
-        this.#tellOne(homes.ofProvider(telling.id), second, telling);
-        if (telling.kind === 'provider' && telling.entity === undefined) homes.forget('provider', telling.id);
+        this.#tellOne(directory.ofProvider(command.id), second, command);
+        if (command.kind === 'provider' && command.entity === undefined) directory.forget('provider', command.id);
         return;
       case 'trackable':
-        for (const move of homes.assign([telling])) this.#move(second, move);
-        this.#tellOne(homes.ofTrackable(telling.id), second, telling);
-        if (telling.entity === undefined) homes.forget('trackable', telling.id);
+        for (const move of directory.assign([command])) this.#move(second, move);
+        this.#tellOne(directory.ofTrackable(command.id), second, command);
+        if (command.entity === undefined) directory.forget('trackable', command.id);
         return;
       default:
-        for (const shard of this.benches.keys()) this.#tellOne(shard, second, telling);
+        for (const shard of this.benches.keys()) this.#tellOne(shard, second, command);
     }
   }
 
-  #move(second: number, { from, to, providers, trackables }: Move): void {
+  #move(second: number, { from, to, providers, trackables }: Rebalance): void {
     this.moves++;
     const [answer] = this.#tellOne(from, second, { kind: 'exportState', id: 1, providers, trackables }).answers;
     this.#tellOne(to, second, { kind: 'importState', state: structuredClone(answer?.[1] as ExportedState) });
   }
 
-  #tellOne(shard: number, second: number, telling: Telling): Outcome {
+  #tellOne(shard: number, second: number, command: ShardCommand): Outcome {
     this.#seq++;
-    const item = itemOf(telling, this.#seq, T0 + second * 1000);
+    const item = itemOf(command, this.#seq, T0 + second * 1000);
     const outcome = (this.benches[shard] as ShardHarness).step(second, [item]);
     this.outcomes.push(outcome);
     return outcome;

@@ -17,7 +17,7 @@ const ROOM_KEPT_BYTES = 1 << 23;
  * in rooms that are used again: memory that comes and goes at this rate would have all of the front thread's heap
  * searched for garbage, twice a second.
  */
-export class Recent {
+export class ReplayLog {
   /** Batches from before the mark, and those since. */
   #older = new Room();
   #room = new Room();

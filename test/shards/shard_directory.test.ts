@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Trackable } from '../../src/model/trackable.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
-import { Homes } from '../../src/shards/homes.ts';
+import { ShardDirectory } from '../../src/shards/shard_directory.ts';
 
 /** From the reference values of FNV-1a with 32 bits. */
 const PARTITIONS: readonly (readonly [key: string, hash: number])[] = [
@@ -71,28 +71,28 @@ function componentsOf(trackables: ReadonlyMap<string, Trackable>): Set<string>[]
   return links;
 }
 
-function homesOf(homes: Homes): Map<string, number> {
+function homesOf(directory: ShardDirectory): Map<string, number> {
   return new Map([
-    ...PROVIDERS.map((id) => [id, homes.ofProvider(id)] as const),
-    ...TRACKABLES.map((id) => [id, homes.ofTrackable(id)] as const),
+    ...PROVIDERS.map((id) => [id, directory.ofProvider(id)] as const),
+    ...TRACKABLES.map((id) => [id, directory.ofTrackable(id)] as const),
   ]);
 }
 
-test('Homes keeps together what is connected, and moves exactly what has another home than before', () => {
+test('ShardDirectory keeps together what is connected, and moves exactly what has another home than before', () => {
   fc.assert(
     fc.property(groups, fc.integer({ min: 1, max: 7 }), (all, shards) => {
-      const homes = new Homes(shards);
+      const directory = new ShardDirectory(shards);
       const trackables = new Map<string, Trackable>();
       for (const group of all.map((changes) => changes.map(changeOf))) {
-        const before = homesOf(homes);
-        const moves = homes.assign(group);
+        const before = homesOf(directory);
+        const moves = directory.assign(group);
         for (const { id, entity: after } of group) {
           if (after === undefined) trackables.delete(id);
           else trackables.set(id, after);
         }
         const deleted = new Set(group.map(({ id }) => id).filter((id) => !trackables.has(id)));
-        for (const id of deleted) homes.forget('trackable', id);
-        const after = homesOf(homes);
+        for (const id of deleted) directory.forget('trackable', id);
+        const after = homesOf(directory);
         for (const component of componentsOf(trackables)) {
           const named = new Set([...component].map((id) => after.get(id)));
           assert.equal(named.size, 1, `${[...component]} live in ${[...named]}`);
@@ -115,40 +115,43 @@ test('Homes keeps together what is connected, and moves exactly what has another
       }
       for (const id of PROVIDERS) {
         const isAssigned = [...trackables.values()].some(({ location_providers: own }) => own?.includes(id));
-        if (!isAssigned) assert.equal(homes.ofProvider(id), partitionOf(id) % shards);
+        if (!isAssigned) assert.equal(directory.ofProvider(id), partitionOf(id) % shards);
       }
     }),
     { numRuns: 300, seed: 1 },
   );
 });
 
-test('Homes deletes a trackable where it lives, though its component moves', () => {
-  const homes = new Homes(64);
+test('ShardDirectory deletes a trackable where it lives, though its component moves', () => {
+  const directory = new ShardDirectory(64);
   const first: Trackable = { id: 'a', type: 'omlox', location_providers: ['tag'] };
   const second: Trackable = { id: 'b', type: 'omlox', location_providers: ['tag'] };
-  homes.assign([
+  directory.assign([
     { id: 'a', entity: first },
     { id: 'b', entity: second },
   ]);
-  const home = homes.ofTrackable('a');
-  assert.deepEqual([homes.ofTrackable('b'), homes.ofProvider('tag')], [home, home]);
-  const moves = homes.assign([{ id: 'a', entity: undefined }]);
-  assert.equal(homes.ofTrackable('a'), home);
+  const home = directory.ofTrackable('a');
+  assert.deepEqual([directory.ofTrackable('b'), directory.ofProvider('tag')], [home, home]);
+  const moves = directory.assign([{ id: 'a', entity: undefined }]);
+  assert.equal(directory.ofTrackable('a'), home);
   assert.deepEqual(moves, [{ from: home, to: partitionOf('b') % 64, providers: ['tag'], trackables: ['b'] }]);
 });
 
-test('Homes names no move for objects that nobody was told of', () => {
-  const homes = new Homes(64);
-  assert.deepEqual(homes.assign([{ id: 'a', entity: { id: 'a', type: 'omlox', location_providers: ['tag'] } }]), []);
+test('ShardDirectory names no move for objects that nobody was told of', () => {
+  const directory = new ShardDirectory(64);
+  assert.deepEqual(
+    directory.assign([{ id: 'a', entity: { id: 'a', type: 'omlox', location_providers: ['tag'] } }]),
+    [],
+  );
 });
 
-test('Homes finds the homes of a component of thousands without searching it for each', () => {
-  const homes = new Homes(4);
+test('ShardDirectory finds the directory of a component of thousands without searching it for each', () => {
+  const directory = new ShardDirectory(4);
   const many = Array.from({ length: 5000 }, (_, index): Change => {
     const id = `trackable ${index}`;
     return { id, entity: { id, type: 'omlox', location_providers: ['shared', `tag ${index}`] } };
   });
-  homes.assign(many);
+  directory.assign(many);
   const home = partitionOf('trackable 0') % 4;
-  for (let index = 0; index < 5000; index++) assert.equal(homes.ofProvider(`tag ${index}`), home);
+  for (let index = 0; index < 5000; index++) assert.equal(directory.ofProvider(`tag ${index}`), home);
 });

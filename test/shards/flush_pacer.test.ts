@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HandOut } from '../../src/shards/hand_out.ts';
+import { FlushPacer } from '../../src/shards/flush_pacer.ts';
 
 /** Plays a round with a batch every `everyMs` that finds so many changed objects at first; tells rows by batch. */
 function round({ changed, everyMs, share = 1 }: { changed: number; everyMs: number; share?: number }): number[] {
-  const handOut = new HandOut(share);
+  const pacer = new FlushPacer(share);
   const brought: number[] = [];
   let [left, nowMs] = [changed, 1_000_000];
-  handOut.begin(nowMs);
-  while (handOut.isRunning) {
-    const rows = Math.min(left, handOut.flushBudget(nowMs, false));
+  pacer.begin(nowMs);
+  while (pacer.isRunning) {
+    const rows = Math.min(left, pacer.flushBudget(nowMs, false));
     left -= rows;
     brought.push(rows);
-    handOut.brought({ rows, dirtyCount: left, askedMs: nowMs });
+    pacer.brought({ rows, dirtyCount: left, askedMs: nowMs });
     nowMs += everyMs;
   }
   return brought;
@@ -36,24 +36,24 @@ test('A round of many rows takes about a second', () => {
 });
 
 test('A round leaves the store alone while that is behind, for two seconds at most', () => {
-  const handOut = new HandOut(1);
-  handOut.begin(0);
-  assert.deepEqual([handOut.flushBudget(0, true), handOut.flushBudget(1999, true)], [0, 0]);
-  assert.ok(handOut.flushBudget(2000, true) > 0);
-  assert.ok(handOut.flushBudget(0, false) > 0);
+  const pacer = new FlushPacer(1);
+  pacer.begin(0);
+  assert.deepEqual([pacer.flushBudget(0, true), pacer.flushBudget(1999, true)], [0, 0]);
+  assert.ok(pacer.flushBudget(2000, true) > 0);
+  assert.ok(pacer.flushBudget(0, false) > 0);
 });
 
 test('A round is over when as many rows came as objects had changed, or none are left', () => {
-  const handOut = new HandOut(1);
-  handOut.begin(0);
-  handOut.brought({ rows: 200, dirtyCount: 300, askedMs: 0 });
-  handOut.brought({ rows: 200, dirtyCount: 5000, askedMs: 10 });
-  assert.equal(handOut.isRunning, true);
-  handOut.brought({ rows: 100, dirtyCount: 5000, askedMs: 20 });
-  assert.equal(handOut.isRunning, false);
-  handOut.begin(30);
-  handOut.brought({ rows: 3, dirtyCount: 500, askedMs: 30 });
-  handOut.brought({ rows: 0, dirtyCount: 0, askedMs: 40 });
-  assert.equal(handOut.isRunning, false);
-  assert.equal(handOut.flushBudget(10_000, false), 0);
+  const pacer = new FlushPacer(1);
+  pacer.begin(0);
+  pacer.brought({ rows: 200, dirtyCount: 300, askedMs: 0 });
+  pacer.brought({ rows: 200, dirtyCount: 5000, askedMs: 10 });
+  assert.equal(pacer.isRunning, true);
+  pacer.brought({ rows: 100, dirtyCount: 5000, askedMs: 20 });
+  assert.equal(pacer.isRunning, false);
+  pacer.begin(30);
+  pacer.brought({ rows: 3, dirtyCount: 500, askedMs: 30 });
+  pacer.brought({ rows: 0, dirtyCount: 0, askedMs: 40 });
+  assert.equal(pacer.isRunning, false);
+  assert.equal(pacer.flushBudget(10_000, false), 0);
 });

@@ -1,6 +1,6 @@
 import type { LastKnownRow } from '../core/item.ts';
-import { HandOut } from './hand_out.ts';
-import { Recent } from './recent.ts';
+import { FlushPacer } from './flush_pacer.ts';
+import { ReplayLog } from './replay_log.ts';
 
 /** What a batch has done about rows. */
 export interface RowsBrought {
@@ -9,9 +9,9 @@ export interface RowsBrought {
 }
 
 /** When a shard hands out the rows of what has changed, and what is not in its rows yet. */
-export class Keeping {
-  readonly recent = new Recent();
-  readonly #handOut: HandOut;
+export class FlushScheduler {
+  readonly replay = new ReplayLog();
+  readonly #pacer: FlushPacer;
   readonly #isStoreBehind: () => boolean;
   /** Whether something was done since all rows were handed out. */
   #changed = false;
@@ -22,7 +22,7 @@ export class Keeping {
 
   /** `share`: the part of what the store takes that is for this shard. */
   constructor(share: number, isStoreBehind: () => boolean) {
-    this.#handOut = new HandOut(share);
+    this.#pacer = new FlushPacer(share);
     this.#isStoreBehind = isStoreBehind;
   }
 
@@ -37,7 +37,7 @@ export class Keeping {
 
   /** All rows are wanted, little by little. */
   beginRound(): void {
-    this.#roundDue = !this.#handOut.isRunning;
+    this.#roundDue = !this.#pacer.isRunning;
   }
 
   /** A batch is about to be made: how many rows it may bring. */
@@ -45,27 +45,27 @@ export class Keeping {
     this.#askedMs = nowMs;
     if (this.#roundDue) {
       this.#roundDue = false;
-      this.#handOut.begin(nowMs);
-      this.recent.mark();
+      this.#pacer.begin(nowMs);
+      this.replay.mark();
     }
-    return this.#flushTo === undefined ? this.#handOut.flushBudget(nowMs, this.#isStoreBehind()) : Infinity;
+    return this.#flushTo === undefined ? this.#pacer.flushBudget(nowMs, this.#isStoreBehind()) : Infinity;
   }
 
   /** That batch is finished, with everything up to the item of that number. */
   note({ backgroundRows, dirtyCount }: RowsBrought, doneTo: number): void {
     this.#changed = true;
-    this.recent.note();
-    const wasRunning = this.#handOut.isRunning;
-    this.#handOut.brought({ rows: backgroundRows.length, dirtyCount, askedMs: this.#askedMs });
-    if (wasRunning && !this.#handOut.isRunning) this.recent.dropMarked();
+    this.replay.note();
+    const wasRunning = this.#pacer.isRunning;
+    this.#pacer.brought({ rows: backgroundRows.length, dirtyCount, askedMs: this.#askedMs });
+    if (wasRunning && !this.#pacer.isRunning) this.replay.dropMarked();
     if (dirtyCount > 0) return;
-    this.recent.clear();
+    this.replay.clear();
     this.#changed = false;
     if (this.#flushTo !== undefined && this.#flushTo <= doneTo) this.#flushTo = undefined;
   }
 
   /** The worker has died, and a new one knows what the last one knew. */
   endRound(): void {
-    this.#handOut.end();
+    this.#pacer.end();
   }
 }

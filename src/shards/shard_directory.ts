@@ -3,7 +3,7 @@ import type { Trackable } from '../model/trackable.ts';
 import { Affinity, type Links } from './affinity.ts';
 
 /** Objects that must move from one shard to another. */
-export interface Move {
+export interface Rebalance {
   readonly from: number;
   readonly to: number;
   readonly providers: string[];
@@ -11,11 +11,11 @@ export interface Move {
 }
 
 /** Which shard each provider and trackable lives in. */
-export class Homes {
+export class ShardDirectory {
   readonly #shards: number;
   readonly #affinity = new Affinity();
   /** Objects that a shard was told of. */
-  readonly #homes = { providers: new Map<string, number>(), trackables: new Map<string, number>() };
+  readonly #directory = { providers: new Map<string, number>(), trackables: new Map<string, number>() };
 
   constructor(shards: number) {
     this.#shards = shards;
@@ -23,20 +23,20 @@ export class Homes {
 
   ofProvider(id: string): number {
     if (this.#shards === 1) return 0;
-    let home = this.#homes.providers.get(id);
+    let home = this.#directory.providers.get(id);
     if (home === undefined) {
       home = this.#affinity.partitionOfProvider(id) % this.#shards;
-      this.#homes.providers.set(id, home);
+      this.#directory.providers.set(id, home);
     }
     return home;
   }
 
   ofTrackable(id: string): number {
     if (this.#shards === 1) return 0;
-    let home = this.#homes.trackables.get(id);
+    let home = this.#directory.trackables.get(id);
     if (home === undefined) {
       home = this.#affinity.partitionOfTrackable(id) % this.#shards;
-      this.#homes.trackables.set(id, home);
+      this.#directory.trackables.set(id, home);
     }
     return home;
   }
@@ -45,14 +45,14 @@ export class Homes {
   ofDeleted(
     changed: readonly { readonly kind: string; readonly id: string; readonly entity: unknown }[],
   ): readonly number[] {
-    const homes = new Set<number>();
+    const directory = new Set<number>();
     if (this.#shards === 1) return [];
     for (const { kind, id, entity } of changed) {
       if (entity !== undefined) continue;
-      if (kind === 'provider') homes.add(this.ofProvider(id));
-      if (kind === 'trackable') homes.add(this.ofTrackable(id));
+      if (kind === 'provider') directory.add(this.ofProvider(id));
+      if (kind === 'trackable') directory.add(this.ofTrackable(id));
     }
-    return [...homes];
+    return [...directory];
   }
 
   /** Who can answer a query: the home of the object that it names, or all shards. */
@@ -73,18 +73,18 @@ export class Homes {
 
   /** The object is deleted. */
   forget(kind: 'provider' | 'trackable', id: string): void {
-    this.#homes[`${kind}s`].delete(id);
+    this.#directory[`${kind}s`].delete(id);
   }
 
   /** Takes over changed trackables, undefined where deleted. Returns which objects must move, and counts them as moved. */
-  assign(changes: readonly { readonly id: string; readonly entity: Trackable | undefined }[]): readonly Move[] {
+  assign(changes: readonly { readonly id: string; readonly entity: Trackable | undefined }[]): readonly Rebalance[] {
     if (this.#shards === 1 || changes.length === 0) return [];
     const deleted = new Set<string>();
     for (const { id, entity } of changes) {
       if (entity === undefined) deleted.add(id);
       else deleted.delete(id);
     }
-    const moves = new Map<string, Move>();
+    const moves = new Map<string, Rebalance>();
     const links = changes.map(({ id, entity }) => ({ id, links: entity && linksOf(entity) }));
     for (const { providers, trackables } of this.#affinity.change(links)) {
       for (const id of providers) this.#rehome('providers', id, moves);
@@ -94,9 +94,9 @@ export class Homes {
     return [...moves.values()];
   }
 
-  #rehome(kind: 'providers' | 'trackables', id: string, moves: Map<string, Move>): void {
-    const homes = this.#homes[kind];
-    const from = homes.get(id);
+  #rehome(kind: 'providers' | 'trackables', id: string, moves: Map<string, Rebalance>): void {
+    const directory = this.#directory[kind];
+    const from = directory.get(id);
     if (from === undefined) return;
     const affinity = this.#affinity;
     const partition = kind === 'providers' ? affinity.partitionOfProvider(id) : affinity.partitionOfTrackable(id);
@@ -106,7 +106,7 @@ export class Homes {
     const move = moves.get(route) ?? { from, to, providers: [], trackables: [] };
     move[kind].push(id);
     moves.set(route, move);
-    homes.set(id, to);
+    directory.set(id, to);
   }
 }
 

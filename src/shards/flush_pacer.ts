@@ -14,7 +14,7 @@ const OVERDUE_MS = 2000;
  * The objects that had changed when the round began come first, and whatever is handed out and changes again comes
  * behind them. So the round is over when as many rows were handed out as objects had changed.
  */
-export class HandOut {
+export class FlushPacer {
   readonly #rowsPerMsMin: number;
   #rowsPerMs = 0;
   /** Rows of the round that are still to come; undefined: there is no round; Infinity: nobody has counted them yet. */

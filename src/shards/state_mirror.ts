@@ -10,7 +10,7 @@ type EntityKind = 'zone' | 'fence' | 'provider' | 'trackable';
  * What one shard has been told about entities, up to its last finished batch. A new worker in the place of a crashed
  * one is told the same, and then gets the unfinished batch once more.
  */
-export class Told {
+export class StateMirror {
   readonly #entities = {
     zone: new Map<string, Of<'zone'>>(),
     fence: new Map<string, Of<'fence'>>(),

@@ -1,26 +1,26 @@
 import type { Zone } from '../../../src/model/zone.ts';
 import { HALL } from '../../support/hall.ts';
-import { deleted, inHall, T0, type Telling } from '../../support/shard_harness.ts';
+import { deleted, inHall, type ShardCommand, T0 } from '../../support/shard_harness.ts';
 import type { Step } from './steps.ts';
 
 /** Something that a shard is told, at a second. */
 export interface Timed {
   readonly second: number;
-  readonly telling: Telling;
+  readonly command: ShardCommand;
 }
 
 /** Long after everything, when all deadlines have passed. */
 export const LATER = 60;
 
 /** What a shard is told of a site. */
-export function tellingsOf(steps: readonly Step[]): Timed[] {
+export function commandsOf(steps: readonly Step[]): Timed[] {
   const places = new Map<string, readonly [number, number]>();
   let nowMs = 1000;
   return steps.flatMap((step): Timed[] => {
     nowMs += step.afterMs;
     const second = nowMs / 1000;
-    const telling = tellingOf(step, second, places);
-    return telling === undefined ? [] : [{ second, telling }];
+    const command = tellingOf(step, second, places);
+    return command === undefined ? [] : [{ second, command }];
   });
 }
 
@@ -29,7 +29,11 @@ export function endOf(timed: readonly Timed[]): number {
   return timed.at(-1)?.second ?? 0;
 }
 
-function tellingOf(step: Step, second: number, places: Map<string, readonly [number, number]>): Telling | undefined {
+function tellingOf(
+  step: Step,
+  second: number,
+  places: Map<string, readonly [number, number]>,
+): ShardCommand | undefined {
   switch (step.does) {
     case 'walk':
     case 'jump': {
@@ -46,7 +50,7 @@ function tellingOf(step: Step, second: number, places: Map<string, readonly [num
       return { kind: 'forget', id: step.id };
     case 'provider':
     case 'fence':
-      return { kind: step.does, id: step.id, entity: step.entity } as Telling;
+      return { kind: step.does, id: step.id, entity: step.entity } as ShardCommand;
     case 'trackable':
       return { kind: 'trackable', id: step.id, entity: step.entity, force: step.force };
     case 'zone':
@@ -63,7 +67,7 @@ function within(metres: number): number {
   return Math.max(-10, Math.min(50, metres));
 }
 
-function hallTold(eastMetres: number): Telling {
+function hallTold(eastMetres: number): ShardCommand {
   // About a metre of longitude at 50 degrees north.
   const degrees = eastMetres * 1.394785e-5;
   const rows = (HALL.ground_control_points as number[][]).map((row, i) =>

@@ -1,0 +1,33 @@
+import type { EntityCommand } from './shards.ts';
+
+/** An entity after a change; undefined when it was deleted. */
+interface Changed {
+  readonly kind: EntityCommand['kind'];
+  readonly id: string;
+  readonly after: unknown;
+  readonly force?: boolean;
+}
+
+/** Changes of entities as the shards are told of them. */
+export function commandsOf(changes: readonly Changed[]): EntityCommand[] {
+  return changes.map(({ kind, id, after, force }) => {
+    const command = { kind, id, entity: after } as EntityCommand;
+    return force === true && command.kind === 'trackable' ? { ...command, force } : command;
+  });
+}
+
+/** Cuts a list before an entity that comes back after its deletion in the same list. */
+export function withoutReturns(commands: readonly EntityCommand[]): readonly (readonly EntityCommand[])[] {
+  const parts: EntityCommand[][] = [[]];
+  const deleted = new Set<string>();
+  for (const command of commands) {
+    const key = `${command.kind} ${command.id}`;
+    if (deleted.has(key)) {
+      deleted.clear();
+      parts.push([]);
+    }
+    parts.at(-1)?.push(command);
+    if (command.entity === undefined) deleted.add(key);
+  }
+  return parts;
+}

@@ -1,0 +1,143 @@
+import type { LaneItem } from '../../workers/location_protocol.ts';
+import {
+  type LaneBatch,
+  packBatch,
+  type ShardReply,
+  type ShardSettings,
+  unpackShardReply,
+} from '../../workers/protocol.ts';
+import type { Item, LastKnownRow } from '../core/item.ts';
+import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
+import { FlushScheduler } from './flush_scheduler.ts';
+import { StateMirror } from './state_mirror.ts';
+
+const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
+/** A full batch takes less, and so does the answer to it; a longer one crosses by itself. */
+const SHARED_BYTES = 1 << 23;
+
+/** What a shard's worker needs of the hub. */
+export interface ShardWorkerOptions {
+  readonly settings: ShardSettings;
+  /** Running time: it never falls. `setBacks` show it as the time of day. */
+  now(): number;
+  setBacks?(): LaneBatch['setBacks'];
+  /** Time of receipt of the earliest item that will be pushed, where that is in the past. */
+  heldSinceMs?(): number | undefined;
+  /** What part of all rows that the store takes may come from this shard. */
+  readonly shareOfStore: number;
+  /** Whether the store has much to write. */
+  isStoreBehind(): boolean;
+  /** The newest of all rows that were handed out, for a worker that starts anew. */
+  rows(): Promise<readonly LastKnownRow[]>;
+}
+
+/** The worker thread of one shard, and what it takes to have another one in its place. */
+export class ShardWorker {
+  readonly flush: FlushScheduler;
+  readonly #options: ShardWorkerOptions;
+  readonly #mirror = new StateMirror();
+  readonly #thread: Thread;
+  #doneTo = 0;
+
+  constructor(options: ShardWorkerOptions) {
+    this.#options = options;
+    this.flush = new FlushScheduler(options.shareOfStore, () => options.isStoreBehind());
+    this.#thread = openThread(SHARD_WORKER, {
+      workerData: options.settings satisfies ShardSettings,
+      sharedBytes: SHARED_BYTES,
+    });
+  }
+
+  get isAlive(): boolean {
+    return this.#thread.isAlive;
+  }
+
+  /** The number of the last item that is done, or given up. */
+  get doneTo(): number {
+    return this.#doneTo;
+  }
+
+  /** One batch. `next` is the item after it: no deadline may fire before its time of receipt, it may be postponed. */
+  async step(items: readonly LaneItem[], next: LaneItem | undefined): Promise<ShardReply> {
+    const askedMs = this.#options.now();
+    const flushBudget = this.flush.flushBudget(askedMs);
+    const nowMs = Math.min(
+      askedMs,
+      next?.receivedMs ?? Number.POSITIVE_INFINITY,
+      this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
+    );
+    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() });
+    // The bytes are good until something else is packed.
+    this.flush.replay.hold(batch, items);
+    const reply = unpackShardReply(await this.#thread.run(batch));
+    this.#mirror.note(items);
+    this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
+    this.flush.note(reply.outcome, this.#doneTo);
+    return reply;
+  }
+
+  /** The items are not done, and never will be. */
+  giveUp(items: readonly LaneItem[]): void {
+    // Its objects are on their way, whatever has become of their state.
+    for (const item of items) if (item.kind === 'exportState') this.#mirror.note([item]);
+    this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
+  }
+
+  /** Lets the thread collect its garbage. */
+  async rest(): Promise<void> {
+    await this.#thread.run(new Uint8Array(0));
+  }
+
+  /**
+   * Starts a new thread and tells it what the last one knew, `blank` without rows and locations. Returns what it has
+   * decided over that. `failed` is told when the rows cannot be had. Rejects when it fails.
+   */
+  async replace({ blank, failed }: { blank: boolean; failed(error: unknown): void }): Promise<ShardReply> {
+    await this.#thread.restart();
+    this.flush.endRound();
+    const batch = blank
+      ? this.#knowledge([], [])
+      : this.#knowledge(await this.#rows(failed), this.flush.replay.items());
+    return unpackShardReply(await this.#thread.run(packBatch(batch)));
+  }
+
+  /** Ends the thread at once, as a crash would. */
+  kill(): Promise<void> {
+    return this.#thread.kill();
+  }
+
+  memory(): Promise<ThreadMemory | undefined> {
+    return this.#thread.memory();
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
+  /** The last-known rows of the shard's objects; none when the store fails: the shard is needed all the same. */
+  async #rows(failed: (error: unknown) => void): Promise<readonly LastKnownRow[]> {
+    let rows: readonly LastKnownRow[] = [];
+    try {
+      rows = await this.#options.rows();
+    } catch (error) {
+      failed(error);
+    }
+    const own = rows.filter(({ kind, id }) => this.#mirror.has(kind, id));
+    return this.flush.replay.heardOf(own, (trackable) => this.#mirror.providersOf(trackable));
+  }
+
+  /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
+  #knowledge(rows: readonly LastKnownRow[], recent: readonly Item[]): LaneBatch {
+    const again = { seq: 0, receivedMs: 0 };
+    const { rules, variants, suppressUntilMs } = this.#mirror;
+    const items: Item[] = [
+      { ...again, kind: 'rules', rules },
+      ...this.#mirror.entities().map((item) => ({ ...item, ...again })),
+      { ...again, kind: 'restore', rows, suppressUntilMs },
+      ...recent,
+      // Last, so that nothing is rendered until here.
+      { ...again, kind: 'variants', variants },
+    ];
+    return { nowMs: 0, sentMs: 0, items, flushBudget: 0 };
+  }
+}
