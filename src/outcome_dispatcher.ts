@@ -1,9 +1,9 @@
-import type { CollisionReply, PackedMotions, ShardReply } from '../workers/protocol.ts';
 import type { KeptRow } from './core/item.ts';
 import type { ZoneMove } from './core/zone/following.ts';
 import type { HubCounts } from './counts.ts';
 import { CommitGate } from './fanout/commit_gate.ts';
 import type { EventBatch } from './model/event_batch.ts';
+import type { CollisionReply, PackedMotions, ShardReply } from './wire/messages.ts';
 
 /** Where outcomes go. */
 export interface Sinks {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Times } from '../workers/location_protocol.ts';
 import { openSources, type Sources } from './adapters/sources.ts';
 import { type Clock, schedule } from './clock.ts';
 import { boundsOf, renderingBoundsOf } from './config/bounds.ts';
@@ -34,6 +33,7 @@ import { MemoryStore } from './store/memory.ts';
 import type { Store } from './store/store.ts';
 import { StoreWriter } from './store/writer.ts';
 import { Turns } from './turns.ts';
+import type { Times } from './wire/location_record.ts';
 
 const STORE_RETRY_MS = [100, 500, 2000];
 /** Events that may wait for the store before the hub takes no more locations. */

@@ -11,8 +11,8 @@ import {
   type Restore,
   unpackCollisionBatch,
   unpackMotions,
-} from './protocol.ts';
-import { bytesOf, type SharedMemory } from './shared_memory.ts';
+} from '../src/wire/messages.ts';
+import { bytesOf, type SharedMemory } from '../src/wire/shared_memory.ts';
 import { warmStage } from './warm_stage.ts';
 
 /** The collision stage: brings the motions of all shards into one order and finds the pairs that touch. */

@@ -1,6 +1,6 @@
 import { move } from 'piscina';
 import { openShapeChecks } from '../src/fence_index/shape_checks.ts';
-import { pack, type ShapeReply, unpackShape } from './protocol.ts';
+import { pack, type ShapeReply, unpackShape } from '../src/wire/messages.ts';
 
 /** Checks large geometries. No bytes at all, which come as their number: it is ready. */
 const checks = await openShapeChecks();

@@ -4,11 +4,11 @@ import type { Motion } from '../src/core/motion/motion.ts';
 import { openShard } from '../src/core/shard.ts';
 import { openFenceIndex } from '../src/fence_index/fence_index.ts';
 import { batchesOf } from '../src/model/event_batch.ts';
+import { newRecordBuffer } from '../src/wire/location_record.ts';
+import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from '../src/wire/messages.ts';
+import { bytesOf, type SharedMemory } from '../src/wire/shared_memory.ts';
 import { garbageCollector } from './garbage.ts';
-import { newRecordBuffer } from './location_protocol.ts';
 import { MemoryWatch } from './memory_watch.ts';
-import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from './protocol.ts';
-import { bytesOf, type SharedMemory } from './shared_memory.ts';
 import { warmShard } from './warm_shard.ts';
 
 /** One shard of the hub: unpacks a batch, steps, and packs the outcome. No bytes at all: it may rest. */

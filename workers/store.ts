@@ -3,8 +3,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { StartupError } from '../src/errors.ts';
 import type { Stage } from '../src/store/opening.ts';
 import { SqliteStore } from '../src/store/sqlite.ts';
+import {
+  packPart,
+  type StoreReply,
+  type StoreRequest,
+  type StoreSettings,
+  unpackBatch,
+} from '../src/wire/store_messages.ts';
 import { garbageCollector } from './garbage.ts';
-import { packPart, type StoreReply, type StoreRequest, type StoreSettings, unpackBatch } from './store_protocol.ts';
 
 /** The thread that owns the database: the front thread never waits for the disk. */
 let store: SqliteStore | undefined;

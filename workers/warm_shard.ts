@@ -6,8 +6,8 @@ import { openShard } from '../src/core/shard.ts';
 import { batchesOf } from '../src/model/event_batch.ts';
 import type { Location } from '../src/model/location.ts';
 import type { Topic, Variant } from '../src/model/topics.ts';
-import { newRecordBuffer } from './location_protocol.ts';
-import { packForNow, packInto } from './protocol.ts';
+import { newRecordBuffer } from '../src/wire/location_record.ts';
+import { packForNow, packInto } from '../src/wire/messages.ts';
 
 const ROUNDS = 4;
 const ID = 'made up';

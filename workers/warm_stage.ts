@@ -1,7 +1,7 @@
 import { openCollisionStage } from '../src/core/collision/stage.ts';
 import type { Moved } from '../src/core/motion/motion.ts';
 import { batchesOf } from '../src/model/event_batch.ts';
-import { pack, unpackMotions } from './protocol.ts';
+import { pack, unpackMotions } from '../src/wire/messages.ts';
 
 const ROUNDS = 4;
 /** Closed, around the two places. */

@@ -1,8 +1,8 @@
 import { parseBody } from '../../src/api/body.ts';
 import type { Item } from '../../src/core/item.ts';
 import { type Checked, checkLocation } from '../../src/ingest/check_location.ts';
-import { LocationPacker } from '../../workers/location_protocol.ts';
-import { packBatch, unpackBatch } from '../../workers/protocol.ts';
+import { LocationPacker } from '../../src/wire/location_record.ts';
+import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
 import { MovingFeed } from '../load/feed.ts';
 import { Stamp } from '../load/slots.ts';
 

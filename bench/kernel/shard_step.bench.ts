@@ -4,7 +4,7 @@ import { openShard } from '../../src/core/shard.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
-import { newRecordBuffer } from '../../workers/location_protocol.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { providerId } from '../load/plan.ts';
 import { polygonFences } from '../profiles/site.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';

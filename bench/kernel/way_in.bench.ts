@@ -5,8 +5,8 @@ import { locate } from '../../src/core/location/locate.ts';
 import { locationText } from '../../src/core/location/text.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
 import { ShardDirectory } from '../../src/shards/shard_directory.ts';
-import { LocationPacker, newRecordBuffer } from '../../workers/location_protocol.ts';
-import { packBatch, unpackBatch } from '../../workers/protocol.ts';
+import { LocationPacker, newRecordBuffer } from '../../src/wire/location_record.ts';
+import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';
 import { inBatches, type Kernel, repeated } from './kernel.ts';
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type AskedShape, packShape, unpackShapeReply } from '../../workers/protocol.ts';
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import { HubError } from '../errors.ts';
 import { grouped } from '../model/bounds.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
+import { type AskedShape, packShape, unpackShapeReply } from '../wire/messages.ts';
 import { openThread, type Thread } from './thread.ts';
 
 const SHAPES_WORKER = new URL('../../workers/shapes.ts', import.meta.url);

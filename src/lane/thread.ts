@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { shareMemory } from '../../workers/shared_memory.ts';
+import { shareMemory } from '../wire/shared_memory.ts';
 
 /** A worker thread that turns bytes into bytes, one call at a time. */
 export interface Thread {

@@ -3,7 +3,7 @@
  *
  * JSON.parse makes a double of every number: 723413320329068590 would be written again as 723413320329068500, and 21.0
  * as 21. What clients send in `properties` and `sensors` is theirs, so a number there that would not be written as it
- * was sent is kept as its text, in a KeptNumber. JSON.stringify writes that text, and workers/protocol.ts takes it from
+ * was sent is kept as its text, in a KeptNumber. JSON.stringify writes that text, and src/wire/messages.ts takes it from
  * thread to thread. All other numbers stay as JSON.parse makes them, and so does every number elsewhere, for the hub
  * calculates with those. keep_numbers.ts finds the ones to be kept.
  */

@@ -1,16 +1,16 @@
-import {
-  type CollisionReply,
-  type PackedMotions,
-  packForNow,
-  type Restore,
-  unpackCollisionReply,
-} from '../../workers/protocol.ts';
 import { type CollisionRow, idsOf } from '../core/collision/row.ts';
 import { Lane } from '../lane/lane.ts';
 import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import type { SetBack } from '../model/set_back.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
+import {
+  type CollisionReply,
+  type PackedMotions,
+  packForNow,
+  type Restore,
+  unpackCollisionReply,
+} from '../wire/messages.ts';
 import { Unfinished } from './unfinished.ts';
 
 /** Motions that may wait before the hub takes no more locations. */

@@ -1,7 +1,7 @@
-import type { LaneItem } from '../../workers/location_protocol.ts';
-import { unpackBatch } from '../../workers/protocol.ts';
 import type { Item, LastKnownRow } from '../core/item.ts';
 import type { ReceivedLocation } from '../core/location/received.ts';
+import type { LaneItem } from '../wire/location_record.ts';
+import { unpackBatch } from '../wire/messages.ts';
 
 const NOTHING = new Uint8Array(0);
 

@@ -1,9 +1,9 @@
-import { type LaneItem, LocationPacker, type Times } from '../../workers/location_protocol.ts';
-import type { ShardReply } from '../../workers/protocol.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { HubError } from '../errors.ts';
 import { Lane, type LaneDriver } from '../lane/lane.ts';
 import type { ThreadMemory } from '../lane/thread.ts';
+import { type LaneItem, LocationPacker, type Times } from '../wire/location_record.ts';
+import type { ShardReply } from '../wire/messages.ts';
 import { ShardWorker, type ShardWorkerOptions } from './shard_worker.ts';
 
 /** A worker that dies while it is told what the last one knew is replaced as often as this, then its batch is lost. */

@@ -1,13 +1,7 @@
-import type { LaneItem } from '../../workers/location_protocol.ts';
-import {
-  type LaneBatch,
-  packBatch,
-  type ShardReply,
-  type ShardSettings,
-  unpackShardReply,
-} from '../../workers/protocol.ts';
 import type { Item, LastKnownRow } from '../core/item.ts';
 import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
+import type { LaneItem } from '../wire/location_record.ts';
+import { type LaneBatch, packBatch, type ShardReply, type ShardSettings, unpackShardReply } from '../wire/messages.ts';
 import { FlushScheduler } from './flush_scheduler.ts';
 import { StateMirror } from './state_mirror.ts';
 

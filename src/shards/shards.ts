@@ -1,10 +1,10 @@
-import type { LaneItem, Times } from '../../workers/location_protocol.ts';
-import type { ShardReply } from '../../workers/protocol.ts';
 import type { Answer, ExportedState, Item, Query } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { HubError } from '../errors.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
+import type { LaneItem, Times } from '../wire/location_record.ts';
+import type { ShardReply } from '../wire/messages.ts';
 import { rowUntil } from './row_times.ts';
 import { withoutReturns } from './shard_commands.ts';
 import { type Rebalance, ShardDirectory } from './shard_directory.ts';

@@ -1,7 +1,7 @@
-import type { LaneItem } from '../../workers/location_protocol.ts';
 import type { Item } from '../core/item.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
+import type { LaneItem } from '../wire/location_record.ts';
 
 type Of<K extends Item['kind']> = Item & { kind: K };
 type EntityKind = 'zone' | 'fence' | 'provider' | 'trackable';

@@ -1,4 +1,4 @@
-import type { PackedMotions } from '../../workers/protocol.ts';
+import type { PackedMotions } from '../wire/messages.ts';
 
 /** What is remembered of finished motions: some 20,000 of them. */
 const DONE_MAX_BYTES = 4 << 20;

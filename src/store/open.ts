@@ -1,5 +1,5 @@
-import { packBatch, type StoreReply, unpackPart } from '../../workers/store_protocol.ts';
 import { StartupError } from '../errors.ts';
+import { packBatch, type StoreReply, unpackPart } from '../wire/store_messages.ts';
 import type { Stage } from './opening.ts';
 import { checkScratch } from './scratch.ts';
 import { joinedParts, type Kept, type KeptPart, type Store, type StoreBatch } from './store.ts';

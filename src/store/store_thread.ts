@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import type { StoreReply, StoreRequest, StoreSettings } from '../../workers/store_protocol.ts';
 import { StartupError } from '../errors.ts';
+import type { StoreReply, StoreRequest, StoreSettings } from '../wire/store_messages.ts';
 import type { Stage } from './opening.ts';
 import type { WideColumnSettings } from './widecolumn/settings.ts';
 

@@ -6,7 +6,7 @@ import { accept } from '../../src/core/location/accepted.ts';
 import type { Fix } from '../../src/core/location/fix.ts';
 import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import { received } from '../../src/core/location/received.ts';
-import { newRecordBuffer } from '../../workers/location_protocol.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { T0 } from '../support/shard_harness.ts';
 
 const IDS = ['a', 'b', 'c', 'ü', 'a longer one than the others'];

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parseExactJson, parseJson, whyUnfit } from '../../src/model/json.ts';
 import { parseKeeping } from '../../src/model/keep_numbers.ts';
 import { isSameNumber, keptInData, numberOf, ordinary } from '../../src/model/kept_number.ts';
-import { pack, unpackMotions } from '../../workers/protocol.ts';
+import { pack, unpackMotions } from '../../src/wire/messages.ts';
 import { anyJson, anyNumber, exactly } from './json_texts.ts';
 
 const ODD = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
-import { packInto, type ShardReply, unpackShardReply } from '../../workers/protocol.ts';
+import { packInto, type ShardReply, unpackShardReply } from '../../src/wire/messages.ts';
 
 const TEXTS = [
   '',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Item, LastKnownRow } from '../../src/core/item.ts';
 import { ReplayLog } from '../../src/shards/replay_log.ts';
-import { packBatch } from '../../workers/protocol.ts';
+import { packBatch } from '../../src/wire/messages.ts';
 import { itemOf, locationAt, T0 } from '../support/shard_harness.ts';
 
 /** A location of a provider that is received at a second and was generated then or at another. */

@@ -13,7 +13,7 @@ import type { EventText, Variant } from '../../src/model/topics.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import type { ShardCommand as OtherCommand } from '../../src/shards/shards.ts';
-import { newRecordBuffer } from '../../workers/location_protocol.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { HALL } from './hall.ts';
 
 /** Start of all simulated time. */

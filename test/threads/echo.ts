@@ -1,5 +1,5 @@
 import { workerData } from 'piscina';
-import { bytesOf, type SharedMemory } from '../../workers/shared_memory.ts';
+import { bytesOf, type SharedMemory } from '../../src/wire/shared_memory.ts';
 
 /**
  * The worker of thread.test.ts: sends back what it gets, counts its runs, and does what the first byte says. Answers go

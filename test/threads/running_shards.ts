@@ -11,7 +11,7 @@ import { CollisionLane } from '../../src/shards/collision_lane.ts';
 import { type EntityCommand, Shards } from '../../src/shards/shards.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
-import type { LaneItem } from '../../workers/location_protocol.ts';
+import type { LaneItem } from '../../src/wire/location_record.ts';
 import { T0, VARIANTS } from '../support/shard_harness.ts';
 
 /** An event as a test looks at it. */

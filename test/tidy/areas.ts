@@ -13,7 +13,6 @@ interface Area {
 }
 
 const INNER = ['src/model', 'src/core'];
-const PROTOCOLS = ['workers/protocol.ts', 'workers/*_protocol.ts', 'workers/shared_memory.ts'];
 
 /**
  * Rooms of the core with values and rules only. Each may import those before it, and geodesy. None imports handlers.
@@ -33,8 +32,9 @@ export const AREAS: readonly Area[] = [
   { path: 'src/core', mayImport: ['src/model'], packages: [] },
   { path: 'wasm', mayImport: [] },
   { path: 'src/fence_index', mayImport: [...INNER, 'wasm'] },
-  { path: 'src/store', mayImport: [...INNER, ...PROTOCOLS] },
-  { path: 'workers', mayImport: [...INNER, 'src/fence_index', 'src/store', 'src/clock.ts'] },
+  { path: 'src/store', mayImport: [...INNER, 'src/wire'] },
+  { path: 'src/wire', mayImport: [...INNER, 'src/store/opening.ts', 'src/store/store.ts'], packages: ['msgpackr'] },
+  { path: 'workers', mayImport: [...INNER, 'src/wire', 'src/fence_index', 'src/store', 'src/clock.ts'] },
   { path: 'src/config', mayImport: ['src/model'] },
   { path: 'src/ingest', mayImport: INNER },
   { path: 'src/adapters', mayImport: [...INNER, 'src/ingest'] },
@@ -43,8 +43,8 @@ export const AREAS: readonly Area[] = [
   { path: 'src/auth', mayImport: INNER },
   { path: 'src/api', mayImport: [...INNER, 'src/auth', 'src/entities', 'src/ingest', 'src/fanout', 'src/socket/docs'] },
   { path: 'src/socket', mayImport: [...INNER, 'src/auth', 'src/ingest', 'src/fanout'] },
-  { path: 'src/lane', mayImport: [...INNER, ...PROTOCOLS] },
-  { path: 'src/shards', mayImport: [...INNER, 'src/lane', ...PROTOCOLS] },
+  { path: 'src/lane', mayImport: [...INNER, 'src/wire'] },
+  { path: 'src/shards', mayImport: [...INNER, 'src/lane', 'src/wire'] },
   { path: 'src/transport', mayImport: ['src/model'] },
   {
     path: 'src/cli/data',
@@ -78,7 +78,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/exposure.ts', mayImport: ['src/log.ts', 'src/transport'] },
   { path: 'src/outgoing_fetch.ts', mayImport: [] },
   { path: 'src/log.ts', mayImport: [], packages: ['pino'] },
-  { path: 'src/outcome_dispatcher.ts', mayImport: [...INNER, 'src/counts.ts', 'src/fanout', ...PROTOCOLS] },
+  { path: 'src/outcome_dispatcher.ts', mayImport: [...INNER, 'src/counts.ts', 'src/fanout', 'src/wire'] },
   { path: 'src/launch.mjs', mayImport: [] },
   { path: 'src/main.ts', mayImport: ['src', 'workers'] },
   { path: 'src/parts.ts', mayImport: ['src', 'workers'] },

@@ -1,6 +1,6 @@
 import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
-import type { Stage } from '../src/store/opening.ts';
-import type { KeptPart, StoreBatch } from '../src/store/store.ts';
+import type { Stage } from '../store/opening.ts';
+import type { KeptPart, StoreBatch } from '../store/store.ts';
 
 /**
  * What the front thread and the store worker say to each other: one reply to each request, in their order, and before

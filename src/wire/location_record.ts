@@ -1,7 +1,7 @@
-import type { Item } from '../src/core/item.ts';
-import type { AcceptedLocation } from '../src/core/location/accepted.ts';
-import { ReceivedLocation } from '../src/core/location/received.ts';
-import { type RecordBuffer, recordBytesMax, writeRecord } from '../src/core/location/record.ts';
+import type { Item } from '../core/item.ts';
+import type { AcceptedLocation } from '../core/location/accepted.ts';
+import { ReceivedLocation } from '../core/location/received.ts';
+import { type RecordBuffer, recordBytesMax, writeRecord } from '../core/location/record.ts';
 
 /**
  * Locations on their way to a shard, as bytes.

@@ -5,8 +5,8 @@ import type { Item } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { type ReceivedLocation, received } from '../../src/core/location/received.ts';
 import { PROVIDER_TYPES } from '../../src/model/location.ts';
-import { type LaneItem, LocationPacker, newRecordBuffer } from '../../workers/location_protocol.ts';
-import { packBatch, unpackBatch } from '../../workers/protocol.ts';
+import { type LaneItem, LocationPacker, newRecordBuffer } from '../../src/wire/location_record.ts';
+import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
 import { T0 } from '../support/shard_harness.ts';
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true });

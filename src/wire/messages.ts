@@ -1,18 +1,18 @@
 import { addExtension, Packr, RESET_BUFFER_MODE } from 'msgpackr';
-import type { Restoration } from '../src/core/collision/restore.ts';
-import type { CollisionOutcome } from '../src/core/collision/stage.ts';
-import type { Item } from '../src/core/item.ts';
-import type { Motion } from '../src/core/motion/motion.ts';
-import type { Outcome } from '../src/core/outcome.ts';
-import type { Batch } from '../src/core/shard.ts';
-import type { EventBatch } from '../src/model/event_batch.ts';
-import type { Fence } from '../src/model/fence.ts';
-import type { Polygon } from '../src/model/geojson.ts';
-import { KeptNumber } from '../src/model/kept_number.ts';
-import type { SetBack } from '../src/model/set_back.ts';
-import type { Variant } from '../src/model/topics.ts';
-import type { Zone } from '../src/model/zone.ts';
-import { type LaneItem, packedRuns, unpackedRuns } from './location_protocol.ts';
+import type { Restoration } from '../core/collision/restore.ts';
+import type { CollisionOutcome } from '../core/collision/stage.ts';
+import type { Item } from '../core/item.ts';
+import type { Motion } from '../core/motion/motion.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Batch } from '../core/shard.ts';
+import type { EventBatch } from '../model/event_batch.ts';
+import type { Fence } from '../model/fence.ts';
+import type { Polygon } from '../model/geojson.ts';
+import { KeptNumber } from '../model/kept_number.ts';
+import type { SetBack } from '../model/set_back.ts';
+import type { Variant } from '../model/topics.ts';
+import type { Zone } from '../model/zone.ts';
+import { type LaneItem, packedRuns, unpackedRuns } from './location_record.ts';
 
 /**
  * What crosses between the front thread and its workers: one msgpack text each way per batch. Motions stay packed on
