@@ -29,13 +29,16 @@ const PLANE_CODE = /^EPSG:32([67])(0[1-9]|[1-5]\d|6[01])$/;
 export const CRS_CHOICES =
   'local, EPSG:4326, EPSG:32601 to EPSG:32660, EPSG:32701 to EPSG:32760, EPSG:32661 or EPSG:32761';
 
+// Of this module itself: the engine folds its own constants into hot code, and reads imported ones each time.
+const DEGREE = RADIANS;
+
 /**
  * proj4's transverse Mercator diverges towards two points on the equator, 90 degrees either side of the central
  * meridian. Up to 60 degrees from the meridian, measured across it, positions come back to within 0.1 mm; the plane is
  * cut off a little before that.
  */
 const UTM_SAFE_DEGREES = 60;
-const UTM_SAFE_SINE = Math.sin(UTM_SAFE_DEGREES * RADIANS);
+const UTM_SAFE_SINE = Math.sin(UTM_SAFE_DEGREES * DEGREE);
 const UTM_REACH_METRES = 8_000_000;
 /** From the equator across a pole to the equator on the other side. */
 const UTM_NORTHING_METRES = 20_000_000;
@@ -107,8 +110,8 @@ function utmPlane(zone: number, south: boolean): PlaneTransform {
     },
     fromWgs84(lon, lat, out) {
       if (!isSafe(wrapLongitude(lon - meridian), lat)) return writeNowhere(out);
-      point.x = lon * RADIANS;
-      point.y = lat * RADIANS;
+      point.x = lon * DEGREE;
+      point.y = lat * DEGREE;
       utm.forward(point);
       if (!covers(point.x, point.y)) return writeNowhere(out);
       out[0] = point.x;
@@ -121,7 +124,7 @@ function utmPlane(zone: number, south: boolean): PlaneTransform {
 /** `eastOfMeridian` is within ±180. */
 function isSafe(eastOfMeridian: number, lat: number): boolean {
   if (Math.abs(eastOfMeridian) <= UTM_SAFE_DEGREES) return true;
-  return Math.abs(Math.cos(lat * RADIANS) * Math.sin(eastOfMeridian * RADIANS)) <= UTM_SAFE_SINE;
+  return Math.abs(Math.cos(lat * DEGREE) * Math.sin(eastOfMeridian * DEGREE)) <= UTM_SAFE_SINE;
 }
 
 function polarPlane(south: boolean): PlaneTransform {
@@ -139,8 +142,8 @@ function polarPlane(south: boolean): PlaneTransform {
       writeDegrees(out);
     },
     fromWgs84(lon, lat, out) {
-      point.x = lon * RADIANS;
-      point.y = lat * RADIANS;
+      point.x = lon * DEGREE;
+      point.y = lat * DEGREE;
       ups.forward(point);
       if (!covers(point.x, point.y)) return writeNowhere(out);
       out[0] = point.x;
@@ -152,8 +155,8 @@ function polarPlane(south: boolean): PlaneTransform {
 
 /** Rounding may carry an angle past ±180 or ±90. */
 function writeDegrees(out: [number, number]): void {
-  out[0] = wrapLongitude(point.x / RADIANS);
-  out[1] = Math.max(-90, Math.min(90, point.y / RADIANS));
+  out[0] = wrapLongitude(point.x / DEGREE);
+  out[1] = Math.max(-90, Math.min(90, point.y / DEGREE));
 }
 
 function writeNowhere(out: [number, number]): void {

@@ -14,15 +14,19 @@ import { wrapLongitude } from './longitude.ts';
  * ground to 1 µm within a few hundred metres (it is shorter by the fraction d²/24R²).
  */
 
+// Of this module itself: the engine folds its own constants into hot code, and reads imported ones each time.
+const DEGREE = RADIANS;
+const E2 = ECCENTRICITY_SQUARED;
+
 /** Writes a longitude and latitude as x, y, z from `index` on. */
 // hot
 export function toEcef(lon: number, lat: number, out: Float64Array, index: number): void {
-  const sinLat = Math.sin(lat * RADIANS);
-  const cosLat = Math.cos(lat * RADIANS);
+  const sinLat = Math.sin(lat * DEGREE);
+  const cosLat = Math.cos(lat * DEGREE);
   const radius = primeVerticalRadius(sinLat);
-  out[index] = radius * cosLat * Math.cos(lon * RADIANS);
-  out[index + 1] = radius * cosLat * Math.sin(lon * RADIANS);
-  out[index + 2] = radius * (1 - ECCENTRICITY_SQUARED) * sinLat;
+  out[index] = radius * cosLat * Math.cos(lon * DEGREE);
+  out[index + 1] = radius * cosLat * Math.sin(lon * DEGREE);
+  out[index + 2] = radius * (1 - E2) * sinLat;
 }
 
 /**
@@ -55,14 +59,14 @@ export class SurfacePoint {
     if (this.#resolved) return;
     this.#resolved = true;
     const { lon, lat } = this;
-    const sin = Math.sin(lat * RADIANS);
-    const cos = Math.cos(lat * RADIANS);
+    const sin = Math.sin(lat * DEGREE);
+    const cos = Math.cos(lat * DEGREE);
     const radius = primeVerticalRadius(sin);
-    this.x = radius * cos * Math.cos(lon * RADIANS);
-    this.y = radius * cos * Math.sin(lon * RADIANS);
-    this.z = radius * (1 - ECCENTRICITY_SQUARED) * sin;
+    this.x = radius * cos * Math.cos(lon * DEGREE);
+    this.y = radius * cos * Math.sin(lon * DEGREE);
+    this.z = radius * (1 - E2) * sin;
     this.cosLat = cos;
-    this.metresPerLon = radius * cos * RADIANS;
+    this.metresPerLon = radius * cos * DEGREE;
     this.metresPerLat = metresPerLatitude(lat);
   }
 }
@@ -105,11 +109,11 @@ export function groundMetres(chord: number): number {
 /** Metres along the surface from a point to a longitude and latitude, as exact as `arcMetres`. */
 // hot
 export function metresTo(point: SurfacePoint, lon: number, lat: number): number {
-  const sin = Math.sin(lat * RADIANS);
-  const cos = Math.cos(lat * RADIANS);
+  const sin = Math.sin(lat * DEGREE);
+  const cos = Math.cos(lat * DEGREE);
   const radius = primeVerticalRadius(sin);
-  const dx = radius * cos * Math.cos(lon * RADIANS) - point.x;
-  const dy = radius * cos * Math.sin(lon * RADIANS) - point.y;
-  const dz = radius * (1 - ECCENTRICITY_SQUARED) * sin - point.z;
+  const dx = radius * cos * Math.cos(lon * DEGREE) - point.x;
+  const dy = radius * cos * Math.sin(lon * DEGREE) - point.y;
+  const dz = radius * (1 - E2) * sin - point.z;
   return arcMetres(Math.sqrt(dx * dx + dy * dy + dz * dz));
 }

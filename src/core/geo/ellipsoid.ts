@@ -1,7 +1,11 @@
-/** The WGS 84 ellipsoid: radius of the equator in metres, flattening, square of the eccentricity. */
-export const EQUATOR_RADIUS = 6_378_137;
-export const FLATTENING = 1 / 298.257223563;
-export const ECCENTRICITY_SQUARED = FLATTENING * (2 - FLATTENING);
+// Not exported themselves, so that the engine folds them into hot code.
+const EQUATOR = 6_378_137;
+const FLATTENING = 1 / 298.257223563;
+const E2 = FLATTENING * (2 - FLATTENING);
+
+/** The WGS 84 ellipsoid: radius of the equator in metres, and square of the eccentricity. */
+export const EQUATOR_RADIUS = EQUATOR;
+export const ECCENTRICITY_SQUARED = E2;
 
 /** The least radius of curvature on the ellipsoid, in metres: along the meridian at the equator. */
 export const LEAST_RADIUS = EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED);
@@ -18,7 +22,7 @@ export const DEGREES_PER_METRE = 1 / (LEAST_RADIUS * RADIANS);
 /** Radius of curvature across the meridian, in metres, at a latitude whose sine is given. */
 // hot
 export function primeVerticalRadius(sinLat: number): number {
-  return EQUATOR_RADIUS / Math.sqrt(1 - ECCENTRICITY_SQUARED * sinLat * sinLat);
+  return EQUATOR / Math.sqrt(1 - E2 * sinLat * sinLat);
 }
 
 /** Metres per degree of longitude at a latitude in degrees: along the parallel. */

@@ -9,6 +9,11 @@ import { roundDegrees } from './rounding.ts';
  * meridian and N across it.
  */
 
+// Of this module itself: the engine folds its own constants into hot code, and reads imported ones each time.
+const DEGREE = RADIANS;
+const EQUATOR = EQUATOR_RADIUS;
+const E2 = ECCENTRICITY_SQUARED;
+
 const { WGS84, DISTANCE, AZIMUTH, LATITUDE, LONGITUDE } = geographic.Geodesic;
 
 /**
@@ -55,17 +60,17 @@ export function distanceAndBearing(
   out: [number, number],
 ): void {
   // hot
-  const middle = ((lat1 + lat2) / 2) * RADIANS;
-  const turn = wrapLongitude(lon2 - lon1) * RADIANS;
+  const middle = ((lat1 + lat2) / 2) * DEGREE;
+  const turn = wrapLongitude(lon2 - lon1) * DEGREE;
   const sine = Math.sin(middle);
   const cosine = Math.cos(middle);
-  const w = Math.sqrt(1 - ECCENTRICITY_SQUARED * sine * sine);
-  const east = ((turn * EQUATOR_RADIUS) / w) * cosine;
-  const north = ((lat2 - lat1) * RADIANS * EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w * w * w);
+  const w = Math.sqrt(1 - E2 * sine * sine);
+  const east = ((turn * EQUATOR) / w) * cosine;
+  const north = ((lat2 - lat1) * DEGREE * EQUATOR * (1 - E2)) / (w * w * w);
   const metres = Math.sqrt(east * east + north * north);
   if (metres <= NEAR_METRES * cosine) {
     out[0] = metres;
-    out[1] = clockwise(Math.atan2(east, north) / RADIANS - (turn * sine) / 2 / RADIANS);
+    out[1] = clockwise(Math.atan2(east, north) / DEGREE - (turn * sine) / 2 / DEGREE);
     return;
   }
   const found = WGS84.Inverse(lat1, lon1, lat2, lon2, DISTANCE | AZIMUTH);
@@ -112,16 +117,16 @@ export type Displace = (eastMetres: number, northMetres: number, out: [number, n
  * unwrapped around that of the place: they may go beyond ±180.
  */
 export function displacer(lon: number, lat: number, reachMetres: number): Displace {
-  const sine = Math.sin(lat * RADIANS);
-  const cosine = Math.cos(lat * RADIANS);
+  const sine = Math.sin(lat * DEGREE);
+  const cosine = Math.cos(lat * DEGREE);
   if (!(reachMetres <= DISPLACED_METRES * cosine))
     return (east, north, out) => displaceExactly(lon, lat, east, north, out);
-  const w = Math.sqrt(1 - ECCENTRICITY_SQUARED * sine * sine);
-  const acrossRadius = EQUATOR_RADIUS / w;
-  const alongRadius = (EQUATOR_RADIUS * (1 - ECCENTRICITY_SQUARED)) / (w * w * w);
+  const w = Math.sqrt(1 - E2 * sine * sine);
+  const acrossRadius = EQUATOR / w;
+  const alongRadius = (EQUATOR * (1 - E2)) / (w * w * w);
   const tangent = sine / cosine;
-  const lonPerMetre = 1 / (acrossRadius * cosine * RADIANS);
-  const latPerMetre = 1 / (alongRadius * RADIANS);
+  const lonPerMetre = 1 / (acrossRadius * cosine * DEGREE);
+  const latPerMetre = 1 / (alongRadius * DEGREE);
   // Second order: meridians converge on the way north, and the way east bends towards the equator.
   const convergence = tangent / acrossRadius;
   const bend = (latPerMetre * tangent) / (2 * acrossRadius);
@@ -132,7 +137,7 @@ export function displacer(lon: number, lat: number, reachMetres: number): Displa
 }
 
 function displaceExactly(lon: number, lat: number, east: number, north: number, out: [number, number]): void {
-  destination(lon, lat, Math.atan2(east, north) / RADIANS, Math.hypot(east, north), out);
+  destination(lon, lat, Math.atan2(east, north) / DEGREE, Math.hypot(east, north), out);
   out[0] = lon + wrapLongitude(out[0] - lon);
 }
 
