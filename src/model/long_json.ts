@@ -252,13 +252,22 @@ export class LongJson {
 
 /** Where a text ends that begins at `at`: at its quote, or behind everything. */
 function endOfText(text: string, at: number): number {
-  for (let i = at + 1; i < text.length; i++) {
+  // Most are short; what is long is searched by the engine.
+  const near = Math.min(at + SHORT, text.length);
+  for (let i = at + 1; i < near; i++) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) return i;
     if (code === BACKSLASH) i++;
   }
+  for (let quote = text.indexOf('"', at + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let before = quote;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+    if ((quote - before) % 2 === 0) return quote;
+  }
   return text.length;
 }
+
+const SHORT = 48;
 
 const NEW: Open = {
   isArray: false,

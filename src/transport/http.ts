@@ -28,6 +28,8 @@ export interface HttpOptions {
 
 /** As much of a body is read before it is known who sends it. */
 const SMALL_BODY_BYTES = 64 * 1024;
+/** Of one body, before others have their turn. */
+const READ_AT_ONCE_BYTES = 128 * 1024;
 /** Methods that change nothing. */
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -92,9 +94,21 @@ export class HttpSide {
       this.#refuse(exchange, this.#tooLarge(exchange.bodyBytes));
       return;
     }
-    if (exchange.bodyBytes > SMALL_BODY_BYTES && exchange.admission === undefined && !isLast)
-      this.#askToAdmit(exchange);
-    else if (isLast && !isWaiting) this.#finish(exchange);
+    if (isLast) {
+      if (!isWaiting) this.#finish(exchange);
+    } else if (exchange.bodyBytes > SMALL_BODY_BYTES && exchange.admission === undefined) this.#askToAdmit(exchange);
+    else if (!isWaiting) this.#pace(exchange, chunk.byteLength);
+  }
+
+  /** Large bodies take turns, whoever sends them: to read and copy from all of them at once would hold up everybody. */
+  #pace(exchange: Exchange, bytes: number): void {
+    exchange.unpacedBytes += bytes;
+    if (exchange.unpacedBytes < READ_AT_ONCE_BYTES) return;
+    exchange.unpacedBytes = 0;
+    exchange.response.pause();
+    void this.#options.turns.next().then(() => {
+      if (!exchange.aborted && !exchange.answered) exchange.response.resume();
+    });
   }
 
   /** Asks whether the client may send a large body, by its headers alone; nothing more is read meanwhile. */

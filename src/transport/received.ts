@@ -17,6 +17,8 @@ export class Exchange implements HttpRequest, Incoming {
   aborted = false;
   /** Whether the client may send a large body; undefined until that was asked. */
   admission: 'asked' | 'given' | undefined;
+  /** What came since others had their turn. */
+  unpacedBytes = 0;
   /** The body is complete. */
   isWhole = false;
   /** It was handed on. */
