@@ -125,7 +125,7 @@ test('The JSON of an entity can be read, changed, and copied as a command that w
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: `JSON of ${name}` }).click();
   const dialog = page.getByRole('dialog', { name });
-  // It is shown as it was given: in the metres of its zone.
+  // It is shown as it was given: in the meters of its zone.
   await dialog.getByText('"local"').waitFor();
   await dialog.getByRole('button', { name: 'curl', exact: true }).click();
   for (const verb of ['Replace', 'Read', 'Delete']) {

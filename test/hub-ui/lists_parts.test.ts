@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { type Contents, countAt, type Passage, passagesOf, stepsOf } from '../../src/hub-ui/events/occupancy.ts';
 import type { Happening } from '../../src/hub-ui/hub/event_log.ts';
 import type { Entities, Kind } from '../../src/hub-ui/hub/kinds.ts';
-import { documentText, type EntityDocument, readDocument } from '../../src/hub-ui/lists/document.ts';
-import { pageOf, sortedBy } from '../../src/hub-ui/lists/order.ts';
-import { planOf, runSteps, type Step, stepsOf as stepsOfPlan } from '../../src/hub-ui/lists/plan.ts';
+import { documentText, type EntityDocument, readDocument } from '../../src/hub-ui/lists/entity_document.ts';
+import { planOf, runSteps, type Step, stepsOf as stepsOfPlan } from '../../src/hub-ui/lists/import_plan.ts';
 import { runAll } from '../../src/hub-ui/lists/run_all.ts';
+import { pageOf, sortedBy } from '../../src/hub-ui/lists/sort_and_page.ts';
 import { rates, readMetrics, type Sample, sums } from '../../src/hub-ui/operations/metrics.ts';
 import { CELLAR, DOCK, FORKLIFT, HALL } from './ui_site.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitBefore } from '../../src/hub-ui/hub/backoff.ts';
+import { waitBefore } from '../../src/hub-ui/hub/live_socket.ts';
 import { Moves, ROW } from '../../src/hub-ui/hub/moves.ts';
 import { labelPlace } from '../../src/hub-ui/map/label_place.ts';
 import { MovingObjects } from '../../src/hub-ui/map/moving_objects.ts';
 import { northOf, placeOnEarth, placeZone, zoneOutline } from '../../src/hub-ui/map/placement.ts';
-import { EARTH, fromMap, mapX, mapY, planeOfZone, toMap, unitsPerMetre } from '../../src/hub-ui/map/plane.ts';
+import { EARTH, fromMap, mapX, mapY, planeOfZone, toMap, unitsPerMeter } from '../../src/hub-ui/map/plane.ts';
 import { isMatch, searchEntities, wordsOf } from '../../src/hub-ui/map/search.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
@@ -31,13 +31,13 @@ test('toMap and fromMap are each the other way round', () => {
   }
 });
 
-test('unitsPerMetre is how far Mercator stretches', () => {
-  assert.equal(unitsPerMetre(EARTH, [0, 0]), 1);
-  near([unitsPerMetre(EARTH, [0, mapY(60)])], [2], 1e-9);
-  assert.equal(unitsPerMetre(planeOfZone(ZONE), [0, 5e6]), 1);
+test('unitsPerMeter is how far Mercator stretches', () => {
+  assert.equal(unitsPerMeter(EARTH, [0, 0]), 1);
+  near([unitsPerMeter(EARTH, [0, mapY(60)])], [2], 1e-9);
+  assert.equal(unitsPerMeter(planeOfZone(ZONE), [0, 5e6]), 1);
 });
 
-test('placeZone moves the metres of a zone onto the map and back', () => {
+test('placeZone moves the meters of a zone onto the map and back', () => {
   const placed = placeZone(ZONE);
   const [longitude, latitude] = earth(40, 25);
   near(placed?.toMap([40, 25]), [mapX(longitude), mapY(latitude)], 0.02);

@@ -36,7 +36,7 @@ test('Operations tell whether the hub answers: connected, stale, reconnecting, a
   await page.close();
 });
 
-test('Operations show rates, sources, sessions, usage, the licence and the way to the API', { skip }, async (t) => {
+test('Operations show rates, sources, sessions, usage, the license and the way to the API', { skip }, async (t) => {
   const hub = await openUiHub(t, { license_public_keys: (await openIssuer()).publicKeys });
   await createSite(hub);
   const version = (await hub.get('/version')).body;
@@ -81,7 +81,7 @@ test('Operations show rates, sources, sessions, usage, the licence and the way t
     async () => Number((await counted.getByRole('cell').nth(1).innerText()).replaceAll(',', '')) > 1,
   );
 
-  await tab('Licence').click();
+  await tab('License').click();
   await page.getByLabel('New key').fill('no-such-key');
   await page.getByRole('button', { name: 'Set the key' }).click();
   const { body } = await hub.put('/license/key', { license_key: 'no-such-key' });

@@ -4,7 +4,7 @@ import { untilHolds } from '../support/browser.ts';
 
 type Place = readonly [number, number];
 
-/** A map of the page, on which a test points at places of its plane: longitude and latitude, or metres. */
+/** A map of the page, on which a test points at places of its plane: longitude and latitude, or meters. */
 export class TestMap {
   readonly #page: Page;
   readonly #box: Locator;

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EARTH, type MapPoint, type Plane, toMap } from '../../src/hub-ui/map/plane.ts';
-import { withCorner, withCornerAfter, withoutCorner } from '../../src/hub-ui/setup/corners.ts';
-import { carried, replacing } from '../../src/hub-ui/setup/heights.ts';
-import { pairsOf, pairsOfArea, residualsOf, residualText, rowsOf } from '../../src/hub-ui/setup/pairs.ts';
+import { withCorner, withCornerAfter, withoutCorner } from '../../src/hub-ui/setup/fences/corners.ts';
+import { carried, replacing } from '../../src/hub-ui/setup/fences/heights.ts';
+import { pairsOf, pairsOfArea, residualsOf, residualText, rowsOf } from '../../src/hub-ui/setup/zones/pairs.ts';
 import { permitsOf } from '../../src/hub-ui/signin/permits.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { uniform } from '../support/uniform.ts';
 import { earth, HALL } from './ui_site.ts';
 
-const METRES: Plane = { kind: 'zone', id: 'hall', zone: HALL as unknown as Zone };
+const METERS: Plane = { kind: 'zone', id: 'hall', zone: HALL as unknown as Zone };
 const SQUARE = [
   [0, 0, 1],
   [10, 0, 2],
@@ -19,7 +19,7 @@ const SQUARE = [
   [0, 0, 1],
 ];
 
-function drawn(ring: readonly (readonly number[])[], plane = METRES): MapPoint[] {
+function drawn(ring: readonly (readonly number[])[], plane = METERS): MapPoint[] {
   return ring.map((position) => toMap(plane, position));
 }
 
@@ -105,7 +105,7 @@ const CHANGES: readonly { name: string; ring: number[][]; heights: number[] }[] 
 
 for (const { name, ring, heights } of CHANGES) {
   test(`carried: ${name}`, () => {
-    const found = carried(SQUARE, drawn(ring), METRES);
+    const found = carried(SQUARE, drawn(ring), METERS);
     assert.deepEqual(
       found,
       ring.map((position, i) => [...position, heights[i]]),
@@ -138,7 +138,7 @@ test('No height is lost, and none is invented, whatever is done to the corners o
   const corners = fc.uniqueArray(corner, { minLength: 3, maxLength: 9, selector: ([x, y]) => `${x} ${y}` });
   fc.assert(
     fc.property(corners, fc.array(EDIT, { maxLength: 12 }), fc.boolean(), (open, edits, onEarth) => {
-      const plane = onEarth ? EARTH : METRES;
+      const plane = onEarth ? EARTH : METERS;
       const placed = open.map(([x, y, z]) => [...(onEarth ? earth(x, y) : [x, y]), z]);
       const heights = open.map(([, , z]) => z);
       let ring: number[][] = [...placed, ...placed.slice(0, 1)];
@@ -194,7 +194,7 @@ function same([x, y]: MapPoint): (other: MapPoint) => boolean {
 
 test('carried gives no heights to a flat ring', () => {
   const flat = SQUARE.map(([x = 0, y = 0]) => [x, y]);
-  assert.deepEqual(carried(flat, [[0, 0], [5, -1], ...drawn(flat).slice(1)], METRES)[1], [5, -1]);
+  assert.deepEqual(carried(flat, [[0, 0], [5, -1], ...drawn(flat).slice(1)], METERS)[1], [5, -1]);
 });
 
 test('replacing gives the corners of a new shape the heights of the nearest old ones', () => {
@@ -206,7 +206,7 @@ test('replacing gives the corners of a new shape the heights of the nearest old 
         [9, 9],
         [1, 20],
       ],
-      METRES,
+      METERS,
     ),
     [
       [1, 1, 1],
@@ -214,16 +214,16 @@ test('replacing gives the corners of a new shape the heights of the nearest old 
       [1, 20, 4],
     ],
   );
-  assert.deepEqual(replacing([], [[1, 1]], METRES), [[1, 1]]);
+  assert.deepEqual(replacing([], [[1, 1]], METERS), [[1, 1]]);
 });
 
 test('residualsOf is nothing where the points fit, and shows the one that does not', () => {
   const pairs = pairsOf(HALL.ground_control_points);
   assert.deepEqual(rowsOf(pairs), HALL.ground_control_points);
-  for (const metres of residualsOf(pairs) ?? assert.fail()) assert.ok(metres < 0.01, `${metres}`);
+  for (const meters of residualsOf(pairs) ?? assert.fail()) assert.ok(meters < 0.01, `${meters}`);
   const wrong = pairs.with(2, { earth: earth(104, 60), own: [100, 60] });
   // Four corners share an error of 4 m along one axis evenly.
-  for (const metres of residualsOf(wrong) ?? assert.fail()) assert.ok(Math.abs(metres - 1) < 0.02, `${metres}`);
+  for (const meters of residualsOf(wrong) ?? assert.fail()) assert.ok(Math.abs(meters - 1) < 0.02, `${meters}`);
   assert.equal(residualsOf(pairs.slice(0, 1)), undefined);
 });
 
@@ -240,17 +240,17 @@ test('pairsOfArea measures an area from its first corner along its first edge', 
     assert.ok(Math.hypot(x - (wanted[i]?.[0] ?? 0), y - (wanted[i]?.[1] ?? 0)) < 0.2, `${own[i]}`);
   }
   assert.deepEqual(own[0], [0, 0]);
-  for (const metres of residualsOf(pairsOfArea(corners)) ?? assert.fail()) assert.ok(metres < 0.02, `${metres}`);
+  for (const meters of residualsOf(pairsOfArea(corners)) ?? assert.fail()) assert.ok(meters < 0.02, `${meters}`);
 });
 
-for (const [metres, text] of [
+for (const [meters, text] of [
   [0, '0 mm'],
   [0.004, '0.4 cm'],
   [0.31, '31 cm'],
   [1.234, '1.23 m'],
   [31.7, '32 m'],
 ] as const) {
-  test(`residualText says ${text}`, () => assert.equal(residualText(metres), text));
+  test(`residualText says ${text}`, () => assert.equal(residualText(meters), text));
 }
 
 const PERMITS = permitsOf({

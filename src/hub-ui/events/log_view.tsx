@@ -1,15 +1,17 @@
 import { useMemo, useState } from 'preact/hooks';
+import { Badge, type Tone } from '../controls/badge.tsx';
+import { Button } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import { Icon, type IconName } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
+import { Empty, Notice } from '../controls/notice.tsx';
 import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
-import { Json, jsonText } from '../lists/json.tsx';
+import { Json, jsonText } from '../json/json.tsx';
 import { hasWords, wordsOf } from '../map/search.ts';
-import { Button } from '../parts/button.tsx';
-import { Icon, type IconName } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
-import { Badge, Card, Empty, Notice, type Tone } from '../parts/page.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { hasPlace, placeOf, type Subject, searchedIn, wordsOfHappening } from './words.ts';
+import { hasPlace, placeOf, type Subject, searchedIn, wordsOfHappening } from './happening_text.ts';
 
 const GROUPS = ['entries', 'exits', 'collisions', 'changes'] as const;
 type Group = (typeof GROUPS)[number];

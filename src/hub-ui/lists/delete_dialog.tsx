@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import { toast } from '../controls/toasts.tsx';
 import { type Kind, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, RequestError } from '../hub/rest.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { toast } from '../parts/toasts.tsx';
 import { Failures, Progress, useCount } from './progress.tsx';
 import { type Failure, runAll } from './run_all.ts';
 

@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Button, Choice } from '../controls/button.tsx';
+import { copyText } from '../controls/clipboard.ts';
+import { Dialog } from '../controls/dialog.tsx';
+import { AreaField } from '../controls/field.tsx';
+import { toast } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
 import { entityPath, replaceEntity } from '../hub/rest.ts';
-import { Button, Choice } from '../parts/button.tsx';
-import { copyText } from '../parts/clipboard.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import { AreaField } from '../parts/field.tsx';
-import { toast } from '../parts/toasts.tsx';
+import { Json, jsonText } from '../json/json.tsx';
 import { type CurlVerb, curlOf } from './curl.ts';
-import { Json, jsonText } from './json.tsx';
-import { readKept } from './kept.ts';
+import { readKept } from './exportable.ts';
 
 type View = 'json' | 'curl';
 

@@ -1,20 +1,20 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Button, IconButton } from '../controls/button.tsx';
+import { copyText } from '../controls/clipboard.ts';
+import { confirm } from '../controls/dialog.tsx';
+import { Icon } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
+import { type Column, Table } from '../controls/table.tsx';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
-import { Button, IconButton } from '../parts/button.tsx';
-import { copyText } from '../parts/clipboard.ts';
-import { confirm } from '../parts/dialog.tsx';
-import { Icon } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
-import { type Column, Table } from '../parts/table.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { curlOf } from './curl.ts';
 import { EntityDialog } from './entity_dialog.tsx';
-import { FACTS } from './facts.ts';
-import { readKept } from './kept.ts';
-import { pageOf, sortedBy } from './order.ts';
+import { FACTS } from './entity_facts.ts';
+import { readKept } from './exportable.ts';
 import { Pager, SIZES } from './pager.tsx';
+import { pageOf, sortedBy } from './sort_and_page.ts';
 
 /** Names in the question before a deletion. */
 const NAMED_MAX = 8;

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { LocatingRule } from '../../model/rule.ts';
+import { Button } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import { Check } from '../controls/field.tsx';
+import { toast, toastError } from '../controls/toasts.tsx';
 import { KINDS, type Kind } from '../hub/kinds.ts';
 import { get } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Check } from '../parts/field.tsx';
-import { toast, toastError } from '../parts/toasts.tsx';
-import { documentText } from './document.ts';
-import { listKept } from './kept.ts';
+import { documentText } from './entity_document.ts';
+import { listKept } from './exportable.ts';
 import { Progress } from './progress.tsx';
 
 /** Everything in one file, or the kinds that are chosen. */

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
 import type { LocatingRule } from '../../model/rule.ts';
+import { Button } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import { Check } from '../controls/field.tsx';
+import { Notice, Spinner } from '../controls/notice.tsx';
+import { toast } from '../controls/toasts.tsx';
 import { SINGULAR } from '../hub/kinds.ts';
 import { get } from '../hub/rest.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Check } from '../parts/field.tsx';
-import { Notice, Spinner } from '../parts/page.tsx';
-import { toast } from '../parts/toasts.tsx';
-import { readDocument } from './document.ts';
-import { listAllKept } from './kept.ts';
-import { type Plan, planOf, runSteps, type Step, stepsOf } from './plan.ts';
+import { readDocument } from './entity_document.ts';
+import { listAllKept } from './exportable.ts';
+import { type Plan, planOf, runSteps, type Step, stepsOf } from './import_plan.ts';
 import { Failures, Progress, useCount } from './progress.tsx';
 import type { Failure } from './run_all.ts';
 

@@ -1,6 +1,6 @@
-import { IconButton } from '../parts/button.tsx';
+import { IconButton } from '../controls/button.tsx';
 import { setUrlParams } from '../shell/url_state.ts';
-import type { PagePart } from './order.ts';
+import type { PagePart } from './sort_and_page.ts';
 
 export const SIZES = [25, 50, 100, 250] as const;
 

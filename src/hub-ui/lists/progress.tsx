@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Notice } from '../parts/page.tsx';
+import { Notice } from '../controls/notice.tsx';
 
 /** How far something is, in words and as a bar. */
 export function Progress({

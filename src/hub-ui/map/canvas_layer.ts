@@ -11,7 +11,7 @@ export interface Frame {
   /** Units of the map per pixel. */
   readonly resolution: number;
   readonly pixelRatio: number;
-  readonly centre: readonly number[];
+  readonly center: readonly number[];
   /** How far the map is turned, in radians clockwise. */
   readonly rotation: number;
 }
@@ -38,8 +38,8 @@ export class CanvasLayer extends Layer {
     if (state === null) return null;
     const [width = 0, height = 0] = state.size;
     const { pixelRatio, coordinateToPixelTransform: toPixel, viewState } = state;
-    const { resolution, center: centre, rotation } = viewState;
-    this.#last = { width, height, toPixel: [...toPixel], resolution, pixelRatio, centre, rotation };
+    const { resolution, center, rotation } = viewState;
+    this.#last = { width, height, toPixel: [...toPixel], resolution, pixelRatio, center, rotation };
     this.redraw();
     return this.#box;
   }

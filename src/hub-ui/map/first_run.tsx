@@ -1,7 +1,7 @@
+import { Mark } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
 import { can } from '../hub/access.ts';
 import { storeOf } from '../hub/stores.ts';
-import { Mark } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
 
 /** What to do with a hub that knows nothing yet. Nothing is shown once it does. */
 export function FirstRun() {

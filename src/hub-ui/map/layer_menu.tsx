@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { IconButton } from '../parts/button.tsx';
-import { Check } from '../parts/field.tsx';
+import { IconButton } from '../controls/button.tsx';
+import { Check } from '../controls/field.tsx';
 import type { LayerName } from './map_url.ts';
 
 const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string])[]])[] = [

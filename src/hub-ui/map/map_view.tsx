@@ -10,7 +10,7 @@ import { EARTH, fromMap, type Plane, type Position, projectionOf, toMap } from '
 
 /** Where one looks: a position of the plane, and how near. */
 export interface Look {
-  readonly centre: Position;
+  readonly center: Position;
   readonly zoom: number;
 }
 
@@ -61,8 +61,8 @@ export function MapView({
     });
     map.on('moveend', () => {
       const view = map.getView();
-      const centre = view.getCenter();
-      if (centre !== undefined) told.current?.({ centre: fromMap(plane, centre), zoom: view.getZoom() ?? 0 });
+      const center = view.getCenter();
+      if (center !== undefined) told.current?.({ center: fromMap(plane, center), zoom: view.getZoom() ?? 0 });
     });
     setContext({ map, plane });
     return () => {
@@ -82,7 +82,7 @@ export function MapView({
 function viewOf(plane: Plane, look: Look | undefined): View {
   return new View({
     projection: projectionOf(plane),
-    center: look === undefined ? [0, 0] : toMap(plane, look.centre),
+    center: look === undefined ? [0, 0] : toMap(plane, look.center),
     zoom: look?.zoom ?? 2,
     ...(plane.kind === 'earth'
       ? { minZoom: 1, maxZoom: 26 }

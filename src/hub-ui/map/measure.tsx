@@ -8,7 +8,7 @@ import Fill from 'ol/style/Fill.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style from 'ol/style/Style.js';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { IconButton } from '../parts/button.tsx';
+import { IconButton } from '../controls/button.tsx';
 import { lengthText } from './map_tools.tsx';
 import { useMap } from './map_view.tsx';
 import { palette } from './palette.ts';
@@ -18,7 +18,7 @@ import { Z } from './vector_layer.ts';
 /** Measures along clicked points, geodesic on the earth. Double click ends a line, Escape ends the tool. */
 export function Measure({ onClose }: { readonly onClose: () => void }) {
   const { map, plane } = useMap();
-  const [metres, setMetres] = useState<number>();
+  const [meters, setMeters] = useState<number>();
   const { selected, halo } = palette();
   // Before its hint is seen: whoever reads that may click at once.
   useLayoutEffect(() => {
@@ -35,7 +35,7 @@ export function Measure({ onClose }: { readonly onClose: () => void }) {
     draw.on('drawstart', ({ feature }) => {
       source.clear();
       const line = feature.getGeometry() as LineString;
-      line.on('change', () => setMetres(lengthOf(line, plane)));
+      line.on('change', () => setMeters(lengthOf(line, plane)));
     });
     const keys = (event: KeyboardEvent): void => {
       if (event.key === 'Escape') onClose();
@@ -52,7 +52,7 @@ export function Measure({ onClose }: { readonly onClose: () => void }) {
   return (
     <div class="map-measure" role="status">
       <span>
-        {metres === undefined ? 'Click points to measure between them' : <strong>{lengthText(metres)}</strong>}
+        {meters === undefined ? 'Click points to measure between them' : <strong>{lengthText(meters)}</strong>}
       </span>
       <IconButton icon="close" label="Stop measuring" onClick={onClose} />
     </div>

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { Icon, type IconName } from '../controls/icons.tsx';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
-import { Icon, type IconName } from '../parts/icons.tsx';
 import type { Selection } from './map_url.ts';
 import { searchEntities } from './search.ts';
 

@@ -1,14 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import type { Zone } from '../../model/zone.ts';
+import { Badge } from '../controls/badge.tsx';
+import { Button, IconButton } from '../controls/button.tsx';
+import { Facts } from '../controls/facts.tsx';
+import { Icon } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
+import { ago, useNow } from '../controls/time.ts';
 import { can } from '../hub/access.ts';
 import { labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
-import { Button, IconButton } from '../parts/button.tsx';
-import { Icon } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
-import { Badge, Facts } from '../parts/page.tsx';
-import { ago, useNow } from '../parts/time.tsx';
 import { type Selection, select } from './map_url.ts';
 import { useContents, useFencesOf, usePlace } from './selection_facts.ts';
 
@@ -157,7 +158,7 @@ function AnchorFacts({ id }: { readonly id: string }) {
             </span>,
           ],
           ['Zone', sourceName(zoneId)],
-          ['In its metres', local?.coordinates.join(', ')],
+          ['In its meters', local?.coordinates.join(', ')],
           ['On the earth', earth?.coordinates.join(', ')],
         ]}
       />

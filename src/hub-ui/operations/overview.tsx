@@ -1,13 +1,15 @@
 import type { SystemHealth } from '../../model/health.ts';
+import { Badge, type Tone } from '../controls/badge.tsx';
+import { Button } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import { copyText } from '../controls/clipboard.ts';
+import { Facts } from '../controls/facts.tsx';
+import { durationText, useNow } from '../controls/time.ts';
 import { connection, reconnect, traffic } from '../hub/live.ts';
 import { settings } from '../hub/settings.ts';
-import { Button } from '../parts/button.tsx';
-import { copyText } from '../parts/clipboard.ts';
-import { Badge, Card, Facts, type Tone } from '../parts/page.tsx';
-import { durationText, useNow } from '../parts/time.tsx';
 import { STATES } from '../shell/status.tsx';
-import { millisecondsText } from './numbers.ts';
-import { type Polled, usePolled } from './polled.ts';
+import { millisecondsText } from './number_text.ts';
+import { type Polled, usePolled } from './polled.tsx';
 import { RateCharts } from './rate_charts.tsx';
 
 interface Version {

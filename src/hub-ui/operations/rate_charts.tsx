@@ -1,13 +1,13 @@
 import { useMemo } from 'preact/hooks';
 import { Chart, type Line, rangeOf } from '../charts/chart.tsx';
+import { Choice } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import { useNow } from '../controls/time.ts';
 import { traffic } from '../hub/live.ts';
-import { Choice } from '../parts/button.tsx';
-import { Card } from '../parts/page.tsx';
-import { useNow } from '../parts/time.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { labelled, levels, metricsProblem, rates, samples, sums, useMetrics } from './metrics.ts';
-import { bytesText, millisecondsText, percentText, rateText } from './numbers.ts';
-import { Problem } from './problem.tsx';
+import { labeled, levels, metricsProblem, rates, samples, sums, useMetrics } from './metrics.ts';
+import { bytesText, millisecondsText, percentText, rateText } from './number_text.ts';
+import { Problem } from './polled.tsx';
 
 const WINDOWS = [
   { value: '1', label: '1 min' },
@@ -52,7 +52,7 @@ function MetricCharts({ range }: Ranged) {
       return { label, values: levels(all, `hub_event_loop_delay_seconds{quantile="${quantile}"}`, 1_000) };
     };
     const sumOf = (family: string, label: string, of: typeof rates): (number | null)[] => {
-      return sums(labelled(all.at(-1), family, label).map(([, name]) => of(all, name)));
+      return sums(labeled(all.at(-1), family, label).map(([, name]) => of(all, name)));
     };
     return {
       locations: [

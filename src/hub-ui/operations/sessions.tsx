@@ -1,11 +1,12 @@
 import type { SocketHealth } from '../../model/health.ts';
-import { Card, Facts, Spinner } from '../parts/page.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { ago, useNow } from '../parts/time.tsx';
-import { labelled, levels, rates, samples, useMetrics } from './metrics.ts';
-import { bytesText, countText, rateText } from './numbers.ts';
-import { usePolled } from './polled.ts';
-import { Problem } from './problem.tsx';
+import { Card } from '../controls/card.tsx';
+import { Facts } from '../controls/facts.tsx';
+import { Spinner } from '../controls/notice.tsx';
+import { type Column, Table } from '../controls/table.tsx';
+import { ago, useNow } from '../controls/time.ts';
+import { labeled, levels, rates, samples, useMetrics } from './metrics.ts';
+import { bytesText, countText, rateText } from './number_text.ts';
+import { Problem, usePolled } from './polled.tsx';
 
 const LAST_SENT: Readonly<Record<string, keyof SocketHealth>> = {
   location_updates: 'last_location_update_sent',
@@ -29,7 +30,7 @@ export function Sessions() {
   const nowMs = useNow(1_000);
   if (health === undefined) return problem === undefined ? <Spinner /> : <Problem text={problem} />;
   const all = samples.value;
-  const rows = labelled(all.at(-1), 'hub_subscriptions', 'topic').map(([topic, name]): Row => {
+  const rows = labeled(all.at(-1), 'hub_subscriptions', 'topic').map(([topic, name]): Row => {
     const delivered = `hub_fanout_delivered_total{topic="${topic}"}`;
     const at = LAST_SENT[topic];
     return {

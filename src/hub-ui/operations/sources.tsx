@@ -1,16 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import type { HealthSource } from '../../model/health.ts';
+import { Badge, type Tone } from '../controls/badge.tsx';
+import { Card } from '../controls/card.tsx';
+import { Link } from '../controls/link.tsx';
+import { Empty, Spinner } from '../controls/notice.tsx';
+import { type Column, type Sorting, Table } from '../controls/table.tsx';
+import { ago, useNow } from '../controls/time.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
-import { sortedBy } from '../lists/order.ts';
-import { Link } from '../parts/link.tsx';
-import { Badge, Card, Empty, Spinner, type Tone } from '../parts/page.tsx';
-import { type Column, type Sorting, Table } from '../parts/table.tsx';
-import { ago, useNow } from '../parts/time.tsx';
+import { sortedBy } from '../lists/sort_and_page.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { countText, rateText } from './numbers.ts';
-import { type Polled, usePolled } from './polled.ts';
-import { Problem } from './problem.tsx';
+import { countText, rateText } from './number_text.ts';
+import { type Polled, Problem, usePolled } from './polled.tsx';
 
 const EVERY_MS = 3_000;
 /** What has been silent for longer is worth a look. */

@@ -1,13 +1,14 @@
 import type { Consumption, UsageStatistics } from '../../model/usage.ts';
-import { Button } from '../parts/button.tsx';
-import { copyText } from '../parts/clipboard.ts';
-import { Card, Facts, Spinner } from '../parts/page.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { durationText } from '../parts/time.tsx';
+import { Button } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import { copyText } from '../controls/clipboard.ts';
+import { Facts } from '../controls/facts.tsx';
+import { Spinner } from '../controls/notice.tsx';
+import { type Column, Table } from '../controls/table.tsx';
+import { durationText } from '../controls/time.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { countText } from './numbers.ts';
-import { usePolled } from './polled.ts';
-import { Problem } from './problem.tsx';
+import { countText } from './number_text.ts';
+import { Problem, usePolled } from './polled.tsx';
 
 const COUNTED: readonly (readonly [string, string])[] = [
   ['Locations', 'locationupdates'],
@@ -140,6 +141,6 @@ function titleOf({ year, month }: Consumption): string {
   });
 }
 
-function areaText(squareMetres: number): string {
-  return `${countText(Math.round(squareMetres))} m²`;
+function areaText(squareMeters: number): string {
+  return `${countText(Math.round(squareMeters))} m²`;
 }

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { createEntity, type Draft, patchEntity } from '../hub/rest.ts';
-import { equal } from '../parts/equal.ts';
+import { equal } from '../json/equal.ts';
 
 /** Steps back that are kept. */
 const PAST_MAX = 200;

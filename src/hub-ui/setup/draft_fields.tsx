@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
+import { AreaField, Field, NumberField, SelectField, TextField } from '../controls/field.tsx';
+import { NumberInput } from '../controls/number_input.tsx';
+import { type Notation, useTyped } from '../controls/use_typed.ts';
 import { errorAt } from '../hub/rest.ts';
-import { AreaField, Field, NumberField, SelectField, TextField } from '../parts/field.tsx';
-import { NumberInput } from '../parts/number_input.tsx';
-import { type Notation, useTyped } from '../parts/typed.ts';
 import type { AnyDraft } from './draft.ts';
 
 interface DraftFieldProps {

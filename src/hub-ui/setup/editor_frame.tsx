@@ -1,14 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { Button, IconButton } from '../controls/button.tsx';
+import { confirm } from '../controls/dialog.tsx';
+import { Link } from '../controls/link.tsx';
+import { Empty, Notice, Spinner } from '../controls/notice.tsx';
+import { Page, useTitle } from '../controls/page.tsx';
+import { toast, toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, entityPath, errorAt, OtherPlaneError } from '../hub/rest.ts';
-import { Button, IconButton } from '../parts/button.tsx';
-import { confirm } from '../parts/dialog.tsx';
-import { Link } from '../parts/link.tsx';
-import { Empty, Notice, Page, Spinner, useTitle } from '../parts/page.tsx';
-import { toast, toastError } from '../parts/toasts.tsx';
 import { type Editor, editorPath, forgetDraft, moveDraft, type NoEditorState } from './use_editor.ts';
 
 interface EditorFrameProps<K extends Kind> {
@@ -158,10 +159,10 @@ function EditorFoot<K extends Kind>({
 
 /** Nobody sees in which plane a region is kept until it is to be changed. */
 function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined): Promise<boolean> {
-  const drawn = crs === 'local' ? 'the metres of its zone' : 'longitude and latitude';
+  const drawn = crs === 'local' ? 'the meters of its zone' : 'longitude and latitude';
   return confirm({
     title: 'Keep it in another plane?',
-    text: `This ${SINGULAR[kind]} was given in ${kept === 'local' ? 'the metres of a zone' : kept}, and has been drawn in ${drawn}. Saved so, it stays in ${drawn}.`,
+    text: `This ${SINGULAR[kind]} was given in ${kept === 'local' ? 'the meters of a zone' : kept}, and has been drawn in ${drawn}. Saved so, it stays in ${drawn}.`,
     action: 'Save it so',
     kind: 'main',
   });

@@ -1,10 +1,10 @@
 import { useId, useState } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
+import { Field } from '../controls/field.tsx';
+import { Icon, type IconName } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
-import { Button } from '../parts/button.tsx';
-import { Field } from '../parts/field.tsx';
-import { Icon, type IconName } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
 import type { AnyDraft } from './draft.ts';
 import { memberOf, problemOf } from './draft_fields.tsx';
 import { editorPath } from './use_editor.ts';

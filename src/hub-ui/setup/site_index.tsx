@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { Icon, type IconName } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
+import { Empty, Notice, Spinner } from '../controls/notice.tsx';
+import { useTitle } from '../controls/page.tsx';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
-import { Icon, type IconName } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
-import { Empty, Notice, Spinner, useTitle } from '../parts/page.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { editorPath } from './use_editor.ts';
 

@@ -10,7 +10,7 @@ export type TimingPart =
 interface PictureProps {
   /** What the user is about to change. */
   readonly part: TimingPart | undefined;
-  /** What is set: metres or milliseconds. */
+  /** What is set: meters or milliseconds. */
   readonly valueAt: (part: TimingPart) => number | undefined;
 }
 
@@ -38,8 +38,8 @@ export function TimingPicture({ part, valueAt }: PictureProps) {
       <rect class="timing-band" data-state={state('exitTolerance')} x="56" y="10" width="220" height="104" rx="12" />
       <rect class="timing-fence" x="84" y="26" width="164" height="72" rx="4" />
       <rect class="timing-inner" data-state={state('entryTolerance')} x="112" y="42" width="108" height="40" rx="3" />
-      <Measure state={state('entryTolerance')} from={84} to={112} y={90} text={metres(valueAt('entryTolerance'))} />
-      <Measure state={state('exitTolerance')} from={248} to={276} y={106} text={metres(valueAt('exitTolerance'))} />
+      <Measure state={state('entryTolerance')} from={84} to={112} y={90} text={meters(valueAt('entryTolerance'))} />
+      <Measure state={state('exitTolerance')} from={248} to={276} y={106} text={meters(valueAt('exitTolerance'))} />
       <path class="timing-way" d="M8 62 H404" />
       <circle class="timing-dot" cx="8" cy="62" r="4" />
       <g class="timing-silence" data-state={state('silence')}>
@@ -84,7 +84,7 @@ function Measure({
   );
 }
 
-function metres(value: number | undefined): string {
+function meters(value: number | undefined): string {
   return value === undefined ? '' : `${value} m`;
 }
 

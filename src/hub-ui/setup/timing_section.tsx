@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Card } from '../parts/page.tsx';
+import { Card } from '../controls/card.tsx';
 import type { AnyDraft } from './draft.ts';
 import { DraftDuration, DraftNumber, memberOf } from './draft_fields.tsx';
 import { type TimingPart, TimingPicture } from './timing_picture.tsx';

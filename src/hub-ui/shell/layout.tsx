@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { Choice } from '../parts/button.tsx';
-import { Dialog, Questions } from '../parts/dialog.tsx';
-import { Icon, Mark } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
-import { Toasts } from '../parts/toasts.tsx';
+import { Choice } from '../controls/button.tsx';
+import { Dialog, Questions } from '../controls/dialog.tsx';
+import { Icon, Mark } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
+import { Toasts } from '../controls/toasts.tsx';
 import { isAt, mayOpen, PLACES, type Place, type PlaceGroup, TAB_PATHS } from './places.ts';
 import { Status } from './status.tsx';
 import { type Theme, theme } from './theme.ts';

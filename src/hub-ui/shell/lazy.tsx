@@ -1,6 +1,6 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Empty, Spinner } from '../parts/page.tsx';
+import { Empty, Spinner } from '../controls/notice.tsx';
 
 /** A page whose code is fetched when it is first shown. */
 export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Tone } from '../controls/badge.tsx';
 import { connection, reconnect } from '../hub/live.ts';
 import type { SocketState } from '../hub/live_socket.ts';
-import type { Tone } from '../parts/page.tsx';
 
 /** What the states of the connection are called, and how they look. */
 export const STATES: Readonly<Record<SocketState, { readonly label: string; readonly tone: Tone }>> = {

@@ -1,7 +1,7 @@
+import { Button } from '../controls/button.tsx';
+import { Icon, Mark } from '../controls/icons.tsx';
+import { Notice } from '../controls/notice.tsx';
 import { type Session, session } from '../hub/access.ts';
-import { Button } from '../parts/button.tsx';
-import { Icon, Mark } from '../parts/icons.tsx';
-import { Notice } from '../parts/page.tsx';
 import './signin.css';
 
 /** Who is signed in, and the way out. */
