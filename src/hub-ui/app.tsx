@@ -4,10 +4,11 @@ import { Link } from './controls/link.tsx';
 import { Empty } from './controls/notice.tsx';
 import { Page } from './controls/page.tsx';
 import { session } from './hub/access.ts';
+import { Account } from './shell/account.tsx';
 import { Layout } from './shell/layout.tsx';
 import { lazyPage } from './shell/lazy.tsx';
 import { mayOpen, placeAt } from './shell/places.ts';
-import { Account, SessionEnded, SignIn } from './signin/account.tsx';
+import { SessionEnded, SignIn } from './signin/sign_in.tsx';
 
 const MapPage = lazyPage(async () => (await import('./map/map_page.tsx')).MapPage);
 const ZonesPage = lazyPage(async () => (await import('./setup/zones/zones_page.tsx')).ZonesPage);

@@ -1,8 +1,6 @@
 import { render } from 'preact';
 import './styles/tokens.css';
 import './styles/base.css';
-import './styles/layout.css';
-import './styles/parts.css';
 import { App } from './app.tsx';
 import { followLinks } from './controls/link.tsx';
 import { session } from './hub/access.ts';

@@ -17,7 +17,7 @@ function openList(t: TestContext, hub: TestHub, path: string): Promise<Page> {
 
 /** Texts of the names that are shown, from above. */
 function names(page: Page): Promise<string[]> {
-  return page.locator('tbody .list-name').allInnerTexts();
+  return page.locator('tbody a:not([data-icon-only])').allInnerTexts();
 }
 
 async function untilNames(page: Page, expected: readonly string[]): Promise<void> {

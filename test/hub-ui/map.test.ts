@@ -11,18 +11,18 @@ const skip = WITHOUT_BROWSER ?? false;
 async function lookAt(t: TestContext, hub: TestHub, place: [number, number], more = '', options: PageOptions = {}) {
   const [longitude, latitude] = earth(...place);
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=20${more}`, options);
-  await page.locator('.map-layer canvas').first().waitFor();
+  await page.locator('[data-map] canvas').first().waitFor();
   return page;
 }
 
 async function middle(page: Page): Promise<[number, number]> {
-  const box = await page.locator('.map-surface').boundingBox();
+  const box = await page.getByRole('region', { name: 'Live map' }).boundingBox();
   assert.ok(box !== null);
   return [box.x + box.width / 2, box.y + box.height / 2];
 }
 
 function counts(page: Page, text: string): Promise<void> {
-  return page.locator('.map-counts', { hasText: text }).waitFor();
+  return page.locator('[data-counts]', { hasText: text }).waitFor();
 }
 
 function panel(page: Page) {
@@ -190,10 +190,10 @@ test('A measured line has its length on the earth', { skip }, async (t) => {
   await page.mouse.click(x + 200, y);
   // At zoom 20 a pixel is 156543 m / 2^20 times the cosine of the latitude.
   const meters = 400 * (156_543.034 / 2 ** 20) * Math.cos((50.11045 * Math.PI) / 180);
-  const shown = async () => Number.parseFloat(await page.locator('.map-measure strong').innerText());
+  const shown = async () => Number.parseFloat(await page.getByRole('status').locator('strong').innerText());
   await untilHolds(page, async () => Math.abs((await shown()) - meters) < 0.2);
   await page.keyboard.press('Escape');
-  await page.locator('.map-measure').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Stop measuring' }).waitFor({ state: 'hidden' });
 });
 
 /** A plan of four colors: red at its top left, green beside it, blue and white below. */
@@ -216,7 +216,7 @@ test('A floor plan lies where its ground control points place it, turned as they
   const below = await lookAt(t, hub, [25, 15], '&layers=plans');
   await untilColor(below, [0, 0, 255]);
   const local = await openPage(t, `${hub.origin}/hub-ui/?zone=${HALL.id}&at=75,45&z=14&layers=plans`);
-  await local.locator('.map-layer canvas').first().waitFor();
+  await local.locator('[data-map] canvas').first().waitFor();
   await untilColor(local, [0, 255, 0]);
 });
 
@@ -276,7 +276,7 @@ test('What has not been heard of for a while is counted as silent', { skip }, as
   const page = await lookAt(t, hub, [20, 20]);
   await counts(page, '1 trackable, 1 silent');
   await move(hub, 'tag-1', [21, 20]);
-  await page.locator('.map-counts', { hasText: /^1 trackable$/ }).waitFor();
+  await page.locator('[data-counts]', { hasText: /^1 trackable$/ }).waitFor();
 });
 
 test('A trackable that is deleted leaves the map', { skip }, async (t) => {

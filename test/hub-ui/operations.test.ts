@@ -11,10 +11,8 @@ test('Operations tell whether the hub answers: connected, stale, reconnecting, a
   const hub = await openUiHub(t);
   const line = await openLine(t, hub.hub.port);
   const page = await openPage(t, `http://127.0.0.1:${line.port}/hub-ui/operations`, { mayFail: true });
-  const connection = page
-    .locator('.card')
-    .filter({ has: page.getByRole('heading', { name: 'Connection', exact: true }) });
-  const itself = page.locator('.card').filter({ has: page.getByRole('heading', { name: 'Hub', exact: true }) });
+  const connection = page.getByRole('region', { name: 'Connection', exact: true });
+  const itself = page.getByRole('region', { name: 'Hub', exact: true });
   await connection.getByText('Connected').waitFor();
   await itself.getByText('Running').waitFor();
   await connection.getByText('Round trip').waitFor();
@@ -65,7 +63,7 @@ test('Operations show rates, sources, sessions, usage, the license and the way t
   await page.getByRole('region', { name: 'Sources', exact: true }).getByRole('row', { name: /hall/ }).waitFor();
 
   await tab('Sessions').click();
-  const clients = page.locator('.facts', { hasText: 'Clients' });
+  const clients = page.locator('dl', { hasText: 'Clients' });
   await clients.getByText('1', { exact: true }).waitFor();
   await hub.subscribe('fence_events');
   await clients.getByText('2', { exact: true }).waitFor();

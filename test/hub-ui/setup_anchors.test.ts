@@ -90,7 +90,7 @@ test('Anchors are seen on the live map, found by a search and told of', { skip }
   await panel.getByText('20, 30, 4').waitFor();
   await panel.getByText('Hall').waitFor();
   // Looked at from near, in the middle of the map.
-  const [at] = await Promise.all([page.locator('.map').first().boundingBox(), page.waitForURL(/at=8\.679581/)]);
+  const [at] = await Promise.all([page.locator('[data-map]').first().boundingBox(), page.waitForURL(/at=8\.679581/)]);
   assert.ok(at !== null);
   await panel.getByRole('button', { name: 'Close' }).click();
   await panel.waitFor({ state: 'hidden' });

@@ -57,5 +57,5 @@ export async function signIn(page: Page, name: string): Promise<void> {
   await page.locator('input[name=login]').fill(name);
   await page.locator('input[name=password]').fill(name);
   await page.locator('button[type=submit]').click();
-  await page.locator('.rail .account-name', { hasText: name }).waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).getByTitle(name, { exact: true }).waitFor();
 }

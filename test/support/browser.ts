@@ -107,7 +107,7 @@ export type Color = readonly [number, number, number, number];
 /** The colors that the layers of a map have at a point of the page, from below; those without any are left out. */
 export async function colorsAt(page: Page, [x, y]: readonly [number, number]): Promise<readonly Color[]> {
   // A text, since it runs where there is a document.
-  return page.evaluate(`[...document.querySelectorAll('.map canvas')].map((canvas) => {
+  return page.evaluate(`[...document.querySelectorAll('[data-map] canvas')].map((canvas) => {
     const { left, top, width } = canvas.getBoundingClientRect();
     const scale = canvas.width / width;
     return [...canvas.getContext('2d').getImageData((${x} - left) * scale, (${y} - top) * scale, 1, 1).data];

@@ -1,8 +1,9 @@
 import 'uplot/dist/uPlot.min.css';
-import './charts.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
+import typography from '../controls/typography.module.css';
 import { isDark } from '../shell/theme.ts';
+import styles from './chart.module.css';
 
 export interface Line {
   readonly label: string;
@@ -112,17 +113,19 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
   const index = at !== undefined && at < times.length ? at : undefined;
   const shown = lines.map(({ values }) => (index === undefined ? lastOf(values) : values[index]));
   return (
-    <figure class="chart" aria-label={label}>
-      <figcaption class="chart-legend">
+    <figure class={styles.chart} aria-label={label}>
+      <figcaption class={styles.legend}>
         {lines.map((line, i) => (
           <span key={line.label}>
-            <span class="chart-swatch" style={{ background: colors[i] }} />
+            <span class={styles.swatch} style={{ background: colors[i] }} />
             {line.label} <strong>{shown[i] == null ? '–' : format(shown[i])}</strong>
           </span>
         ))}
-        {index !== undefined && <span class="faint">{new Date((times[index] ?? 0) * 1_000).toLocaleTimeString()}</span>}
+        {index !== undefined && (
+          <span class={typography.faint}>{new Date((times[index] ?? 0) * 1_000).toLocaleTimeString()}</span>
+        )}
       </figcaption>
-      <div ref={box} class="chart-plot" style={{ height }} aria-hidden="true" />
+      <div ref={box} class={styles.plot} style={{ height }} aria-hidden="true" />
     </figure>
   );
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import styles from './badge.module.css';
 
 export type Tone = 'neutral' | 'ok' | 'warn' | 'danger' | 'info' | 'accent';
 
@@ -12,8 +13,8 @@ export function Badge({
   readonly children: ComponentChildren;
 }) {
   return (
-    <span class="badge" data-tone={tone}>
-      {dot && <span class="dot" />}
+    <span class={styles.badge} data-tone={tone}>
+      {dot && <span class={styles.dot} />}
       {children}
     </span>
   );

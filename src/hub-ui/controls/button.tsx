@@ -1,5 +1,7 @@
 import type { ComponentChildren, JSX, Ref } from 'preact';
+import styles from './button.module.css';
 import { Icon, type IconName } from './icons.tsx';
+import { Link } from './link.tsx';
 
 export type ButtonKind = 'plain' | 'main' | 'danger' | 'quiet';
 
@@ -13,7 +15,13 @@ interface ButtonProps extends Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 
 /** A button with a text, and perhaps an icon before it. */
 export function Button({ kind = 'plain', icon, children, type = 'button', innerRef, ...rest }: ButtonProps) {
   return (
-    <button {...rest} ref={innerRef ?? null} type={type} class={`button ${rest.class ?? ''}`} data-kind={kind}>
+    <button
+      {...rest}
+      ref={innerRef ?? null}
+      type={type}
+      class={`${styles.button} ${rest.class ?? ''}`}
+      data-kind={kind}
+    >
       {icon && <Icon name={icon} />}
       {children}
     </button>
@@ -34,7 +42,7 @@ export function IconButton({
       {...rest}
       ref={innerRef ?? null}
       type={type}
-      class={`button ${rest.class ?? ''}`}
+      class={`${styles.button} ${rest.class ?? ''}`}
       data-kind={kind}
       data-icon-only
       aria-label={label}
@@ -42,6 +50,40 @@ export function IconButton({
     >
       <Icon name={icon} />
     </button>
+  );
+}
+
+/** A link to a page that looks like a button. */
+export function ButtonLink({
+  href,
+  kind = 'plain',
+  icon,
+  children,
+}: Pick<ButtonProps, 'kind' | 'icon' | 'children'> & { readonly href: string }) {
+  return (
+    <Link href={href} class={styles.button} data-kind={kind}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </Link>
+  );
+}
+
+/** A link to a page that shows an icon alone; `label` is its name, and its tooltip where `title` is no shorter one. */
+export function IconLink({
+  href,
+  icon,
+  label,
+  title = label,
+}: {
+  readonly href: string;
+  readonly icon: IconName;
+  readonly label: string;
+  readonly title?: string;
+}) {
+  return (
+    <Link href={href} class={styles.button} data-kind="quiet" data-icon-only aria-label={label} title={title}>
+      <Icon name={icon} />
+    </Link>
   );
 }
 
@@ -53,7 +95,7 @@ export function Choice<T extends string>(props: {
   readonly onChange: (value: T) => void;
 }) {
   return (
-    <fieldset class="choice" aria-label={props.label}>
+    <fieldset class={styles.choice} aria-label={props.label}>
       {props.options.map(({ value, label }) => (
         <button type="button" key={value} aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
           {label}

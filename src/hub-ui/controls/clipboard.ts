@@ -1,4 +1,5 @@
 import { toast } from './toasts.tsx';
+import typography from './typography.module.css';
 
 /** Copies a text, and says so. Browsers have no clipboard for pages that came over plain HTTP, but still know how to copy. */
 export async function copyText(text: string, what: string): Promise<void> {
@@ -14,7 +15,7 @@ export async function copyText(text: string, what: string): Promise<void> {
 function copySelected(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
-  area.className = 'hidden-text';
+  area.className = typography.hidden ?? '';
   // Beside the focus: a dialog lets nothing outside of it be selected.
   (document.activeElement?.parentElement ?? document.body).append(area);
   area.select();

@@ -2,6 +2,9 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Button, type ButtonKind, IconButton } from './button.tsx';
+import styles from './dialog.module.css';
+import flow from './flow.module.css';
+import typography from './typography.module.css';
 
 /** A modal dialog: takes the focus, keeps it, and gives it back. Escape and the cross close it. */
 export function Dialog({
@@ -33,7 +36,7 @@ export function Dialog({
   return (
     <dialog
       ref={element}
-      class="dialog"
+      class={styles.dialog}
       data-wide={wide || undefined}
       aria-labelledby={titleId}
       onCancel={(event) => {
@@ -41,12 +44,12 @@ export function Dialog({
         onClose();
       }}
     >
-      <div class="dialog-head">
+      <div class={styles.head}>
         <h2 id={titleId}>{title}</h2>
         <IconButton icon="close" label="Close" onClick={onClose} />
       </div>
-      <div class="dialog-body">{children}</div>
-      {foot && <div class="dialog-foot">{foot}</div>}
+      <div class={styles.body}>{children}</div>
+      {foot && <div class={styles.foot}>{foot}</div>}
     </dialog>
   );
 }
@@ -92,7 +95,9 @@ export function Questions() {
         </>
       }
     >
-      <div class="stack soft">{typeof question.text === 'string' ? <p>{question.text}</p> : question.text}</div>
+      <div class={`${flow.stack} ${typography.soft}`}>
+        {typeof question.text === 'string' ? <p>{question.text}</p> : question.text}
+      </div>
     </Dialog>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import styles from './field.module.css';
 import { NumberInput } from './number_input.tsx';
 
 interface FieldFrame {
@@ -27,16 +28,16 @@ export function Field({
   const noteId = `${id}-note`;
   const hasNote = error !== undefined || help !== undefined;
   return (
-    <div class="field">
+    <div class={styles.field}>
       <label htmlFor={id}>{label}</label>
       {children({ id, 'aria-invalid': error !== undefined, 'aria-describedby': hasNote ? noteId : undefined })}
       {error !== undefined && (
-        <p id={noteId} class="field-error" role="alert">
+        <p id={noteId} class={styles.error} role="alert">
           {error}
         </p>
       )}
       {error === undefined && help !== undefined && (
-        <p id={noteId} class="field-help">
+        <p id={noteId} class={styles.help}>
           {help}
         </p>
       )}
@@ -60,7 +61,7 @@ export function TextField({
   return (
     <Field label={label} help={help} error={error}>
       {(ids) => (
-        <input {...rest} {...ids} class="input" value={value} onInput={(e) => onInput(e.currentTarget.value)} />
+        <input {...rest} {...ids} class={styles.input} value={value} onInput={(e) => onInput(e.currentTarget.value)} />
       )}
     </Field>
   );
@@ -84,7 +85,7 @@ export function NumberField({
   return (
     <Field label={label} help={help} error={error}>
       {(ids) => (
-        <div class={unit === undefined ? '' : 'input-unit'}>
+        <div class={unit === undefined ? '' : styles.unit}>
           <NumberInput {...rest} {...ids} value={value} onInput={onInput} />
           {unit !== undefined && <span>{unit}</span>}
         </div>
@@ -112,7 +113,7 @@ export function SelectField<T extends string>({
       {(ids) => (
         <select
           {...ids}
-          class="input"
+          class={styles.input}
           value={value}
           disabled={disabled}
           onChange={(e) => onChange(e.currentTarget.value as T)}
@@ -148,7 +149,7 @@ export function AreaField({
       {(ids) => (
         <textarea
           {...ids}
-          class={mono ? 'input mono' : 'input'}
+          class={mono ? `${styles.input} ${styles.code}` : styles.input}
           rows={rows}
           spellcheck={!mono}
           value={value}
@@ -171,7 +172,7 @@ export function Check({
   readonly disabled?: boolean;
 }) {
   return (
-    <label class="check">
+    <label class={styles.check}>
       <input
         type="checkbox"
         checked={checked}

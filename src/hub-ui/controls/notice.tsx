@@ -1,5 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import flow from './flow.module.css';
 import { Icon, type IconName } from './icons.tsx';
+import styles from './notice.module.css';
+import typography from './typography.module.css';
 
 export function Notice({
   tone = 'info',
@@ -9,7 +12,7 @@ export function Notice({
   readonly children: ComponentChildren;
 }) {
   return (
-    <div class="notice" data-tone={tone} role={tone === 'danger' ? 'alert' : undefined}>
+    <div class={styles.notice} data-tone={tone} role={tone === 'danger' ? 'alert' : undefined}>
       <Icon name={tone === 'info' ? 'info' : 'warning'} />
       <div>{children}</div>
     </div>
@@ -27,7 +30,7 @@ export function Empty({
   readonly children?: ComponentChildren;
 }) {
   return (
-    <div class="empty">
+    <div class={styles.empty}>
       <Icon name={icon} />
       <h2>{title}</h2>
       {children}
@@ -37,9 +40,9 @@ export function Empty({
 
 export function Spinner({ label = 'Loading' }: { readonly label?: string }) {
   return (
-    <div class="row" role="status">
-      <span class="spinner" />
-      <span class="soft">{label}</span>
+    <div class={flow.row} role="status">
+      <span class={styles.spinner} />
+      <span class={typography.soft}>{label}</span>
     </div>
   );
 }

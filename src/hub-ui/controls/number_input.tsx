@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { equal } from '../json/equal.ts';
+import fieldStyles from './field.module.css';
 import { type Notation, useTyped } from './use_typed.ts';
 
 type Attributes = Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'type' | 'value' | 'onChange' | 'onInput' | 'onBlur'>;
@@ -22,7 +23,7 @@ export function NumberInput({
   return (
     <input
       step="any"
-      class="input"
+      class={fieldStyles.input}
       {...attributes}
       type="number"
       value={text}

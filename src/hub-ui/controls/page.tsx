@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import flow from './flow.module.css';
+import styles from './page.module.css';
 
 /** The frame of a page that is not a map: its title, a sentence, its actions, and what it shows. */
 export function Page({
@@ -15,13 +17,13 @@ export function Page({
 }) {
   useTitle(title);
   return (
-    <div class="page">
-      <header class="page-head">
+    <div class={styles.page}>
+      <header class={styles.head}>
         <div>
           <h1>{title}</h1>
-          {lead !== undefined && <p class="page-lead">{lead}</p>}
+          {lead !== undefined && <p class={styles.lead}>{lead}</p>}
         </div>
-        {actions !== undefined && <div class="row">{actions}</div>}
+        {actions !== undefined && <div class={flow.row}>{actions}</div>}
       </header>
       {children}
     </div>

@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { Icon } from './icons.tsx';
+import styles from './table.module.css';
 
 export interface Column<Row> {
   readonly key: string;
   readonly title: string;
   /** What stands in the heading in place of the title, which then is its name. */
   readonly head?: ComponentChildren;
-  /** For style sheets: `wide-only` is left out on a narrow screen. */
-  readonly class?: string;
+  /** For its cells and its heading. */
+  readonly class?: string | undefined;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
   /** Whether its title is a button that sorts. */
@@ -33,8 +34,8 @@ export function Table<Row>(props: {
   return (
     // Focusable, so that a keyboard can scroll it where it is wider than the screen.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable
-    <section class="table-box" aria-label={props.label} tabIndex={0}>
-      <table class="table">
+    <section class={styles.box} aria-label={props.label} tabIndex={0}>
+      <table class={styles.table}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -85,5 +86,5 @@ function Heading<Row>({
 }
 
 function classOf({ isNumber, class: own }: Pick<Column<never>, 'isNumber' | 'class'>): string | undefined {
-  return [isNumber && 'number', own].filter(Boolean).join(' ') || undefined;
+  return [isNumber && styles.number, own].filter(Boolean).join(' ') || undefined;
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import styles from './tabs.module.css';
 
 /** Headings of views that share one place. */
 export function Tabs<T extends string>(props: {
@@ -26,7 +27,7 @@ export function Tabs<T extends string>(props: {
     tabs[(at + by + options.length) % options.length]?.focus();
   };
   return (
-    <div ref={list} class="tabs" role="tablist" aria-label={props.label} onKeyDown={step}>
+    <div ref={list} class={styles.tabs} role="tablist" aria-label={props.label} onKeyDown={step}>
       {options.map((option) => (
         <button
           type="button"

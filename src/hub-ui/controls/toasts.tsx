@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { Icon } from './icons.tsx';
+import styles from './toasts.module.css';
 
 type Tone = 'ok' | 'danger';
 
@@ -32,9 +33,9 @@ function dismiss(id: number): void {
 
 export function Toasts() {
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div class={styles.toasts} role="status" aria-live="polite">
       {toasts.value.map(({ id, text, tone }) => (
-        <div class="toast" data-tone={tone} key={id}>
+        <div class={styles.toast} data-tone={tone} key={id}>
           <Icon name={tone === 'ok' ? 'check' : 'warning'} />
           <span>{text}</span>
           <button type="button" aria-label="Dismiss" onClick={() => dismiss(id)}>

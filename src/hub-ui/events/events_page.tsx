@@ -1,4 +1,3 @@
-import './events.css';
 import { useLocation, useRoute } from 'wouter-preact';
 import { Page } from '../controls/page.tsx';
 import { Tabs } from '../controls/tabs.tsx';

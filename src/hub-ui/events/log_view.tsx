@@ -1,17 +1,22 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Badge, type Tone } from '../controls/badge.tsx';
-import { Button } from '../controls/button.tsx';
+import { Button, IconButton, IconLink } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
+import fieldStyles from '../controls/field.module.css';
+import flow from '../controls/flow.module.css';
 import { Icon, type IconName } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
 import { Empty, Notice } from '../controls/notice.tsx';
 import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
+import jsonStyles from '../json/json.module.css';
 import { Json, jsonText } from '../json/json.tsx';
 import { hasWords, wordsOf } from '../map/search.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { hasPlace, placeOf, type Subject, searchedIn, wordsOfHappening } from './happening_text.ts';
+import styles from './log_view.module.css';
+import toolbarStyles from './toolbar.module.css';
 
 const GROUPS = ['entries', 'exits', 'collisions', 'changes'] as const;
 type Group = (typeof GROUPS)[number];
@@ -55,16 +60,16 @@ export function LogView() {
   };
   return (
     <>
-      <div class="row">
+      <div class={flow.row}>
         <input
-          class="input log-search"
+          class={`${fieldStyles.input} ${toolbarStyles.search}`}
           type="search"
           aria-label="Search events"
           placeholder="Search names and ids"
           value={text}
           onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
         />
-        <fieldset class="row log-groups" aria-label="Shown events">
+        <fieldset class={`${flow.row} ${styles.groups}`} aria-label="Shown events">
           {GROUPS.map((group) => (
             <Button key={group} aria-pressed={groups.has(group)} onClick={() => toggle(group)}>
               {`${group.charAt(0).toUpperCase()}${group.slice(1)}`}
@@ -78,7 +83,7 @@ export function LogView() {
             Providers
           </Button>
         </fieldset>
-        <span class="list-space" />
+        <span class={flow.space} />
         <Button
           icon={paused === undefined ? 'pause' : 'play'}
           aria-pressed={paused !== undefined}
@@ -96,7 +101,7 @@ export function LogView() {
       <Card flush>
         {found.length === 0 ? <Nothing hasAny={all.length > 0} /> : <Rows rows={found} />}
         {found.length >= most && (
-          <div class="log-more">
+          <div class={toolbarStyles.more}>
             <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
               Show older
             </Button>
@@ -171,7 +176,7 @@ function Nothing({ hasAny }: { readonly hasAny: boolean }) {
 function Rows({ rows }: { readonly rows: readonly Happening[] }) {
   const [openKey, setOpenKey] = useState<number>();
   return (
-    <ol class="log" aria-label="Events">
+    <ol class={styles.log} aria-label="Events">
       {rows.map((happening) => (
         <Row
           key={happening.key}
@@ -197,50 +202,26 @@ function Row({
   const at = new Date(happening.atMs);
   return (
     <li>
-      <div class="log-row">
-        <time class="log-time" dateTime={at.toISOString()} title={at.toLocaleString()}>
+      <div class={styles.row}>
+        <time class={styles.time} dateTime={at.toISOString()} title={at.toLocaleString()}>
           {at.toTimeString().slice(0, 8)}
         </time>
-        <span class="log-kind">
+        <span class={styles.kind}>
           <Badge tone={tone}>
             <Icon name={icon} width={12} height={12} />
             {label}
           </Badge>
         </span>
-        <span class="log-text">
+        <span class={styles.text}>
           {wordsOfHappening(happening).map((part) => {
             return typeof part === 'string' ? part : <SubjectLink key={part.kind + part.id} subject={part} />;
           })}
         </span>
-        {hasPlace(happening) ? (
-          <Link
-            href={placeOf(happening)}
-            class="button"
-            data-kind="quiet"
-            data-icon-only
-            title="Show on the map"
-            aria-label="Show on the map"
-          >
-            <Icon name="map" />
-          </Link>
-        ) : (
-          <span />
-        )}
-        <button
-          type="button"
-          class="button"
-          data-kind="quiet"
-          data-icon-only
-          aria-expanded={isOpen}
-          aria-label="JSON of the event"
-          title="JSON of the event"
-          onClick={onToggle}
-        >
-          <Icon name="code" />
-        </button>
+        {hasPlace(happening) ? <IconLink href={placeOf(happening)} icon="map" label="Show on the map" /> : <span />}
+        <IconButton icon="code" label="JSON of the event" aria-expanded={isOpen} onClick={onToggle} />
       </div>
       {isOpen && (
-        <pre class="list-json log-json">
+        <pre class={`${jsonStyles.box} ${styles.json}`}>
           <Json text={jsonText(happening.event)} />
         </pre>
       )}

@@ -1,4 +1,4 @@
-import './json.css';
+import styles from './json.module.css';
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
 /** Beyond this, colors would only make the page slow. */
@@ -25,7 +25,7 @@ export function Json({ text }: { readonly text: string }) {
     parts.push(text.slice(end, found.index));
     const kind = colon !== undefined ? 'name' : string !== undefined ? 'text' : 'value';
     parts.push(
-      <span class={`json-${kind}`} key={found.index}>
+      <span class={styles[kind]} key={found.index}>
         {kind === 'name' ? string : whole}
       </span>,
       colon ?? '',

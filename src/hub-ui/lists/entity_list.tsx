@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Button, IconButton } from '../controls/button.tsx';
+import { Button, IconButton, IconLink } from '../controls/button.tsx';
 import { copyText } from '../controls/clipboard.ts';
 import { confirm } from '../controls/dialog.tsx';
-import { Icon } from '../controls/icons.tsx';
+import flow from '../controls/flow.module.css';
 import { Link } from '../controls/link.tsx';
 import { type Column, Table } from '../controls/table.tsx';
+import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
@@ -12,6 +13,7 @@ import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { curlOf } from './curl.ts';
 import { EntityDialog } from './entity_dialog.tsx';
 import { FACTS } from './entity_facts.ts';
+import styles from './entity_list.module.css';
 import { readKept } from './exportable.ts';
 import { Pager, SIZES } from './pager.tsx';
 import { pageOf, sortedBy } from './sort_and_page.ts';
@@ -67,7 +69,7 @@ export function EntityList<K extends Kind>({
   return (
     <>
       {chosen.length > 0 && (
-        <div class="list-chosen" role="status">
+        <div class={styles.chosen} role="status">
           <strong>{`${chosen.length} selected`}</strong>
           {chosen.length < rows.length && (
             <Button kind="quiet" onClick={() => setSelected(new Set(rows.map(({ id }) => id)))}>
@@ -77,7 +79,7 @@ export function EntityList<K extends Kind>({
           <Button kind="quiet" onClick={() => setSelected(new Set())}>
             Clear
           </Button>
-          <span class="list-space" />
+          <span class={flow.space} />
           <Button kind="danger" icon="trash" onClick={() => void ask()}>
             Delete
           </Button>
@@ -103,9 +105,9 @@ function Doomed({ labels }: { readonly labels: readonly string[] }) {
   const more = labels.length - NAMED_MAX;
   return (
     <>
-      <ul class="list-doomed">
+      <ul class={styles.doomed}>
         {labels.slice(0, NAMED_MAX).map((label, index) => (
-          <li key={index} class="cut">
+          <li key={index} class={typography.cut}>
             {label}
           </li>
         ))}
@@ -137,7 +139,7 @@ function choiceColumn<K extends Kind>({ shown, chosen, choose }: Choosing<K>): C
   return {
     key: 'choice',
     title: 'Selected',
-    class: 'list-choice',
+    class: styles.choice,
     head: (
       <CheckAll
         state={count === 0 ? 'none' : count < ids.length ? 'some' : 'all'}
@@ -180,16 +182,16 @@ function CheckAll({
 function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
   const facts = FACTS[kind].map(({ key, title, isNumber = false, value }, index): Column<Entities[K]> => {
     const cell = (entity: Entities[K]) => (
-      <span class="cut list-fact">{value(entity) ?? <span class="faint">–</span>}</span>
+      <span class={`${typography.cut} ${styles.fact}`}>{value(entity) ?? <span class={typography.faint}>–</span>}</span>
     );
-    return { key, title, isNumber, sorts: true, cell, ...(index > 0 && { class: 'wide-only' }) };
+    return { key, title, isNumber, sorts: true, cell, ...(index > 0 && { class: flow.wideOnly }) };
   });
   return [
     {
       key: 'name',
       title: 'Name',
       sorts: true,
-      class: 'list-name',
+      class: styles.name,
       cell: (entity) => <Name kind={kind} entity={entity} />,
     },
     ...facts,
@@ -197,9 +199,9 @@ function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
       key: 'id',
       title: 'Id',
       sorts: true,
-      class: 'wide-only',
+      class: flow.wideOnly,
       cell: ({ id }) => (
-        <span class="cut mono list-id" title={id}>
+        <span class={`${typography.cut} ${typography.mono} ${styles.id}`} title={id}>
           {id}
         </span>
       ),
@@ -207,8 +209,8 @@ function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
     {
       key: 'actions',
       title: 'Actions',
-      head: <span class="hidden-text">Actions</span>,
-      class: 'list-actions',
+      head: <span class={typography.hidden}>Actions</span>,
+      class: styles.actions,
       cell: (entity) => <Actions kind={kind} entity={entity} />,
     },
   ];
@@ -226,19 +228,15 @@ function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly 
     await copyText(curlOf('PUT', kind, kept), 'Command');
   };
   return (
-    <span class="list-buttons">
-      <Link
+    <span class={styles.buttons}>
+      <IconLink
         href={`/?sel=${kind}:${encodeURIComponent(entity.id)}`}
-        class="button"
-        data-kind="quiet"
-        data-icon-only
+        icon="map"
+        label={`Show ${label} on the map`}
         title="Show on the map"
-        aria-label={`Show ${label} on the map`}
-      >
-        <Icon name="map" />
-      </Link>
+      />
       <IconButton icon="code" label={`JSON of ${label}`} onClick={() => setUrlParams({ json: entity.id })} />
-      <IconButton class="wide-only" icon="copy" label={`Copy ${label} as curl`} onClick={() => void copy()} />
+      <IconButton class={flow.wideOnly} icon="copy" label={`Copy ${label} as curl`} onClick={() => void copy()} />
     </span>
   );
 }

@@ -1,10 +1,10 @@
-import './lists.css';
 import { useMemo, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'wouter-preact';
-import { Button } from '../controls/button.tsx';
+import { Button, ButtonLink } from '../controls/button.tsx';
+import cardStyles from '../controls/card.module.css';
 import { Card } from '../controls/card.tsx';
-import { Icon, type IconName } from '../controls/icons.tsx';
-import { Link } from '../controls/link.tsx';
+import fieldStyles from '../controls/field.module.css';
+import type { IconName } from '../controls/icons.tsx';
 import { Empty, Notice, Spinner } from '../controls/notice.tsx';
 import { Page } from '../controls/page.tsx';
 import { Tabs } from '../controls/tabs.tsx';
@@ -17,6 +17,8 @@ import { DeleteDialog } from './delete_dialog.tsx';
 import { EntityList } from './entity_list.tsx';
 import { ExportDialog } from './export_dialog.tsx';
 import { ImportDialog } from './import_dialog.tsx';
+import kindStyles from './kind.module.css';
+import styles from './lists_page.module.css';
 
 /** In the order in which they are asked for most. */
 const SHOWN: readonly Kind[] = ['trackables', 'providers', 'fences', 'zones', 'anchors'];
@@ -55,7 +57,7 @@ export function ListsPage() {
       }
     >
       <input
-        class="input list-search"
+        class={`${fieldStyles.input} ${styles.search}`}
         type="search"
         aria-label="Search all lists"
         placeholder="Search names, ids and properties"
@@ -90,14 +92,14 @@ function Body<K extends Kind>({
   const { state, problem, items } = storeOf(kind);
   if (state.value === 'waiting') {
     return (
-      <div class="list-pad">
+      <div class={cardStyles.padded}>
         <Spinner />
       </div>
     );
   }
   if (problem.value !== undefined && items.value.size === 0) {
     return (
-      <div class="list-pad">
+      <div class={cardStyles.padded}>
         <Notice tone="danger">{problem.value}</Notice>
       </div>
     );
@@ -127,10 +129,9 @@ function Nothing({ kind }: { readonly kind: Kind }) {
     <Empty icon={SINGULAR[kind] as IconName} title={`No ${kind} yet`}>
       <p>{ABOUT[kind]}</p>
       {can('CREATE', `/${kind}`) && (
-        <Link href={`/${kind}/new`} class="button" data-kind="main">
-          <Icon name="plus" />
+        <ButtonLink href={`/${kind}/new`} kind="main" icon="plus">
           {`New ${SINGULAR[kind]}`}
-        </Link>
+        </ButtonLink>
       )}
     </Empty>
   );
@@ -139,7 +140,7 @@ function Nothing({ kind }: { readonly kind: Kind }) {
 function TabLabel({ kind, count }: { readonly kind: Kind; readonly count: number }) {
   return (
     <>
-      <span class="list-kind">{kind}</span> <span class="list-tab-count">{count}</span>
+      <span class={kindStyles.kind}>{kind}</span> <span class={styles.count}>{count}</span>
     </>
   );
 }

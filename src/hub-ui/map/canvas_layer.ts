@@ -1,5 +1,6 @@
 import Layer from 'ol/layer/Layer.js';
 import type { FrameState } from 'ol/Map.js';
+import styles from './canvas_layer.module.css';
 
 /** What a layer is drawn with: from points of the map to pixels of the screen. */
 export interface Frame {
@@ -30,7 +31,7 @@ export class CanvasLayer extends Layer {
   constructor(draw: (frame: Frame) => void, zIndex: number) {
     super({ zIndex });
     this.#draw = draw;
-    this.#box.className = 'map-layer';
+    this.#box.className = styles.layer ?? '';
     this.#box.append(this.#canvas);
   }
 

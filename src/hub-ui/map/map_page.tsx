@@ -1,9 +1,12 @@
 import { useCallback, useMemo } from 'preact/hooks';
+import pageStyles from '../controls/page.module.css';
 import { useTitle } from '../controls/page.tsx';
+import typography from '../controls/typography.module.css';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { FirstRun } from './first_run.tsx';
 import { floorFromUrl, layersFromUrl, lookFromUrl, lookToUrl, select, selectionFromUrl } from './map_url.ts';
+import mapStyles from './map_view.module.css';
 import { MapView } from './map_view.tsx';
 import { EARTH, planeOfZone } from './plane.ts';
 import { Site } from './site.tsx';
@@ -25,10 +28,10 @@ export function MapPage() {
     setUrlParams({ zone: id, at: undefined, z: undefined, floor: undefined }, { replace: false });
   }, []);
   const hasTrackables = trackables.size > 0 || storeOf('trackables').state.value === 'waiting';
-  if (isWaiting) return <div class="page-full map" />;
+  if (isWaiting) return <div class={`${pageStyles.full} ${mapStyles.map}`} />;
   return (
-    <div class="page-full">
-      <h1 class="hidden-text">Live map</h1>
+    <div class={pageStyles.full}>
+      <h1 class={typography.hidden}>Live map</h1>
       <MapView plane={plane} look={look.at} onLook={lookToUrl} label="Live map">
         <Site
           plane={plane}

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button, IconButton } from '../controls/button.tsx';
+import typography from '../controls/typography.module.css';
 import { settings } from '../hub/settings.ts';
 import { gridStep } from './grid_layer.tsx';
+import styles from './map_tools.module.css';
 import { useMap } from './map_view.tsx';
 import { fromMap, unitsPerMeter } from './plane.ts';
 
@@ -13,7 +15,7 @@ export function ZoomButtons({ onFit }: { readonly onFit: () => void }) {
     view.animate({ zoom: (view.getZoom() ?? 0) + by, duration: 150 });
   };
   return (
-    <div class="map-buttons">
+    <div class={styles.buttons}>
       <IconButton icon="plus" label="Zoom in" onClick={() => zoom(1)} />
       <IconButton icon="minus" label="Zoom out" onClick={() => zoom(-1)} />
       <IconButton icon="frame" label="Show everything" onClick={onFit} />
@@ -34,7 +36,7 @@ export function FloorSwitch({
   if (floors.length < 2 && floor === undefined) return null;
   const sorted = [...new Set([...floors, ...(floor === undefined ? [] : [floor])])].sort((a, b) => b - a);
   return (
-    <fieldset class="map-buttons map-floors" aria-label="Floor">
+    <fieldset class={`${styles.buttons} ${styles.floors}`} aria-label="Floor">
       {sorted.map((each) => (
         <Button
           key={each}
@@ -80,12 +82,16 @@ export function ScaleBar({ children }: { readonly children?: preact.ComponentChi
     };
   }, [map, plane]);
   return (
-    <div class="map-foot">
-      <span class="scale-bar" style={{ width: `${bar.pixels}px` }} />
+    <div class={styles.foot} data-scale>
+      <span class={styles.bar} style={{ width: `${bar.pixels}px` }} />
       <span>{lengthText(bar.meters)}</span>
-      {pointer !== undefined && <span class="map-pointer">{pointer}</span>}
+      {pointer !== undefined && (
+        <span class={styles.pointer} data-pointer>
+          {pointer}
+        </span>
+      )}
       {children}
-      {plane.kind === 'earth' && attribution && <span class="faint">{attribution}</span>}
+      {plane.kind === 'earth' && attribution && <span class={typography.faint}>{attribution}</span>}
     </div>
   );
 }

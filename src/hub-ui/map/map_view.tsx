@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import 'ol/ol.css';
-import '../styles/map.css';
+import styles from './map_view.module.css';
 import { EARTH, fromMap, type Plane, type Position, projectionOf, toMap } from './plane.ts';
 
 /** Where one looks: a position of the plane, and how near. */
@@ -71,9 +71,9 @@ export function MapView({
     };
   }, [plane.id]);
   return (
-    <div class="map">
+    <div class={styles.map} data-map>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move the map */}
-      <section class="map-surface" ref={target} tabIndex={0} aria-label={label} />
+      <section class={styles.surface} ref={target} tabIndex={0} aria-label={label} />
       {context?.plane.id === plane.id && <Context.Provider value={context}>{children}</Context.Provider>}
     </div>
   );

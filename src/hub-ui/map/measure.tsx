@@ -11,6 +11,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { IconButton } from '../controls/button.tsx';
 import { lengthText } from './map_tools.tsx';
 import { useMap } from './map_view.tsx';
+import styles from './measure.module.css';
 import { palette } from './palette.ts';
 import type { Plane } from './plane.ts';
 import { Z } from './vector_layer.ts';
@@ -50,7 +51,7 @@ export function Measure({ onClose }: { readonly onClose: () => void }) {
     };
   }, [map, plane, selected, halo, onClose]);
   return (
-    <div class="map-measure" role="status">
+    <div class={styles.measure} role="status">
       <span>
         {meters === undefined ? 'Click points to measure between them' : <strong>{lengthText(meters)}</strong>}
       </span>

@@ -1,17 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import type { Zone } from '../../model/zone.ts';
 import { Badge } from '../controls/badge.tsx';
-import { Button, IconButton } from '../controls/button.tsx';
+import { Button, ButtonLink, IconButton } from '../controls/button.tsx';
 import { Facts } from '../controls/facts.tsx';
+import flow from '../controls/flow.module.css';
 import { Icon } from '../controls/icons.tsx';
-import { Link } from '../controls/link.tsx';
 import { ago, useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
 import { type Selection, select } from './map_url.ts';
 import { useContents, useFencesOf, usePlace } from './selection_facts.ts';
+import styles from './selection_panel.module.css';
 
 interface PanelProps {
   readonly selection: Selection;
@@ -28,18 +30,18 @@ export function SelectionPanel(props: PanelProps) {
   const mayChange = can('UPDATE', entityPath(kind, id));
   const isMoving = kind === 'trackables' || kind === 'providers';
   return (
-    <aside class="map-panel" aria-label={`Selected ${SINGULAR[kind]}`}>
-      <header class="map-panel-head">
+    <aside class={styles.panel} data-panel aria-label={`Selected ${SINGULAR[kind]}`}>
+      <header class={styles.head}>
         <Icon name={SINGULAR[kind] as 'zone' | 'fence' | 'anchor' | 'trackable' | 'provider'} />
         <div>
-          <h2 class="cut">{entity === undefined ? id : labelOf(entity)}</h2>
-          <span class="faint">{kindText(kind, entity)}</span>
+          <h2 class={`${typography.cut} ${styles.name}`}>{entity === undefined ? id : labelOf(entity)}</h2>
+          <span class={typography.faint}>{kindText(kind, entity)}</span>
         </div>
         <IconButton icon="close" label="Close" onClick={() => select(undefined)} />
       </header>
-      <div class="map-panel-body">
+      <div class={styles.body}>
         {isMoving ? <MovingFacts {...props} /> : <AreaFacts {...props} />}
-        <div class="row">
+        <div class={flow.row}>
           {isMoving && (
             <Button icon="target" aria-pressed={props.isFollowed} onClick={() => props.onFollow(!props.isFollowed)}>
               Follow
@@ -53,10 +55,9 @@ export function SelectionPanel(props: PanelProps) {
               Local view
             </Button>
           )}
-          <Link class="button" href={`/${kind}/${encodeURIComponent(id)}`}>
-            <Icon name={mayChange ? 'edit' : 'info'} />
+          <ButtonLink href={`/${kind}/${encodeURIComponent(id)}`} icon={mayChange ? 'edit' : 'info'}>
             {mayChange ? 'Edit' : 'Details'}
-          </Link>
+          </ButtonLink>
         </div>
       </div>
     </aside>
@@ -72,8 +73,8 @@ function MovingFacts({ selection }: PanelProps) {
   const location = usePlace(selection);
   const fences = useFencesOf(selection);
   const nowMs = useNow(1_000);
-  if (location === null) return <p class="soft">The hub has not heard of a position yet.</p>;
-  if (location === undefined) return <p class="soft">…</p>;
+  if (location === null) return <p class={typography.soft}>The hub has not heard of a position yet.</p>;
+  if (location === undefined) return <p class={typography.soft}>…</p>;
   const { position, accuracy, speed, course, floor, source, provider_id: provider, properties } = location;
   const at = Date.parse(location.timestamp_generated ?? '');
   const [x = 0, y = 0, z] = position.coordinates;
@@ -82,7 +83,7 @@ function MovingFacts({ selection }: PanelProps) {
       <Facts
         rows={[
           ['Heard', <span key="heard">{ago(nowMs - at)}</span>],
-          ['Position', <span key="position" class="mono">{`${y.toFixed(7)}, ${x.toFixed(7)}`}</span>],
+          ['Position', <span key="position" class={typography.mono}>{`${y.toFixed(7)}, ${x.toFixed(7)}`}</span>],
           ['Height', z === undefined ? undefined : `${z} m`],
           ['Floor', floor ?? undefined],
           ['Accuracy', accuracy == null ? undefined : `${Number(accuracy.toFixed(2))} m`],
@@ -99,11 +100,11 @@ function MovingFacts({ selection }: PanelProps) {
 }
 
 function FenceBadges({ fences }: { readonly fences: readonly { readonly id: string; readonly label: string }[] }) {
-  if (fences.length === 0) return <span class="faint">none</span>;
+  if (fences.length === 0) return <span class={typography.faint}>none</span>;
   return (
-    <span class="row">
+    <span class={flow.row}>
       {fences.map(({ id, label }) => (
-        <button key={id} type="button" class="chip" onClick={() => select({ kind: 'fences', id })}>
+        <button key={id} type="button" class={styles.chip} onClick={() => select({ kind: 'fences', id })}>
           <Badge tone="info">{label}</Badge>
         </button>
       ))}
@@ -127,7 +128,7 @@ function ZoneFacts({ id }: { readonly id: string }) {
         rows={[
           [
             'Id',
-            <span key="id" class="mono">
+            <span key="id" class={typography.mono}>
               {id}
             </span>,
           ],
@@ -153,7 +154,7 @@ function AnchorFacts({ id }: { readonly id: string }) {
         rows={[
           [
             'Id',
-            <span key="id" class="mono">
+            <span key="id" class={typography.mono}>
               {id}
             </span>,
           ],
@@ -177,7 +178,7 @@ function FenceFacts({ id }: { readonly id: string }) {
         rows={[
           [
             'Id',
-            <span key="id" class="mono">
+            <span key="id" class={typography.mono}>
               {id}
             </span>,
           ],
@@ -192,15 +193,15 @@ function FenceFacts({ id }: { readonly id: string }) {
 }
 
 function Contents({ inside }: { readonly inside: readonly (Selection & { readonly label: string })[] }) {
-  if (inside.length === 0) return <span class="faint">nothing</span>;
+  if (inside.length === 0) return <span class={typography.faint}>nothing</span>;
   return (
-    <span class="row">
+    <span class={flow.row}>
       {inside.slice(0, 12).map(({ kind, id, label }) => (
-        <button key={`${kind} ${id}`} type="button" class="chip" onClick={() => select({ kind, id })}>
+        <button key={`${kind} ${id}`} type="button" class={styles.chip} onClick={() => select({ kind, id })}>
           <Badge tone={kind === 'trackables' ? 'accent' : 'neutral'}>{label}</Badge>
         </button>
       ))}
-      {inside.length > 12 && <span class="faint">and {inside.length - 12} more</span>}
+      {inside.length > 12 && <span class={typography.faint}>and {inside.length - 12} more</span>}
     </span>
   );
 }
@@ -210,7 +211,7 @@ function Properties({ properties }: { readonly properties: Readonly<Record<strin
   if (rows.length === 0) return null;
   return (
     <details open={rows.length <= 6}>
-      <summary class="rail-title">Properties</summary>
+      <summary class={typography.caption}>Properties</summary>
       <Facts rows={rows.map(([name, value]) => [name, shown(value)] as const)} />
     </details>
   );
@@ -228,7 +229,7 @@ function shown(value: unknown): ComponentChildren {
 }
 
 function Gone() {
-  return <p class="soft">It is not there any more.</p>;
+  return <p class={typography.soft}>It is not there any more.</p>;
 }
 
 function sourceName(source: string | null | undefined): string | undefined {

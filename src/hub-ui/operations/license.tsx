@@ -5,10 +5,12 @@ import { Card } from '../controls/card.tsx';
 import { confirm } from '../controls/dialog.tsx';
 import { Facts } from '../controls/facts.tsx';
 import { AreaField } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
 import { Notice, Spinner } from '../controls/notice.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { get, request } from '../hub/rest.ts';
+import columnStyles from './columns.module.css';
 
 interface Known {
   readonly info: LicenceInfo;
@@ -33,7 +35,7 @@ export function License() {
   if (problem !== undefined) return <Notice tone="danger">{problem}</Notice>;
   if (known === undefined) return <Spinner />;
   return (
-    <div class="op-usage">
+    <div class={columnStyles.columns}>
       <LicenseFacts {...known} onChanged={load} />
       {can('UPDATE', '/license/key') && <KeyForm onChanged={load} />}
     </div>
@@ -60,7 +62,7 @@ function LicenseFacts({ info, lease, onChanged }: Known & Changed) {
   };
   return (
     <Card title="License">
-      <div class="stack">
+      <div class={flow.stack}>
         <p>{info.info}</p>
         {info.warning !== undefined && <Notice tone="warn">{info.warning}</Notice>}
         <Facts
@@ -74,7 +76,7 @@ function LicenseFacts({ info, lease, onChanged }: Known & Changed) {
             ['Hub id', lease && <code key="id">{lease.hub_instance_id}</code>],
           ]}
         />
-        <div class="row">
+        <div class={flow.row}>
           {lease === undefined && can('READ', '/license/starttrial') && (
             <Button onClick={() => void act(() => get('/license/starttrial'), 'Trial started')}>Start a trial</Button>
           )}
@@ -106,7 +108,7 @@ function KeyForm({ onChanged }: Changed) {
   return (
     <Card title="License key">
       <form
-        class="stack"
+        class={flow.stack}
         onSubmit={(event) => {
           event.preventDefault();
           void set();
@@ -120,7 +122,7 @@ function KeyForm({ onChanged }: Changed) {
           onInput={setKey}
           error={problem}
         />
-        <div class="row row-end">
+        <div class={`${flow.row} ${flow.end}`}>
           <Button kind="main" type="submit" disabled={key.trim() === ''}>
             Set the key
           </Button>

@@ -1,11 +1,11 @@
-import '../json/json.css';
-import './operations.css';
 import { useLocation, useRoute } from 'wouter-preact';
 import { Card } from '../controls/card.tsx';
 import { Page } from '../controls/page.tsx';
 import { Tabs } from '../controls/tabs.tsx';
+import typography from '../controls/typography.module.css';
 import { settings } from '../hub/settings.ts';
 import { License } from './license.tsx';
+import styles from './operations_page.module.css';
 import { Overview } from './overview.tsx';
 import { Sessions } from './sessions.tsx';
 import { Sources } from './sources.tsx';
@@ -54,13 +54,13 @@ export function OperationsPage() {
 function ApiLinks() {
   return (
     <Card title={`API of version ${settings.value.hub_version}`}>
-      <ul class="op-links">
+      <ul class={styles.links}>
         {LINKS.map(([href, name, about]) => (
           <li key={href}>
             <a href={href} target="_blank" rel="noreferrer">
               {name}
             </a>
-            <span class="faint">{about}</span>
+            <span class={typography.faint}>{about}</span>
           </li>
         ))}
       </ul>

@@ -3,13 +3,19 @@ import { useLayoutEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { Button, IconButton } from '../controls/button.tsx';
 import { confirm } from '../controls/dialog.tsx';
+import flow from '../controls/flow.module.css';
 import { Link } from '../controls/link.tsx';
 import { Empty, Notice, Spinner } from '../controls/notice.tsx';
+import pageStyles from '../controls/page.module.css';
 import { Page, useTitle } from '../controls/page.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
+import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, entityPath, errorAt, OtherPlaneError } from '../hub/rest.ts';
+import styles from './editor_frame.module.css';
+import layoutStyles from './setup_layout.module.css';
+import { SetupLayout } from './setup_layout.tsx';
 import { type Editor, editorPath, forgetDraft, moveDraft, type NoEditorState } from './use_editor.ts';
 
 interface EditorFrameProps<K extends Kind> {
@@ -31,15 +37,15 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
   const name = nameOf(value) || (kept === undefined ? `New ${SINGULAR[kind]}` : labelOf(kept));
   useTitle(name);
   useShortcuts(editor);
-  const form = (
-    <>
-      <header class="setup-head">
-        <Link href={`/${kind}`} class="setup-back">
+  return (
+    <SetupLayout label={name} map={map}>
+      <header class={layoutStyles.head}>
+        <Link href={`/${kind}`} class={styles.back}>
           {`All ${kind}`}
         </Link>
-        <div class="setup-title">
-          <h1 class="cut">{name}</h1>
-          <span class="setup-state" role="status">
+        <div class={layoutStyles.title}>
+          <h1 class={typography.cut}>{name}</h1>
+          <span class={styles.state} role="status">
             {draft.isChanged.value ? 'Not saved' : ''}
           </span>
           {mayChange && (
@@ -50,7 +56,7 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
           )}
         </div>
       </header>
-      <div class="setup-form">
+      <div class={layoutStyles.form} data-editor>
         <OtherError error={draft.error.value} fields={fields} />
         {isOvertaken && stored !== undefined && (
           <Notice tone="warn">
@@ -64,23 +70,12 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
         {!isNew && stored === undefined && (
           <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It cannot be saved any more.</Notice>
         )}
-        <fieldset class="setup-fieldset" disabled={!mayChange}>
+        <fieldset class={layoutStyles.fieldset} disabled={!mayChange}>
           {children}
         </fieldset>
       </div>
       <EditorFoot kind={kind} editor={editor} name={name} />
-    </>
-  );
-  if (map === undefined) {
-    return <div class="setup-page">{form}</div>;
-  }
-  return (
-    <div class="page-full setup">
-      <div class="setup-map">{map}</div>
-      <section class="setup-panel" aria-label={name}>
-        {form}
-      </section>
-    </div>
+    </SetupLayout>
   );
 }
 
@@ -135,14 +130,14 @@ function EditorFoot<K extends Kind>({
   const isBlocked = draft.problems.value.size > 0 || (kept !== undefined && stored === undefined);
   const isDone = kept !== undefined && !draft.isChanged.value;
   return (
-    <footer class="setup-foot">
+    <footer class={layoutStyles.foot}>
       {kept !== undefined && can('DELETE', path) && (
         <Button kind="quiet" icon="trash" onClick={() => void remove()}>
           Delete
         </Button>
       )}
-      <span class="setup-fill" />
-      {!mayChange && <span class="faint">You may look, but not change it</span>}
+      <span class={flow.space} />
+      {!mayChange && <span class={typography.faint}>You may look, but not change it</span>}
       {mayChange && (
         <Button
           kind="main"
@@ -171,8 +166,8 @@ function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined
 /** Brings the field that the hub complained of into sight. */
 function focusProblem(): void {
   requestAnimationFrame(() => {
-    const field = document.querySelector<HTMLElement>('.setup-form [aria-invalid="true"]');
-    const shown = field ?? document.querySelector<HTMLElement>('.setup-form [role="alert"]');
+    const field = document.querySelector<HTMLElement>('[data-editor] [aria-invalid="true"]');
+    const shown = field ?? document.querySelector<HTMLElement>('[data-editor] [role="alert"]');
     field?.focus({ preventScroll: true });
     shown?.scrollIntoView({ block: 'center' });
   });
@@ -206,7 +201,7 @@ function useShortcuts<K extends Kind>({ draft }: Editor<K>): void {
 export function NoEditor({ kind, state }: { readonly kind: Kind; readonly state: NoEditorState }) {
   if (state === 'waiting') {
     return (
-      <div class="page">
+      <div class={pageStyles.page}>
         <Spinner />
       </div>
     );

@@ -1,11 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { Point } from '../../model/geojson.ts';
 import { IconButton } from '../controls/button.tsx';
+import fieldStyles from '../controls/field.module.css';
 import { NumberField } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
 import { NumberInput } from '../controls/number_input.tsx';
 import type { Position } from '../map/plane.ts';
 import type { AnyDraft } from './draft.ts';
 import { memberOf, problemOf, useProblem } from './draft_fields.tsx';
+import styles from './position_fields.module.css';
 
 /** What the numbers of a position are called. */
 const NAMES = {
@@ -46,8 +49,8 @@ export function PointFields({
     } else if (position === undefined) setBegun([nextX, nextY, nextZ]);
   };
   return (
-    <div class="row setup-position">
-      <div class="fields setup-three" data-plane={plane}>
+    <div class={`${flow.row} ${styles.position}`}>
+      <div class={`${fieldStyles.fields} ${styles.three}`} data-plane={plane}>
         <NumberField
           label={xName}
           {...units}
@@ -85,7 +88,7 @@ export function PositionCells({
   const cell = (value: number, label: string, to: (next: number) => [number, number]) => (
     <td>
       <NumberInput
-        class="input cell"
+        class={`${fieldStyles.input} ${styles.cell}`}
         aria-label={label}
         aria-invalid={isWrong}
         value={value}

@@ -3,6 +3,8 @@ import type { Anchor } from '../../../model/anchor.ts';
 import type { Zone } from '../../../model/zone.ts';
 import { Choice } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
 import { Link } from '../../controls/link.tsx';
 import { labelOf } from '../../hub/kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
@@ -15,9 +17,12 @@ import type { EntityDraft } from '../draft.ts';
 import { DraftNumber, DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
 import { EditorFrame, NoEditor } from '../editor_frame.tsx';
 import { zoneNamed } from '../fences/fence_plane.ts';
+import { MapHint } from '../map_hint.tsx';
 import { PointsLayer } from '../points_layer.tsx';
+import positionStyles from '../position_fields.module.css';
 import { movedTo, PointFields } from '../position_fields.tsx';
 import { useEditor, useStored } from '../use_editor.ts';
+import styles from './anchor_editor.module.css';
 
 const FIRST: Draft<'anchors'> = {};
 
@@ -54,11 +59,11 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
       map={<AnchorMap key={side} {...{ draft, zone, side, mayChange }} />}
     >
       <Card title="General">
-        <div class="stack">
+        <div class={flow.stack}>
           {stored === undefined ? (
             <DraftText draft={draft} field="id" label="Id" isRequired help="What its locating system calls it." />
           ) : (
-            <p class="field-help">
+            <p class={fieldStyles.help}>
               Id <code>{stored.id}</code>
             </p>
           )}
@@ -79,17 +84,17 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
         </div>
       </Card>
       <Card title="Place">
-        <div class="stack">
+        <div class={flow.stack}>
           {zone !== undefined && <Choice label="Shown on the map" value={side} options={SIDES} onChange={setSide} />}
-          <fieldset class="setup-group">
-            <legend class="legend">On the earth</legend>
+          <fieldset class={styles.group}>
+            <legend class={fieldStyles.legend}>On the earth</legend>
             <PointFields draft={draft} field="georeferenced_position" plane="earth" isRemovable />
           </fieldset>
-          <fieldset class="setup-group">
-            <legend class="legend">In the meters of its zone</legend>
+          <fieldset class={styles.group}>
+            <legend class={fieldStyles.legend}>In the meters of its zone</legend>
             <PointFields draft={draft} field="local_position" plane="zone" isRemovable />
           </fieldset>
-          <p class="field-help">
+          <p class={fieldStyles.help}>
             Known in both, it helps to place{' '}
             {zone === undefined ? (
               'a zone'
@@ -101,8 +106,8 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
         </div>
       </Card>
       <Card title="More">
-        <div class="stack">
-          <div class="fields setup-three">
+        <div class={flow.stack}>
+          <div class={`${fieldStyles.fields} ${positionStyles.three}`}>
             <DraftNumber draft={draft} field="local_azimuth_angle" label="Azimuth in the zone" unit="°" />
             <DraftNumber draft={draft} field="global_azimuth_angle" label="Azimuth from north" unit="°" />
             <DraftNumber draft={draft} field="elevation_angle" label="Elevation" unit="°" />
@@ -148,11 +153,7 @@ function AnchorPoint({ draft, zone, side, mayChange }: AnchorMapProps) {
   return (
     <>
       <PointsLayer points={points} isFixed={!mayChange} onMove={(_, to) => put(to)} onPlace={put} />
-      {mayChange && (
-        <p class="map-hint" role="status">
-          {isSet ? 'Click or drag to move it' : 'Click where it is'}
-        </p>
-      )}
+      {mayChange && <MapHint>{isSet ? 'Click or drag to move it' : 'Click where it is'}</MapHint>}
     </>
   );
 }

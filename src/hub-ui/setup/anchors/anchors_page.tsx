@@ -1,5 +1,4 @@
 import { useMemo, useState } from 'preact/hooks';
-import '../setup.css';
 import type { Anchor } from '../../../model/anchor.ts';
 import { labelOf } from '../../hub/kinds.ts';
 import { useEntities } from '../../hub/stores.ts';

@@ -1,5 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
 import type { Draft } from '../../hub/rest.ts';
 import { EARTH, type Plane } from '../../map/plane.ts';
 import { ContextMap } from '../context_map.tsx';
@@ -7,6 +9,7 @@ import type { EntityDraft } from '../draft.ts';
 import { DraftNumber, DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
 import { DrawArea, type DrawnShape, SnapToSite } from '../draw_area.tsx';
 import { EditorFrame, NoEditor } from '../editor_frame.tsx';
+import { MapHint } from '../map_hint.tsx';
 import { FENCE_TIMING, TimingSection } from '../timing_section.tsx';
 import { useEditor } from '../use_editor.ts';
 import { FenceLive } from './fence_live.tsx';
@@ -45,9 +48,9 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
     <EditorFrame kind="fences" editor={editor} fields={FIELDS} map={<FenceMap {...tools} mayChange={mayChange} />}>
       {stored !== undefined && <FenceLive id={stored.id} />}
       <Card title="General">
-        <div class="stack">
+        <div class={flow.stack}>
           <DraftText draft={draft} field="name" label="Name" example="For example Dock A" />
-          <div class="fields">
+          <div class={fieldStyles.fields}>
             <DraftNumber draft={draft} field="floor" label="Floor" step="1" example="all floors" />
             <DraftText draft={draft} field="foreign_id" label="Foreign id" />
           </div>
@@ -56,8 +59,8 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
       <FenceShape {...tools} />
       <TimingSection draft={draft} of="fence" />
       <Card title="More">
-        <div class="stack">
-          <div class="fields">
+        <div class={flow.stack}>
+          <div class={fieldStyles.fields}>
             <DraftNumber draft={draft} field="extrusion" label="Height of the fence" unit="m" min={0} />
             <DraftSelect
               draft={draft}
@@ -99,11 +102,7 @@ function FenceMap(props: FenceTools & { readonly mayChange: boolean }) {
       )}
       {tool !== 'edit' && <DrawArea kind={tool} onDrawn={drawn} />}
       {mayChange && isSnapping && <SnapToSite {...(value.id !== undefined && { exceptFence: value.id })} />}
-      {mayChange && (
-        <p class="map-hint" role="status">
-          {HINTS[tool === 'edit' ? (fence?.region.type ?? 'none') : tool]}
-        </p>
-      )}
+      {mayChange && <MapHint>{HINTS[tool === 'edit' ? (fence?.region.type ?? 'none') : tool]}</MapHint>}
     </ContextMap>
   );
 }
@@ -132,10 +131,10 @@ function ElsewhereMap({ draft }: { readonly draft: EntityDraft<'fences'> }) {
   const selected = useMemo(() => ({ fences: draft.kept.value?.id }), [draft.kept.value]);
   return (
     <ContextMap plane={EARTH} label="Map of the fence" selected={selected}>
-      <p class="map-hint" role="status">
+      <MapHint>
         This region is given in {draft.value.value.crs ?? 'another plane'}: change it in the table. The map follows when
         it is saved.
-      </p>
+      </MapHint>
     </ContextMap>
   );
 }

@@ -4,9 +4,11 @@ import { Badge } from '../../controls/badge.tsx';
 import { Card } from '../../controls/card.tsx';
 import { Link } from '../../controls/link.tsx';
 import { ago, useNow } from '../../controls/time.ts';
+import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/kinds.ts';
 import { subscribe } from '../../hub/live.ts';
 import { useEntities } from '../../hub/stores.ts';
+import styles from './fence_live.module.css';
 
 const SHOWN = 5;
 
@@ -33,13 +35,13 @@ export function FenceLive({ id }: { readonly id: string }) {
   };
   return (
     <Card title="Now" actions={<Link href={`/?sel=fences:${encodeURIComponent(id)}`}>On the live map</Link>}>
-      {happenings.length === 0 && <p class="faint">Entries and exits appear here as they happen</p>}
-      <ul class="setup-events" aria-label="Entries and exits" aria-live="polite">
+      {happenings.length === 0 && <p class={typography.faint}>Entries and exits appear here as they happen</p>}
+      <ul class={styles.events} aria-label="Entries and exits" aria-live="polite">
         {happenings.map(({ event, heardMs }) => (
           <li key={event.id}>
             {event.event_type === 'region_entry' ? <Badge tone="ok">Entry</Badge> : <Badge tone="warn">Exit</Badge>}
-            <span class="cut">{nameOf(event)}</span>
-            <span class="faint">{ago(nowMs - heardMs)}</span>
+            <span class={`${typography.cut} ${styles.name}`}>{nameOf(event)}</span>
+            <span class={typography.faint}>{ago(nowMs - heardMs)}</span>
           </li>
         ))}
       </ul>

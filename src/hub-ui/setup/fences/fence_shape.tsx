@@ -2,9 +2,14 @@ import type { Fence } from '../../../model/fence.ts';
 import type { Zone } from '../../../model/zone.ts';
 import { Button, IconButton } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
+import { Disclosure } from '../../controls/disclosure.tsx';
+import fieldStyles from '../../controls/field.module.css';
 import { Check, SelectField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
 import { NumberInput } from '../../controls/number_input.tsx';
+import tableStyles from '../../controls/table.module.css';
 import { toastError } from '../../controls/toasts.tsx';
+import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/kinds.ts';
 import { entityPath, get, RequestError } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
@@ -12,6 +17,7 @@ import { zoneOutline } from '../../map/placement.ts';
 import { fromMap, type MapPoint, type Plane, unitsPerMeter } from '../../map/plane.ts';
 import type { EntityDraft } from '../draft.ts';
 import { DraftNumber, DraftText, problemOf } from '../draft_fields.tsx';
+import positionStyles from '../position_fields.module.css';
 import { PositionCells } from '../position_fields.tsx';
 import { openRing, squareAround, withCorner, withCornerAfter, withoutCorner } from './corners.ts';
 import { usePlaneOf } from './fence_plane.ts';
@@ -44,8 +50,8 @@ export function FenceShape(tools: FenceTools) {
   const toggle = (next: 'polygon' | 'circle'): void => onTool(tool === next ? 'edit' : next);
   return (
     <Card title="Shape">
-      <div class="stack">
-        <div class="row">
+      <div class={flow.stack}>
+        <div class={flow.row}>
           <Button icon="fence" aria-pressed={tool === 'polygon'} onClick={() => toggle('polygon')}>
             Draw a polygon
           </Button>
@@ -61,11 +67,11 @@ export function FenceShape(tools: FenceTools) {
         <FromZone {...tools} />
         <Check label="Catch on other fences and zones" checked={isSnapping} onChange={onSnapping} />
         {problem !== undefined && (
-          <p class="field-error" role="alert">
+          <p class={fieldStyles.error} role="alert">
             {problem}
           </p>
         )}
-        {region === undefined && <p class="faint">Nothing is drawn yet</p>}
+        {region === undefined && <p class={typography.faint}>Nothing is drawn yet</p>}
         {region?.type === 'Point' && <DraftNumber draft={draft} field="radius" label="Radius" unit="m" min={0} />}
         {region !== undefined && <Corners {...tools} region={region} />}
         <PlaneFields {...tools} />
@@ -117,10 +123,12 @@ function Corners({ draft, region, chosen, onChoose }: FenceTools & { readonly re
   };
   const field = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
   return (
-    <details class="setup-more" open={field?.startsWith('region')}>
-      <summary>{region.type === 'Point' ? 'Middle' : `${rings.flat().length} corners`} as numbers</summary>
-      <section class="table-box" aria-label="Corners">
-        <table class="table setup-points">
+    <Disclosure
+      title={`${region.type === 'Point' ? 'Middle' : `${rings.flat().length} corners`} as numbers`}
+      isOpen={field?.startsWith('region')}
+    >
+      <section class={tableStyles.box} aria-label="Corners">
+        <table class={`${tableStyles.table} ${positionStyles.points}`}>
           <thead>
             <tr>
               <th scope="col">#</th>
@@ -150,7 +158,7 @@ function Corners({ draft, region, chosen, onChoose }: FenceTools & { readonly re
                     />
                     <td>
                       <NumberInput
-                        class="input cell"
+                        class={`${fieldStyles.input} ${positionStyles.cell}`}
                         aria-label={`Height of ${name}`}
                         value={position[2]}
                         onInput={(height) =>
@@ -182,7 +190,7 @@ function Corners({ draft, region, chosen, onChoose }: FenceTools & { readonly re
           {chosen === undefined ? 'Add corner' : `Add corner after ${chosen[1] + 1}`}
         </Button>
       )}
-    </details>
+    </Disclosure>
   );
 }
 
@@ -218,7 +226,7 @@ function PlaneFields({ draft, onTool }: FenceTools) {
   };
   if (!isKnown) {
     return (
-      <div class="fields">
+      <div class={fieldStyles.fields}>
         <DraftText draft={draft} field="crs" label="Plane" />
         <DraftText draft={draft} field="zone_id" label="Zone" />
       </div>

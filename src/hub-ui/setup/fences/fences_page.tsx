@@ -1,5 +1,4 @@
 import { useMemo, useState } from 'preact/hooks';
-import '../setup.css';
 import type { Fence } from '../../../model/fence.ts';
 import { EARTH } from '../../map/plane.ts';
 import { ContextMap } from '../context_map.tsx';

@@ -1,6 +1,9 @@
 import type { LocationProvider } from '../../../model/provider.ts';
 import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
 import { Link } from '../../controls/link.tsx';
+import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
@@ -38,7 +41,7 @@ export function ProviderEditor({ id }: { readonly id: string | undefined }) {
         title="General"
         actions={stored && <Link href={`/?sel=providers:${encodeURIComponent(stored.id)}`}>On the live map</Link>}
       >
-        <div class="stack">
+        <div class={flow.stack}>
           {stored === undefined ? (
             <DraftText
               draft={draft}
@@ -48,18 +51,18 @@ export function ProviderEditor({ id }: { readonly id: string | undefined }) {
               help="What it reports as its id, for example a MAC address."
             />
           ) : (
-            <p class="field-help">
+            <p class={fieldStyles.help}>
               Id <code>{stored.id}</code>
             </p>
           )}
-          <div class="fields">
+          <div class={fieldStyles.fields}>
             <DraftText draft={draft} field="name" label="Name" />
             <DraftSelect draft={draft} field="type" label="Type" options={PROVIDER_TYPES} />
           </div>
           {stored !== undefined && (
             <p>
               {carriers.length === 0 ? (
-                <span class="faint">It belongs to no trackable</span>
+                <span class={typography.faint}>It belongs to no trackable</span>
               ) : (
                 <>
                   Belongs to{' '}

@@ -2,9 +2,13 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LocatingRule } from '../../../model/rule.ts';
 import { Badge } from '../../controls/badge.tsx';
 import { Button, IconButton } from '../../controls/button.tsx';
+import { Disclosure } from '../../controls/disclosure.tsx';
 import { NumberField, TextField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
+import typography from '../../controls/typography.module.css';
 import { can } from '../../hub/access.ts';
 import { errorAt, RequestError, request } from '../../hub/rest.ts';
+import styles from './rule_list.module.css';
 
 const EXAMPLES = [
   "type = 'uwb' AND accuracy < 1",
@@ -34,9 +38,9 @@ export function RuleList({
 }) {
   const highest = Math.max(-1, ...rules.map(({ priority }) => priority));
   return (
-    <div class="stack">
+    <div class={flow.stack}>
       {rules.length > 0 && (
-        <ol class="setup-rules">
+        <ol class={styles.rules}>
           {rules.map((rule, i) => (
             <RuleRow
               key={`${rules.length} ${i}`}
@@ -50,7 +54,7 @@ export function RuleList({
           ))}
         </ol>
       )}
-      <div class="row">
+      <div class={flow.row}>
         <Button icon="plus" onClick={() => onChange([...rules, { expression: '', priority: highest + 1 }])}>
           Add rule
         </Button>
@@ -77,10 +81,9 @@ function RuleRow({
 }) {
   const checked = useValidity(rule.expression);
   return (
-    <li class="setup-rule">
+    <li class={styles.rule}>
       <TextField
         label={`Rule ${number}`}
-        class="input mono"
         spellcheck={false}
         placeholder={EXAMPLES[0] ?? ''}
         value={rule.expression}
@@ -138,9 +141,8 @@ function useValidity(expression: string): Validity {
 
 function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
   return (
-    <details class="setup-more" open={isOpen}>
-      <summary>What can stand in a rule</summary>
-      <div class="stack soft">
+    <Disclosure title="What can stand in a rule" isOpen={isOpen}>
+      <div class={`${flow.stack} ${typography.soft}`}>
         <p>
           Properties of a location: <code>type</code>, <code>source</code>, <code>provider_id</code>,{' '}
           <code>accuracy</code> and <code>speed</code>, <code>floor</code>, and <code>timestamp_diff</code>, its age in
@@ -151,7 +153,7 @@ function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
           <code>AND OR NOT</code>. Of all locations of a trackable, the one that matches the rule with the highest
           priority counts.
         </p>
-        <ul class="setup-examples">
+        <ul class={styles.examples}>
           {EXAMPLES.map((example) => (
             <li key={example}>
               <code>{example}</code>
@@ -159,6 +161,6 @@ function RuleHelp({ isOpen }: { readonly isOpen: boolean }) {
           ))}
         </ul>
       </div>
-    </details>
+    </Disclosure>
   );
 }

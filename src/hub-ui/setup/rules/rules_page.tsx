@@ -1,15 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
-import '../setup.css';
 import type { LocatingRule } from '../../../model/rule.ts';
 import { Button, IconButton } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
 import { Notice, Spinner } from '../../controls/notice.tsx';
 import { Page } from '../../controls/page.tsx';
 import { toast } from '../../controls/toasts.tsx';
+import typography from '../../controls/typography.module.css';
 import { can } from '../../hub/access.ts';
 import { connection } from '../../hub/live.ts';
 import { get, request } from '../../hub/rest.ts';
 import { equal } from '../../json/equal.ts';
+import layoutStyles from '../setup_layout.module.css';
 import { RuleList } from './rule_list.tsx';
 
 const PATH = '/trackables/rules/locating';
@@ -86,11 +87,11 @@ export function RulesPage() {
                 </Button>
               </>
             ) : (
-              <span class="faint">You may look, but not change them</span>
+              <span class={typography.faint}>You may look, but not change them</span>
             )
           }
         >
-          <fieldset class="setup-fieldset" disabled={!mayChange}>
+          <fieldset class={layoutStyles.fieldset} disabled={!mayChange}>
             <RuleList rules={rules} root="rules" error={error} showsHelp onChange={change} />
           </fieldset>
         </Card>

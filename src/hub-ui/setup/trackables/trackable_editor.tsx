@@ -1,5 +1,7 @@
 import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
 import { SelectField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
 import { Link } from '../../controls/link.tsx';
 import { labelOf } from '../../hub/kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
@@ -37,9 +39,9 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
           stored && <Link href={`/?sel=trackables:${encodeURIComponent(stored.id)}&follow=1`}>On the live map</Link>
         }
       >
-        <div class="stack">
+        <div class={flow.stack}>
           <DraftText draft={draft} field="name" label="Name" example="For example Forklift 7" />
-          <div class="fields">
+          <div class={fieldStyles.fields}>
             <DraftSelect
               draft={draft}
               field="type"
@@ -82,8 +84,8 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
       </Card>
       <TrackableShape draft={draft} />
       <Card title="Which location counts">
-        <div class="stack">
-          <p class="field-help">
+        <div class={flow.stack}>
+          <p class={fieldStyles.help}>
             {rules?.length
               ? 'These rules count instead of those of the hub.'
               : 'Without rules of its own, those of the hub count.'}

@@ -2,10 +2,13 @@ import { useState } from 'preact/hooks';
 import type { Trackable } from '../../../model/trackable.ts';
 import { Choice } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
 import { AreaField, NumberField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
 import { type Notation, useTyped } from '../../controls/use_typed.ts';
 import type { EntityDraft } from '../draft.ts';
 import { DraftNumber, problemOf, useProblem } from '../draft_fields.tsx';
+import styles from './trackable_shape.module.css';
 
 type Form = 'none' | 'round' | 'rectangle' | 'polygon';
 
@@ -40,12 +43,12 @@ export function TrackableShape({ draft }: { readonly draft: EntityDraft<'trackab
   };
   return (
     <Card title="Shape">
-      <div class="setup-shape">
-        <div class="stack">
+      <div class={styles.columns}>
+        <div class={flow.stack}>
           <Choice label="Shape" value={form} options={FORMS} onChange={change} />
           {form === 'round' && <DraftNumber draft={draft} field="radius" label="Radius" unit="m" min={0} />}
           {form === 'rectangle' && size !== undefined && (
-            <div class="fields">
+            <div class={fieldStyles.fields}>
               <NumberField
                 label="Length"
                 unit="m"
@@ -109,13 +112,15 @@ function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) 
 function ShapePicture({ corners, radius }: { readonly corners: readonly number[][]; readonly radius: number }) {
   const reach = Math.max(0.5, radius, ...corners.flat().map(Math.abs)) * 1.35;
   return (
-    <svg class="setup-shape-picture" viewBox={`${-reach} ${-reach} ${2 * reach} ${2 * reach}`} role="img">
+    <svg class={styles.picture} viewBox={`${-reach} ${-reach} ${2 * reach} ${2 * reach}`} role="img">
       <title>The shape from above, traveling upwards</title>
-      <path class="cross" d={`M${-reach} 0H${reach}M0 ${-reach}V${reach}`} />
-      {radius > 0 && <circle class="shape" r={radius} />}
-      {corners.length > 2 && <polygon class="shape" points={corners.map(([x = 0, y = 0]) => `${x},${-y}`).join(' ')} />}
+      <path class={styles.cross} d={`M${-reach} 0H${reach}M0 ${-reach}V${reach}`} />
+      {radius > 0 && <circle class={styles.shape} r={radius} />}
+      {corners.length > 2 && (
+        <polygon class={styles.shape} points={corners.map(([x = 0, y = 0]) => `${x},${-y}`).join(' ')} />
+      )}
       <path
-        class="course"
+        class={styles.course}
         d={`M0 ${0.16 * reach}V${-0.4 * reach}m${-0.1 * reach} ${0.12 * reach}l${0.1 * reach} ${-0.12 * reach}l${0.1 * reach} ${0.12 * reach}`}
       />
     </svg>

@@ -1,4 +1,3 @@
-import '../setup.css';
 import type { Trackable } from '../../../model/trackable.ts';
 import { SiteIndex } from '../site_index.tsx';
 import { useAsked } from '../use_editor.ts';

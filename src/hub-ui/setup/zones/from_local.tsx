@@ -1,9 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
 import { Button, Choice } from '../../controls/button.tsx';
+import { Disclosure } from '../../controls/disclosure.tsx';
+import fieldStyles from '../../controls/field.module.css';
 import { AreaField, NumberField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import { errorAt, request } from '../../hub/rest.ts';
+import positionStyles from '../position_fields.module.css';
 
 interface Reference {
   readonly longitude: number | undefined;
@@ -52,9 +56,8 @@ export function FromLocal({ onPlaced }: { readonly onPlaced: (rows: number[][]) 
   const fields = ['local_coordinates', 'global_reference', 'rotation'];
   const problemHere = errorAt(error, 'local_coordinates');
   return (
-    <details class="setup-more">
-      <summary>By extent or corners in meters</summary>
-      <div class="stack">
+    <Disclosure title="By extent or corners in meters">
+      <div class={flow.stack}>
         <Choice
           label="Measured"
           value={way}
@@ -65,7 +68,7 @@ export function FromLocal({ onPlaced }: { readonly onPlaced: (rows: number[][]) 
           onChange={setWay}
         />
         {way === 'extent' ? (
-          <div class="fields">
+          <div class={fieldStyles.fields}>
             <NumberField
               label="Width, along x"
               unit="m"
@@ -92,7 +95,7 @@ export function FromLocal({ onPlaced }: { readonly onPlaced: (rows: number[][]) 
             onInput={setText}
           />
         )}
-        <div class="fields setup-three" data-plane="earth">
+        <div class={`${fieldStyles.fields} ${positionStyles.three}`} data-plane="earth">
           <NumberField
             label="Longitude"
             value={reference.longitude}
@@ -108,13 +111,15 @@ export function FromLocal({ onPlaced }: { readonly onPlaced: (rows: number[][]) 
             onInput={(rotation) => set({ rotation })}
           />
         </div>
-        <p class="field-help">The place of the first corner, and how far the y axis is turned clockwise from north.</p>
+        <p class={fieldStyles.help}>
+          The place of the first corner, and how far the y axis is turned clockwise from north.
+        </p>
         {error !== undefined && fields.every((field) => errorAt(error, field) === undefined) && (
           <Notice tone="danger">{error instanceof Error ? error.message : String(error)}</Notice>
         )}
         <Button onClick={() => void place()}>Place the corners</Button>
       </div>
-    </details>
+    </Disclosure>
   );
 }
 

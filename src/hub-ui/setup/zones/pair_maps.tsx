@@ -1,15 +1,18 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
 import { BaseLayer } from '../../map/grid_layer.tsx';
+import toolStyles from '../../map/map_tools.module.css';
 import { ScaleBar, ZoomButtons } from '../../map/map_tools.tsx';
 import { MapView, useMap } from '../../map/map_view.tsx';
 import { PlanLayer } from '../../map/plan_layer.tsx';
 import { EARTH, fromMap, type MapPoint, type Plane, type Position, planeOfZone, toMap } from '../../map/plane.ts';
 import { ZoneLayer } from '../../map/site_layers.tsx';
 import { ContextMap } from '../context_map.tsx';
+import { MapHint } from '../map_hint.tsx';
 import { type PlacedPoint, PointsLayer } from '../points_layer.tsx';
 import { movedTo } from '../position_fields.tsx';
 import { ImageLayer, type PlanImage, useFitExtent } from './image_layer.tsx';
+import styles from './pair_maps.module.css';
 import type { Pair } from './pairs.ts';
 
 interface PairMapsProps {
@@ -50,22 +53,20 @@ export function PairMaps(props: PairMapsProps) {
   const other = image === undefined ? "the zone's own meters" : 'the plan';
   const side = { pairs, waiting, selected, onSelect, place, move };
   return (
-    <div class="setup-pair">
-      <div class="setup-pane">
+    <div class={styles.pair}>
+      <div class={styles.pane}>
         <ContextMap plane={EARTH} label="Map: points on the earth" zone={zone} floor={zone.floor ?? 0}>
           <Side {...side} on="earth" rowsAreDown={false} />
         </ContextMap>
-        <p class="map-hint" role="status">
-          {waiting?.on === 'own' ? 'Now click the same point here' : 'Click a point here …'}
-        </p>
+        <MapHint>{waiting?.on === 'own' ? 'Now click the same point here' : 'Click a point here …'}</MapHint>
       </div>
-      <div class="setup-pane">
+      <div class={styles.pane}>
         <OwnMap zone={zone} image={image} pairs={pairs}>
           <Side {...side} on="own" rowsAreDown={image !== undefined} />
         </OwnMap>
-        <p class="map-hint" role="status">
+        <MapHint>
           {waiting?.on === 'earth' ? 'Now click the same point here' : `… and the same one on ${other}`}
-        </p>
+        </MapHint>
       </div>
     </div>
   );
@@ -137,7 +138,7 @@ function OwnMap({
 function Fit({ extent }: { readonly extent: readonly number[] }) {
   const fit = useFitExtent(extent);
   return (
-    <div class="map-side">
+    <div class={toolStyles.side}>
       <ZoomButtons onFit={fit} />
     </div>
   );

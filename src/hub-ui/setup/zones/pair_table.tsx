@@ -1,6 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { Badge } from '../../controls/badge.tsx';
 import { Button, IconButton } from '../../controls/button.tsx';
+import flow from '../../controls/flow.module.css';
+import tableStyles from '../../controls/table.module.css';
+import typography from '../../controls/typography.module.css';
+import positionStyles from '../position_fields.module.css';
 import { PositionCells } from '../position_fields.tsx';
 import { meanResidual, type Pair, residualsOf, residualText } from './pairs.ts';
 
@@ -30,10 +34,10 @@ export function PairTable({
   };
   const last = pairs.at(-1);
   return (
-    <div class="stack">
+    <div class={flow.stack}>
       {pairs.length > 0 && (
-        <section class="table-box" aria-label="Points">
-          <table class="table setup-points">
+        <section class={tableStyles.box} aria-label="Points">
+          <table class={`${tableStyles.table} ${positionStyles.points}`}>
             <thead>
               <tr>
                 <th scope="col">#</th>
@@ -41,7 +45,7 @@ export function PairTable({
                 <th scope="col">Latitude</th>
                 <th scope="col">{columns[0]}</th>
                 <th scope="col">{columns[1]}</th>
-                <th scope="col" class="number">
+                <th scope="col" class={tableStyles.number}>
                   Off by
                 </th>
                 <th />
@@ -67,7 +71,7 @@ export function PairTable({
                       isWrong={problem !== undefined}
                       onChange={(own) => setAt(i, { ...pair, own }, `own ${i}`)}
                     />
-                    <td class="number" data-residual>
+                    <td class={tableStyles.number} data-residual>
                       {residuals?.[i] === undefined ? '–' : residualText(residuals[i])}
                     </td>
                     <td>
@@ -80,7 +84,7 @@ export function PairTable({
           </table>
         </section>
       )}
-      <div class="row">
+      <div class={flow.row}>
         <Button
           icon="plus"
           onClick={() => onChange([...pairs, { earth: last?.earth ?? [0, 0], own: last?.own ?? [0, 0] }])}
@@ -100,7 +104,7 @@ function FitBadge({
   readonly count: number;
   readonly residuals: readonly number[] | undefined;
 }): ComponentChildren {
-  if (count < 2) return <span class="faint">Two points place it, three show how well</span>;
+  if (count < 2) return <span class={typography.faint}>Two points place it, three show how well</span>;
   if (residuals === undefined) return <Badge tone="danger">These points do not place it</Badge>;
   if (count === 2) return <Badge tone="warn">Two points: nothing shows an error yet</Badge>;
   const mean = meanResidual(residuals);

@@ -2,7 +2,10 @@ import { useRef, useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
 import { Button } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
+import typography from '../../controls/typography.module.css';
 import type { Draft } from '../../hub/rest.ts';
 import { floorPlanOf, placeOnEarth, placePlan } from '../../map/placement.ts';
 import { EARTH, fromMap, type MapPoint } from '../../map/plane.ts';
@@ -55,12 +58,12 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
   };
   return (
     <Card title="Floor plan">
-      <div class="stack">
+      <div class={flow.stack}>
         <input
           ref={input}
           type="file"
           accept="image/*"
-          class="hidden-text"
+          class={typography.hidden}
           aria-label="Image of the floor plan"
           tabIndex={-1}
           onChange={({ currentTarget }) => {
@@ -69,9 +72,9 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
           }}
         />
         {plan === undefined && (
-          <p class="field-help">An image of the floor, which every map then shows where it belongs.</p>
+          <p class={fieldStyles.help}>An image of the floor, which every map then shows where it belongs.</p>
         )}
-        <div class="row">
+        <div class={flow.row}>
           <Button icon="upload" onClick={() => input.current?.click()}>
             {plan === undefined ? 'Choose an image' : 'Another image'}
           </Button>

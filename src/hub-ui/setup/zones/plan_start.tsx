@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
 import { Button } from '../../controls/button.tsx';
+import fieldStyles from '../../controls/field.module.css';
 import { NumberField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import { errorAt, request } from '../../hub/rest.ts';
 import { placeLookedAt } from '../context_map.tsx';
@@ -72,12 +74,12 @@ export function PlanStart({
   const needsPlace = isAsked && (longitude === undefined || latitude === undefined);
   const placeProblem = needsPlace ? 'is needed, or a map that shows the place' : errorAt(error, 'global_reference');
   return (
-    <div class="stack">
-      <p class="field-help">
+    <div class={flow.stack}>
+      <p class={fieldStyles.help}>
         Say where its middle is, how wide it is, and how far its top is turned clockwise from north. Or click points on
         the map, each with the same point on the plan.
       </p>
-      <div class="fields">
+      <div class={fieldStyles.fields}>
         <NumberField
           label="Longitude of its middle"
           placeholder={degrees(middleX)}
@@ -110,7 +112,7 @@ export function PlanStart({
       {error !== undefined && placeProblem === undefined && errorAt(error, 'rotation') === undefined && (
         <Notice tone="danger">{error instanceof Error ? error.message : String(error)}</Notice>
       )}
-      <div class="row">
+      <div class={flow.row}>
         <Button kind="main" onClick={() => void place()}>
           Put it there
         </Button>

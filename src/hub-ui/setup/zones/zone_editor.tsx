@@ -1,6 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
 import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
 import type { Draft } from '../../hub/rest.ts';
 import { floorPlanOf } from '../../map/placement.ts';
 import { EARTH } from '../../map/plane.ts';
@@ -9,6 +11,7 @@ import type { EntityDraft } from '../draft.ts';
 import { DraftDuration, DraftNumber, DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
 import { DrawArea, SnapToSite } from '../draw_area.tsx';
 import { EditorFrame, NoEditor } from '../editor_frame.tsx';
+import { MapHint } from '../map_hint.tsx';
 import { PointsLayer } from '../points_layer.tsx';
 import { useEditor, useStored } from '../use_editor.ts';
 import { PairMaps } from './pair_maps.tsx';
@@ -49,9 +52,9 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
   return (
     <EditorFrame kind="zones" editor={editor} fields={FIELDS} map={<ZoneMap {...tools} mayChange={mayChange} />}>
       <Card title="General">
-        <div class="stack">
+        <div class={flow.stack}>
           <DraftText draft={draft} field="name" label="Name" example="For example Hall 3" />
-          <div class="fields">
+          <div class={fieldStyles.fields}>
             <DraftSelect draft={draft} field="type" label="Type" options={ZONE_TYPES} />
             <DraftNumber draft={draft} field="floor" label="Floor" step="1" />
           </div>
@@ -66,8 +69,8 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
       <PlaceSection {...tools} />
       {placingOf(draft.value.value) === 'gcp' && <PlanSection {...tools} />}
       <Card title="More">
-        <div class="stack">
-          <div class="fields">
+        <div class={flow.stack}>
+          <div class={fieldStyles.fields}>
             <DraftText draft={draft} field="building" label="Building" />
             <DraftText draft={draft} field="site" label="Site" />
             <DraftDuration draft={draft} field="exit_delay" label="Exit delay" />
@@ -123,10 +126,10 @@ function ZoneMap({ draft, tool, onTool, selected, onSelect, mayChange }: ZoneToo
               onTool('look');
             }}
           />
-          <p class="map-hint" role="status">
+          <MapHint>
             Click the corners; double click ends. The meters of the zone begin at the first corner, and their x axis
             goes along the first edge.
-          </p>
+          </MapHint>
         </>
       )}
       {mayChange && (placing === 'proximity' || placing === 'benchmark') && <PositionPoint draft={draft} zone={zone} />}
@@ -142,9 +145,7 @@ function PositionPoint({ draft, zone }: { readonly draft: EntityDraft<'zones'>; 
   return (
     <>
       <PointsLayer points={points} onMove={(_, to) => put(to)} onPlace={put} />
-      <p class="map-hint" role="status">
-        {position == null ? 'Click where it is' : 'Click or drag to move it'}
-      </p>
+      <MapHint>{position == null ? 'Click where it is' : 'Click or drag to move it'}</MapHint>
     </>
   );
 }

@@ -1,7 +1,9 @@
 import type { Point } from '../../../model/geojson.ts';
 import { Button, Choice } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
 import { Check } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
 import { labelOf } from '../../hub/kinds.ts';
 import { type Draft, RequestError } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
@@ -40,10 +42,10 @@ export function PlaceSection(props: ZoneTools) {
   const problem = problemOf(draft, 'transformation_type');
   return (
     <Card title="Place on the earth">
-      <div class="stack">
+      <div class={flow.stack}>
         <Choice label="Placed by" value={placing} options={PLACINGS} onChange={change} />
-        <p class="field-help">{help}</p>
-        {problem !== undefined && <p class="field-error">{problem}</p>}
+        <p class={fieldStyles.help}>{help}</p>
+        {problem !== undefined && <p class={fieldStyles.error}>{problem}</p>}
         {placing === 'gcp' && <ControlPointsPlace {...props} />}
         {placing === 'proximity' && <ProximityPlace {...props} />}
         {placing === 'benchmark' && <BenchmarkPlace {...props} />}
@@ -66,7 +68,7 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
   const problem = problemOf(draft, 'ground_control_points');
   return (
     <>
-      <div class="row">
+      <div class={flow.row}>
         <Button icon="target" aria-pressed={tool === 'points'} onClick={() => toggle('points')}>
           Click pairs
         </Button>
@@ -76,7 +78,7 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
       </div>
       <FromLocal onPlaced={(rows) => change(rows)} />
       {problem !== undefined && (
-        <p class="field-error" role="alert">
+        <p class={fieldStyles.error} role="alert">
           {problem}
         </p>
       )}
@@ -133,7 +135,7 @@ function BenchmarkPlace({ draft }: ZoneTools) {
   return (
     <>
       <PointFields draft={draft} field="position" plane="earth" />
-      <div class="fields">
+      <div class={fieldStyles.fields}>
         <DraftText
           draft={draft}
           field="surface_projection"

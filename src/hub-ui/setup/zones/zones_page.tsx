@@ -1,5 +1,4 @@
 import { useMemo, useState } from 'preact/hooks';
-import '../setup.css';
 import type { Zone } from '../../../model/zone.ts';
 import { EARTH } from '../../map/plane.ts';
 import { ContextMap } from '../context_map.tsx';

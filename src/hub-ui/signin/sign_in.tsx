@@ -1,33 +1,18 @@
 import { Button } from '../controls/button.tsx';
-import { Icon, Mark } from '../controls/icons.tsx';
+import { Mark } from '../controls/icons.tsx';
 import { Notice } from '../controls/notice.tsx';
+import typography from '../controls/typography.module.css';
 import { type Session, session } from '../hub/access.ts';
-import './signin.css';
-
-/** Who is signed in, and the way out. */
-export function Account({ session: { name, signOut } }: { readonly session: Session }) {
-  return (
-    <div class="account">
-      <div class="account-name" title={name}>
-        <Icon name="user" />
-        <span class="cut">{name}</span>
-      </div>
-      <button type="button" class="rail-link rail-button" title="Sign out" onClick={signOut}>
-        <Icon name="lock" />
-        <span>Sign out</span>
-      </button>
-    </div>
-  );
-}
+import styles from './sign_in.module.css';
 
 /** What stands instead of the page, until somebody has signed in. */
 export function SignIn({ session: { problem, signIn } }: { readonly session: Session }) {
   return (
-    <main class="signin">
-      <div class="signin-box">
+    <main class={styles.page}>
+      <div class={styles.box}>
         <Mark />
         <h1>Location hub</h1>
-        <p class="soft">This hub shows itself to those whom it knows.</p>
+        <p class={typography.soft}>This hub shows itself to those whom it knows.</p>
         {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
         <Button kind="main" onClick={signIn}>
           Sign in
@@ -41,7 +26,7 @@ export function SignIn({ session: { problem, signIn } }: { readonly session: Ses
 export function SessionEnded() {
   if (session.value?.state !== 'ended') return null;
   return (
-    <div class="signin-ended" role="alert">
+    <div class={styles.ended} role="alert">
       <span>Your sign-in has ended.</span>
       <Button kind="main" onClick={session.value.signIn}>
         Sign in again
