@@ -16,12 +16,12 @@ import { ContextMap } from '../context_map.tsx';
 import type { EntityDraft } from '../draft.ts';
 import { DraftNumber, DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
 import { EditorFrame, NoEditor } from '../editor_frame.tsx';
-import { zoneNamed } from '../fences/fence_plane.ts';
 import { MapHint } from '../map_hint.tsx';
 import { PointsLayer } from '../points_layer.tsx';
 import positionStyles from '../position_fields.module.css';
 import { movedTo, PointFields } from '../position_fields.tsx';
 import { useEditor, useStored } from '../use_editor.ts';
+import { zoneNamed } from '../zone_named.ts';
 import styles from './anchor_editor.module.css';
 
 const FIRST: Draft<'anchors'> = {};

@@ -4,10 +4,10 @@ import { labelOf } from '../../hub/kinds.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { EARTH } from '../../map/plane.ts';
 import { ContextMap } from '../context_map.tsx';
-import { zoneNamed } from '../fences/fence_plane.ts';
 import { OpenOnClick } from '../open_on_click.tsx';
 import { SiteIndex } from '../site_index.tsx';
 import { useAsked } from '../use_editor.ts';
+import { zoneNamed } from '../zone_named.ts';
 import { AnchorEditor } from './anchor_editor.tsx';
 
 /** Anchors: all of them on a map, or one in its editor. */

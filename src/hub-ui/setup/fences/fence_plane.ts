@@ -1,17 +1,10 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../../model/fence.ts';
-import type { Zone } from '../../../model/zone.ts';
 import { type Draft, entityPath, get } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { EARTH, type Plane, planeOfZone, viewParams } from '../../map/plane.ts';
 import { useStored } from '../use_editor.ts';
-
-/** The zone that a fence names by its id or foreign id. */
-export function zoneNamed(zones: Iterable<Zone>, name: string | null | undefined): Zone | undefined {
-  if (name == null || name === '') return undefined;
-  for (const zone of zones) if (zone.id === name || zone.foreign_id === name) return zone;
-  return undefined;
-}
+import { zoneNamed } from '../zone_named.ts';
 
 /** The plane that a region is drawn in; undefined for one that no map here can show, such as that of a UTM code. */
 export function usePlaneOf({ crs, zone_id: name }: Draft<'fences'>): Plane | undefined {
