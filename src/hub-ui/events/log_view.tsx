@@ -1,35 +1,20 @@
 import { useMemo, useState } from 'preact/hooks';
-import { Badge, type Tone } from '../controls/badge.tsx';
-import { Button, IconButton, IconLink } from '../controls/button.tsx';
+import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
-import { Icon, type IconName } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
 import { Empty, Notice } from '../controls/notice.tsx';
 import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
-import jsonStyles from '../json/json.module.css';
-import { Json, jsonText } from '../json/json.tsx';
 import { hasWords, wordsOf } from '../map/search.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { hasPlace, placeOf, type Subject, searchedIn, wordsOfHappening } from './happening_text.ts';
+import { GROUPS, type Group, LOOKS } from './event_looks.ts';
+import { searchedIn } from './happening_text.ts';
+import { LogRows } from './log_rows.tsx';
 import styles from './log_view.module.css';
 import toolbarStyles from './toolbar.module.css';
-
-const GROUPS = ['entries', 'exits', 'collisions', 'changes'] as const;
-type Group = (typeof GROUPS)[number];
-
-const LOOKS: Readonly<Record<Happening['is'], { label: string; tone: Tone; group: Group; icon: IconName }>> = {
-  entry: { label: 'Entry', tone: 'ok', group: 'entries', icon: 'right' },
-  exit: { label: 'Exit', tone: 'warn', group: 'exits', icon: 'left' },
-  collision_start: { label: 'Collision', tone: 'danger', group: 'collisions', icon: 'warning' },
-  collision_end: { label: 'Apart', tone: 'neutral', group: 'collisions', icon: 'check' },
-  create: { label: 'New', tone: 'info', group: 'changes', icon: 'plus' },
-  update: { label: 'Changed', tone: 'info', group: 'changes', icon: 'edit' },
-  delete: { label: 'Deleted', tone: 'neutral', group: 'changes', icon: 'trash' },
-};
 
 const SHOWN_STEP = 100;
 
@@ -99,7 +84,7 @@ export function LogView() {
         <Notice tone="warn">{`You may not follow ${refusals.value.join(', ').replaceAll('_', ' ')}.`}</Notice>
       )}
       <Card flush>
-        {found.length === 0 ? <Nothing hasAny={all.length > 0} /> : <Rows rows={found} />}
+        {found.length === 0 ? <Nothing hasAny={all.length > 0} /> : <LogRows rows={found} />}
         {found.length >= most && (
           <div class={toolbarStyles.more}>
             <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
@@ -170,71 +155,5 @@ function Nothing({ hasAny }: { readonly hasAny: boolean }) {
         </p>
       )}
     </Empty>
-  );
-}
-
-function Rows({ rows }: { readonly rows: readonly Happening[] }) {
-  const [openKey, setOpenKey] = useState<number>();
-  return (
-    <ol class={styles.log} aria-label="Events">
-      {rows.map((happening) => (
-        <Row
-          key={happening.key}
-          happening={happening}
-          isOpen={happening.key === openKey}
-          onToggle={() => setOpenKey(happening.key === openKey ? undefined : happening.key)}
-        />
-      ))}
-    </ol>
-  );
-}
-
-function Row({
-  happening,
-  isOpen,
-  onToggle,
-}: {
-  readonly happening: Happening;
-  readonly isOpen: boolean;
-  readonly onToggle: () => void;
-}) {
-  const { label, tone, icon } = LOOKS[happening.is];
-  const at = new Date(happening.atMs);
-  return (
-    <li>
-      <div class={styles.row}>
-        <time class={styles.time} dateTime={at.toISOString()} title={at.toLocaleString()}>
-          {at.toTimeString().slice(0, 8)}
-        </time>
-        <span class={styles.kind}>
-          <Badge tone={tone}>
-            <Icon name={icon} width={12} height={12} />
-            {label}
-          </Badge>
-        </span>
-        <span class={styles.text}>
-          {wordsOfHappening(happening).map((part) => {
-            return typeof part === 'string' ? part : <SubjectLink key={part.kind + part.id} subject={part} />;
-          })}
-        </span>
-        {hasPlace(happening) ? <IconLink href={placeOf(happening)} icon="map" label="Show on the map" /> : <span />}
-        <IconButton icon="code" label="JSON of the event" aria-expanded={isOpen} onClick={onToggle} />
-      </div>
-      {isOpen && (
-        <pre class={`${jsonStyles.box} ${styles.json}`}>
-          <Json text={jsonText(happening.event)} />
-        </pre>
-      )}
-    </li>
-  );
-}
-
-function SubjectLink({ subject: { kind, id, label } }: { readonly subject: Subject }) {
-  const href =
-    kind === 'anchors' ? `/lists/anchors?json=${encodeURIComponent(id)}` : `/${kind}/${encodeURIComponent(id)}`;
-  return (
-    <Link href={kind === 'trackables' || kind === 'providers' ? `/?sel=${kind}:${encodeURIComponent(id)}` : href}>
-      {label}
-    </Link>
   );
 }

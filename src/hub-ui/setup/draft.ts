@@ -153,3 +153,8 @@ function withoutShown<T extends object>(entity: T): T {
   const { children: _, ...rest } = entity as T & { readonly children?: unknown };
   return rest as unknown as T;
 }
+
+/** What an entity is called, if anything. */
+export function nameOf(value: object): string | null {
+  return (value as { readonly name?: string | null }).name ?? null;
+}

@@ -1,25 +1,21 @@
 import type { Fence } from '../../../model/fence.ts';
 import type { Zone } from '../../../model/zone.ts';
-import { Button, IconButton } from '../../controls/button.tsx';
+import { Button } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
-import { Disclosure } from '../../controls/disclosure.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import { Check, SelectField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
-import { NumberInput } from '../../controls/number_input.tsx';
-import tableStyles from '../../controls/table.module.css';
 import { toastError } from '../../controls/toasts.tsx';
 import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/kinds.ts';
-import { entityPath, get, RequestError } from '../../hub/rest.ts';
+import { entityPath, get } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { zoneOutline } from '../../map/placement.ts';
 import { fromMap, type MapPoint, type Plane, unitsPerMeter } from '../../map/plane.ts';
 import type { EntityDraft } from '../draft.ts';
 import { DraftNumber, DraftText, problemOf } from '../draft_fields.tsx';
-import positionStyles from '../position_fields.module.css';
-import { PositionCells } from '../position_fields.tsx';
-import { openRing, squareAround, withCorner, withCornerAfter, withoutCorner } from './corners.ts';
+import { CornerTable } from './corner_table.tsx';
+import { squareAround } from './corners.ts';
 import { usePlaneOf } from './fence_plane.ts';
 
 /** What the map and the form of a fence share. */
@@ -73,7 +69,7 @@ export function FenceShape(tools: FenceTools) {
         )}
         {region === undefined && <p class={typography.faint}>Nothing is drawn yet</p>}
         {region?.type === 'Point' && <DraftNumber draft={draft} field="radius" label="Radius" unit="m" min={0} />}
-        {region !== undefined && <Corners {...tools} region={region} />}
+        {region !== undefined && <CornerTable {...tools} region={region} />}
         <PlaneFields {...tools} />
       </div>
     </Card>
@@ -105,92 +101,6 @@ function FromZone({ draft, onTool }: FenceTools) {
       ]}
       onChange={(id) => void take(id)}
     />
-  );
-}
-
-/** The positions of the region as numbers, heights included. */
-function Corners({ draft, region, chosen, onChoose }: FenceTools & { readonly region: Fence['region'] }) {
-  const rings = region.type === 'Point' ? [[region.coordinates]] : region.coordinates.map(openRing);
-  const isLocal = draft.value.value.crs != null && draft.value.value.crs !== 'EPSG:4326';
-  const [xName, yName] = isLocal ? ['x', 'y'] : ['Longitude', 'Latitude'];
-  const set = (corner: readonly [number, number], to: readonly number[]): void => {
-    draft.change({ region: withCorner(region, corner, to) }, `corner ${corner}`);
-  };
-  const addCorner = (): void => {
-    const after = chosen ?? ([0, (rings[0]?.length ?? 1) - 1] as const);
-    draft.change({ region: withCornerAfter(region, after) });
-    onChoose([after[0], after[1] + 1]);
-  };
-  const field = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
-  return (
-    <Disclosure
-      title={`${region.type === 'Point' ? 'Middle' : `${rings.flat().length} corners`} as numbers`}
-      isOpen={field?.startsWith('region')}
-    >
-      <section class={tableStyles.box} aria-label="Corners">
-        <table class={`${tableStyles.table} ${positionStyles.points}`}>
-          <thead>
-            <tr>
-              <th scope="col">#</th>
-              <th scope="col">{xName}</th>
-              <th scope="col">{yName}</th>
-              <th scope="col">Height</th>
-              <th />
-            </tr>
-          </thead>
-          <tbody>
-            {rings.flatMap((ring, r) =>
-              ring.map((position, i) => {
-                const place = region.type === 'Point' ? 'region.coordinates' : `region.coordinates[${r}][${i}]`;
-                const name = r === 0 ? `corner ${i + 1}` : `corner ${i + 1} of hole ${r}`;
-                return (
-                  <tr
-                    key={place}
-                    aria-selected={chosen?.[0] === r && chosen[1] === i}
-                    onFocusIn={() => onChoose([r, i])}
-                  >
-                    <th scope="row">{r === 0 ? i + 1 : `${r}·${i + 1}`}</th>
-                    <PositionCells
-                      position={position}
-                      labels={[`${xName} of ${name}`, `${yName} of ${name}`]}
-                      isWrong={field === place}
-                      onChange={(to) => set([r, i], to)}
-                    />
-                    <td>
-                      <NumberInput
-                        class={`${fieldStyles.input} ${positionStyles.cell}`}
-                        aria-label={`Height of ${name}`}
-                        value={position[2]}
-                        onInput={(height) =>
-                          set([r, i], [...position.slice(0, 2), ...(height === undefined ? [] : [height])])
-                        }
-                      />
-                    </td>
-                    <td>
-                      {ring.length > 3 && (
-                        <IconButton
-                          icon="trash"
-                          label={`Remove ${name}`}
-                          onClick={() => {
-                            onChoose(undefined);
-                            draft.change({ region: withoutCorner(region, [r, i]) });
-                          }}
-                        />
-                      )}
-                    </td>
-                  </tr>
-                );
-              }),
-            )}
-          </tbody>
-        </table>
-      </section>
-      {region.type === 'Polygon' && (
-        <Button icon="plus" onClick={addCorner}>
-          {chosen === undefined ? 'Add corner' : `Add corner after ${chosen[1] + 1}`}
-        </Button>
-      )}
-    </Disclosure>
   );
 }
 

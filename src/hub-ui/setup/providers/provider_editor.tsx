@@ -8,7 +8,8 @@ import { labelOf } from '../../hub/kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
-import { EditorFrame, NoEditor } from '../editor_frame.tsx';
+import { EditorFrame } from '../editor_frame.tsx';
+import { NoEditor } from '../no_editor.tsx';
 import { OBJECT_TIMING, TimingSection } from '../timing_section.tsx';
 import { editorPath, useEditor, useStored } from '../use_editor.ts';
 
