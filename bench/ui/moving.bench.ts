@@ -31,7 +31,7 @@ async function main(): Promise<void> {
       `${new URL(hub.base).origin}/hub-ui/?at=8.6028,50.0518&z=18&layers=trackables,labels,tails,clusters`,
     );
 
-    await page.locator('.map-counts', { hasText: /^\d{3,} trackables/ }).waitFor({ timeout: 60_000 });
+    await page.locator('[data-counts]', { hasText: /^\d{3,} trackables/ }).waitFor({ timeout: 60_000 });
     await page.waitForTimeout(3_000);
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable');
@@ -145,7 +145,7 @@ async function report(
       `  frames per second   ${((times.length - 1) / (spentMs / 1_000)).toFixed(1)}, median ${at(0.5)}, 95 % ${at(0.95)}, longest ${at(1)}\n` +
       `  main thread busy    ${busy('TaskDuration')} of the time, of which scripts ${busy('ScriptDuration')}\n` +
       `  positions sent      ${((sender.sent() - sentBefore) / (spentMs / 1_000)).toFixed(0)} a second\n` +
-      `  on the map          ${await page.locator('.map-counts').innerText()}\n`,
+      `  on the map          ${await page.locator('[data-counts]').innerText()}\n`,
   );
 }
 

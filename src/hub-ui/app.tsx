@@ -1,23 +1,25 @@
 import type { ComponentChildren } from 'preact';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
+import { Link } from './controls/link.tsx';
+import { Empty } from './controls/notice.tsx';
+import { Page } from './controls/page.tsx';
 import { session } from './hub/access.ts';
-import { Link } from './parts/link.tsx';
-import { Empty, Page } from './parts/page.tsx';
+import { Account } from './shell/account.tsx';
 import { Layout } from './shell/layout.tsx';
 import { lazyPage } from './shell/lazy.tsx';
 import { mayOpen, placeAt } from './shell/places.ts';
-import { Account, SessionEnded, SignIn } from './signin/account.tsx';
+import { SessionEnded, SignIn } from './signin/sign_in.tsx';
 
-const MapPage = lazyPage(async () => (await import('./pages/map_page.tsx')).MapPage);
-const ZonesPage = lazyPage(async () => (await import('./pages/zones_page.tsx')).ZonesPage);
-const AnchorsPage = lazyPage(async () => (await import('./pages/anchors_page.tsx')).AnchorsPage);
-const FencesPage = lazyPage(async () => (await import('./pages/fences_page.tsx')).FencesPage);
-const TrackablesPage = lazyPage(async () => (await import('./pages/trackables_page.tsx')).TrackablesPage);
-const ProvidersPage = lazyPage(async () => (await import('./pages/providers_page.tsx')).ProvidersPage);
-const RulesPage = lazyPage(async () => (await import('./pages/rules_page.tsx')).RulesPage);
-const ListsPage = lazyPage(async () => (await import('./pages/lists_page.tsx')).ListsPage);
-const EventsPage = lazyPage(async () => (await import('./pages/events_page.tsx')).EventsPage);
-const OperationsPage = lazyPage(async () => (await import('./pages/operations_page.tsx')).OperationsPage);
+const MapPage = lazyPage(async () => (await import('./map/map_page.tsx')).MapPage);
+const ZonesPage = lazyPage(async () => (await import('./setup/zones/zones_page.tsx')).ZonesPage);
+const AnchorsPage = lazyPage(async () => (await import('./setup/anchors/anchors_page.tsx')).AnchorsPage);
+const FencesPage = lazyPage(async () => (await import('./setup/fences/fences_page.tsx')).FencesPage);
+const TrackablesPage = lazyPage(async () => (await import('./setup/trackables/trackables_page.tsx')).TrackablesPage);
+const ProvidersPage = lazyPage(async () => (await import('./setup/providers/providers_page.tsx')).ProvidersPage);
+const RulesPage = lazyPage(async () => (await import('./setup/rules/rules_page.tsx')).RulesPage);
+const ListsPage = lazyPage(async () => (await import('./lists/lists_page.tsx')).ListsPage);
+const EventsPage = lazyPage(async () => (await import('./events/events_page.tsx')).EventsPage);
+const OperationsPage = lazyPage(async () => (await import('./operations/operations_page.tsx')).OperationsPage);
 
 /** All pages by their addresses below /hub-ui. `/zones/*?` is the page and everything below it. */
 export function App() {

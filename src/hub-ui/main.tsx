@@ -1,14 +1,12 @@
 import { render } from 'preact';
 import './styles/tokens.css';
 import './styles/base.css';
-import './styles/layout.css';
-import './styles/parts.css';
 import { App } from './app.tsx';
+import { followLinks } from './controls/link.tsx';
 import { session } from './hub/access.ts';
 import { recordEvents } from './hub/event_log.ts';
 import { openLive } from './hub/live.ts';
 import { loadSettings, settings } from './hub/settings.ts';
-import { followLinks } from './parts/link.tsx';
 import { applyTheme } from './shell/theme.ts';
 
 applyTheme();

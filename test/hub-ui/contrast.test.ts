@@ -5,7 +5,7 @@ import { test } from 'node:test';
 const TOKENS = readFileSync(new URL('../../src/hub-ui/styles/tokens.css', import.meta.url), 'utf8');
 const THEMES = ['light', 'dark'] as const;
 
-/** The two colours of a token, by its name without dashes. */
+/** The two colors of a token, by its name without dashes. */
 function token(name: string, theme: (typeof THEMES)[number]): string {
   const found = new RegExp(`--${name}: light-dark\\((#[0-9a-f]{6}), (#[0-9a-f]{6})\\)`).exec(TOKENS);
   assert.ok(found !== null, `there is no token ${name}`);
@@ -13,9 +13,9 @@ function token(name: string, theme: (typeof THEMES)[number]): string {
 }
 
 /** Relative luminance, as WCAG 2 defines it. */
-function luminance(colour: string): number {
+function luminance(color: string): number {
   const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
-    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    const share = Number.parseInt(color.slice(at, at + 2), 16) / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;

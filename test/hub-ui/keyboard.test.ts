@@ -41,7 +41,7 @@ test('The map is moved, measured on and searched by keys', { skip }, async (t) =
     const [x = 0, y = 0] = (searchParams.get('at') ?? '').split(',').map(Number);
     return [x, y, Number(searchParams.get('z'))];
   };
-  await page.locator('.map-counts', { hasText: '1 trackable' }).waitFor();
+  await page.locator('[data-counts]', { hasText: '1 trackable' }).waitFor();
   await page.getByRole('region', { name: 'Live map', exact: true }).focus();
   await page.keyboard.press('ArrowRight');
   await untilHolds(page, async () => look()[0] > 8.6801);

@@ -17,7 +17,7 @@ function openList(t: TestContext, hub: TestHub, path: string): Promise<Page> {
 
 /** Texts of the names that are shown, from above. */
 function names(page: Page): Promise<string[]> {
-  return page.locator('tbody .list-name').allInnerTexts();
+  return page.locator('tbody a:not([data-icon-only])').allInnerTexts();
 }
 
 async function untilNames(page: Page, expected: readonly string[]): Promise<void> {
@@ -125,7 +125,7 @@ test('The JSON of an entity can be read, changed, and copied as a command that w
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: `JSON of ${name}` }).click();
   const dialog = page.getByRole('dialog', { name });
-  // It is shown as it was given: in the metres of its zone.
+  // It is shown as it was given: in the meters of its zone.
   await dialog.getByText('"local"').waitFor();
   await dialog.getByRole('button', { name: 'curl', exact: true }).click();
   for (const verb of ['Replace', 'Read', 'Delete']) {

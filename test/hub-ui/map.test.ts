@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { coloursAt, openPage, openUiHub, type PageOptions, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { colorsAt, openPage, openUiHub, type PageOptions, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { createSite, DOCK, earth, FORKLIFT, HALL, move } from './ui_site.ts';
 
@@ -11,18 +11,18 @@ const skip = WITHOUT_BROWSER ?? false;
 async function lookAt(t: TestContext, hub: TestHub, place: [number, number], more = '', options: PageOptions = {}) {
   const [longitude, latitude] = earth(...place);
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=20${more}`, options);
-  await page.locator('.map-layer canvas').first().waitFor();
+  await page.locator('[data-map] canvas').first().waitFor();
   return page;
 }
 
 async function middle(page: Page): Promise<[number, number]> {
-  const box = await page.locator('.map-surface').boundingBox();
+  const box = await page.getByRole('region', { name: 'Live map' }).boundingBox();
   assert.ok(box !== null);
   return [box.x + box.width / 2, box.y + box.height / 2];
 }
 
 function counts(page: Page, text: string): Promise<void> {
-  return page.locator('.map-counts', { hasText: text }).waitFor();
+  return page.locator('[data-counts]', { hasText: text }).waitFor();
 }
 
 function panel(page: Page) {
@@ -61,10 +61,10 @@ test('A fence that is clicked names what is in it, and glows when something ente
   const page = await lookAt(t, hub, [20, 20]);
   const [x, y] = await middle(page);
   const inside: [number, number] = [x + 40, y + 40];
-  const look = async (): Promise<string> => JSON.stringify(await coloursAt(page, inside));
+  const look = async (): Promise<string> => JSON.stringify(await colorsAt(page, inside));
   // 10 m are some 100 pixels: north of the fence is the hall alone, which a click before it is drawn would select.
   await untilHolds(page, async () => {
-    const [hall, both] = [await coloursAt(page, [x + 40, y - 160]), await coloursAt(page, inside)];
+    const [hall, both] = [await colorsAt(page, [x + 40, y - 160]), await colorsAt(page, inside)];
     return hall.length > 1 && (both.at(-1)?.[3] ?? 0) > (hall.at(-1)?.[3] ?? 0);
   });
   await page.mouse.click(x + 40, y);
@@ -153,12 +153,12 @@ test('A link to what is on the move goes near it, and stays with it', { skip }, 
   });
 });
 
-test('The local view shows a zone in its own metres', { skip }, async (t) => {
+test('The local view shows a zone in its own meters', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
   const page = await lookAt(t, hub, [50, 30]);
-  await page.getByLabel('View', { exact: true }).selectOption('Hall, in metres');
+  await page.getByLabel('View', { exact: true }).selectOption('Hall, in meters');
   await page.waitForURL(/zone=/);
   await counts(page, '1 trackable');
   // The hall is 100 m wide and 60 m deep: its middle is the middle of the view.
@@ -189,14 +189,14 @@ test('A measured line has its length on the earth', { skip }, async (t) => {
   await page.mouse.move(x, y);
   await page.mouse.click(x + 200, y);
   // At zoom 20 a pixel is 156543 m / 2^20 times the cosine of the latitude.
-  const metres = 400 * (156_543.034 / 2 ** 20) * Math.cos((50.11045 * Math.PI) / 180);
-  const shown = async () => Number.parseFloat(await page.locator('.map-measure strong').innerText());
-  await untilHolds(page, async () => Math.abs((await shown()) - metres) < 0.2);
+  const meters = 400 * (156_543.034 / 2 ** 20) * Math.cos((50.11045 * Math.PI) / 180);
+  const shown = async () => Number.parseFloat(await page.getByRole('status').locator('strong').innerText());
+  await untilHolds(page, async () => Math.abs((await shown()) - meters) < 0.2);
   await page.keyboard.press('Escape');
-  await page.locator('.map-measure').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Stop measuring' }).waitFor({ state: 'hidden' });
 });
 
-/** A plan of four colours: red at its top left, green beside it, blue and white below. */
+/** A plan of four colors: red at its top left, green beside it, blue and white below. */
 const PLAN =
   'data:image/svg+xml;base64,' +
   Buffer.from(
@@ -210,14 +210,14 @@ test('A floor plan lies where its ground control points place it, turned as they
   const points = [earth(0, 60), [0, 0], earth(0, 0), [0, 120], earth(100, 60), [200, 0]];
   await hub.post('/zones', { ...HALL, properties: { floor_plan: { image: PLAN, ground_control_points: points } } });
   const page = await lookAt(t, hub, [25, 45], '&layers=plans');
-  await untilColour(page, [255, 0, 0]);
+  await untilColor(page, [255, 0, 0]);
   const right = await lookAt(t, hub, [75, 45], '&layers=plans');
-  await untilColour(right, [0, 255, 0]);
+  await untilColor(right, [0, 255, 0]);
   const below = await lookAt(t, hub, [25, 15], '&layers=plans');
-  await untilColour(below, [0, 0, 255]);
+  await untilColor(below, [0, 0, 255]);
   const local = await openPage(t, `${hub.origin}/hub-ui/?zone=${HALL.id}&at=75,45&z=14&layers=plans`);
-  await local.locator('.map-layer canvas').first().waitFor();
-  await untilColour(local, [0, 255, 0]);
+  await local.locator('[data-map] canvas').first().waitFor();
+  await untilColor(local, [0, 255, 0]);
 });
 
 test('Layers that are turned off stay off with the address', { skip }, async (t) => {
@@ -260,7 +260,7 @@ test('Trackables that collide have a ring, until they part', { skip }, async (t)
   await counts(page, '1 trackable');
   const [x, y] = await middle(page);
   const isRed = async (): Promise<boolean> =>
-    (await coloursAt(page, [x, y - 13])).some(([r, g, b]) => r > 170 && g < 90 && b < 90);
+    (await colorsAt(page, [x, y - 13])).some(([r, g, b]) => r > 170 && g < 90 && b < 90);
   assert.equal(await isRed(), false);
   await move(hub, 'tag-2', [60.5, 20]);
   await untilHolds(page, isRed);
@@ -276,7 +276,7 @@ test('What has not been heard of for a while is counted as silent', { skip }, as
   const page = await lookAt(t, hub, [20, 20]);
   await counts(page, '1 trackable, 1 silent');
   await move(hub, 'tag-1', [21, 20]);
-  await page.locator('.map-counts', { hasText: /^1 trackable$/ }).waitFor();
+  await page.locator('[data-counts]', { hasText: /^1 trackable$/ }).waitFor();
 });
 
 test('A trackable that is deleted leaves the map', { skip }, async (t) => {
@@ -290,11 +290,11 @@ test('A trackable that is deleted leaves the map', { skip }, async (t) => {
   await hub.delete(`/fences/${DOCK.id}`);
 });
 
-/** Resolves when one of the layers has a colour there, more or less: plans are a little transparent. */
-async function untilColour(page: Page, [r, g, b]: readonly [number, number, number]): Promise<void> {
+/** Resolves when one of the layers has a color there, more or less: plans are a little transparent. */
+async function untilColor(page: Page, [r, g, b]: readonly [number, number, number]): Promise<void> {
   const point = await middle(page);
   const isNear = (one: number, other: number): boolean => Math.abs(one - other) < 40;
   await untilHolds(page, async () =>
-    (await coloursAt(page, point)).some(([R, G, B]) => isNear(R, r) && isNear(G, g) && isNear(B, b)),
+    (await colorsAt(page, point)).some(([R, G, B]) => isNear(R, r) && isNear(G, g) && isNear(B, b)),
   );
 }

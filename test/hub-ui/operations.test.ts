@@ -11,10 +11,8 @@ test('Operations tell whether the hub answers: connected, stale, reconnecting, a
   const hub = await openUiHub(t);
   const line = await openLine(t, hub.hub.port);
   const page = await openPage(t, `http://127.0.0.1:${line.port}/hub-ui/operations`, { mayFail: true });
-  const connection = page
-    .locator('.card')
-    .filter({ has: page.getByRole('heading', { name: 'Connection', exact: true }) });
-  const itself = page.locator('.card').filter({ has: page.getByRole('heading', { name: 'Hub', exact: true }) });
+  const connection = page.getByRole('region', { name: 'Connection', exact: true });
+  const itself = page.getByRole('region', { name: 'Hub', exact: true });
   await connection.getByText('Connected').waitFor();
   await itself.getByText('Running').waitFor();
   await connection.getByText('Round trip').waitFor();
@@ -36,7 +34,7 @@ test('Operations tell whether the hub answers: connected, stale, reconnecting, a
   await page.close();
 });
 
-test('Operations show rates, sources, sessions, usage, the licence and the way to the API', { skip }, async (t) => {
+test('Operations show rates, sources, sessions, usage, the license and the way to the API', { skip }, async (t) => {
   const hub = await openUiHub(t, { license_public_keys: (await openIssuer()).publicKeys });
   await createSite(hub);
   const version = (await hub.get('/version')).body;
@@ -65,7 +63,7 @@ test('Operations show rates, sources, sessions, usage, the licence and the way t
   await page.getByRole('region', { name: 'Sources', exact: true }).getByRole('row', { name: /hall/ }).waitFor();
 
   await tab('Sessions').click();
-  const clients = page.locator('.facts', { hasText: 'Clients' });
+  const clients = page.locator('dl', { hasText: 'Clients' });
   await clients.getByText('1', { exact: true }).waitFor();
   await hub.subscribe('fence_events');
   await clients.getByText('2', { exact: true }).waitFor();
@@ -81,7 +79,7 @@ test('Operations show rates, sources, sessions, usage, the licence and the way t
     async () => Number((await counted.getByRole('cell').nth(1).innerText()).replaceAll(',', '')) > 1,
   );
 
-  await tab('Licence').click();
+  await tab('License').click();
   await page.getByLabel('New key').fill('no-such-key');
   await page.getByRole('button', { name: 'Set the key' }).click();
   const { body } = await hub.put('/license/key', { license_key: 'no-such-key' });

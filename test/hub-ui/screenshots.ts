@@ -36,7 +36,7 @@ const VIEWS: Readonly<Record<string, string>> = {
   'operations-sources': 'operations/sources',
   'operations-sessions': 'operations/sessions',
   'operations-usage': 'operations/usage',
-  'operations-licence': 'operations/licence',
+  'operations-license': 'operations/license',
   zones: 'zones',
   'zones-one': `zones/${ZONE}`,
   anchors: 'anchors',

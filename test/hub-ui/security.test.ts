@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Request } from 'playwright-core';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
 import { readSourceFiles } from '../tidy/source_file.ts';
-import { openSignedSite, signIn } from './signed_site.ts';
+import { openSignedSite, sendPassword, signIn } from './signed_site.ts';
 import { DOCK, FORKLIFT, HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
@@ -92,5 +92,22 @@ test('A code that the page has not asked for is not redeemed', { skip }, async (
   });
   await page.goto(`${hub.origin}/hub-ui/?code=of-somebody-else&state=forged`);
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  assert.deepEqual(redeemed, []);
+});
+
+test('An answer of another identity server is not redeemed', { skip }, async (t) => {
+  const hub = await openSignedSite(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
+  const redeemed: string[] = [];
+  page.on('request', (request) => {
+    if (request.postData()?.includes('grant_type') === true) redeemed.push(request.url());
+  });
+  // The answer names its server, which is another than the one that the page has asked.
+  await page.route('**/.well-known/openid-configuration', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), issuer: 'https://elsewhere.example' } });
+  });
+  await sendPassword(page, 'viewer');
+  await page.getByRole('alert').getByText('unexpected "iss"').waitFor();
   assert.deepEqual(redeemed, []);
 });

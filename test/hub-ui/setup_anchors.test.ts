@@ -10,7 +10,7 @@ import { earth, HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 const ZONE = HALL as unknown as Zone;
-const METRES = planeOfZone(ZONE);
+const METERS = planeOfZone(ZONE);
 
 const LOCAL = { local_position: { type: 'Point', coordinates: [20, 30, 4] } } satisfies Partial<Anchor>;
 const ON_EARTH = { georeferenced_position: { type: 'Point', coordinates: earth(50, 10) } } satisfies Partial<Anchor>;
@@ -18,8 +18,8 @@ const ON_EARTH = { georeferenced_position: { type: 'Point', coordinates: earth(5
 const PLACES: readonly [string, Partial<Anchor>, Zone | undefined, Plane, [number, number] | undefined][] = [
   ['on the earth by its position there', ON_EARTH, undefined, EARTH, [50, 10]],
   ['on the earth by its zone', LOCAL, ZONE, EARTH, [20, 30]],
-  ['in the metres of its zone', { ...LOCAL, ...ON_EARTH }, ZONE, METRES, [20, 30]],
-  ['in the metres of another zone by the earth', { ...LOCAL, ...ON_EARTH }, undefined, METRES, [50, 10]],
+  ['in the meters of its zone', { ...LOCAL, ...ON_EARTH }, ZONE, METERS, [20, 30]],
+  ['in the meters of another zone by the earth', { ...LOCAL, ...ON_EARTH }, undefined, METERS, [50, 10]],
   ['nowhere without a zone', LOCAL, undefined, EARTH, undefined],
   ['nowhere without a position', {}, ZONE, EARTH, undefined],
 ];
@@ -28,13 +28,13 @@ for (const [name, anchor, zone, plane, wanted] of PLACES) {
   test(`anchorPlace: ${name}`, () => {
     const found = anchorPlace({ id: 'a1', ...anchor }, zone, plane);
     if (wanted === undefined) return assert.equal(found, undefined);
-    const [x, y] = plane === METRES ? wanted : toMap(EARTH, earth(...wanted));
+    const [x, y] = plane === METERS ? wanted : toMap(EARTH, earth(...wanted));
     const [foundX, foundY] = found ?? assert.fail('it is nowhere');
     assert.ok(Math.hypot(foundX - x, foundY - y) < 0.1, `${found} is not ${x},${y}`);
   });
 }
 
-test('An anchor is placed on the earth and in the metres of its zone, keeps its heights, and places the zone', {
+test('An anchor is placed on the earth and in the meters of its zone, keeps its heights, and places the zone', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);
@@ -48,7 +48,7 @@ test('An anchor is placed on the earth and in the metres of its zone, keeps its 
   await page.getByText('Click where it is').waitFor();
   await map.click(earth(30, 20));
   await page.getByText('Click or drag to move it').waitFor();
-  await page.getByText("In its zone's metres", { exact: true }).click();
+  await page.getByText("In its zone's meters", { exact: true }).click();
   await map.click([30, 20]);
   await page.getByLabel('z', { exact: true }).fill('3.5');
   await untilHolds(
@@ -90,7 +90,7 @@ test('Anchors are seen on the live map, found by a search and told of', { skip }
   await panel.getByText('20, 30, 4').waitFor();
   await panel.getByText('Hall').waitFor();
   // Looked at from near, in the middle of the map.
-  const [at] = await Promise.all([page.locator('.map').first().boundingBox(), page.waitForURL(/at=8\.679581/)]);
+  const [at] = await Promise.all([page.locator('[data-map]').first().boundingBox(), page.waitForURL(/at=8\.679581/)]);
   assert.ok(at !== null);
   await panel.getByRole('button', { name: 'Close' }).click();
   await panel.waitFor({ state: 'hidden' });

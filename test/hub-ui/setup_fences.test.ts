@@ -80,13 +80,13 @@ test('What the hub has against a fence stands beside the field', { skip }, async
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Dock A is saved').waitFor();
   assert.equal((await hub.get(`/fences/${DOCK.id}`)).body.exit_delay, -1);
-  // The fence was given in the metres of its zone, and still goes where that goes.
+  // The fence was given in the meters of its zone, and still goes where that goes.
   await hub.put(`/zones/${HALL.id}`, { ...HALL, ground_control_points: [...earthPair(0, 0), ...earthPair(50, 0)] });
   const moved = (await hub.get(`/fences/${DOCK.id}?crs=local&zone_id=hall`)).body;
   assert.deepEqual(moved.region, DOCK.region);
 });
 
-test('A fence in the metres of a zone is edited in these', { skip }, async (t) => {
+test('A fence in the meters of a zone is edited in these', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);

@@ -4,7 +4,7 @@ import { untilHolds } from '../support/browser.ts';
 
 type Place = readonly [number, number];
 
-/** A map of the page, on which a test points at places of its plane: longitude and latitude, or metres. */
+/** A map of the page, on which a test points at places of its plane: longitude and latitude, or meters. */
 export class TestMap {
   readonly #page: Page;
   readonly #box: Locator;
@@ -12,7 +12,7 @@ export class TestMap {
   /** `label` is what the map is called. */
   constructor(page: Page, label: string) {
     this.#page = page;
-    this.#box = page.locator('.map').filter({ has: page.getByRole('region', { name: label }) });
+    this.#box = page.locator('[data-map]').filter({ has: page.getByRole('region', { name: label }) });
   }
 
   /** Where a place is on the screen, found by what the map says of two points of it. */
@@ -67,7 +67,7 @@ export class TestMap {
 
   /** What the map says is under the pointer there. */
   async placeAt(x: number, y: number): Promise<Place> {
-    const pointer = this.#box.locator('.map-pointer');
+    const pointer = this.#box.locator('[data-pointer]');
     let text = '';
     // What is said belongs to this point as soon as it is said twice.
     await untilHolds(this.#page, async () => {

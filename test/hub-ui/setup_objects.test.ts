@@ -46,7 +46,7 @@ test('A trackable keeps what has no control on the page, and says which rule is 
   await page.getByLabel('Rule 1', { exact: true }).fill('nonsense >');
   await page.getByRole('button', { name: 'Save' }).click();
   const field = page.getByLabel('Rule 1', { exact: true });
-  await page.locator('.setup-rule [role=alert]').waitFor();
+  await page.getByRole('listitem').getByRole('alert').waitFor();
   assert.equal(await field.getAttribute('aria-invalid'), 'true');
   await page.getByRole('button', { name: 'Remove rule 1' }).click();
   await page.getByLabel('Properties').fill('{');

@@ -18,7 +18,7 @@ test('Ground control points are placed by pairs of clicks, dragged, and say how 
   await page.getByRole('button', { name: 'Click pairs' }).click();
   await page.getByText('Fits to 0 mm on average').waitFor();
   const world = new TestMap(page, 'Map: points on the earth');
-  const own = new TestMap(page, "The zone's own metres");
+  const own = new TestMap(page, "The zone's own meters");
 
   await own.click([10, 50]);
   await page.getByText('Now click the same point here').waitFor();

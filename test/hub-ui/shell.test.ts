@@ -49,7 +49,7 @@ test('Every place of the navigation has an address, and the way back leads back'
 test('On a narrow screen everything can be reached from the bottom', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { width: 390, theme: 'dark' });
-  const bar = page.locator('.tabbar');
+  const bar = page.getByRole('navigation', { name: 'Main' });
   await bar.getByRole('button', { name: 'More' }).click();
   await page.getByRole('dialog', { name: 'More' }).getByRole('link', { name: 'Fences' }).click();
   await page.waitForURL('**/hub-ui/fences');
@@ -81,7 +81,7 @@ test('The page says that the connection is lost, comes back by itself, and shows
   await move(first, 'tag-1', [20, 20]);
   const line = await openLine(t, first.hub.port);
   const page = await openPage(t, `http://127.0.0.1:${line.port}/hub-ui/`, { mayFail: true });
-  await page.locator('.map-counts', { hasText: '1 trackable' }).waitFor();
+  await page.locator('[data-counts]', { hasText: '1 trackable' }).waitFor();
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();
 
   line.target = undefined;
@@ -91,16 +91,16 @@ test('The page says that the connection is lost, comes back by itself, and shows
     .getByRole('button', { name: /Reconnecting/ })
     .first()
     .waitFor();
-  await page.locator('.map-counts', { hasText: '1 trackable' }).waitFor();
+  await page.locator('[data-counts]', { hasText: '1 trackable' }).waitFor();
   const second = await openTestHub({}, { folder });
   t.after(second.close);
   line.target = second.hub.port;
   await second.post('/trackables', { type: 'virtual', name: 'Cart', location_providers: ['tag-2'] });
   await move(second, 'tag-2', [30, 20]);
   // It may have come back by itself before it is pressed: then there is nothing to press any more.
-  await page.locator('button.status').first().dispatchEvent('click');
+  await page.locator('button[data-state]').first().dispatchEvent('click');
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();
-  await page.locator('.map-counts', { hasText: '2 trackables' }).waitFor();
+  await page.locator('[data-counts]', { hasText: '2 trackables' }).waitFor();
   await page.getByRole('combobox', { name: 'Search the site' }).fill('cart');
   await page.getByRole('option', { name: /Cart/ }).waitFor();
   await page.close();

@@ -59,7 +59,7 @@ test('Who may see some things is led to these, and to nothing else', { skip }, a
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   await signIn(page, 'tag-owner');
-  const links = page.locator('.rail-group').getByRole('link');
+  const links = page.getByRole('navigation', { name: 'Main' }).locator('a[title]');
   const seen = ['Map', 'Events', 'Operations', 'Fences', 'Trackables', 'Providers', 'Lists'];
   await untilHolds(page, async () => (await links.allTextContents()).join() === seen.join());
   // Of the site, the fence that they own.
@@ -68,7 +68,7 @@ test('Who may see some things is led to these, and to nothing else', { skip }, a
   const found = page.getByRole('option').getByText(/Dock|Hall/);
   await untilHolds(page, async () => (await found.allTextContents()).join() === 'Dock A');
   assert.equal(await page.getByRole('region', { name: 'First steps' }).count(), 0);
-  assert.equal(await page.locator('.toast').count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Dismiss' }).count(), 0);
   await page.goto(`${hub.origin}/hub-ui/zones`);
   await page.getByText('You may not see this').waitFor();
 });

@@ -1,8 +1,8 @@
 import type { TestHub } from '../support/running_hub.ts';
 
-/** Degrees of a metre, near enough where the hall is. */
-const METRE_NORTH = 1 / 111_229;
-const METRE_EAST = 1 / 71_700;
+/** Degrees of a meter, near enough where the hall is. */
+const METER_NORTH = 1 / 111_229;
+const METER_EAST = 1 / 71_700;
 
 /** A hall of 100 m by 60 m that is turned a quarter: its x goes north, its y goes west. */
 export const HALL = {
@@ -53,7 +53,7 @@ export const FORKLIFT = {
 
 /** Longitude and latitude of a place in the hall. */
 export function earth(x: number, y: number): [number, number] {
-  return [8.68 - y * METRE_EAST, 50.11 + x * METRE_NORTH];
+  return [8.68 - y * METER_EAST, 50.11 + x * METER_NORTH];
 }
 
 function corner(x: number, y: number): number[][] {
@@ -67,7 +67,7 @@ export async function createSite(hub: TestHub): Promise<void> {
   await hub.post('/trackables', FORKLIFT);
 }
 
-/** Sends a position of a tag, in metres of the hall. */
+/** Sends a position of a tag, in meters of the hall. */
 export async function move(hub: TestHub, provider: string, at: readonly number[], more: object = {}): Promise<void> {
   const position = { type: 'Point', coordinates: at };
   const { status, text } = await hub.put(`/providers/${provider}/location`, {

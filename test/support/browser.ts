@@ -101,15 +101,15 @@ export async function untilHolds(page: Page, holds: () => Promise<boolean>): Pro
   }
 }
 
-/** Colour of a point: red, green, blue and how opaque it is, each up to 255. */
-export type Colour = readonly [number, number, number, number];
+/** Color of a point: red, green, blue and how opaque it is, each up to 255. */
+export type Color = readonly [number, number, number, number];
 
-/** The colours that the layers of a map have at a point of the page, from below; those without any are left out. */
-export async function coloursAt(page: Page, [x, y]: readonly [number, number]): Promise<readonly Colour[]> {
+/** The colors that the layers of a map have at a point of the page, from below; those without any are left out. */
+export async function colorsAt(page: Page, [x, y]: readonly [number, number]): Promise<readonly Color[]> {
   // A text, since it runs where there is a document.
-  return page.evaluate(`[...document.querySelectorAll('.map canvas')].map((canvas) => {
+  return page.evaluate(`[...document.querySelectorAll('[data-map] canvas')].map((canvas) => {
     const { left, top, width } = canvas.getBoundingClientRect();
     const scale = canvas.width / width;
     return [...canvas.getContext('2d').getImageData((${x} - left) * scale, (${y} - top) * scale, 1, 1).data];
-  }).filter((colour) => colour[3] > 0)`);
+  }).filter((color) => color[3] > 0)`);
 }

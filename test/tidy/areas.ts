@@ -104,6 +104,7 @@ export const SINGLE_SITES: Readonly<Record<string, string>> = {
   'cassandra-driver': 'src/store/widecolumn',
   piscina: 'src/lane',
   jose: 'src/auth',
+  oauth4webapi: 'src/hub-ui/signin',
   '@prometheus-io/client': 'src/operation',
   commander: 'src/cli',
   yaml: 'src/config',

@@ -1,8 +1,9 @@
 import 'uplot/dist/uPlot.min.css';
-import './charts.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
-import { frameColours, lineColour } from './colours.ts';
+import typography from '../controls/typography.module.css';
+import { isDark } from '../shell/theme.ts';
+import styles from './chart.module.css';
 
 export interface Line {
   readonly label: string;
@@ -34,6 +35,10 @@ export function rangeOf(minutes: number, nowMs: number, firstMs: number): readon
   return [fromMs, nowMs];
 }
 
+/** Colors of lines, told apart also by those who see red and green alike. */
+const LIGHT = ['#0b6e66', '#1c5fb8', '#b36b00', '#a3357a', '#5b4bb3', '#5d6974', '#9c2f1d', '#3f7d20'];
+const DARK = ['#3bd0bd', '#86baff', '#f2b65c', '#f08fcb', '#b3a6ff', '#a2adb8', '#ff9087', '#a5d97a'];
+
 const AXIS_FONT = '11px Inter, system-ui, sans-serif';
 
 /** Lines over time, with a legend that shows the value at the pointer, else the last one. */
@@ -42,8 +47,8 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
   const plot = useRef<UPlot | null>(null);
   const [at, setAt] = useState<number>();
   const shape = lines.map((line) => `${line.label}${line.isStepped === true}`).join();
-  const colours = lines.map((_, index) => lineColour(index));
-  const frame = frameColours();
+  const colors = lines.map((_, index) => lineColor(index));
+  const frame = frameColors();
   // What the drawing asks for while it is drawn.
   const now = useRef({ range, format });
   now.current = { range, format };
@@ -84,10 +89,10 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
           {},
           ...lines.map((line, index) => ({
             label: line.label,
-            stroke: colours[index] ?? '',
+            stroke: colors[index] ?? '',
             width: 1.75,
             points: { show: false },
-            ...(lines.length === 1 && { fill: `${colours[index]}1f` }),
+            ...(lines.length === 1 && { fill: `${colors[index]}1f` }),
             ...(line.isStepped && { paths: UPlot.paths.stepped?.({ align: 1 }) ?? null }),
           })),
         ],
@@ -108,17 +113,19 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
   const index = at !== undefined && at < times.length ? at : undefined;
   const shown = lines.map(({ values }) => (index === undefined ? lastOf(values) : values[index]));
   return (
-    <figure class="chart" aria-label={label}>
-      <figcaption class="chart-legend">
+    <figure class={styles.chart} aria-label={label}>
+      <figcaption class={styles.legend}>
         {lines.map((line, i) => (
           <span key={line.label}>
-            <span class="chart-swatch" style={{ background: colours[i] }} />
+            <span class={styles.swatch} style={{ background: colors[i] }} />
             {line.label} <strong>{shown[i] == null ? '–' : format(shown[i])}</strong>
           </span>
         ))}
-        {index !== undefined && <span class="faint">{new Date((times[index] ?? 0) * 1_000).toLocaleTimeString()}</span>}
+        {index !== undefined && (
+          <span class={typography.faint}>{new Date((times[index] ?? 0) * 1_000).toLocaleTimeString()}</span>
+        )}
       </figcaption>
-      <div ref={box} class="chart-plot" style={{ height }} aria-hidden="true" />
+      <div ref={box} class={styles.plot} style={{ height }} aria-hidden="true" />
     </figure>
   );
 }
@@ -137,4 +144,17 @@ function clockTexts(_plot: unknown, seconds: readonly number[]): string[] {
     const text = new Date(second * 1_000).toTimeString();
     return isFine ? text.slice(0, 8) : text.slice(0, 5);
   });
+}
+
+/** The color of the line at an index; reads the theme. */
+function lineColor(index: number): string {
+  const colors = isDark() ? DARK : LIGHT;
+  return colors[index % colors.length] ?? '';
+}
+
+/** Colors of what surrounds the lines. */
+function frameColors(): { readonly ink: string; readonly grid: string } {
+  return isDark()
+    ? { ink: '#929ea9', grid: 'rgb(233 237 240 / 0.07)' }
+    : { ink: '#5d6974', grid: 'rgb(18 24 30 / 0.07)' };
 }

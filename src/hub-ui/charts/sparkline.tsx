@@ -1,3 +1,5 @@
+import styles from './sparkline.module.css';
+
 interface SparklineProps {
   /** From when on which count; in the order of time. */
   readonly steps: readonly { readonly atMs: number; readonly count: number }[];
@@ -17,12 +19,12 @@ export function Sparkline({ steps, range: [fromMs, toMs] }: SparklineProps) {
     steps.findLastIndex(({ atMs }) => atMs <= fromMs),
   );
   const [first, ...others] = steps.slice(firstSeen);
-  if (first === undefined) return <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" />;
+  if (first === undefined) return <svg class={styles.spark} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" />;
   const line = others.map(({ atMs, count }) => `H${x(atMs)}V${y(count)}`).join('');
   const path = `M${x(first.atMs)} ${y(first.count)}${line}H${WIDTH}`;
   return (
-    <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-      <path class="spark-area" d={`${path}V${HEIGHT}H${x(first.atMs)}Z`} />
+    <svg class={styles.spark} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <path class={styles.area} d={`${path}V${HEIGHT}H${x(first.atMs)}Z`} />
       <path d={path} />
     </svg>
   );

@@ -1,28 +1,20 @@
 import { useMemo, useState } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import fieldStyles from '../controls/field.module.css';
+import flow from '../controls/flow.module.css';
+import { Link } from '../controls/link.tsx';
+import { Empty, Notice } from '../controls/notice.tsx';
 import { clearEvents, type Happening, happenings, refusals } from '../hub/event_log.ts';
 import { connection } from '../hub/live.ts';
 import { useEntities } from '../hub/stores.ts';
-import { Json, jsonText } from '../lists/json.tsx';
 import { hasWords, wordsOf } from '../map/search.ts';
-import { Button } from '../parts/button.tsx';
-import { Icon, type IconName } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
-import { Badge, Card, Empty, Notice, type Tone } from '../parts/page.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { hasPlace, placeOf, type Subject, searchedIn, wordsOfHappening } from './words.ts';
-
-const GROUPS = ['entries', 'exits', 'collisions', 'changes'] as const;
-type Group = (typeof GROUPS)[number];
-
-const LOOKS: Readonly<Record<Happening['is'], { label: string; tone: Tone; group: Group; icon: IconName }>> = {
-  entry: { label: 'Entry', tone: 'ok', group: 'entries', icon: 'right' },
-  exit: { label: 'Exit', tone: 'warn', group: 'exits', icon: 'left' },
-  collision_start: { label: 'Collision', tone: 'danger', group: 'collisions', icon: 'warning' },
-  collision_end: { label: 'Apart', tone: 'neutral', group: 'collisions', icon: 'check' },
-  create: { label: 'New', tone: 'info', group: 'changes', icon: 'plus' },
-  update: { label: 'Changed', tone: 'info', group: 'changes', icon: 'edit' },
-  delete: { label: 'Deleted', tone: 'neutral', group: 'changes', icon: 'trash' },
-};
+import { GROUPS, type Group, LOOKS } from './event_looks.ts';
+import { searchedIn } from './happening_text.ts';
+import { LogRows } from './log_rows.tsx';
+import styles from './log_view.module.css';
+import toolbarStyles from './toolbar.module.css';
 
 const SHOWN_STEP = 100;
 
@@ -53,16 +45,16 @@ export function LogView() {
   };
   return (
     <>
-      <div class="row">
+      <div class={flow.row}>
         <input
-          class="input log-search"
+          class={`${fieldStyles.input} ${toolbarStyles.search}`}
           type="search"
           aria-label="Search events"
           placeholder="Search names and ids"
           value={text}
           onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
         />
-        <fieldset class="row log-groups" aria-label="Shown events">
+        <fieldset class={`${flow.row} ${styles.groups}`} aria-label="Shown events">
           {GROUPS.map((group) => (
             <Button key={group} aria-pressed={groups.has(group)} onClick={() => toggle(group)}>
               {`${group.charAt(0).toUpperCase()}${group.slice(1)}`}
@@ -76,7 +68,7 @@ export function LogView() {
             Providers
           </Button>
         </fieldset>
-        <span class="list-space" />
+        <span class={flow.space} />
         <Button
           icon={paused === undefined ? 'pause' : 'play'}
           aria-pressed={paused !== undefined}
@@ -92,9 +84,9 @@ export function LogView() {
         <Notice tone="warn">{`You may not follow ${refusals.value.join(', ').replaceAll('_', ' ')}.`}</Notice>
       )}
       <Card flush>
-        {found.length === 0 ? <Nothing hasAny={all.length > 0} /> : <Rows rows={found} />}
+        {found.length === 0 ? <Nothing hasAny={all.length > 0} /> : <LogRows rows={found} />}
         {found.length >= most && (
-          <div class="log-more">
+          <div class={toolbarStyles.more}>
             <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
               Show older
             </Button>
@@ -163,95 +155,5 @@ function Nothing({ hasAny }: { readonly hasAny: boolean }) {
         </p>
       )}
     </Empty>
-  );
-}
-
-function Rows({ rows }: { readonly rows: readonly Happening[] }) {
-  const [openKey, setOpenKey] = useState<number>();
-  return (
-    <ol class="log" aria-label="Events">
-      {rows.map((happening) => (
-        <Row
-          key={happening.key}
-          happening={happening}
-          isOpen={happening.key === openKey}
-          onToggle={() => setOpenKey(happening.key === openKey ? undefined : happening.key)}
-        />
-      ))}
-    </ol>
-  );
-}
-
-function Row({
-  happening,
-  isOpen,
-  onToggle,
-}: {
-  readonly happening: Happening;
-  readonly isOpen: boolean;
-  readonly onToggle: () => void;
-}) {
-  const { label, tone, icon } = LOOKS[happening.is];
-  const at = new Date(happening.atMs);
-  return (
-    <li>
-      <div class="log-row">
-        <time class="log-time" dateTime={at.toISOString()} title={at.toLocaleString()}>
-          {at.toTimeString().slice(0, 8)}
-        </time>
-        <span class="log-kind">
-          <Badge tone={tone}>
-            <Icon name={icon} width={12} height={12} />
-            {label}
-          </Badge>
-        </span>
-        <span class="log-text">
-          {wordsOfHappening(happening).map((part) => {
-            return typeof part === 'string' ? part : <SubjectLink key={part.kind + part.id} subject={part} />;
-          })}
-        </span>
-        {hasPlace(happening) ? (
-          <Link
-            href={placeOf(happening)}
-            class="button"
-            data-kind="quiet"
-            data-icon-only
-            title="Show on the map"
-            aria-label="Show on the map"
-          >
-            <Icon name="map" />
-          </Link>
-        ) : (
-          <span />
-        )}
-        <button
-          type="button"
-          class="button"
-          data-kind="quiet"
-          data-icon-only
-          aria-expanded={isOpen}
-          aria-label="JSON of the event"
-          title="JSON of the event"
-          onClick={onToggle}
-        >
-          <Icon name="code" />
-        </button>
-      </div>
-      {isOpen && (
-        <pre class="list-json log-json">
-          <Json text={jsonText(happening.event)} />
-        </pre>
-      )}
-    </li>
-  );
-}
-
-function SubjectLink({ subject: { kind, id, label } }: { readonly subject: Subject }) {
-  const href =
-    kind === 'anchors' ? `/lists/anchors?json=${encodeURIComponent(id)}` : `/${kind}/${encodeURIComponent(id)}`;
-  return (
-    <Link href={kind === 'trackables' || kind === 'providers' ? `/?sel=${kind}:${encodeURIComponent(id)}` : href}>
-      {label}
-    </Link>
   );
 }

@@ -2,18 +2,22 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import { Chart, type Line, rangeOf } from '../charts/chart.tsx';
 import { Sparkline } from '../charts/sparkline.tsx';
+import { Button, ButtonLink, Choice, IconLink } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import fieldStyles from '../controls/field.module.css';
+import flow from '../controls/flow.module.css';
+import { Empty, Spinner } from '../controls/notice.tsx';
+import { useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
 import { happenings, heardSinceMs } from '../hub/event_log.ts';
 import { labelOf } from '../hub/kinds.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
-import { sortedBy } from '../lists/order.ts';
+import { sortedBy } from '../lists/sort_and_page.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
-import { Button, Choice } from '../parts/button.tsx';
-import { Icon } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
-import { Card, Empty, Spinner } from '../parts/page.tsx';
-import { useNow } from '../parts/time.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { type Counted, countAt, passagesOf, type Step, stepsOf } from './occupancy.ts';
+import styles from './occupancy_view.module.css';
+import toolbarStyles from './toolbar.module.css';
 import { useContentsOf } from './use_contents.ts';
 
 const SHOWN_STEP = 24;
@@ -74,16 +78,16 @@ export function OccupancyView() {
   };
   return (
     <>
-      <div class="row">
+      <div class={flow.row}>
         <input
-          class="input log-search"
+          class={`${fieldStyles.input} ${toolbarStyles.search}`}
           type="search"
           aria-label="Search fences"
           placeholder="Search fences"
           value={text}
           onInput={(event) => setUrlParams({ q: event.currentTarget.value })}
         />
-        <span class="list-space" />
+        <span class={flow.space} />
         <Choice label="Counted" value={counted} options={COUNTED} onChange={(of) => setUrlParams({ of })} />
         <Choice label="Time" value={minutes} options={WINDOWS} onChange={(window) => setUrlParams({ window })} />
       </div>
@@ -94,7 +98,7 @@ export function OccupancyView() {
           firstMs={sinceMs}
         />
       </Card>
-      <ul class="fence-tiles">
+      <ul class={styles.tiles}>
         {shown.map((fence) => (
           <Tile
             key={fence.id}
@@ -108,7 +112,7 @@ export function OccupancyView() {
       </ul>
       {found.length === 0 && <Empty icon="search" title="No fence matches" />}
       {found.length > most && (
-        <div class="log-more">
+        <div class={toolbarStyles.more}>
           <Button
             kind="quiet"
             onClick={() => setMost(most + SHOWN_STEP)}
@@ -139,7 +143,7 @@ function OccupancyChart({
   readonly firstMs: number;
 }) {
   const [fromMs, toMs] = range;
-  if (lines.length === 0) return <p class="soft">Choose fences below to see them here.</p>;
+  if (lines.length === 0) return <p class={typography.soft}>Choose fences below to see them here.</p>;
   const within = lines.flatMap(({ steps }) => steps.map(({ atMs }) => atMs)).filter((ms) => ms > fromMs && ms < toMs);
   const times = [...new Set([Math.max(fromMs, firstMs), ...within, toMs])].sort((a, b) => a - b);
   const drawn: Line[] = lines.map(({ label, steps }) => {
@@ -173,33 +177,29 @@ function Tile({
   const label = labelOf(fence);
   const peak = Math.max(0, ...(steps ?? []).map(({ count }) => count));
   return (
-    <li class="fence-tile" data-charted={isCharted || undefined}>
-      <div class="fence-tile-head">
+    <li class={styles.tile} data-charted={isCharted || undefined}>
+      <div class={styles.head}>
         <button
           type="button"
-          class="fence-tile-name"
+          class={styles.name}
           aria-pressed={isCharted}
           title={isCharted ? 'Take out of the chart' : 'Show in the chart'}
           onClick={onToggle}
         >
           {label}
         </button>
-        <Link
+        <IconLink
           href={`/?sel=fences:${encodeURIComponent(fence.id)}`}
-          class="button"
-          data-kind="quiet"
-          data-icon-only
+          icon="map"
+          label={`Show ${label} on the map`}
           title="Show on the map"
-          aria-label={`Show ${label} on the map`}
-        >
-          <Icon name="map" />
-        </Link>
+        />
       </div>
-      <div class="fence-tile-body">
-        <span class="fence-tile-count">
-          <strong>{steps?.at(-1)?.count ?? '–'}</strong> <span class="faint">inside</span>
+      <div class={styles.body}>
+        <span class={styles.count}>
+          <strong>{steps?.at(-1)?.count ?? '–'}</strong> <span class={typography.faint}>inside</span>
         </span>
-        <span class="faint">{`most ${peak}`}</span>
+        <span class={typography.faint}>{`most ${peak}`}</span>
       </div>
       <Sparkline steps={steps ?? []} range={range} />
     </li>
@@ -210,10 +210,9 @@ function Nothing() {
   return (
     <Empty icon="fence" title="No fences yet">
       <p>Once there are fences, this page shows how many are inside each, and how that changes.</p>
-      <Link href="/fences/new" class="button" data-kind="main">
-        <Icon name="plus" />
+      <ButtonLink href="/fences/new" kind="main" icon="plus">
         New fence
-      </Link>
+      </ButtonLink>
     </Empty>
   );
 }

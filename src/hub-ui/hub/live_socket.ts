@@ -1,5 +1,3 @@
-import { waitBefore } from './backoff.ts';
-
 /**
  * One WebSocket to the hub that is kept for as long as the page is open.
  *
@@ -259,4 +257,13 @@ export class LiveSocket {
     this.#cancelTimer();
     this.#cancelTimer = this.#around.after(milliseconds, run);
   }
+}
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 15_000;
+
+/** How long to wait before the given attempt, counted from 1: twice as long each time, and never all at once. */
+export function waitBefore(attempt: number, random: () => number): number {
+  const whole = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
+  return Math.round(whole * (0.5 + random() / 2));
 }

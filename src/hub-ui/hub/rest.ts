@@ -109,7 +109,7 @@ export async function replaceEntity<K extends Kind>(kind: K, entity: Entities[K]
 
 /**
  * Changes the members in which an entity differs from what it was, and leaves all others as they are in the hub: also
- * those that replies show in another form than they are kept in, such as a region in the metres of a zone. A region is
+ * those that replies show in another form than they are kept in, such as a region in the meters of a zone. A region is
  * changed in the plane that it is kept in, or an OtherPlaneError is thrown; `alsoPlane` changes the plane with it.
  */
 export async function patchEntity<K extends Kind>(

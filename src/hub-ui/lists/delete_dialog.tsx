@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import flow from '../controls/flow.module.css';
+import { toast } from '../controls/toasts.tsx';
 import { type Kind, SINGULAR } from '../hub/kinds.ts';
 import { deleteEntity, RequestError } from '../hub/rest.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { toast } from '../parts/toasts.tsx';
 import { Failures, Progress, useCount } from './progress.tsx';
 import { type Failure, runAll } from './run_all.ts';
 
@@ -36,7 +37,7 @@ export function DeleteDialog({
       onClose={onClose}
       foot={<Button onClick={onClose}>{failures === undefined ? 'Stop' : 'Close'}</Button>}
     >
-      <div class="stack">
+      <div class={flow.stack}>
         {failures === undefined && <Progress label={`Deleting ${kind}`} done={count} total={ids.length} />}
         <Failures
           title={`${failures?.length} of ${ids.length} could not be deleted`}

@@ -1,15 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Button, Choice } from '../controls/button.tsx';
+import { copyText } from '../controls/clipboard.ts';
+import { Dialog } from '../controls/dialog.tsx';
+import { AreaField } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { toast } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
 import { entityPath, replaceEntity } from '../hub/rest.ts';
-import { Button, Choice } from '../parts/button.tsx';
-import { copyText } from '../parts/clipboard.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import { AreaField } from '../parts/field.tsx';
-import { toast } from '../parts/toasts.tsx';
+import jsonStyles from '../json/json.module.css';
+import { Json, jsonText } from '../json/json.tsx';
 import { type CurlVerb, curlOf } from './curl.ts';
-import { Json, jsonText } from './json.tsx';
-import { readKept } from './kept.ts';
+import { readKept } from './exportable.ts';
 
 type View = 'json' | 'curl';
 
@@ -63,13 +65,13 @@ export function EntityDialog<K extends Kind>({
         </>
       }
     >
-      <div class="stack">
-        <div class="row">
+      <div class={flow.stack}>
+        <div class={flow.row}>
           <Choice label="Show as" value={view} options={VIEWS} onChange={setView} />
           {view === 'curl' && <Choice label="What the command does" value={verb} options={VERBS} onChange={setVerb} />}
         </div>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
-        <pre class="list-json" tabIndex={0}>
+        <pre class={jsonStyles.box} tabIndex={0}>
           {view === 'json' ? <Json text={text} /> : text}
         </pre>
       </div>

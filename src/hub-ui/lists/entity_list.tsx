@@ -1,20 +1,19 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
+import { confirm } from '../controls/dialog.tsx';
+import flow from '../controls/flow.module.css';
+import { Table } from '../controls/table.tsx';
+import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
-import { Button, IconButton } from '../parts/button.tsx';
-import { copyText } from '../parts/clipboard.ts';
-import { confirm } from '../parts/dialog.tsx';
-import { Icon } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
-import { type Column, Table } from '../parts/table.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { curlOf } from './curl.ts';
+import { choiceColumn, columnsOf } from './entity_columns.tsx';
 import { EntityDialog } from './entity_dialog.tsx';
-import { FACTS } from './facts.ts';
-import { readKept } from './kept.ts';
-import { pageOf, sortedBy } from './order.ts';
+import { FACTS } from './entity_facts.ts';
+import styles from './entity_list.module.css';
 import { Pager, SIZES } from './pager.tsx';
+import { pageOf, sortedBy } from './sort_and_page.ts';
 
 /** Names in the question before a deletion. */
 const NAMED_MAX = 8;
@@ -67,7 +66,7 @@ export function EntityList<K extends Kind>({
   return (
     <>
       {chosen.length > 0 && (
-        <div class="list-chosen" role="status">
+        <div class={styles.chosen} role="status">
           <strong>{`${chosen.length} selected`}</strong>
           {chosen.length < rows.length && (
             <Button kind="quiet" onClick={() => setSelected(new Set(rows.map(({ id }) => id)))}>
@@ -77,7 +76,7 @@ export function EntityList<K extends Kind>({
           <Button kind="quiet" onClick={() => setSelected(new Set())}>
             Clear
           </Button>
-          <span class="list-space" />
+          <span class={flow.space} />
           <Button kind="danger" icon="trash" onClick={() => void ask()}>
             Delete
           </Button>
@@ -103,9 +102,9 @@ function Doomed({ labels }: { readonly labels: readonly string[] }) {
   const more = labels.length - NAMED_MAX;
   return (
     <>
-      <ul class="list-doomed">
+      <ul class={styles.doomed}>
         {labels.slice(0, NAMED_MAX).map((label, index) => (
-          <li key={index} class="cut">
+          <li key={index} class={typography.cut}>
             {label}
           </li>
         ))}
@@ -123,122 +122,4 @@ function useSorting<K extends Kind>(kind: K) {
   const key = fact?.key ?? (asked === 'id' ? 'id' : 'name');
   const value = fact?.value ?? ((entity: Entities[K]) => (key === 'id' ? entity.id : labelOf(entity)));
   return { key, descending: text.startsWith('-'), value };
-}
-
-interface Choosing<K extends Kind> {
-  readonly shown: readonly Entities[K][];
-  readonly chosen: ReadonlySet<string>;
-  readonly choose: (ids: readonly string[], isOn: boolean) => void;
-}
-
-function choiceColumn<K extends Kind>({ shown, chosen, choose }: Choosing<K>): Column<Entities[K]> {
-  const count = shown.filter(({ id }) => chosen.has(id)).length;
-  const ids = shown.map(({ id }) => id);
-  return {
-    key: 'choice',
-    title: 'Selected',
-    class: 'list-choice',
-    head: (
-      <CheckAll
-        state={count === 0 ? 'none' : count < ids.length ? 'some' : 'all'}
-        onChange={(isOn) => choose(ids, isOn)}
-      />
-    ),
-    cell: (entity) => (
-      <input
-        type="checkbox"
-        aria-label={`Select ${labelOf(entity)}`}
-        checked={chosen.has(entity.id)}
-        onChange={(event) => choose([entity.id], event.currentTarget.checked)}
-      />
-    ),
-  };
-}
-
-function CheckAll({
-  state,
-  onChange,
-}: {
-  readonly state: 'none' | 'some' | 'all';
-  readonly onChange: (isOn: boolean) => void;
-}) {
-  const box = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (box.current !== null) box.current.indeterminate = state === 'some';
-  }, [state]);
-  return (
-    <input
-      ref={box}
-      type="checkbox"
-      aria-label="Select this page"
-      checked={state === 'all'}
-      onChange={(event) => onChange(event.currentTarget.checked)}
-    />
-  );
-}
-
-function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
-  const facts = FACTS[kind].map(({ key, title, isNumber = false, value }, index): Column<Entities[K]> => {
-    const cell = (entity: Entities[K]) => (
-      <span class="cut list-fact">{value(entity) ?? <span class="faint">–</span>}</span>
-    );
-    return { key, title, isNumber, sorts: true, cell, ...(index > 0 && { class: 'wide-only' }) };
-  });
-  return [
-    {
-      key: 'name',
-      title: 'Name',
-      sorts: true,
-      class: 'list-name',
-      cell: (entity) => <Name kind={kind} entity={entity} />,
-    },
-    ...facts,
-    {
-      key: 'id',
-      title: 'Id',
-      sorts: true,
-      class: 'wide-only',
-      cell: ({ id }) => (
-        <span class="cut mono list-id" title={id}>
-          {id}
-        </span>
-      ),
-    },
-    {
-      key: 'actions',
-      title: 'Actions',
-      head: <span class="hidden-text">Actions</span>,
-      class: 'list-actions',
-      cell: (entity) => <Actions kind={kind} entity={entity} />,
-    },
-  ];
-}
-
-function Name({ kind, entity }: { readonly kind: Kind; readonly entity: Entities[Kind] }) {
-  const label = labelOf(entity);
-  return <Link href={`/${entityPath(kind, entity.id).slice(1)}`}>{label}</Link>;
-}
-
-function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly entity: Entities[K] }) {
-  const label = labelOf(entity);
-  const copy = async (): Promise<void> => {
-    const kept = await readKept(kind, entity).catch(() => entity);
-    await copyText(curlOf('PUT', kind, kept), 'Command');
-  };
-  return (
-    <span class="list-buttons">
-      <Link
-        href={`/?sel=${kind}:${encodeURIComponent(entity.id)}`}
-        class="button"
-        data-kind="quiet"
-        data-icon-only
-        title="Show on the map"
-        aria-label={`Show ${label} on the map`}
-      >
-        <Icon name="map" />
-      </Link>
-      <IconButton icon="code" label={`JSON of ${label}`} onClick={() => setUrlParams({ json: entity.id })} />
-      <IconButton class="wide-only" icon="copy" label={`Copy ${label} as curl`} onClick={() => void copy()} />
-    </span>
-  );
 }

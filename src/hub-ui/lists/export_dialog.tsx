@@ -1,14 +1,17 @@
 import { useState } from 'preact/hooks';
 import type { LocatingRule } from '../../model/rule.ts';
+import { Button } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import { Check } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { toast, toastError } from '../controls/toasts.tsx';
+import typography from '../controls/typography.module.css';
 import { KINDS, type Kind } from '../hub/kinds.ts';
 import { get } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Check } from '../parts/field.tsx';
-import { toast, toastError } from '../parts/toasts.tsx';
-import { documentText } from './document.ts';
-import { listKept } from './kept.ts';
+import { documentText } from './entity_document.ts';
+import { listKept } from './exportable.ts';
+import kindStyles from './kind.module.css';
 import { Progress } from './progress.tsx';
 
 /** Everything in one file, or the kinds that are chosen. */
@@ -55,15 +58,16 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
         </>
       }
     >
-      <div class="stack">
-        <p class="soft">The file can be imported here or into another hub, also by the command line.</p>
+      <div class={flow.stack}>
+        <p class={typography.soft}>The file can be imported here or into another hub, also by the command line.</p>
         <div>
           {KINDS.map((kind) => (
             <Check
               key={kind}
               label={
                 <>
-                  <span class="list-kind">{kind}</span> <span class="faint">{storeOf(kind).items.value.size}</span>
+                  <span class={kindStyles.kind}>{kind}</span>{' '}
+                  <span class={typography.faint}>{storeOf(kind).items.value.size}</span>
                 </>
               }
               checked={kinds.has(kind)}

@@ -1,15 +1,20 @@
 import { useState } from 'preact/hooks';
 import type { LocatingRule } from '../../model/rule.ts';
+import { Button } from '../controls/button.tsx';
+import { Dialog } from '../controls/dialog.tsx';
+import { Check } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { Notice, Spinner } from '../controls/notice.tsx';
+import tableStyles from '../controls/table.module.css';
+import { toast } from '../controls/toasts.tsx';
+import typography from '../controls/typography.module.css';
 import { SINGULAR } from '../hub/kinds.ts';
 import { get } from '../hub/rest.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Check } from '../parts/field.tsx';
-import { Notice, Spinner } from '../parts/page.tsx';
-import { toast } from '../parts/toasts.tsx';
-import { readDocument } from './document.ts';
-import { listAllKept } from './kept.ts';
-import { type Plan, planOf, runSteps, type Step, stepsOf } from './plan.ts';
+import { readDocument } from './entity_document.ts';
+import { listAllKept } from './exportable.ts';
+import styles from './import_dialog.module.css';
+import { type Plan, planOf, runSteps, type Step, stepsOf } from './import_plan.ts';
+import kindStyles from './kind.module.css';
 import { Failures, Progress, useCount } from './progress.tsx';
 import type { Failure } from './run_all.ts';
 
@@ -66,7 +71,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
         </>
       }
     >
-      <div class="stack">
+      <div class={flow.stack}>
         {stage.at === 'choosing' && <Choosing problem={stage.problem} onFile={(file) => void read(file)} />}
         {stage.at === 'reading' && <Spinner label="Comparing the file with the hub" />}
         {stage.at === 'preview' && (
@@ -93,7 +98,7 @@ function Choosing({
     <>
       {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
       <label
-        class="list-drop"
+        class={styles.drop}
         data-over={isOver || undefined}
         onDragOver={(event) => {
           event.preventDefault();
@@ -108,10 +113,10 @@ function Choosing({
         }}
       >
         <strong>Choose a file</strong>
-        <span class="soft">or drop it here. Nothing changes before you have seen what would.</span>
+        <span class={typography.soft}>or drop it here. Nothing changes before you have seen what would.</span>
         <input
           type="file"
-          class="hidden-text"
+          class={typography.hidden}
           accept=".json,application/json"
           aria-label="File to import"
           onChange={(event) => {
@@ -135,17 +140,17 @@ function Preview(props: {
   const missing = plan.kinds.reduce((sum, kind) => sum + kind.missing.length, 0);
   return (
     <>
-      <p class="soft">
+      <p class={typography.soft}>
         <strong>{name}</strong>
         {props.changes === 0 ? ' has nothing that the hub does not have.' : ' compared with the hub:'}
       </p>
-      <div class="table-box">
-        <table class="table" aria-label="Preview">
+      <div class={tableStyles.box}>
+        <table class={tableStyles.table} aria-label="Preview">
           <thead>
             <tr>
               <th scope="col">Kind</th>
               {['New', 'Changed', 'As it is', 'Only in the hub'].map((title) => (
-                <th scope="col" class="number" key={title}>
+                <th scope="col" class={tableStyles.number} key={title}>
                   {title}
                 </th>
               ))}
@@ -154,7 +159,7 @@ function Preview(props: {
           <tbody>
             {plan.kinds.map(({ kind, created, changed, unchanged, missing: only }) => (
               <tr key={kind}>
-                <th scope="row" class="list-kind">
+                <th scope="row" class={kindStyles.kind}>
                   {kind}
                 </th>
                 <Count count={created.length} tone="ok" />
@@ -166,7 +171,7 @@ function Preview(props: {
           </tbody>
         </table>
       </div>
-      {plan.rules !== undefined && <p class="soft">The locating rules of the hub are replaced.</p>}
+      {plan.rules !== undefined && <p class={typography.soft}>The locating rules of the hub are replaced.</p>}
       {missing > 0 && (
         <Check
           label={`Delete what is only in the hub: ${missing}`}
@@ -180,7 +185,7 @@ function Preview(props: {
 
 function Count({ count, tone }: { readonly count: number; readonly tone?: string | undefined }) {
   return (
-    <td class="number list-count" data-tone={count > 0 ? tone : undefined}>
+    <td class={`${tableStyles.number} ${styles.count}`} data-tone={count > 0 ? tone : undefined}>
       {count}
     </td>
   );

@@ -1,6 +1,10 @@
-import { IconButton } from '../parts/button.tsx';
+import { IconButton } from '../controls/button.tsx';
+import fieldStyles from '../controls/field.module.css';
+import flow from '../controls/flow.module.css';
+import typography from '../controls/typography.module.css';
 import { setUrlParams } from '../shell/url_state.ts';
-import type { PagePart } from './order.ts';
+import styles from './pager.module.css';
+import type { PagePart } from './sort_and_page.ts';
 
 export const SIZES = [25, 50, 100, 250] as const;
 
@@ -15,15 +19,15 @@ export function Pager({
 }: Omit<PagePart<never>, 'rows'> & { readonly total: number; readonly size: number }) {
   const go = (next: number): void => setUrlParams({ page: next === 1 ? undefined : next });
   return (
-    <nav class="list-pager" aria-label="Pages">
-      <span class="soft" aria-live="polite">
+    <nav class={styles.pager} aria-label="Pages">
+      <span class={typography.soft} aria-live="polite">
         {total === 0 ? 'Nothing found' : `${from} to ${to} of ${total}`}
       </span>
-      <span class="list-space" />
-      <label class="row wide-only">
-        <span class="soft">Rows</span>
+      <span class={flow.space} />
+      <label class={`${flow.row} ${flow.wideOnly}`}>
+        <span class={typography.soft}>Rows</span>
         <select
-          class="input list-size"
+          class={`${fieldStyles.input} ${styles.size}`}
           value={size}
           onChange={(event) => setUrlParams({ size: event.currentTarget.value, page: undefined })}
         >
@@ -35,7 +39,7 @@ export function Pager({
         </select>
       </label>
       <IconButton icon="left" label="Previous page" disabled={page <= 1} onClick={() => go(page - 1)} />
-      <span class="soft">{`Page ${page} of ${pages}`}</span>
+      <span class={typography.soft}>{`Page ${page} of ${pages}`}</span>
       <IconButton icon="right" label="Next page" disabled={page >= pages} onClick={() => go(page + 1)} />
     </nav>
   );

@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Notice } from '../parts/page.tsx';
+import flow from '../controls/flow.module.css';
+import { Notice } from '../controls/notice.tsx';
+import typography from '../controls/typography.module.css';
+import styles from './progress.module.css';
 
 /** How far something is, in words and as a bar. */
 export function Progress({
@@ -13,10 +16,10 @@ export function Progress({
   readonly total: number;
 }) {
   return (
-    <div class="list-progress">
-      <div class="row">
-        <span class="list-progress-label">{label}</span>
-        <span class="soft" aria-live="polite">
+    <div class={styles.progress}>
+      <div class={flow.row}>
+        <span class={styles.label}>{label}</span>
+        <span class={typography.soft} aria-live="polite">
           {done} of {total}
         </span>
       </div>
@@ -39,7 +42,7 @@ export function Failures({
       <p>
         <strong>{title}</strong>
       </p>
-      <ul class="list-failures">
+      <ul class={styles.failures}>
         {rows.slice(0, 50).map(([name, reason], index) => (
           <li key={index}>
             <strong>{name}</strong> {reason}

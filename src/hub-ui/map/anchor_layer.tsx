@@ -12,13 +12,13 @@ import { labelOf } from '../hub/kinds.ts';
 import { anchorPlace } from './anchors.ts';
 import { useMap } from './map_view.tsx';
 import { palette } from './palette.ts';
-import { unitsPerMetre } from './plane.ts';
+import { unitsPerMeter } from './plane.ts';
 import type { Drawn } from './shapes.ts';
 import { useVectorLayer, Z } from './vector_layer.ts';
 
-/** Names would cover each other, and small symbols the site, where a pixel is more than so many metres. */
-const NAMED_BELOW_METRES = 0.1;
-const LARGE_BELOW_METRES = 0.5;
+/** Names would cover each other, and small symbols the site, where a pixel is more than so many meters. */
+const NAMED_BELOW_METERS = 0.1;
+const LARGE_BELOW_METERS = 0.5;
 
 /** The fixed devices by which locating systems measure. */
 export function AnchorLayer({
@@ -33,7 +33,7 @@ export function AnchorLayer({
   readonly labels?: boolean;
 }) {
   const { plane } = useMap();
-  const colours = palette();
+  const colors = palette();
   const features = useMemo(
     () =>
       anchors.flatMap((anchor) => {
@@ -46,27 +46,27 @@ export function AnchorLayer({
   const style = useMemo<StyleFunction>(
     () => (feature, resolution) => {
       const [x = 0, y = 0] = (feature.getGeometry() as Point).getCoordinates();
-      const metres = resolution / unitsPerMetre(plane, [x, y]);
+      const meters = resolution / unitsPerMeter(plane, [x, y]);
       const isSelected = (feature.get('drawn') as Drawn).id === selectedId;
-      const colour = isSelected ? colours.selected : colours.zone;
+      const color = isSelected ? colors.selected : colors.zone;
       const text = new Text({
         text: String(feature.get('label')),
         font: '11px Inter, system-ui, sans-serif',
         offsetY: 14,
-        fill: new Fill({ color: colour }),
-        stroke: new Stroke({ color: colours.halo, width: 3 }),
+        fill: new Fill({ color: color }),
+        stroke: new Stroke({ color: colors.halo, width: 3 }),
       });
       return new Style({
         image: new RegularShape({
           points: 4,
-          radius: isSelected ? 8 : metres < LARGE_BELOW_METRES ? 6 : 3,
-          fill: new Fill({ color: colour }),
-          stroke: new Stroke({ color: colours.halo, width: 1.5 }),
+          radius: isSelected ? 8 : meters < LARGE_BELOW_METERS ? 6 : 3,
+          fill: new Fill({ color: color }),
+          stroke: new Stroke({ color: colors.halo, width: 1.5 }),
         }),
-        ...((isSelected || (labels && metres < NAMED_BELOW_METRES)) && { text }),
+        ...((isSelected || (labels && meters < NAMED_BELOW_METERS)) && { text }),
       });
     },
-    [colours, plane, selectedId, labels],
+    [colors, plane, selectedId, labels],
   );
   useVectorLayer(features, style, Z.fences + 0.5);
   return null;

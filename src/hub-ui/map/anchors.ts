@@ -14,7 +14,7 @@ export function anchorPlace(anchor: Anchor, zone: Zone | undefined, plane: Plane
   return onEarth && earthToPlane(onEarth, plane);
 }
 
-/** Longitude and latitude of a place in the metres of a zone. */
+/** Longitude and latitude of a place in the meters of a zone. */
 function byItsZone(local: Position | undefined, zone: Zone | undefined): Position | undefined {
   const placed = zone && local && placeZone(zone);
   return placed && local && fromMap(EARTH, placed.toMap(local));

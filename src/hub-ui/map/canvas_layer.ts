@@ -1,5 +1,6 @@
 import Layer from 'ol/layer/Layer.js';
 import type { FrameState } from 'ol/Map.js';
+import styles from './canvas_layer.module.css';
 
 /** What a layer is drawn with: from points of the map to pixels of the screen. */
 export interface Frame {
@@ -11,7 +12,7 @@ export interface Frame {
   /** Units of the map per pixel. */
   readonly resolution: number;
   readonly pixelRatio: number;
-  readonly centre: readonly number[];
+  readonly center: readonly number[];
   /** How far the map is turned, in radians clockwise. */
   readonly rotation: number;
 }
@@ -30,7 +31,7 @@ export class CanvasLayer extends Layer {
   constructor(draw: (frame: Frame) => void, zIndex: number) {
     super({ zIndex });
     this.#draw = draw;
-    this.#box.className = 'map-layer';
+    this.#box.className = styles.layer ?? '';
     this.#box.append(this.#canvas);
   }
 
@@ -38,8 +39,8 @@ export class CanvasLayer extends Layer {
     if (state === null) return null;
     const [width = 0, height = 0] = state.size;
     const { pixelRatio, coordinateToPixelTransform: toPixel, viewState } = state;
-    const { resolution, center: centre, rotation } = viewState;
-    this.#last = { width, height, toPixel: [...toPixel], resolution, pixelRatio, centre, rotation };
+    const { resolution, center, rotation } = viewState;
+    this.#last = { width, height, toPixel: [...toPixel], resolution, pixelRatio, center, rotation };
     this.redraw();
     return this.#box;
   }

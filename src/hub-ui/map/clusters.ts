@@ -1,5 +1,4 @@
 import type { Frame } from './canvas_layer.ts';
-import type { OnScreen } from './moving_draw.ts';
 import type { Palette } from './palette.ts';
 
 /** Objects that are so near to each other that they are shown as a number. */
@@ -9,11 +8,19 @@ export interface Cluster {
   readonly count: number;
 }
 
+/** Objects on the screen, in pixels; those to be drawn one by one are the first `drawn` of `indices`. */
+interface Spread {
+  readonly x: ArrayLike<number>;
+  readonly y: ArrayLike<number>;
+  readonly indices: Uint32Array;
+  drawn: number;
+}
+
 const CELL = 52;
 const LEAST = 3;
 
 /** Gathers the objects of each cell of the screen; those that remain alone stay on the screen as they are. */
-export function clusterObjects(screen: OnScreen): Cluster[] {
+export function clusterObjects(screen: Spread): Cluster[] {
   const cells = new Map<number, { x: number; y: number; indices: number[] }>();
   for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;

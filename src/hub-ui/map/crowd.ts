@@ -27,17 +27,17 @@ export class Crowd {
     const width = this.#canvas.width;
     const height = this.#canvas.height;
     if (this.#stamps?.key !== sprites.key) this.#stamps = stampsOf(sprites);
-    const { dx, dy, colour } = this.#stamps.columns[column]!;
+    const { dx, dy, color } = this.#stamps.columns[column]!;
     const left = Math.round(px) - (sprites.size >> 1);
     const top = Math.round(py) - (sprites.size >> 1);
     const pixels = this.#pixels;
     const opacity = Math.round(alpha * 255);
-    for (let k = 0; k < colour.length; k++) {
+    for (let k = 0; k < color.length; k++) {
       const x = left + dx[k]!;
       const y = top + dy[k]!;
       if (x < 0 || y < 0 || x >= width || y >= height) continue;
       const at = y * width + x;
-      const ink = colour[k]!;
+      const ink = color[k]!;
       const a = ((ink >>> 24) * opacity) >> 8;
       const below = pixels[at]!;
       if (a > 250 || below === 0) pixels[at] = (ink & 0xffffff) | (a << 24);
@@ -56,7 +56,7 @@ export class Crowd {
 interface Stamp {
   readonly dx: Uint8Array;
   readonly dy: Uint8Array;
-  readonly colour: Uint32Array;
+  readonly color: Uint32Array;
 }
 
 interface Stamps {
@@ -73,13 +73,13 @@ function stampsOf({ image, size, key }: Sprites): Stamps {
     columns.push({
       dx: Uint8Array.from(inked, (at) => at % size),
       dy: Uint8Array.from(inked, (at) => Math.floor(at / size)),
-      colour: Uint32Array.from(inked, (at) => pixels[at]!),
+      color: Uint32Array.from(inked, (at) => pixels[at]!),
     });
   }
   return { key, columns };
 }
 
-/** A colour over another, as bytes of alpha, blue, green and red. */
+/** A color over another, as bytes of alpha, blue, green and red. */
 function mix(ink: number, below: number, alpha: number): number {
   const rest = 255 - alpha;
   const r = ((ink & 255) * alpha + (below & 255) * rest) >> 8;

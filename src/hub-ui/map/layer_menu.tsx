@@ -1,7 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { IconButton } from '../parts/button.tsx';
-import { Check } from '../parts/field.tsx';
+import { IconButton } from '../controls/button.tsx';
+import { Check } from '../controls/field.tsx';
+import typography from '../controls/typography.module.css';
 import type { LayerName } from './map_url.ts';
+import popoverStyles from './popover.module.css';
 
 const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string])[]])[] = [
   [
@@ -58,13 +60,13 @@ export function LayerMenu({
     onChange(next);
   };
   return (
-    <div class="popover-box" ref={box}>
+    <div class={popoverStyles.box} ref={box}>
       <IconButton icon="layers" label="Layers" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
       {isOpen && (
-        <div class="popover">
+        <div class={popoverStyles.popover}>
           {LABELS.map(([title, rows]) => (
             <fieldset key={title}>
-              <legend class="rail-title">{title}</legend>
+              <legend class={typography.caption}>{title}</legend>
               {rows.map(([name, label]) => (
                 <Check key={name} label={label} checked={layers.has(name)} onChange={(isOn) => set(name, isOn)} />
               ))}

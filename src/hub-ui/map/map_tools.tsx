@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Button, IconButton } from '../controls/button.tsx';
+import typography from '../controls/typography.module.css';
 import { settings } from '../hub/settings.ts';
-import { Button, IconButton } from '../parts/button.tsx';
 import { gridStep } from './grid_layer.tsx';
+import styles from './map_tools.module.css';
 import { useMap } from './map_view.tsx';
-import { fromMap, unitsPerMetre } from './plane.ts';
+import { fromMap, unitsPerMeter } from './plane.ts';
 
 /** Buttons to come nearer, to go away, and to see everything. */
 export function ZoomButtons({ onFit }: { readonly onFit: () => void }) {
@@ -13,7 +15,7 @@ export function ZoomButtons({ onFit }: { readonly onFit: () => void }) {
     view.animate({ zoom: (view.getZoom() ?? 0) + by, duration: 150 });
   };
   return (
-    <div class="map-buttons">
+    <div class={styles.buttons}>
       <IconButton icon="plus" label="Zoom in" onClick={() => zoom(1)} />
       <IconButton icon="minus" label="Zoom out" onClick={() => zoom(-1)} />
       <IconButton icon="frame" label="Show everything" onClick={onFit} />
@@ -34,7 +36,7 @@ export function FloorSwitch({
   if (floors.length < 2 && floor === undefined) return null;
   const sorted = [...new Set([...floors, ...(floor === undefined ? [] : [floor])])].sort((a, b) => b - a);
   return (
-    <fieldset class="map-buttons map-floors" aria-label="Floor">
+    <fieldset class={`${styles.buttons} ${styles.floors}`} aria-label="Floor">
       {sorted.map((each) => (
         <Button
           key={each}
@@ -53,18 +55,18 @@ export function FloorSwitch({
   );
 }
 
-/** A bar of a round number of metres, where the pointer is, and whose tiles these are. */
+/** A bar of a round number of meters, where the pointer is, and whose tiles these are. */
 export function ScaleBar({ children }: { readonly children?: preact.ComponentChildren }) {
   const { map, plane } = useMap();
-  const [bar, setBar] = useState({ metres: 1, pixels: 0 });
+  const [bar, setBar] = useState({ meters: 1, pixels: 0 });
   const [pointer, setPointer] = useState<string>();
   const attribution = settings.value.map_tiles?.attribution;
   useEffect(() => {
     const measure = (): void => {
       const view = map.getView();
-      const metresPerPixel = (view.getResolution() ?? 1) / unitsPerMetre(plane, view.getCenter() ?? [0, 0]);
-      const metres = gridStep(metresPerPixel, 60);
-      setBar({ metres, pixels: metres / metresPerPixel });
+      const metersPerPixel = (view.getResolution() ?? 1) / unitsPerMeter(plane, view.getCenter() ?? [0, 0]);
+      const meters = gridStep(metersPerPixel, 60);
+      setBar({ meters, pixels: meters / metersPerPixel });
     };
     const move = ({ coordinate }: { readonly coordinate: readonly number[] }): void => {
       const [x, y] = fromMap(plane, coordinate);
@@ -80,21 +82,25 @@ export function ScaleBar({ children }: { readonly children?: preact.ComponentChi
     };
   }, [map, plane]);
   return (
-    <div class="map-foot">
-      <span class="scale-bar" style={{ width: `${bar.pixels}px` }} />
-      <span>{lengthText(bar.metres)}</span>
-      {pointer !== undefined && <span class="map-pointer">{pointer}</span>}
+    <div class={styles.foot} data-scale>
+      <span class={styles.bar} style={{ width: `${bar.pixels}px` }} />
+      <span>{lengthText(bar.meters)}</span>
+      {pointer !== undefined && (
+        <span class={styles.pointer} data-pointer>
+          {pointer}
+        </span>
+      )}
       {children}
-      {plane.kind === 'earth' && attribution && <span class="faint">{attribution}</span>}
+      {plane.kind === 'earth' && attribution && <span class={typography.faint}>{attribution}</span>}
     </div>
   );
 }
 
 /** A length in the unit that people would say it in. */
-export function lengthText(metres: number): string {
-  if (metres >= 1_000) return `${trim(metres / 1_000)} km`;
-  if (metres >= 1) return `${trim(metres)} m`;
-  return `${trim(metres * 100)} cm`;
+export function lengthText(meters: number): string {
+  if (meters >= 1_000) return `${trim(meters / 1_000)} km`;
+  if (meters >= 1) return `${trim(meters)} m`;
+  return `${trim(meters * 100)} cm`;
 }
 
 function trim(value: number): string {

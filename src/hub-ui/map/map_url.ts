@@ -3,7 +3,7 @@ import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import type { Look } from './map_view.tsx';
 
 /**
- * The state of the map in its address: `at` (x,y of the plane), `z`, `floor`, `zone` (whose metres are shown), `sel`
+ * The state of the map in its address: `at` (x,y of the plane), `z`, `floor`, `zone` (whose meters are shown), `sel`
  * (kind:id), `follow`, `layers`.
  */
 export interface Selection {
@@ -41,10 +41,10 @@ export function lookFromUrl(): Look | undefined {
   const [x, y] = (urlParam('at') ?? '').split(',').map(Number);
   const zoom = Number(urlParam('z') ?? Number.NaN);
   if (x === undefined || y === undefined || ![x, y, zoom].every(Number.isFinite)) return undefined;
-  return { centre: [x, y], zoom };
+  return { center: [x, y], zoom };
 }
 
-export function lookToUrl({ centre: [x = 0, y = 0], zoom }: Look): void {
+export function lookToUrl({ center: [x = 0, y = 0], zoom }: Look): void {
   const digits = Math.abs(x) > 180 || Math.abs(y) > 180 ? 2 : 7;
   setUrlParams({ at: `${round(x, digits)},${round(y, digits)}`, z: round(zoom, 2) });
 }

@@ -5,12 +5,12 @@ import type { ComponentChildren } from 'preact';
 import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import 'ol/ol.css';
-import '../styles/map.css';
+import styles from './map_view.module.css';
 import { EARTH, fromMap, type Plane, type Position, projectionOf, toMap } from './plane.ts';
 
 /** Where one looks: a position of the plane, and how near. */
 export interface Look {
-  readonly centre: Position;
+  readonly center: Position;
   readonly zoom: number;
 }
 
@@ -61,8 +61,8 @@ export function MapView({
     });
     map.on('moveend', () => {
       const view = map.getView();
-      const centre = view.getCenter();
-      if (centre !== undefined) told.current?.({ centre: fromMap(plane, centre), zoom: view.getZoom() ?? 0 });
+      const center = view.getCenter();
+      if (center !== undefined) told.current?.({ center: fromMap(plane, center), zoom: view.getZoom() ?? 0 });
     });
     setContext({ map, plane });
     return () => {
@@ -71,9 +71,9 @@ export function MapView({
     };
   }, [plane.id]);
   return (
-    <div class="map">
+    <div class={styles.map} data-map>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move the map */}
-      <section class="map-surface" ref={target} tabIndex={0} aria-label={label} />
+      <section class={styles.surface} ref={target} tabIndex={0} aria-label={label} />
       {context?.plane.id === plane.id && <Context.Provider value={context}>{children}</Context.Provider>}
     </div>
   );
@@ -82,7 +82,7 @@ export function MapView({
 function viewOf(plane: Plane, look: Look | undefined): View {
   return new View({
     projection: projectionOf(plane),
-    center: look === undefined ? [0, 0] : toMap(plane, look.centre),
+    center: look === undefined ? [0, 0] : toMap(plane, look.center),
     zoom: look?.zoom ?? 2,
     ...(plane.kind === 'earth'
       ? { minZoom: 1, maxZoom: 26 }

@@ -8,9 +8,10 @@ import Fill from 'ol/style/Fill.js';
 import Stroke from 'ol/style/Stroke.js';
 import Style from 'ol/style/Style.js';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { IconButton } from '../parts/button.tsx';
+import { IconButton } from '../controls/button.tsx';
 import { lengthText } from './map_tools.tsx';
 import { useMap } from './map_view.tsx';
+import styles from './measure.module.css';
 import { palette } from './palette.ts';
 import type { Plane } from './plane.ts';
 import { Z } from './vector_layer.ts';
@@ -18,7 +19,7 @@ import { Z } from './vector_layer.ts';
 /** Measures along clicked points, geodesic on the earth. Double click ends a line, Escape ends the tool. */
 export function Measure({ onClose }: { readonly onClose: () => void }) {
   const { map, plane } = useMap();
-  const [metres, setMetres] = useState<number>();
+  const [meters, setMeters] = useState<number>();
   const { selected, halo } = palette();
   // Before its hint is seen: whoever reads that may click at once.
   useLayoutEffect(() => {
@@ -35,7 +36,7 @@ export function Measure({ onClose }: { readonly onClose: () => void }) {
     draw.on('drawstart', ({ feature }) => {
       source.clear();
       const line = feature.getGeometry() as LineString;
-      line.on('change', () => setMetres(lengthOf(line, plane)));
+      line.on('change', () => setMeters(lengthOf(line, plane)));
     });
     const keys = (event: KeyboardEvent): void => {
       if (event.key === 'Escape') onClose();
@@ -50,9 +51,9 @@ export function Measure({ onClose }: { readonly onClose: () => void }) {
     };
   }, [map, plane, selected, halo, onClose]);
   return (
-    <div class="map-measure" role="status">
+    <div class={styles.measure} role="status">
       <span>
-        {metres === undefined ? 'Click points to measure between them' : <strong>{lengthText(metres)}</strong>}
+        {meters === undefined ? 'Click points to measure between them' : <strong>{lengthText(meters)}</strong>}
       </span>
       <IconButton icon="close" label="Stop measuring" onClick={onClose} />
     </div>

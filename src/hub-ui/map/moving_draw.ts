@@ -3,7 +3,7 @@ import { type Cluster, clusterObjects, drawClusters } from './clusters.ts';
 import { Crowd } from './crowd.ts';
 import { type MovingObjects, TAIL } from './moving_objects.ts';
 import type { Palette } from './palette.ts';
-import { unitsPerMetre } from './plane.ts';
+import { unitsPerMeter } from './plane.ts';
 import { type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
 
 /** How moving objects are shown. */
@@ -62,8 +62,8 @@ export function drawMoving(
   nowMs: number,
 ): void {
   place(frame, objects, look, screen, nowMs);
-  const pixelsPerMetre = unitsPerMetre(objects.plane, frame.centre) / frame.resolution;
-  if (look.clusters && screen.seen > 1 && pixelsPerMetre < 1.2) {
+  const pixelsPerMeter = unitsPerMeter(objects.plane, frame.center) / frame.resolution;
+  if (look.clusters && screen.seen > 1 && pixelsPerMeter < 1.2) {
     screen.clusters = clusterObjects(screen);
     drawClusters(frame, screen.clusters, look.palette);
   } else {
@@ -71,7 +71,7 @@ export function drawMoving(
   }
   if (look.tails && screen.drawn <= TAILS_MAX) drawTails(frame, objects, look, screen);
   drawOutlines(frame, objects, look, screen);
-  if (look.accuracy && screen.drawn <= ACCURACY_MAX) drawAccuracy(frame, objects, { look, screen, pixelsPerMetre });
+  if (look.accuracy && screen.drawn <= ACCURACY_MAX) drawAccuracy(frame, objects, { look, screen, pixelsPerMeter });
   drawSymbols(frame, objects, { look, screen, nowMs });
   drawRings(frame, objects, look, screen);
   if (look.labels && screen.drawn <= LABELS_MAX) drawLabels(frame, objects, look, screen);
@@ -165,10 +165,10 @@ function drawOutlines(frame: Frame, objects: MovingObjects, look: MovingLook, sc
 interface Accuracy {
   readonly look: MovingLook;
   readonly screen: OnScreen;
-  readonly pixelsPerMetre: number;
+  readonly pixelsPerMeter: number;
 }
 
-function drawAccuracy({ context }: Frame, objects: MovingObjects, { look, screen, pixelsPerMetre }: Accuracy): void {
+function drawAccuracy({ context }: Frame, objects: MovingObjects, { look, screen, pixelsPerMeter }: Accuracy): void {
   context.strokeStyle = look.palette[look.symbol];
   context.setLineDash([2, 3]);
   context.lineWidth = 1;
@@ -176,7 +176,7 @@ function drawAccuracy({ context }: Frame, objects: MovingObjects, { look, screen
   context.beginPath();
   for (let s = 0; s < screen.drawn; s++) {
     const i = screen.indices[s]!;
-    const radius = objects.accuracy[i]! * pixelsPerMetre;
+    const radius = objects.accuracy[i]! * pixelsPerMeter;
     if (!(radius > 8 && radius < 2_000)) continue;
     context.moveTo(screen.x[i]! + radius, screen.y[i]!);
     context.arc(screen.x[i]!, screen.y[i]!, radius, 0, 2 * Math.PI);
@@ -198,7 +198,7 @@ function drawSymbols(frame: Frame, objects: MovingObjects, { look, screen, nowMs
   const { symbol, palette } = look;
   const isCrowd = screen.drawn > CROWD;
   const pixelRatio = isCrowd ? 1 : frame.pixelRatio;
-  const sprites = spritesOf(symbol, { colour: palette[symbol], halo: palette.halo, pixelRatio });
+  const sprites = spritesOf(symbol, { color: palette[symbol], halo: palette.halo, pixelRatio });
   const { image, size } = sprites;
   const side = size * pixelRatio;
   const turned = objects.north + (rotation * 180) / Math.PI;
@@ -226,7 +226,7 @@ function alphaOf(silentMs: number): number {
 }
 
 function drawRings({ context }: Frame, objects: MovingObjects, look: MovingLook, screen: OnScreen): void {
-  const ring = (id: string, colour: string, radius: number): void => {
+  const ring = (id: string, color: string, radius: number): void => {
     const i = objects.indexOf(id);
     if (i === undefined || objects.gone[i] === 1 || !screen.indices.subarray(0, screen.drawn).includes(i)) return;
     context.beginPath();
@@ -234,7 +234,7 @@ function drawRings({ context }: Frame, objects: MovingObjects, look: MovingLook,
     context.strokeStyle = look.palette.halo;
     context.lineWidth = 5;
     context.stroke();
-    context.strokeStyle = colour;
+    context.strokeStyle = color;
     context.lineWidth = 2.5;
     context.stroke();
   };

@@ -4,8 +4,8 @@ import { mapX, mapY, type Plane } from './plane.ts';
 
 /** Positions of a tail. */
 export const TAIL = 32;
-/** A tail gets a new position when the object has moved this far, in metres: standing objects have none. */
-const TAIL_STEP_METRES = 0.15;
+/** A tail gets a new position when the object has moved this far, in meters: standing objects have none. */
+const TAIL_STEP_METERS = 0.15;
 
 /** What is known of one moving object beside its numbers. */
 export interface ObjectFacts {
@@ -27,7 +27,7 @@ export class MovingObjects {
   y = new Float64Array(256);
   /** Degrees clockwise from north; NaN where unknown. */
   heading = new Float32Array(256);
-  /** Metres; NaN where unknown. */
+  /** Meters; NaN where unknown. */
   accuracy = new Float32Array(256);
   floor = new Float32Array(256);
   /** When it was last heard of, in milliseconds. */
@@ -68,7 +68,7 @@ export class MovingObjects {
       this.count = Math.max(this.count, index + 1);
     }
     const isEarth = this.plane.kind === 'earth';
-    const unit = isEarth ? TAIL_STEP_METRES * 1.5 : TAIL_STEP_METRES;
+    const unit = isEarth ? TAIL_STEP_METERS * 1.5 : TAIL_STEP_METERS;
     for (let at = 0; at < rows.length; at += ROW) {
       const index = rows[at]!;
       const x = isEarth ? mapX(rows[at + 1]!) : rows[at + 1]!;

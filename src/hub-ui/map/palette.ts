@@ -1,6 +1,6 @@
 import { isDark } from '../shell/theme.ts';
 
-/** Colours of what is drawn on the map, where style sheets do not reach. */
+/** Colors of what is drawn on the map, where style sheets do not reach. */
 export interface Palette {
   readonly ground: string;
   readonly grid: string;

@@ -2,7 +2,7 @@ import { fitPlane, type PlaneFit, type PointPair } from '../../core/geo/plane_fi
 import type { Zone } from '../../model/zone.ts';
 import { EARTH, type MapPoint, mapX, mapY, type Plane, type Position } from './plane.ts';
 
-/** Moves points of a plane of its own, such as a zone's metres or an image's pixels, onto the map. */
+/** Moves points of a plane of its own, such as a zone's meters or an image's pixels, onto the map. */
 export interface Placement {
   readonly toMap: (point: Position) => MapPoint;
   readonly fromMap: (point: Position) => MapPoint;
@@ -33,7 +33,7 @@ export function placeOnEarth(rows: ControlPoints): Placement | undefined {
   return fit && placementOf(fit);
 }
 
-/** Where a zone's metres are on the earth; undefined for a zone that is not placed by points. */
+/** Where a zone's meters are on the earth; undefined for a zone that is not placed by points. */
 export function placeZone(zone: Zone): Placement | undefined {
   return zone.ground_control_points == null ? undefined : placeOnEarth(zone.ground_control_points);
 }
@@ -66,7 +66,7 @@ export function zoneOutline(zone: Zone, plane: Plane): MapPoint[] | undefined {
   return hull(rows.filter((_, i) => i % 2 === 0).map(([x = 0, y = 0]) => [mapX(x), mapY(y)]));
 }
 
-/** A place on the earth in the metres of a plane; undefined where the plane's zone is not placed. */
+/** A place on the earth in the meters of a plane; undefined where the plane's zone is not placed. */
 export function earthToPlane(position: Position, plane: Plane): MapPoint | undefined {
   const [longitude = 0, latitude = 0] = position;
   const point: MapPoint = [mapX(longitude), mapY(latitude)];
@@ -84,9 +84,18 @@ export function northOf(plane: Plane): number {
 
 type Matrix = Placement['matrix'];
 
-function placementOf({ a, b, c, d, centreX, centreY, centreEasting, centreNorthing }: PlaneFit): Placement {
-  const e = centreEasting - a * centreX - b * centreY;
-  const f = centreNorthing - c * centreX - d * centreY;
+function placementOf({
+  a,
+  b,
+  c,
+  d,
+  centreX: centerX,
+  centreY: centerY,
+  centreEasting: centerEasting,
+  centreNorthing: centerNorthing,
+}: PlaneFit): Placement {
+  const e = centerEasting - a * centerX - b * centerY;
+  const f = centerNorthing - c * centerX - d * centerY;
   return fromMatrix([a, c, b, d, e, f]);
 }
 

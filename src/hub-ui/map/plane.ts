@@ -2,7 +2,7 @@ import Projection from 'ol/proj/Projection.js';
 import type { Zone } from '../../model/zone.ts';
 
 /**
- * What a map is drawn on: the earth, in the Mercator projection, or the metres of one zone. The API speaks in longitude
+ * What a map is drawn on: the earth, in the Mercator projection, or the meters of one zone. The API speaks in longitude
  * and latitude for the one and in the zone's own coordinates for the other; both are `position` here.
  */
 export type Plane =
@@ -10,12 +10,12 @@ export type Plane =
   | { readonly kind: 'zone'; readonly id: string; readonly zone: Zone };
 
 export type Position = readonly number[];
-/** Where something is on the map: metres of the zone, or Mercator's. */
+/** Where something is on the map: meters of the zone, or Mercator's. */
 export type MapPoint = [x: number, y: number];
 
 export const EARTH: Plane = { kind: 'earth', id: 'earth' };
 
-/** The plane of a zone's own metres. */
+/** The plane of a zone's own meters. */
 export function planeOfZone(zone: Zone): Plane {
   return { kind: 'zone', id: zone.id, zone };
 }
@@ -43,7 +43,7 @@ export function mapY(latitude: number): number {
   return EARTH_RADIUS * Math.log(Math.tan(Math.PI / 4 + (within * DEGREES) / 2));
 }
 
-/** The position of a point of the map, rounded to what a click can mean: a centimetre. */
+/** The position of a point of the map, rounded to what a click can mean: a centimeter. */
 export function fromMap(plane: Plane, [x = 0, y = 0]: Position): [number, number] {
   if (plane.kind === 'zone') return [round(x, 100), round(y, 100)];
   const longitude = x / EARTH_RADIUS / DEGREES;
@@ -51,8 +51,8 @@ export function fromMap(plane: Plane, [x = 0, y = 0]: Position): [number, number
   return [round(longitude, 1e8), round(latitude, 1e8)];
 }
 
-/** Units of the map in one metre at a point: Mercator stretches towards the poles. */
-export function unitsPerMetre(plane: Plane, [, y = 0]: Position): number {
+/** Units of the map in one meter at a point: Mercator stretches toward the poles. */
+export function unitsPerMeter(plane: Plane, [, y = 0]: Position): number {
   return plane.kind === 'zone' ? 1 : Math.cosh(y / EARTH_RADIUS);
 }
 

@@ -1,9 +1,13 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import fieldStyles from '../controls/field.module.css';
+import { Icon, type IconName } from '../controls/icons.tsx';
+import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
-import { Icon, type IconName } from '../parts/icons.tsx';
 import type { Selection } from './map_url.ts';
+import popoverStyles from './popover.module.css';
 import { searchEntities } from './search.ts';
+import styles from './search_box.module.css';
 
 const ICONS: Readonly<Record<string, IconName>> = {
   zones: 'zone',
@@ -35,11 +39,11 @@ export function SearchBox({ onFound }: { readonly onFound: (selection: Selection
   };
   const isShown = isOpen && text.trim() !== '';
   return (
-    <div class="map-search">
+    <div class={styles.search}>
       <Icon name="search" />
       <input
         id="map-search"
-        class="input"
+        class={fieldStyles.input}
         type="search"
         role="combobox"
         placeholder="Search name, id, properties"
@@ -59,24 +63,24 @@ export function SearchBox({ onFound }: { readonly onFound: (selection: Selection
         onKeyDown={keys}
       />
       {isShown && (
-        <div class="popover" id="map-found" role="listbox" aria-label="Found">
+        <div class={`${popoverStyles.popover} ${styles.list}`} id="map-found" role="listbox" aria-label="Found">
           {found.map(({ kind, id, label }, index) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the input has the focus and the keys
             <div
               key={`${kind} ${id}`}
               id={`map-found-${index}`}
               role="option"
-              class="map-found"
+              class={styles.found}
               aria-selected={index === at}
               onPointerDown={(event) => event.preventDefault()}
               onClick={() => take({ kind, id })}
             >
               <Icon name={ICONS[kind] ?? 'list'} />
-              <span class="cut">{label}</span>
-              <span class="faint">{kind.slice(0, -1)}</span>
+              <span class={`${typography.cut} ${styles.label}`}>{label}</span>
+              <span class={typography.faint}>{kind.slice(0, -1)}</span>
             </div>
           ))}
-          {found.length === 0 && <p class="map-found faint">Nothing has “{text}” in it</p>}
+          {found.length === 0 && <p class={`${styles.found} ${typography.faint}`}>Nothing has “{text}” in it</p>}
         </div>
       )}
     </div>

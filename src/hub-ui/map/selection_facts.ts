@@ -5,6 +5,7 @@ import type { Location } from '../../model/location.ts';
 import { type Entities, labelOf } from '../hub/kinds.ts';
 import { subscribe } from '../hub/live.ts';
 import { entityPath, get } from '../hub/rest.ts';
+import { storeOf } from '../hub/stores.ts';
 import type { Selection } from './map_url.ts';
 
 /** Where an object is: null when the hub does not know, undefined until it is asked. */
@@ -68,4 +69,12 @@ export function useContents(fenceId: string): readonly (Selection & { readonly l
     return subscribe('fence_events', { fence_id: fenceId }, { subscribed: ask, events: ask });
   }, [fenceId]);
   return inside;
+}
+
+/** The zone that a location or an area has come from, or what the source calls itself. */
+export function sourceName(source: string | null | undefined): string | undefined {
+  if (source == null) return undefined;
+  const zones = storeOf('zones').items.value;
+  const zone = zones.get(source) ?? [...zones.values()].find(({ foreign_id: foreignId }) => foreignId === source);
+  return zone === undefined ? source : labelOf(zone);
 }

@@ -35,13 +35,13 @@ export function regionGeometry(
   return rings.length === 0 ? undefined : new Polygon(rings);
 }
 
-/** A circle of metres around a position; round on the earth, not on the map. */
-export function circleGeometry(centre: Position, radiusMetres: number, plane: Plane): Polygon {
-  const [x = 0, y = 0] = centre;
-  if (plane.kind === 'earth') return circular([x, y], radiusMetres, 64).transform('EPSG:4326', 'EPSG:3857') as Polygon;
+/** A circle of meters around a position; round on the earth, not on the map. */
+export function circleGeometry(center: Position, radiusMeters: number, plane: Plane): Polygon {
+  const [x = 0, y = 0] = center;
+  if (plane.kind === 'earth') return circular([x, y], radiusMeters, 64).transform('EPSG:4326', 'EPSG:3857') as Polygon;
   const ring = Array.from({ length: 65 }, (_, i) => {
     const angle = (i / 64) * 2 * Math.PI;
-    return [x + radiusMetres * Math.cos(angle), y + radiusMetres * Math.sin(angle)];
+    return [x + radiusMeters * Math.cos(angle), y + radiusMeters * Math.sin(angle)];
   });
   return new Polygon([ring]);
 }

@@ -24,7 +24,7 @@ const LABEL_MIN_PIXELS = 46;
 const LETTER_PIXELS = 6.5;
 const MARGIN_PIXELS = 6;
 
-/** Zones: the outline of their ground control points; proximity zones are circles of another colour. */
+/** Zones: the outline of their ground control points; proximity zones are circles of another color. */
 export function ZoneLayer({
   zones,
   selectedId,
@@ -35,22 +35,22 @@ export function ZoneLayer({
   readonly labels?: boolean;
 }) {
   const { plane } = useMap();
-  const colours = palette();
+  const colors = palette();
   const features = useMemo(() => zones.flatMap((zone) => zoneFeature(zone, plane) ?? []), [zones, plane]);
   const style = useMemo<StyleFunction>(
     () => (feature, resolution) => {
       const zone = feature.get('zone') as Zone;
       const isProximity = zone.ground_control_points == null;
       const isSelected = zone.id === selectedId;
-      const colour = isSelected ? colours.selected : isProximity ? colours.proximity : colours.zone;
+      const color = isSelected ? colors.selected : isProximity ? colors.proximity : colors.zone;
       const area = new Style({
-        stroke: new Stroke({ color: colour, width: isSelected ? 2.5 : 1.25, lineDash: isProximity ? [2, 4] : [7, 4] }),
-        fill: new Fill({ color: isProximity ? colours.proximityFill : colours.zoneFill }),
+        stroke: new Stroke({ color: color, width: isSelected ? 2.5 : 1.25, lineDash: isProximity ? [2, 4] : [7, 4] }),
+        fill: new Fill({ color: isProximity ? colors.proximityFill : colors.zoneFill }),
       });
-      const label = { text: labelOf(zone), colour, colours, feature, resolution, isZone: true };
+      const label = { text: labelOf(zone), color, colors, feature, resolution, isZone: true };
       return [area, ...labelOn(labels, label)];
     },
-    [colours, selectedId, labels],
+    [colors, selectedId, labels],
   );
   useVectorLayer(features, style, Z.zones);
   return null;
@@ -70,24 +70,24 @@ export function FenceLayer({
   readonly labels?: boolean;
 }) {
   const { plane } = useMap();
-  const colours = palette();
+  const colors = palette();
   const features = useMemo(() => fences.flatMap((fence) => fenceFeature(fence, plane) ?? []), [fences, plane]);
   const style = useMemo<StyleFunction>(
     () => (feature, resolution) => {
       const fence = feature.get('fence') as Fence;
       const glow = glows?.get(fence.id);
       const isSelected = fence.id === selectedId;
-      const base = isSelected ? colours.selected : colours.fence;
-      const colour = glow === undefined ? base : colours[glow];
+      const base = isSelected ? colors.selected : colors.fence;
+      const color = glow === undefined ? base : colors[glow];
       const area = new Style({
-        stroke: new Stroke({ color: colour, width: glow !== undefined || isSelected ? 3 : 1.5 }),
-        fill: new Fill({ color: glow === undefined ? colours.fenceFill : faint(colour) }),
+        stroke: new Stroke({ color: color, width: glow !== undefined || isSelected ? 3 : 1.5 }),
+        fill: new Fill({ color: glow === undefined ? colors.fenceFill : faint(color) }),
         zIndex: glow === undefined ? 0 : 1,
       });
-      const label = { text: labelOf(fence), colour: base, colours, feature, resolution, isZone: false };
+      const label = { text: labelOf(fence), color: base, colors, feature, resolution, isZone: false };
       return [area, ...labelOn(labels, label)];
     },
-    [colours, selectedId, glows, labels],
+    [colors, selectedId, glows, labels],
   );
   useVectorLayer(features, style, Z.fences);
   return null;
@@ -95,15 +95,15 @@ export function FenceLayer({
 
 interface Label {
   readonly text: string;
-  readonly colour: string;
-  readonly colours: Palette;
+  readonly color: string;
+  readonly colors: Palette;
   readonly feature: Parameters<StyleFunction>[0];
   readonly resolution: number;
   readonly isZone: boolean;
 }
 
 /** The style of a name, or none where there is no room for it. */
-function labelOn(isOn: boolean, { text, colour, colours, feature, resolution, isZone }: Label): Style[] {
+function labelOn(isOn: boolean, { text, color, colors, feature, resolution, isZone }: Label): Style[] {
   const geometry = feature.getGeometry();
   if (!isOn || !(geometry instanceof Polygon)) return [];
   const [left = 0, , right = 0] = geometry.getExtent();
@@ -123,8 +123,8 @@ function labelOn(isOn: boolean, { text, colour, colours, feature, resolution, is
         text: shown,
         textAlign: isLeft ? 'left' : 'center',
         font: `${isZone ? 600 : 500} ${FONT}`,
-        fill: new Fill({ color: colour }),
-        stroke: new Stroke({ color: colours.halo, width: 3 }),
+        fill: new Fill({ color: color }),
+        stroke: new Stroke({ color: colors.halo, width: 3 }),
       }),
     }),
   ];
@@ -135,7 +135,7 @@ function shortened(text: string, widthPixels: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** A colour of the palette, as thin as glass. */
-function faint(colour: string): string {
-  return `${colour}1c`;
+/** A color of the palette, as thin as glass. */
+function faint(color: string): string {
+  return `${color}1c`;
 }

@@ -20,12 +20,12 @@ export function spriteColumn(heading: number): number {
   return 1 + (turned % DIRECTIONS);
 }
 
-/** The symbols in a colour, for a screen of so many pixels per pixel. */
+/** The symbols in a color, for a screen of so many pixels per pixel. */
 export function spritesOf(
   symbol: SymbolName,
-  { colour, halo, pixelRatio }: { readonly colour: string; readonly halo: string; readonly pixelRatio: number },
+  { color, halo, pixelRatio }: { readonly color: string; readonly halo: string; readonly pixelRatio: number },
 ): Sprites {
-  const key = `${symbol} ${colour} ${halo} ${pixelRatio}`;
+  const key = `${symbol} ${color} ${halo} ${pixelRatio}`;
   const known = made.get(key);
   if (known !== undefined) return known;
   const image = document.createElement('canvas');
@@ -35,7 +35,7 @@ export function spritesOf(
   for (let column = 0; context !== null && column <= DIRECTIONS; column++) {
     context.setTransform(pixelRatio, 0, 0, pixelRatio, (column + 0.5) * SIZE * pixelRatio, (SIZE / 2) * pixelRatio);
     if (column > 0) context.rotate(((column - 1) * 2 * Math.PI) / DIRECTIONS);
-    drawSymbol(context, symbol, { colour, halo, hasHeading: column > 0 });
+    drawSymbol(context, symbol, { color, halo, hasHeading: column > 0 });
   }
   const sprites = { image, size: SIZE, pixelRatio, key };
   made.set(key, sprites);
@@ -45,7 +45,7 @@ export function spritesOf(
 function drawSymbol(
   context: CanvasRenderingContext2D,
   symbol: SymbolName,
-  { colour, halo, hasHeading }: { readonly colour: string; readonly halo: string; readonly hasHeading: boolean },
+  { color, halo, hasHeading }: { readonly color: string; readonly halo: string; readonly hasHeading: boolean },
 ): void {
   const radius = symbol === 'trackable' ? 5.5 : 3.5;
   context.beginPath();
@@ -64,13 +64,13 @@ function drawSymbol(
   context.strokeStyle = halo;
   context.stroke();
   if (symbol === 'trackable') {
-    context.fillStyle = colour;
+    context.fillStyle = color;
     context.fill();
     return;
   }
   context.fillStyle = halo;
   context.fill();
   context.lineWidth = 1.75;
-  context.strokeStyle = colour;
+  context.strokeStyle = color;
   context.stroke();
 }

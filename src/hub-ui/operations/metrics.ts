@@ -83,7 +83,7 @@ export function sums(lines: readonly (readonly (number | null)[])[]): (number | 
 }
 
 /** Names of a family's samples that there are, with the value of one label. */
-export function labelled(
+export function labeled(
   sample: Sample | undefined,
   family: string,
   label: string,

@@ -1,13 +1,19 @@
 import type { SystemHealth } from '../../model/health.ts';
+import { Badge, type Tone } from '../controls/badge.tsx';
+import { Button } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import { copyText } from '../controls/clipboard.ts';
+import { Facts } from '../controls/facts.tsx';
+import flow from '../controls/flow.module.css';
+import { durationText, useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
 import { connection, reconnect, traffic } from '../hub/live.ts';
 import { settings } from '../hub/settings.ts';
-import { Button } from '../parts/button.tsx';
-import { copyText } from '../parts/clipboard.ts';
-import { Badge, Card, Facts, type Tone } from '../parts/page.tsx';
-import { durationText, useNow } from '../parts/time.tsx';
+import jsonStyles from '../json/json.module.css';
 import { STATES } from '../shell/status.tsx';
-import { millisecondsText } from './numbers.ts';
-import { type Polled, usePolled } from './polled.ts';
+import { millisecondsText } from './number_text.ts';
+import styles from './overview.module.css';
+import { type Polled, usePolled } from './polled.tsx';
 import { RateCharts } from './rate_charts.tsx';
 
 interface Version {
@@ -21,7 +27,7 @@ export function Overview() {
   const system = usePolled<SystemHealth>('/health/system', 5_000);
   return (
     <>
-      <div class="grid-cards">
+      <div class={flow.cards}>
         <ConnectionCard />
         <HubCard system={system} />
         <DatabaseCard system={system} />
@@ -47,7 +53,7 @@ function ConnectionCard() {
   return (
     <Card title="Connection">
       <Headline tone={tone} label={label} />
-      <p class="soft op-meaning">{MEANINGS[state]}</p>
+      <p class={`${typography.soft} ${styles.meaning}`}>{MEANINGS[state]}</p>
       <Facts
         rows={[
           ['Since', durationText(Math.max(0, nowMs - sinceMs))],
@@ -56,7 +62,7 @@ function ConnectionCard() {
         ]}
       />
       {state !== 'connected' && (
-        <div class="row op-action">
+        <div class={`${flow.row} ${styles.action}`}>
           <Button kind="main" onClick={reconnect}>
             Connect now
           </Button>
@@ -79,7 +85,7 @@ function HubCard({ system: { value: system, problem } }: { readonly system: Poll
         tone={isUp ? 'ok' : problem === undefined ? 'neutral' : 'danger'}
         label={isUp ? 'Running' : problem === undefined ? 'Asking' : 'No answer'}
       />
-      <p class="soft op-meaning">{problem ?? 'The hub takes requests.'}</p>
+      <p class={`${typography.soft} ${styles.meaning}`}>{problem ?? 'The hub takes requests.'}</p>
       <Facts
         rows={[
           ['Up for', system && isUp ? durationText(system.uptime * 1_000) : undefined],
@@ -105,7 +111,7 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
         tone={!isKnown ? 'neutral' : isFailing ? 'danger' : 'ok'}
         label={!isKnown ? 'Unknown' : isFailing ? 'Failing' : 'Writing'}
       />
-      <p class="soft op-meaning">
+      <p class={`${typography.soft} ${styles.meaning}`}>
         {!isKnown
           ? 'Only the hub can say how its database is.'
           : isFailing
@@ -125,7 +131,7 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
 
 function Headline({ tone, label }: { readonly tone: Tone; readonly label: string }) {
   return (
-    <p class="op-headline">
+    <p class={styles.headline}>
       <Badge tone={tone} dot>
         {label}
       </Badge>
@@ -146,7 +152,7 @@ function Configuration({ text }: { readonly text: string }) {
       <details>
         <summary>What the hub runs with, without secrets</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
-        <pre class="list-json" tabIndex={0}>
+        <pre class={jsonStyles.box} tabIndex={0}>
           {text}
         </pre>
       </details>

@@ -1,13 +1,15 @@
 import { useMemo } from 'preact/hooks';
 import { Chart, type Line, rangeOf } from '../charts/chart.tsx';
+import { Choice } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import flow from '../controls/flow.module.css';
+import { useNow } from '../controls/time.ts';
 import { traffic } from '../hub/live.ts';
-import { Choice } from '../parts/button.tsx';
-import { Card } from '../parts/page.tsx';
-import { useNow } from '../parts/time.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { labelled, levels, metricsProblem, rates, samples, sums, useMetrics } from './metrics.ts';
-import { bytesText, millisecondsText, percentText, rateText } from './numbers.ts';
-import { Problem } from './problem.tsx';
+import { labeled, levels, metricsProblem, rates, samples, sums, useMetrics } from './metrics.ts';
+import { bytesText, millisecondsText, percentText, rateText } from './number_text.ts';
+import { Problem } from './polled.tsx';
+import styles from './rate_charts.module.css';
 
 const WINDOWS = [
   { value: '1', label: '1 min' },
@@ -24,13 +26,13 @@ export function RateCharts() {
   const [fromMs, toMs] = rangeOf(Number(minutes), nowMs, firstMs);
   const range = [fromMs / 1_000, toMs / 1_000] as const;
   return (
-    <section class="stack" aria-label="Rates and latencies">
-      <div class="row">
-        <h2 class="op-title">Rates and latencies</h2>
+    <section class={flow.stack} aria-label="Rates and latencies">
+      <div class={flow.row}>
+        <h2 class={styles.title}>Rates and latencies</h2>
         <Choice label="Time" value={minutes} options={WINDOWS} onChange={(window) => setUrlParams({ window })} />
       </div>
       <Problem text={metricsProblem.value} />
-      <div class="op-charts">
+      <div class={styles.charts}>
         <MetricCharts range={range} />
         <PageCharts range={range} />
       </div>
@@ -52,7 +54,7 @@ function MetricCharts({ range }: Ranged) {
       return { label, values: levels(all, `hub_event_loop_delay_seconds{quantile="${quantile}"}`, 1_000) };
     };
     const sumOf = (family: string, label: string, of: typeof rates): (number | null)[] => {
-      return sums(labelled(all.at(-1), family, label).map(([, name]) => of(all, name)));
+      return sums(labeled(all.at(-1), family, label).map(([, name]) => of(all, name)));
     };
     return {
       locations: [
@@ -130,7 +132,7 @@ function ChartCard({
   readonly format: (value: number) => string;
 }) {
   return (
-    <Card title={title}>
+    <Card look="chart" title={title}>
       <Chart label={title} {...chart} />
     </Card>
   );

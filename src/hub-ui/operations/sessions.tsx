@@ -1,11 +1,15 @@
 import type { SocketHealth } from '../../model/health.ts';
-import { Card, Facts, Spinner } from '../parts/page.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { ago, useNow } from '../parts/time.tsx';
-import { labelled, levels, rates, samples, useMetrics } from './metrics.ts';
-import { bytesText, countText, rateText } from './numbers.ts';
-import { usePolled } from './polled.ts';
-import { Problem } from './problem.tsx';
+import { Card } from '../controls/card.tsx';
+import { Facts } from '../controls/facts.tsx';
+import flow from '../controls/flow.module.css';
+import { Spinner } from '../controls/notice.tsx';
+import { type Column, Table } from '../controls/table.tsx';
+import { ago, useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
+import { labeled, levels, rates, samples, useMetrics } from './metrics.ts';
+import { bytesText, countText, rateText } from './number_text.ts';
+import { Problem, usePolled } from './polled.tsx';
+import styles from './sessions.module.css';
 
 const LAST_SENT: Readonly<Record<string, keyof SocketHealth>> = {
   location_updates: 'last_location_update_sent',
@@ -29,7 +33,7 @@ export function Sessions() {
   const nowMs = useNow(1_000);
   if (health === undefined) return problem === undefined ? <Spinner /> : <Problem text={problem} />;
   const all = samples.value;
-  const rows = labelled(all.at(-1), 'hub_subscriptions', 'topic').map(([topic, name]): Row => {
+  const rows = labeled(all.at(-1), 'hub_subscriptions', 'topic').map(([topic, name]): Row => {
     const delivered = `hub_fanout_delivered_total{topic="${topic}"}`;
     const at = LAST_SENT[topic];
     return {
@@ -52,7 +56,7 @@ export function Sessions() {
             ['Waiting to be taken', waiting == null ? undefined : bytesText(waiting)],
           ]}
         />
-        <p class="faint op-note">This page is one of the clients.</p>
+        <p class={`${typography.faint} ${styles.note}`}>This page is one of the clients.</p>
       </Card>
       <Card title="Topics" flush>
         <Table label="Topics" columns={COLUMNS} rows={rows} keyOf={({ topic }) => topic} />
@@ -74,6 +78,17 @@ const COLUMNS: readonly Column<Row>[] = [
     isNumber: true,
     cell: (row) => (row.perSecond === null ? '–' : rateText(row.perSecond)),
   },
-  { key: 'total', title: 'Since the start', isNumber: true, class: 'wide-only', cell: ({ total }) => countText(total) },
-  { key: 'last', title: 'Last', class: 'wide-only', cell: ({ last }) => last ?? <span class="faint">–</span> },
+  {
+    key: 'total',
+    title: 'Since the start',
+    isNumber: true,
+    class: flow.wideOnly,
+    cell: ({ total }) => countText(total),
+  },
+  {
+    key: 'last',
+    title: 'Last',
+    class: flow.wideOnly,
+    cell: ({ last }) => last ?? <span class={typography.faint}>–</span>,
+  },
 ];

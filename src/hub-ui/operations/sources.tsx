@@ -1,16 +1,20 @@
 import type { ComponentChildren } from 'preact';
 import type { HealthSource } from '../../model/health.ts';
+import { Badge, type Tone } from '../controls/badge.tsx';
+import cardStyles from '../controls/card.module.css';
+import { Card } from '../controls/card.tsx';
+import flow from '../controls/flow.module.css';
+import { Link } from '../controls/link.tsx';
+import { Empty, Spinner } from '../controls/notice.tsx';
+import { type Column, type Sorting, Table } from '../controls/table.tsx';
+import { ago, useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
 import { labelOf } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
-import { sortedBy } from '../lists/order.ts';
-import { Link } from '../parts/link.tsx';
-import { Badge, Card, Empty, Spinner, type Tone } from '../parts/page.tsx';
-import { type Column, type Sorting, Table } from '../parts/table.tsx';
-import { ago, useNow } from '../parts/time.tsx';
+import { sortedBy } from '../lists/sort_and_page.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { countText, rateText } from './numbers.ts';
-import { type Polled, usePolled } from './polled.ts';
-import { Problem } from './problem.tsx';
+import { countText, rateText } from './number_text.ts';
+import { type Polled, Problem, usePolled } from './polled.tsx';
 
 const EVERY_MS = 3_000;
 /** What has been silent for longer is worth a look. */
@@ -95,7 +99,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </Badge>
     ),
   },
-  { key: 'type', title: 'Type', sorts: true, class: 'wide-only', cell: ({ type }) => type },
+  { key: 'type', title: 'Type', sorts: true, class: flow.wideOnly, cell: ({ type }) => type },
   {
     key: 'rate',
     title: 'Rate',
@@ -108,32 +112,32 @@ const COLUMNS: readonly Column<Row>[] = [
     title: 'Updates',
     sorts: true,
     isNumber: true,
-    class: 'wide-only',
+    class: flow.wideOnly,
     cell: ({ number_of_updates: updates }) => countText(updates),
   },
   {
     key: 'last',
     title: 'Last',
     sorts: true,
-    class: 'wide-only',
-    cell: ({ agoMs }) => (Number.isFinite(agoMs) ? ago(agoMs) : <span class="faint">never</span>),
+    class: flow.wideOnly,
+    cell: ({ agoMs }) => (Number.isFinite(agoMs) ? ago(agoMs) : <span class={typography.faint}>never</span>),
   },
   {
     key: 'way',
     title: 'By',
-    class: 'wide-only',
-    cell: ({ last_update_type: way }) => way ?? <span class="faint">–</span>,
+    class: flow.wideOnly,
+    cell: ({ last_update_type: way }) => way ?? <span class={typography.faint}>–</span>,
   },
   {
     key: 'connection',
     title: 'Connection',
-    class: 'wide-only',
-    cell: (row) => connectionText(row) ?? <span class="faint">–</span>,
+    class: flow.wideOnly,
+    cell: (row) => connectionText(row) ?? <span class={typography.faint}>–</span>,
   },
 ];
 
 function Name({ row: { label, href } }: { readonly row: Row }) {
-  return href === undefined ? <span class="cut">{label}</span> : <Link href={href}>{label}</Link>;
+  return href === undefined ? <span class={typography.cut}>{label}</span> : <Link href={href}>{label}</Link>;
 }
 
 function connectionText({ reconnects, uptime }: Row): string | undefined {
@@ -162,7 +166,7 @@ function SourceTable({
   return (
     <Card title={title} flush>
       {!isKnown ? (
-        <div class="list-pad">
+        <div class={cardStyles.padded}>
           <Spinner />
         </div>
       ) : rows.length === 0 ? (

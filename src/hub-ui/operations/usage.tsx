@@ -1,13 +1,17 @@
 import type { Consumption, UsageStatistics } from '../../model/usage.ts';
-import { Button } from '../parts/button.tsx';
-import { copyText } from '../parts/clipboard.ts';
-import { Card, Facts, Spinner } from '../parts/page.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { durationText } from '../parts/time.tsx';
+import { Button } from '../controls/button.tsx';
+import { Card } from '../controls/card.tsx';
+import { copyText } from '../controls/clipboard.ts';
+import { Facts } from '../controls/facts.tsx';
+import { Spinner } from '../controls/notice.tsx';
+import { type Column, Table } from '../controls/table.tsx';
+import { durationText } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
-import { countText } from './numbers.ts';
-import { usePolled } from './polled.ts';
-import { Problem } from './problem.tsx';
+import columnStyles from './columns.module.css';
+import { countText } from './number_text.ts';
+import { Problem, usePolled } from './polled.tsx';
+import styles from './usage.module.css';
 
 const COUNTED: readonly (readonly [string, string])[] = [
   ['Locations', 'locationupdates'],
@@ -40,19 +44,19 @@ function Months({ months, chosen }: { readonly months: readonly Consumption[]; r
   const most = Math.max(1, ...months.map(({ statistics }) => statistics.locationupdates_processed));
   return (
     <Card title="Locations by month">
-      <div class="op-months">
+      <div class={styles.months}>
         {months.map((month) => {
           const count = month.statistics.locationupdates_processed;
           return (
             <button
               type="button"
               key={nameOf(month)}
-              class="op-month"
+              class={styles.month}
               aria-pressed={month === chosen}
               onClick={() => setUrlParams({ month: nameOf(month) })}
             >
-              <span class="op-month-count">{countText(count)}</span>
-              <span class="op-bar" style={{ height: `${Math.max(2, (count / most) * 72)}px` }} />
+              <span>{countText(count)}</span>
+              <span class={styles.bar} style={{ height: `${Math.max(2, (count / most) * 72)}px` }} />
               <span>{titleOf(month)}</span>
             </button>
           );
@@ -65,7 +69,7 @@ function Months({ months, chosen }: { readonly months: readonly Consumption[]; r
 function MonthCards({ month }: { readonly month: Consumption }) {
   const { config, statistics } = month;
   return (
-    <div class="op-usage">
+    <div class={columnStyles.columns}>
       <Card
         title={`Counted in ${titleOf(month)}`}
         flush
@@ -119,7 +123,8 @@ function rowOf([name, counter]: readonly [string, string], statistics: UsageStat
   };
 }
 
-const shown = (value: number | undefined) => (value === undefined ? <span class="faint">–</span> : countText(value));
+const shown = (value: number | undefined) =>
+  value === undefined ? <span class={typography.faint}>–</span> : countText(value);
 
 const COLUMNS: readonly Column<Row>[] = [
   { key: 'name', title: 'What', cell: ({ name }) => name },
@@ -140,6 +145,6 @@ function titleOf({ year, month }: Consumption): string {
   });
 }
 
-function areaText(squareMetres: number): string {
-  return `${countText(Math.round(squareMetres))} m²`;
+function areaText(squareMeters: number): string {
+  return `${countText(Math.round(squareMeters))} m²`;
 }

@@ -3,18 +3,22 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
+import fieldStyles from '../controls/field.module.css';
 import { useEntities } from '../hub/stores.ts';
 import { AnchorLayer } from '../map/anchor_layer.tsx';
 import { useFencesInPlane } from '../map/fences_in_plane.ts';
 import { fitEverything } from '../map/first_look.ts';
+import { isOnFloor } from '../map/floors.ts';
 import { useFirstLook } from '../map/go_to.ts';
 import { BaseLayer } from '../map/grid_layer.tsx';
+import toolStyles from '../map/map_tools.module.css';
 import { ScaleBar, ZoomButtons } from '../map/map_tools.tsx';
 import { type Look, MapView, useMap } from '../map/map_view.tsx';
 import { PlanLayer } from '../map/plan_layer.tsx';
 import { type Plane, toMap } from '../map/plane.ts';
 import { FenceLayer, ZoneLayer } from '../map/site_layers.tsx';
 import { useAnchors } from '../map/use_anchors.ts';
+import styles from './context_map.module.css';
 
 const NONE: readonly Fence[] = [];
 
@@ -68,11 +72,13 @@ function Surroundings({ plane, isOverview = false, zone, fence, floor, selected 
   const allZones = useEntities('zones');
   const allFences = useFencesInPlane(plane) ?? NONE;
   const zones = useMemo(() => {
-    const others = [...allZones.values()].filter((other) => other.id !== zone?.id && isOn(floor, other.floor ?? 0));
+    const others = [...allZones.values()].filter(
+      (other) => other.id !== zone?.id && isOnFloor(floor, other.floor ?? 0),
+    );
     return zone === undefined ? others : [...others, zone];
   }, [allZones, zone, floor]);
   const fences = useMemo(
-    () => allFences.filter((other) => other.id !== fence?.id && isOn(floor, other.floor)),
+    () => allFences.filter((other) => other.id !== fence?.id && isOnFloor(floor, other.floor)),
     [allFences, fence?.id, floor],
   );
   const { anchors, zoneOf } = useAnchors(floor);
@@ -92,17 +98,13 @@ function Surroundings({ plane, isOverview = false, zone, fence, floor, selected 
       <ZoneLayer zones={zones} selectedId={selected?.zones ?? zone?.id} />
       <FenceLayer fences={fences} selectedId={selected?.fences} />
       <AnchorLayer anchors={anchors} zoneOf={zoneOf} selectedId={selected?.anchors} />
-      <div class="map-side">
+      <div class={toolStyles.side}>
         <ZoomButtons onFit={fit} />
       </div>
       <ScaleBar />
       {plane.kind === 'earth' && <GoTo />}
     </>
   );
-}
-
-function isOn(shown: number | undefined, floor: number | null | undefined): boolean {
-  return shown === undefined || floor == null || floor === shown;
 }
 
 /** Goes to a longitude and latitude: on a map without anything on it, there is no other way to find a place. */
@@ -117,14 +119,14 @@ function GoTo() {
     if (place !== undefined) map.getView().animate({ center: toMap(plane, place), zoom: 19, duration: 250 });
   };
   return (
-    <form class="setup-goto" onSubmit={go}>
+    <form class={styles.goTo} onSubmit={go}>
       {isWrong && (
-        <p class="field-error" role="alert">
+        <p class={fieldStyles.error} role="alert">
           Two numbers in degrees: longitude, then latitude
         </p>
       )}
       <input
-        class="input"
+        class={fieldStyles.input}
         aria-label="Go to longitude, latitude"
         aria-invalid={isWrong}
         placeholder="Go to longitude, latitude"

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { createEntity, type Draft, patchEntity } from '../hub/rest.ts';
-import { equal } from '../parts/equal.ts';
+import { equal } from '../json/equal.ts';
 
 /** Steps back that are kept. */
 const PAST_MAX = 200;
@@ -152,4 +152,9 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
 function withoutShown<T extends object>(entity: T): T {
   const { children: _, ...rest } = entity as T & { readonly children?: unknown };
   return rest as unknown as T;
+}
+
+/** What an entity is called, if anything. */
+export function nameOf(value: object): string | null {
+  return (value as { readonly name?: string | null }).name ?? null;
 }

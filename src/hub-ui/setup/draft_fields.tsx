@@ -1,10 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
+import fieldStyles from '../controls/field.module.css';
+import { AreaField, Field, NumberField, SelectField, TextField } from '../controls/field.tsx';
+import { NumberInput } from '../controls/number_input.tsx';
+import { type Notation, useTyped } from '../controls/use_typed.ts';
 import { errorAt } from '../hub/rest.ts';
-import { AreaField, Field, NumberField, SelectField, TextField } from '../parts/field.tsx';
-import { NumberInput } from '../parts/number_input.tsx';
-import { type Notation, useTyped } from '../parts/typed.ts';
 import type { AnyDraft } from './draft.ts';
+import styles from './draft_fields.module.css';
 
 interface DraftFieldProps {
   readonly draft: AnyDraft;
@@ -96,8 +99,8 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
   return (
     <Field label={label} help={help} error={problemOf(draft, field)}>
       {(ids) => (
-        <div class="duration">
-          <div class="input-unit">
+        <div class={styles.duration}>
+          <div class={fieldStyles.unit}>
             <NumberInput
               {...ids}
               min={0}
@@ -108,9 +111,7 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
             />
             <span>s</span>
           </div>
-          <button
-            type="button"
-            class="button"
+          <Button
             data-icon-only
             aria-pressed={isForever}
             aria-label={`${label}: for ever`}
@@ -118,7 +119,7 @@ export function DraftDuration({ draft, field, label, help, onFocus }: DraftField
             onClick={() => set(isForever ? undefined : -1)}
           >
             ∞
-          </button>
+          </Button>
         </div>
       )}
     </Field>

@@ -21,9 +21,9 @@ const NONE: readonly Fence[] = [];
 /** What the user draws with the next clicks. */
 export type DrawnShape =
   | { readonly kind: 'polygon'; readonly corners: readonly MapPoint[] }
-  | { readonly kind: 'circle'; readonly centre: MapPoint; readonly edge: MapPoint };
+  | { readonly kind: 'circle'; readonly center: MapPoint; readonly edge: MapPoint };
 
-/** Lets the user draw a shape on the map: corner by corner, or from the centre out. Escape takes back the last corner. */
+/** Lets the user draw a shape on the map: corner by corner, or from the center out. Escape takes back the last corner. */
 export function DrawArea({
   kind,
   onDrawn,
@@ -49,7 +49,7 @@ export function DrawArea({
       const geometry = feature.getGeometry();
       if (geometry instanceof Circle) {
         const [[x = 0, y = 0], [edgeX = 0, edgeY = 0]] = [geometry.getCenter(), geometry.getLastCoordinate()];
-        told.current({ kind: 'circle', centre: [x, y], edge: [edgeX, edgeY] });
+        told.current({ kind: 'circle', center: [x, y], edge: [edgeX, edgeY] });
         return;
       }
       const ring = (geometry as Polygon).getCoordinates()[0] ?? [];

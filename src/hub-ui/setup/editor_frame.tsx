@@ -1,15 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
-import { useLocation } from 'wouter-preact';
-import { can } from '../hub/access.ts';
+import { Button, IconButton } from '../controls/button.tsx';
+import { Link } from '../controls/link.tsx';
+import { Notice } from '../controls/notice.tsx';
+import { useTitle } from '../controls/page.tsx';
+import typography from '../controls/typography.module.css';
 import { type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
-import { deleteEntity, entityPath, errorAt, OtherPlaneError } from '../hub/rest.ts';
-import { Button, IconButton } from '../parts/button.tsx';
-import { confirm } from '../parts/dialog.tsx';
-import { Link } from '../parts/link.tsx';
-import { Empty, Notice, Page, Spinner, useTitle } from '../parts/page.tsx';
-import { toast, toastError } from '../parts/toasts.tsx';
-import { type Editor, editorPath, forgetDraft, moveDraft, type NoEditorState } from './use_editor.ts';
+import { errorAt } from '../hub/rest.ts';
+import { nameOf } from './draft.ts';
+import { EditorFoot } from './editor_foot.tsx';
+import styles from './editor_frame.module.css';
+import layoutStyles from './setup_layout.module.css';
+import { SetupLayout } from './setup_layout.tsx';
+import type { Editor } from './use_editor.ts';
 
 interface EditorFrameProps<K extends Kind> {
   readonly kind: K;
@@ -30,15 +33,15 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
   const name = nameOf(value) || (kept === undefined ? `New ${SINGULAR[kind]}` : labelOf(kept));
   useTitle(name);
   useShortcuts(editor);
-  const form = (
-    <>
-      <header class="setup-head">
-        <Link href={`/${kind}`} class="setup-back">
+  return (
+    <SetupLayout label={name} map={map}>
+      <header class={layoutStyles.head}>
+        <Link href={`/${kind}`} class={styles.back}>
           {`All ${kind}`}
         </Link>
-        <div class="setup-title">
-          <h1 class="cut">{name}</h1>
-          <span class="setup-state" role="status">
+        <div class={layoutStyles.title}>
+          <h1 class={typography.cut}>{name}</h1>
+          <span class={styles.state} role="status">
             {draft.isChanged.value ? 'Not saved' : ''}
           </span>
           {mayChange && (
@@ -49,7 +52,7 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
           )}
         </div>
       </header>
-      <div class="setup-form">
+      <div class={layoutStyles.form} data-editor>
         <OtherError error={draft.error.value} fields={fields} />
         {isOvertaken && stored !== undefined && (
           <Notice tone="warn">
@@ -63,118 +66,19 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
         {!isNew && stored === undefined && (
           <Notice tone="warn">This {SINGULAR[kind]} has been deleted. It cannot be saved any more.</Notice>
         )}
-        <fieldset class="setup-fieldset" disabled={!mayChange}>
+        <fieldset class={layoutStyles.fieldset} disabled={!mayChange}>
           {children}
         </fieldset>
       </div>
       <EditorFoot kind={kind} editor={editor} name={name} />
-    </>
+    </SetupLayout>
   );
-  if (map === undefined) {
-    return <div class="setup-page">{form}</div>;
-  }
-  return (
-    <div class="page-full setup">
-      <div class="setup-map">{map}</div>
-      <section class="setup-panel" aria-label={name}>
-        {form}
-      </section>
-    </div>
-  );
-}
-
-function nameOf(value: object): string | null {
-  return (value as { readonly name?: string | null }).name ?? null;
 }
 
 /** A message that no field shows. */
 function OtherError({ error, fields }: { readonly error: unknown; readonly fields: readonly string[] }) {
   if (error === undefined || fields.some((field) => errorAt(error, field) !== undefined)) return null;
   return <Notice tone="danger">{error instanceof Error ? error.message : String(error)}</Notice>;
-}
-
-function EditorFoot<K extends Kind>({
-  kind,
-  editor,
-  name,
-}: Pick<EditorFrameProps<K>, 'kind' | 'editor'> & { readonly name: string }) {
-  const { draft, stored, mayChange } = editor;
-  const [, go] = useLocation();
-  const kept = draft.kept.value;
-  const value = draft.value.value as { readonly crs?: string | null };
-  const path = kept === undefined ? `/${kind}` : entityPath(kind, kept.id);
-  const save = async (): Promise<void> => {
-    let id = await draft.save();
-    const problem = draft.error.peek();
-    if (problem instanceof OtherPlaneError && (await mayChangePlane(kind, problem.kept, value.crs))) {
-      id = await draft.save({ alsoPlane: true });
-    }
-    if (id === undefined) {
-      focusProblem();
-      return;
-    }
-    toast(`${labelOf({ id, name: nameOf(draft.value.peek()) })} is saved`);
-    if (kept !== undefined) return;
-    moveDraft(kind, id);
-    go(`${editorPath(kind, id)}${location.search}`, { replace: true });
-  };
-  const remove = async (): Promise<void> => {
-    if (kept === undefined) return;
-    const text = `${name} is deleted for good, and everybody who listens is told.`;
-    if (!(await confirm({ title: `Delete this ${SINGULAR[kind]}?`, text, action: 'Delete' }))) return;
-    try {
-      await deleteEntity(kind, kept.id);
-      forgetDraft(kind, kept.id);
-      toast(`${name} is deleted`);
-      go(`/${kind}`);
-    } catch (error) {
-      toastError(error);
-    }
-  };
-  const isBlocked = draft.problems.value.size > 0 || (kept !== undefined && stored === undefined);
-  const isDone = kept !== undefined && !draft.isChanged.value;
-  return (
-    <footer class="setup-foot">
-      {kept !== undefined && can('DELETE', path) && (
-        <Button kind="quiet" icon="trash" onClick={() => void remove()}>
-          Delete
-        </Button>
-      )}
-      <span class="setup-fill" />
-      {!mayChange && <span class="faint">You may look, but not change it</span>}
-      {mayChange && (
-        <Button
-          kind="main"
-          data-save
-          disabled={draft.isSaving.value || isBlocked || isDone}
-          onClick={() => void save()}
-        >
-          {kept === undefined ? `Create ${SINGULAR[kind]}` : 'Save'}
-        </Button>
-      )}
-    </footer>
-  );
-}
-
-/** Nobody sees in which plane a region is kept until it is to be changed. */
-function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined): Promise<boolean> {
-  const drawn = crs === 'local' ? 'the metres of its zone' : 'longitude and latitude';
-  return confirm({
-    title: 'Keep it in another plane?',
-    text: `This ${SINGULAR[kind]} was given in ${kept === 'local' ? 'the metres of a zone' : kept}, and has been drawn in ${drawn}. Saved so, it stays in ${drawn}.`,
-    action: 'Save it so',
-    kind: 'main',
-  });
-}
-
-/** Brings the field that the hub complained of into sight. */
-function focusProblem(): void {
-  requestAnimationFrame(() => {
-    const field = document.querySelector<HTMLElement>('.setup-form [aria-invalid="true"]');
-    const shown = field ?? document.querySelector<HTMLElement>('.setup-form [role="alert"]');
-    field?.focus({ preventScroll: true });
-    shown?.scrollIntoView({ block: 'center' });
-  });
 }
 
 /** Undo and redo wherever no text is being written, and saving from everywhere. */
@@ -199,32 +103,4 @@ function useShortcuts<K extends Kind>({ draft }: Editor<K>): void {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, [draft]);
-}
-
-/** What stands where there is no draft to be edited. */
-export function NoEditor({ kind, state }: { readonly kind: Kind; readonly state: NoEditorState }) {
-  if (state === 'waiting') {
-    return (
-      <div class="page">
-        <Spinner />
-      </div>
-    );
-  }
-  if (state === 'forbidden') {
-    return (
-      <Page title={`New ${SINGULAR[kind]}`}>
-        <Empty icon="lock" title={`You may not create a ${SINGULAR[kind]}`}>
-          <Link href={`/${kind}`}>{`All ${kind}`}</Link>
-        </Empty>
-      </Page>
-    );
-  }
-  return (
-    <Page title={`No such ${SINGULAR[kind]}`}>
-      <Empty icon="search" title={`There is no such ${SINGULAR[kind]}`}>
-        <p>It may have been deleted.</p>
-        <Link href={`/${kind}`}>{`All ${kind}`}</Link>
-      </Empty>
-    </Page>
-  );
 }

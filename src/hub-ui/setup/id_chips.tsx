@@ -1,12 +1,16 @@
 import { useId, useState } from 'preact/hooks';
+import { Button } from '../controls/button.tsx';
+import fieldStyles from '../controls/field.module.css';
+import { Field } from '../controls/field.tsx';
+import flow from '../controls/flow.module.css';
+import { Icon, type IconName } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
+import typography from '../controls/typography.module.css';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { useEntities } from '../hub/stores.ts';
-import { Button } from '../parts/button.tsx';
-import { Field } from '../parts/field.tsx';
-import { Icon, type IconName } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
 import type { AnyDraft } from './draft.ts';
 import { memberOf, problemOf } from './draft_fields.tsx';
+import styles from './id_chips.module.css';
 import { editorPath } from './use_editor.ts';
 
 const OFFERED_MAX = 200;
@@ -38,7 +42,7 @@ export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
   };
   const offered = [...known.values()].filter(({ id }) => !ids.includes(id)).slice(0, OFFERED_MAX);
   return (
-    <div class="stack">
+    <div class={flow.stack}>
       <Field
         label={`Add ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${SINGULAR[kind]}`}
         help={help}
@@ -46,7 +50,7 @@ export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
       >
         {(attributes) => (
           <form
-            class="duration"
+            class={styles.add}
             onSubmit={(event) => {
               event.preventDefault();
               add();
@@ -54,7 +58,7 @@ export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
           >
             <input
               {...attributes}
-              class="input"
+              class={fieldStyles.input}
               list={listId}
               value={text}
               onInput={(event) => setText(event.currentTarget.value)}
@@ -73,12 +77,12 @@ export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
         )}
       </Field>
       {ids.length > 0 && (
-        <ul class="setup-chips" aria-label={`${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`}>
+        <ul class={styles.chips} aria-label={`${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`}>
           {ids.map((id, i) => (
-            <li key={`${id} ${ids.indexOf(id) === i}`} class="setup-chip">
+            <li key={`${id} ${ids.indexOf(id) === i}`} class={styles.chip}>
               <Icon name={icon} width={14} height={14} />
               {known.has(id) ? <Link href={editorPath(kind, id)}>{id}</Link> : <span>{id}</span>}
-              {!known.has(id) && <span class="faint">not heard of</span>}
+              {!known.has(id) && <span class={typography.faint}>not heard of</span>}
               <button type="button" aria-label={`Remove ${id}`} onClick={() => remove(i)}>
                 <Icon name="close" width={12} height={12} />
               </button>

@@ -40,7 +40,7 @@ export function PointsLayer({
   readonly isFixed?: boolean;
 }) {
   const { map } = useMap();
-  const colours = palette();
+  const colors = palette();
   const features = useMemo(
     () =>
       points.map(
@@ -51,22 +51,22 @@ export function PointsLayer({
   const style = useMemo<StyleFunction>(() => {
     return (feature) => {
       const isSelected = feature.get('index') === selected;
-      const colour = feature.get('isPending') ? colours.exit : colours.selected;
+      const color = feature.get('isPending') ? colors.exit : colors.selected;
       return new Style({
         image: new CircleStyle({
           radius: isSelected ? 11 : 9,
-          fill: new Fill({ color: colour }),
-          stroke: new Stroke({ color: colours.halo, width: isSelected ? 3.5 : 2 }),
+          fill: new Fill({ color: color }),
+          stroke: new Stroke({ color: colors.halo, width: isSelected ? 3.5 : 2 }),
         }),
         text: new Text({
           text: String(feature.get('label')),
           font: '600 11px Inter, system-ui, sans-serif',
-          fill: new Fill({ color: colours.ground }),
+          fill: new Fill({ color: colors.ground }),
           offsetY: 0.5,
         }),
       });
     };
-  }, [colours, selected]);
+  }, [colors, selected]);
   const source = useVectorLayer(features, style, Z.edit + 1);
   const told = useRef({ onMove, onSelect, onPlace });
   told.current = { onMove, onSelect, onPlace };

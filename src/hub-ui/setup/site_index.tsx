@@ -1,13 +1,21 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { Button, ButtonLink } from '../controls/button.tsx';
+import fieldStyles from '../controls/field.module.css';
+import { Icon, type IconName } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
+import { Empty, Notice, Spinner } from '../controls/notice.tsx';
+import pageStyles from '../controls/page.module.css';
+import { useTitle } from '../controls/page.tsx';
+import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
-import { Icon, type IconName } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
-import { Empty, Notice, Spinner, useTitle } from '../parts/page.tsx';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import layoutStyles from './setup_layout.module.css';
+import { SetupLayout } from './setup_layout.tsx';
+import styles from './site_index.module.css';
 import { editorPath } from './use_editor.ts';
 
 const SHOWN_STEP = 100;
@@ -39,15 +47,10 @@ interface SiteIndexProps<K extends Kind> {
 export function SiteIndex<K extends Kind>(props: SiteIndexProps<K>) {
   const { kind, title, map } = props;
   useTitle(title);
-  const list = <IndexList {...props} />;
-  if (map === undefined) return <div class="setup-page">{list}</div>;
   return (
-    <div class="page-full setup">
-      <div class="setup-map">{map}</div>
-      <section class="setup-panel" aria-label={`All ${kind}`}>
-        {list}
-      </section>
-    </div>
+    <SetupLayout label={`All ${kind}`} map={map}>
+      <IndexList {...props} />
+    </SetupLayout>
   );
 }
 
@@ -63,20 +66,19 @@ function IndexList<K extends Kind>({ kind, title, icon, lead, about, onHover }: 
   }, [items, text]);
   return (
     <>
-      <header class="setup-head">
-        <div class="setup-title">
+      <header class={layoutStyles.head}>
+        <div class={layoutStyles.title}>
           <h1>{title}</h1>
           {can('CREATE', `/${kind}`) && (
-            <Link href={`/${kind}/new`} class="button" data-kind="main">
-              <Icon name="plus" />
+            <ButtonLink href={`/${kind}/new`} kind="main" icon="plus">
               {`New ${SINGULAR[kind]}`}
-            </Link>
+            </ButtonLink>
           )}
         </div>
-        <p class="page-lead">{lead}</p>
+        <p class={pageStyles.lead}>{lead}</p>
         {items.size > 0 && (
           <input
-            class="input"
+            class={fieldStyles.input}
             type="search"
             aria-label={`Search ${kind}`}
             placeholder="Search name, id and properties"
@@ -85,7 +87,7 @@ function IndexList<K extends Kind>({ kind, title, icon, lead, about, onHover }: 
           />
         )}
       </header>
-      <div class="setup-form">
+      <div class={layoutStyles.form}>
         {state.value === 'waiting' && <Spinner />}
         {problem.value !== undefined && <Notice tone="danger">{problem.value}</Notice>}
         {state.value === 'ready' && items.size === 0 && (
@@ -93,16 +95,14 @@ function IndexList<K extends Kind>({ kind, title, icon, lead, about, onHover }: 
             <p>{can('CREATE', `/${kind}`) ? FIRST[kind] : 'Whoever may, will add them.'}</p>
           </Empty>
         )}
-        {items.size > 0 && found.length === 0 && <p class="faint">Nothing has “{text}” in it</p>}
-        <ul class="setup-list">
+        {items.size > 0 && found.length === 0 && <p class={typography.faint}>Nothing has “{text}” in it</p>}
+        <ul class={styles.list}>
           {found.slice(0, most).map((entity) => (
             <IndexRow key={entity.id} {...{ kind, icon, onHover }} entity={entity} about={about(entity)} />
           ))}
         </ul>
         {found.length > most && (
-          <button type="button" class="button" onClick={() => setMost(most + SHOWN_STEP)}>
-            Show more, {found.length - most} are left
-          </button>
+          <Button onClick={() => setMost(most + SHOWN_STEP)}>Show more, {found.length - most} are left</Button>
         )}
       </div>
     </>
@@ -126,7 +126,7 @@ function IndexRow({
   return (
     <li>
       <Link
-        class="setup-item"
+        class={styles.item}
         href={editorPath(kind, entity.id)}
         onMouseEnter={hover(entity.id)}
         onMouseLeave={hover(undefined)}
@@ -134,9 +134,9 @@ function IndexRow({
         onBlur={hover(undefined)}
       >
         <Icon name={icon} />
-        <span class="setup-item-text">
-          <span class="cut">{labelOf(entity)}</span>
-          <span class="faint cut">{about}</span>
+        <span class={styles.text}>
+          <span class={typography.cut}>{labelOf(entity)}</span>
+          <span class={`${typography.faint} ${typography.cut}`}>{about}</span>
         </span>
         <Icon name="right" />
       </Link>

@@ -1,8 +1,11 @@
 import { useState } from 'preact/hooks';
-import { Card } from '../parts/page.tsx';
+import { Card } from '../controls/card.tsx';
+import fieldStyles from '../controls/field.module.css';
+import flow from '../controls/flow.module.css';
 import type { AnyDraft } from './draft.ts';
 import { DraftDuration, DraftNumber, memberOf } from './draft_fields.tsx';
 import { type TimingPart, TimingPicture } from './timing_picture.tsx';
+import styles from './timing_section.module.css';
 
 interface TimingField {
   readonly name: string;
@@ -108,13 +111,13 @@ export function TimingSection({ draft, of }: { readonly draft: AnyDraft; readonl
   };
   return (
     <Card title={of === 'fence' ? 'Entering and leaving' : 'Entering and leaving fences'}>
-      <div class="stack">
-        <figure class="timing-figure">
+      <div class={flow.stack}>
+        <figure class={styles.figure}>
           <TimingPicture part={part} valueAt={valueAt} />
           <figcaption aria-live="polite">{shown?.text ?? OVERRIDES[of]}</figcaption>
         </figure>
-        <div class="fields">{entry.map(input)}</div>
-        <div class="fields">{EXIT.map(input)}</div>
+        <div class={fieldStyles.fields}>{entry.map(input)}</div>
+        <div class={fieldStyles.fields}>{EXIT.map(input)}</div>
         {input(silence)}
       </div>
     </Card>

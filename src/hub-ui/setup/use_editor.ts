@@ -4,7 +4,7 @@ import { can } from '../hub/access.ts';
 import type { Entities, Kind } from '../hub/kinds.ts';
 import { type Draft, entityPath } from '../hub/rest.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
-import { equal } from '../parts/equal.ts';
+import { equal } from '../json/equal.ts';
 import { EntityDraft } from './draft.ts';
 
 /** Drafts that were left unsaved, by kind and id: whoever comes back finds them. */

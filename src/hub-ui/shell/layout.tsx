@@ -1,11 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { Choice } from '../parts/button.tsx';
-import { Dialog, Questions } from '../parts/dialog.tsx';
-import { Icon, Mark } from '../parts/icons.tsx';
-import { Link } from '../parts/link.tsx';
-import { Toasts } from '../parts/toasts.tsx';
+import { Choice } from '../controls/button.tsx';
+import { Dialog, Questions } from '../controls/dialog.tsx';
+import flow from '../controls/flow.module.css';
+import { Icon, Mark } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
+import { Toasts } from '../controls/toasts.tsx';
+import typography from '../controls/typography.module.css';
+import styles from './layout.module.css';
 import { isAt, mayOpen, PLACES, type Place, type PlaceGroup, TAB_PATHS } from './places.ts';
 import { Status } from './status.tsx';
 import { type Theme, theme } from './theme.ts';
@@ -21,31 +24,31 @@ export function Layout({
 }) {
   const [address] = useLocation();
   return (
-    <div class="shell">
-      <a class="skip" href="#main">
+    <div class={styles.shell}>
+      <a class={styles.skip} href="#main">
         Skip to content
       </a>
-      <header class="topbar">
+      <header class={styles.topbar}>
         <Brand />
         <Status />
       </header>
-      <nav class="rail" aria-label="Main">
+      <nav class={styles.rail} aria-label="Main">
         <Brand />
         {openPlaces().map(({ title, places }) => (
-          <div class="rail-group" key={title}>
-            <div class="rail-title">{title}</div>
+          <div class={styles.group} key={title}>
+            <div class={styles.groupTitle}>{title}</div>
             {places.map((place) => (
               <PlaceLink key={place.path} place={place} address={address} />
             ))}
           </div>
         ))}
-        <div class="rail-foot">
+        <div class={styles.foot}>
           {account}
           <ThemeButton />
           <Status />
         </div>
       </nav>
-      <main class="main" id="main" tabIndex={-1}>
+      <main class={styles.main} id="main" tabIndex={-1}>
         {children}
       </main>
       <TabBar address={address} account={account} />
@@ -63,7 +66,7 @@ function openPlaces(): readonly PlaceGroup[] {
 
 function Brand() {
   return (
-    <Link href="/" class="brand" aria-label="Location hub">
+    <Link href="/" class={styles.brand} aria-label="Location hub">
       <Mark />
       <span>Location hub</span>
     </Link>
@@ -82,7 +85,7 @@ function PlaceLink({
   return (
     <Link
       href={place.path}
-      class="rail-link"
+      class={styles.link}
       title={place.label}
       aria-current={isAt(address, place) ? 'page' : undefined}
       {...(onClick && { onClick })}
@@ -107,7 +110,7 @@ function ThemeButton() {
   return (
     <button
       type="button"
-      class="rail-link rail-button"
+      class={`${styles.link} ${styles.button}`}
       title={`Theme: ${label}`}
       onClick={() => {
         if (next !== undefined) theme.value = next.value;
@@ -115,7 +118,7 @@ function ThemeButton() {
     >
       <Icon name={icon} />
       <span>
-        <span class="hidden-text">Theme: </span>
+        <span class={typography.hidden}>Theme: </span>
         {theme.value === 'system' ? 'System theme' : `${label} theme`}
       </span>
     </button>
@@ -128,7 +131,7 @@ function TabBar({ address, account }: { readonly address: string; readonly accou
   const tabs = all.filter(({ path }) => TAB_PATHS.includes(path));
   const others = all.filter(({ path }) => !TAB_PATHS.includes(path));
   return (
-    <nav class="tabbar" aria-label="Main">
+    <nav class={styles.tabbar} aria-label="Main">
       {tabs.map((place) => (
         <Link key={place.path} href={place.path} aria-current={isAt(address, place) ? 'page' : undefined}>
           <Icon name={place.icon} />
@@ -146,12 +149,12 @@ function TabBar({ address, account }: { readonly address: string; readonly accou
       </button>
       {isOpen && (
         <Dialog title="More" onClose={() => setOpen(false)}>
-          <div class="rail-group more-places">
+          <div class={`${styles.group} ${styles.places} ${styles.menu}`}>
             {others.map((place) => (
               <PlaceLink key={place.path} place={place} address={address} onClick={() => setOpen(false)} />
             ))}
           </div>
-          <div class="stack">
+          <div class={`${flow.stack} ${styles.menu}`}>
             <Choice label="Theme" value={theme.value} options={THEMES} onChange={(value) => (theme.value = value)} />
             {account}
           </div>

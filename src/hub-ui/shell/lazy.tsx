@@ -1,6 +1,9 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Empty, Spinner } from '../parts/page.tsx';
+import { Button } from '../controls/button.tsx';
+import { Empty, Spinner } from '../controls/notice.tsx';
+import pageStyles from '../controls/page.module.css';
+import typography from '../controls/typography.module.css';
 
 /** A page whose code is fetched when it is first shown. */
 export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element {
@@ -21,7 +24,7 @@ export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element 
     if (Page !== undefined) return <Page />;
     if (problem === undefined) {
       return (
-        <div class="page">
+        <div class={pageStyles.page}>
           <Spinner />
         </div>
       );
@@ -29,10 +32,8 @@ export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element 
     return (
       <Empty icon="warning" title="This page could not be loaded">
         <p>The hub may have been updated meanwhile. Load the page again.</p>
-        <p class="faint">{problem}</p>
-        <button type="button" class="button" onClick={() => location.reload()}>
-          Load again
-        </button>
+        <p class={typography.faint}>{problem}</p>
+        <Button onClick={() => location.reload()}>Load again</Button>
       </Empty>
     );
   };

@@ -1,6 +1,6 @@
+import type { IconName } from '../controls/icons.tsx';
 import { can } from '../hub/access.ts';
 import { KINDS } from '../hub/kinds.ts';
-import type { IconName } from '../parts/icons.tsx';
 
 /** A place in the navigation. */
 export interface Place {

@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Tone } from '../controls/badge.tsx';
+import typography from '../controls/typography.module.css';
 import { connection, reconnect } from '../hub/live.ts';
 import type { SocketState } from '../hub/live_socket.ts';
-import type { Tone } from '../parts/page.tsx';
+import styles from './status.module.css';
 
 /** What the states of the connection are called, and how they look. */
 export const STATES: Readonly<Record<SocketState, { readonly label: string; readonly tone: Tone }>> = {
@@ -20,18 +22,18 @@ export function Status() {
   return (
     <button
       type="button"
-      class="status"
+      class={styles.status}
       data-tone={tone}
       data-state={state}
       title={state === 'connected' ? 'The hub answers' : 'Try again now'}
       disabled={state === 'connected'}
       onClick={reconnect}
     >
-      <span class="dot" />
-      <span class="status-text" aria-live="polite">
+      <span class={styles.dot} />
+      <span data-text aria-live="polite">
         {text}
       </span>
-      <span class="hidden-text">{text}</span>
+      <span class={typography.hidden}>{text}</span>
     </button>
   );
 }

@@ -1,3 +1,4 @@
+import * as oauth from 'oauth4webapi';
 import type { SignInSettings } from '../hub/settings.ts';
 
 /**
@@ -13,11 +14,7 @@ export interface Tokens {
 }
 
 /** What the identity server says of itself. */
-export interface Provider {
-  readonly authorization_endpoint: string;
-  readonly token_endpoint: string;
-  readonly end_session_endpoint?: string;
-}
+export type Provider = oauth.AuthorizationServer;
 
 /** What has to be known again when the page comes back. */
 export interface Attempt {
@@ -37,6 +34,12 @@ export class Refused extends Error {
 /** Where an access token is assumed to end that does not say it. */
 const DEFAULT_SECONDS = 300;
 
+/** Whether a token is in force says the hub: the clock of a visitor may be wrong. */
+const CLOCK_SECONDS = 86_400;
+
+/** Which server is asked, and how, is the configuration's to say: on one's own machine there is no HTTPS. */
+const OPTIONS = { [oauth.allowInsecureRequests]: true };
+
 /** Asks the identity server where its endpoints are. Rejects with a sentence for people. */
 export async function discover({ config_url: url }: SignInSettings): Promise<Provider> {
   try {
@@ -50,19 +53,20 @@ export async function discover({ config_url: url }: SignInSettings): Promise<Pro
 
 /** A new attempt, and the address to leave for. */
 export async function attempt(
-  provider: Provider,
+  { authorization_endpoint: endpoint = '' }: Provider,
   { client_id }: SignInSettings,
   { back, isSilent }: Pick<Attempt, 'back' | 'isSilent'>,
 ): Promise<{ readonly attempt: Attempt; readonly url: string }> {
-  const [state, verifier] = [randomText(), randomText()];
-  const url = new URL(provider.authorization_endpoint);
+  if (!isSecureContext) throw new Error('Signing in needs HTTPS: this page came over a line that anybody can read');
+  const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()];
+  const url = new URL(endpoint);
   const query = {
     client_id,
     response_type: 'code',
     scope: 'openid',
     redirect_uri: redirectUri(),
     state,
-    code_challenge: await challengeOf(verifier),
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
     ...(isSilent && { prompt: 'none' }),
   };
@@ -70,27 +74,27 @@ export async function attempt(
   return { attempt: { state, verifier, back, isSilent }, url: url.href };
 }
 
-/** Tokens for the code that the page came back with. */
-export function redeem(
+/** Tokens for the code in the query that the page came back with. */
+export async function redeem(
   provider: Provider,
-  { client_id }: SignInSettings,
-  code: string,
-  verifier: string,
+  settings: SignInSettings,
+  query: URLSearchParams,
+  { state, verifier }: Attempt,
 ): Promise<Tokens> {
-  return ask(provider, {
-    grant_type: 'authorization_code',
-    client_id,
-    code,
-    redirect_uri: redirectUri(),
-    code_verifier: verifier,
-  });
+  const client = clientOf(settings);
+  const answer = oauth.validateAuthResponse(provider, client, query, state);
+  const auth = oauth.None();
+  const to = redirectUri();
+  const response = await oauth.authorizationCodeGrantRequest(provider, client, auth, answer, to, verifier, OPTIONS);
+  return tokensOf(response, (body) => oauth.processAuthorizationCodeResponse(provider, client, body));
 }
 
 /** New tokens for a refresh token, which may be replaced, too. */
-export async function refresh(provider: Provider, { client_id }: SignInSettings, before: Tokens): Promise<Tokens> {
+export async function refresh(provider: Provider, settings: SignInSettings, before: Tokens): Promise<Tokens> {
   if (before.refresh === undefined) throw new Refused('There is no refresh token');
-  const query = { grant_type: 'refresh_token', client_id, refresh_token: before.refresh };
-  const next = await ask(provider, query);
+  const client = clientOf(settings);
+  const response = await oauth.refreshTokenGrantRequest(provider, client, oauth.None(), before.refresh, OPTIONS);
+  const next = await tokensOf(response, (body) => oauth.processRefreshTokenResponse(provider, client, body));
   return { ...next, refresh: next.refresh ?? before.refresh, id: next.id ?? before.id };
 }
 
@@ -115,40 +119,26 @@ export function nameIn({ id, access }: Tokens): string {
   return found.find((value): value is string => typeof value === 'string' && value !== '') ?? 'Signed in';
 }
 
-async function ask({ token_endpoint: url }: Provider, query: Readonly<Record<string, string>>): Promise<Tokens> {
-  const response = await fetch(url, { method: 'POST', body: new URLSearchParams(query) });
-  const body = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>;
-  if (response.status >= 400 && response.status < 500) {
-    throw new Refused(String(body['error_description'] ?? body['error'] ?? response.status));
+function clientOf({ client_id }: SignInSettings): oauth.Client {
+  return { client_id, [oauth.clockTolerance]: CLOCK_SECONDS };
+}
+
+async function tokensOf(
+  response: Response,
+  read: (response: Response) => Promise<oauth.TokenEndpointResponse>,
+): Promise<Tokens> {
+  try {
+    const { access_token: access, refresh_token, id_token: id, expires_in: seconds } = await read(response);
+    return { access, refresh: refresh_token, id, expiresAtMs: Date.now() + (seconds ?? DEFAULT_SECONDS) * 1000 };
+  } catch (error) {
+    if (error instanceof oauth.ResponseBodyError) throw new Refused(error.error_description ?? error.error);
+    if (response.status >= 400 && response.status < 500) throw new Refused(String(response.status));
+    throw error;
   }
-  if (typeof body['access_token'] !== 'string') throw new Error(`The identity server answered ${response.status}`);
-  const seconds = Number(body['expires_in'] ?? DEFAULT_SECONDS);
-  return {
-    access: body['access_token'],
-    refresh: textOf(body['refresh_token']),
-    id: textOf(body['id_token']),
-    expiresAtMs: Date.now() + seconds * 1000,
-  };
 }
 
 function redirectUri(): string {
   return new URL(import.meta.env.BASE_URL, location.origin).href;
-}
-
-async function challengeOf(verifier: string): Promise<string> {
-  if (!isSecureContext) throw new Error('Signing in needs HTTPS: this page came over a line that anybody can read');
-  return base64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))));
-}
-
-function randomText(): string {
-  return base64Url(crypto.getRandomValues(new Uint8Array(32)));
-}
-
-function base64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }
 
 function claimsOf(token: string | undefined): Readonly<Record<string, unknown>> {
@@ -160,8 +150,4 @@ function claimsOf(token: string | undefined): Readonly<Record<string, unknown>> 
     // Not every access token can be read.
     return {};
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

@@ -50,16 +50,15 @@ export async function startSession(given: SignInSettings): Promise<void> {
   if (localStorage.getItem(WAS_IN) !== null) await begin({ isSilent: true });
 }
 
-async function comeBack({ verifier, back, isSilent }: Attempt, query: URLSearchParams): Promise<void> {
-  history.replaceState(null, '', back);
-  const code = query.get('code');
-  if (code === null) {
+async function comeBack(left: Attempt, query: URLSearchParams): Promise<void> {
+  history.replaceState(null, '', left.back);
+  if (query.get('code') === null) {
     localStorage.removeItem(WAS_IN);
-    if (!isSilent) change('out', query.get('error_description') ?? query.get('error') ?? 'Signing in has failed');
+    if (!left.isSilent) change('out', query.get('error_description') ?? query.get('error') ?? 'Signing in has failed');
     return;
   }
   try {
-    await enter(await redeem(await discover(settings), settings, code, verifier));
+    await enter(await redeem(await discover(settings), settings, query, left));
   } catch (error) {
     change('out', messageOf(error));
   }

@@ -1,0 +1,106 @@
+import type { ComponentChildren, JSX, Ref } from 'preact';
+import styles from './button.module.css';
+import { Icon, type IconName } from './icons.tsx';
+import { Link } from './link.tsx';
+
+export type ButtonKind = 'plain' | 'main' | 'danger' | 'quiet';
+
+interface ButtonProps extends Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 'icon' | 'ref'> {
+  readonly kind?: ButtonKind;
+  readonly icon?: IconName;
+  readonly children?: ComponentChildren;
+  readonly innerRef?: Ref<HTMLButtonElement>;
+}
+
+/** A button with a text, and perhaps an icon before it. */
+export function Button({ kind = 'plain', icon, children, type = 'button', innerRef, ...rest }: ButtonProps) {
+  return (
+    <button
+      {...rest}
+      ref={innerRef ?? null}
+      type={type}
+      class={`${styles.button} ${rest.class ?? ''}`}
+      data-kind={kind}
+    >
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
+
+/** A button that shows an icon alone; `label` is its name for everybody who does not see it, and its tooltip. */
+export function IconButton({
+  icon,
+  label,
+  kind = 'quiet',
+  type = 'button',
+  innerRef,
+  ...rest
+}: Omit<ButtonProps, 'children' | 'icon'> & { readonly icon: IconName; readonly label: string }) {
+  return (
+    <button
+      {...rest}
+      ref={innerRef ?? null}
+      type={type}
+      class={`${styles.button} ${rest.class ?? ''}`}
+      data-kind={kind}
+      data-icon-only
+      aria-label={label}
+      title={label}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** A link to a page that looks like a button. */
+export function ButtonLink({
+  href,
+  kind = 'plain',
+  icon,
+  children,
+}: Pick<ButtonProps, 'kind' | 'icon' | 'children'> & { readonly href: string }) {
+  return (
+    <Link href={href} class={styles.button} data-kind={kind}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </Link>
+  );
+}
+
+/** A link to a page that shows an icon alone; `label` is its name, and its tooltip where `title` is no shorter one. */
+export function IconLink({
+  href,
+  icon,
+  label,
+  title = label,
+}: {
+  readonly href: string;
+  readonly icon: IconName;
+  readonly label: string;
+  readonly title?: string;
+}) {
+  return (
+    <Link href={href} class={styles.button} data-kind="quiet" data-icon-only aria-label={label} title={title}>
+      <Icon name={icon} />
+    </Link>
+  );
+}
+
+/** One of a few words, all in sight. */
+export function Choice<T extends string>(props: {
+  readonly label: string;
+  readonly value: T;
+  readonly options: readonly { readonly value: T; readonly label: string }[];
+  readonly onChange: (value: T) => void;
+}) {
+  return (
+    <fieldset class={styles.choice} aria-label={props.label}>
+      {props.options.map(({ value, label }) => (
+        <button type="button" key={value} aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

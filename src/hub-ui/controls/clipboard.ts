@@ -1,0 +1,25 @@
+import { toast } from './toasts.tsx';
+import typography from './typography.module.css';
+
+/** Copies a text, and says so. Browsers have no clipboard for pages that came over plain HTTP, but still know how to copy. */
+export async function copyText(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(`${what} copied`);
+  } catch {
+    if (copySelected(text)) toast(`${what} copied`);
+    else toast(`${what} could not be copied: the browser does not allow it`, 'danger');
+  }
+}
+
+function copySelected(text: string): boolean {
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = typography.hidden ?? '';
+  // Beside the focus: a dialog lets nothing outside of it be selected.
+  (document.activeElement?.parentElement ?? document.body).append(area);
+  area.select();
+  const done = document.execCommand('copy');
+  area.remove();
+  return done;
+}

@@ -1,0 +1,103 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button, type ButtonKind, IconButton } from './button.tsx';
+import styles from './dialog.module.css';
+import flow from './flow.module.css';
+import typography from './typography.module.css';
+
+/** A modal dialog: takes the focus, keeps it, and gives it back. Escape and the cross close it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+  foot,
+  wide = false,
+}: {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  /** Buttons at the end. */
+  readonly foot?: ComponentChildren;
+  readonly wide?: boolean;
+}) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => {
+      // As long as it is open, nothing behind it can have the focus.
+      dialog?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={styles.dialog}
+      data-wide={wide || undefined}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div class={styles.head}>
+        <h2 id={titleId}>{title}</h2>
+        <IconButton icon="close" label="Close" onClick={onClose} />
+      </div>
+      <div class={styles.body}>{children}</div>
+      {foot && <div class={styles.foot}>{foot}</div>}
+    </dialog>
+  );
+}
+
+interface Question {
+  readonly title: string;
+  readonly text: ComponentChildren;
+  /** What the button says that does it. */
+  readonly action: string;
+  readonly kind?: ButtonKind;
+}
+
+const asked = signal<(Question & { readonly answer: (yes: boolean) => void }) | undefined>(undefined);
+
+/** Asks before something is done that cannot be taken back. Resolves with the answer; closing the dialog is a no. */
+export function confirm(question: Question): Promise<boolean> {
+  asked.value?.answer(false);
+  return new Promise((resolve) => {
+    asked.value = {
+      ...question,
+      answer(yes) {
+        asked.value = undefined;
+        resolve(yes);
+      },
+    };
+  });
+}
+
+/** Shows the questions of `confirm`; stands once in the page. */
+export function Questions() {
+  const question = asked.value;
+  if (question === undefined) return null;
+  return (
+    <Dialog
+      title={question.title}
+      onClose={() => question.answer(false)}
+      foot={
+        <>
+          <Button onClick={() => question.answer(false)}>Cancel</Button>
+          <Button kind={question.kind ?? 'danger'} onClick={() => question.answer(true)}>
+            {question.action}
+          </Button>
+        </>
+      }
+    >
+      <div class={`${flow.stack} ${typography.soft}`}>
+        {typeof question.text === 'string' ? <p>{question.text}</p> : question.text}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,20 @@
+import type { ComponentChildren } from 'preact';
+import styles from './disclosure.module.css';
+
+/** What is seen once it is asked for. */
+export function Disclosure({
+  title,
+  isOpen = false,
+  children,
+}: {
+  readonly title: ComponentChildren;
+  readonly isOpen?: boolean | undefined;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <details class={styles.disclosure} open={isOpen}>
+      <summary>{title}</summary>
+      {children}
+    </details>
+  );
+}

@@ -1,0 +1,185 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import styles from './field.module.css';
+import { NumberInput } from './number_input.tsx';
+
+interface FieldFrame {
+  readonly label: string;
+  /** One sentence below the input. */
+  readonly help?: ComponentChildren;
+  /** What is wrong with the value; read to people who use a screen reader. */
+  readonly error?: string | undefined;
+}
+
+interface InputIds {
+  readonly id: string;
+  readonly 'aria-invalid': boolean;
+  readonly 'aria-describedby': string | undefined;
+}
+
+/** A label, an input, and below it a help text or an error. `children` makes the input with the ids it is given. */
+export function Field({
+  label,
+  help,
+  error,
+  children,
+}: FieldFrame & { readonly children: (ids: InputIds) => ComponentChildren }) {
+  const id = useId();
+  const noteId = `${id}-note`;
+  const hasNote = error !== undefined || help !== undefined;
+  return (
+    <div class={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      {children({ id, 'aria-invalid': error !== undefined, 'aria-describedby': hasNote ? noteId : undefined })}
+      {error !== undefined && (
+        <p id={noteId} class={styles.error} role="alert">
+          {error}
+        </p>
+      )}
+      {error === undefined && help !== undefined && (
+        <p id={noteId} class={styles.help}>
+          {help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type InputProps = Omit<
+  JSX.InputHTMLAttributes<HTMLInputElement>,
+  'label' | 'value' | 'onChange' | 'onInput' | 'onBlur'
+>;
+
+export function TextField({
+  label,
+  help,
+  error,
+  value,
+  onInput,
+  ...rest
+}: FieldFrame & InputProps & { readonly value: string; readonly onInput: (value: string) => void }) {
+  return (
+    <Field label={label} help={help} error={error}>
+      {(ids) => (
+        <input {...rest} {...ids} class={styles.input} value={value} onInput={(e) => onInput(e.currentTarget.value)} />
+      )}
+    </Field>
+  );
+}
+
+/** A number, or undefined where the field is empty. `unit` stands inside the field, at its end. */
+export function NumberField({
+  label,
+  help,
+  error,
+  value,
+  onInput,
+  unit,
+  ...rest
+}: FieldFrame &
+  InputProps & {
+    readonly value: number | undefined;
+    readonly onInput: (value: number | undefined) => void;
+    readonly unit?: string;
+  }) {
+  return (
+    <Field label={label} help={help} error={error}>
+      {(ids) => (
+        <div class={unit === undefined ? '' : styles.unit}>
+          <NumberInput {...rest} {...ids} value={value} onInput={onInput} />
+          {unit !== undefined && <span>{unit}</span>}
+        </div>
+      )}
+    </Field>
+  );
+}
+
+export function SelectField<T extends string>({
+  label,
+  help,
+  error,
+  value,
+  options,
+  onChange,
+  disabled = false,
+}: FieldFrame & {
+  readonly value: T;
+  readonly options: readonly { readonly value: T; readonly label: string }[];
+  readonly onChange: (value: T) => void;
+  readonly disabled?: boolean;
+}) {
+  return (
+    <Field label={label} help={help} error={error}>
+      {(ids) => (
+        <select
+          {...ids}
+          class={styles.input}
+          value={value}
+          disabled={disabled}
+          onChange={(e) => onChange(e.currentTarget.value as T)}
+        >
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** A text of several lines. `mono` for JSON and the like. */
+export function AreaField({
+  label,
+  help,
+  error,
+  value,
+  onInput,
+  mono = false,
+  rows = 4,
+}: FieldFrame & {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly mono?: boolean;
+  readonly rows?: number;
+}) {
+  return (
+    <Field label={label} help={help} error={error}>
+      {(ids) => (
+        <textarea
+          {...ids}
+          class={mono ? `${styles.input} ${styles.code}` : styles.input}
+          rows={rows}
+          spellcheck={!mono}
+          value={value}
+          onInput={(e) => onInput(e.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export function Check({
+  label,
+  checked,
+  onChange,
+  disabled = false,
+}: {
+  readonly label: ComponentChildren;
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+  readonly disabled?: boolean;
+}) {
+  return (
+    <label class={styles.check}>
+      <input
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        onChange={(e) => onChange(e.currentTarget.checked)}
+      />
+      <span>{label}</span>
+    </label>
+  );
+}

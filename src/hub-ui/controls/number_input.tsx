@@ -1,0 +1,42 @@
+import type { JSX } from 'preact';
+import { equal } from '../json/equal.ts';
+import fieldStyles from './field.module.css';
+import { type Notation, useTyped } from './use_typed.ts';
+
+type Attributes = Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'type' | 'value' | 'onChange' | 'onInput' | 'onBlur'>;
+
+const NUMBER: Notation<number | undefined> = {
+  write: (value) => (value === undefined ? '' : String(value)),
+  read: (text) => (text === '' ? undefined : Number(text)),
+};
+
+/**
+ * An input for a number, or for none where it is empty. Whoever leaves it sees the number that is kept: half a number,
+ * and one that was not taken, go.
+ */
+export function NumberInput({
+  value,
+  onInput,
+  ...attributes
+}: Attributes & { readonly value: number | undefined; readonly onInput: (value: number | undefined) => void }) {
+  const [text, type] = useTyped(value, NUMBER);
+  return (
+    <input
+      step="any"
+      class={fieldStyles.input}
+      {...attributes}
+      type="number"
+      value={text}
+      onInput={({ currentTarget: input }) => {
+        type(input.value);
+        // A minus sign alone, to the browser no number and an empty text, is the beginning of one.
+        if (!input.validity.badInput) onInput(NUMBER.read(input.value));
+      }}
+      onBlur={({ currentTarget: input }) => {
+        if (!input.validity.badInput && equal(NUMBER.read(text), value)) return;
+        input.value = NUMBER.write(value);
+        type(input.value);
+      }}
+    />
+  );
+}

@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import flow from './flow.module.css';
+import styles from './page.module.css';
+
+/** The frame of a page that is not a map: its title, a sentence, its actions, and what it shows. */
+export function Page({
+  title,
+  lead,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}) {
+  useTitle(title);
+  return (
+    <div class={styles.page}>
+      <header class={styles.head}>
+        <div>
+          <h1>{title}</h1>
+          {lead !== undefined && <p class={styles.lead}>{lead}</p>}
+        </div>
+        {actions !== undefined && <div class={flow.row}>{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** Names the browser's tab after what it shows. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Location hub`;
+  }, [title]);
+}

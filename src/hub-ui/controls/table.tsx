@@ -1,0 +1,90 @@
+import type { ComponentChildren } from 'preact';
+import { Icon } from './icons.tsx';
+import styles from './table.module.css';
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly title: string;
+  /** What stands in the heading in place of the title, which then is its name. */
+  readonly head?: ComponentChildren;
+  /** For its cells and its heading. */
+  readonly class?: string | undefined;
+  readonly cell: (row: Row) => ComponentChildren;
+  readonly isNumber?: boolean;
+  /** Whether its title is a button that sorts. */
+  readonly sorts?: boolean;
+}
+
+export interface Sorting {
+  readonly key: string;
+  readonly descending: boolean;
+}
+
+/** A table. Sorting and paging are the caller's: the table shows the rows in the order given. */
+export function Table<Row>(props: {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  readonly sorting?: Sorting | undefined;
+  readonly onSort?: (sorting: Sorting) => void;
+  readonly isSelected?: (row: Row) => boolean;
+}) {
+  const { columns, rows, keyOf, sorting, onSort, isSelected } = props;
+  return (
+    // Focusable, so that a keyboard can scroll it where it is wider than the screen.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable
+    <section class={styles.box} aria-label={props.label} tabIndex={0}>
+      <table class={styles.table}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Heading key={column.key} column={column} sorting={sorting} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} aria-selected={isSelected?.(row)}>
+              {columns.map(({ key, cell, ...column }) => (
+                <td key={key} class={classOf(column)}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Heading<Row>({
+  column,
+  sorting,
+  onSort,
+}: {
+  readonly column: Column<Row>;
+  readonly sorting: Sorting | undefined;
+  readonly onSort: ((sorting: Sorting) => void) | undefined;
+}) {
+  const { key, title, head, sorts } = column;
+  const isSorted = sorting?.key === key;
+  const order = isSorted ? (sorting.descending ? 'descending' : 'ascending') : undefined;
+  return (
+    <th scope="col" class={classOf(column)} aria-sort={order}>
+      {sorts && onSort ? (
+        <button type="button" onClick={() => onSort({ key, descending: isSorted && !sorting.descending })}>
+          {title}
+          {isSorted && <Icon name={sorting.descending ? 'down' : 'up'} width={12} height={12} />}
+        </button>
+      ) : (
+        (head ?? title)
+      )}
+    </th>
+  );
+}
+
+function classOf({ isNumber, class: own }: Pick<Column<never>, 'isNumber' | 'class'>): string | undefined {
+  return [isNumber && styles.number, own].filter(Boolean).join(' ') || undefined;
+}

@@ -1,0 +1,30 @@
+import { useLocation, useRoute } from 'wouter-preact';
+import { Page } from '../controls/page.tsx';
+import { Tabs } from '../controls/tabs.tsx';
+import { LogView } from './log_view.tsx';
+import { OccupancyView } from './occupancy_view.tsx';
+
+type View = 'log' | 'occupancy';
+
+const VIEWS: readonly { value: View; label: string }[] = [
+  { value: 'log', label: 'Log' },
+  { value: 'occupancy', label: 'Occupancy' },
+];
+
+/** What happens at the site, and how full its fences are. */
+export function EventsPage() {
+  const [isOccupancy] = useRoute('/events/occupancy');
+  const [, navigate] = useLocation();
+  const view: View = isOccupancy ? 'occupancy' : 'log';
+  return (
+    <Page title="Events" lead="Entries, exits, collisions and changes, as they happen.">
+      <Tabs
+        label="Views"
+        value={view}
+        options={VIEWS}
+        onChange={(next) => navigate(next === 'log' ? '/events' : '/events/occupancy')}
+      />
+      {view === 'log' ? <LogView /> : <OccupancyView />}
+    </Page>
+  );
+}

@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks';
+import { Badge } from '../controls/badge.tsx';
+import { IconButton, IconLink } from '../controls/button.tsx';
+import { Icon } from '../controls/icons.tsx';
+import { Link } from '../controls/link.tsx';
+import type { Happening } from '../hub/event_log.ts';
+import jsonStyles from '../json/json.module.css';
+import { Json, jsonText } from '../json/json.tsx';
+import { LOOKS } from './event_looks.ts';
+import { hasPlace, placeOf, type Subject, wordsOfHappening } from './happening_text.ts';
+import styles from './log_rows.module.css';
+
+/** Events as lines, each of which can be opened. */
+export function LogRows({ rows }: { readonly rows: readonly Happening[] }) {
+  const [openKey, setOpenKey] = useState<number>();
+  return (
+    <ol class={styles.log} aria-label="Events">
+      {rows.map((happening) => (
+        <Row
+          key={happening.key}
+          happening={happening}
+          isOpen={happening.key === openKey}
+          onToggle={() => setOpenKey(happening.key === openKey ? undefined : happening.key)}
+        />
+      ))}
+    </ol>
+  );
+}
+
+function Row({
+  happening,
+  isOpen,
+  onToggle,
+}: {
+  readonly happening: Happening;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}) {
+  const { label, tone, icon } = LOOKS[happening.is];
+  const at = new Date(happening.atMs);
+  return (
+    <li>
+      <div class={styles.row}>
+        <time class={styles.time} dateTime={at.toISOString()} title={at.toLocaleString()}>
+          {at.toTimeString().slice(0, 8)}
+        </time>
+        <span class={styles.kind}>
+          <Badge tone={tone}>
+            <Icon name={icon} width={12} height={12} />
+            {label}
+          </Badge>
+        </span>
+        <span class={styles.text}>
+          {wordsOfHappening(happening).map((part) => {
+            return typeof part === 'string' ? part : <SubjectLink key={part.kind + part.id} subject={part} />;
+          })}
+        </span>
+        {hasPlace(happening) ? <IconLink href={placeOf(happening)} icon="map" label="Show on the map" /> : <span />}
+        <IconButton icon="code" label="JSON of the event" aria-expanded={isOpen} onClick={onToggle} />
+      </div>
+      {isOpen && (
+        <pre class={`${jsonStyles.box} ${styles.json}`}>
+          <Json text={jsonText(happening.event)} />
+        </pre>
+      )}
+    </li>
+  );
+}
+
+function SubjectLink({ subject: { kind, id, label } }: { readonly subject: Subject }) {
+  const href =
+    kind === 'anchors' ? `/lists/anchors?json=${encodeURIComponent(id)}` : `/${kind}/${encodeURIComponent(id)}`;
+  return (
+    <Link href={kind === 'trackables' || kind === 'providers' ? `/?sel=${kind}:${encodeURIComponent(id)}` : href}>
+      {label}
+    </Link>
+  );
+}

@@ -1,0 +1,130 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { IconButton, IconLink } from '../controls/button.tsx';
+import { copyText } from '../controls/clipboard.ts';
+import flow from '../controls/flow.module.css';
+import { Link } from '../controls/link.tsx';
+import type { Column } from '../controls/table.tsx';
+import typography from '../controls/typography.module.css';
+import { type Entities, type Kind, labelOf } from '../hub/kinds.ts';
+import { entityPath } from '../hub/rest.ts';
+import { setUrlParams } from '../shell/url_state.ts';
+import { curlOf } from './curl.ts';
+import styles from './entity_columns.module.css';
+import { FACTS } from './entity_facts.ts';
+import { readKept } from './exportable.ts';
+
+interface Choosing<K extends Kind> {
+  readonly shown: readonly Entities[K][];
+  readonly chosen: ReadonlySet<string>;
+  readonly choose: (ids: readonly string[], isOn: boolean) => void;
+}
+
+/** Check boxes, and one in the heading for all that are shown. */
+export function choiceColumn<K extends Kind>({ shown, chosen, choose }: Choosing<K>): Column<Entities[K]> {
+  const count = shown.filter(({ id }) => chosen.has(id)).length;
+  const ids = shown.map(({ id }) => id);
+  return {
+    key: 'choice',
+    title: 'Selected',
+    class: styles.choice,
+    head: (
+      <CheckAll
+        state={count === 0 ? 'none' : count < ids.length ? 'some' : 'all'}
+        onChange={(isOn) => choose(ids, isOn)}
+      />
+    ),
+    cell: (entity) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${labelOf(entity)}`}
+        checked={chosen.has(entity.id)}
+        onChange={(event) => choose([entity.id], event.currentTarget.checked)}
+      />
+    ),
+  };
+}
+
+function CheckAll({
+  state,
+  onChange,
+}: {
+  readonly state: 'none' | 'some' | 'all';
+  readonly onChange: (isOn: boolean) => void;
+}) {
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (box.current !== null) box.current.indeterminate = state === 'some';
+  }, [state]);
+  return (
+    <input
+      ref={box}
+      type="checkbox"
+      aria-label="Select this page"
+      checked={state === 'all'}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  );
+}
+
+/** What is shown of each entity of a kind. */
+export function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
+  const facts = FACTS[kind].map(({ key, title, isNumber = false, value }, index): Column<Entities[K]> => {
+    const cell = (entity: Entities[K]) => (
+      <span class={`${typography.cut} ${styles.fact}`}>{value(entity) ?? <span class={typography.faint}>–</span>}</span>
+    );
+    return { key, title, isNumber, sorts: true, cell, ...(index > 0 && { class: flow.wideOnly }) };
+  });
+  return [
+    {
+      key: 'name',
+      title: 'Name',
+      sorts: true,
+      class: styles.name,
+      cell: (entity) => <Name kind={kind} entity={entity} />,
+    },
+    ...facts,
+    {
+      key: 'id',
+      title: 'Id',
+      sorts: true,
+      class: flow.wideOnly,
+      cell: ({ id }) => (
+        <span class={`${typography.cut} ${typography.mono} ${styles.id}`} title={id}>
+          {id}
+        </span>
+      ),
+    },
+    {
+      key: 'actions',
+      title: 'Actions',
+      head: <span class={typography.hidden}>Actions</span>,
+      class: styles.actions,
+      cell: (entity) => <Actions kind={kind} entity={entity} />,
+    },
+  ];
+}
+
+function Name({ kind, entity }: { readonly kind: Kind; readonly entity: Entities[Kind] }) {
+  const label = labelOf(entity);
+  return <Link href={`/${entityPath(kind, entity.id).slice(1)}`}>{label}</Link>;
+}
+
+function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly entity: Entities[K] }) {
+  const label = labelOf(entity);
+  const copy = async (): Promise<void> => {
+    const kept = await readKept(kind, entity).catch(() => entity);
+    await copyText(curlOf('PUT', kind, kept), 'Command');
+  };
+  return (
+    <span class={styles.buttons}>
+      <IconLink
+        href={`/?sel=${kind}:${encodeURIComponent(entity.id)}`}
+        icon="map"
+        label={`Show ${label} on the map`}
+        title="Show on the map"
+      />
+      <IconButton icon="code" label={`JSON of ${label}`} onClick={() => setUrlParams({ json: entity.id })} />
+      <IconButton class={flow.wideOnly} icon="copy" label={`Copy ${label} as curl`} onClick={() => void copy()} />
+    </span>
+  );
+}

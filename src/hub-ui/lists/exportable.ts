@@ -1,0 +1,44 @@
+import type { Fence } from '../../model/fence.ts';
+import { type Entities, KINDS, type Kind } from '../hub/kinds.ts';
+import { get, listEntities } from '../hub/rest.ts';
+
+/** All entities of a kind in the form in which they can be sent back. */
+export async function listKept<K extends Kind>(kind: K): Promise<readonly Entities[K][]> {
+  const listed = await listEntities(kind);
+  if (kind !== 'fences') return listed.map(withoutRead);
+  return (await inTheirZones(listed as readonly Fence[])) as readonly Entities[K][];
+}
+
+/** One entity in the form in which it can be sent back. */
+export async function readKept<K extends Kind>(kind: K, entity: Entities[K]): Promise<Entities[K]> {
+  if (kind !== 'fences') return withoutRead(entity);
+  return (await inTheirZones([entity as Fence]))[0] as Entities[K];
+}
+
+/** The collections that there are, as far as they can be read. */
+export async function listAllKept(
+  kinds: readonly Kind[] = KINDS,
+): Promise<ReadonlyMap<Kind, readonly Entities[Kind][]>> {
+  return new Map(await Promise.all(kinds.map(async (kind) => [kind, await listKept(kind)] as const)));
+}
+
+/** Children follow from the parents of others. */
+function withoutRead<E extends Entities[Kind]>(entity: E): E {
+  const { children: _children, ...kept } = entity as E & { readonly children?: unknown };
+  return kept as E;
+}
+
+/** The hub shows every fence on the earth, and in the meters of its zone when asked, as it was given. */
+async function inTheirZones(fences: readonly Fence[]): Promise<readonly Fence[]> {
+  const named = new Set(fences.flatMap(({ zone_id: id }) => id ?? []));
+  if (named.size === 0) return fences;
+  const zones = await listEntities('zones');
+  const local = new Map<string, Fence>();
+  for (const zone of zones.filter(({ id, foreign_id: foreignId }) => named.has(id) || named.has(foreignId ?? ''))) {
+    const isIts = ({ zone_id: id }: Fence): boolean => id === zone.id || (id != null && id === zone.foreign_id);
+    const shown = await get<readonly Fence[]>('/fences/summary', { crs: 'local', zone_id: zone.id });
+    const its = new Set(fences.filter(isIts).map(({ id }) => id));
+    for (const fence of shown) if (its.has(fence.id)) local.set(fence.id, fence);
+  }
+  return fences.map((fence) => local.get(fence.id) ?? fence);
+}

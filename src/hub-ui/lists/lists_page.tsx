@@ -1,0 +1,163 @@
+import { useMemo, useState } from 'preact/hooks';
+import { useLocation, useRoute } from 'wouter-preact';
+import { Button, ButtonLink } from '../controls/button.tsx';
+import cardStyles from '../controls/card.module.css';
+import { Card } from '../controls/card.tsx';
+import fieldStyles from '../controls/field.module.css';
+import type { IconName } from '../controls/icons.tsx';
+import { Empty, Notice, Spinner } from '../controls/notice.tsx';
+import { Page } from '../controls/page.tsx';
+import { Tabs } from '../controls/tabs.tsx';
+import { can } from '../hub/access.ts';
+import { type Entities, type Kind, SINGULAR } from '../hub/kinds.ts';
+import { storeOf, useEntities } from '../hub/stores.ts';
+import { isMatch, wordsOf } from '../map/search.ts';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { DeleteDialog } from './delete_dialog.tsx';
+import { EntityList } from './entity_list.tsx';
+import { ExportDialog } from './export_dialog.tsx';
+import { ImportDialog } from './import_dialog.tsx';
+import kindStyles from './kind.module.css';
+import styles from './lists_page.module.css';
+
+/** In the order in which they are asked for most. */
+const SHOWN: readonly Kind[] = ['trackables', 'providers', 'fences', 'zones', 'anchors'];
+
+type Found = { readonly [K in Kind]: readonly Entities[K][] };
+
+/** Every entity that the hub keeps: kind by kind, searched, sorted and paged. */
+export function ListsPage() {
+  const [, params] = useRoute('/lists/:kind');
+  const [, navigate] = useLocation();
+  const kind = SHOWN.find((each) => each === params?.kind) ?? 'trackables';
+  const [dialog, setDialog] = useState<'import' | 'export'>();
+  // Here, and not in the list, which goes with the last entity that is deleted.
+  const [doomed, setDoomed] = useState<{ readonly kind: Kind; readonly ids: readonly string[] }>();
+  const found = useFound(urlParam('q') ?? '');
+  const close = (): void => setDialog(undefined);
+  const go = (next: Kind): void => {
+    const q = urlParam('q');
+    navigate(`/lists/${next}${q === undefined ? '' : `?${new URLSearchParams({ q })}`}`);
+  };
+  return (
+    <Page
+      title="Lists"
+      lead="Everything that the hub keeps."
+      actions={
+        <>
+          {can('CREATE', `/${kind}`) && (
+            <Button icon="upload" onClick={() => setDialog('import')}>
+              Import
+            </Button>
+          )}
+          <Button icon="download" onClick={() => setDialog('export')}>
+            Export
+          </Button>
+        </>
+      }
+    >
+      <input
+        class={`${fieldStyles.input} ${styles.search}`}
+        type="search"
+        aria-label="Search all lists"
+        placeholder="Search names, ids and properties"
+        value={urlParam('q') ?? ''}
+        onInput={(event) => setUrlParams({ q: event.currentTarget.value, page: undefined })}
+      />
+      <Card flush>
+        <Tabs
+          label="Kinds"
+          value={kind}
+          onChange={go}
+          options={SHOWN.map((each) => ({ value: each, label: <TabLabel kind={each} count={found[each].length} /> }))}
+        />
+        <Body key={kind} kind={kind} found={found[kind]} onDelete={(ids) => setDoomed({ kind, ids })} />
+      </Card>
+      {dialog === 'import' && <ImportDialog onClose={close} />}
+      {doomed && <DeleteDialog {...doomed} onClose={() => setDoomed(undefined)} />}
+      {dialog === 'export' && <ExportDialog onClose={close} />}
+    </Page>
+  );
+}
+
+function Body<K extends Kind>({
+  kind,
+  found,
+  onDelete,
+}: {
+  readonly kind: K;
+  readonly found: readonly Entities[K][];
+  readonly onDelete: (ids: readonly string[]) => void;
+}) {
+  const { state, problem, items } = storeOf(kind);
+  if (state.value === 'waiting') {
+    return (
+      <div class={cardStyles.padded}>
+        <Spinner />
+      </div>
+    );
+  }
+  if (problem.value !== undefined && items.value.size === 0) {
+    return (
+      <div class={cardStyles.padded}>
+        <Notice tone="danger">{problem.value}</Notice>
+      </div>
+    );
+  }
+  if (items.value.size === 0) return <Nothing kind={kind} />;
+  if (found.length === 0) {
+    return (
+      <Empty icon="search" title={`None of the ${kind} matches`}>
+        <p>Words of names, ids, foreign ids and properties are found by how they begin.</p>
+        <Button onClick={() => setUrlParams({ q: undefined })}>Clear the search</Button>
+      </Empty>
+    );
+  }
+  return <EntityList kind={kind} found={found} onDelete={onDelete} />;
+}
+
+const ABOUT: Readonly<Record<Kind, string>> = {
+  zones: 'A zone is where a locating system measures: it places its meters on the earth.',
+  fences: 'A fence is an area that tells of whatever enters or leaves it.',
+  trackables: 'A trackable is a thing that is located through its providers.',
+  providers: 'A provider is a source of positions, such as a tag. The hub creates it with its first position.',
+  anchors: 'An anchor is a fixed device by which a locating system measures.',
+};
+
+function Nothing({ kind }: { readonly kind: Kind }) {
+  return (
+    <Empty icon={SINGULAR[kind] as IconName} title={`No ${kind} yet`}>
+      <p>{ABOUT[kind]}</p>
+      {can('CREATE', `/${kind}`) && (
+        <ButtonLink href={`/${kind}/new`} kind="main" icon="plus">
+          {`New ${SINGULAR[kind]}`}
+        </ButtonLink>
+      )}
+    </Empty>
+  );
+}
+
+function TabLabel({ kind, count }: { readonly kind: Kind; readonly count: number }) {
+  return (
+    <>
+      <span class={kindStyles.kind}>{kind}</span> <span class={styles.count}>{count}</span>
+    </>
+  );
+}
+
+/** What matches the search, of all kinds, so that the headings can say where there is something. */
+function useFound(text: string): Found {
+  const words = useMemo(() => wordsOf(text), [text]);
+  return {
+    zones: useMatching('zones', words),
+    fences: useMatching('fences', words),
+    trackables: useMatching('trackables', words),
+    providers: useMatching('providers', words),
+    anchors: useMatching('anchors', words),
+  };
+}
+
+function useMatching<K extends Kind>(kind: K, words: readonly string[]): readonly Entities[K][] {
+  const items = useEntities(kind);
+  return useMemo(() => [...items.values()].filter((entity) => isMatch(entity, words)), [items, words]);
+}

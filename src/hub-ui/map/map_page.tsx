@@ -1,0 +1,50 @@
+import { useCallback, useMemo } from 'preact/hooks';
+import pageStyles from '../controls/page.module.css';
+import { useTitle } from '../controls/page.tsx';
+import typography from '../controls/typography.module.css';
+import { storeOf, useEntities } from '../hub/stores.ts';
+import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { FirstRun } from './first_run.tsx';
+import { floorFromUrl, layersFromUrl, lookFromUrl, lookToUrl, select, selectionFromUrl } from './map_url.ts';
+import mapStyles from './map_view.module.css';
+import { MapView } from './map_view.tsx';
+import { EARTH, planeOfZone } from './plane.ts';
+import { Site } from './site.tsx';
+
+/** The live map: where one looks, what is shown and what is selected stands in the address. */
+export function MapPage() {
+  useTitle('Map');
+  const zones = useEntities('zones');
+  useEntities('providers');
+  const trackables = useEntities('trackables');
+  const zoneId = urlParam('zone');
+  const zone = zoneId === undefined ? undefined : zones.get(zoneId);
+  const plane = useMemo(() => (zone === undefined ? EARTH : planeOfZone(zone)), [zone]);
+  // Until the zone is known, nobody can say what its meters are.
+  const isWaiting = zoneId !== undefined && storeOf('zones').state.value === 'waiting';
+  // Read once for each plane: when one goes back to another, the address says where one looked there.
+  const look = useMemo(() => ({ at: lookFromUrl(), on: plane.id }), [plane.id]);
+  const changePlane = useCallback((id: string | undefined) => {
+    setUrlParams({ zone: id, at: undefined, z: undefined, floor: undefined }, { replace: false });
+  }, []);
+  const hasTrackables = trackables.size > 0 || storeOf('trackables').state.value === 'waiting';
+  if (isWaiting) return <div class={`${pageStyles.full} ${mapStyles.map}`} />;
+  return (
+    <div class={pageStyles.full}>
+      <h1 class={typography.hidden}>Live map</h1>
+      <MapView plane={plane} look={look.at} onLook={lookToUrl} label="Live map">
+        <Site
+          plane={plane}
+          floor={floorFromUrl()}
+          layers={layersFromUrl(hasTrackables)}
+          selection={selectionFromUrl()}
+          isFollowing={urlParam('follow') !== undefined}
+          hasLook={look.at !== undefined}
+          onPlane={changePlane}
+          onSelect={select}
+        />
+      </MapView>
+      <FirstRun />
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import type { Fence } from '../../model/fence.ts';
+import { useEntities } from '../hub/stores.ts';
+import { setUrlParams } from '../shell/url_state.ts';
+import { useFencesInPlane } from './fences_in_plane.ts';
+import { fitEverything } from './first_look.ts';
+import { floorsOf, isOnFloor } from './floors.ts';
+import { useFirstLook, useGoTo, useGoWhereItIs, useRoomForPanel } from './go_to.ts';
+import { LiveLayers } from './live_layers.tsx';
+import { type LayerName, layerOf, layersToUrl, type Selection } from './map_url.ts';
+import { useMap } from './map_view.tsx';
+import { type Moving, useSeen } from './moving_layer.tsx';
+import type { Plane } from './plane.ts';
+import { useSelectOnClick } from './select_on_click.ts';
+import { SelectionPanel } from './selection_panel.tsx';
+import { SiteTools } from './site_tools.tsx';
+import { useAnchors } from './use_anchors.ts';
+
+interface SiteProps {
+  readonly plane: Plane;
+  readonly floor: number | undefined;
+  readonly layers: ReadonlySet<LayerName>;
+  readonly selection: Selection | undefined;
+  readonly isFollowing: boolean;
+  /** Whether the address says where to look. */
+  readonly hasLook: boolean;
+  readonly onPlane: (zoneId: string | undefined) => void;
+  readonly onSelect: (selection: Selection | undefined) => void;
+}
+
+const NO_FENCES: readonly Fence[] = [];
+
+/** Everything on the live map, and the tools around it. */
+export function Site(props: SiteProps) {
+  const { plane, floor, layers, selection, isFollowing, onPlane, onSelect } = props;
+  const { map } = useMap();
+  const allZones = useEntities('zones');
+  const shownFences = useFencesInPlane(plane);
+  const allFences = shownFences ?? NO_FENCES;
+  // Zones without a floor are on floor 0, fences without one are on all.
+  const zones = useMemo(
+    () => [...allZones.values()].filter((zone) => isOnFloor(floor, zone.floor ?? 0)),
+    [allZones, floor],
+  );
+  const fences = useMemo(() => allFences.filter((fence) => isOnFloor(floor, fence.floor)), [allFences, floor]);
+  const { anchors, zoneOf } = useAnchors(floor);
+  const trackables = useRef<Moving>();
+  const providers = useRef<Moving>();
+  const movables = {
+    trackables: { layer: trackables, seen: useSeen() },
+    providers: { layer: providers, seen: useSeen() },
+  };
+  const [isMeasuring, setMeasuring] = useState(false);
+  const fit = useCallback(
+    () =>
+      fitEverything(map, plane, { zones, fences, objects: [trackables.current?.objects, providers.current?.objects] }),
+    [map, plane, zones, fences],
+  );
+  useRoomForPanel(selection !== undefined);
+  const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones, anchors, zoneOf });
+  const goWhereItIs = useGoWhereItIs();
+  const firstFit = useFirstLook(
+    props.hasLook,
+    () => shownFences !== undefined && ((selection !== undefined && goTo(selection)) || fit()),
+  );
+  useSelectOnClick(!isMeasuring, { trackables, providers, onSelect });
+
+  const moved = (kind: 'trackables' | 'providers', { objects }: Moving): void => {
+    firstFit();
+    const index = isFollowing && selection?.kind === kind ? objects.indexOf(selection.id) : undefined;
+    // It would end a zoom that is under way.
+    if (index === undefined || map.getView().getAnimating()) return;
+    map.getView().setCenter([objects.x[index] ?? 0, objects.y[index] ?? 0]);
+  };
+  const show = (found: Selection): void => {
+    onSelect(found);
+    const needed = layerOf(found);
+    if (!layers.has(needed)) layersToUrl(new Set([...layers, needed]));
+    if (!goTo(found)) void goWhereItIs(found);
+  };
+  return (
+    <>
+      <LiveLayers {...{ layers, floor, selection, zones, fences, anchors, zoneOf }} {...movables} onMoved={moved} />
+      <SiteTools
+        {...{ plane, floor, layers, isMeasuring, onPlane }}
+        {...movables}
+        floors={floorsOf([...allZones.values(), ...allFences])}
+        onMeasuring={setMeasuring}
+        onFound={show}
+        onFit={fit}
+      />
+      {selection !== undefined && (
+        <SelectionPanel
+          key={`${selection.kind} ${selection.id}`}
+          selection={selection}
+          isFollowed={isFollowing}
+          onFollow={(on) => setUrlParams({ follow: on ? 1 : undefined })}
+          onGoTo={() => goTo(selection) || goWhereItIs(selection)}
+          onLocalView={(zone) => onPlane(zone.id)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,96 @@
+import { useCallback } from 'preact/hooks';
+import { IconButton } from '../controls/button.tsx';
+import fieldStyles from '../controls/field.module.css';
+import { labelOf } from '../hub/kinds.ts';
+import { useEntities } from '../hub/stores.ts';
+import { setUrlParams } from '../shell/url_state.ts';
+import { LayerMenu } from './layer_menu.tsx';
+import type { Movables } from './live_layers.tsx';
+import toolStyles from './map_tools.module.css';
+import { FloorSwitch, ScaleBar, ZoomButtons } from './map_tools.tsx';
+import { type LayerName, layersToUrl, type Selection } from './map_url.ts';
+import { Measure } from './measure.tsx';
+import type { Seen } from './moving_layer.tsx';
+import type { Plane } from './plane.ts';
+import { SearchBox } from './search_box.tsx';
+import styles from './site_tools.module.css';
+
+interface SiteToolsProps {
+  readonly plane: Plane;
+  readonly floor: number | undefined;
+  /** Those that there are. */
+  readonly floors: readonly number[];
+  readonly layers: ReadonlySet<LayerName>;
+  readonly trackables: Movables;
+  readonly providers: Movables;
+  readonly isMeasuring: boolean;
+  readonly onMeasuring: (isMeasuring: boolean) => void;
+  readonly onPlane: (zoneId: string | undefined) => void;
+  readonly onFound: (found: Selection) => void;
+  readonly onFit: () => void;
+}
+
+/** What stands around the live map: search, views and layers above, floors and zoom at the side, the scale below. */
+export function SiteTools(props: SiteToolsProps) {
+  const { plane, floor, floors, layers, trackables, providers, isMeasuring, onMeasuring, onPlane, onFound, onFit } =
+    props;
+  const stopMeasuring = useCallback(() => onMeasuring(false), [onMeasuring]);
+  return (
+    <>
+      <div class={styles.top}>
+        <SearchBox onFound={onFound} />
+        <div class={`${toolStyles.buttons} ${styles.bar}`}>
+          <PlaneSelect plane={plane} onPlane={onPlane} />
+          <LayerMenu layers={layers} onChange={layersToUrl} />
+          <IconButton
+            icon="ruler"
+            label="Measure"
+            aria-pressed={isMeasuring}
+            onClick={() => onMeasuring(!isMeasuring)}
+          />
+        </div>
+      </div>
+      {isMeasuring && <Measure onClose={stopMeasuring} />}
+      <div class={toolStyles.side}>
+        <FloorSwitch
+          floors={floors}
+          floor={floor}
+          onChange={(next) => setUrlParams({ floor: next }, { replace: false })}
+        />
+        <ZoomButtons onFit={onFit} />
+      </div>
+      <ScaleBar>
+        <span role="status" data-counts>
+          {countText(trackables.seen.value, 'trackable')}
+          {layers.has('providers') && ` · ${countText(providers.seen.value, 'provider')}`}
+        </span>
+      </ScaleBar>
+    </>
+  );
+}
+
+function countText({ seen, stale }: Seen, name: string): string {
+  const things = `${seen} ${name}${seen === 1 ? '' : 's'}`;
+  return stale === 0 ? things : `${things}, ${stale} silent`;
+}
+
+/** The earth, or the meters of one of the zones that have their own. */
+function PlaneSelect({ plane, onPlane }: Pick<SiteToolsProps, 'plane' | 'onPlane'>) {
+  const zones = [...useEntities('zones').values()].filter((zone) => zone.ground_control_points != null);
+  if (zones.length === 0) return null;
+  return (
+    <select
+      class={`${fieldStyles.input} ${styles.plane}`}
+      aria-label="View"
+      value={plane.id}
+      onChange={(event) => onPlane(event.currentTarget.value === 'earth' ? undefined : event.currentTarget.value)}
+    >
+      <option value="earth">Geographic</option>
+      {zones.map((zone) => (
+        <option key={zone.id} value={zone.id}>
+          {labelOf(zone)}, in meters
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,69 @@
+import { useLocation, useRoute } from 'wouter-preact';
+import { Card } from '../controls/card.tsx';
+import { Page } from '../controls/page.tsx';
+import { Tabs } from '../controls/tabs.tsx';
+import typography from '../controls/typography.module.css';
+import { settings } from '../hub/settings.ts';
+import { License } from './license.tsx';
+import styles from './operations_page.module.css';
+import { Overview } from './overview.tsx';
+import { Sessions } from './sessions.tsx';
+import { Sources } from './sources.tsx';
+import { Usage } from './usage.tsx';
+
+const VIEWS = [
+  { value: 'overview', label: 'Overview' },
+  { value: 'sources', label: 'Sources' },
+  { value: 'sessions', label: 'Sessions' },
+  { value: 'usage', label: 'Usage' },
+  { value: 'license', label: 'License' },
+] as const;
+
+const LINKS: readonly (readonly [string, string, string])[] = [
+  ['/hub/docs', 'REST API', 'Read and try every request'],
+  ['/hub/docs/socket', 'WebSocket API', 'Read and try every topic'],
+  ['/hub/v2/openapi.json', 'OpenAPI document', 'For generators and tools'],
+  ['/hub/v2/asyncapi.json', 'AsyncAPI document', 'For generators and tools'],
+  ['/hub/metrics', 'Metrics', 'In the text format of Prometheus'],
+];
+
+/** How the hub itself is. */
+export function OperationsPage() {
+  const [, params] = useRoute('/operations/:view');
+  const [, navigate] = useLocation();
+  const view = VIEWS.find(({ value }) => value === params?.view)?.value ?? 'overview';
+  return (
+    <Page title="Operations" lead="How the hub is, and what it does.">
+      <Tabs
+        label="Views"
+        value={view}
+        options={VIEWS}
+        onChange={(next) => navigate(next === 'overview' ? '/operations' : `/operations/${next}`)}
+      />
+      {view === 'overview' && <Overview />}
+      {view === 'sources' && <Sources />}
+      {view === 'sessions' && <Sessions />}
+      {view === 'usage' && <Usage />}
+      {view === 'license' && <License />}
+      <ApiLinks />
+    </Page>
+  );
+}
+
+/** Where programs find the hub, and what it is. */
+function ApiLinks() {
+  return (
+    <Card title={`API of version ${settings.value.hub_version}`}>
+      <ul class={styles.links}>
+        {LINKS.map(([href, name, about]) => (
+          <li key={href}>
+            <a href={href} target="_blank" rel="noreferrer">
+              {name}
+            </a>
+            <span class={typography.faint}>{about}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

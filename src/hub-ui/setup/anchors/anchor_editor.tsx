@@ -1,0 +1,160 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Anchor } from '../../../model/anchor.ts';
+import type { Zone } from '../../../model/zone.ts';
+import { Choice } from '../../controls/button.tsx';
+import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
+import { Link } from '../../controls/link.tsx';
+import { labelOf } from '../../hub/kinds.ts';
+import type { Draft } from '../../hub/rest.ts';
+import { useEntities } from '../../hub/stores.ts';
+import { anchorPlace } from '../../map/anchors.ts';
+import { useMap } from '../../map/map_view.tsx';
+import { EARTH, fromMap, type MapPoint, planeOfZone } from '../../map/plane.ts';
+import { ContextMap } from '../context_map.tsx';
+import type { EntityDraft } from '../draft.ts';
+import { DraftNumber, DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
+import { EditorFrame } from '../editor_frame.tsx';
+import { MapHint } from '../map_hint.tsx';
+import { NoEditor } from '../no_editor.tsx';
+import { PointsLayer } from '../points_layer.tsx';
+import positionStyles from '../position_fields.module.css';
+import { movedTo, PointFields } from '../position_fields.tsx';
+import { useEditor, useStored } from '../use_editor.ts';
+import { zoneNamed } from '../zone_named.ts';
+import styles from './anchor_editor.module.css';
+
+const FIRST: Draft<'anchors'> = {};
+
+const FIELDS = ['id', 'name', 'zone_id', 'local_position', 'georeferenced_position'].concat(
+  ['local_azimuth_angle', 'global_azimuth_angle', 'elevation_angle'],
+  ['properties'],
+);
+
+/** Which of its two positions is set on the map. */
+type Side = 'earth' | 'zone';
+
+const SIDES: readonly { readonly value: Side; readonly label: string }[] = [
+  { value: 'earth', label: 'On the earth' },
+  { value: 'zone', label: "In its zone's meters" },
+];
+
+/** Creates and edits an anchor. */
+export function AnchorEditor({ id }: { readonly id: string | undefined }) {
+  const editor = useEditor('anchors', { id, stored: useStored('anchors', id), first: FIRST });
+  const zones = useEntities('zones');
+  const [wanted, setSide] = useState<Side>();
+  if (typeof editor === 'string') return <NoEditor kind="anchors" state={editor} />;
+  const { draft, stored, mayChange } = editor;
+  const value = draft.value.value;
+  const zone = zoneNamed(zones.values(), value.zone_id);
+  const isLocal = value.georeferenced_position == null && value.local_position != null;
+  const side: Side = zone === undefined ? 'earth' : (wanted ?? (isLocal ? 'zone' : 'earth'));
+  const named = zone === undefined || zone.id === value.zone_id ? [] : [value.zone_id ?? ''];
+  return (
+    <EditorFrame
+      kind="anchors"
+      editor={editor}
+      fields={FIELDS}
+      map={<AnchorMap key={side} {...{ draft, zone, side, mayChange }} />}
+    >
+      <Card title="General">
+        <div class={flow.stack}>
+          {stored === undefined ? (
+            <DraftText draft={draft} field="id" label="Id" isRequired help="What its locating system calls it." />
+          ) : (
+            <p class={fieldStyles.help}>
+              Id <code>{stored.id}</code>
+            </p>
+          )}
+          <DraftText draft={draft} field="name" label="Name" />
+          <DraftSelect
+            draft={draft}
+            field="zone_id"
+            label="Zone"
+            help="Whose meters its local position is in."
+            options={[
+              { value: '', label: 'None' },
+              ...[...zones.values()].map((each) => ({
+                value: each.id === zone?.id ? (named[0] ?? each.id) : each.id,
+                label: labelOf(each),
+              })),
+            ]}
+          />
+        </div>
+      </Card>
+      <Card title="Place">
+        <div class={flow.stack}>
+          {zone !== undefined && <Choice label="Shown on the map" value={side} options={SIDES} onChange={setSide} />}
+          <fieldset class={styles.group}>
+            <legend class={fieldStyles.legend}>On the earth</legend>
+            <PointFields draft={draft} field="georeferenced_position" plane="earth" isRemovable />
+          </fieldset>
+          <fieldset class={styles.group}>
+            <legend class={fieldStyles.legend}>In the meters of its zone</legend>
+            <PointFields draft={draft} field="local_position" plane="zone" isRemovable />
+          </fieldset>
+          <p class={fieldStyles.help}>
+            Known in both, it helps to place{' '}
+            {zone === undefined ? (
+              'a zone'
+            ) : (
+              <Link href={`/zones/${encodeURIComponent(zone.id)}`}>{labelOf(zone)}</Link>
+            )}{' '}
+            that names it among its anchors.
+          </p>
+        </div>
+      </Card>
+      <Card title="More">
+        <div class={flow.stack}>
+          <div class={`${fieldStyles.fields} ${positionStyles.three}`}>
+            <DraftNumber draft={draft} field="local_azimuth_angle" label="Azimuth in the zone" unit="°" />
+            <DraftNumber draft={draft} field="global_azimuth_angle" label="Azimuth from north" unit="°" />
+            <DraftNumber draft={draft} field="elevation_angle" label="Elevation" unit="°" />
+          </div>
+          <DraftProperties draft={draft} />
+        </div>
+      </Card>
+    </EditorFrame>
+  );
+}
+
+interface AnchorMapProps {
+  readonly draft: EntityDraft<'anchors'>;
+  readonly zone: Zone | undefined;
+  readonly side: Side;
+  readonly mayChange: boolean;
+}
+
+/** The earth, or the zone's meters: a click or a drag sets the position there, and its height stays. */
+function AnchorMap({ draft, zone, side, mayChange }: AnchorMapProps) {
+  const plane = useMemo(() => (side === 'zone' && zone !== undefined ? planeOfZone(zone) : EARTH), [side, zone]);
+  return (
+    <ContextMap plane={plane} label="Map of the anchor" zone={zone} floor={zone?.floor ?? undefined}>
+      <AnchorPoint {...{ draft, zone, side, mayChange }} />
+    </ContextMap>
+  );
+}
+
+function AnchorPoint({ draft, zone, side, mayChange }: AnchorMapProps) {
+  const { plane } = useMap();
+  const value = draft.value.value;
+  const field = side === 'zone' ? 'local_position' : 'georeferenced_position';
+  const isSet = value[field] != null;
+  const points = useMemo(() => {
+    const at = anchorPlace({ ...value, id: value.id ?? '' } as Anchor, zone, plane);
+    return at === undefined ? [] : [{ at, label: '', isPending: !isSet }];
+  }, [value, zone, plane, isSet]);
+  const put = (to: readonly [number, number]): void => {
+    if (!mayChange) return;
+    const coordinates = movedTo(value[field]?.coordinates ?? [], fromMap(plane, to as MapPoint));
+    draft.change({ [field]: { type: 'Point', coordinates } });
+  };
+  return (
+    <>
+      <PointsLayer points={points} isFixed={!mayChange} onMove={(_, to) => put(to)} onPlace={put} />
+      {mayChange && <MapHint>{isSet ? 'Click or drag to move it' : 'Click where it is'}</MapHint>}
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import type { Fence } from '../../../model/fence.ts';
+import { Button, IconButton } from '../../controls/button.tsx';
+import { Disclosure } from '../../controls/disclosure.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import { NumberInput } from '../../controls/number_input.tsx';
+import tableStyles from '../../controls/table.module.css';
+import { RequestError } from '../../hub/rest.ts';
+import type { EntityDraft } from '../draft.ts';
+import positionStyles from '../position_fields.module.css';
+import { PositionCells } from '../position_fields.tsx';
+import { openRing, withCorner, withCornerAfter, withoutCorner } from './corners.ts';
+
+interface CornerTableProps {
+  readonly draft: EntityDraft<'fences'>;
+  readonly region: Fence['region'];
+  /** The corner that was chosen on the map, as ring and index. */
+  readonly chosen: readonly [number, number] | undefined;
+  readonly onChoose: (corner: readonly [number, number] | undefined) => void;
+}
+
+/** The positions of the region as numbers, heights included. */
+export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProps) {
+  const rings = region.type === 'Point' ? [[region.coordinates]] : region.coordinates.map(openRing);
+  const isLocal = draft.value.value.crs != null && draft.value.value.crs !== 'EPSG:4326';
+  const [xName, yName] = isLocal ? ['x', 'y'] : ['Longitude', 'Latitude'];
+  const set = (corner: readonly [number, number], to: readonly number[]): void => {
+    draft.change({ region: withCorner(region, corner, to) }, `corner ${corner}`);
+  };
+  const addCorner = (): void => {
+    const after = chosen ?? ([0, (rings[0]?.length ?? 1) - 1] as const);
+    draft.change({ region: withCornerAfter(region, after) });
+    onChoose([after[0], after[1] + 1]);
+  };
+  const field = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
+  return (
+    <Disclosure
+      title={`${region.type === 'Point' ? 'Middle' : `${rings.flat().length} corners`} as numbers`}
+      isOpen={field?.startsWith('region')}
+    >
+      <section class={tableStyles.box} aria-label="Corners">
+        <table class={`${tableStyles.table} ${positionStyles.points}`}>
+          <thead>
+            <tr>
+              <th scope="col">#</th>
+              <th scope="col">{xName}</th>
+              <th scope="col">{yName}</th>
+              <th scope="col">Height</th>
+              <th />
+            </tr>
+          </thead>
+          <tbody>
+            {rings.flatMap((ring, r) =>
+              ring.map((position, i) => {
+                const place = region.type === 'Point' ? 'region.coordinates' : `region.coordinates[${r}][${i}]`;
+                const name = r === 0 ? `corner ${i + 1}` : `corner ${i + 1} of hole ${r}`;
+                return (
+                  <tr
+                    key={place}
+                    aria-selected={chosen?.[0] === r && chosen[1] === i}
+                    onFocusIn={() => onChoose([r, i])}
+                  >
+                    <th scope="row">{r === 0 ? i + 1 : `${r}·${i + 1}`}</th>
+                    <PositionCells
+                      position={position}
+                      labels={[`${xName} of ${name}`, `${yName} of ${name}`]}
+                      isWrong={field === place}
+                      onChange={(to) => set([r, i], to)}
+                    />
+                    <td>
+                      <NumberInput
+                        class={`${fieldStyles.input} ${positionStyles.cell}`}
+                        aria-label={`Height of ${name}`}
+                        value={position[2]}
+                        onInput={(height) =>
+                          set([r, i], [...position.slice(0, 2), ...(height === undefined ? [] : [height])])
+                        }
+                      />
+                    </td>
+                    <td>
+                      {ring.length > 3 && (
+                        <IconButton
+                          icon="trash"
+                          label={`Remove ${name}`}
+                          onClick={() => {
+                            onChoose(undefined);
+                            draft.change({ region: withoutCorner(region, [r, i]) });
+                          }}
+                        />
+                      )}
+                    </td>
+                  </tr>
+                );
+              }),
+            )}
+          </tbody>
+        </table>
+      </section>
+      {region.type === 'Polygon' && (
+        <Button icon="plus" onClick={addCorner}>
+          {chosen === undefined ? 'Add corner' : `Add corner after ${chosen[1] + 1}`}
+        </Button>
+      )}
+    </Disclosure>
+  );
+}

@@ -1,0 +1,64 @@
+import type { Fence } from '../../../model/fence.ts';
+
+type Region = Fence['region'];
+
+/** A region with one of its positions moved; both ends of a ring are one corner. */
+export function withCorner(region: Region, [ring, index]: readonly [number, number], to: readonly number[]): Region {
+  if (region.type === 'Point') return { type: 'Point', coordinates: [...to] };
+  const coordinates = region.coordinates.map((positions, i) => {
+    if (i !== ring) return positions;
+    const isClosed = index === 0 && equalPlace(positions[0], positions.at(-1)) && positions.length > 1;
+    return positions.map((position, j) =>
+      j === index || (isClosed && j === positions.length - 1) ? [...to] : position,
+    );
+  });
+  return { type: 'Polygon', coordinates };
+}
+
+/** A polygon with a new corner half way to the next one, also in height. */
+export function withCornerAfter(region: Region, [ring, index]: readonly [number, number]): Region {
+  if (region.type === 'Point') return region;
+  const coordinates = region.coordinates.map((positions, i) => {
+    if (i !== ring) return positions;
+    const open = openRing(positions);
+    const [from, to] = [open[index] ?? [], open[(index + 1) % open.length] ?? []];
+    const between = from.map((value, axis) => rounded((value + (to[axis] ?? value)) / 2));
+    const next = open.toSpliced(index + 1, 0, between);
+    return [...next, ...next.slice(0, 1)];
+  });
+  return { type: 'Polygon', coordinates };
+}
+
+/** A square around a position of a plane, for whoever writes corners instead of drawing them. */
+export function squareAround([x = 0, y = 0]: readonly number[], [halfX, halfY]: readonly [number, number]): Region {
+  const corner = (east: number, north: number): number[] => [rounded(x + east * halfX), rounded(y + north * halfY)];
+  return {
+    type: 'Polygon',
+    coordinates: [[corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1), corner(-1, -1)]],
+  };
+}
+
+/** A tenth of a millimeter, in degrees as well as in meters. */
+function rounded(value: number): number {
+  return Number(value.toFixed(9));
+}
+
+/** A region without one of its corners, which stays closed. */
+export function withoutCorner(region: Region, [ring, index]: readonly [number, number]): Region {
+  if (region.type === 'Point') return region;
+  const coordinates = region.coordinates.map((positions, i) => {
+    if (i !== ring) return positions;
+    const open = openRing(positions).filter((_, j) => j !== index);
+    return [...open, ...open.slice(0, 1)];
+  });
+  return { type: 'Polygon', coordinates };
+}
+
+/** The positions without the last one, where that closes the ring. */
+export function openRing(positions: readonly number[][]): readonly number[][] {
+  return positions.length > 1 && equalPlace(positions[0], positions.at(-1)) ? positions.slice(0, -1) : positions;
+}
+
+function equalPlace(a: readonly number[] | undefined, b: readonly number[] | undefined): boolean {
+  return a?.[0] === b?.[0] && a?.[1] === b?.[1];
+}

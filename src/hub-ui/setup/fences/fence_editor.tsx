@@ -1,0 +1,141 @@
+import { useMemo, useState } from 'preact/hooks';
+import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
+import type { Draft } from '../../hub/rest.ts';
+import { EARTH, type Plane } from '../../map/plane.ts';
+import { ContextMap } from '../context_map.tsx';
+import type { EntityDraft } from '../draft.ts';
+import { DraftNumber, DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
+import { DrawArea, type DrawnShape, SnapToSite } from '../draw_area.tsx';
+import { EditorFrame } from '../editor_frame.tsx';
+import { MapHint } from '../map_hint.tsx';
+import { NoEditor } from '../no_editor.tsx';
+import { FENCE_TIMING, TimingSection } from '../timing_section.tsx';
+import { useEditor } from '../use_editor.ts';
+import { FenceLive } from './fence_live.tsx';
+import { drawableFence, useFenceAsKept, usePlaneOf } from './fence_plane.ts';
+import type { FenceTools } from './fence_shape.tsx';
+import { FenceShape } from './fence_shape.tsx';
+import { replacing } from './heights.ts';
+import { RegionLayer, radiusBetween } from './region_layer.tsx';
+
+const FIRST: Draft<'fences'> = {};
+
+const FIELDS = [...FENCE_TIMING, 'name', 'foreign_id', 'floor', 'region', 'radius', 'extrusion', 'crs'].concat([
+  'zone_id',
+  'elevation_ref',
+  'properties',
+]);
+
+/** Creates and edits a fence. */
+export function FenceEditor({ id }: { readonly id: string | undefined }) {
+  const editor = useEditor('fences', { id, stored: useFenceAsKept(id), first: FIRST });
+  const [tool, setTool] = useState<FenceTools['tool']>(id === undefined ? 'polygon' : 'edit');
+  const [chosen, setChosen] = useState<readonly [number, number]>();
+  const [isSnapping, setSnapping] = useState(true);
+  if (typeof editor === 'string') return <NoEditor kind="fences" state={editor} />;
+  const { draft, stored, mayChange } = editor;
+  const tools: FenceTools = {
+    draft,
+    tool,
+    onTool: setTool,
+    chosen,
+    onChoose: setChosen,
+    isSnapping,
+    onSnapping: setSnapping,
+  };
+  return (
+    <EditorFrame kind="fences" editor={editor} fields={FIELDS} map={<FenceMap {...tools} mayChange={mayChange} />}>
+      {stored !== undefined && <FenceLive id={stored.id} />}
+      <Card title="General">
+        <div class={flow.stack}>
+          <DraftText draft={draft} field="name" label="Name" example="For example Dock A" />
+          <div class={fieldStyles.fields}>
+            <DraftNumber draft={draft} field="floor" label="Floor" step="1" example="all floors" />
+            <DraftText draft={draft} field="foreign_id" label="Foreign id" />
+          </div>
+        </div>
+      </Card>
+      <FenceShape {...tools} />
+      <TimingSection draft={draft} of="fence" />
+      <Card title="More">
+        <div class={flow.stack}>
+          <div class={fieldStyles.fields}>
+            <DraftNumber draft={draft} field="extrusion" label="Height of the fence" unit="m" min={0} />
+            <DraftSelect
+              draft={draft}
+              field="elevation_ref"
+              label="Heights are above"
+              options={[
+                { value: '', label: 'Not said' },
+                { value: 'floor', label: 'The floor' },
+                { value: 'wgs84', label: 'The WGS 84 ellipsoid' },
+              ]}
+            />
+          </div>
+          <DraftProperties draft={draft} />
+        </div>
+      </Card>
+    </EditorFrame>
+  );
+}
+
+function FenceMap(props: FenceTools & { readonly mayChange: boolean }) {
+  const { draft, tool, onTool, chosen, isSnapping, mayChange } = props;
+  const value = draft.value.value;
+  const plane = usePlaneOf(value);
+  const fence = useMemo(() => drawableFence(value), [value]);
+  if (plane === undefined) return <ElsewhereMap draft={draft} />;
+  const drawn = (shape: DrawnShape): void => {
+    draft.change(changeBy(shape, draft.value.peek(), plane));
+    onTool('edit');
+  };
+  return (
+    <ContextMap plane={plane} label="Map of the fence" fence={fence} floor={value.floor ?? undefined}>
+      {fence !== undefined && (
+        <RegionLayer
+          fence={fence}
+          chosen={chosen}
+          isEditable={tool === 'edit' && mayChange}
+          onChange={(change) => draft.change(change)}
+        />
+      )}
+      {tool !== 'edit' && <DrawArea kind={tool} onDrawn={drawn} />}
+      {mayChange && isSnapping && <SnapToSite {...(value.id !== undefined && { exceptFence: value.id })} />}
+      {mayChange && <MapHint>{HINTS[tool === 'edit' ? (fence?.region.type ?? 'none') : tool]}</MapHint>}
+    </ContextMap>
+  );
+}
+
+const HINTS = {
+  polygon: 'Click the corners; double click, or click the first one, to end. Escape takes the last one back.',
+  circle: 'Click the middle, then the edge.',
+  Polygon: 'Drag corners, pull edges; Alt and a click takes a corner away.',
+  Point: 'Drag the middle or the edge.',
+  none: 'Choose how to draw the fence.',
+} as const;
+
+/** What a drawn shape makes of a fence. Heights of the region that it replaces stay. */
+function changeBy(shape: DrawnShape, { region }: Draft<'fences'>, plane: Plane): Draft<'fences'> {
+  const before = region === undefined ? [] : region.type === 'Point' ? [region.coordinates] : region.coordinates.flat();
+  if (shape.kind === 'circle') {
+    const [coordinates = []] = replacing(before, [shape.center], plane);
+    return { region: { type: 'Point', coordinates }, radius: radiusBetween(shape.center, shape.edge, plane) };
+  }
+  const ring = replacing(before, shape.corners, plane);
+  return { region: { type: 'Polygon', coordinates: [[...ring, ...ring.slice(0, 1)]] } };
+}
+
+/** A region in the meters of a UTM plane is shown as the hub has it, and edited as numbers. */
+function ElsewhereMap({ draft }: { readonly draft: EntityDraft<'fences'> }) {
+  const selected = useMemo(() => ({ fences: draft.kept.value?.id }), [draft.kept.value]);
+  return (
+    <ContextMap plane={EARTH} label="Map of the fence" selected={selected}>
+      <MapHint>
+        This region is given in {draft.value.value.crs ?? 'another plane'}: change it in the table. The map follows when
+        it is saved.
+      </MapHint>
+    </ContextMap>
+  );
+}

@@ -1,0 +1,50 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { FenceEvent } from '../../../model/events.ts';
+import { Badge } from '../../controls/badge.tsx';
+import { Card } from '../../controls/card.tsx';
+import { Link } from '../../controls/link.tsx';
+import { ago, useNow } from '../../controls/time.ts';
+import typography from '../../controls/typography.module.css';
+import { labelOf } from '../../hub/kinds.ts';
+import { subscribe } from '../../hub/live.ts';
+import { useEntities } from '../../hub/stores.ts';
+import styles from './fence_live.module.css';
+
+const SHOWN = 5;
+
+interface Happening {
+  readonly event: FenceEvent;
+  readonly heardMs: number;
+}
+
+/** What enters and leaves the fence while it is being set up: whether the values do what they should. */
+export function FenceLive({ id }: { readonly id: string }) {
+  const [happenings, setHappenings] = useState<readonly Happening[]>([]);
+  const trackables = useEntities('trackables');
+  const nowMs = useNow(1_000);
+  useEffect(() => {
+    const events = (payload: readonly FenceEvent[]): void => {
+      const heardMs = Date.now();
+      setHappenings((before) => [...payload.map((event) => ({ event, heardMs })).reverse(), ...before].slice(0, SHOWN));
+    };
+    return subscribe('fence_events', { fence_id: id }, { events });
+  }, [id]);
+  const nameOf = ({ trackable_id: trackable, provider_id: provider }: FenceEvent): string => {
+    const found = trackables.get(trackable ?? '');
+    return found === undefined ? (provider ?? trackable ?? 'Something') : labelOf(found);
+  };
+  return (
+    <Card title="Now" actions={<Link href={`/?sel=fences:${encodeURIComponent(id)}`}>On the live map</Link>}>
+      {happenings.length === 0 && <p class={typography.faint}>Entries and exits appear here as they happen</p>}
+      <ul class={styles.events} aria-label="Entries and exits" aria-live="polite">
+        {happenings.map(({ event, heardMs }) => (
+          <li key={event.id}>
+            {event.event_type === 'region_entry' ? <Badge tone="ok">Entry</Badge> : <Badge tone="warn">Exit</Badge>}
+            <span class={`${typography.cut} ${styles.name}`}>{nameOf(event)}</span>
+            <span class={typography.faint}>{ago(nowMs - heardMs)}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,55 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Fence } from '../../../model/fence.ts';
+import { type Draft, entityPath, get } from '../../hub/rest.ts';
+import { useEntities } from '../../hub/stores.ts';
+import { EARTH, type Plane, planeOfZone, viewParams } from '../../map/plane.ts';
+import { useStored } from '../use_editor.ts';
+import { zoneNamed } from '../zone_named.ts';
+
+/** The plane that a region is drawn in; undefined for one that no map here can show, such as that of a UTM code. */
+export function usePlaneOf({ crs, zone_id: name }: Draft<'fences'>): Plane | undefined {
+  const zones = useEntities('zones');
+  const zone = zoneNamed(zones.values(), name);
+  return useMemo(() => {
+    if (crs === undefined || crs === null || crs === 'EPSG:4326') return EARTH;
+    return crs === 'local' && zone !== undefined ? planeOfZone(zone) : undefined;
+  }, [crs, zone]);
+}
+
+/** A draft as a fence that can be drawn; undefined while it has no region. */
+export function drawableFence(draft: Draft<'fences'>): Fence | undefined {
+  const { region } = draft;
+  if (region === undefined) return undefined;
+  if (region.type === 'Polygon' && region.coordinates.length === 0) return undefined;
+  return { ...draft, id: draft.id ?? 'new fence', region };
+}
+
+/**
+ * A fence in the plane that it is kept in. The hub shows all fences in longitude and latitude: one with a zone was given
+ * in the meters of that, and is asked for anew in these.
+ */
+export function useFenceAsKept(id: string | undefined): Fence | undefined {
+  const stored = useStored('fences', id);
+  const zones = useEntities('zones');
+  const [local, setLocal] = useState<{ readonly of: Fence; readonly fence: Fence }>();
+  const zone = stored?.crs == null ? undefined : zoneNamed(zones.values(), stored.zone_id);
+  const zoneId = zone?.id;
+  useEffect(() => {
+    if (stored === undefined || zone === undefined) return;
+    let isOver = false;
+    get<Fence>(entityPath('fences', stored.id), viewParams(planeOfZone(zone))).then(
+      (fence) => {
+        // By the name that it was given.
+        if (!isOver) setLocal({ of: stored, fence: { ...fence, zone_id: stored.zone_id ?? zone.id } });
+      },
+      () => {
+        if (!isOver) setLocal({ of: stored, fence: stored });
+      },
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [stored, zoneId]);
+  if (zone === undefined) return stored;
+  return local?.fence.id === stored?.id ? local?.fence : undefined;
+}

@@ -1,0 +1,162 @@
+import type { Fence } from '../../../model/fence.ts';
+import type { Zone } from '../../../model/zone.ts';
+import { Button } from '../../controls/button.tsx';
+import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import { Check, SelectField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
+import { toastError } from '../../controls/toasts.tsx';
+import typography from '../../controls/typography.module.css';
+import { labelOf } from '../../hub/kinds.ts';
+import { entityPath, get } from '../../hub/rest.ts';
+import { useEntities } from '../../hub/stores.ts';
+import { zoneOutline } from '../../map/placement.ts';
+import { fromMap, type MapPoint, type Plane, unitsPerMeter } from '../../map/plane.ts';
+import type { EntityDraft } from '../draft.ts';
+import { DraftNumber, DraftText, problemOf } from '../draft_fields.tsx';
+import { CornerTable } from './corner_table.tsx';
+import { squareAround } from './corners.ts';
+import { usePlaneOf } from './fence_plane.ts';
+
+/** What the map and the form of a fence share. */
+export interface FenceTools {
+  readonly draft: EntityDraft<'fences'>;
+  /** What is drawn next, or whether what is there is edited. */
+  readonly tool: 'polygon' | 'circle' | 'edit';
+  readonly onTool: (tool: FenceTools['tool']) => void;
+  /** The corner that was chosen in the table, as ring and index. */
+  readonly chosen: readonly [number, number] | undefined;
+  readonly onChoose: (corner: readonly [number, number] | undefined) => void;
+  readonly isSnapping: boolean;
+  readonly onSnapping: (isOn: boolean) => void;
+}
+
+/** The shape of a fence: how it is drawn, in which plane, and its corners as numbers. */
+export function FenceShape(tools: FenceTools) {
+  const { draft, tool, onTool, isSnapping, onSnapping } = tools;
+  const { region } = draft.value.value;
+  const problem = problemOf(draft, 'region');
+  const zones = useEntities('zones');
+  const plane = usePlaneOf(draft.value.value);
+  const write = (): void => {
+    if (plane === undefined) return;
+    draft.change({ region: squareIn(plane, zones.values()) });
+    onTool('edit');
+  };
+  const toggle = (next: 'polygon' | 'circle'): void => onTool(tool === next ? 'edit' : next);
+  return (
+    <Card title="Shape">
+      <div class={flow.stack}>
+        <div class={flow.row}>
+          <Button icon="fence" aria-pressed={tool === 'polygon'} onClick={() => toggle('polygon')}>
+            Draw a polygon
+          </Button>
+          <Button icon="target" aria-pressed={tool === 'circle'} onClick={() => toggle('circle')}>
+            Draw a circle
+          </Button>
+          {region === undefined && plane !== undefined && (
+            <Button icon="edit" onClick={write}>
+              Write corners
+            </Button>
+          )}
+        </div>
+        <FromZone {...tools} />
+        <Check label="Catch on other fences and zones" checked={isSnapping} onChange={onSnapping} />
+        {problem !== undefined && (
+          <p class={fieldStyles.error} role="alert">
+            {problem}
+          </p>
+        )}
+        {region === undefined && <p class={typography.faint}>Nothing is drawn yet</p>}
+        {region?.type === 'Point' && <DraftNumber draft={draft} field="radius" label="Radius" unit="m" min={0} />}
+        {region !== undefined && <CornerTable {...tools} region={region} />}
+        <PlaneFields {...tools} />
+      </div>
+    </Card>
+  );
+}
+
+/** Takes the outline of a zone. */
+function FromZone({ draft, onTool }: FenceTools) {
+  const zones = [...useEntities('zones').values()];
+  if (zones.length === 0) return null;
+  const take = async (id: string): Promise<void> => {
+    if (id === '') return;
+    try {
+      const { region, radius, floor } = await get<Fence>(`${entityPath('zones', id)}/createfence`);
+      const onEarth = { crs: undefined, zone_id: undefined };
+      draft.change({ region, radius, ...onEarth, floor: draft.value.peek().floor ?? floor });
+      onTool('edit');
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return (
+    <SelectField
+      label="Take the outline of a zone"
+      value=""
+      options={[
+        { value: '', label: 'Choose a zone' },
+        ...zones.map((zone) => ({ value: zone.id, label: labelOf(zone) })),
+      ]}
+      onChange={(id) => void take(id)}
+    />
+  );
+}
+
+/** Ten meters by ten, in the middle of the first zone that the plane shows. */
+function squareIn(plane: Plane, zones: Iterable<Zone>): Fence['region'] {
+  let middle: MapPoint = [0, 0];
+  for (const zone of zones) {
+    const outline = zoneOutline(zone, plane);
+    if (outline === undefined) continue;
+    middle = [meanOf(outline.map(([x]) => x)), meanOf(outline.map(([, y]) => y))];
+    break;
+  }
+  const half = 5 * unitsPerMeter(plane, middle);
+  const [x, y] = fromMap(plane, middle);
+  const [right, top] = fromMap(plane, [middle[0] + half, middle[1] + half]);
+  return squareAround([x, y], [right - x, top - y]);
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
+
+/** The plane that the region is given in. Another plane means other numbers: only a region that is drawn anew changes it. */
+function PlaneFields({ draft, onTool }: FenceTools) {
+  const zones = [...useEntities('zones').values()].filter((zone) => zone.ground_control_points != null);
+  const { crs, zone_id: zoneId, region } = draft.value.value;
+  const isKnown = crs == null || crs === 'EPSG:4326' || crs === 'local';
+  const chosen = crs === 'local' ? (zoneId ?? '') : '';
+  const change = (next: string): void => {
+    if (next === '') draft.change({ crs: undefined, zone_id: undefined, region: undefined });
+    else draft.change({ crs: 'local', zone_id: next, region: undefined });
+    onTool(region?.type === 'Point' ? 'circle' : 'polygon');
+  };
+  if (!isKnown) {
+    return (
+      <div class={fieldStyles.fields}>
+        <DraftText draft={draft} field="crs" label="Plane" />
+        <DraftText draft={draft} field="zone_id" label="Zone" />
+      </div>
+    );
+  }
+  const named = zones.some((zone) => zone.id === chosen) ? [] : zones.filter((zone) => zone.foreign_id === chosen);
+  return (
+    <SelectField
+      label="Given in"
+      help="In the meters of a zone, the fence goes with the zone when that is placed anew. Changing it means drawing anew."
+      error={problemOf(draft, 'crs') ?? problemOf(draft, 'zone_id')}
+      value={chosen}
+      options={[
+        { value: '', label: 'Longitude and latitude' },
+        ...zones.map((zone) => ({
+          value: named.includes(zone) ? chosen : zone.id,
+          label: `Meters of ${labelOf(zone)}`,
+        })),
+      ]}
+      onChange={change}
+    />
+  );
+}

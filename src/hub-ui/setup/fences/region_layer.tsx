@@ -1,0 +1,125 @@
+import Collection from 'ol/Collection.js';
+import { altKeyOnly, singleClick } from 'ol/events/condition.js';
+import type Feature from 'ol/Feature.js';
+import MultiPoint from 'ol/geom/MultiPoint.js';
+import Polygon from 'ol/geom/Polygon.js';
+import Modify from 'ol/interaction/Modify.js';
+import CircleStyle from 'ol/style/Circle.js';
+import Fill from 'ol/style/Fill.js';
+import Stroke from 'ol/style/Stroke.js';
+import Style, { type StyleFunction } from 'ol/style/Style.js';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import type { Fence } from '../../../model/fence.ts';
+import { useMap } from '../../map/map_view.tsx';
+import { palette } from '../../map/palette.ts';
+import { type MapPoint, type Plane, toMap, unitsPerMeter } from '../../map/plane.ts';
+import { fenceFeature } from '../../map/shapes.ts';
+import { useVectorLayer, Z } from '../../map/vector_layer.ts';
+import { PointsLayer } from '../points_layer.tsx';
+import { carried } from './heights.ts';
+
+type Region = Fence['region'];
+
+interface RegionProps {
+  readonly fence: Fence;
+  /** The vertex that is chosen in the table, as ring and index. */
+  readonly chosen: readonly [number, number] | undefined;
+  /** Off while something is drawn anew. */
+  readonly isEditable: boolean;
+  readonly onChange: (change: { readonly region: Region; readonly radius?: number }) => void;
+}
+
+/** The region that is being edited: corners are dragged, edges are pulled, Alt and a click takes a corner away. */
+export function RegionLayer({ fence, chosen, isEditable, onChange }: RegionProps) {
+  const { map, plane } = useMap();
+  const colors = palette();
+  const features = useMemo(() => {
+    const feature = fenceFeature(fence, plane);
+    return feature === undefined ? [] : [feature];
+  }, [fence, plane]);
+  const chosenPoint = useMemo(() => chosenAt(fence, chosen, plane), [fence, chosen, plane]);
+  const style = useMemo<StyleFunction>(() => {
+    const area = new Style({
+      stroke: new Stroke({ color: colors.selected, width: 2.5 }),
+      fill: new Fill({ color: `${colors.selected}1f` }),
+    });
+    const corner = (radius: number, color: string, points: () => MultiPoint): Style =>
+      new Style({
+        image: new CircleStyle({
+          radius,
+          fill: new Fill({ color: color }),
+          stroke: new Stroke({ color: colors.selected, width: 2 }),
+        }),
+        geometry: points,
+      });
+    return (feature) => {
+      const geometry = feature.getGeometry();
+      if (!(geometry instanceof Polygon) || (feature.get('fence') as Fence).region.type === 'Point') return area;
+      const styles = [area, corner(5, colors.ground, () => new MultiPoint(geometry.getCoordinates().flat()))];
+      if (chosenPoint !== undefined) styles.push(corner(7, colors.selected, () => new MultiPoint([chosenPoint])));
+      return styles;
+    };
+  }, [colors, chosenPoint]);
+  const source = useVectorLayer(features, style, Z.edit);
+  const told = useRef({ fence, onChange });
+  told.current = { fence, onChange };
+  const isPolygon = fence.region.type === 'Polygon';
+  // Before the tool is seen: whoever sees it may use it at once.
+  useLayoutEffect(() => {
+    if (!isEditable || !isPolygon || features.length === 0) return;
+    const modify = new Modify({
+      features: new Collection(features as Feature[]),
+      pixelTolerance: 10,
+      deleteCondition: (event) => altKeyOnly(event) && singleClick(event),
+    });
+    modify.on('modifyend', () => {
+      const geometry = features[0]?.getGeometry();
+      const { region } = told.current.fence;
+      if (!(geometry instanceof Polygon) || region.type !== 'Polygon') return;
+      const coordinates = geometry.getCoordinates().map((ring, i) => {
+        const drawn = ring.map(([x = 0, y = 0]): MapPoint => [x, y]);
+        return carried(region.coordinates[i] ?? [], drawn, plane);
+      });
+      told.current.onChange({ region: { type: 'Polygon', coordinates } });
+    });
+    map.addInteraction(modify);
+    return () => {
+      map.removeInteraction(modify);
+    };
+  }, [map, source, features, plane, isEditable, isPolygon]);
+  return isEditable && !isPolygon ? <CircleHandles fence={fence} onChange={onChange} /> : null;
+}
+
+/** A round fence is moved by its middle, and made larger by its edge. */
+function CircleHandles({ fence, onChange }: Pick<RegionProps, 'fence' | 'onChange'>) {
+  const { plane } = useMap();
+  const { region, radius } = fence;
+  const handles = useMemo(() => {
+    if (region.type !== 'Point') return [];
+    const [x, y] = toMap(plane, region.coordinates);
+    const edge: MapPoint = [x + (radius ?? 0) * unitsPerMeter(plane, [x, y]), y];
+    return [
+      { at: [x, y] as MapPoint, label: '' },
+      { at: edge, label: '↔' },
+    ];
+  }, [region, radius, plane]);
+  const move = (index: number, to: MapPoint): void => {
+    if (region.type !== 'Point') return;
+    const center = handles[0]?.at ?? to;
+    if (index === 1) onChange({ region, radius: radiusBetween(center, to, plane) });
+    else onChange({ region: { type: 'Point', coordinates: carried([region.coordinates], [to], plane)[0] ?? [] } });
+  };
+  return <PointsLayer points={handles} onMove={move} />;
+}
+
+/** Meters from the center of a circle to a point on its edge, to the centimeter. */
+export function radiusBetween(center: MapPoint, edge: MapPoint, plane: Plane): number {
+  const meters = Math.hypot(edge[0] - center[0], edge[1] - center[1]) / unitsPerMeter(plane, center);
+  return Math.max(0.01, Math.round(meters * 100) / 100);
+}
+
+function chosenAt({ region }: Fence, chosen: RegionProps['chosen'], plane: Plane): MapPoint | undefined {
+  if (chosen === undefined || region.type !== 'Polygon') return undefined;
+  const position = region.coordinates[chosen[0]]?.[chosen[1]];
+  return position && toMap(plane, position);
+}

@@ -1,0 +1,88 @@
+import type { LocationProvider } from '../../../model/provider.ts';
+import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
+import { Link } from '../../controls/link.tsx';
+import typography from '../../controls/typography.module.css';
+import { labelOf } from '../../hub/kinds.ts';
+import type { Draft } from '../../hub/rest.ts';
+import { useEntities } from '../../hub/stores.ts';
+import { DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
+import { EditorFrame } from '../editor_frame.tsx';
+import { NoEditor } from '../no_editor.tsx';
+import { OBJECT_TIMING, TimingSection } from '../timing_section.tsx';
+import { editorPath, useEditor, useStored } from '../use_editor.ts';
+
+const FIRST: Draft<'providers'> = { type: 'uwb' };
+
+const FIELDS = [...OBJECT_TIMING, 'id', 'name', 'type', 'properties'];
+
+export const PROVIDER_TYPES: readonly { readonly value: LocationProvider['type']; readonly label: string }[] = [
+  { value: 'uwb', label: 'UWB' },
+  { value: 'ble-aoa', label: 'Bluetooth, angle of arrival' },
+  { value: 'ble-mesh', label: 'Bluetooth mesh' },
+  { value: 'wifi', label: 'Wi-Fi' },
+  { value: 'gps', label: 'GPS' },
+  { value: 'rfid', label: 'RFID' },
+  { value: 'ibeacon', label: 'iBeacon' },
+  { value: 'virtual', label: 'Virtual' },
+  { value: 'unknown', label: 'Unknown' },
+];
+
+/** Creates and edits a location provider. */
+export function ProviderEditor({ id }: { readonly id: string | undefined }) {
+  const editor = useEditor('providers', { id, stored: useStored('providers', id), first: FIRST });
+  const trackables = useEntities('trackables');
+  if (typeof editor === 'string') return <NoEditor kind="providers" state={editor} />;
+  const { draft, stored } = editor;
+  const carriers = [...trackables.values()].filter(({ location_providers: ids }) => ids?.includes(stored?.id ?? ''));
+  return (
+    <EditorFrame kind="providers" editor={editor} fields={FIELDS}>
+      <Card
+        title="General"
+        actions={stored && <Link href={`/?sel=providers:${encodeURIComponent(stored.id)}`}>On the live map</Link>}
+      >
+        <div class={flow.stack}>
+          {stored === undefined ? (
+            <DraftText
+              draft={draft}
+              field="id"
+              label="Id"
+              isRequired
+              help="What it reports as its id, for example a MAC address."
+            />
+          ) : (
+            <p class={fieldStyles.help}>
+              Id <code>{stored.id}</code>
+            </p>
+          )}
+          <div class={fieldStyles.fields}>
+            <DraftText draft={draft} field="name" label="Name" />
+            <DraftSelect draft={draft} field="type" label="Type" options={PROVIDER_TYPES} />
+          </div>
+          {stored !== undefined && (
+            <p>
+              {carriers.length === 0 ? (
+                <span class={typography.faint}>It belongs to no trackable</span>
+              ) : (
+                <>
+                  Belongs to{' '}
+                  {carriers.map((trackable, i) => (
+                    <span key={trackable.id}>
+                      {i > 0 && ', '}
+                      <Link href={editorPath('trackables', trackable.id)}>{labelOf(trackable)}</Link>
+                    </span>
+                  ))}
+                </>
+              )}
+            </p>
+          )}
+        </div>
+      </Card>
+      <TimingSection draft={draft} of="provider" />
+      <Card title="More">
+        <DraftProperties draft={draft} />
+      </Card>
+    </EditorFrame>
+  );
+}

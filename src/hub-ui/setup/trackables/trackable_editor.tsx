@@ -1,0 +1,108 @@
+import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import { SelectField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
+import { Link } from '../../controls/link.tsx';
+import { labelOf } from '../../hub/kinds.ts';
+import type { Draft } from '../../hub/rest.ts';
+import { useEntities } from '../../hub/stores.ts';
+import { DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
+import { EditorFrame } from '../editor_frame.tsx';
+import { IdChips } from '../id_chips.tsx';
+import { NoEditor } from '../no_editor.tsx';
+import { RuleList } from '../rules/rule_list.tsx';
+import { OBJECT_TIMING, TimingSection } from '../timing_section.tsx';
+import { useEditor, useStored } from '../use_editor.ts';
+import { TrackableShape } from './trackable_shape.tsx';
+
+const FIRST: Draft<'trackables'> = { type: 'omlox' };
+
+const FIELDS = [...OBJECT_TIMING, 'name', 'type', 'location_providers', 'geometry', 'radius', 'extrusion'].concat([
+  'locating_rules',
+  'parent',
+  'calculate_collisions',
+  'properties',
+]);
+
+/** Creates and edits a trackable. */
+export function TrackableEditor({ id }: { readonly id: string | undefined }) {
+  const editor = useEditor('trackables', { id, stored: useStored('trackables', id), first: FIRST });
+  const others = useEntities('trackables');
+  if (typeof editor === 'string') return <NoEditor kind="trackables" state={editor} />;
+  const { draft, stored } = editor;
+  const { calculate_collisions: collides, locating_rules: rules } = draft.value.value;
+  const carriers = [...others.values()].filter((other) => other.id !== stored?.id);
+  return (
+    <EditorFrame kind="trackables" editor={editor} fields={FIELDS}>
+      <Card
+        title="General"
+        actions={
+          stored && <Link href={`/?sel=trackables:${encodeURIComponent(stored.id)}&follow=1`}>On the live map</Link>
+        }
+      >
+        <div class={flow.stack}>
+          <DraftText draft={draft} field="name" label="Name" example="For example Forklift 7" />
+          <div class={fieldStyles.fields}>
+            <DraftSelect
+              draft={draft}
+              field="type"
+              label="Type"
+              options={[
+                { value: 'omlox', label: 'omlox' },
+                { value: 'virtual', label: 'Virtual' },
+              ]}
+            />
+            <DraftSelect
+              draft={draft}
+              field="parent"
+              label="Carried by"
+              options={[
+                { value: '', label: 'Nothing' },
+                ...carriers.map((other) => ({ value: other.id, label: labelOf(other) })),
+              ]}
+            />
+            <SelectField
+              label="Collisions"
+              value={collides == null ? '' : String(collides)}
+              options={[
+                { value: '', label: 'As the hub is set' },
+                { value: 'true', label: 'Takes part' },
+                { value: 'false', label: 'Is left out' },
+              ]}
+              onChange={(value) => draft.change({ calculate_collisions: value === '' ? undefined : value === 'true' })}
+            />
+          </div>
+        </div>
+      </Card>
+      <Card title="Providers">
+        <IdChips
+          draft={draft}
+          field="location_providers"
+          kind="providers"
+          icon="provider"
+          help="The id that a tag, phone or reader reports. Unknown ones wait for their first position."
+        />
+      </Card>
+      <TrackableShape draft={draft} />
+      <Card title="Which location counts">
+        <div class={flow.stack}>
+          <p class={fieldStyles.help}>
+            {rules?.length
+              ? 'These rules count instead of those of the hub.'
+              : 'Without rules of its own, those of the hub count.'}
+          </p>
+          <RuleList
+            rules={rules ?? []}
+            root="locating_rules"
+            error={draft.error.value}
+            onChange={(next, step) => draft.change({ locating_rules: next.length === 0 ? undefined : [...next] }, step)}
+          />
+        </div>
+      </Card>
+      <TimingSection draft={draft} of="trackable" />
+      <Card title="More">
+        <DraftProperties draft={draft} />
+      </Card>
+    </EditorFrame>
+  );
+}

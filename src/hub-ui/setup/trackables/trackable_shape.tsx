@@ -1,0 +1,158 @@
+import { useState } from 'preact/hooks';
+import type { Trackable } from '../../../model/trackable.ts';
+import { Choice } from '../../controls/button.tsx';
+import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import { AreaField, NumberField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
+import { type Notation, useTyped } from '../../controls/use_typed.ts';
+import type { EntityDraft } from '../draft.ts';
+import { DraftNumber, problemOf, useProblem } from '../draft_fields.tsx';
+import styles from './trackable_shape.module.css';
+
+type Form = 'none' | 'round' | 'rectangle' | 'polygon';
+
+const FORMS: readonly { readonly value: Form; readonly label: string }[] = [
+  { value: 'none', label: 'A point' },
+  { value: 'round', label: 'Round' },
+  { value: 'rectangle', label: 'Rectangle' },
+  { value: 'polygon', label: 'Polygon' },
+];
+
+/** How large a trackable is: a circle, or a polygon that turns with its course. */
+export function TrackableShape({ draft }: { readonly draft: EntityDraft<'trackables'> }) {
+  const { geometry, radius } = draft.value.value;
+  const corners = cornersOf(geometry);
+  const size = rectangleSize(corners);
+  const [picked, setPicked] = useState<Form | undefined>(
+    size === undefined && corners.length > 0 ? 'polygon' : undefined,
+  );
+  // While a number is written it may be missing, and corners may be those of a rectangle: the form stays as picked.
+  const flat: Form = radius == null && picked !== 'round' ? 'none' : 'round';
+  const form: Form = geometry == null ? flat : picked === 'polygon' || size === undefined ? 'polygon' : 'rectangle';
+  const change = (next: Form): void => {
+    setPicked(next);
+    const [length, width] = size ?? [2, 1];
+    if (next === 'none') draft.change({ geometry: undefined, radius: undefined });
+    if (next === 'round') draft.change({ geometry: undefined, radius: radius ?? 1 });
+    if (next === 'rectangle') draft.change({ geometry: rectangle(length, width), radius: undefined });
+    if (next === 'polygon') draft.change({ geometry: geometry ?? rectangle(length, width), radius: undefined });
+  };
+  const resize = (length = 0, width = 0): void => {
+    if (length > 0 && width > 0) draft.change({ geometry: rectangle(length, width) }, 'size');
+  };
+  return (
+    <Card title="Shape">
+      <div class={styles.columns}>
+        <div class={flow.stack}>
+          <Choice label="Shape" value={form} options={FORMS} onChange={change} />
+          {form === 'round' && <DraftNumber draft={draft} field="radius" label="Radius" unit="m" min={0} />}
+          {form === 'rectangle' && size !== undefined && (
+            <div class={fieldStyles.fields}>
+              <NumberField
+                label="Length"
+                unit="m"
+                min={0}
+                value={size[0]}
+                error={problemOf(draft, 'geometry')}
+                onInput={(length) => resize(length, size[1])}
+              />
+              <NumberField label="Width" unit="m" min={0} value={size[1]} onInput={(width) => resize(size[0], width)} />
+            </div>
+          )}
+          {form === 'polygon' && <CornersField draft={draft} />}
+          <DraftNumber draft={draft} field="extrusion" label="Height" unit="m" min={0} />
+        </div>
+        <ShapePicture corners={corners} radius={geometry == null ? (radius ?? 0) : 0} />
+      </div>
+    </Card>
+  );
+}
+
+/** A line of x and y for each corner. */
+const CORNERS: Notation<number[][]> = {
+  write: (corners) => corners.map((corner) => corner.join(', ')).join('\n'),
+  read(text) {
+    const corners = text.split('\n').flatMap((line) => {
+      const numbers = line.split(/[,;\s]+/).filter((part) => part !== '');
+      return numbers.length === 0 ? [] : [numbers.map(Number)];
+    });
+    const areWhole = corners.every((corner) => corner.length >= 2 && corner.every(Number.isFinite));
+    return areWhole && corners.length >= 3 ? corners : undefined;
+  },
+};
+
+/** The corners as text. */
+function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) {
+  const { geometry } = draft.value.value;
+  const [text, type] = useTyped(cornersOf(geometry), CORNERS);
+  const problem = CORNERS.read(text) === undefined ? 'needs three lines of two numbers' : undefined;
+  useProblem(draft, { field: 'geometry', problem });
+  const edit = (next: string): void => {
+    type(next);
+    const corners = CORNERS.read(next);
+    if (corners === undefined) return;
+    const holes = geometry?.coordinates.slice(1) ?? [];
+    draft.change({ geometry: { type: 'Polygon', coordinates: [[...corners, corners[0] ?? []], ...holes] } }, 'corners');
+  };
+  return (
+    <AreaField
+      label="Corners"
+      help="One x, y in meters per line around the position: x to the right, y in the direction of travel."
+      error={problem ?? problemOf(draft, 'geometry')}
+      mono
+      rows={5}
+      value={text}
+      onInput={edit}
+    />
+  );
+}
+
+/** From above, with the direction of travel upwards. */
+function ShapePicture({ corners, radius }: { readonly corners: readonly number[][]; readonly radius: number }) {
+  const reach = Math.max(0.5, radius, ...corners.flat().map(Math.abs)) * 1.35;
+  return (
+    <svg class={styles.picture} viewBox={`${-reach} ${-reach} ${2 * reach} ${2 * reach}`} role="img">
+      <title>The shape from above, traveling upwards</title>
+      <path class={styles.cross} d={`M${-reach} 0H${reach}M0 ${-reach}V${reach}`} />
+      {radius > 0 && <circle class={styles.shape} r={radius} />}
+      {corners.length > 2 && (
+        <polygon class={styles.shape} points={corners.map(([x = 0, y = 0]) => `${x},${-y}`).join(' ')} />
+      )}
+      <path
+        class={styles.course}
+        d={`M0 ${0.16 * reach}V${-0.4 * reach}m${-0.1 * reach} ${0.12 * reach}l${0.1 * reach} ${-0.12 * reach}l${0.1 * reach} ${0.12 * reach}`}
+      />
+    </svg>
+  );
+}
+
+function cornersOf(geometry: Trackable['geometry']): number[][] {
+  const ring = geometry?.coordinates[0] ?? [];
+  const [first, last] = [ring[0], ring.at(-1)];
+  const isClosed = ring.length > 1 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
+  return isClosed ? ring.slice(0, -1) : ring;
+}
+
+/** Length along the course and width across, of a rectangle around the position; undefined for any other polygon. */
+function rectangleSize(corners: readonly number[][]): readonly [number, number] | undefined {
+  if (corners.length !== 4 || corners.some((corner) => corner.length > 2)) return undefined;
+  const xs = corners.map(([x = 0]) => Math.abs(x));
+  const ys = corners.map(([, y = 0]) => Math.abs(y));
+  const [x = 0, y = 0] = [xs[0], ys[0]];
+  const signs = new Set(corners.map(([cx = 0, cy = 0]) => `${Math.sign(cx)} ${Math.sign(cy)}`));
+  if (signs.size !== 4 || xs.some((each) => each !== x) || ys.some((each) => each !== y)) return undefined;
+  return [2 * y, 2 * x];
+}
+
+function rectangle(length: number, width: number): NonNullable<Trackable['geometry']> {
+  const [x, y] = [width / 2, length / 2];
+  const ring = [
+    [-x, -y],
+    [x, -y],
+    [x, y],
+    [-x, y],
+    [-x, -y],
+  ];
+  return { type: 'Polygon', coordinates: [ring] };
+}

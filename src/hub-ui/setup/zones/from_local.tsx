@@ -1,0 +1,134 @@
+import { useState } from 'preact/hooks';
+import type { Zone } from '../../../model/zone.ts';
+import { Button, Choice } from '../../controls/button.tsx';
+import { Disclosure } from '../../controls/disclosure.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import { AreaField, NumberField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
+import { Notice } from '../../controls/notice.tsx';
+import { errorAt, request } from '../../hub/rest.ts';
+import positionStyles from '../position_fields.module.css';
+
+interface Reference {
+  readonly longitude: number | undefined;
+  readonly latitude: number | undefined;
+  readonly rotation: number | undefined;
+}
+
+/**
+ * Places a zone by what was measured on site: its extent, or its corners in meters, around a reference point whose place
+ * on the earth is known. The hub does the calculation.
+ */
+export function FromLocal({ onPlaced }: { readonly onPlaced: (rows: number[][]) => void }) {
+  const [way, setWay] = useState<'extent' | 'corners'>('extent');
+  const [reference, setReference] = useState<Reference>({ longitude: undefined, latitude: undefined, rotation: 0 });
+  const [size, setSize] = useState<{ width?: number | undefined; depth?: number | undefined }>({});
+  const [text, setText] = useState('0, 0\n50, 0\n50, 30\n0, 30');
+  const [error, setError] = useState<unknown>();
+  const place = async (): Promise<void> => {
+    const { width = 0, depth = 0 } = size;
+    const corners =
+      way === 'extent'
+        ? [
+            [0, 0],
+            [width, 0],
+            [width, depth],
+            [0, depth],
+          ]
+        : cornersOf(text);
+    const { longitude, latitude, rotation } = reference;
+    try {
+      const zone = await request<Zone>('PUT', '/zones/fromlocal', {
+        body: {
+          local_coordinates: { type: 'LineString', coordinates: corners },
+          global_reference: { type: 'Point', coordinates: [longitude, latitude] },
+          local_reference: { type: 'Point', coordinates: corners[0] },
+          rotation: rotation ?? 0,
+        },
+      });
+      setError(undefined);
+      onPlaced((zone.ground_control_points ?? []) as number[][]);
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  const set = (change: Partial<Reference>): void => setReference({ ...reference, ...change });
+  const fields = ['local_coordinates', 'global_reference', 'rotation'];
+  const problemHere = errorAt(error, 'local_coordinates');
+  return (
+    <Disclosure title="By extent or corners in meters">
+      <div class={flow.stack}>
+        <Choice
+          label="Measured"
+          value={way}
+          options={[
+            { value: 'extent', label: 'Extent' },
+            { value: 'corners', label: 'Corners' },
+          ]}
+          onChange={setWay}
+        />
+        {way === 'extent' ? (
+          <div class={fieldStyles.fields}>
+            <NumberField
+              label="Width, along x"
+              unit="m"
+              min={0}
+              value={size.width}
+              error={problemHere}
+              onInput={(width) => setSize({ ...size, width })}
+            />
+            <NumberField
+              label="Depth, along y"
+              unit="m"
+              min={0}
+              value={size.depth}
+              onInput={(depth) => setSize({ ...size, depth })}
+            />
+          </div>
+        ) : (
+          <AreaField
+            label="Corners"
+            help="One x, y in meters per line; a third number is a height."
+            mono
+            value={text}
+            error={problemHere}
+            onInput={setText}
+          />
+        )}
+        <div class={`${fieldStyles.fields} ${positionStyles.three}`} data-plane="earth">
+          <NumberField
+            label="Longitude"
+            value={reference.longitude}
+            error={errorAt(error, 'global_reference')}
+            onInput={(longitude) => set({ longitude })}
+          />
+          <NumberField label="Latitude" value={reference.latitude} onInput={(latitude) => set({ latitude })} />
+          <NumberField
+            label="Rotation"
+            unit="°"
+            value={reference.rotation}
+            error={errorAt(error, 'rotation')}
+            onInput={(rotation) => set({ rotation })}
+          />
+        </div>
+        <p class={fieldStyles.help}>
+          The place of the first corner, and how far the y axis is turned clockwise from north.
+        </p>
+        {error !== undefined && fields.every((field) => errorAt(error, field) === undefined) && (
+          <Notice tone="danger">{error instanceof Error ? error.message : String(error)}</Notice>
+        )}
+        <Button onClick={() => void place()}>Place the corners</Button>
+      </div>
+    </Disclosure>
+  );
+}
+
+function cornersOf(text: string): number[][] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) =>
+    line
+      .split(/[,;\s]+/)
+      .filter((part) => part !== '')
+      .map(Number),
+  );
+}

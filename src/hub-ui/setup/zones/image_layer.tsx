@@ -1,0 +1,54 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { CanvasLayer } from '../../map/canvas_layer.ts';
+import { fitExtent } from '../../map/first_look.ts';
+import { useMap } from '../../map/map_view.tsx';
+
+/** A plan with its size in pixels. */
+export interface PlanImage {
+  /** A data URL. */
+  readonly url: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The pixels of an image as a plane: columns to the right, rows downwards from zero. */
+export function ImageLayer({ image: { url } }: { readonly image: PlanImage }) {
+  const { map } = useMap();
+  useEffect(() => {
+    const image = new Image();
+    const layer = new CanvasLayer(({ context, toPixel, pixelRatio }) => {
+      if (!image.complete || image.naturalWidth === 0) return;
+      const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+      context.save();
+      context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
+      context.transform(a, b, c, d, e, f);
+      context.scale(1, -1);
+      context.imageSmoothingQuality = 'high';
+      context.fillStyle = '#fff';
+      context.fillRect(0, 0, image.naturalWidth, image.naturalHeight);
+      context.drawImage(image, 0, 0);
+      context.restore();
+    }, 0);
+    image.onload = () => layer.redraw();
+    image.src = url;
+    map.addLayer(layer);
+    return () => {
+      map.removeLayer(layer);
+    };
+  }, [map, url]);
+  return null;
+}
+
+/** Shows an extent as soon as the map has a size; returns what shows it again. */
+export function useFitExtent(extent: readonly number[]): () => void {
+  const { map } = useMap();
+  const latest = useRef(extent);
+  latest.current = extent;
+  const fit = (): boolean => fitExtent(map, [...latest.current]);
+  useEffect(() => {
+    if (fit()) return;
+    map.once('change:size', fit);
+    return () => map.un('change:size', fit);
+  }, [map]);
+  return fit;
+}

@@ -1,0 +1,155 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Zone } from '../../../model/zone.ts';
+import { BaseLayer } from '../../map/grid_layer.tsx';
+import toolStyles from '../../map/map_tools.module.css';
+import { ScaleBar, ZoomButtons } from '../../map/map_tools.tsx';
+import { MapView, useMap } from '../../map/map_view.tsx';
+import { PlanLayer } from '../../map/plan_layer.tsx';
+import { EARTH, fromMap, type MapPoint, type Plane, type Position, planeOfZone, toMap } from '../../map/plane.ts';
+import { ZoneLayer } from '../../map/site_layers.tsx';
+import { ContextMap } from '../context_map.tsx';
+import { MapHint } from '../map_hint.tsx';
+import { type PlacedPoint, PointsLayer } from '../points_layer.tsx';
+import { movedTo } from '../position_fields.tsx';
+import { ImageLayer, type PlanImage, useFitExtent } from './image_layer.tsx';
+import styles from './pair_maps.module.css';
+import type { Pair } from './pairs.ts';
+
+interface PairMapsProps {
+  readonly zone: Zone;
+  readonly pairs: readonly Pair[];
+  /** The plan whose pixels are placed; the zone's own meters where there is none. */
+  readonly image?: PlanImage | undefined;
+  readonly selected: number | undefined;
+  readonly onSelect: (index: number | undefined) => void;
+  readonly onChange: (pairs: readonly Pair[]) => void;
+}
+
+/** A click that waits for its counterpart on the other map. */
+type Waiting = { readonly on: 'earth' | 'own'; readonly at: Position };
+
+/**
+ * The map and the plan side by side. A click on the one and a click on the other make a pair, in either order; points of
+ * both can be dragged.
+ */
+export function PairMaps(props: PairMapsProps) {
+  const { zone, pairs, image, selected, onSelect, onChange } = props;
+  const [waiting, setWaiting] = useState<Waiting>();
+  const place = (on: Waiting['on'], at: Position): void => {
+    if (waiting === undefined || waiting.on === on) {
+      setWaiting({ on, at });
+      return;
+    }
+    const pair = on === 'earth' ? { earth: at, own: waiting.at } : { earth: waiting.at, own: at };
+    setWaiting(undefined);
+    onChange([...pairs, pair]);
+    onSelect(pairs.length);
+  };
+  const move = (on: Waiting['on'], index: number, to: [number, number]): void => {
+    const pair = pairs[index];
+    if (pair === undefined) setWaiting({ on, at: to });
+    else onChange(pairs.with(index, { ...pair, [on]: movedTo(pair[on], to) }));
+  };
+  const other = image === undefined ? "the zone's own meters" : 'the plan';
+  const side = { pairs, waiting, selected, onSelect, place, move };
+  return (
+    <div class={styles.pair}>
+      <div class={styles.pane}>
+        <ContextMap plane={EARTH} label="Map: points on the earth" zone={zone} floor={zone.floor ?? 0}>
+          <Side {...side} on="earth" rowsAreDown={false} />
+        </ContextMap>
+        <MapHint>{waiting?.on === 'own' ? 'Now click the same point here' : 'Click a point here …'}</MapHint>
+      </div>
+      <div class={styles.pane}>
+        <OwnMap zone={zone} image={image} pairs={pairs}>
+          <Side {...side} on="own" rowsAreDown={image !== undefined} />
+        </OwnMap>
+        <MapHint>
+          {waiting?.on === 'earth' ? 'Now click the same point here' : `… and the same one on ${other}`}
+        </MapHint>
+      </div>
+    </div>
+  );
+}
+
+interface SideProps {
+  readonly on: Waiting['on'];
+  readonly rowsAreDown: boolean;
+  readonly pairs: readonly Pair[];
+  readonly waiting: Waiting | undefined;
+  readonly selected: number | undefined;
+  readonly onSelect: (index: number | undefined) => void;
+  readonly place: (on: Waiting['on'], at: Position) => void;
+  readonly move: (on: Waiting['on'], index: number, to: [number, number]) => void;
+}
+
+/** The points on one of the two maps. */
+function Side({ on, rowsAreDown, pairs, waiting, selected, onSelect, place, move }: SideProps) {
+  const { plane } = useMap();
+  const points = useMemo(() => {
+    const placed: PlacedPoint[] = pairs.map((pair, i) => ({
+      at: upright(toMap(plane, pair[on]), rowsAreDown),
+      label: String(i + 1),
+    }));
+    if (waiting?.on !== on) return placed;
+    return [...placed, { at: upright(toMap(plane, waiting.at), rowsAreDown), label: '?', isPending: true }];
+  }, [pairs, waiting, on, plane, rowsAreDown]);
+  const read = (point: MapPoint): [number, number] => fromMap(plane, upright(point, rowsAreDown));
+  return (
+    <PointsLayer
+      points={points}
+      selected={selected}
+      onMove={(index, to) => move(on, index, read(to))}
+      onSelect={onSelect}
+      onPlace={(at) => place(on, read(at))}
+    />
+  );
+}
+
+function upright([x, y]: MapPoint, rowsAreDown: boolean): MapPoint {
+  return rowsAreDown ? [x, -y] : [x, y];
+}
+
+/** The other plane: the meters of the zone with its plan in them, or the pixels of the plan alone. */
+function OwnMap({
+  zone,
+  image,
+  pairs,
+  children,
+}: Pick<PairMapsProps, 'zone' | 'image' | 'pairs'> & { readonly children: preact.ComponentChildren }) {
+  const plane = useMemo<Plane>(
+    () => (image === undefined ? planeOfZone(zone) : { kind: 'zone', id: `${zone.id} plan`, zone }),
+    [zone.id, image === undefined],
+  );
+  const zones = useMemo(() => [zone], [zone]);
+  const label = image === undefined ? "The zone's own meters" : 'Plan';
+  return (
+    <MapView plane={plane} label={label}>
+      {image === undefined ? <BaseLayer /> : <ImageLayer image={image} />}
+      {image === undefined && <PlanLayer zones={zones} opacity={0.75} />}
+      {image === undefined && <ZoneLayer zones={zones} labels={false} />}
+      <Fit extent={image === undefined ? extentOf(pairs) : [0, -image.height, image.width, 0]} />
+      {image === undefined && <ScaleBar />}
+      {children}
+    </MapView>
+  );
+}
+
+function Fit({ extent }: { readonly extent: readonly number[] }) {
+  const fit = useFitExtent(extent);
+  return (
+    <div class={toolStyles.side}>
+      <ZoomButtons onFit={fit} />
+    </div>
+  );
+}
+
+/** Of the points; some room to click in where there are none. */
+function extentOf(pairs: readonly Pair[]): number[] {
+  if (pairs.length === 0) return [-5, -5, 55, 35];
+  const xs = pairs.map(({ own: [x = 0] }) => x);
+  const ys = pairs.map(({ own: [, y = 0] }) => y);
+  const [left, bottom, right, top] = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  const margin = Math.max(1, 0.1 * Math.max(right - left, top - bottom));
+  return [left - margin, bottom - margin, right + margin, top + margin];
+}

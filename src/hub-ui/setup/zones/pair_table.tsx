@@ -1,0 +1,117 @@
+import type { ComponentChildren } from 'preact';
+import { Badge } from '../../controls/badge.tsx';
+import { Button, IconButton } from '../../controls/button.tsx';
+import flow from '../../controls/flow.module.css';
+import tableStyles from '../../controls/table.module.css';
+import typography from '../../controls/typography.module.css';
+import positionStyles from '../position_fields.module.css';
+import { PositionCells } from '../position_fields.tsx';
+import { meanResidual, type Pair, residualsOf, residualText } from './pairs.ts';
+
+/** The points as numbers, with how well they fit: for whoever knows them, and for whoever uses no pointer. */
+export function PairTable({
+  pairs,
+  columns,
+  selected,
+  problemAt,
+  onSelect,
+  onChange,
+}: {
+  readonly pairs: readonly Pair[];
+  /** What the two numbers of the other plane are called. */
+  readonly columns: readonly [string, string];
+  readonly selected: number | undefined;
+  /** What the hub says of a row of the API's list. */
+  readonly problemAt?: (row: number) => string | undefined;
+  readonly onSelect: (index: number | undefined) => void;
+  readonly onChange: (pairs: readonly Pair[], step?: string) => void;
+}) {
+  const residuals = residualsOf(pairs);
+  const setAt = (index: number, pair: Pair, step: string): void => onChange(pairs.with(index, pair), step);
+  const remove = (index: number): void => {
+    onChange(pairs.filter((_, i) => i !== index));
+    onSelect(undefined);
+  };
+  const last = pairs.at(-1);
+  return (
+    <div class={flow.stack}>
+      {pairs.length > 0 && (
+        <section class={tableStyles.box} aria-label="Points">
+          <table class={`${tableStyles.table} ${positionStyles.points}`}>
+            <thead>
+              <tr>
+                <th scope="col">#</th>
+                <th scope="col">Longitude</th>
+                <th scope="col">Latitude</th>
+                <th scope="col">{columns[0]}</th>
+                <th scope="col">{columns[1]}</th>
+                <th scope="col" class={tableStyles.number}>
+                  Off by
+                </th>
+                <th />
+              </tr>
+            </thead>
+            <tbody>
+              {pairs.map((pair, i) => {
+                const problem = problemAt?.(2 * i) ?? problemAt?.(2 * i + 1);
+                return (
+                  <tr key={i} aria-selected={i === selected} onFocusIn={() => onSelect(i)}>
+                    <th scope="row" title={problem}>
+                      {i + 1}
+                    </th>
+                    <PositionCells
+                      position={pair.earth}
+                      labels={[`Longitude of point ${i + 1}`, `Latitude of point ${i + 1}`]}
+                      isWrong={problem !== undefined}
+                      onChange={(earth) => setAt(i, { ...pair, earth }, `earth ${i}`)}
+                    />
+                    <PositionCells
+                      position={pair.own}
+                      labels={[`${columns[0]} of point ${i + 1}`, `${columns[1]} of point ${i + 1}`]}
+                      isWrong={problem !== undefined}
+                      onChange={(own) => setAt(i, { ...pair, own }, `own ${i}`)}
+                    />
+                    <td class={tableStyles.number} data-residual>
+                      {residuals?.[i] === undefined ? '–' : residualText(residuals[i])}
+                    </td>
+                    <td>
+                      <IconButton icon="trash" label={`Remove point ${i + 1}`} onClick={() => remove(i)} />
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </section>
+      )}
+      <div class={flow.row}>
+        <Button
+          icon="plus"
+          onClick={() => onChange([...pairs, { earth: last?.earth ?? [0, 0], own: last?.own ?? [0, 0] }])}
+        >
+          Add point
+        </Button>
+        <FitBadge count={pairs.length} residuals={residuals} />
+      </div>
+    </div>
+  );
+}
+
+function FitBadge({
+  count,
+  residuals,
+}: {
+  readonly count: number;
+  readonly residuals: readonly number[] | undefined;
+}): ComponentChildren {
+  if (count < 2) return <span class={typography.faint}>Two points place it, three show how well</span>;
+  if (residuals === undefined) return <Badge tone="danger">These points do not place it</Badge>;
+  if (count === 2) return <Badge tone="warn">Two points: nothing shows an error yet</Badge>;
+  const mean = meanResidual(residuals);
+  const tone = mean < 0.3 ? 'ok' : mean < 1.5 ? 'warn' : 'danger';
+  return (
+    <Badge tone={tone} dot>
+      Fits to {residualText(mean)} on average
+    </Badge>
+  );
+}

@@ -1,0 +1,69 @@
+import { type ControlPoints, placeOnEarth } from '../../map/placement.ts';
+import { EARTH, fromMap, type MapPoint, mapX, mapY, type Position, unitsPerMeter } from '../../map/plane.ts';
+
+/** A point that is known on the earth and in another plane: a zone's meters, or columns and rows of an image. */
+export interface Pair {
+  /** Longitude, latitude, perhaps a height. */
+  readonly earth: Position;
+  readonly own: Position;
+}
+
+/** Ground control points as the API has them: rows in pairs. */
+export function pairsOf(rows: ControlPoints | null | undefined): Pair[] {
+  const pairs: Pair[] = [];
+  for (let i = 0; i + 1 < (rows?.length ?? 0); i += 2) pairs.push({ earth: rows?.[i] ?? [], own: rows?.[i + 1] ?? [] });
+  return pairs;
+}
+
+export function rowsOf(pairs: readonly Pair[]): number[][] {
+  return pairs.flatMap(({ earth, own }) => [[...earth], [...own]]);
+}
+
+/**
+ * How far each point is from where the best fit of all of them puts it, in meters on the earth; undefined when they do
+ * not decide a fit. Rows of an image go down where y goes up, which changes nothing of how well points fit.
+ */
+export function residualsOf(pairs: readonly Pair[]): readonly number[] | undefined {
+  const fit = placeOnEarth(rowsOf(pairs));
+  if (fit === undefined) return undefined;
+  return pairs.map(({ earth: [longitude = 0, latitude = 0], own }) => {
+    const [x, y] = [mapX(longitude), mapY(latitude)];
+    const [fittedX, fittedY] = fit.toMap(own);
+    return Math.hypot(fittedX - x, fittedY - y) / unitsPerMeter(EARTH, [x, y]);
+  });
+}
+
+/** The root of the mean of the squares. */
+export function meanResidual(residuals: readonly number[]): number {
+  return Math.sqrt(residuals.reduce((sum, meters) => sum + meters * meters, 0) / Math.max(1, residuals.length));
+}
+
+/**
+ * Control points of an area that was drawn on the map: its own meters begin at the first corner, and their x axis goes
+ * along the first edge. Whoever measured otherwise changes the meters afterwards.
+ */
+export function pairsOfArea(corners: readonly MapPoint[]): Pair[] {
+  const [[x0, y0] = [0, 0], [x1, y1] = [1, 0]] = corners;
+  const perMeter = unitsPerMeter(EARTH, [x0, y0]);
+  const length = Math.hypot(x1 - x0, y1 - y0);
+  const [east, north] = length === 0 ? [1, 0] : [(x1 - x0) / length, (y1 - y0) / length];
+  return corners.map(([x, y]) => {
+    const [dx, dy] = [(x - x0) / perMeter, (y - y0) / perMeter];
+    return {
+      earth: fromMap(EARTH, [x, y]),
+      own: [centimeters(dx * east + dy * north), centimeters(dy * east - dx * north)],
+    };
+  });
+}
+
+function centimeters(meters: number): number {
+  // Not -0, which JSON would make 0 and a comparison would tell apart.
+  return Math.round(meters * 100) / 100 + 0;
+}
+
+/** A residual for people. */
+export function residualText(meters: number): string {
+  if (meters < 0.0005) return '0 mm';
+  if (meters < 1) return `${(meters * 100).toFixed(meters < 0.1 ? 1 : 0)} cm`;
+  return `${meters.toFixed(meters < 10 ? 2 : 0)} m`;
+}

@@ -1,0 +1,150 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Zone } from '../../../model/zone.ts';
+import { Button } from '../../controls/button.tsx';
+import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
+import { Notice } from '../../controls/notice.tsx';
+import typography from '../../controls/typography.module.css';
+import type { Draft } from '../../hub/rest.ts';
+import { floorPlanOf, placeOnEarth, placePlan } from '../../map/placement.ts';
+import { EARTH, fromMap, type MapPoint } from '../../map/plane.ts';
+import type { PlanImage } from './image_layer.tsx';
+import { PairTable } from './pair_table.tsx';
+import { type Pair, pairsOf, pairsOfArea, rowsOf } from './pairs.ts';
+import { readPlan, usePlanImage } from './plan_image.ts';
+import { type PlanCorners, PlanStart } from './plan_start.tsx';
+import { drawable } from './zone_placing.ts';
+import type { ZoneTools } from './zone_tools.ts';
+
+/** The change that gives the plan of a zone other control points. */
+export function withPlanPairs(zone: Draft<'zones'>, pairs: readonly Pair[]): Draft<'zones'> {
+  const plan = zone.properties?.['floor_plan'] as object | undefined;
+  return { properties: { ...zone.properties, floor_plan: { ...plan, ground_control_points: rowsOf(pairs) } } };
+}
+
+/** The image of the floor: chosen, and placed by points that can be seen on it and on the map. */
+export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneTools) {
+  const value = draft.value.value;
+  const plan = floorPlanOf(drawable(value));
+  const input = useRef<HTMLInputElement>(null);
+  const [problem, setProblem] = useState<string>();
+  const choose = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return;
+    try {
+      const { url, width, height } = await readPlan(file);
+      setProblem(undefined);
+      const rows = plan?.ground_control_points ?? firstRows(value, width, height);
+      const next = { image: url, ground_control_points: rows };
+      draft.change({ properties: { ...draft.value.peek().properties, floor_plan: next } });
+      onTool('plan');
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
+  const planPairs = pairsOf(plan?.ground_control_points);
+  const image = usePlanImage(plan?.image);
+  const isZonePlaced = (value.ground_control_points?.length ?? 0) > 0;
+  const area = image === undefined || isZonePlaced ? undefined : areaOf(drawable(value), image);
+  const put = ({ ofPlan, ofZone }: PlanCorners): void => {
+    const zone = draft.value.peek();
+    draft.change({ ...withPlanPairs(zone, ofPlan), ...(!isZonePlaced && { ground_control_points: rowsOf(ofZone) }) });
+    onTool('look');
+  };
+  const remove = (): void => {
+    const { floor_plan: _, ...rest } = value.properties ?? {};
+    draft.change({ properties: Object.keys(rest).length === 0 ? undefined : rest });
+    onTool('look');
+  };
+  return (
+    <Card title="Floor plan">
+      <div class={flow.stack}>
+        <input
+          ref={input}
+          type="file"
+          accept="image/*"
+          class={typography.hidden}
+          aria-label="Image of the floor plan"
+          tabIndex={-1}
+          onChange={({ currentTarget }) => {
+            void choose(currentTarget.files?.[0]);
+            currentTarget.value = '';
+          }}
+        />
+        {plan === undefined && (
+          <p class={fieldStyles.help}>An image of the floor, which every map then shows where it belongs.</p>
+        )}
+        <div class={flow.row}>
+          <Button icon="upload" onClick={() => input.current?.click()}>
+            {plan === undefined ? 'Choose an image' : 'Another image'}
+          </Button>
+          {plan !== undefined && (
+            <>
+              <Button
+                icon="target"
+                aria-pressed={tool === 'plan'}
+                onClick={() => onTool(tool === 'plan' ? 'look' : 'plan')}
+              >
+                Place it
+              </Button>
+              <Button kind="quiet" icon="trash" onClick={remove}>
+                Remove
+              </Button>
+            </>
+          )}
+        </div>
+        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+        {image !== undefined && planPairs.length === 0 && <PlanStart image={image} onPlaced={put} />}
+        {area !== undefined && (
+          <Notice tone="info">
+            <p>The zone itself is not placed yet.</p>
+            <Button onClick={() => draft.change({ ground_control_points: area })}>Place it by its plan</Button>
+          </Notice>
+        )}
+        {plan !== undefined && tool === 'plan' && (
+          <PairTable
+            pairs={planPairs}
+            columns={['column', 'row']}
+            selected={selected}
+            onSelect={onSelect}
+            onChange={(next, step) => draft.change(withPlanPairs(value, next), step)}
+          />
+        )}
+      </div>
+    </Card>
+  );
+}
+
+/** The control points of a zone that is as large as its plan; undefined while nothing says where that is. */
+function areaOf(zone: Zone, { width, height }: PlanImage): number[][] | undefined {
+  const plan = floorPlanOf(zone);
+  const placed = plan && placePlan(zone, plan, EARTH);
+  if (placed === undefined) return undefined;
+  const corners = [
+    [0, height],
+    [width, height],
+    [width, 0],
+    [0, 0],
+  ] as const;
+  return rowsOf(pairsOfArea(corners.map((corner) => placed.toMap(corner))));
+}
+
+/** A first guess where the zone is placed already: the image fills the rectangle around its points. */
+function firstRows({ ground_control_points: rows }: Draft<'zones'>, width: number, height: number): number[][] {
+  const placed = rows == null ? undefined : placeOnEarth(rows);
+  if (rows == null || placed === undefined) return [];
+  const own = pairsOf(rows).map(({ own: [x = 0, y = 0] }) => [x, y] as const);
+  const [left, right] = [Math.min(...own.map(([x]) => x)), Math.max(...own.map(([x]) => x))];
+  const [bottom, top] = [Math.min(...own.map(([, y]) => y)), Math.max(...own.map(([, y]) => y))];
+  const corners = [
+    [left, top, 0, 0],
+    [right, top, width, 0],
+    [right, bottom, width, height],
+    [left, bottom, 0, height],
+  ] as const;
+  return corners.flatMap(([x, y, column, row]) => [earthOf(placed.toMap([x, y])), [column, row]]);
+}
+
+function earthOf(point: MapPoint): number[] {
+  return fromMap(EARTH, point);
+}

@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import type { Zone } from '../../../model/zone.ts';
+import { Button } from '../../controls/button.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import { NumberField } from '../../controls/field.tsx';
+import flow from '../../controls/flow.module.css';
+import { Notice } from '../../controls/notice.tsx';
+import { errorAt, request } from '../../hub/rest.ts';
+import { placeLookedAt } from '../context_map.tsx';
+import type { PlanImage } from './image_layer.tsx';
+import { type Pair, pairsOf } from './pairs.ts';
+
+/** The corners of a plan: pairs with its columns and rows, and with meters from its lower left. */
+export interface PlanCorners {
+  readonly ofPlan: readonly Pair[];
+  readonly ofZone: readonly Pair[];
+}
+
+interface Known {
+  readonly longitude?: number | undefined;
+  readonly latitude?: number | undefined;
+  readonly width?: number | undefined;
+  readonly rotation?: number | undefined;
+}
+
+/**
+ * Lays a plan on the earth by what everybody knows of a building, without a point in sight: where its middle is, how wide
+ * it is and how it is turned. The hub does the calculation.
+ */
+export function PlanStart({
+  image: { width: columns, height: rows },
+  onPlaced,
+}: {
+  readonly image: PlanImage;
+  readonly onPlaced: (corners: PlanCorners) => void;
+}) {
+  const [known, setKnown] = useState<Known>({ rotation: 0 });
+  const [isAsked, setAsked] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const [middleX, middleY] = placeLookedAt.value?.center ?? [];
+  const { longitude = middleX, latitude = middleY, width = 0, rotation = 0 } = known;
+  const set = (change: Known): void => setKnown({ ...known, ...change });
+  const place = async (): Promise<void> => {
+    setAsked(true);
+    if (!(width > 0) || longitude === undefined || latitude === undefined) return;
+    const depth = (width * rows) / columns;
+    const corners = [
+      [0, 0],
+      [width, 0],
+      [width, depth],
+      [0, depth],
+    ];
+    const pixels = [
+      [0, rows],
+      [columns, rows],
+      [columns, 0],
+      [0, 0],
+    ];
+    try {
+      const { ground_control_points: points } = await request<Zone>('PUT', '/zones/fromlocal', {
+        body: {
+          local_coordinates: { type: 'LineString', coordinates: corners },
+          global_reference: { type: 'Point', coordinates: [longitude, latitude] },
+          local_reference: { type: 'Point', coordinates: [width / 2, depth / 2] },
+          rotation,
+        },
+      });
+      const ofZone = pairsOf(points);
+      onPlaced({ ofZone, ofPlan: ofZone.map(({ earth }, i) => ({ earth, own: pixels[i] ?? [] })) });
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  const needsPlace = isAsked && (longitude === undefined || latitude === undefined);
+  const placeProblem = needsPlace ? 'is needed, or a map that shows the place' : errorAt(error, 'global_reference');
+  return (
+    <div class={flow.stack}>
+      <p class={fieldStyles.help}>
+        Say where its middle is, how wide it is, and how far its top is turned clockwise from north. Or click points on
+        the map, each with the same point on the plan.
+      </p>
+      <div class={fieldStyles.fields}>
+        <NumberField
+          label="Longitude of its middle"
+          placeholder={degrees(middleX)}
+          value={known.longitude}
+          error={placeProblem}
+          onInput={(value) => set({ longitude: value })}
+        />
+        <NumberField
+          label="Latitude of its middle"
+          placeholder={degrees(middleY)}
+          value={known.latitude}
+          onInput={(value) => set({ latitude: value })}
+        />
+        <NumberField
+          label="Width of the image"
+          unit="m"
+          min={0}
+          value={known.width}
+          error={isAsked && !(width > 0) ? 'is needed, above 0' : undefined}
+          onInput={(value) => set({ width: value })}
+        />
+        <NumberField
+          label="Turned by"
+          unit="°"
+          value={known.rotation}
+          error={errorAt(error, 'rotation')}
+          onInput={(value) => set({ rotation: value })}
+        />
+      </div>
+      {error !== undefined && placeProblem === undefined && errorAt(error, 'rotation') === undefined && (
+        <Notice tone="danger">{error instanceof Error ? error.message : String(error)}</Notice>
+      )}
+      <div class={flow.row}>
+        <Button kind="main" onClick={() => void place()}>
+          Put it there
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** What counts where nothing is written: the middle of the map. */
+function degrees(value: number | undefined): string {
+  return value === undefined ? '' : value.toFixed(6);
+}

@@ -1,0 +1,152 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Zone } from '../../../model/zone.ts';
+import { Card } from '../../controls/card.tsx';
+import fieldStyles from '../../controls/field.module.css';
+import flow from '../../controls/flow.module.css';
+import type { Draft } from '../../hub/rest.ts';
+import { floorPlanOf } from '../../map/placement.ts';
+import { EARTH } from '../../map/plane.ts';
+import { ContextMap } from '../context_map.tsx';
+import type { EntityDraft } from '../draft.ts';
+import { DraftDuration, DraftNumber, DraftProperties, DraftSelect, DraftText } from '../draft_fields.tsx';
+import { DrawArea, SnapToSite } from '../draw_area.tsx';
+import { EditorFrame } from '../editor_frame.tsx';
+import { MapHint } from '../map_hint.tsx';
+import { NoEditor } from '../no_editor.tsx';
+import { PointsLayer } from '../points_layer.tsx';
+import { useEditor, useStored } from '../use_editor.ts';
+import { PairMaps } from './pair_maps.tsx';
+import { pairsOf, pairsOfArea, rowsOf } from './pairs.ts';
+import { usePlanImage } from './plan_image.ts';
+import { PlanSection, withPlanPairs } from './plan_section.tsx';
+import { PlaceSection, positionAt } from './zone_place_section.tsx';
+import { drawable, placingOf, ZONE_TYPES } from './zone_placing.ts';
+import type { ZoneTool, ZoneTools } from './zone_tools.ts';
+
+const FIRST: Draft<'zones'> = { type: 'uwb', floor: 0 };
+
+const FIELDS = ['name', 'foreign_id', 'type', 'floor', 'description', 'building', 'site', 'address', 'position'].concat(
+  ['radius', 'ground_control_points', 'transformation_type', 'surface_projection', 'easting_angle', 'properties'],
+  [
+    'anchor_ids',
+    'meridian_convergence',
+    'scale_factor',
+    'exit_delay',
+    'wgs84_height',
+    'parent',
+    'incomplete_configuration',
+  ],
+);
+
+/** Creates and edits a zone. */
+export function ZoneEditor({ id }: { readonly id: string | undefined }) {
+  const editor = useEditor('zones', { id, stored: useStored('zones', id), first: FIRST });
+  const [tool, setTool] = useState<ZoneTool>('look');
+  const [selected, setSelected] = useState<number>();
+  if (typeof editor === 'string') return <NoEditor kind="zones" state={editor} />;
+  const { draft, mayChange } = editor;
+  const pick = (next: ZoneTool): void => {
+    setSelected(undefined);
+    setTool(next);
+  };
+  const tools = { draft, tool, onTool: pick, selected, onSelect: setSelected };
+  return (
+    <EditorFrame kind="zones" editor={editor} fields={FIELDS} map={<ZoneMap {...tools} mayChange={mayChange} />}>
+      <Card title="General">
+        <div class={flow.stack}>
+          <DraftText draft={draft} field="name" label="Name" example="For example Hall 3" />
+          <div class={fieldStyles.fields}>
+            <DraftSelect draft={draft} field="type" label="Type" options={ZONE_TYPES} />
+            <DraftNumber draft={draft} field="floor" label="Floor" step="1" />
+          </div>
+          <DraftText
+            draft={draft}
+            field="foreign_id"
+            label="Foreign id"
+            help="What the locating system calls it: the source of its positions."
+          />
+        </div>
+      </Card>
+      <PlaceSection {...tools} />
+      {placingOf(draft.value.value) === 'gcp' && <PlanSection {...tools} />}
+      <Card title="More">
+        <div class={flow.stack}>
+          <div class={fieldStyles.fields}>
+            <DraftText draft={draft} field="building" label="Building" />
+            <DraftText draft={draft} field="site" label="Site" />
+            <DraftDuration draft={draft} field="exit_delay" label="Exit delay" />
+            <DraftNumber draft={draft} field="wgs84_height" label="Height of the floor" unit="m" />
+          </div>
+          <DraftText draft={draft} field="address" label="Address" />
+          <DraftText draft={draft} field="description" label="Description" />
+          <DraftProperties draft={draft} hidden={['floor_plan']} />
+        </div>
+      </Card>
+    </EditorFrame>
+  );
+}
+
+/** The map of a zone: what can be done on it depends on the tool. */
+function ZoneMap({ draft, tool, onTool, selected, onSelect, mayChange }: ZoneTools & { readonly mayChange: boolean }) {
+  const value = draft.value.value;
+  const zone = useMemo(() => drawable(value), [value]);
+  const plan = floorPlanOf(zone);
+  const image = usePlanImage(plan?.image);
+  const pairs = useMemo(() => pairsOf(value.ground_control_points), [value.ground_control_points]);
+  const planPairs = useMemo(() => pairsOf(plan?.ground_control_points), [plan?.ground_control_points]);
+  const placing = placingOf(value);
+  if (placing === 'gcp' && tool === 'points') {
+    return (
+      <PairMaps
+        key="points"
+        {...{ zone, pairs, selected, onSelect }}
+        onChange={(next) => draft.change({ ground_control_points: rowsOf(next) })}
+      />
+    );
+  }
+  if (placing === 'gcp' && tool === 'plan' && image !== undefined) {
+    return (
+      <PairMaps
+        key="plan"
+        {...{ zone, image, selected, onSelect }}
+        pairs={planPairs}
+        onChange={(next) => draft.change(withPlanPairs(draft.value.peek(), next))}
+      />
+    );
+  }
+  return (
+    <ContextMap plane={EARTH} label="Map of the zone" zone={zone} floor={zone.floor ?? 0}>
+      {placing === 'gcp' && tool === 'area' && (
+        <>
+          <SnapToSite exceptZone={zone.id} />
+          <DrawArea
+            kind="polygon"
+            onDrawn={(shape) => {
+              if (shape.kind !== 'polygon') return;
+              draft.change({ ground_control_points: rowsOf(pairsOfArea(shape.corners)) });
+              onTool('look');
+            }}
+          />
+          <MapHint>
+            Click the corners; double click ends. The meters of the zone begin at the first corner, and their x axis
+            goes along the first edge.
+          </MapHint>
+        </>
+      )}
+      {mayChange && (placing === 'proximity' || placing === 'benchmark') && <PositionPoint draft={draft} zone={zone} />}
+    </ContextMap>
+  );
+}
+
+/** The one position of a proximity or benchmark zone: set by a click, and moved by dragging. */
+function PositionPoint({ draft, zone }: { readonly draft: EntityDraft<'zones'>; readonly zone: Zone }) {
+  const { position } = zone;
+  const points = useMemo(() => positionAt.points(position), [position]);
+  const put = (at: readonly [number, number]): void => draft.change(positionAt.change(draft.value.peek(), at));
+  return (
+    <>
+      <PointsLayer points={points} onMove={(_, to) => put(to)} onPlace={put} />
+      <MapHint>{position == null ? 'Click where it is' : 'Click or drag to move it'}</MapHint>
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Zone } from '../../../model/zone.ts';
+import type { Draft } from '../../hub/rest.ts';
+
+export type Placing = 'gcp' | 'proximity' | 'benchmark' | 'none';
+
+/** How a zone is placed on the earth: as it says, else as the hub takes it from its type. */
+export function placingOf(zone: Draft<'zones'>): Placing {
+  if (zone.transformation_type != null) return zone.transformation_type;
+  if (zone.type === 'rfid' || zone.type === 'ibeacon') return 'proximity';
+  if (zone.type === 'generic' && zone.surface_projection != null) return 'benchmark';
+  if ((zone.ground_control_points?.length ?? 0) > 0) return 'gcp';
+  return zone.type === 'none' ? 'none' : 'gcp';
+}
+
+/** A draft as a zone that can be drawn: what the hub would add is added. */
+export function drawable(draft: Draft<'zones'>): Zone {
+  const placing = placingOf(draft);
+  const { position, ground_control_points: rows, ...rest } = draft;
+  return {
+    ...rest,
+    id: draft.id ?? 'new zone',
+    type: draft.type ?? 'uwb',
+    ...(placing === 'proximity' || placing === 'benchmark' ? { position } : {}),
+    ...(placing === 'gcp' ? { ground_control_points: rows } : {}),
+  } as Zone;
+}
+
+/** Kinds of zones for people. */
+export const ZONE_TYPES: readonly { readonly value: Zone['type']; readonly label: string }[] = [
+  { value: 'uwb', label: 'UWB' },
+  { value: 'ble-aoa', label: 'Bluetooth, angle of arrival' },
+  { value: 'ble-mesh', label: 'Bluetooth mesh' },
+  { value: 'wifi', label: 'Wi-Fi' },
+  { value: 'gps', label: 'GPS' },
+  { value: 'rfid', label: 'RFID, near a reader' },
+  { value: 'ibeacon', label: 'iBeacon, near a beacon' },
+  { value: 'iso-24730', label: 'ISO 24730' },
+  { value: 'generic', label: 'Generic' },
+  { value: 'virtual', label: 'Virtual' },
+  { value: 'unknown', label: 'Unknown' },
+  { value: 'none', label: 'Not placed' },
+];
+
+export const PLACINGS: readonly { readonly value: Placing; readonly label: string; readonly help: string }[] = [
+  { value: 'gcp', label: 'Control points', help: 'Points that are known on the earth and in the meters of the zone.' },
+  { value: 'proximity', label: 'One position', help: 'What the reader or beacon detects is near it.' },
+  { value: 'benchmark', label: 'Benchmark', help: 'An origin on a UTM or UPS plane, and how the axes are turned.' },
+  { value: 'none', label: 'Nowhere', help: 'Positions stay in the meters of the zone.' },
+];

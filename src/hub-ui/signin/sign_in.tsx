@@ -1,0 +1,36 @@
+import { Button } from '../controls/button.tsx';
+import { Mark } from '../controls/icons.tsx';
+import { Notice } from '../controls/notice.tsx';
+import typography from '../controls/typography.module.css';
+import { type Session, session } from '../hub/access.ts';
+import styles from './sign_in.module.css';
+
+/** What stands instead of the page, until somebody has signed in. */
+export function SignIn({ session: { problem, signIn } }: { readonly session: Session }) {
+  return (
+    <main class={styles.page}>
+      <div class={styles.box}>
+        <Mark />
+        <h1>Location hub</h1>
+        <p class={typography.soft}>This hub shows itself to those whom it knows.</p>
+        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+        <Button kind="main" onClick={signIn}>
+          Sign in
+        </Button>
+      </div>
+    </main>
+  );
+}
+
+/** Says that nothing more comes in, when a session could not be renewed. What is on the page stays. */
+export function SessionEnded() {
+  if (session.value?.state !== 'ended') return null;
+  return (
+    <div class={styles.ended} role="alert">
+      <span>Your sign-in has ended.</span>
+      <Button kind="main" onClick={session.value.signIn}>
+        Sign in again
+      </Button>
+    </div>
+  );
+}

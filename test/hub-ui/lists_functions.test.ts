@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Contents, countAt, type Passage, passagesOf, stepsOf } from '../../src/hub-ui/events/occupancy.ts';
+import type { Happening } from '../../src/hub-ui/hub/event_log.ts';
+import type { Entities, Kind } from '../../src/hub-ui/hub/kinds.ts';
+import { documentText, type EntityDocument, readDocument } from '../../src/hub-ui/lists/entity_document.ts';
+import { planOf, runSteps, type Step, stepsOf as stepsOfPlan } from '../../src/hub-ui/lists/import_plan.ts';
+import { runAll } from '../../src/hub-ui/lists/run_all.ts';
+import { pageOf, sortedBy } from '../../src/hub-ui/lists/sort_and_page.ts';
+import { rates, readMetrics, type Sample, sums } from '../../src/hub-ui/operations/metrics.ts';
+import { CELLAR, DOCK, FORKLIFT, HALL } from './ui_site.ts';
+
+const SEED = { seed: 20260101, numRuns: 300 };
+
+test('sortedBy compares numbers by size, texts as people read them, and puts nothing last both ways', () => {
+  const same = (row: string | number | undefined): string | number | undefined => row;
+  const cases: readonly [readonly (string | number | undefined)[], unknown[], unknown[]][] = [
+    [
+      [10, 9, undefined, -1],
+      [-1, 9, 10, undefined],
+      [10, 9, -1, undefined],
+    ],
+    [
+      ['Cart 10', undefined, 'cart 9'],
+      ['cart 9', 'Cart 10', undefined],
+      ['Cart 10', 'cart 9', undefined],
+    ],
+  ];
+  for (const [rows, rising, falling] of cases) {
+    assert.deepEqual(sortedBy(rows, same, false), rising);
+    assert.deepEqual(sortedBy(rows, same, true), falling);
+  }
+});
+
+test('pageOf shows every row on one page, whatever page is asked for', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(300),
+      fc.integer({ min: 1, max: 60 }),
+      fc.oneof(fc.integer(), fc.double()),
+      (count, size, asked) => {
+        const rows = Array.from({ length: count }, (_, i) => i);
+        const { pages, page, from, to, rows: part } = pageOf(rows, asked, size);
+        assert.ok(page >= 1 && page <= pages);
+        assert.equal(to - from + (count === 0 ? 0 : 1), part.length);
+        const all = Array.from({ length: pages }, (_, i) => pageOf(rows, i + 1, size).rows).flat();
+        assert.deepEqual(all, rows);
+      },
+    ),
+    SEED,
+  );
+});
+
+test('A document that is written is read the same', () => {
+  const rules = [{ expression: 'accuracy < 3', priority: 1 }];
+  const document = documentOf({ zones: [HALL], fences: [DOCK, CELLAR], trackables: [FORKLIFT], providers: [] }, rules);
+  const read = readDocument(documentText(document, '2026-01-01T00:00:00Z'));
+  assert.deepEqual([...read.lists].sort(), [...document.lists].sort());
+  assert.deepEqual(read.rules, rules);
+});
+
+test('readDocument names what is wrong with a file', () => {
+  const head = '"format": "location-hub-entities", "version": 1';
+  const cases = [
+    ['{', /^The file is no JSON: /],
+    ['[]', /^The file must be one JSON object, found \[\]$/],
+    ['{}', /^format: must be "location-hub-entities", found nothing$/],
+    ['{"format": "location-hub-entities", "version": 2}', /^version: must be 1, found 2$/],
+    [`{${head}, "zones": {}}`, /^zones: must be a list, found {}$/],
+    [`{${head}, "zones": [{"id": "a"}, null]}`, /^zones\[1\]\.id: must be a text, found nothing$/],
+    [`{${head}, "locating_rules": 1}`, /^locating_rules: must be a list, found 1$/],
+  ] as const;
+  for (const [text, message] of cases) assert.throws(() => readDocument(text), { message });
+});
+
+test('planOf tells new, changed and equal entities apart, and those that only the hub has', () => {
+  const written = { ...FORKLIFT, geometry: null };
+  const hub = documentOf({ trackables: [FORKLIFT], zones: [HALL], fences: [DOCK, CELLAR] });
+  const cases: readonly [object, Record<string, number>][] = [
+    [{ trackables: [written] }, {}],
+    [{ trackables: [{ ...written, children: ['x'] }] }, {}],
+    [{ trackables: [{ ...FORKLIFT, properties: { driver: 'Kim', children: 2 } }] }, { changed: 1 }],
+    [{ trackables: [{ ...FORKLIFT, id: 'other' }] }, { created: 1, missing: 1 }],
+    [{ fences: [{ ...DOCK, region: { ...DOCK.region, coordinates: [] } }] }, { changed: 1, missing: 1 }],
+    [{ zones: [] }, { missing: 1 }],
+  ];
+  for (const [lists, expected] of cases) {
+    const [kind] = planOf(documentOf(lists), hub).kinds;
+    assert.ok(kind !== undefined);
+    const found = { created: kind.created.length, changed: kind.changed.length, missing: kind.missing.length };
+    assert.deepEqual(found, { created: 0, changed: 0, missing: 0, ...expected }, JSON.stringify(lists));
+  }
+});
+
+test('Steps delete in the order opposite to that in which they write, and only when they may', () => {
+  const plan = planOf(
+    documentOf({ zones: [], trackables: [FORKLIFT], fences: [] }),
+    documentOf({ zones: [HALL], fences: [DOCK] }),
+  );
+  const words = (withDeletions: boolean): string[] => {
+    return stepsOfPlan(plan, { withDeletions }).map((group) => group.map(({ what, kind }) => `${what} ${kind}`).join());
+  };
+  assert.deepEqual(words(false), ['create trackables']);
+  assert.deepEqual(words(true), ['create trackables', 'delete fences', 'delete zones']);
+});
+
+test('runSteps tries again what has failed, for as long as that helps', async () => {
+  const there = new Set<string>();
+  const step = (id: string, needs?: string): Step => ({
+    what: 'create',
+    kind: 'zones',
+    id,
+    async act() {
+      if (needs !== undefined && !there.has(needs)) throw new Error(`${needs} is missing`);
+      there.add(id);
+    },
+  });
+  let done = 0;
+  const { signal } = new AbortController();
+  const groups = [
+    [step('a', 'b'), step('b', 'c')],
+    [step('c'), step('d', 'nobody')],
+  ];
+  const failures = await runSteps(groups, { signal, onDone: () => done++ });
+  assert.deepEqual([...there].sort(), ['a', 'b', 'c']);
+  assert.deepEqual(
+    failures.map(({ item, reason }) => [item.id, reason]),
+    [['d', 'nobody is missing']],
+  );
+  assert.equal(done, 4);
+});
+
+test('runAll has six under way at most, and begins nothing once it is ended', async () => {
+  const stop = new AbortController();
+  let [underWay, most, begun] = [0, 0, 0];
+  const work = async (item: number): Promise<void> => {
+    begun++;
+    most = Math.max(most, ++underWay);
+    await new Promise(setImmediate);
+    underWay--;
+    if (item === 10) stop.abort();
+  };
+  await runAll(
+    Array.from({ length: 100 }, (_, i) => i),
+    work,
+    { signal: stop.signal, onDone: () => undefined },
+  );
+  assert.equal(most, 6);
+  assert.ok(begun > 10 && begun < 30, `found ${begun}`);
+});
+
+test('curlOf makes one command whose texts no shell reads', async () => {
+  // The page's own origin is a part of the command.
+  Object.assign(globalThis, { location: { origin: 'http://hub.example' } });
+  const { curlOf } = await import('../../src/hub-ui/lists/curl.ts');
+  const entity = { ...FORKLIFT, id: 'a/b', name: "Kim's $HOME `id`" } as Entities['trackables'];
+  assert.equal(curlOf('GET', 'trackables', entity), "curl 'http://hub.example/hub/v2/trackables/a%2Fb'");
+  assert.match(curlOf('PUT', 'trackables', entity), /^curl -X PUT '.*-d '.*Kim'\\''s \$HOME `id`.*'$/s);
+});
+
+const passage = (key: number, atMs: number, id: string, isEntry: boolean): Passage => ({ key, atMs, id, isEntry });
+
+test('stepsOf counts back from what the hub has answered, and forward from it', () => {
+  const contents: Contents = { ids: ['a', 'b'], key: 2 };
+  const passages = [
+    passage(1, 10, 'b', true),
+    passage(2, 20, 'c', false),
+    passage(3, 30, 'b', true),
+    passage(4, 40, 'a', false),
+  ];
+  const steps = stepsOf(contents, passages, { sinceMs: 5 });
+  const counts = [4, 5, 10, 20, 30, 40].map((ms) => countAt(steps, ms));
+  assert.deepEqual(counts, [null, 2, 3, 2, 2, 1]);
+});
+
+test('stepsOf counts what is heard after the answer, whatever its time says', () => {
+  const steps = stepsOf({ ids: [], key: 0 }, [passage(1, -60_000, 'late', true)], { sinceMs: 0 });
+  assert.equal(steps.at(-1)?.count, 1);
+  assert.equal(countAt(steps, 0), 1);
+});
+
+test('passagesOf takes the events of what is counted alone', () => {
+  const event = { fence_id: 'f', provider_id: 'p', trackable_id: 't' };
+  const happenings = [
+    { is: 'entry', key: 1, atMs: 1, event },
+    { is: 'exit', key: 2, atMs: 2, event: { ...event, trackable_id: undefined } },
+    { is: 'delete', key: 3, atMs: 3, event: { id: 'f' } },
+  ] as unknown as Happening[];
+  const keys = (counted: 'trackables' | 'providers') =>
+    passagesOf(happenings, counted)
+      .get('f')
+      ?.map(({ key }) => key);
+  assert.deepEqual(keys('trackables'), [1]);
+  assert.deepEqual(keys('providers'), [1, 2]);
+});
+
+test('readMetrics reads samples and leaves out all other lines', () => {
+  const text = '# HELP a b\n# TYPE a counter\na 1\nb{x="y z",q="0.5"} 2.5e-3\n\nc{x="}"} +Inf nonsense\n';
+  assert.deepEqual(
+    [...readMetrics(text)],
+    [
+      ['a', 1],
+      ['b{x="y z",q="0.5"}', 0.0025],
+    ],
+  );
+});
+
+test('rates has a gap where a counter began anew, and where nobody looked', () => {
+  const samples: Sample[] = [
+    [0, 0],
+    [2_000, 10],
+    [4_000, 4],
+    [20_000, 50],
+    [21_000, 51],
+  ].map(([atMs = 0, value = 0]) => {
+    return { atMs, values: new Map([['n', value]]) };
+  });
+  assert.deepEqual(rates(samples, 'n'), [5, null, null, 1]);
+  assert.deepEqual(rates(samples, 'unknown'), [null, null, null, null]);
+  assert.deepEqual(sums([rates(samples, 'n'), rates(samples, 'n')]), [10, null, null, 2]);
+});
+
+function documentOf(lists: object, rules?: EntityDocument['rules']): EntityDocument {
+  return { lists: new Map(Object.entries(lists)) as unknown as ReadonlyMap<Kind, never>, rules };
+}
