@@ -2,12 +2,12 @@ import { move } from 'piscina';
 import { openShapeChecks } from '../src/fence_index/shape_checks.ts';
 import { pack, type ShapeReply, unpackShape } from '../src/wire/messages.ts';
 
-/** Checks large geometries. No bytes at all, which come as their number: it is ready. */
+/** Checks large geometries. */
 const checks = await openShapeChecks();
 
-export default function run(bytes: Uint8Array | number): unknown {
-  if (typeof bytes === 'number') return 0;
-  const asked = unpackShape(bytes);
+export default function run(task: Uint8Array | 'ready'): unknown {
+  if (task === 'ready') return undefined;
+  const asked = unpackShape(task);
   const problem =
     asked.kind === 'region' ? checks.regionProblem(asked.fence) : checks.polygonProblem(asked.polygon, asked.path);
   return move(pack({ problem } satisfies ShapeReply));

@@ -11,7 +11,7 @@ import { garbageCollector } from './garbage.ts';
 import { MemoryWatch } from './memory_watch.ts';
 import { warmShard } from './warm_shard.ts';
 
-/** One shard of the hub: unpacks a batch, steps, and packs the outcome. No bytes at all: it may rest. */
+/** One shard of the hub: unpacks a batch, steps, and packs the outcome. */
 const { shared, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
 const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: randomUUID });
 const collectGarbage = garbageCollector();
@@ -21,15 +21,14 @@ const LOOK_AFTER = 500;
 let batches = 0;
 warmShard(await openFenceIndex());
 
-export default function run(task: Uint8Array | number): unknown {
-  const bytes = bytesOf(task, shared);
-  if (bytes.byteLength === 0) {
+export default function run(task: Uint8Array | number | 'rest'): unknown {
+  if (task === 'rest') {
     shard.tidy();
     collectGarbage();
-    return 0;
+    return undefined;
   }
   if (++batches % LOOK_AFTER === 0) memory.look();
-  const { motions, events, ...outcome } = shard.step(unpackBatch(bytes));
+  const { motions, events, ...outcome } = shard.step(unpackBatch(bytesOf(task, shared)));
   const reply = packInto(shared.answer, { outcome, events: batchesOf(events), motions: packedMotions(motions) });
   return typeof reply === 'number' ? reply : move(reply);
 }

@@ -88,7 +88,7 @@ export class LargeShapes implements ShapeChecks {
   async #run(bytes: Uint8Array, path: string): Promise<string | undefined> {
     if (!this.#thread.isAlive) await this.#thread.restart();
     // It takes a while to start, which is not the geometry's fault.
-    await this.#thread.run(new Uint8Array(0));
+    await this.#thread.signal('ready');
     const { limitMs, schedule } = this.#options;
     let isLate = false;
     const cancel = schedule(limitMs, () => {

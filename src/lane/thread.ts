@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { shareMemory } from '../wire/shared_memory.ts';
+import { type Answer, type Signal, shareMemory, type Task } from '../wire/shared_memory.ts';
 
 /** A worker thread that turns bytes into bytes, one call at a time. */
 export interface Thread {
@@ -9,6 +9,8 @@ export interface Thread {
    * run.
    */
   run(bytes: Uint8Array): Promise<Uint8Array>;
+  /** Has the worker do what the word says, besides all runs. Rejects as run does. */
+  signal(word: Signal): Promise<void>;
   /** What its JavaScript holds, in bytes; undefined while there is no worker. */
   memory(): Promise<ThreadMemory | undefined>;
   /** Whether the worker that the last run was for is still there: then the run itself has failed. */
@@ -42,8 +44,7 @@ export interface ThreadOptions {
   readonly isNeeded?: boolean;
 }
 
-/** A task and its answer: bytes, or the number of those that lie in shared memory. */
-type Pool = Piscina<Uint8Array | number, Uint8Array | number>;
+type Pool = Piscina<Task, Answer>;
 
 /**
  * Starts a worker from a file of workers/. Each thread is a Piscina of its own: in a shared one a slow shard would
@@ -77,9 +78,16 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
     pool = started;
   };
   if (isNeeded) start();
+  const living = (): Pool => {
+    if (pool === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
+    return pool;
+  };
   return {
+    async signal(word) {
+      await living().run(word);
+    },
     async run(bytes) {
-      if (pool === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
+      const pool = living();
       const { task, answer } = shared;
       const found = await (bytes.length <= task.length ? runShared(pool, task, bytes) : runAlone(pool, bytes));
       return typeof found === 'number' ? answer.subarray(0, found) : found;
@@ -106,12 +114,12 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
   };
 }
 
-function runShared(pool: Pool, task: Uint8Array, bytes: Uint8Array): Promise<Uint8Array | number> {
+function runShared(pool: Pool, task: Uint8Array, bytes: Uint8Array): Promise<Answer> {
   task.set(bytes);
   return pool.run(bytes.length);
 }
 
-function runAlone(pool: Pool, bytes: Uint8Array): Promise<Uint8Array | number> {
+function runAlone(pool: Pool, bytes: Uint8Array): Promise<Answer> {
   const own = new Uint8Array(bytes);
   return pool.run(own, { transferList: [own.buffer] });
 }

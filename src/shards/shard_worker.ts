@@ -79,7 +79,7 @@ export class ShardWorker {
 
   /** Lets the thread collect its garbage. */
   async rest(): Promise<void> {
-    await this.#thread.run(new Uint8Array(0));
+    await this.#thread.signal('rest');
   }
 
   /**

@@ -1,3 +1,13 @@
+/**
+ * What a worker that works on bytes may be told besides: `rest` when it has had nothing to do for a while and may tidy up,
+ * `ready` to be answered as soon as it has started.
+ */
+export type Signal = 'rest' | 'ready';
+/** What crosses to such a worker: bytes, the number of those that lie in shared memory, or a signal. */
+export type Task = Uint8Array | number | Signal;
+/** What comes back: bytes, or the number of those that lie in shared memory; what a signal is answered says nothing. */
+export type Answer = Uint8Array | number;
+
 /** Memory that a thread shares with its worker: what lies there need not cross, and is no garbage afterwards. */
 export interface SharedMemory {
   /** What the worker is asked. */
