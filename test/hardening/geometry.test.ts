@@ -166,7 +166,7 @@ describe('A large polygon', () => {
       shapes.polygonProblem({ type: 'Polygon', coordinates }, 'geometry');
       const start = performance.now();
       shapes.polygonProblem({ type: 'Polygon', coordinates }, 'geometry');
-      assert.ok(performance.now() - start < 50, `${performance.now() - start} ms`);
+      assert.ok(performance.now() - start < 500, `${performance.now() - start} ms`);
     }
   });
 });
