@@ -107,10 +107,8 @@ export class HttpSide {
     exchange.unpacedBytes += bytes;
     if (exchange.unpacedBytes < READ_AT_ONCE_BYTES) return;
     exchange.unpacedBytes = 0;
-    exchange.response.pause();
-    void this.#options.turns.next().then(() => {
-      if (!exchange.aborted && !exchange.answered) exchange.response.resume();
-    });
+    exchange.pause();
+    void this.#options.turns.next().then(() => exchange.resume());
   }
 
   /** Asks whether the client may send a large body, by its headers alone; nothing more is read meanwhile. */
@@ -128,7 +126,7 @@ export class HttpSide {
       return;
     }
     exchange.admission = 'asked';
-    exchange.response.pause();
+    exchange.pause();
     refused.then(
       (reply) => this.#admit(exchange, () => reply !== undefined && this.#answer(exchange, reply)),
       (error: unknown) => this.#admit(exchange, () => this.#fail(exchange, error)),
@@ -139,7 +137,7 @@ export class HttpSide {
   #admit(exchange: Exchange, answer: () => void): void {
     if (exchange.aborted || exchange.answered) return;
     exchange.admission = 'given';
-    exchange.response.resume();
+    exchange.resume();
     answer();
     if (!exchange.answered && exchange.isWhole) this.#finish(exchange);
   }
@@ -216,6 +214,7 @@ export class HttpSide {
   #answer(exchange: Exchange, reply: HttpReply): void {
     if (exchange.aborted) exchange.release();
     if (exchange.aborted || exchange.answered) return;
+    exchange.resume();
     exchange.answered = true;
     // What follows chunks might be a part of them: it is no request. A client that still sends would not read the answer.
     const isLast = (): boolean => this.#closing || (exchange.isChunked && exchange.isWhole);

@@ -46,6 +46,7 @@ export class Exchange implements HttpRequest, Incoming {
   readonly #blocks: BodyBlocks;
   #pieces: BodyPieces | undefined;
   #isBorrowed = false;
+  #isPaused = false;
 
   constructor(response: NativeResponse, native: NativeRequest, { budget, blocks }: BodyMemory) {
     this.response = response;
@@ -67,6 +68,19 @@ export class Exchange implements HttpRequest, Incoming {
         this.isAmbiguous ||= value.toLowerCase() !== 'chunked';
       }
     });
+  }
+
+  /** Nothing more is read of the connection, but what the native server has read already. */
+  pause(): void {
+    this.#isPaused = true;
+    this.response.pause();
+  }
+
+  /** Goes on, if it was paused. Before an answer, or the connection's next request is never read. */
+  resume(): void {
+    if (!this.#isPaused || this.aborted || this.answered) return;
+    this.#isPaused = false;
+    this.response.resume();
   }
 
   header(name: string): string | undefined {

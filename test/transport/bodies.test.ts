@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { Agent, request } from 'undici';
 import { HubError } from '../../src/errors.ts';
 import { describe, raw, serve } from './harness.ts';
 
@@ -102,4 +103,22 @@ test('a body of exactly the limit is taken', async (t) => {
   const { url } = await serve(t, { bodyMaxBytes: 1000 });
   const reply = await fetch(url, { method: 'PUT', body: 'x'.repeat(1000) });
   assert.equal(reply.status, 200);
+});
+
+test('a connection goes on after a large body, whatever that was answered and when', async (t) => {
+  const { url } = await serve(t, {
+    bodyMaxBytes: 3_000_000,
+    handleHttp: ({ body }) => ({ status: body.length % 2 === 0 ? 204 : 413 }),
+  });
+  const agent = new Agent({ connections: 1, pipelining: 1 });
+  t.after(() => agent.close());
+  for (const bytes of [1_048_576, 1_048_577, 2_000_000, 2_999_999, 3_000_000, 4_000_000, 1_048_577, 2]) {
+    const { statusCode, body } = await request(url, {
+      dispatcher: agent,
+      method: 'PUT',
+      body: Buffer.alloc(bytes, 'x'),
+    });
+    await body.dump();
+    assert.equal(statusCode, bytes % 2 === 0 && bytes <= 3_000_000 ? 204 : 413, String(bytes));
+  }
 });
