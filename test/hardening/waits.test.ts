@@ -17,7 +17,7 @@ import { HubProcess, newFolder } from '../durability/hub_process.ts';
  *
  * The bound below is generous: the machine may be busy with other tests.
  */
-const BOUND_MS = 400;
+const BOUND_MS = 1000;
 
 const location = (n: number) => ({
   provider_id: `p${n % 1000}`,
