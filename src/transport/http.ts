@@ -2,7 +2,6 @@ import { HubError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.ts';
 import type { Turns } from '../turns.ts';
 import { answerWith } from './answer.ts';
-import { BodyBlocks } from './body_blocks.ts';
 import type { Budget } from './budget.ts';
 import type { Guard } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
@@ -38,7 +37,6 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 export class HttpSide {
   readonly #options: HttpOptions;
   readonly #socketPaths: ReadonlySet<string>;
-  readonly #blocks = new BodyBlocks();
   #inFlight = 0;
   #closing = false;
   #idle: (() => void) | undefined;
@@ -51,7 +49,7 @@ export class HttpSide {
   /** Takes a request from the native server. hot: once per PUT. */
   receive(response: NativeResponse, native: NativeRequest): void {
     const { guard, bodies, bodyMaxBytes } = this.#options;
-    const exchange = new Exchange(response, native, { budget: bodies, blocks: this.#blocks });
+    const exchange = new Exchange(response, native, bodies);
     this.#inFlight++;
     response.onAborted(() => {
       exchange.aborted = true;

@@ -1,16 +1,9 @@
 import type { HttpRequest } from '../exchange.ts';
-import { type BodyBlocks, BodyPieces } from './body_blocks.ts';
 import type { Budget } from './budget.ts';
 import type { Incoming } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
 const NO_BYTES = new Uint8Array(0);
-
-/** What bodies that come in pieces are kept in. */
-export interface BodyMemory {
-  readonly budget: Budget;
-  readonly blocks: BodyBlocks;
-}
 
 /** One request and its answer. The native request is gone when its handler returns, so all of it is copied. */
 export class Exchange implements HttpRequest, Incoming {
@@ -43,15 +36,13 @@ export class Exchange implements HttpRequest, Incoming {
   readonly #budget: Budget;
   /** Bytes of the budget that the body has. */
   #takenBytes = 0;
-  readonly #blocks: BodyBlocks;
-  #pieces: BodyPieces | undefined;
+  #chunks: Uint8Array[] | undefined;
   #isBorrowed = false;
   #isPaused = false;
 
-  constructor(response: NativeResponse, native: NativeRequest, { budget, blocks }: BodyMemory) {
+  constructor(response: NativeResponse, native: NativeRequest, budget: Budget) {
     this.response = response;
     this.#budget = budget;
-    this.#blocks = blocks;
     this.method = native.getCaseSensitiveMethod().toUpperCase();
     this.path = native.getUrl();
     this.query = native.getQuery() ?? '';
@@ -110,24 +101,25 @@ export class Exchange implements HttpRequest, Incoming {
     if (chunk.byteLength === 0) return true;
     if (!this.#budget.take(chunk.byteLength)) return false;
     this.#takenBytes += chunk.byteLength;
-    this.#pieces ??= new BodyPieces(this.#blocks);
-    this.#pieces.append(new Uint8Array(chunk));
+    const copy = new Uint8Array(chunk.slice(0));
+    if (this.body === NO_BYTES) this.body = copy;
+    else if (this.#chunks === undefined) this.#chunks = [this.body, copy];
+    else this.#chunks.push(copy);
     return true;
   }
 
   /** Puts the body together. */
   finish(): void {
-    if (this.#pieces === undefined) return;
-    this.body = this.#pieces.joined();
-    this.#pieces = undefined;
+    if (this.#chunks === undefined) return;
+    this.body = Buffer.concat(this.#chunks, this.bodyBytes);
+    this.#chunks = undefined;
   }
 
   /** Gives back what the body has of the budget: nobody reads it any more. */
   release(): void {
     this.#budget.give(this.#takenBytes);
     this.#takenBytes = 0;
-    this.#pieces?.clear();
-    this.#pieces = undefined;
+    this.#chunks = undefined;
     this.body = NO_BYTES;
   }
 }
