@@ -5,6 +5,8 @@ const MIB = 2 ** 20;
 
 /** So much more than there was at least, or half as much again, is likely to be garbage. */
 const GROWN_BYTES = 48 * MIB;
+/** In so many looks in a row: what comes and goes is left to the engine, which does most of the work beside this thread. */
+const LOOKS = 3;
 /** The part of its time that a thread works at most while it is calm: then a pause is noticed by few. */
 const CALM = 0.5;
 
@@ -27,6 +29,7 @@ export class MemoryWatch {
   readonly #inUse: () => number;
   readonly #busy: () => number;
   #least: number;
+  #looksGrown = 0;
 
   constructor({ collect, inUse = oldBytes, busy = busySince() }: MemoryWatchOptions) {
     this.#collect = collect;
@@ -40,8 +43,11 @@ export class MemoryWatch {
     const inUse = this.#inUse();
     const isCalm = this.#busy() < CALM;
     this.#least = Math.min(this.#least, inUse);
-    if (!isCalm || inUse < this.#least + Math.max(GROWN_BYTES, this.#least / 2)) return;
+    const hasGrown = inUse >= this.#least + Math.max(GROWN_BYTES, this.#least / 2);
+    this.#looksGrown = hasGrown ? this.#looksGrown + 1 : 0;
+    if (!isCalm || this.#looksGrown < LOOKS) return;
     this.#collect();
+    this.#looksGrown = 0;
     // What is left is needed.
     this.#least = this.#inUse();
   }

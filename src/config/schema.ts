@@ -60,8 +60,9 @@ export const ConfigSchema = Type.Object({
   max_body_memory: Type.Integer({
     minimum: 1,
     maximum: 100_000,
-    default: 256,
-    description: 'Memory for bodies that are being read, in MiB. What comes beyond is answered 503.',
+    default: 64,
+    description:
+      'Memory for bodies that are being read, in MiB. What comes beyond is answered 503, and the connection ends.',
   }),
   max_frame_memory: Type.Integer({
     minimum: 1,

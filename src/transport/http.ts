@@ -2,7 +2,7 @@ import { HubError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.ts';
 import type { Turns } from '../turns.ts';
 import { answerWith } from './answer.ts';
-import type { Budget } from './budget.ts';
+import type { BodyMemory } from './body_memory.ts';
 import type { Guard } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 import { Exchange } from './received.ts';
@@ -13,7 +13,7 @@ export interface HttpOptions {
   /** Asked before more than SMALL_BODY_BYTES of a body are read. */
   readonly admitBody: AdmitBody;
   /** For bodies that are not handled yet. */
-  readonly bodies: Budget;
+  readonly bodies: BodyMemory;
   readonly unsent: CountUnsent;
   /** In which long answers are made. */
   readonly turns: Turns;
@@ -87,6 +87,8 @@ export class HttpSide {
     else if (!exchange.append(chunk)) {
       const { maxBytes } = this.#options.bodies;
       const what = `Cannot take the request: bodies of ${maxBytes} bytes, which is as many as may, are being read`;
+      // What it has sent is not read: the native server would not stop before all of it was.
+      exchange.isLast = true;
       this.#refuse(exchange, new HubError('HUB_UNAVAILABLE', what));
       return;
     }
@@ -215,7 +217,7 @@ export class HttpSide {
     exchange.resume();
     exchange.answered = true;
     // What follows chunks might be a part of them: it is no request. A client that still sends would not read the answer.
-    const isLast = (): boolean => this.#closing || (exchange.isChunked && exchange.isWhole);
+    const isLast = (): boolean => this.#closing || exchange.isLast || (exchange.isChunked && exchange.isWhole);
     const { unsent, turns } = this.#options;
     let sent: Promise<void> | undefined;
     exchange.response.cork(() => {

@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../exchange.ts';
-import type { Budget } from './budget.ts';
+import type { BodyMemory } from './body_memory.ts';
 import type { Incoming } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
@@ -21,6 +21,8 @@ export class Exchange implements HttpRequest, Incoming {
   unpacedBytes = 0;
   /** The body is complete. */
   isWhole = false;
+  /** The connection ends with the answer. */
+  isLast = false;
   /** It was handed on. */
   isHandled = false;
   headerBytes = 0;
@@ -33,16 +35,17 @@ export class Exchange implements HttpRequest, Incoming {
   isAmbiguous = false;
   /** Names and values in turn: cheaper to fill than an object, and requests have few headers. */
   readonly #headers: string[] = [];
-  readonly #budget: Budget;
-  /** Bytes of the budget that the body has. */
+  readonly #memory: BodyMemory;
+  /** What has come of a body that is longer than one chunk. */
+  #pieces: Uint8Array[] = [];
+  /** Bytes that the body counts for in the memory of bodies. */
   #takenBytes = 0;
-  #chunks: Uint8Array[] | undefined;
   #isBorrowed = false;
   #isPaused = false;
 
-  constructor(response: NativeResponse, native: NativeRequest, budget: Budget) {
+  constructor(response: NativeResponse, native: NativeRequest, memory: BodyMemory) {
     this.response = response;
-    this.#budget = budget;
+    this.#memory = memory;
     this.method = native.getCaseSensitiveMethod().toUpperCase();
     this.path = native.getUrl();
     this.query = native.getQuery() ?? '';
@@ -99,27 +102,25 @@ export class Exchange implements HttpRequest, Incoming {
   append(chunk: ArrayBuffer): boolean {
     this.bodyBytes += chunk.byteLength;
     if (chunk.byteLength === 0) return true;
-    if (!this.#budget.take(chunk.byteLength)) return false;
+    const piece = this.#memory.copy(chunk);
+    if (piece === undefined) return false;
     this.#takenBytes += chunk.byteLength;
-    const copy = new Uint8Array(chunk.slice(0));
-    if (this.body === NO_BYTES) this.body = copy;
-    else if (this.#chunks === undefined) this.#chunks = [this.body, copy];
-    else this.#chunks.push(copy);
+    this.#pieces.push(piece);
     return true;
   }
 
   /** Puts the body together. */
   finish(): void {
-    if (this.#chunks === undefined) return;
-    this.body = Buffer.concat(this.#chunks, this.bodyBytes);
-    this.#chunks = undefined;
+    if (this.#pieces.length === 0) return;
+    this.body = this.#memory.join(this.#pieces, this.bodyBytes);
+    this.#pieces = [];
   }
 
-  /** Gives back what the body has of the budget: nobody reads it any more. */
+  /** Gives back what the body has: nobody reads it any more. */
   release(): void {
-    this.#budget.give(this.#takenBytes);
+    this.#memory.give(this.#pieces, this.#takenBytes);
     this.#takenBytes = 0;
-    this.#chunks = undefined;
+    this.#pieces = [];
     this.body = NO_BYTES;
   }
 }

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HubError, StartupError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, KnowPeer, Peer, TextReply } from '../exchange.ts';
 import { Turns } from '../turns.ts';
+import { BodyMemory } from './body_memory.ts';
 import { type BrowserRules, Browsers } from './browsers.ts';
-import { Budget } from './budget.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
 import { openDoor } from './doors.ts';
 import { FrameMemory } from './frame_memory.ts';
@@ -102,7 +102,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     unsent = new Unsent(NO_BOUND),
     turns = new Turns(),
   } = options;
-  const bodies = new Budget(bodiesMaxBytes);
+  const bodies = new BodyMemory(bodiesMaxBytes);
   const http = new HttpSide({ ...options, socketPaths, report, guard, admitBody, bodies, unsent, turns });
   const { frameMaxBytes, framesMaxBytes = NO_BOUND, knowPeer } = options;
   const frames = new FrameMemory({ frameMaxBytes, maxBytes: framesMaxBytes, isShared: knowPeer !== undefined });

@@ -1,0 +1,73 @@
+import { Budget } from './budget.ts';
+
+/** As much as the native server reads at once. */
+const BLOCK_BYTES = 512 * 1024;
+/** A shorter piece has memory of its own. */
+const LONG_BYTES = 256 * 1024;
+/** A block that was not needed for so long is let go of. */
+const KEEP_MS = 10_000;
+
+/**
+ * Memory for bodies that are being read, of all requests together.
+ *
+ * The native server reads all that has come on a connection before it turns to the next one, and pausing a connection does
+ * not stop that. So what many clients send at once is copied in one turn of the event loop, and memory that was never
+ * touched takes ten times as long to copy to as memory that was: long pieces are copied into blocks that are used again.
+ */
+export class BodyMemory {
+  readonly #budget: Budget;
+  readonly #free: Uint8Array[] = [];
+  /** The fewest blocks that were free since the last sweep. */
+  #unneeded = 0;
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor(maxBytes: number) {
+    this.#budget = new Budget(maxBytes);
+  }
+
+  get maxBytes(): number {
+    return this.#budget.maxBytes;
+  }
+
+  /** Blocks that wait for their next use. */
+  get freeBlocks(): number {
+    return this.#free.length;
+  }
+
+  /** Copies a piece of a body. Undefined where there is no memory for it. */
+  copy(piece: ArrayBuffer): Uint8Array | undefined {
+    const bytes = piece.byteLength;
+    if (!this.#budget.take(bytes)) return undefined;
+    if (bytes < LONG_BYTES || bytes > BLOCK_BYTES) return new Uint8Array(piece.slice(0));
+    const block = this.#free.pop() ?? new Uint8Array(BLOCK_BYTES);
+    this.#unneeded = Math.min(this.#unneeded, this.#free.length);
+    block.set(new Uint8Array(piece));
+    return block.subarray(0, bytes);
+  }
+
+  /** One body of its pieces, which nobody reads any more. It counts as much as they did. */
+  join(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
+    const [first] = pieces;
+    if (pieces.length === 1 && first !== undefined && !isBlock(first)) return first;
+    const body = Buffer.concat(pieces, bytes);
+    this.give(pieces, 0);
+    return body;
+  }
+
+  /** Takes back pieces that nobody reads any more, and so many bytes. */
+  give(pieces: readonly Uint8Array[], bytes: number): void {
+    this.#budget.give(bytes);
+    for (const piece of pieces) if (isBlock(piece)) this.#free.push(new Uint8Array(piece.buffer));
+    if (this.#free.length > 0) this.#sweeper ??= setTimeout(this.#sweep, KEEP_MS).unref();
+  }
+
+  readonly #sweep = (): void => {
+    this.#free.splice(0, this.#unneeded);
+    this.#unneeded = this.#free.length;
+    this.#sweeper = this.#free.length === 0 ? undefined : setTimeout(this.#sweep, KEEP_MS).unref();
+  };
+}
+
+function isBlock({ buffer, byteLength }: Uint8Array): boolean {
+  return buffer.byteLength === BLOCK_BYTES && byteLength >= LONG_BYTES;
+}
