@@ -4,6 +4,7 @@ import { NotChecked } from '../../src/core/shape_checks.ts';
 import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
 import { LargeShapes } from '../../src/lane/large_shapes.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { waitsDuring } from '../support/waits.ts';
 
 /**
  * Polygons that cost out of proportion. Measured on two cores, within the bounds of 100,000 positions and 10,000 rings:
@@ -71,22 +72,6 @@ before(async () => {
 });
 after(() => hub.close());
 
-/** The longest that a client has waited for a small answer while something else was going on. */
-async function longestWait(work: Promise<unknown>): Promise<number> {
-  let isDone = false;
-  const done = work.finally(() => {
-    isDone = true;
-  });
-  let longest = 0;
-  while (!isDone) {
-    const start = performance.now();
-    assert.equal((await hub.get('/version')).status, 200);
-    longest = Math.max(longest, performance.now() - start);
-  }
-  await done;
-  return longest;
-}
-
 describe('A polygon that costs out of proportion ends at its time limit, and others are served meanwhile', () => {
   const rows: readonly (readonly [what: string, rings: Rings])[] = [
     ['holes within holes', nested(9000)],
@@ -94,20 +79,21 @@ describe('A polygon that costs out of proportion ends at its time limit, and oth
     ['holes that meet', meeting(9999)],
   ];
   for (const [what, rings] of rows) {
-    test(what, async () => {
+    test(what, async (t) => {
       const body = fenceOf(rings);
-      let longest = 0;
-      const start = performance.now();
       const asked = hub.post('/fences', body);
-      longest = await longestWait(asked);
+      const { longestMs, tookMs } = await waitsDuring(asked, async () => {
+        assert.equal((await hub.get('/version')).status, 200);
+      });
       const { status, body: error } = await asked;
       assert.equal(status, 400);
       assert.equal(
         error.message,
         'region: must be found valid within 500 ms, as max_geometry_check_time says, found that it takes longer',
       );
-      assert.ok(performance.now() - start < 8000);
-      assert.ok(longest < 1500, `a client waited for ${longest} ms`);
+      const waited = `a client waited for ${longestMs} of ${tookMs} ms`;
+      assert.ok(tookMs < 8000 && longestMs < tookMs / 2, waited);
+      t.diagnostic(waited);
     });
   }
 
@@ -122,13 +108,19 @@ describe('A polygon that costs out of proportion ends at its time limit, and oth
 describe('A large polygon', () => {
   test('is taken when it is valid, and looked at once, however often the fence is changed', async () => {
     const rings = circle(20_000);
+    const posted = performance.now();
     const { status, body } = await hub.post('/fences', fenceOf(rings));
+    const postMs = performance.now() - posted;
     assert.equal(status, 201);
     assert.equal(body.region.coordinates[0].length, 20_000);
     const patch = [{ op: 'add', path: '/name', value: 'round' }];
-    const start = performance.now();
-    for (let i = 0; i < 5; i++) assert.equal((await hub.request('PATCH', `/fences/${body.id}`, patch)).status, 200);
-    assert.ok(performance.now() - start < 6000);
+    let leastMs = postMs;
+    for (let i = 0; i < 5; i++) {
+      const start = performance.now();
+      assert.equal((await hub.request('PATCH', `/fences/${body.id}`, patch)).status, 200);
+      leastMs = Math.min(leastMs, performance.now() - start);
+    }
+    assert.ok(leastMs < postMs / 2, `a change took ${leastMs} ms, the fence ${postMs} ms`);
     assert.equal((await hub.get(`/fences/${body.id}`)).body.name, 'round');
   });
 
@@ -163,10 +155,14 @@ describe('A large polygon', () => {
   test('just within what is checked at once takes little time', async () => {
     const shapes = await openShapeChecks();
     for (const coordinates of [star(2000), nested(100), meeting(100), circle(2000)]) {
-      shapes.polygonProblem({ type: 'Polygon', coordinates }, 'geometry');
-      const start = performance.now();
-      shapes.polygonProblem({ type: 'Polygon', coordinates }, 'geometry');
-      assert.ok(performance.now() - start < 500, `${performance.now() - start} ms`);
+      // The quickest of some: the machine may be busy.
+      let leastMs = Number.POSITIVE_INFINITY;
+      for (let i = 0; i < 10; i++) {
+        const start = performance.now();
+        shapes.polygonProblem({ type: 'Polygon', coordinates }, 'geometry');
+        leastMs = Math.min(leastMs, performance.now() - start);
+      }
+      assert.ok(leastMs < 50, `${leastMs} ms`);
     }
   });
 });
