@@ -1,4 +1,12 @@
-import type { EntityCommand } from './shards.ts';
+import type { Item } from '../core/item.ts';
+
+type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
+
+/** An item before it gets its number and time. */
+export type ShardCommand = Unnumbered<Exclude<Item, { kind: 'location' }>>;
+
+/** What the shards are told of a changed entity; without one it was deleted. */
+export type EntityCommand = Extract<ShardCommand, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
 
 /** An entity after a change; undefined when it was deleted. */
 interface Changed {

@@ -6,14 +6,9 @@ import type { Variant } from '../model/topics.ts';
 import type { LaneItem, Times } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { rowUntil } from './row_times.ts';
-import { withoutReturns } from './shard_commands.ts';
+import { type EntityCommand, type ShardCommand, withoutReturns } from './shard_commands.ts';
 import { type Rebalance, ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
-
-type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
-/** An item before it gets its number and time. */
-export type ShardCommand = Unnumbered<Exclude<Item, { kind: 'location' }>>;
-export type EntityCommand = Extract<ShardCommand, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
 
 export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore'> {
   readonly count: number;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type Area, holdingOf, type Lease, observe, releaseMs, TOUCHING } from '../../src/core/collision/contact.ts';
+import { type Area, holdingOf, type Lease, observe, releaseMs, TOUCHING } from '../../src/core/collision/lease.ts';
 import { bodyOf, moved } from './collision_motions.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;

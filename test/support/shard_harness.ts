@@ -12,7 +12,7 @@ import type { LocationProvider } from '../../src/model/provider.ts';
 import type { EventText, Variant } from '../../src/model/topics.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import type { Zone } from '../../src/model/zone.ts';
-import type { ShardCommand as OtherCommand } from '../../src/shards/shards.ts';
+import type { ShardCommand as OtherCommand } from '../../src/shards/shard_commands.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { HALL } from './hall.ts';
 

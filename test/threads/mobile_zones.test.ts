@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { EntityCommand } from '../../src/shards/shards.ts';
+import type { EntityCommand } from '../../src/shards/shard_commands.ts';
 import { metres, provider, RunningShards, trackable } from './running_shards.ts';
 
 const BY_PROVIDERS = 'com.hdm.hub.zone.autozoneupdate.providers';

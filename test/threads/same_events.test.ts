@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import type { EntityCommand } from '../../src/shards/shards.ts';
+import type { EntityCommand } from '../../src/shards/shard_commands.ts';
 import { fenceAround, metres, provider, RunningShards, type Told, trackable } from './running_shards.ts';
 
 /**

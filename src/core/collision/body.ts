@@ -1,9 +1,10 @@
 // hot: run for each motion, see bench/kernel/collisions.bench.ts
 
+import type { Scheduled } from '../deadline_heap.ts';
 import { toEcef } from '../geo/ecef.ts';
 import type { Moved } from '../motion/motion.ts';
-import type { Contact } from './contact.ts';
 import type { Celled } from './grid.ts';
+import { type Lease, releaseMs, TOUCHING } from './lease.ts';
 
 /** A trackable that takes part in collisions, where it was last. */
 export interface Body extends Celled {
@@ -19,16 +20,24 @@ export interface Body extends Celled {
   textsEpoch: number;
 }
 
-/** Where a motion is in space. One such value is written again and again. */
-export interface Site {
-  readonly space: Float64Array;
-  /** Greatest distance of any part of the shape from the position; 0 for a point. */
-  reachMetres: number;
-  ring: Float64Array | undefined;
-}
-
-export function newSite(): Site {
-  return { space: new Float64Array(3), reachMetres: 0, ring: undefined };
+/** Two trackables in collision, from the first touch until they are released. */
+export interface Contact extends Scheduled {
+  /** `a` has the smaller id. */
+  readonly a: Body;
+  readonly b: Body;
+  readonly startMs: number;
+  /** The one that moved last. */
+  mover: Body;
+  hold: Lease;
+  /**
+   * Of a pair that was restored: it is not released before that time, unless both have been heard of since. Who moves
+   * with another through a restart is heard of after it, or before, and each is where it was last until then. Subscribers
+   * are back by then, too. 0: released when due.
+   */
+  heldMs: number;
+  /** Whether a row of it was handed out. */
+  isKept: boolean;
+  hasEnded: boolean;
 }
 
 export function newBody(motion: Moved): Body {
@@ -46,6 +55,61 @@ export function newBody(motion: Moved): Body {
     texts: [],
     textsEpoch: 0,
   };
+}
+
+/** A contact of two that touch. */
+export function newContact(begun: Pick<Contact, 'a' | 'b' | 'startMs' | 'mover'>): Contact {
+  return { ...begun, hold: TOUCHING, heldMs: 0, isKept: false, hasEnded: false, heapIndex: -1 };
+}
+
+/** When the contact ends if nothing more is heard of it. */
+export function dueMs({ hold, heldMs }: Contact): number {
+  return Math.max(releaseMs(hold), heldMs);
+}
+
+/** A contact becomes one of both bodies. */
+export function join(contact: Contact): void {
+  const { a, b } = contact;
+  a.contacts.splice(placeOf(a, b), 0, contact);
+  b.contacts.splice(placeOf(b, a), 0, contact);
+}
+
+/** The contact is none of either body any more. */
+export function part({ a, b }: Contact): void {
+  a.contacts.splice(placeOf(a, b), 1);
+  b.contacts.splice(placeOf(b, a), 1);
+}
+
+/** Where the contact with `other` is, or belongs, among those of the body. */
+function placeOf({ contacts }: Body, other: Body): number {
+  const { id } = other.motion;
+  let from = 0;
+  let to = contacts.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const { a, b } = contacts[middle]!;
+    // The contact's other half is the one that all contacts of this body do not share.
+    const found = a.contacts === contacts ? b : a;
+    if (found.motion.id < id) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+export function otherOf(contact: Contact, body: Body): Body {
+  return contact.a === body ? contact.b : contact.a;
+}
+
+/** Where a motion is in space. One such value is written again and again. */
+export interface Site {
+  readonly space: Float64Array;
+  /** Greatest distance of any part of the shape from the position; 0 for a point. */
+  reachMetres: number;
+  ring: Float64Array | undefined;
+}
+
+export function newSite(): Site {
+  return { space: new Float64Array(3), reachMetres: 0, ring: undefined };
 }
 
 /** Finds the place of a motion. The memory of `reuse`, the body's last ring, is used again where it fits. */

@@ -3,26 +3,14 @@ import type { LineString, Point, Polygon } from '../../model/geojson.ts';
 import { timeOfDay } from '../../model/set_back.ts';
 import { formatTime } from '../../model/time.ts';
 import type { EventText, FilterFields } from '../../model/topics.ts';
-import type { PlaneTransform } from '../geo/crs.ts';
 import { geodesicMetres } from '../geo/geodesic.ts';
 import { roundDegrees, roundMetres } from '../geo/rounding.ts';
 import { circlePolygon, ringPolygon } from '../motion/shape.ts';
-import type { WantedVariant } from '../wanted.ts';
 import { pointInPlane, polygonInPlane } from '../zone/view.ts';
-import type { Body } from './body.ts';
-import { type Contact, otherOf } from './contact.ts';
+import { type Body, type Contact, otherOf } from './body.ts';
 import { areaOf } from './pairing.ts';
 import { overlap } from './shapes.ts';
-import type { CollisionState } from './state.ts';
-
-/** A plane to show positions in, or EPSG:4326. */
-type Plane = PlaneTransform | 'wgs84';
-
-/** A variant with the plane that it shows positions in; undefined: it cannot show any. */
-export interface Rendering {
-  readonly variant: WantedVariant;
-  readonly plane: Plane | undefined;
-}
+import type { CollisionState, Plane } from './state.ts';
 
 /** What is to be told of a contact. */
 export interface Announcement {

@@ -1,7 +1,7 @@
 // hot: run for each pair of neighbours, see bench/kernel/collisions.bench.ts
 import type { Moved } from '../motion/motion.ts';
 import type { Body } from './body.ts';
-import type { Area } from './contact.ts';
+import type { Area } from './lease.ts';
 import { gapMetres } from './shapes.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Motion, Moved } from '../motion/motion.ts';
-import type { Body } from './body.ts';
-import { type Contact, dueMs, holdingOf, join, type Lease, newContact, observe } from './contact.ts';
+import { type Body, type Contact, dueMs, join, newContact } from './body.ts';
+import { holdingOf, type Lease, observe } from './lease.ts';
 import { areaOf, mayCollide } from './pairing.ts';
 import { type CollisionRow, motionsOf } from './row.ts';
 import { type CollisionState, putAt } from './state.ts';

@@ -1,5 +1,5 @@
 import type { Moved } from '../motion/motion.ts';
-import type { Contact } from './contact.ts';
+import type { Contact } from './body.ts';
 
 /**
  * What is kept of two trackables in collision: since when, and where both were when that was told, since their own rows

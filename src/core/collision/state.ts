@@ -2,14 +2,22 @@ import { NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
 import type { Variant } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { DeadlineHeap } from '../deadline_heap.ts';
+import type { PlaneTransform } from '../geo/crs.ts';
 import type { Moved } from '../motion/motion.ts';
-import { wantedVariant } from '../wanted.ts';
+import { type WantedVariant, wantedVariant } from '../wanted.ts';
 import { viewTransform } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
-import { type Body, locate, newBody, newSite } from './body.ts';
-import type { Contact } from './contact.ts';
-import type { Rendering } from './event_text.ts';
+import { type Body, type Contact, locate, newBody, newSite } from './body.ts';
 import { type Grid, move, newGrid, putIn, takeOut } from './grid.ts';
+
+/** A plane to show positions in, or EPSG:4326. */
+export type Plane = PlaneTransform | 'wgs84';
+
+/** A variant with the plane that it shows positions in; undefined: it cannot show any. */
+interface Rendering {
+  readonly variant: WantedVariant;
+  readonly plane: Plane | undefined;
+}
 
 /** All that the collision stage knows. */
 export interface CollisionState {

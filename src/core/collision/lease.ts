@@ -1,5 +1,4 @@
-import type { Scheduled } from '../deadline_heap.ts';
-import type { Body } from './body.ts';
+import type { Moved } from '../motion/motion.ts';
 
 /**
  * When two trackables that touched are released from one another. For each update of either one the pair is in one
@@ -22,31 +21,6 @@ export type Lease =
 
 export type Area = Lease['at'];
 
-/** Two trackables in collision, from the first touch until they are released. */
-export interface Contact extends Scheduled {
-  /** `a` has the smaller id. */
-  readonly a: Body;
-  readonly b: Body;
-  readonly startMs: number;
-  /** The one that moved last. */
-  mover: Body;
-  hold: Lease;
-  /**
-   * Of a pair that was restored: it is not released before that time, unless both have been heard of since. Who moves
-   * with another through a restart is heard of after it, or before, and each is where it was last until then. Subscribers
-   * are back by then, too. 0: released when due.
-   */
-  heldMs: number;
-  /** Whether a row of it was handed out. */
-  isKept: boolean;
-  hasEnded: boolean;
-}
-
-/** A contact of two that touch. */
-export function newContact(begun: Pick<Contact, 'a' | 'b' | 'startMs' | 'mover'>): Contact {
-  return { ...begun, hold: TOUCHING, heldMs: 0, isKept: false, hasEnded: false, heapIndex: -1 };
-}
-
 /** What holds two trackables together: the larger value of the two. */
 export interface Holding {
   readonly toleranceMetres: number;
@@ -57,7 +31,12 @@ export interface Holding {
 
 export const TOUCHING: Lease = { at: 'touching' };
 
-export function holdingOf(a: Body, b: Body): Holding {
+/** A trackable that may be held together with another. */
+interface Held {
+  readonly motion: Moved;
+}
+
+export function holdingOf(a: Held, b: Held): Holding {
   return {
     toleranceMetres: Math.max(a.motion.exitToleranceMetres, b.motion.exitToleranceMetres),
     toleranceTimeoutMs: longer(a.motion.toleranceTimeoutMs, b.motion.toleranceTimeoutMs) ?? Number.POSITIVE_INFINITY,
@@ -111,44 +90,6 @@ export function releaseMs(hold: Lease): number {
     case 'out':
       return Math.min(hold.toleranceEndMs, hold.delayEndMs);
   }
-}
-
-/** When the contact ends if nothing more is heard of it. */
-export function dueMs({ hold, heldMs }: Contact): number {
-  return Math.max(releaseMs(hold), heldMs);
-}
-
-/** A contact becomes one of both bodies. */
-export function join(contact: Contact): void {
-  const { a, b } = contact;
-  a.contacts.splice(placeOf(a, b), 0, contact);
-  b.contacts.splice(placeOf(b, a), 0, contact);
-}
-
-/** The contact is none of either body any more. */
-export function part({ a, b }: Contact): void {
-  a.contacts.splice(placeOf(a, b), 1);
-  b.contacts.splice(placeOf(b, a), 1);
-}
-
-/** Where the contact with `other` is, or belongs, among those of the body. */
-function placeOf({ contacts }: Body, other: Body): number {
-  const { id } = other.motion;
-  let from = 0;
-  let to = contacts.length;
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    const { a, b } = contacts[middle]!;
-    // The contact's other half is the one that all contacts of this body do not share.
-    const found = a.contacts === contacts ? b : a;
-    if (found.motion.id < id) from = middle + 1;
-    else to = middle;
-  }
-  return from;
-}
-
-export function otherOf(contact: Contact, body: Body): Body {
-  return contact.a === body ? contact.b : contact.a;
 }
 
 /** The longer of two durations, undefined when neither is set; -1 is infinite. */
