@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { StartupError } from '../src/errors.ts';
-import type { Stage } from '../src/store/opening.ts';
 import { SqliteStore } from '../src/store/sqlite.ts';
+import type { Stage } from '../src/wire/store_messages.ts';
 import {
   packPart,
   type StoreReply,

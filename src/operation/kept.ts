@@ -1,6 +1,6 @@
+import type { EntityWrite, Kept } from '../core/kept.ts';
 import { parseKeeping } from '../model/keep_numbers.ts';
 import { entityWrites } from '../store/entity_text.ts';
-import type { EntityWrite, Kept } from '../store/store.ts';
 
 /** Values of the hub itself that the store has kept, by name. */
 export function keptSettings({ entities }: Kept): ReadonlyMap<string, unknown> {

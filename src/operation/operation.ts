@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { configText } from '../config/text.ts';
+import type { Kept } from '../core/kept.ts';
 import type { HubCounts } from '../counts.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { Fanout } from '../fanout/fanout.ts';
@@ -9,7 +10,6 @@ import type { Ingest } from '../ingest/ingest.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { CollisionLane } from '../shards/collision_lane.ts';
 import type { Shards } from '../shards/shards.ts';
-import type { Kept } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Arrivals, Connection } from './arrivals.ts';
 import type { DatabaseState } from './database_state.ts';

@@ -1,22 +1,13 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { APPLICATION_ID, SCHEMA_VERSION } from './migration/steps.ts';
 import { rowSum } from './row_sum.ts';
-import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts';
-import { asStartupError, checkPlace, DAMAGED, refuse } from './start_errors.ts';
+import { DAMAGED, refuse } from './start_errors.ts';
 
 /** What is left of the log's file once it is copied, so that one large commit does not keep the space. */
 const WAL_BYTES_KEPT = 16 << 20;
 /** How long a statement waits for another program that has locked the file. */
 export const BUSY_MS = 2000;
-
-/** The file's path without links. Throws a StartupError when no database can be kept there. */
-export function placeOf(path: string): string {
-  try {
-    return checkPlace(path);
-  } catch (error) {
-    throw asStartupError(error, path);
-  }
-}
 
 /** Looks at a file without changing it or its log: one that is refused is left as it is. Throws a StartupError. */
 export function inspect(file: string, path: string): void {

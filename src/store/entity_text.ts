@@ -1,3 +1,4 @@
+import type { EntityKind, EntityWrite } from '../core/kept.ts';
 import { StartupError } from '../errors.ts';
 import type { Anchor } from '../model/anchor.ts';
 import type { KeptFence } from '../model/fence.ts';
@@ -5,7 +6,6 @@ import { parseKeeping } from '../model/keep_numbers.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
-import type { EntityKind, EntityWrite } from './store.ts';
 
 /** An entity after a change; undefined when it was deleted. */
 interface Changed {

@@ -1,6 +1,7 @@
 import type { KeptRow } from '../core/item.ts';
+import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
 import { checkTimes } from './rows.ts';
-import type { EntityWrite, Kept, KeptPart, Store, StoreBatch } from './store.ts';
+import type { Store } from './store.ts';
 
 /** A store that forgets everything when the process ends, and the plainest description of what a store does. */
 export class MemoryStore implements Store {

@@ -1,8 +1,9 @@
+import type { Kept, KeptPart, StoreBatch } from '../core/kept.ts';
 import { StartupError } from '../errors.ts';
+import type { Stage } from '../wire/store_messages.ts';
 import { packBatch, type StoreReply, unpackPart } from '../wire/store_messages.ts';
-import type { Stage } from './opening.ts';
-import { checkScratch } from './scratch.ts';
-import { joinedParts, type Kept, type KeptPart, type Store, type StoreBatch } from './store.ts';
+import { checkScratch } from './place.ts';
+import { joinedParts, type Store } from './store.ts';
 import { openStoreThread, type Place, type StoreThread, StoreThreadGone } from './store_thread.ts';
 
 /** Who wants to know of a store that is opened. */

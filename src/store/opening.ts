@@ -1,12 +1,5 @@
 import { formatTime } from '../model/time.ts';
-
-/** How far the preparation of a database has come. */
-export interface Stage {
-  /** What is being done: "Migrating to version 2: …". */
-  readonly text: string;
-  /** How much of it is done, from 0 to 1. */
-  readonly part: number;
-}
+import type { Stage } from '../wire/store_messages.ts';
 
 /** What opening a database needs besides its path. */
 export interface Opening {

@@ -1,10 +1,10 @@
+import type { EntityKind } from '../core/kept.ts';
 import { openExisting } from './backup.ts';
 import { nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
+import { SCHEMA_VERSION } from './migration/steps.ts';
 import { rowSum } from './row_sum.ts';
-import { SCHEMA_VERSION } from './schema.ts';
 import { refuse } from './start_errors.ts';
-import type { EntityKind } from './store.ts';
 
 /** The entities of a database and its settings, as JSON texts, in the order of creation, at one moment. */
 export interface Entities {

@@ -1,9 +1,10 @@
 import type Database from 'better-sqlite3';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { LastKnownRow } from '../core/item.ts';
+import type { EntityWrite, KeptPart } from '../core/kept.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
 import { rowSum } from './row_sum.ts';
-import { type EntityWrite, type KeptPart, PART_MAX } from './store.ts';
+import { PART_MAX } from './store.ts';
 
 /**
  * Reads all that a database of the present version keeps, in parts: entities, then settings, then rows, those of

@@ -3,8 +3,8 @@ import type Database from 'better-sqlite3';
 import { openExisting } from './backup.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
+import { SCHEMA_VERSION } from './migration/steps.ts';
 import { defineRowSum } from './row_sum.ts';
-import { SCHEMA_VERSION } from './schema.ts';
 import { DAMAGED, reasonOf } from './start_errors.ts';
 import { type Left, leftBeside, lossOf, readWritten } from './unclean_end.ts';
 

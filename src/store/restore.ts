@@ -1,11 +1,12 @@
 import { copyFileSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { openExisting } from './backup.ts';
 import { COMPANIONS, copyDatabase, freeName, settle } from './copy.ts';
-import { inspect, openFile, placeOf } from './database_file.ts';
+import { inspect, openFile } from './database_file.ts';
 import { lockFile } from './lock.ts';
 import { versionOf } from './migration/migrate.ts';
 import { type Opening, timeInName } from './opening.ts';
 import { isSameFile } from './own_files.ts';
+import { placeOf } from './place.ts';
 import { removeMark } from './running_mark.ts';
 import { asStartupError, refuse } from './start_errors.ts';
 

@@ -1,18 +1,19 @@
 import type Database from 'better-sqlite3';
 import type { LastKnownRow } from '../core/item.ts';
+import type { Kept, KeptPart, StoreBatch } from '../core/kept.ts';
 import { type DamagedRow, leaveOut, nameOf, refuseDamaged } from './damage.ts';
-import { BUSY_MS, hubIdOf, inspect, openFile, openToRead, placeOf } from './database_file.ts';
-import { checkAlone, type FileLock, lockFile } from './lock.ts';
+import { hubIdOf, openFile } from './database_file.ts';
+import { type FileLock, lockFile } from './lock.ts';
 import { migrate } from './migration/migrate.ts';
 import type { Opening } from './opening.ts';
-import { createPrivate, keepPrivate } from './private_files.ts';
+import { placeOf } from './place.ts';
+import { prepareFile } from './prepare_file.ts';
 import { readKept } from './read_kept.ts';
 import { rowSum } from './row_sum.ts';
 import { RunningMark } from './running_mark.ts';
-import { asStartupError, refuse } from './start_errors.ts';
-import { joinedParts, type Kept, type KeptPart, type StoreBatch } from './store.ts';
-import { takeOver } from './take_over.ts';
-import { leftBeside, lossOf, readWritten, type Written } from './unclean_end.ts';
+import { asStartupError } from './start_errors.ts';
+import { joinedParts } from './store.ts';
+import { readWritten, type Written } from './unclean_end.ts';
 
 /** Pages of the write-ahead log after which it is copied into the database: 4 MiB, so that no commit waits for long. */
 const CHECKPOINT_PAGES = 1024;
@@ -69,7 +70,6 @@ export class SqliteStore {
     this.#lock = lockFile(path, file);
     let db: Database.Database | undefined;
     try {
-      takeOver(file, opening);
       prepareFile(file, { path, lock: this.#lock, opening });
       db = openFile(file);
       this.#db = db;
@@ -219,29 +219,6 @@ export class SqliteStore {
       }
     }
   }
-}
-
-interface Preparing {
-  readonly path: string;
-  readonly lock: FileLock;
-  readonly opening: Opening;
-}
-
-/** Looks at a file before it is opened for writing: it is private, sound, complete, and nobody else has it. */
-function prepareFile(file: string, { path, lock, opening }: Preparing): void {
-  const { acceptLoss = false, notice } = opening;
-  createPrivate(file);
-  const left = leftBeside(file);
-  inspect(file, path);
-  const db = openToRead(file);
-  const written = readWritten(db);
-  db.close();
-  const loss = written && lossOf(file, left, written.commits);
-  if (loss !== undefined && !acceptLoss) throw refuse(path, loss);
-  if (written?.lock !== lock.id) checkAlone(path, file, { timeoutMs: BUSY_MS });
-  const opened = keepPrivate(file);
-  if (opened !== undefined) notice?.(opened);
-  if (loss !== undefined) notice?.(`Going on without what is lost: ${loss}`);
 }
 
 function prepare(db: Database.Database): Statements {

@@ -1,5 +1,3 @@
-import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
 import { StartupError } from '../errors.ts';
 
 /** A start that fails because of the database file. */
@@ -36,38 +34,4 @@ export function reasonOf(error: unknown): string {
   const { code = '', message = String(error) } = error as { code?: string; message?: string };
   const reason = REASONS.find(([first]) => code.startsWith(first))?.[1] ?? message;
   return code.startsWith('SQLITE_IOERR') ? `${reason} (${code})` : reason;
-}
-
-/**
- * Checks that a database can be kept at a path, and returns the path with its links resolved: all names of one file must
- * lead to one lock. Throws a StartupError that names what is in the way.
- */
-export function checkPlace(path: string): string {
-  const folder = dirname(resolve(path));
-  const place = statOf(folder);
-  if (place === undefined) throw refuse(path, `its folder ${folder} does not exist`);
-  if (!place.isDirectory()) throw refuse(path, `its folder ${folder} is not a folder`);
-  if (!allows(folder, constants.W_OK | constants.X_OK)) throw refuse(path, `its folder ${folder} may not be written`);
-  const file = statOf(path);
-  if (file === undefined) return join(realpathSync(folder), basename(path));
-  if (file.isDirectory()) throw refuse(path, 'it is a folder');
-  if (!allows(path, constants.R_OK | constants.W_OK)) throw refuse(path, 'it may not be read or written');
-  return realpathSync(path);
-}
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function allows(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
 }

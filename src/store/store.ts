@@ -1,31 +1,15 @@
 import type { KeptRow } from '../core/item.ts';
+import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
 
-/** What the hub keeps besides last-known rows. A setting is one value of the hub itself, such as its locating rules. */
-export type EntityKind = 'zone' | 'fence' | 'trackable' | 'provider' | 'anchor' | 'setting';
-
-/** An entity to be kept, as JSON text; without text it is to be deleted. */
-export interface EntityWrite {
-  readonly kind: EntityKind;
-  readonly id: string;
-  readonly text: string | undefined;
-}
-
-export interface StoreBatch {
-  readonly entities: readonly EntityWrite[];
-  readonly rows: readonly KeptRow[];
-}
-
-/** A part of what is kept. */
-export interface KeptPart {
-  /** In the order of first creation. */
-  readonly entities: readonly EntityWrite[];
-  readonly rows: readonly KeptRow[];
-}
-
-/** Everything that is kept. */
-export interface Kept extends KeptPart {
-  /** A UUID that the store has got when it was made. */
-  readonly hubId: string;
+/** Where the hub keeps its data. Calls are served in order; a caller need not wait for the end of another's. */
+export interface Store {
+  /** `read` hears of the parts as they are read, of all entities before the first row. */
+  load(read?: (part: KeptPart) => void): Promise<Kept>;
+  /** Keeps the whole batch or, when it rejects, nothing of it. Keeping it twice is the same as once. */
+  commit(batch: StoreBatch): Promise<void>;
+  close(): Promise<void>;
+  /** Attempts to write that have failed, by their reason, where a store makes more than one. */
+  readonly failures?: ReadonlyMap<string, number>;
 }
 
 /** Entities or rows of a part at most. */
@@ -47,13 +31,42 @@ export function joinedParts(parts: Iterable<KeptPart>): KeptPart {
   return { entities, rows };
 }
 
-/** Where the hub keeps its data. Calls are served in order; a caller need not wait for the end of another's. */
-export interface Store {
-  /** `read` hears of the parts as they are read, of all entities before the first row. */
-  load(read?: (part: KeptPart) => void): Promise<Kept>;
-  /** Keeps the whole batch or, when it rejects, nothing of it. Keeping it twice is the same as once. */
-  commit(batch: StoreBatch): Promise<void>;
-  close(): Promise<void>;
-  /** Attempts to write that have failed, by their reason, where a store makes more than one. */
-  readonly failures?: ReadonlyMap<string, number>;
+/** What a store has kept, while it is still being read. */
+export interface Reading {
+  readonly entities: Promise<readonly EntityWrite[]>;
+  /** Parts of the rows. To be read once. */
+  readonly rows: AsyncIterable<readonly KeptRow[]>;
+  readonly all: Promise<Kept>;
+}
+
+/** Begins to read a store. When it cannot be read, all that is read of it rejects. */
+export function beginReading(store: Store): Reading {
+  const entities = Promise.withResolvers<readonly EntityWrite[]>();
+  const found: EntityWrite[] = [];
+  let parts!: ReadableStreamDefaultController<readonly KeptRow[]>;
+  const rows = new ReadableStream({
+    start(controller: typeof parts) {
+      parts = controller;
+    },
+  });
+  const all = store.load((part) => {
+    for (const entity of part.entities) found.push(entity);
+    if (part.rows.length === 0) return;
+    // All entities have come.
+    entities.resolve(found);
+    parts.enqueue(part.rows);
+  });
+  all.then(
+    () => {
+      entities.resolve(found);
+      parts.close();
+    },
+    (error: unknown) => {
+      entities.reject(error);
+      parts.error(error);
+    },
+  );
+  // Whoever waits for the entities hears of a failure there, or of a later one with the rows.
+  entities.promise.catch(() => undefined);
+  return { entities: entities.promise, rows, all };
 }

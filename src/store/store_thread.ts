@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { StartupError } from '../errors.ts';
-import type { StoreReply, StoreRequest, StoreSettings } from '../wire/store_messages.ts';
-import type { Stage } from './opening.ts';
+import type { Stage, StoreReply, StoreRequest, StoreSettings } from '../wire/store_messages.ts';
 import type { WideColumnSettings } from './widecolumn/settings.ts';
 
 const STORE_WORKER = new URL('../../workers/store.ts', import.meta.url);

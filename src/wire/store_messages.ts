@@ -1,6 +1,5 @@
 import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
-import type { Stage } from '../store/opening.ts';
-import type { KeptPart, StoreBatch } from '../store/store.ts';
+import type { KeptPart, StoreBatch } from '../core/kept.ts';
 
 /**
  * What the front thread and the store worker say to each other: one reply to each request, in their order, and before
@@ -21,6 +20,14 @@ export type StoreRequest =
   | { readonly ask: 'load' }
   | { readonly ask: 'commit'; readonly bytes: Uint8Array }
   | { readonly ask: 'close' };
+
+/** How far the preparation of a database has come. */
+export interface Stage {
+  /** What is being done: "Migrating to version 2: …". */
+  readonly text: string;
+  /** How much of it is done, from 0 to 1. */
+  readonly part: number;
+}
 
 /** `failures`: attempts to write that have failed over the request, by their reason. */
 export type StoreReply = { readonly failures?: readonly (readonly [reason: string, count: number])[] } & StoreAnswer;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Kept } from '../../src/core/kept.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import type { Kept } from '../../src/store/store.ts';
 import { HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
 import { runCliIn, startCliIn } from './run_cli.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withKeptRegion } from '../../src/core/fence/kept_region.ts';
+import { withKeptRegion } from '../../src/core/fence/fences.ts';
 import type { KeptFence } from '../../src/model/fence.ts';
 
 function fenceOf(positions: number[][]): KeptFence {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Kept, StoreBatch } from '../../src/core/kept.ts';
 import { settingWrite } from '../../src/store/entity_text.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { Kept, StoreBatch } from '../../src/store/store.ts';
 import { folderFor } from '../store/folder.ts';
 import { row } from '../store/rows.ts';
 import { openTestHub, whileHubRuns } from '../support/running_hub.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { KeptRow } from '../../src/core/item.ts';
-import { type EntityWrite, joinedParts, type KeptPart, type Store, type StoreBatch } from '../../src/store/store.ts';
+import type { EntityWrite, KeptPart, StoreBatch } from '../../src/core/kept.ts';
+import { joinedParts, type Store } from '../../src/store/store.ts';
 import { row, sorted } from './rows.ts';
 
 /** How a kind of store is opened: each call of `open` opens the same contents, which are new in each test. */

@@ -1,4 +1,5 @@
-import type { Kept, Store, StoreBatch } from '../../src/store/store.ts';
+import type { Kept, StoreBatch } from '../../src/core/kept.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** A store that keeps batches as they come, waits when it is told to, and fails on command. */
 export class FailingStore implements Store {

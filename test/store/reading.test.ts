@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beginReading } from '../../src/store/reading.ts';
-import type { Kept, KeptPart, Store } from '../../src/store/store.ts';
+import type { Kept, KeptPart } from '../../src/core/kept.ts';
+import type { Store } from '../../src/store/store.ts';
+import { beginReading } from '../../src/store/store.ts';
 import { row } from './rows.ts';
 
 const ENTITY = { kind: 'zone' as const, id: 'a', text: '{}' };

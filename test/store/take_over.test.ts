@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
+import type { EntityWrite } from '../../src/core/kept.ts';
 import { STEPS } from '../../src/store/migration/steps.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import type { EntityWrite } from '../../src/store/store.ts';
 import { folderFor } from './folder.ts';
 import { row } from './rows.ts';
 import { HUB_ID, makeVersion1 } from './version_1.ts';

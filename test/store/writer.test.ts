@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { KeptRow } from '../../src/core/item.ts';
-import type { StoreBatch } from '../../src/store/store.ts';
+import type { StoreBatch } from '../../src/core/kept.ts';
 import { row, sorted } from './rows.ts';
 import { always, isUnavailable, never, settled, setUp, watch, zone } from './writer_setting.ts';
 

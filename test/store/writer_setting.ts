@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import type { EntityWrite } from '../../src/core/kept.ts';
 import { HubError } from '../../src/errors.ts';
-import type { EntityWrite } from '../../src/store/store.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
 import { FailingStore, ManualTimers } from './failing_store.ts';
 

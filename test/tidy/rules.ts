@@ -98,13 +98,13 @@ export const RULES: readonly Rule[] = [
     kept: sourceFile('src/api/indexes.ts', ''),
   },
   {
-    name: 'has at most 300 lines',
+    name: 'has at most 500 lines',
     find: ({ text }) => {
       const lines = text.split('\n').length - 1;
-      return lines > 300 ? [`has ${lines} lines: divide it by its concepts`] : [];
+      return lines > 500 ? [`has ${lines} lines: divide it by its concepts`] : [];
     },
-    broken: sourceFile('src/api/a.ts', '\n'.repeat(301)),
-    kept: sourceFile('src/api/a.ts', '\n'.repeat(300)),
+    broken: sourceFile('src/api/a.ts', '\n'.repeat(501)),
+    kept: sourceFile('src/api/a.ts', '\n'.repeat(500)),
   },
   {
     name: 'has under 80 lines if it is the entry of a thread',

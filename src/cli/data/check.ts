@@ -1,5 +1,5 @@
+import { SCHEMA_VERSION } from '../../store/migration/steps.ts';
 import { type Report, reportOn } from '../../store/report.ts';
-import { SCHEMA_VERSION } from '../../store/schema.ts';
 import { CommandError } from '../command_error.ts';
 import { databaseHere } from './place.ts';
 import { megabytes, Steps } from './steps.ts';

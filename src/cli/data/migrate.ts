@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { SCHEMA_VERSION } from '../../store/migration/steps.ts';
 import { rehearse, stepsDue } from '../../store/rehearse.ts';
-import { SCHEMA_VERSION } from '../../store/schema.ts';
 import { SqliteStore } from '../../store/sqlite.ts';
 import { databaseHere } from './place.ts';
 import { Steps } from './steps.ts';

@@ -1,4 +1,5 @@
 import { planeOnly } from '../../core/fence/fence_plane.ts';
+import type { EntityWrite, Kept, StoreBatch } from '../../core/kept.ts';
 import type { ShapeChecks } from '../../core/shape_checks.ts';
 import { zoneTransform } from '../../core/zone/zone_transform.ts';
 import { Entities, type Kind } from '../../entities/entities.ts';
@@ -10,7 +11,6 @@ import { idKey, isUnset } from '../../model/id.ts';
 import { show } from '../../model/show.ts';
 import { Zone } from '../../model/zone.ts';
 import { keptByKind, settingWrite } from '../../store/entity_text.ts';
-import type { EntityWrite, Kept, StoreBatch } from '../../store/store.ts';
 import { type EntityDocument, LISTS, type Listed } from './document.ts';
 
 /** What an import does to a database. */

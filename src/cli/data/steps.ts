@@ -1,4 +1,4 @@
-import type { Stage } from '../../store/opening.ts';
+import type { Opening } from '../../store/opening.ts';
 import { bar, StatusLine } from '../status_line.ts';
 
 /** Shows how far something is: a bar on a terminal, elsewhere a line from time to time. */
@@ -7,7 +7,7 @@ export class Steps {
   readonly #startMs = performance.now();
 
   /** Shows a stage, when it is time to. */
-  readonly show = ({ text, part }: Stage): void => {
+  readonly show: NonNullable<Opening['stage']> = ({ text, part }) => {
     this.#status.show(performance.now(), () => `${bar(part)}  ${text}`);
   };
 

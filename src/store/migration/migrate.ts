@@ -2,9 +2,8 @@ import type Database from 'better-sqlite3';
 import { copyDatabase, freeName, replaceDatabase } from '../copy.ts';
 import { type Opening, timeInName } from '../opening.ts';
 import { rowSum } from '../row_sum.ts';
-import { APPLICATION_ID } from '../schema.ts';
 import { reasonOf, refuse } from '../start_errors.ts';
-import { STEPS, type Step } from './steps.ts';
+import { APPLICATION_ID, STEPS, type Step } from './steps.ts';
 
 /** What a migration is told. */
 export interface Migration extends Opening {

@@ -1,5 +1,5 @@
 import { type Client, types } from 'cassandra-driver';
-import type { EntityKind, EntityWrite } from '../store.ts';
+import type { EntityKind, EntityWrite } from '../../core/kept.ts';
 import { eachOf } from './each_of.ts';
 import type { Lease } from './lease.ts';
 import { readPartitions } from './reading.ts';

@@ -1,6 +1,7 @@
 import type { Client } from 'cassandra-driver';
+import type { Kept, KeptPart, StoreBatch } from '../../core/kept.ts';
 import { checkTimes } from '../rows.ts';
-import { type Kept, type KeptPart, partsOf, type Store, type StoreBatch } from '../store.ts';
+import { partsOf, type Store } from '../store.ts';
 import { connect, consistencyOf } from './connect.ts';
 import { EntityTable } from './entity_table.ts';
 import { asStartupError, inWords } from './failures.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { EntityWrite, StoreBatch } from '../../../src/core/kept.ts';
 import { openStore } from '../../../src/store/open.ts';
-import type { EntityWrite, StoreBatch } from '../../../src/store/store.ts';
 import { WideColumnStore } from '../../../src/store/widecolumn/wide_column_store.ts';
 import { CqlProxy, type Fate, INVALID, OVERLOADED } from '../../cassandra/cql_proxy.ts';
 import { testCassandra } from '../../cassandra/test_cassandra.ts';

@@ -2,10 +2,41 @@ import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'nod
 import { basename, dirname, join } from 'node:path';
 import { StartupError } from '../errors.ts';
 import { COMPANIONS, copyDatabase, freeName, settle } from './copy.ts';
-import { inspect, openFile } from './database_file.ts';
-import { lockFile } from './lock.ts';
+import { BUSY_MS, inspect, openFile, openToRead } from './database_file.ts';
+import { checkAlone, type FileLock, lockFile } from './lock.ts';
 import { type Opening, timeInName } from './opening.ts';
+import { createPrivate, keepPrivate } from './private_files.ts';
 import { asStartupError, refuse } from './start_errors.ts';
+import { leftBeside, lossOf, readWritten } from './unclean_end.ts';
+
+interface Preparing {
+  /** How the file was named: errors name it so. */
+  readonly path: string;
+  /** Of this process. */
+  readonly lock: FileLock;
+  readonly opening: Opening;
+}
+
+/**
+ * Looks at a file before it is opened for writing: it is the one that an older hub has left, private, sound, complete, and
+ * nobody else has it. Throws a StartupError when it is not to be used.
+ */
+export function prepareFile(file: string, { path, lock, opening }: Preparing): void {
+  takeOver(file, opening);
+  const { acceptLoss = false, notice } = opening;
+  createPrivate(file);
+  const left = leftBeside(file);
+  inspect(file, path);
+  const db = openToRead(file);
+  const written = readWritten(db);
+  db.close();
+  const loss = written && lossOf(file, left, written.commits);
+  if (loss !== undefined && !acceptLoss) throw refuse(path, loss);
+  if (written?.lock !== lock.id) checkAlone(path, file, { timeoutMs: BUSY_MS });
+  const opened = keepPrivate(file);
+  if (opened !== undefined) notice?.(opened);
+  if (loss !== undefined) notice?.(`Going on without what is lost: ${loss}`);
+}
 
 const NAME = 'data.dat';
 /** What the file was called in older releases. */
@@ -16,7 +47,7 @@ const OLD_NAME = 'config.dat';
  * Throws a StartupError when config.dat is a database that this hub cannot read: to begin with an empty one then would
  * look like a loss. A config.dat that is no database of SQLite is somebody else's and is let alone.
  */
-export function takeOver(file: string, { nowMs, stage }: Opening): void {
+function takeOver(file: string, { nowMs, stage }: Opening): void {
   const old = join(dirname(file), OLD_NAME);
   if (basename(file) !== NAME || existsSync(file) || !isSqlite(old)) return;
   const { unlock } = lockFile(old, old);
