@@ -101,24 +101,7 @@ function utmPlane(zone: number, south: boolean): PlaneTransform {
   const equatorNorthing = south ? 10_000_000 : 0;
   const covers = (x: number, y: number): boolean =>
     Math.abs(x - 500_000) <= UTM_REACH_METRES && Math.abs(y - equatorNorthing) <= UTM_NORTHING_METRES;
-  return {
-    toWgs84(x, y, out) {
-      point.x = x;
-      point.y = y;
-      utm.inverse(point);
-      writeDegrees(out);
-    },
-    fromWgs84(lon, lat, out) {
-      if (!isSafe(wrapLongitude(lon - meridian), lat)) return writeNowhere(out);
-      point.x = lon * DEGREE;
-      point.y = lat * DEGREE;
-      utm.forward(point);
-      if (!covers(point.x, point.y)) return writeNowhere(out);
-      out[0] = point.x;
-      out[1] = point.y;
-    },
-    covers,
-  };
+  return planeOf(utm, { covers, takes: (lon, lat) => isSafe(wrapLongitude(lon - meridian), lat) });
 }
 
 /** `eastOfMeridian` is within ±180. */
@@ -134,17 +117,26 @@ function polarPlane(south: boolean): PlaneTransform {
   );
   const covers = (x: number, y: number): boolean =>
     (x - 2_000_000) ** 2 + (y - 2_000_000) ** 2 <= UPS_REACH_METRES ** 2;
+  return planeOf(ups, { covers, takes: () => true });
+}
+
+/** The plane of a projection, which is asked for places only that it `takes`, and believed where it covers the result. */
+function planeOf(
+  proj: InstanceType<typeof proj4.Proj>,
+  { covers, takes }: Pick<PlaneTransform, 'covers'> & { readonly takes: (lon: number, lat: number) => boolean },
+): PlaneTransform {
   return {
     toWgs84(x, y, out) {
       point.x = x;
       point.y = y;
-      ups.inverse(point);
+      proj.inverse(point);
       writeDegrees(out);
     },
     fromWgs84(lon, lat, out) {
+      if (!takes(lon, lat)) return writeNowhere(out);
       point.x = lon * DEGREE;
       point.y = lat * DEGREE;
-      ups.forward(point);
+      proj.forward(point);
       if (!covers(point.x, point.y)) return writeNowhere(out);
       out[0] = point.x;
       out[1] = point.y;
