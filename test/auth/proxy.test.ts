@@ -15,7 +15,7 @@ const VARIABLES = ['https_proxy', 'no_proxy', 'HTTPS_PROXY', 'NO_PROXY'];
 
 /** A hub whose identity server is behind a proxy, and which is told of that by its environment. */
 async function openBehindProxy(t: TestContext, noProxy: string) {
-  const made = makeCertificate(HOST);
+  const made = await makeCertificate(HOST);
   const issuer = await Issuer.open(undefined, made, HOST);
   t.after(() => issuer.close());
   const proxy = await openConnectProxy(t, Number(new URL(issuer.url).port));

@@ -202,12 +202,12 @@ const CERTIFICATES: readonly [name: string, settings: TestSettings, status: numb
 
 for (const [name, settings, status] of CERTIFICATES) {
   test(`A hub answers ${status} over an identity server with a certificate ${name}`, async (t) => {
-    const certificate = makeCertificate();
+    const certificate = await makeCertificate();
     const issuer = await Issuer.open(undefined, certificate);
     const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));
     await writeFile(join(folder, 'permissions.yaml'), PERMISSIONS);
     await writeFile(join(folder, 'certificate.pem'), certificate.certificate);
-    await writeFile(join(folder, 'another.pem'), makeCertificate().certificate);
+    await writeFile(join(folder, 'another.pem'), (await makeCertificate()).certificate);
     const hub = await openTestHub({ ...issuer.settings, ...settings }, { folder });
     t.after(async () => {
       await hub.close();

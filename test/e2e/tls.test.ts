@@ -27,7 +27,7 @@ function folderOf(t: TestContext): string {
 
 test('a hub with force_https says so, serves REST and WebSocket, and changes its certificate on SIGHUP', async () => {
   const folder = newFolder();
-  const first = makeCertificate();
+  const first = await makeCertificate();
   writeCertificate(folder, first, 'a secret');
   const settings = { ...FILES, private_key_password: 'a secret', force_https: true, certificate_reload_interval: 0 };
   const hub = await HubProcess.start(folder, settings);
@@ -42,7 +42,7 @@ test('a hub with force_https says so, serves REST and WebSocket, and changes its
   socket.send(JSON.stringify(publish()));
   assert.match(String(await once(socket, 'message')), /"provider_id":"tag"/);
 
-  const second = makeCertificate();
+  const second = await makeCertificate();
   writeCertificate(folder, second, 'a secret');
   assert.equal(await statusOf(`${hub.base}/zones`, first), 200);
   hub.hangUp();
@@ -59,10 +59,10 @@ test('a hub with force_https says so, serves REST and WebSocket, and changes its
 
 test('a hub looks for a new certificate by itself', async (t) => {
   const folder = folderOf(t);
-  writeCertificate(folder, makeCertificate());
+  writeCertificate(folder, await makeCertificate());
   const hub = await openTestHub({ ...FILES, certificate_reload_interval: 1 }, { folder });
   t.after(hub.close);
-  const renewed = makeCertificate();
+  const renewed = await makeCertificate();
   writeCertificate(folder, renewed);
   const url = hub.base.replace('http', 'https');
   while ((await statusOf(`${url}/health`, renewed).catch(() => undefined)) !== 200) await new Promise(setImmediate);
@@ -71,7 +71,7 @@ test('a hub looks for a new certificate by itself', async (t) => {
 
 test('a certificate that is of no use is told of once, and the old one is served', async (t) => {
   const folder = folderOf(t);
-  const made = makeCertificate();
+  const made = await makeCertificate();
   writeCertificate(folder, made);
   const hub = await openTestHub({ ...FILES, certificate_reload_interval: 0 }, { folder });
   t.after(hub.close);
@@ -92,7 +92,7 @@ const ENDS: readonly (readonly [days: number, warning: string | undefined])[] = 
 for (const [days, warning] of ENDS) {
   test(`a certificate that ends in ${days} days makes the hub ${warning === undefined ? 'say nothing' : 'warn'}`, async (t) => {
     const folder = folderOf(t);
-    writeCertificate(folder, makeCertificate('localhost', Date.now() + days * DAY_MS));
+    writeCertificate(folder, await makeCertificate('localhost', Date.now() + days * DAY_MS));
     const hub = await openTestHub({ ...FILES, certificate_reload_interval: 0 }, { folder });
     t.after(hub.close);
     await hub.hub.renewCertificate();
@@ -103,8 +103,9 @@ for (const [days, warning] of ENDS) {
   });
 }
 
+const certificate = await makeCertificate();
+
 describe('a hub does not start', () => {
-  const made = makeCertificate();
   const rows: readonly (readonly [what: string, settings: TestSettings, message: RegExp])[] = [
     [
       'with force_https and no certificate',
@@ -161,11 +162,11 @@ describe('a hub does not start', () => {
   for (const [what, settings, message] of rows) {
     test(what, async (t) => {
       const folder = folderOf(t);
-      writeCertificate(folder, made);
+      writeCertificate(folder, certificate);
       writeFileSync(join(folder, 'text.txt'), 'text');
-      writeFileSync(join(folder, 'other.pem'), makeCertificate().key);
+      writeFileSync(join(folder, 'other.pem'), (await makeCertificate()).key);
       const cipher = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'right' } as const;
-      writeFileSync(join(folder, 'locked.pem'), made.privateKey.export(cipher));
+      writeFileSync(join(folder, 'locked.pem'), certificate.privateKey.export(cipher));
       await assert.rejects(openTestHub(settings, { folder }), (error: Error) => {
         assert.match(error.message, message);
         return !`${error.stack}${error.cause}`.includes('wrong one');

@@ -11,7 +11,7 @@ import { openConnectProxy } from '../support/connect_proxy.ts';
 
 /** A name that no system knows: only a proxy finds its way. */
 const HOST = 'identity.invalid';
-const MADE = makeCertificate(HOST);
+const MADE = await makeCertificate(HOST);
 
 async function openServer(t: TestContext) {
   const server = createServer({ cert: MADE.certificate, key: MADE.key }, (request, response) => {
@@ -92,7 +92,7 @@ describe('outgoingFetch', () => {
     const port = await openServer(t);
     const url = `https://127.0.0.1:${port}/`;
     await assert.rejects(get(t, url, { env: {} }), /fetch failed/);
-    await assert.rejects(get(t, url, { env: {}, trusted: makeCertificate().certificate }), /fetch failed/);
+    await assert.rejects(get(t, url, { env: {}, trusted: (await makeCertificate()).certificate }), /fetch failed/);
     assert.match(await get(t, url, { env: {}, verify: false }), /^hello/);
     assert.match(await get(t, url, { env: {}, trusted: MADE.certificate }), /^hello/);
   });

@@ -120,7 +120,7 @@ describe('Names that the hub may be asked for by', () => {
   test('those of its certificate are among them', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'hub-names-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
-    const made = makeCertificate('rtls.example');
+    const made = await makeCertificate('rtls.example');
     const tls = { ...writeCertificate(folder, made), keyPassword: undefined, dhParamsPath: undefined, only: true };
     const { port } = await serve(t, { browsers: OPEN, tls });
     const statusOf = async (name: string): Promise<number | undefined> => {

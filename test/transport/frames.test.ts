@@ -74,10 +74,10 @@ async function boundOf(socket: WebSocket): Promise<number> {
   return assert.fail('there is no bound');
 }
 
-function tlsOf(t: TestContext) {
+async function tlsOf(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'hub-frames-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const made = makeCertificate();
+  const made = await makeCertificate();
   const only = { keyPassword: undefined, dhParamsPath: undefined, only: true };
   return { ca: made.certificate, tls: { ...writeCertificate(folder, made), ...only } };
 }
@@ -88,7 +88,7 @@ for (const { name, path, isSecure } of [
   { name: 'connections over TLS', path: SOCKET_PATH, isSecure: true },
 ]) {
   test(`${name} have the largest bound while half of the memory is left, then 1 MiB, then 64 KiB`, async (t) => {
-    const { ca, tls } = isSecure ? tlsOf(t) : {};
+    const { ca, tls } = isSecure ? await tlsOf(t) : {};
     const { connect, cut } = await open(t, { ...(tls && { tls }) });
     const sockets: WebSocket[] = [];
     for (const _ of WHAT_FITS) sockets.push(await connect({ ...(ca && { ca }) }, path));

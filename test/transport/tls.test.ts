@@ -61,7 +61,7 @@ async function echoed(socket: WebSocket, text: string): Promise<string> {
 
 async function serveTls(t: TestContext, only: boolean, options: Parameters<typeof serve>[1] = {}) {
   const folder = folderOf(t);
-  const made = makeCertificate();
+  const made = await makeCertificate();
   const tls = { ...writeCertificate(folder, made), keyPassword: undefined, dhParamsPath: undefined, only };
   return { folder, made, ...(await serve(t, { tls, handlePeer: echo, ...options })) };
 }
@@ -75,7 +75,7 @@ for (const { only, name } of MODES) {
       assert.deepEqual(JSON.parse(text), { method: 'GET', path: '/v2/zones', query: 'crs=local', bytes: 0 });
       const socket = await socketOf(port, made);
       assert.equal(await echoed(socket, 'größer 🦊'), 'größer 🦊');
-      await assert.rejects(ask(port, { made: makeCertificate() }), /self-signed|unable to verify|signature/);
+      await assert.rejects(ask(port, { made: await makeCertificate() }), /self-signed|unable to verify|signature/);
     });
 
     test('carries long bodies both ways, whole and in order', async (t) => {
@@ -105,7 +105,7 @@ for (const { only, name } of MODES) {
       const socket = await socketOf(port, made);
       assert.equal(await server.renewCertificate(), false);
 
-      for (const renewed of [makeCertificate(), makeCertificate()]) {
+      for (const renewed of [await makeCertificate(), await makeCertificate()]) {
         writeCertificate(folder, renewed);
         assert.equal(await server.renewCertificate(), true);
         assert.equal((await ask(port, { made: renewed })).status, 200);
@@ -119,7 +119,7 @@ for (const { only, name } of MODES) {
 
     test('keeps its certificate when the new one is of no use', async (t) => {
       const { server, port, made, folder } = await serveTls(t, only);
-      const other = makeCertificate();
+      const other = await makeCertificate();
       writeCertificate(folder, { ...other, key: made.key });
       await assert.rejects(server.renewCertificate(), /^UnusableCertificate: private_key_path: is not the key of/);
       assert.equal((await ask(port, { made })).status, 200);
@@ -129,7 +129,7 @@ for (const { only, name } of MODES) {
     });
 
     test('opens an encrypted key', async (t) => {
-      const made = makeCertificate();
+      const made = await makeCertificate();
       const files = writeCertificate(folderOf(t), made, 'a secret');
       const tls = { ...files, keyPassword: 'a secret', dhParamsPath: undefined, only };
       const { port } = await serve(t, { tls });
@@ -148,7 +148,7 @@ for (const { only, name } of MODES) {
       const port = await freePort();
       const { server, made, folder } = await serveTls(t, only, { port });
       const sockets = [await socketOf(port, made)];
-      writeCertificate(folder, makeCertificate());
+      writeCertificate(folder, await makeCertificate());
       await server.renewCertificate();
       const codes = Promise.all(sockets.map((socket) => once(socket, 'close')));
       await server.close();
