@@ -4,18 +4,18 @@ import { Link } from './controls/link.tsx';
 import { Empty } from './controls/notice.tsx';
 import { Page } from './controls/page.tsx';
 import { session } from './hub/access.ts';
-import { Account } from './shell/account.tsx';
-import { Layout } from './shell/layout.tsx';
+import type { Kind } from './hub/kinds.ts';
+import { Account, Layout } from './shell/layout.tsx';
 import { lazyPage } from './shell/lazy.tsx';
 import { mayOpen, placeAt } from './shell/places.ts';
 import { SessionEnded, SignIn } from './signin/sign_in.tsx';
 
 const MapPage = lazyPage(async () => (await import('./map/map_page.tsx')).MapPage);
-const ZonesPage = lazyPage(async () => (await import('./setup/zones/zones_page.tsx')).ZonesPage);
-const AnchorsPage = lazyPage(async () => (await import('./setup/anchors/anchors_page.tsx')).AnchorsPage);
-const FencesPage = lazyPage(async () => (await import('./setup/fences/fences_page.tsx')).FencesPage);
-const TrackablesPage = lazyPage(async () => (await import('./setup/trackables/trackables_page.tsx')).TrackablesPage);
-const ProvidersPage = lazyPage(async () => (await import('./setup/providers/providers_page.tsx')).ProvidersPage);
+const ZonesPage = setUpPage('zones');
+const AnchorsPage = setUpPage('anchors');
+const FencesPage = setUpPage('fences');
+const TrackablesPage = setUpPage('trackables');
+const ProvidersPage = setUpPage('providers');
 const RulesPage = lazyPage(async () => (await import('./setup/rules/rules_page.tsx')).RulesPage);
 const ListsPage = lazyPage(async () => (await import('./lists/lists_page.tsx')).ListsPage);
 const EventsPage = lazyPage(async () => (await import('./events/events_page.tsx')).EventsPage);
@@ -46,6 +46,10 @@ export function App() {
       </Layout>
     </Router>
   );
+}
+
+function setUpPage(kind: Kind) {
+  return lazyPage(async () => (await import('./setup/entity_pages.tsx')).entityPage(kind));
 }
 
 /** A page, or that the user may see nothing of it. */

@@ -30,27 +30,11 @@ export function Button({ kind = 'plain', icon, children, type = 'button', innerR
 
 /** A button that shows an icon alone; `label` is its name for everybody who does not see it, and its tooltip. */
 export function IconButton({
-  icon,
   label,
   kind = 'quiet',
-  type = 'button',
-  innerRef,
   ...rest
 }: Omit<ButtonProps, 'children' | 'icon'> & { readonly icon: IconName; readonly label: string }) {
-  return (
-    <button
-      {...rest}
-      ref={innerRef ?? null}
-      type={type}
-      class={`${styles.button} ${rest.class ?? ''}`}
-      data-kind={kind}
-      data-icon-only
-      aria-label={label}
-      title={label}
-    >
-      <Icon name={icon} />
-    </button>
-  );
+  return <Button {...rest} kind={kind} data-icon-only aria-label={label} title={label} />;
 }
 
 /** A link to a page that looks like a button. */

@@ -134,6 +134,34 @@ export function useProblem(draft: AnyDraft, { field, problem }: { field: string;
   }, [draft, field, problem]);
 }
 
+/** A value that is written as text in a notation of its own. */
+export function DraftWritten<T>({
+  draft,
+  field,
+  value,
+  notation,
+  unreadable,
+  onRead,
+  ...rest
+}: DraftFieldProps & {
+  readonly value: T;
+  readonly notation: Notation<T>;
+  /** What is wrong with a text that the notation cannot read. */
+  readonly unreadable: string;
+  readonly onRead: (value: T) => void;
+  readonly rows?: number;
+}) {
+  const [text, type] = useTyped(value, notation);
+  const problem = notation.read(text) === undefined ? unreadable : undefined;
+  useProblem(draft, { field, problem });
+  const edit = (next: string): void => {
+    type(next);
+    const read = notation.read(next);
+    if (read !== undefined) onRead(read);
+  };
+  return <AreaField {...rest} error={problem ?? problemOf(draft, field)} mono value={text} onInput={edit} />;
+}
+
 type Properties = Readonly<Record<string, unknown>>;
 
 const PROPERTIES: Notation<Properties> = {
@@ -160,24 +188,19 @@ export function DraftProperties({
   const members = Object.entries(memberOf<Properties>(draft, 'properties') ?? {});
   const kept = Object.fromEntries(members.filter(([name]) => hidden.includes(name)));
   const shown = Object.fromEntries(members.filter(([name]) => !hidden.includes(name)));
-  const [text, type] = useTyped(shown, PROPERTIES);
-  const problem = PROPERTIES.read(text) === undefined ? 'must be a JSON object' : undefined;
-  useProblem(draft, { field: 'properties', problem });
-  const edit = (next: string): void => {
-    type(next);
-    const found = PROPERTIES.read(next);
-    if (found === undefined) return;
-    const properties = { ...found, ...kept };
-    draft.change({ properties: Object.keys(properties).length === 0 ? undefined : properties }, 'properties');
-  };
   return (
-    <AreaField
+    <DraftWritten
+      draft={draft}
+      field="properties"
       label="Properties"
       help="Your own data, as a JSON object. Events of fences carry those of the fence."
-      error={problem ?? problemOf(draft, 'properties')}
-      mono
-      value={text}
-      onInput={edit}
+      value={shown}
+      notation={PROPERTIES}
+      unreadable="must be a JSON object"
+      onRead={(found) => {
+        const properties = { ...found, ...kept };
+        draft.change({ properties: Object.keys(properties).length === 0 ? undefined : properties }, 'properties');
+      }}
     />
   );
 }

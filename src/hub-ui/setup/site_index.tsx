@@ -1,5 +1,7 @@
+import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
 import { Button, ButtonLink } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { Icon, type IconName } from '../controls/icons.tsx';
@@ -11,8 +13,12 @@ import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/kinds.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
+import { useMap } from '../map/map_view.tsx';
+import { EARTH } from '../map/plane.ts';
 import { isMatch, wordsOf } from '../map/search.ts';
+import { drawnBy } from '../map/shapes.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
+import { ContextMap } from './context_map.tsx';
 import layoutStyles from './setup_layout.module.css';
 import { SetupLayout } from './setup_layout.tsx';
 import styles from './site_index.module.css';
@@ -20,41 +26,72 @@ import { editorPath } from './use_editor.ts';
 
 const SHOWN_STEP = 100;
 
-/** What one does first, where there is none. */
-const FIRST: Readonly<Record<Kind, string>> = {
-  zones:
-    'Begin with the area of one locating system: lay its floor plan on the map, draw it, or place points that you know in both planes.',
-  fences: 'Draw a region, and the hub tells when something enters or leaves it.',
-  trackables: 'Make one for each thing that you want to find, and give it the tags that it carries.',
-  providers: 'They come by themselves with their first position. One can also be made beforehand.',
-  anchors: 'Anchors that are known in both planes help to place their zone.',
-};
-
-interface SiteIndexProps<K extends Kind> {
+export interface SiteIndexProps<K extends Kind> {
   readonly kind: K;
   readonly title: string;
   readonly icon: IconName;
   /** What one of them is for, in a sentence. */
   readonly lead: string;
+  /** What one does first, where there is none. */
+  readonly first: string;
   /** What stands below the name. */
   readonly about: (entity: Entities[K]) => ComponentChildren;
-  readonly onHover?: (id: string | undefined) => void;
-  /** Beside the list; nothing for what has no place of its own. */
-  readonly map?: ComponentChildren;
+  /** Whether they have places, which a map beside the list shows. */
+  readonly isOnMap: boolean;
 }
+
+type OnHover = ((id: string | undefined) => void) | undefined;
 
 /** All entities of a kind, with a search, and the way to make a new one. */
 export function SiteIndex<K extends Kind>(props: SiteIndexProps<K>) {
-  const { kind, title, map } = props;
+  const { kind, title, isOnMap } = props;
+  const [hovered, setHovered] = useState<string>();
+  const selected = useMemo(() => ({ [kind]: hovered }), [kind, hovered]);
   useTitle(title);
+  const map = isOnMap && (
+    <ContextMap isOverview plane={EARTH} label={`Map of all ${kind}`} selected={selected}>
+      <OpenOnClick kind={kind} />
+    </ContextMap>
+  );
   return (
-    <SetupLayout label={`All ${kind}`} map={map}>
-      <IndexList {...props} />
+    <SetupLayout label={`All ${kind}`} map={map || undefined}>
+      <IndexList {...props} onHover={isOnMap ? setHovered : undefined} />
     </SetupLayout>
   );
 }
 
-function IndexList<K extends Kind>({ kind, title, icon, lead, about, onHover }: SiteIndexProps<K>) {
+/** A click on an entity of the kind opens its editor. */
+function OpenOnClick({ kind }: { readonly kind: Kind }) {
+  const { map } = useMap();
+  const [, go] = useLocation();
+  // Before the map is seen: whoever sees it may click at once.
+  useLayoutEffect(() => {
+    const click = ({ pixel }: MapBrowserEvent): void => {
+      const hit = map.forEachFeatureAtPixel(
+        pixel,
+        (feature) => {
+          const drawn = drawnBy(feature);
+          return drawn?.kind === kind ? drawn : undefined;
+        },
+        { hitTolerance: 4 },
+      );
+      if (hit !== undefined) go(editorPath(kind, hit.id));
+    };
+    map.on('singleclick', click);
+    return () => map.un('singleclick', click);
+  }, [map, kind, go]);
+  return null;
+}
+
+function IndexList<K extends Kind>({
+  kind,
+  title,
+  icon,
+  lead,
+  first,
+  about,
+  onHover,
+}: SiteIndexProps<K> & { readonly onHover: OnHover }) {
   const items = useEntities(kind);
   const { state, problem } = storeOf(kind);
   const text = urlParam('q') ?? '';
@@ -92,7 +129,7 @@ function IndexList<K extends Kind>({ kind, title, icon, lead, about, onHover }: 
         {problem.value !== undefined && <Notice tone="danger">{problem.value}</Notice>}
         {state.value === 'ready' && items.size === 0 && (
           <Empty icon={icon} title={`No ${kind} yet`}>
-            <p>{can('CREATE', `/${kind}`) ? FIRST[kind] : 'Whoever may, will add them.'}</p>
+            <p>{can('CREATE', `/${kind}`) ? first : 'Whoever may, will add them.'}</p>
           </Empty>
         )}
         {items.size > 0 && found.length === 0 && <p class={typography.faint}>Nothing has “{text}” in it</p>}
@@ -120,7 +157,7 @@ function IndexRow({
   readonly icon: IconName;
   readonly entity: Entities[Kind];
   readonly about: ComponentChildren;
-  readonly onHover: ((id: string | undefined) => void) | undefined;
+  readonly onHover: OnHover;
 }) {
   const hover = (id: string | undefined) => () => onHover?.(id);
   return (

@@ -8,6 +8,7 @@ import { Icon, Mark } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
 import { Toasts } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
+import type { Session } from '../hub/access.ts';
 import styles from './layout.module.css';
 import { isAt, mayOpen, PLACES, type Place, type PlaceGroup, TAB_PATHS } from './places.ts';
 import { Status } from './status.tsx';
@@ -161,5 +162,21 @@ function TabBar({ address, account }: { readonly address: string; readonly accou
         </Dialog>
       )}
     </nav>
+  );
+}
+
+/** Who is signed in, and the way out. */
+export function Account({ session: { name, signOut } }: { readonly session: Session }) {
+  return (
+    <div class={styles.account}>
+      <div class={styles.accountName} title={name}>
+        <Icon name="user" />
+        <span class={typography.cut}>{name}</span>
+      </div>
+      <button type="button" class={`${styles.link} ${styles.button}`} title="Sign out" onClick={signOut}>
+        <Icon name="lock" />
+        <span>Sign out</span>
+      </button>
+    </div>
   );
 }

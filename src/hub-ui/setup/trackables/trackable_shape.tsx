@@ -3,11 +3,11 @@ import type { Trackable } from '../../../model/trackable.ts';
 import { Choice } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
-import { AreaField, NumberField } from '../../controls/field.tsx';
+import { NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
-import { type Notation, useTyped } from '../../controls/use_typed.ts';
+import type { Notation } from '../../controls/use_typed.ts';
 import type { EntityDraft } from '../draft.ts';
-import { DraftNumber, problemOf, useProblem } from '../draft_fields.tsx';
+import { DraftNumber, DraftWritten, problemOf } from '../draft_fields.tsx';
 import styles from './trackable_shape.module.css';
 
 type Form = 'none' | 'round' | 'rectangle' | 'polygon';
@@ -85,25 +85,21 @@ const CORNERS: Notation<number[][]> = {
 /** The corners as text. */
 function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) {
   const { geometry } = draft.value.value;
-  const [text, type] = useTyped(cornersOf(geometry), CORNERS);
-  const problem = CORNERS.read(text) === undefined ? 'needs three lines of two numbers' : undefined;
-  useProblem(draft, { field: 'geometry', problem });
-  const edit = (next: string): void => {
-    type(next);
-    const corners = CORNERS.read(next);
-    if (corners === undefined) return;
+  const change = (corners: number[][]): void => {
     const holes = geometry?.coordinates.slice(1) ?? [];
     draft.change({ geometry: { type: 'Polygon', coordinates: [[...corners, corners[0] ?? []], ...holes] } }, 'corners');
   };
   return (
-    <AreaField
+    <DraftWritten
+      draft={draft}
+      field="geometry"
       label="Corners"
       help="One x, y in meters per line around the position: x to the right, y in the direction of travel."
-      error={problem ?? problemOf(draft, 'geometry')}
-      mono
       rows={5}
-      value={text}
-      onInput={edit}
+      value={cornersOf(geometry)}
+      notation={CORNERS}
+      unreadable="needs three lines of two numbers"
+      onRead={change}
     />
   );
 }

@@ -1,0 +1,115 @@
+import type { ComponentType } from 'preact';
+import type { Anchor } from '../../model/anchor.ts';
+import type { Fence } from '../../model/fence.ts';
+import type { LocationProvider } from '../../model/provider.ts';
+import type { Trackable } from '../../model/trackable.ts';
+import type { Zone } from '../../model/zone.ts';
+import { type Kind, labelOf } from '../hub/kinds.ts';
+import { useEntities } from '../hub/stores.ts';
+import { AnchorEditor } from './anchors/anchor_editor.tsx';
+import { FenceEditor } from './fences/fence_editor.tsx';
+import { PROVIDER_TYPES, ProviderEditor } from './providers/provider_editor.tsx';
+import { SiteIndex, type SiteIndexProps } from './site_index.tsx';
+import { TrackableEditor } from './trackables/trackable_editor.tsx';
+import { useAsked } from './use_editor.ts';
+import { zoneNamed } from './zone_named.ts';
+import { ZoneEditor } from './zones/zone_editor.tsx';
+import { PLACINGS, placingOf, ZONE_TYPES } from './zones/zone_placing.ts';
+
+interface EntityPage<K extends Kind> extends Omit<SiteIndexProps<K>, 'kind'> {
+  readonly Editor: ComponentType<{ readonly id: string | undefined }>;
+}
+
+const PAGES: { readonly [K in Kind]: EntityPage<K> } = {
+  zones: {
+    title: 'Zones',
+    icon: 'zone',
+    lead: 'Where locating systems measure: each with meters of its own, placed on the earth.',
+    first:
+      'Begin with the area of one locating system: lay its floor plan on the map, draw it, or place points that you know in both planes.',
+    about: aboutZone,
+    isOnMap: true,
+    Editor: ZoneEditor,
+  },
+  anchors: {
+    title: 'Anchors',
+    icon: 'anchor',
+    lead: 'Fixed devices by which locating systems measure.',
+    first: 'Anchors that are known in both planes help to place their zone.',
+    about: (anchor) => <AboutAnchor anchor={anchor} />,
+    isOnMap: true,
+    Editor: AnchorEditor,
+  },
+  fences: {
+    title: 'Fences',
+    icon: 'fence',
+    lead: 'Regions whose entries and exits are events.',
+    first: 'Draw a region, and the hub tells when something enters or leaves it.',
+    about: aboutFence,
+    isOnMap: true,
+    Editor: FenceEditor,
+  },
+  trackables: {
+    title: 'Trackables',
+    icon: 'trackable',
+    lead: 'Things that are located through their providers: vehicles, tools, people.',
+    first: 'Make one for each thing that you want to find, and give it the tags that it carries.',
+    about: aboutTrackable,
+    isOnMap: false,
+    Editor: TrackableEditor,
+  },
+  providers: {
+    title: 'Providers',
+    icon: 'provider',
+    lead: 'Sources of positions: tags, phones, readers. The first position of one creates it.',
+    first: 'They come by themselves with their first position. One can also be made beforehand.',
+    about: aboutProvider,
+    isOnMap: false,
+    Editor: ProviderEditor,
+  },
+};
+
+/** The page of a kind of entities: all of them, on a map where they have places, or one in its editor. */
+export function entityPage<K extends Kind>(kind: K): ComponentType {
+  const { Editor, ...index } = PAGES[kind];
+  return function EntityPage() {
+    const asked = useAsked(kind);
+    if (asked.at === 'index') return <SiteIndex kind={kind} {...index} />;
+    const id = asked.at === 'one' ? asked.id : undefined;
+    return <Editor key={id ?? ''} id={id} />;
+  };
+}
+
+function aboutZone(zone: Zone): string {
+  const type = ZONE_TYPES.find(({ value }) => value === zone.type)?.label ?? zone.type;
+  const placing = PLACINGS.find(({ value }) => value === placingOf(zone))?.label.toLowerCase();
+  return `${type} · floor ${zone.floor ?? 0} · ${placing}`;
+}
+
+function AboutAnchor({ anchor }: { readonly anchor: Anchor }) {
+  const { zone_id: name, local_position: local, georeferenced_position: earth } = anchor;
+  const zone = zoneNamed(useEntities('zones').values(), name);
+  const known = [local != null && 'in meters', earth != null && 'on the earth'].filter(Boolean);
+  return <>{`${zone === undefined ? (name ?? 'no zone') : labelOf(zone)} · ${known.join(', ') || 'no place yet'}`}</>;
+}
+
+function aboutFence({ region, radius, floor }: Fence): string {
+  const shape = region.type === 'Point' ? `circle of ${radius ?? 0} m` : `${cornersOf(region.coordinates[0])} corners`;
+  return `${shape} · ${floor == null ? 'all floors' : `floor ${floor}`}`;
+}
+
+function cornersOf(ring: readonly unknown[] | undefined): number {
+  return Math.max(0, (ring?.length ?? 0) - 1);
+}
+
+function aboutTrackable({ location_providers: ids, radius, geometry }: Trackable): string {
+  const count = ids?.length ?? 0;
+  const providers = count === 1 ? ids?.[0] : count === 0 ? 'no provider' : `${count} providers`;
+  const shape = geometry != null ? 'polygon' : radius != null ? `round, ${radius} m` : 'a point';
+  return `${providers} · ${shape}`;
+}
+
+function aboutProvider({ id, name, type }: LocationProvider): string {
+  const label = PROVIDER_TYPES.find(({ value }) => value === type)?.label ?? type;
+  return name ? `${label} · ${id}` : label;
+}
