@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import styles from './facts.module.css';
 
+export type FactRow = readonly [name: string, value: ComponentChildren | undefined];
+
 /** Names and values in two columns; rows without a value are left out. */
-export function Facts({ rows }: { readonly rows: readonly (readonly [string, ComponentChildren | undefined])[] }) {
+export function Facts({ rows }: { readonly rows: readonly FactRow[] }) {
   return (
     <dl class={styles.facts}>
       {rows

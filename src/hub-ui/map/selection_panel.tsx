@@ -7,9 +7,8 @@ import { can } from '../hub/access.ts';
 import { labelOf, SINGULAR } from '../hub/kinds.ts';
 import { entityPath } from '../hub/rest.ts';
 import { storeOf } from '../hub/stores.ts';
-import { AreaFacts } from './area_facts.tsx';
 import { type Selection, select } from './map_url.ts';
-import { MovingFacts } from './moving_facts.tsx';
+import { SelectionFacts } from './selection_facts.tsx';
 import styles from './selection_panel.module.css';
 
 interface PanelProps {
@@ -37,7 +36,7 @@ export function SelectionPanel(props: PanelProps) {
         <IconButton icon="close" label="Close" onClick={() => select(undefined)} />
       </header>
       <div class={styles.body}>
-        {isMoving ? <MovingFacts selection={props.selection} /> : <AreaFacts selection={props.selection} />}
+        <SelectionFacts selection={props.selection} />
         <div class={flow.row}>
           {isMoving && (
             <Button icon="target" aria-pressed={props.isFollowed} onClick={() => props.onFollow(!props.isFollowed)}>

@@ -1,18 +1,20 @@
-import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import type MapBrowserEvent from 'ol/MapBrowserEvent.js';
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import { useEntities } from '../hub/stores.ts';
 import { setUrlParams } from '../shell/url_state.ts';
+import { clusterAt } from './clusters.ts';
 import { useFencesInPlane } from './fences_in_plane.ts';
 import { fitEverything } from './first_look.ts';
 import { floorsOf, isOnFloor } from './floors.ts';
-import { useFirstLook, useGoTo, useGoWhereItIs, useRoomForPanel } from './go_to.ts';
+import { type Movers, useFirstLook, useGoTo, useGoWhereItIs, useRoomForPanel } from './go_to.ts';
 import { LiveLayers } from './live_layers.tsx';
 import { type LayerName, layerOf, layersToUrl, type Selection } from './map_url.ts';
 import { useMap } from './map_view.tsx';
-import { type Moving, useSeen } from './moving_layer.tsx';
+import { type Moving, objectAt, useSeen } from './moving_layer.tsx';
 import type { Plane } from './plane.ts';
-import { useSelectOnClick } from './select_on_click.ts';
 import { SelectionPanel } from './selection_panel.tsx';
+import { drawnBy } from './shapes.ts';
 import { SiteTools } from './site_tools.tsx';
 import { useAnchors } from './use_anchors.ts';
 
@@ -101,4 +103,35 @@ export function Site(props: SiteProps) {
       )}
     </>
   );
+}
+
+/** A click opens a cluster, or selects what is nearest: what moves goes before fences, these before zones. */
+function useSelectOnClick(
+  isOn: boolean,
+  { trackables, providers, onSelect }: Movers & { readonly onSelect: (selection: Selection | undefined) => void },
+): void {
+  const { map } = useMap();
+  // Before the map is seen: whoever sees it may click at once.
+  useLayoutEffect(() => {
+    if (!isOn) return;
+    const click = ({ pixel, coordinate }: MapBrowserEvent): void => {
+      const clusters = [trackables, providers].flatMap(({ current }) => current?.screen.clusters ?? []);
+      if (clusterAt(clusters, pixel) !== undefined) {
+        const view = map.getView();
+        view.animate({ center: coordinate, zoom: (view.getZoom() ?? 0) + 2, duration: 250 });
+        return;
+      }
+      for (const [kind, { current }] of [['trackables', trackables] as const, ['providers', providers] as const]) {
+        const id = current && objectAt(current, pixel);
+        if (id === undefined) continue;
+        onSelect({ kind, id });
+        return;
+      }
+      onSelect(map.forEachFeatureAtPixel(pixel, drawnBy, { hitTolerance: 4 }));
+    };
+    map.on('singleclick', click);
+    return () => {
+      map.un('singleclick', click);
+    };
+  }, [map, isOn, trackables, providers, onSelect]);
 }
