@@ -38,8 +38,7 @@ import { knowByToken } from './socket/upgrade_token.ts';
 import { WaitingFrames } from './socket/waiting_frames.ts';
 import { keptByKind, keptSetting } from './store/entity_text.ts';
 import { openStore } from './store/open.ts';
-import type { Store } from './store/store.ts';
-import { beginReading, type Reading } from './store/store.ts';
+import { beginReading, type Reading, type Store } from './store/store.ts';
 import { type Listening, listen } from './transport/server.ts';
 import { Unsent } from './transport/unsent.ts';
 

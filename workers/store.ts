@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { StartupError } from '../src/errors.ts';
 import { SqliteStore } from '../src/store/sqlite.ts';
-import type { Stage } from '../src/wire/store_messages.ts';
 import {
   packPart,
+  type Stage,
   type StoreReply,
   type StoreRequest,
   type StoreSettings,

@@ -1,7 +1,6 @@
 import type { Kept, KeptPart, StoreBatch } from '../core/kept.ts';
 import { StartupError } from '../errors.ts';
-import type { Stage } from '../wire/store_messages.ts';
-import { packBatch, type StoreReply, unpackPart } from '../wire/store_messages.ts';
+import { packBatch, type Stage, type StoreReply, unpackPart } from '../wire/store_messages.ts';
 import { checkScratch } from './place.ts';
 import { joinedParts, type Store } from './store.ts';
 import { openStoreThread, type Place, type StoreThread, StoreThreadGone } from './store_thread.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Kept, KeptPart } from '../../src/core/kept.ts';
-import type { Store } from '../../src/store/store.ts';
-import { beginReading } from '../../src/store/store.ts';
+import { beginReading, type Store } from '../../src/store/store.ts';
 import { row } from './rows.ts';
 
 const ENTITY = { kind: 'zone' as const, id: 'a', text: '{}' };
