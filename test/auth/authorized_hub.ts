@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,4 +77,10 @@ export function withToken(hub: TestHub, token: string): TestHub {
       return (await socket(options)).subscribe(topic, params);
     },
   };
+}
+
+/** Waits for a request that has to succeed. */
+export async function done(replied: Promise<{ status: number; text: string }>): Promise<void> {
+  const { status, text } = await replied;
+  assert.ok(status < 300, `${status} ${text}`);
 }

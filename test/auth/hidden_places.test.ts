@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { FOLLOWED } from '../../src/core/zone/following.ts';
 import { gps, HALL } from '../support/hall.ts';
 import type { TestHub } from '../support/running_hub.ts';
-import { type AuthorizedHub, openAuthorizedHub } from './authorized_hub.ts';
+import { type AuthorizedHub, done, openAuthorizedHub } from './authorized_hub.ts';
 
 /**
  * A zone with coordinates goes where a vehicle of somebody else is. An administrator has tied it to that, and has given it
@@ -33,11 +33,6 @@ const IN_ZONE = { crs: 'local', zone_id: ZONE, region: point(0, 0), radius: 1 };
 let opened: AuthorizedHub;
 let admin: TestHub;
 let tenant: TestHub;
-
-async function done(replied: Promise<{ status: number; text: string }>): Promise<void> {
-  const { status, text } = await replied;
-  assert.ok(status < 300, `${status} ${text}`);
-}
 
 before(async () => {
   opened = await openAuthorizedHub(PERMISSIONS);

@@ -4,7 +4,7 @@ import { FOLLOWED } from '../../src/core/zone/following.ts';
 import { gps, HALL, square } from '../support/hall.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import type { Event } from '../support/socket_client.ts';
-import { type AuthorizedHub, openAuthorizedHub } from './authorized_hub.ts';
+import { type AuthorizedHub, done, openAuthorizedHub } from './authorized_hub.ts';
 
 /**
  * Names of things in what a tenant sends and is shown. `mine` belongs to the tenant, `theirs` to somebody else. A
@@ -41,11 +41,6 @@ let admin: TestHub;
 let tenant: TestHub;
 /** The tenant, who may also read all trackables and providers. */
 let reader: TestHub;
-
-async function done(replied: Promise<{ status: number; text: string }>): Promise<void> {
-  const { status, text } = await replied;
-  assert.ok(status < 300, `${status} ${text}`);
-}
 
 before(async () => {
   opened = await openAuthorizedHub(PERMISSIONS);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { HALL, square } from '../support/hall.ts';
+import { gps, HALL, square } from '../support/hall.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import type { Event } from '../support/socket_client.ts';
-import { type AuthorizedHub, openAuthorizedHub } from './authorized_hub.ts';
+import { type AuthorizedHub, done, openAuthorizedHub } from './authorized_hub.ts';
 
 /** Two tenants share a hall: what is named `mine` belongs to the token, what is named `theirs` to somebody else. */
 
@@ -31,12 +31,6 @@ const at = (provider: string, x: number, y = 5) => ({
   source: HALL.id,
   position: { type: 'Point', coordinates: [x, y] },
 });
-const gps = (provider: string) => ({
-  ...at(provider, 9),
-  source: provider,
-  crs: 'EPSG:4326',
-  position: { type: 'Point', coordinates: [9.0005, 50.00003] },
-});
 /** Inside both fences, and outside. */
 const INSIDE = 5;
 const OUTSIDE = 80;
@@ -44,11 +38,6 @@ const OUTSIDE = 80;
 let opened: AuthorizedHub;
 let admin: TestHub;
 let tenant: TestHub;
-
-async function done(replied: Promise<{ status: number; text: string }>): Promise<void> {
-  const { status, text } = await replied;
-  assert.ok(status < 300, `${status} ${text}`);
-}
 
 before(async () => {
   opened = await openAuthorizedHub(PERMISSIONS);

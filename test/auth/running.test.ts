@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { makeCertificate } from '../support/certificates.ts';
+import { gps } from '../support/hall.ts';
 import { openTestHub, type TestSettings } from '../support/running_hub.ts';
 import { type AuthorizedHub, openAuthorizedHub, withToken } from './authorized_hub.ts';
 import { Issuer } from './issuer.ts';
@@ -18,14 +19,6 @@ guest:
   '/v2/health': [READ_ANY]
   '/v2/ws/socket/zone_changes': [READ_ANY]
 `;
-
-const location = (provider: string) => ({
-  provider_id: provider,
-  provider_type: 'gps',
-  source: provider,
-  crs: 'EPSG:4326',
-  position: { type: 'Point', coordinates: [9, 50] },
-});
 
 describe('a hub that wants tokens', () => {
   let opened: AuthorizedHub;
@@ -108,13 +101,13 @@ describe('a hub that wants tokens', () => {
     const before = hub.hub.tokensVerified();
     const sender = opened.as(token);
     const replies = await Promise.all(
-      Array.from({ length: 200 }, (_, i) => sender.put(`/providers/tag-${i % 7}/location`, location(`tag-${i % 7}`))),
+      Array.from({ length: 200 }, (_, i) => sender.put(`/providers/tag-${i % 7}/location`, gps(`tag-${i % 7}`))),
     );
     assert.ok(replies.every(({ status }) => status === 204));
     const socket = await sender.socket();
     for (let i = 0; i < 50; i++) {
-      socket.send({ event: 'message', topic: 'location_updates', params: { token }, payload: [location('tag-ws')] });
-      socket.send({ event: 'message', topic: 'location_updates', payload: [location('tag-ws')] });
+      socket.send({ event: 'message', topic: 'location_updates', params: { token }, payload: [gps('tag-ws')] });
+      socket.send({ event: 'message', topic: 'location_updates', payload: [gps('tag-ws')] });
     }
     await socket.settle();
     assert.deepEqual(
@@ -139,11 +132,11 @@ describe('a hub that wants tokens', () => {
     const token = await issuer.token({ roles: ['sender'], expiresIn: 2 });
     const socket = await hub.socket();
     const events = await socket.subscribe('location_updates', { provider_id: 'tag-e', token });
-    await opened.admin.put('/providers/tag-e/location', location('tag-e'));
+    await opened.admin.put('/providers/tag-e/location', gps('tag-e'));
     await events.next();
     const told = await socket.frame(({ code }) => code === 10006);
     assert.match(told.description ?? '', new RegExp(`of subscription ${events.subscriptionId} has expired`));
-    await opened.admin.put('/providers/tag-e/location', location('tag-e'));
+    await opened.admin.put('/providers/tag-e/location', gps('tag-e'));
     await hub.settle();
     assert.equal(events.events.length, 1);
     const [late] = await socket.ask({ event: 'subscribe', topic: 'location_updates', params: { token } });

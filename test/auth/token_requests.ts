@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { gps } from '../support/hall.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { withToken } from './authorized_hub.ts';
 
@@ -54,23 +55,15 @@ async function requestToken(url: string, form: Readonly<Record<string, string>>)
   return token;
 }
 
-const location = (provider: string) => ({
-  provider_id: provider,
-  provider_type: 'gps',
-  source: provider,
-  crs: 'EPSG:4326',
-  position: { type: 'Point', coordinates: [9, 50] },
-});
-
 async function checkAdmin(admin: TestHub): Promise<void> {
   for (const id of ['tag-1', 'tag-9']) {
-    const { status, text } = await admin.put(`/providers/${id}/location`, location(id));
+    const { status, text } = await admin.put(`/providers/${id}/location`, gps(id));
     assert.equal(status, 204, text);
   }
   assert.deepEqual((await admin.get('/providers')).body.sort(), ['tag-1', 'tag-9']);
   const socket = await admin.socket();
   const events = await socket.subscribe('location_updates');
-  socket.publish('location_updates', location('tag-9'));
+  socket.publish('location_updates', gps('tag-9'));
   assert.equal((await events.next()).provider_id, 'tag-9');
   await socket.close();
 }
@@ -83,7 +76,7 @@ async function checkOwner(hub: TestHub, token: string): Promise<void> {
   // The token comes with the frame here, as clients of the WebSocket send it.
   const socket = await hub.socket();
   const events = await socket.subscribe('location_updates', { provider_id: 'tag-1', token });
-  assert.equal((await owner.put('/providers/tag-1/location', location('tag-1'))).status, 204);
+  assert.equal((await owner.put('/providers/tag-1/location', gps('tag-1'))).status, 204);
   assert.equal((await events.next()).provider_id, 'tag-1');
   const frames = await socket.ask({
     event: 'subscribe',
