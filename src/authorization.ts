@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Authorization } from './api/route.ts';
+import type { Authorization } from './api/api.ts';
 import { ROUTES } from './api/routes/routes.ts';
 import { RouteTargets } from './api/targets.ts';
 import { Authorizer, bearerToken, type Permitted } from './auth/authorizer.ts';
@@ -14,7 +14,7 @@ import { StartupError } from './errors.ts';
 import type { Log } from './log.ts';
 import { RESOURCES, type RoleRules } from './model/permission.ts';
 import { show } from './model/show.ts';
-import type { SocketDeps } from './socket/socket.ts';
+import type { SocketDeps } from './socket/deps.ts';
 import { TopicTargets } from './socket/targets.ts';
 
 /** How the hub decides who may do what. */

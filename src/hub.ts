@@ -3,18 +3,16 @@ import manifest from '../package.json' with { type: 'json' };
 import { garbageCollector } from '../workers/garbage.ts';
 import { MemoryWatch } from '../workers/memory_watch.ts';
 import type { Sources } from './adapters/sources.ts';
-import { admitBodies, createApi } from './api/api.ts';
+import { admitBodies, createApi, type GuardedApiDeps } from './api/api.ts';
+import { fenceEventPublisher } from './api/fence_event_input.ts';
 import { siteOf } from './api/naming.ts';
 import { Replies } from './api/replies.ts';
-import type { ApiDeps } from './api/route.ts';
-import { fenceEventPublisher } from './api/third_party.ts';
 import { viewOf } from './api/view.ts';
 import type { Fetch } from './auth/fetch_json.ts';
 import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
 import { BEAT_MS, type Clock, every, openClock, schedule } from './clock.ts';
-import { listenSettings } from './config/listen_settings.ts';
 import type { Config } from './config/schema.ts';
-import { storePlace } from './config/store_settings.ts';
+import { listenSettings, storePlace } from './config/settings.ts';
 import type { CollisionRow } from './core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from './core/item.ts';
 import type { HubCounts } from './counts.ts';
@@ -25,7 +23,7 @@ import type { Fanout } from './fanout/fanout.ts';
 import { openShapeChecks } from './fence_index/shape_checks.ts';
 import { LargeShapes } from './lane/large_shapes.ts';
 import type { Log } from './log.ts';
-import { connectionsOf } from './operation/connections.ts';
+import { connectionsOf } from './operation/arrivals.ts';
 import { type Operation, openOperation } from './operation/operation.ts';
 import { outgoingFetch } from './outgoing_fetch.ts';
 import { type Parts, wire } from './parts.ts';
@@ -33,7 +31,7 @@ import type { CollisionLane } from './shards/collision_lane.ts';
 import type { Shards } from './shards/shards.ts';
 import { type SiteSettings, withSite } from './site/site.ts';
 import { readSiteFiles } from './site/site_files.ts';
-import { createSocket } from './socket/socket.ts';
+import { createSocket } from './socket/session.ts';
 import { knowByToken } from './socket/upgrade_token.ts';
 import { WaitingFrames } from './socket/waiting_frames.ts';
 import { keptByKind, keptSetting } from './store/entity_text.ts';
@@ -214,7 +212,7 @@ async function serve(parts: Serving, config: Config, log: Log): Promise<Listenin
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
   const refuse = (error: HubError, path: string) => replies.error(error, path);
   const unsent = new Unsent(config.max_unsent_memory * 2 ** 20);
-  const api: ApiDeps = {
+  const api: GuardedApiDeps = {
     entities,
     read: (query) => shards.ask(query),
     acceptLocations: (values, incoming) => ingest.locations(values, incoming),

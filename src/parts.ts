@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { openSources, type Sources } from './adapters/sources.ts';
 import { type Clock, schedule } from './clock.ts';
-import { boundsOf, renderingBoundsOf } from './config/bounds.ts';
 import type { Config } from './config/schema.ts';
-import { shardSettings } from './config/shard_settings.ts';
-import { storePace } from './config/store_settings.ts';
+import { boundsOf, renderingBoundsOf, shardSettings, storePace } from './config/settings.ts';
 import type { ShapeChecks } from './core/shape_checks.ts';
 import { ZoneTable } from './core/zone/zone_table.ts';
 import { type HubCounts, newCounts } from './counts.ts';

@@ -1,6 +1,7 @@
 import { followingOf } from '../core/zone/following.ts';
 import { checkKept } from './body.ts';
-import type { ApiDeps, Call, Route } from './route.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Call, Route } from './route.ts';
 
 /**
  * What was acknowledged is seen by every later request: one that looks at zones which follow something waits until the

@@ -2,11 +2,12 @@ import type { Query } from '../core/item.ts';
 import type { HttpReply } from '../exchange.ts';
 import type { View } from '../model/topics.ts';
 import { textList } from './answers.ts';
+import type { ApiDeps } from './deps.ts';
 import { inTurn } from './in_turn.ts';
 import { cutOf } from './naming.ts';
 import { limitedTo, onlyOwned } from './ownership.ts';
 import { leadingOn, pageOf } from './page.ts';
-import type { ApiDeps, Call } from './route.ts';
+import type { Call } from './route.ts';
 
 /** Whose places are asked for. */
 type Wanted = { readonly view: View } & (

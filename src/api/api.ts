@@ -1,23 +1,39 @@
 import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
+import type { Target } from '../auth/policy.ts';
 import { Sight } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
 import { show } from '../model/show.ts';
 import type { Turns } from '../turns.ts';
 import { checkKept, checkSize, LONG_BODY_BYTES, parseBody, parseExactBody, parseLongBody, textOf } from './body.ts';
+import type { ApiDeps } from './deps.ts';
 import { siteOf } from './naming.ts';
 import { checkBodyOwned, checkPathOwned } from './ownership.ts';
 import { parseQuery } from './query.ts';
 import { Replies } from './replies.ts';
-import type { ApiDeps, Method, Route } from './route.ts';
+import type { Method, Route } from './route.ts';
 import { type Match, Router } from './router.ts';
 import { ROUTES } from './routes/routes.ts';
+import type { RouteTargets } from './targets.ts';
+
+/** The API and those who decide what its requests may do. */
+export interface GuardedApiDeps extends ApiDeps {
+  /** Decides who may do what; left out: everybody may do everything. */
+  readonly authorization?: Authorization;
+}
+
+export interface Authorization {
+  /** Those that the rules were matched with. */
+  readonly targets: RouteTargets;
+  /** See Authorizer. */
+  admit(target: Target, token: string | undefined): Access | Promise<Access>;
+}
 
 /**
  * The REST API as one function from request to reply. A HubError becomes its reply; anything else that is thrown, or
  * rejected, is a fault of the hub and is left to the caller.
  */
-export function createApi(hub: ApiDeps): HandleHttp {
+export function createApi(hub: GuardedApiDeps): HandleHttp {
   const router = new Router(ROUTES);
   const reply = new Replies(hub);
   const { turns } = hub;
@@ -38,7 +54,7 @@ const NO_BYTES = new Uint8Array(0);
  * Decides by the head of a request whether its body, which is large, is read: what needs a token must have one that
  * suffices. What takes no body is answered without it.
  */
-export function admitBodies(hub: ApiDeps): AdmitBody {
+export function admitBodies(hub: GuardedApiDeps): AdmitBody {
   const router = new Router(ROUTES);
   const reply = new Replies(hub);
   const handle = createApi(hub);
@@ -66,7 +82,7 @@ export function admitBodies(hub: ApiDeps): AdmitBody {
 }
 
 interface Api {
-  readonly hub: ApiDeps;
+  readonly hub: GuardedApiDeps;
   readonly turns: Turns;
   readonly router: Router;
   readonly reply: Replies;

@@ -1,11 +1,36 @@
 import Type from 'typebox';
+import type { Entities } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
+import type { Fanout } from '../fanout/fanout.ts';
+import { announceFenceEvent } from '../fanout/front_events.ts';
 import { checker } from '../model/check.ts';
 import { FenceEvent } from '../model/events.ts';
-import type { Fence } from '../model/fence.ts';
+import type { Fence, KeptFence } from '../model/fence.ts';
 import { isUnset } from '../model/id.ts';
 import { show } from '../model/show.ts';
 import { formatTime, parseTime } from '../model/time.ts';
+
+interface ThirdPartyDeps {
+  readonly fanout: Fanout;
+  readonly entities: Entities;
+  /** These events count as the hub's own do. */
+  readonly counts: { entries: number; exits: number };
+  now(): number;
+}
+
+/** How the API publishes the fence events of third parties. */
+export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: KeptFence, body: unknown) => void {
+  const { fanout, entities, counts, now } = deps;
+  return (fence, body) => {
+    const event = completeFenceEvent(fence, body, {
+      id: entities.newId(),
+      nowMs: now(),
+      trackablesOf: (providerId) => entities.trackablesOf(providerId),
+    });
+    counts[event.event_type === 'region_entry' ? 'entries' : 'exits']++;
+    announceFenceEvent(fanout, { fence, event, zones: (id) => entities.zoneBy(id) });
+  };
+}
 
 const { id: _id, fence_id: _fence, ...members } = FenceEvent.properties;
 
@@ -29,7 +54,7 @@ export interface Completing {
  * The event of a fence from what was sent: with the fence's foreign id and properties where it has none of its own, the
  * trackables concerned, and now as its time. Throws HUB_BAD_REQUEST naming the field that does not fit.
  */
-export function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackablesOf }: Completing): FenceEvent {
+function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackablesOf }: Completing): FenceEvent {
   const sent = schema.parse(body);
   const provider = isUnset(sent.provider_id) ? null : sent.provider_id;
   const trackable = isUnset(sent.trackable_id) ? null : sent.trackable_id;

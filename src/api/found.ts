@@ -1,7 +1,7 @@
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
 import { show } from '../model/show.ts';
-import type { ApiDeps } from './route.ts';
+import type { ApiDeps } from './deps.ts';
 
 /** The entity of a path. Throws HUB_NOT_FOUND when there is none. */
 export function found<K extends Kind>(kind: K, id: string, { entities }: ApiDeps): EntityMap[K] {

@@ -1,5 +1,5 @@
 import type { HttpReply } from '../exchange.ts';
-import type { ApiDeps } from './route.ts';
+import type { ApiDeps } from './deps.ts';
 
 /** To go through so many takes about a millisecond. */
 const MANY = 10_000;

@@ -7,7 +7,8 @@ import type { Entities, EntityMap, Kind, ReplaceOptions } from '../entities/enti
 import { HubError } from '../errors.ts';
 import type { Resource } from '../model/permission.ts';
 import type { Zone } from '../model/zone.ts';
-import type { ApiDeps, Call } from './route.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Call } from './route.ts';
 
 /** What there is of entities, for the rights of tokens. */
 export function siteOf(entities: Entities): Site {

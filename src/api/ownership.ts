@@ -3,7 +3,8 @@ import type { Sight } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import type { Resource } from '../model/permission.ts';
 import { show } from '../model/show.ts';
-import type { ApiDeps, Route } from './route.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Route } from './route.ts';
 import type { Match } from './router.ts';
 import { replacesIds } from './versions.ts';
 

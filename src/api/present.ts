@@ -1,5 +1,7 @@
 import Type, { type TObject } from 'typebox';
+import { roundDegrees } from '../core/geo/rounding.ts';
 import { feature } from '../core/zone/view.ts';
+import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { allAsShown, asShown } from '../entities/as_shown.ts';
 import type { EntityMap, Kind } from '../entities/known.ts';
 import { HubError } from '../errors.ts';
@@ -10,11 +12,11 @@ import { show } from '../model/show.ts';
 import type { View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
-import { ANCHOR_QUERY, georeferenced } from './anchor_view.ts';
+import type { ApiDeps } from './deps.ts';
 import { fenceIn } from './fence_view.ts';
 import { shownCollection, shownList } from './list_body.ts';
 import { seenText, zonesSeen } from './naming.ts';
-import type { ApiDeps, Call } from './route.ts';
+import type { Call } from './route.ts';
 import { zoneIn } from './versions.ts';
 import { VIEW_QUERY, type ViewQuery, viewOf } from './view.ts';
 
@@ -45,6 +47,14 @@ const trackables: Presenter<'trackable'> = {
   one: (trackable, call, { entities }) => trackableText(asShown('trackable', trackable, entities), call),
   many: (list, call, { entities }) =>
     shownList(allAsShown('trackable', list, entities), (trackable) => trackableText(trackable, call)),
+};
+
+const ANCHOR_QUERY = {
+  georef: Type.Optional(
+    Type.Boolean({
+      description: 'Whether georeferenced positions are computed from local ones, where that is possible.',
+    }),
+  ),
 };
 
 const anchors: Presenter<'anchor'> = {
@@ -143,4 +153,17 @@ function fenceText(view: View, fence: Fence): string {
   if (view.geojson !== true) return JSON.stringify(fence);
   const { region, ...rest } = fence;
   return feature(JSON.stringify(region), JSON.stringify(rest));
+}
+
+/** The anchor with its georeferenced position computed by its zone; as it is where it or its zone has no place. */
+function georeferenced(anchor: Anchor, zoneBy: (idOrForeignId: string) => Zone | undefined): Anchor {
+  const zone = anchor.zone_id == null ? undefined : zoneBy(anchor.zone_id);
+  const plane = zone && zoneTransform(zone);
+  const [x, y, z] = anchor.local_position?.coordinates ?? [];
+  if (plane === undefined || x === undefined || y === undefined || !plane.covers(x, y)) return anchor;
+  const out: [number, number] = [0, 0];
+  plane.toWgs84(x, y, out);
+  const coordinates = out.map(roundDegrees);
+  if (z !== undefined) coordinates.push(z);
+  return { ...anchor, georeferenced_position: { type: 'Point', coordinates } };
 }

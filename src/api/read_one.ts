@@ -1,9 +1,10 @@
 import type { HttpReply } from '../exchange.ts';
 import { show } from '../model/show.ts';
 import { oneText } from './answers.ts';
+import type { ApiDeps } from './deps.ts';
 import { found } from './found.ts';
 import { answersTo } from './naming.ts';
-import type { ApiDeps, Call } from './route.ts';
+import type { Call } from './route.ts';
 import { type ViewQuery, viewOf } from './view.ts';
 
 type AskOne = 'provider_location' | 'trackable_location' | 'trackable_motion';

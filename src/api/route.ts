@@ -1,72 +1,11 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
-import type { Access } from '../auth/authorizer.ts';
 import type { Owned } from '../auth/owned.ts';
-import type { Target } from '../auth/policy.ts';
 import type { Sight } from '../auth/sight.ts';
-import type { Answer, Query } from '../core/item.ts';
-import type { Entities } from '../entities/entities.ts';
-import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { HttpReply } from '../exchange.ts';
-import type { Fence } from '../model/fence.ts';
 import type { Operation, Resource } from '../model/permission.ts';
-import type { Turns } from '../turns.ts';
-import type { OperationDeps } from './operation.ts';
+import type { ApiDeps } from './deps.ts';
 import type { Replies } from './replies.ts';
-import type { RouteTargets } from './targets.ts';
-import type { ErrorTyping, Version } from './versions.ts';
-
-/** What the API is given by the hub. */
-export interface ApiDeps extends ErrorTyping {
-  readonly entities: Entities;
-  /** Asks the shard that owns the object, or all shards for a list: their answers in any order. */
-  read(query: Query): Promise<readonly Answer[]>;
-  /** Resolves when the zones are where what was accepted so far has taken them; undefined where none follows anything. */
-  zonesMoved(): Promise<void> | undefined;
-  /**
-   * Checks and takes locations, all or none. Returns undefined when they are accepted, or a promise of it. Throws
-   * HUB_BAD_REQUEST, whose message names the field under `root`; `providerId` is the one of the path.
-   */
-  acceptLocations(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
-  acceptProximities(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
-  /**
-   * Takes the locations of a vendor's notifications, good ones beside bad ones. Throws HUB_BAD_REQUEST when there are bad
-   * ones only.
-   */
-  acceptCisco(body: unknown): Promise<void> | undefined;
-  forgetLocation(providerId: string): Promise<void>;
-  forgetAllLocations(): Promise<void>;
-  /** The locating rules of trackables without own ones. */
-  readonly rules: LocatingRules;
-  /** Checks an event of a fence that a third party has seen, and publishes it. Throws HUB_BAD_REQUEST. */
-  publishFenceEvent(fence: Fence, body: unknown): void;
-  readonly corsEnabled: boolean;
-  readonly versionInfo: VersionInfo;
-  /** Levels that JSON may be nested; 200 when left out. */
-  readonly depthMax?: number;
-  readonly operation: OperationDeps;
-  /** Of all work that takes long on this thread. */
-  readonly turns: Turns;
-  /** Decides who may do what; left out: everybody may do everything. */
-  readonly authorization?: Authorization;
-}
-
-export interface Authorization {
-  /** Those that the rules were matched with. */
-  readonly targets: RouteTargets;
-  /** See Authorizer. */
-  admit(target: Target, token: string | undefined): Access | Promise<Access>;
-}
-
-export interface AcceptOptions {
-  readonly root: string;
-  readonly providerId?: string;
-}
-
-export interface VersionInfo {
-  readonly hub_version: string;
-  readonly vendor: string;
-  readonly api_version: string;
-}
+import type { Version } from './versions.ts';
 
 /** One request, matched to its route and read. */
 export interface Call<Parameters = unknown> {

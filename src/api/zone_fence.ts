@@ -2,7 +2,7 @@ import { normaliseFence } from '../core/fence/region_normal.ts';
 import { zoneOutline } from '../core/zone/outline.ts';
 import { transformationType } from '../core/zone/zone_type.ts';
 import type { Entities } from '../entities/entities.ts';
-import { validateFence } from '../entities/validate_fence.ts';
+import { validateFence } from '../entities/validate.ts';
 import { HubError } from '../errors.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Point } from '../model/geojson.ts';

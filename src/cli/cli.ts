@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import { StartupError } from '../errors.ts';
 import { CommandError } from './command_error.ts';
 import { dataCommands } from './data/commands.ts';
-import { demoCommand } from './demo/command.ts';
-import { replayCommand } from './replay/command.ts';
+import { demoCommand } from './demo/demo.ts';
+import { replayCommand } from './replay/replay.ts';
 import { tailCommand } from './tail.ts';
 
 /** The commands beside the hub itself. They use its public API alone, or, those of data/, its database. */

@@ -1,7 +1,5 @@
 import Type, { type Static } from 'typebox';
 import { DEPTH_MAX } from '../model/depth.ts';
-import { AuthorizationProperties } from './authorization.ts';
-import { BoundProperties, RenderingProperties } from './bounds.ts';
 import { Iso24730Connection } from './iso_24730.ts';
 import { WideColumnProperties } from './wide_column.ts';
 import { Word } from './word.ts';
@@ -38,7 +36,53 @@ export const ConfigSchema = Type.Object({
     default: false,
     description: 'Whether HTTPS alone is served. Otherwise a hub with a certificate serves HTTP on its port, too.',
   }),
-  ...AuthorizationProperties,
+  require_authorization: Type.Boolean({
+    default: false,
+    description: 'Whether requests need an access token. What a token permits is in permissions.yaml beside this file.',
+  }),
+  openid_config_url: Text({
+    description: 'Address of the OpenID configuration of the identity server. Needed with require_authorization.',
+  }),
+  openid_client_name: Text({
+    description: 'Client that tokens must be for, in aud or azp. Needed with require_authorization.',
+  }),
+  openid_client_secret: Text({
+    secret: true,
+    description: 'Secret of that client. Taken for compatibility: tokens are verified by public keys.',
+  }),
+  openid_browser_client_name: Text({
+    description: 'Public client by which people sign in to the web UI; openid_client_name when it is null.',
+  }),
+  openid_browser_config_url: Text({
+    description: 'Address of the OpenID configuration as browsers reach it; openid_config_url when it is null.',
+  }),
+  openid_skip_issuer_verification: Type.Boolean({
+    default: false,
+    description: 'Whether tokens of any issuer are taken if a key of the identity server fits. For tests.',
+  }),
+  openid_clock_tolerance: Type.Integer({
+    minimum: 0,
+    maximum: 300,
+    default: 10,
+    description: 'How far the clock of the identity server may be away from that of the hub, in seconds.',
+  }),
+  openid_role_claims: Type.Array(Type.String({ minLength: 1 }), {
+    default: [],
+    description: 'Claims that list roles, such as groups.hub, beside realm_access, resource_access and roles.',
+  }),
+  openid_owned_resources_claim: Type.String({
+    minLength: 1,
+    default: 'https://deephub.io/owned_resources',
+    description: 'Claim that lists what the holder of a token owns: provider_ids, trackable_ids and so on.',
+  }),
+  verify_authserver: Type.Boolean({
+    default: true,
+    description: "Whether the identity server's certificate must be valid.",
+  }),
+  authserver_public_key_path: Text({
+    description:
+      'PEM file with the certificate that the identity server is verified by, if the system does not know it.',
+  }),
   cors: Type.Boolean({
     default: true,
     description: 'Whether web pages of other origins may use the API; without authorization they may only read.',
@@ -89,7 +133,34 @@ export const ConfigSchema = Type.Object({
     default: DEPTH_MAX,
     description: 'Levels that JSON may be nested. What is nested deeper is refused.',
   }),
-  ...BoundProperties,
+  max_name_length: Bound('Characters of an id, a source or a name. A longer one is refused.', {
+    default: 1024,
+    maximum: 16_384,
+  }),
+  max_location_properties_size: Bound('Properties of a location as JSON, in KiB. Larger ones are refused.', {
+    default: 64,
+    maximum: 16_384,
+  }),
+  max_entity_properties_size: Bound(
+    'Properties of an entity, or a list of it, as JSON, in KiB. Larger ones are refused.',
+    {
+      default: 1024,
+      maximum: 65_536,
+    },
+  ),
+  max_geometry_positions: Bound('Positions of a geometry. One with more is refused.', {
+    default: 100_000,
+    maximum: 1_000_000,
+  }),
+  max_geometry_rings: Bound('Rings of a polygon. One with more is refused.', { default: 10_000, maximum: 100_000 }),
+  max_geometry_check_time: Bound('Time in which a large polygon must be found valid, in milliseconds.', {
+    default: 2000,
+    maximum: 600_000,
+  }),
+  max_parent_depth: Bound('Levels of parents. A deeper chain is refused, one of old data acts so deep.', {
+    default: 32,
+    maximum: 1000,
+  }),
   max_connections: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
@@ -188,7 +259,18 @@ export const ConfigSchema = Type.Object({
     default: 1000,
     description: 'Subscriptions that one WebSocket connection may have.',
   }),
-  ...RenderingProperties,
+  websocket_max_renderings: Bound(
+    'Different renderings (topic, GeoJSON, crs and zone) that one WebSocket connection may subscribe to.',
+    { default: 16, maximum: 10_000 },
+  ),
+  max_renderings: Bound('Different renderings that all connections together may subscribe to.', {
+    default: 256,
+    maximum: 10_000,
+  }),
+  websocket_max_params_size: Bound('Parameters of the subscriptions of one WebSocket connection, together, in KiB.', {
+    default: 1024,
+    maximum: 65_536,
+  }),
   websocket_subscription_id: Word(['auto', 'always', 'never'], {
     default: 'auto',
     description: 'Whether message frames carry subscription_id: always, never, or auto (not to Go clients).',
@@ -217,6 +299,11 @@ export const ConfigSchema = Type.Object({
 /** A text that need not be set. */
 function Text(options: { description: string; secret?: true }) {
   return Type.Union([Type.String({ minLength: 1 }), Type.Null()], { default: null, ...options });
+}
+
+/** A bound on what clients can make the hub keep, on how long their geometries are looked at, or on what subscriptions cost. */
+function Bound(description: string, of: { readonly default: number; readonly maximum: number }) {
+  return Type.Integer({ minimum: 1, ...of, description });
 }
 
 export type Settings = Static<typeof ConfigSchema>;

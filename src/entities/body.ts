@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import { HubError } from '../errors.ts';
 import { idKey, isUnset } from '../model/id.ts';
-import { show } from '../model/show.ts';
+import { pathOf, show } from '../model/show.ts';
 
 /** An entity as a client sent it. */
 export type Body = Readonly<Record<string, unknown>>;
@@ -64,3 +64,14 @@ export const DURATIONS = [
   'exit_delay',
   'entry_delay',
 ] as const;
+
+/** Throws HUB_BAD_REQUEST when the position is no longitude and latitude. Longitudes reach to ±`lonMax`. */
+export function checkLonLat(position: readonly number[], path: string, lonMax: number): void {
+  const [lon = 0, lat = 0] = position;
+  if (Math.abs(lon) > lonMax) {
+    throw badRequest(`${pathOf(path, ['0'])}: must be a longitude from -${lonMax} to ${lonMax}, found ${show(lon)}`);
+  }
+  if (Math.abs(lat) > 90) {
+    throw badRequest(`${pathOf(path, ['1'])}: must be a latitude from -90 to 90, found ${show(lat)}`);
+  }
+}

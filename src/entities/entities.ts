@@ -10,12 +10,11 @@ import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 import type { Change } from './change.ts';
-import { ChangeQueue, type Step } from './change_queue.ts';
+import { ChangeQueue, type ChangeQueueOptions, type Step } from './change_queue.ts';
 import { checkBounds } from './check_bounds.ts';
 import type { Carried, EntityMap, Kind, Known } from './known.ts';
 import { withLeftBehind } from './left_behind.ts';
 import { carriedAlong, movedZones } from './moved_zones.ts';
-import type { CreateOptions, EntitiesDeps, ReplaceOptions } from './options.ts';
 import { PendingProviders } from './pending_providers.ts';
 import { State } from './state.ts';
 import { subdivided } from './subdivided.ts';
@@ -23,7 +22,33 @@ import { VALIDATE } from './validate.ts';
 
 export type { Change } from './change.ts';
 export type { EntityMap, Kind } from './known.ts';
-export type { EntitiesDeps, ReplaceOptions } from './options.ts';
+
+/** What the entities are given by the hub. */
+export interface EntitiesDeps extends ChangeQueueOptions {
+  /** Keeps the changes, all or none. Rejects with HUB_UNAVAILABLE when it cannot. */
+  commit(changes: readonly Change[]): Promise<void>;
+  /** Tells everybody else, in the order of the changes, as soon as they are kept. */
+  committed(changes: readonly Change[]): void;
+  newId(): string;
+  /** By a geometry engine. */
+  readonly shapes: ShapeChecks;
+  /** What may be kept; DEFAULT_BOUNDS when left out. */
+  readonly bounds?: Bounds;
+}
+
+interface CreateOptions {
+  /** Whether an id in the body is replaced by a generated one. */
+  readonly replaceId?: boolean;
+  readonly force?: boolean;
+  /** Whether positions are added on the long edges of its polygon. */
+  readonly subdivide?: boolean;
+  /** Whether the body is what a hub has kept, with what no client can set. */
+  readonly asKept?: boolean;
+  /** Throws where the entity must not be made what was sent. Called before that is checked. */
+  admit?(before: object | undefined, sent: Body): void;
+}
+
+export type ReplaceOptions = Omit<CreateOptions, 'replaceId' | 'asKept'>;
 
 /** Looks at geometries for one change. */
 const ROUNDS_MAX = 5;

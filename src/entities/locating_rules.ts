@@ -1,10 +1,11 @@
 import Type from 'typebox';
+import { parseRule } from '../core/rules/parse.ts';
 import { type Bounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import { LocatingRule } from '../model/rule.ts';
-import { onlyMembers } from './body.ts';
+import { pathOf, show } from '../model/show.ts';
+import { badRequest, onlyMembers } from './body.ts';
 import { checkBounds } from './check_bounds.ts';
-import { checkRules } from './check_rules.ts';
 
 /** Name of the setting under which the rules are kept. */
 export const RULES_SETTING = 'locating_rules';
@@ -49,5 +50,16 @@ export class LocatingRules {
     this.#rules = rules;
     this.#deps.committed(rules);
     return rules;
+  }
+}
+
+/** Throws HUB_BAD_REQUEST naming the rule under `root` whose priority is no integer, or whose expression is none. */
+export function checkRules(rules: readonly LocatingRule[], root: string): void {
+  for (const [i, { expression, priority }] of rules.entries()) {
+    const path = pathOf(root, [String(i)]);
+    if (!Number.isSafeInteger(priority)) {
+      throw badRequest(`${path}.priority: must be <= ${Number.MAX_SAFE_INTEGER}, found ${show(priority)}`);
+    }
+    parseRule(expression, `${path}.expression`);
   }
 }

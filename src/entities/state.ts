@@ -4,9 +4,7 @@ import type { KeptFence } from '../model/fence.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
-import { Backlinks } from './backlinks.ts';
 import type { Carried, EntityMap, Kind } from './known.ts';
-import { Table, type Undo } from './table.ts';
 
 /** All entities, with the indexes that follow every change of them. */
 export class State {
@@ -136,4 +134,99 @@ function planeNameOf({ crs, zone_id: name }: KeptFence): readonly string[] {
 
 function mobility(zone: Zone | undefined): number {
   return zone !== undefined && followingOf(zone) !== undefined ? 1 : 0;
+}
+
+/** Takes one change back. Changes are taken back in the reverse of their order. */
+type Undo = () => void;
+
+/** Entities by id, in the order of their creation, which an undone deletion restores as well. */
+class Table<T extends { readonly id: string }> {
+  #rows = new Map<string, { readonly place: number; readonly entity: T }>();
+  #nextPlace = 0;
+  #inOrder = true;
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get(id: string): T | undefined {
+    return this.#rows.get(idKey(id))?.entity;
+  }
+
+  has(id: string): boolean {
+    return this.#rows.has(idKey(id));
+  }
+
+  /** In the order of creation. */
+  list(): T[] {
+    if (!this.#inOrder) {
+      this.#rows = new Map([...this.#rows].sort(([, a], [, b]) => a.place - b.place));
+      this.#inOrder = true;
+    }
+    return Array.from(this.#rows.values(), (row) => row.entity);
+  }
+
+  /** Adds or replaces (`after` given), or removes (undefined) the entity with that id. */
+  set(id: string, after: T | undefined): Undo {
+    const key = idKey(id);
+    const before = this.#rows.get(key);
+    if (after === undefined) this.#rows.delete(key);
+    else this.#rows.set(key, { place: before?.place ?? this.#nextPlace++, entity: after });
+    return () => {
+      if (before === undefined) {
+        this.#rows.delete(key);
+        return;
+      }
+      if (!this.#rows.has(key)) this.#inOrder = false;
+      this.#rows.set(key, before);
+    };
+  }
+}
+
+/** Finds the entities that name an id, for entities that name ids of others: trackables by provider, children by parent. */
+class Backlinks<T extends { readonly id: string }> {
+  readonly #linksOf: (entity: T) => readonly string[];
+  readonly #sources = new Map<string, readonly T[]>();
+
+  constructor(linksOf: (entity: T) => readonly string[]) {
+    this.#linksOf = linksOf;
+  }
+
+  /** The entities that name the id, sorted by their own id. The array is replaced, never changed, by later changes. */
+  of(id: string): readonly T[] {
+    return this.#sources.get(idKey(id)) ?? NONE;
+  }
+
+  /** An entity was created (no `before`), replaced, or removed (no `after`). */
+  change(before: T | undefined, after: T | undefined): void {
+    if (before !== undefined) for (const id of this.#linksOf(before)) this.#remove(idKey(id), before);
+    if (after !== undefined) for (const id of this.#linksOf(after)) this.#add(idKey(id), after);
+  }
+
+  #add(key: string, entity: T): void {
+    const sources = this.#sources.get(key) ?? NONE;
+    this.#sources.set(key, sources.toSpliced(placeOf(sources, entity.id), 0, entity));
+  }
+
+  #remove(key: string, entity: T): void {
+    const sources = this.#sources.get(key) ?? NONE;
+    const place = placeOf(sources, entity.id);
+    if (sources[place]?.id !== entity.id) return;
+    if (sources.length === 1) this.#sources.delete(key);
+    else this.#sources.set(key, sources.toSpliced(place, 1));
+  }
+}
+
+const NONE: readonly never[] = [];
+
+/** First place whose id is not before the given one. */
+function placeOf(sorted: readonly { readonly id: string }[], id: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle]?.id ?? '') < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,10 +1,27 @@
-import type { Body } from './body.ts';
+import { normaliseFence } from '../core/fence/region_normal.ts';
+import { CRS_CHOICES, isCrs, type PlaneTransform, projection } from '../core/geo/crs.ts';
+import { anchoredZone } from '../core/zone/control_points.ts';
+import { hasFollowLists } from '../core/zone/following.ts';
+import { checkGroundControlPoints, zoneTransform } from '../core/zone/zone_transform.ts';
+import { isProximityZone, transformationType } from '../core/zone/zone_type.ts';
+import { Anchor } from '../model/anchor.ts';
+import { grouped } from '../model/bounds.ts';
+import { checker } from '../model/check.ts';
+import { Fence, type KeptFence } from '../model/fence.ts';
+import { idKey, isUnset, isUuid } from '../model/id.ts';
+import { LocationProvider } from '../model/provider.ts';
+import { pathOf, show } from '../model/show.ts';
+import { Trackable } from '../model/trackable.ts';
+import { Zone } from '../model/zone.ts';
+import { type Body, badRequest, checkIntegers, checkLonLat, DURATIONS, onlyMembers } from './body.ts';
 import type { EntityMap, Kind, Known } from './known.ts';
-import { validateAnchor } from './validate_anchor.ts';
-import { validateFence } from './validate_fence.ts';
-import { validateProvider } from './validate_provider.ts';
-import { validateTrackable } from './validate_trackable.ts';
-import { validateZone } from './validate_zone.ts';
+import { checkRules } from './locating_rules.ts';
+
+const zoneSchema = checker(Zone);
+const fenceSchema = checker(Fence);
+const trackableSchema = checker(Trackable);
+const providerSchema = checker(LocationProvider);
+const anchorSchema = checker(Anchor);
 
 /** The check of each kind: the entity as it is kept, in place of `before`, or HUB_BAD_REQUEST. */
 export const VALIDATE: {
@@ -16,3 +33,318 @@ export const VALIDATE: {
   provider: validateProvider,
   anchor: validateAnchor,
 };
+
+/** The zone as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
+function validateZone(body: Body, known: Known, before?: Zone): Zone {
+  const zone = onlyMembers(Zone, zoneSchema.parse(body));
+  checkIntegers(zone, DURATIONS);
+  if (zone.position != null) checkLonLat(zone.position.coordinates, 'position.coordinates', 180);
+  checkNames(zone, known);
+  if (isProximityZone(zone)) checkProximityZone(zone);
+  else checkPlane(zone, known);
+  checkZoneParent(zone, known, before);
+  return zone;
+}
+
+/**
+ * Ids and foreign ids are one name space, so that a name means one zone. A name that the zone has already may stay, as
+ * data from before that rule must not keep the zone from being changed.
+ */
+function checkNames(zone: Zone, known: Known): void {
+  const before = known.get('zone', zone.id);
+  const { id, foreign_id: foreignId } = zone;
+  const namesake = before === undefined ? known.zoneByForeignId(id) : undefined;
+  if (namesake !== undefined) {
+    throw badRequest(`id: must differ from foreign ids of other zones, found ${show(id)}, that of another`);
+  }
+  if (foreignId == null || foreignId === '' || foreignId === before?.foreign_id) return;
+  const other = [known.get('zone', foreignId), known.zoneByForeignId(foreignId)].find(
+    (named) => named !== undefined && idKey(named.id) !== idKey(id),
+  );
+  if (other === undefined) return;
+  const whose = idKey(other.id) === idKey(foreignId) ? 'the id of a zone' : 'that of another';
+  throw badRequest(
+    `foreign_id: must differ from ids and foreign ids of other zones, found ${show(foreignId)}, ${whose}`,
+  );
+}
+
+function checkProximityZone(zone: Zone): void {
+  const rows = zone.ground_control_points ?? [];
+  if (rows.length > 0) {
+    throw badRequest(`ground_control_points: must be absent from a proximity zone, found ${rows.length} rows`);
+  }
+  if (zone.position == null && zone.incomplete_configuration !== true) {
+    throw badRequest(`position: is required for a proximity zone, found ${show(zone.position)}`);
+  }
+}
+
+/** A zone whose coordinates are placed by ground control points, by a benchmark, or not at all. */
+function checkPlane(zone: Zone, known: Known): void {
+  const incomplete = zone.incomplete_configuration === true;
+  const rows = zone.ground_control_points ?? [];
+  const unfinished = incomplete && rows.length === 2;
+  const problem = rows.length === 0 || unfinished ? undefined : checkGroundControlPoints(rows);
+  if (problem !== undefined) throw badRequest(problem);
+  if (zone.surface_projection != null) checkProjection(zone.surface_projection);
+  const type = transformationType(zone);
+  if (type === 'none' || incomplete) return;
+  if (type === 'benchmark') checkBenchmark(zone);
+  else if (rows.length === 0 && anchoredZone(zone, (id) => known.get('anchor', id)) === zone) {
+    throw badRequest(`ground_control_points: are required for a zone of type ${zone.type}, found none`);
+  }
+}
+
+function checkProjection(crs: string): void {
+  if (isCrs(crs) && crs !== 'local' && crs !== 'EPSG:4326') return;
+  throw badRequest(
+    `surface_projection: must be one of ${CRS_CHOICES.replace('local, EPSG:4326, ', '')}, found ${show(crs)}`,
+  );
+}
+
+function checkBenchmark(zone: Zone): void {
+  if (zone.position == null) throw badRequest('position: is required for a benchmark zone, found nothing');
+  if (zone.surface_projection == null) {
+    throw badRequest('surface_projection: is required for a benchmark zone, found nothing');
+  }
+  if (zoneTransform(zone) !== undefined) return;
+  const found = show(zone.position.coordinates);
+  throw badRequest(`position: must lie within reach of ${zone.surface_projection}, found ${found}`);
+}
+
+/** Proximity zones may be carried by a trackable or by another proximity zone, which must not be carried by them. */
+function checkZoneParent(zone: Zone, known: Known, before: Zone | undefined): void {
+  if (isUnset(zone.parent)) return;
+  const found = show(zone.parent);
+  if (!isProximityZone(zone)) throw badRequest(`parent: is for proximity zones only, found ${found}`);
+  if (hasFollowLists(zone)) {
+    throw badRequest(`parent: must not be set beside the automatic update in properties, found ${found}`);
+  }
+  const above = levelsAbove(zone, known, found);
+  if (zone.parent !== before?.parent) checkLevels({ kind: 'zone', id: zone.id }, above, known);
+}
+
+/** How many carry each other up from the zone. */
+function levelsAbove(zone: Zone, known: Known, found: string): number {
+  const own = idKey(zone.id);
+  let next = zone.parent;
+  let kind: 'zone' | 'trackable' = 'zone';
+  let above = 0;
+  while (!isUnset(next)) {
+    if (kind === 'zone' && idKey(next) === own) {
+      throw badRequest(`parent: must not be carried by the zone itself, found ${found}`);
+    }
+    const zoneAbove: Zone | undefined = kind === 'zone' ? known.get('zone', next) : undefined;
+    const carrier = zoneAbove ?? known.get('trackable', next);
+    if (carrier === undefined || (zoneAbove !== undefined && !isProximityZone(zoneAbove))) {
+      if (kind === 'trackable') return above;
+      throw badRequest(`parent: must be the id of a trackable or of a proximity zone, found ${found}`);
+    }
+    if (zoneAbove === undefined) kind = 'trackable';
+    next = carrier.parent;
+    above++;
+  }
+  return above;
+}
+
+/** Regions across the antimeridian are written with longitudes beyond it. */
+const LONGITUDE_MAX = 360;
+
+/**
+ * The fence as it is kept, its region normalised. Its zone must be there, unless `before` has named the same one already
+ * and, for a local region, is where it is now: the region of a zone that is gone can be kept, but not be changed. Throws
+ * HUB_BAD_REQUEST naming the field and the value at fault.
+ */
+export function validateFence(body: Body, known: Known, before?: KeptFence): KeptFence {
+  const sent = onlyMembers(Fence, fenceSchema.parse(body));
+  checkIntegers(sent, DURATIONS);
+  const zone = zoneOf(sent, known, before);
+  const plane = zone && zoneTransform(zone);
+  if (sent.crs === 'local' && plane === undefined && before !== undefined && isWhereItWas(sent, before)) {
+    checkRadius(sent);
+    checkHoles(sent);
+    const { former_zone: former } = before;
+    return { ...normaliseFence(sent), ...(former && { former_zone: former }) };
+  }
+  checkPositions(sent, planeOf(sent, zone));
+  checkRadius(sent);
+  checkHoles(sent);
+  const fence = normaliseFence(sent);
+  const problem = known.shapes.regionProblem(fence);
+  if (problem !== undefined) throw badRequest(problem);
+  return fence;
+}
+
+/** The zone that the fence names; undefined for none, and for one that it has named before. */
+function zoneOf({ zone_id: name }: Fence, known: Known, before: KeptFence | undefined): Zone | undefined {
+  if (isUnset(name)) return undefined;
+  const zone = known.zoneBy(name);
+  if (zone !== undefined || name === before?.zone_id) return zone;
+  throw badRequest(`zone_id: must be the id or foreign id of a zone, found ${show(name)}`);
+}
+
+/** Whether a local region is the one that is kept, in the plane that it has. */
+function isWhereItWas(sent: Fence, before: KeptFence): boolean {
+  if (before.crs !== 'local' || before.zone_id !== sent.zone_id) return false;
+  return JSON.stringify(placeOf(normaliseFence(sent))) === JSON.stringify(placeOf(before));
+}
+
+function placeOf({ region }: Fence): unknown {
+  return [region.type, region.coordinates];
+}
+
+/** The plane that the region is given in; undefined for EPSG:4326. */
+function planeOf({ crs: given, zone_id: name }: Fence, zone: Zone | undefined): PlaneTransform | undefined {
+  const crs = given ?? 'EPSG:4326';
+  if (!isCrs(crs)) throw badRequest(`crs: must be one of ${CRS_CHOICES}, found ${show(crs)}`);
+  if (crs === 'EPSG:4326') return undefined;
+  if (crs !== 'local') return projection(crs);
+  if (isUnset(name)) throw badRequest(`zone_id: is required for a local region, found ${show(name)}`);
+  const plane = zone && zoneTransform(zone);
+  if (plane !== undefined) return plane;
+  const wanted = zone === undefined ? 'the id or foreign id of a zone' : 'a zone with local coordinates of its own';
+  throw badRequest(`zone_id: must be ${wanted}, found ${show(name)}`);
+}
+
+function checkPositions(fence: Fence, plane: PlaneTransform | undefined): void {
+  const { region } = fence;
+  if (region.type === 'Point') {
+    checkPosition(region.coordinates, 'region.coordinates', plane);
+    return;
+  }
+  // hot: once per position
+  for (const [i, ring] of region.coordinates.entries()) {
+    for (let j = 0; j < ring.length; j++) {
+      const position = ring[j] as number[];
+      if (!isWithin(position, plane)) checkPosition(position, `region.coordinates[${i}][${j}]`, plane);
+    }
+  }
+}
+
+function isWithin(position: readonly number[], plane: PlaneTransform | undefined): boolean {
+  const [x, y] = [position[0] as number, position[1] as number];
+  return plane === undefined ? Math.abs(x) <= LONGITUDE_MAX && Math.abs(y) <= 90 : plane.covers(x, y);
+}
+
+function checkPosition(position: readonly number[], path: string, plane: PlaneTransform | undefined): void {
+  if (isWithin(position, plane)) return;
+  if (plane === undefined) checkLonLat(position, path, LONGITUDE_MAX);
+  else throw badRequest(`${path}: must lie within reach of the crs, found ${show(position)}`);
+}
+
+function checkRadius({ region, radius }: Fence): void {
+  if (region.type !== 'Point') return;
+  if (radius != null && radius > 0) return;
+  throw badRequest(`radius: must be greater than 0 for a region of type Point, found ${show(radius)}`);
+}
+
+/** Tolerances are distances to the exterior: what they mean at a hole is not defined for a fence of its own. */
+function checkHoles(fence: Fence): void {
+  if (fence.region.type !== 'Polygon' || fence.region.coordinates.length === 1) return;
+  for (const field of ['exit_tolerance', 'entry_tolerance'] as const) {
+    if ((fence[field] ?? 0) === 0) continue;
+    throw badRequest(`${field}: must not be set for a region with holes, found ${show(fence[field])}`);
+  }
+}
+
+/** The trackable as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
+function validateTrackable(body: Body, known: Known, before?: Trackable): Trackable {
+  if (Object.hasOwn(body, 'collision_tolerance')) {
+    throw badRequest(`collision_tolerance: was renamed exit_tolerance, found ${show(body['collision_tolerance'])}`);
+  }
+  const trackable = onlyMembers(Trackable, trackableSchema.parse(body));
+  checkIntegers(trackable, DURATIONS);
+  if (!isUuid(trackable.id)) throw badRequest(`id: must be a UUID, found ${show(trackable.id)}`);
+  checkProviders(trackable.location_providers ?? []);
+  checkShape(trackable, known);
+  checkRules(trackable.locating_rules ?? [], 'locating_rules');
+  checkTrackableParent(trackable, known, before);
+  return trackable;
+}
+
+function checkProviders(ids: readonly string[]): void {
+  const seen = new Map<string, number>();
+  for (const [i, id] of ids.entries()) {
+    const path = pathOf('location_providers', [String(i)]);
+    if (id === '') throw badRequest(`${path}: must not be empty, found ""`);
+    const before = seen.get(idKey(id));
+    if (before !== undefined) {
+      throw badRequest(`${path}: must differ from location_providers[${before}], found ${show(id)}`);
+    }
+    seen.set(idKey(id), i);
+  }
+}
+
+/** A polygon in metres around the position. */
+function checkShape({ geometry }: Trackable, known: Known): void {
+  const problem = geometry == null ? undefined : known.shapes.polygonProblem(geometry, 'geometry');
+  if (problem !== undefined) throw badRequest(problem);
+}
+
+/** The parent must exist, must not be carried by the trackable itself, and a new one not make the chain too deep. */
+function checkTrackableParent(trackable: Trackable, known: Known, before: Trackable | undefined): void {
+  const own = idKey(trackable.id);
+  const isNew = trackable.parent !== before?.parent;
+  let next = trackable.parent;
+  let above = 0;
+  while (!isUnset(next)) {
+    if (idKey(next) === own) {
+      throw badRequest(`parent: must not be carried by the trackable itself, found ${show(trackable.parent)}`);
+    }
+    const ancestor = known.get('trackable', next);
+    if (ancestor === undefined) {
+      throw badRequest(`parent: must be the id of a trackable, found ${show(trackable.parent)}`);
+    }
+    next = ancestor.parent;
+    above++;
+  }
+  if (isNew && above > 0) checkLevels({ kind: 'trackable', id: trackable.id }, above, known);
+}
+
+/** The provider as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
+function validateProvider(body: Body): LocationProvider {
+  const provider = onlyMembers(LocationProvider, providerSchema.parse(body));
+  checkIntegers(provider, DURATIONS);
+  if (provider.id === '') throw badRequest('id: must not be empty, found ""');
+  return provider;
+}
+
+/** The anchor as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
+function validateAnchor(body: Body, known: Known): Anchor {
+  const anchor = onlyMembers(Anchor, anchorSchema.parse(body));
+  const { georeferenced_position: position, zone_id: zone } = anchor;
+  if (position != null) checkLonLat(position.coordinates, 'georeferenced_position.coordinates', 180);
+  if (!isUnset(zone) && known.zoneBy(zone) === undefined) {
+    throw badRequest(`zone_id: must be the id or foreign id of a zone, found ${show(zone)}`);
+  }
+  return anchor;
+}
+
+interface Carrier {
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+/**
+ * Throws HUB_BAD_REQUEST when a chain of parents would be deeper than the hub follows it: `above` levels over the entity
+ * that gets a parent, and whatever it carries below.
+ */
+function checkLevels(carrier: Carrier, above: number, known: Known): void {
+  const { parents: max } = known.bounds;
+  const levels = above + levelsBelow(carrier, max - above, known);
+  if (levels <= max) return;
+  throw badRequest(`parent: must be at most ${grouped(max)} levels deep, found ${grouped(levels)} or more`);
+}
+
+/** How deep a chain of what the entity carries is; counting ends beyond `max`. */
+function levelsBelow({ kind, id }: Carrier, max: number, known: Known): number {
+  let level: readonly Carrier[] = [{ kind, id }];
+  let levels = 0;
+  while (levels <= max) {
+    level = level.flatMap((each) =>
+      known.carriedBy(each.kind, each.id).map((by) => ({ kind: by.kind, id: by.entity.id })),
+    );
+    if (level.length === 0) return levels;
+    levels++;
+  }
+  return levels;
+}

@@ -7,6 +7,12 @@ import { joined } from '../model/event_batch.ts';
 export const FRAME_MAX_BYTES = 32_768;
 export const PAYLOAD_MAX_BYTES = FRAME_MAX_BYTES - 128;
 
+/** Whoever wants events: a connection, or a listener inside the hub. */
+export interface Subscriber {
+  /** Takes what one publish has for one of its subscriptions. Must neither throw nor wait. */
+  deliver(subscriptionId: number, batch: Batch): void;
+}
+
 /**
  * The events that one publish has for a subscription, in order, as UTF-8 bytes: their JSON texts, joined by commas.
  * Subscriptions with the same events share one Batch, so that they are cut into payloads once, however many subscribers

@@ -1,17 +1,11 @@
 import type { EventBatch } from '../model/event_batch.ts';
 import { type FilterFields, TOPICS, type Topic, type Variant, type View, type Wanted } from '../model/topics.ts';
-import { Batch } from './batch.ts';
+import { Batch, type Subscriber } from './batch.ts';
 import type { Filter } from './filter.ts';
 import { FilterIndex, type Filtering } from './filter_index.ts';
 import { type RenderingBounds, Renderings } from './renderings.ts';
 import { countSent, hasKinds, nothingSent, type Sent } from './sent.ts';
 import { isRenderedByShards } from './topic_name.ts';
-
-/** Whoever wants events: a connection, or a listener inside the hub. */
-export interface Subscriber {
-  /** Takes what one publish has for one of its subscriptions. Must neither throw nor wait. */
-  deliver(subscriptionId: number, batch: Batch): void;
-}
 
 export interface Interest {
   readonly topic: Topic;

@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
 import { grouped } from '../model/bounds.ts';
-import type { Subscriber } from './fanout.ts';
+import type { Subscriber } from './batch.ts';
 
 /** Different renderings of one connection, and of all together: each costs the shards its share of every event. */
 export interface RenderingBounds {

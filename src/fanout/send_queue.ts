@@ -1,6 +1,5 @@
 import type { CountUnsent, Peer, Waiting } from '../exchange.ts';
-import { type Batch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES } from './batch.ts';
-import type { Subscriber } from './fanout.ts';
+import { type Batch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES, type Subscriber } from './batch.ts';
 import { Room } from './room.ts';
 
 /**

@@ -1,29 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { configText } from '../config/text.ts';
-import type { Kept } from '../core/kept.ts';
+import type { EntityWrite, Kept } from '../core/kept.ts';
 import type { HubCounts } from '../counts.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Ingest } from '../ingest/ingest.ts';
+import { parseKeeping } from '../model/keep_numbers.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { CollisionLane } from '../shards/collision_lane.ts';
 import type { Shards } from '../shards/shards.ts';
+import { entityWrites } from '../store/entity_text.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Arrivals, Connection } from './arrivals.ts';
+import { runCounts, snapshotOf } from './consumption.ts';
 import type { DatabaseState } from './database_state.ts';
 import { Health } from './health.ts';
 import { hubFamilies } from './hub_families.ts';
-import { keptSettings, providersHeardSince, settingWrites } from './kept.ts';
 import { type KeptLicence, Licence } from './licence.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { monthOf, startOf } from './month.ts';
 import { ProcessFamilies } from './process_families.ts';
-import { runCounts } from './run_counts.ts';
-import { Saving } from './saving.ts';
-import { snapshotOf } from './snapshot.ts';
-import { CURRENT, isEndedMonth, type KeptMonth, Usage } from './usage.ts';
+import { CURRENT, isEndedMonth, type KeptMonth, Saving, Usage } from './usage.ts';
 
 /** The parts of a hub that those who run it want to know about. */
 export interface Operated {
@@ -152,4 +151,26 @@ function totalOf(counts: HubCounts, ingest: Ingest): HubCounts {
 function threadsOf({ shards, collisions }: Operated) {
   const workers = shards.lanes.map((lane, index) => ({ name: `shard ${index}`, memory: () => lane.memory() }));
   return [...workers, { name: 'collisions', memory: () => collisions.memory() }];
+}
+
+/** Values of the hub itself that the store has kept, by name. */
+function keptSettings({ entities }: Kept): ReadonlyMap<string, unknown> {
+  const own = entities.filter(({ kind, text }) => kind === 'setting' && text !== undefined);
+  return new Map(own.map(({ id, text }) => [id, parseKeeping(text as string)]));
+}
+
+/** Values of the hub itself as the store keeps them; one without value is deleted. */
+function settingWrites(
+  settings: readonly { readonly name: string; readonly value: object | undefined }[],
+): EntityWrite[] {
+  return entityWrites(settings.map(({ name: id, value: after }) => ({ kind: 'setting', id, after })));
+}
+
+/** Providers whose last location was received no earlier than that. */
+function providersHeardSince({ rows }: Kept, sinceMs: number): string[] {
+  const ids: string[] = [];
+  for (const row of rows) {
+    if (row.kind === 'provider' && row.gone !== true && row.receivedMs >= sinceMs) ids.push(row.id);
+  }
+  return ids;
 }

@@ -1,15 +1,45 @@
 import type { Access } from '../auth/authorizer.ts';
 import { Sight, type Site } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
+import type { Subscriber } from '../fanout/batch.ts';
 import { both } from '../fanout/filter.ts';
 import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
 import { grouped } from '../model/bounds.ts';
 import { show } from '../model/show.ts';
+import type { PublishResult, SocketDeps, Taken, Use } from './deps.ts';
 import { identityOf, readInterest, readParams, sizeOf } from './params.ts';
-import type { Session } from './session.ts';
-import type { PublishResult } from './socket.ts';
 import { cutterOf, ownerFilter } from './topic_owners.ts';
 import { type ClientFrame, CommandError } from './wire.ts';
+
+/** The connection that a command came on, with what it has subscribed to. */
+export interface Connection {
+  readonly deps: SocketDeps;
+  /** That of its upgrade request, which carries the API version. */
+  readonly path: string;
+  readonly sendQueue: Subscriber;
+  /** Number of its subscriptions, and the size of the params of all of them. */
+  readonly subscriptions: number;
+  readonly paramsSize: number;
+  holds(identity: string): boolean;
+  /** Keeps a new subscription, and tells the client before the first message can. */
+  hold(id: number, held: Held): void;
+  /** Ends a subscription; returns false when there is none with that id. */
+  release(id: number): boolean;
+  /** Sends the problems of one publish in one error frame; a success gets no answer. */
+  taken(taken: Taken): void;
+  /** A publish that failed as a whole. */
+  failPublish(error: unknown): void;
+}
+
+/** One subscription of a connection. */
+export interface Held {
+  readonly topicName: string;
+  readonly identity: string;
+  /** See sizeOf. */
+  readonly paramsSize: number;
+  /** When it ends, because its token does. */
+  readonly expiresMs: number;
+}
 
 /** What a client may ask for. A command throws a CommandError when it cannot be done. */
 export interface Command {
@@ -24,11 +54,8 @@ export interface Command {
   /** Whether it is done also where the connection has ended since the frame came. */
   readonly outlivesConnection: boolean;
   /** Returns what the next frame of the connection must wait for, if anything. It never fails. */
-  readonly handle: (session: Session, frame: ClientFrame, access: Access) => Promise<void> | undefined;
+  readonly handle: (connection: Connection, frame: ClientFrame, access: Access) => Promise<void> | undefined;
 }
-
-/** What can be permitted to do with a topic. */
-export type Use = 'subscribe' | 'publish';
 
 /** Topics that clients may publish to. */
 const PUBLISHED = ['location_updates', 'proximity_updates'] as const;
@@ -65,68 +92,68 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-function subscribe(session: Session, frame: ClientFrame, { owned, readable, expiresMs }: Access): undefined {
+function subscribe(connection: Connection, frame: ClientFrame, { owned, readable, expiresMs }: Access): undefined {
   const { name, ...topic } = readTopic(frame.topic);
   const params = readParams(frame.params, 'subscribeFailed');
-  const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000, paramsMax = 1 << 20 } = session.deps;
+  const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000, paramsMax = 1 << 20 } = connection.deps;
   const sight = readable && new Sight(readable, site);
-  if (session.subscriptions >= subscriptionsMax) {
+  if (connection.subscriptions >= subscriptionsMax) {
     throw new CommandError('subscribeFailed', `Cannot subscribe: the connection has ${subscriptionsMax} subscriptions`);
   }
   const size = sizeOf(params, paramsMax);
-  if (session.paramsSize + size > paramsMax) {
-    const found = `${grouped(session.paramsSize + size)} with those of other subscriptions`;
+  if (connection.paramsSize + size > paramsMax) {
+    const found = `${grouped(connection.paramsSize + size)} with those of other subscriptions`;
     const wanted = `must have at most ${grouped(paramsMax)} characters on one connection`;
     throw new CommandError('subscribeFailed', `params: ${wanted}, found ${found}`);
   }
   const identity = identityOf(name, params);
-  if (session.holds(identity)) {
+  if (connection.holds(identity)) {
     throw new CommandError('subscribeFailed', `Cannot subscribe to ${name}: a subscription with equal params exists`);
   }
   try {
     const { view, filter } = readInterest(topic, params, (asked) => checkView(asked, sight));
     const own = owned && ownerFilter(topic.topic, params, { owned, sight });
     const rewrite = cutterOf(topic.topic, view, sight);
-    const id = fanout.subscribe(session.sendQueue, { topic: topic.topic, view, filter: both(filter, own), rewrite });
-    session.hold(id, { topicName: name, identity, paramsSize: size, expiresMs });
+    const id = fanout.subscribe(connection.sendQueue, { topic: topic.topic, view, filter: both(filter, own), rewrite });
+    connection.hold(id, { topicName: name, identity, paramsSize: size, expiresMs });
   } catch (error) {
     if (!(error instanceof HubError) || error.code === 'HUB_NOT_AUTHORIZED') throw error;
     throw new CommandError('subscribeFailed', error.message);
   }
 }
 
-function unsubscribe(session: Session, frame: ClientFrame): undefined {
+function unsubscribe(connection: Connection, frame: ClientFrame): undefined {
   const id = readId(frame.subscription_id);
   if (id === undefined) throw new CommandError('unsubscribeFailed', 'subscription_id: must be an integer');
-  if (session.release(id)) return;
+  if (connection.release(id)) return;
   throw new CommandError('unsubscribeFailed', `Cannot unsubscribe ${id}: the connection has no such subscription`);
 }
 
-function publish(session: Session, frame: ClientFrame): Promise<void> | undefined {
+function publish(connection: Connection, frame: ClientFrame): Promise<void> | undefined {
   const { name } = readTopic(frame.topic);
-  const ingest = ingestOf(name, session);
+  const ingest = ingestOf(name, connection);
   if (ingest === undefined) throw new CommandError('notAuthorized', `Cannot publish to ${name}: it can only be read`);
   readParams(frame.params, 'invalidPayload');
   if (!Array.isArray(frame.payload)) throw new CommandError('invalidPayload', 'payload: must be an array');
   if (frame.payload.length === 0) return undefined;
   try {
-    const result: PublishResult = ingest(frame.payload, session.path);
+    const result: PublishResult = ingest(frame.payload, connection.path);
     if (!(result instanceof Promise)) {
-      session.taken(result);
+      connection.taken(result);
       return undefined;
     }
     return result.then(
-      (taken) => session.taken(taken),
-      (error: unknown) => session.failPublish(error),
+      (taken) => connection.taken(taken),
+      (error: unknown) => connection.failPublish(error),
     );
   } catch (error) {
-    session.failPublish(error);
+    connection.failPublish(error);
   }
   return undefined;
 }
 
 /** How items of a topic are taken; undefined when clients may not publish to it. */
-function ingestOf(topicName: string, { deps }: Session) {
+function ingestOf(topicName: string, { deps }: Connection) {
   const ingests = { location_updates: deps.ingestLocations, proximity_updates: deps.ingestProximities };
   const published = PUBLISHED.find((name) => name === topicName);
   return published && ingests[published];

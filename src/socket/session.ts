@@ -1,12 +1,12 @@
 import { type Access, FULL_ACCESS } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
-import type { Peer, PeerEvents } from '../exchange.ts';
+import type { HandlePeer, Peer, PeerEvents } from '../exchange.ts';
 import { SendQueue } from '../fanout/send_queue.ts';
 import { bytesBeyond } from '../model/bounds.ts';
-import { COMMANDS, type Command } from './commands.ts';
+import { COMMANDS, type Command, type Connection, type Held } from './commands.ts';
+import type { SocketDeps, Taken } from './deps.ts';
 import { Expiry } from './expiry.ts';
 import { FramesInOrder } from './frames_in_order.ts';
-import type { SocketDeps, Taken } from './socket.ts';
 import { tokenOfUpgrade } from './upgrade_token.ts';
 import {
   acknowledgement,
@@ -30,21 +30,16 @@ const INTERNAL_ERROR = 1011;
 /** Most bytes of a frame until the connection has shown a token, where one is needed. */
 const STRANGERS_FRAME_BYTES = 64 << 10;
 
-/** What one connection has subscribed to. */
-export interface Held {
-  readonly topicName: string;
-  readonly identity: string;
-  /** See sizeOf. */
-  readonly paramsSize: number;
-  /** When it ends, because its token does. */
-  readonly expiresMs: number;
+/** The WebSocket API: publish and subscribe, one session per connection. */
+export function createSocket(deps: SocketDeps): HandlePeer {
+  return (peer) => new Session(peer, deps);
 }
 
 /**
  * One connection: reads its frames, runs its commands, and holds its subscriptions until it closes. What it has published
  * before is taken all the same.
  */
-export class Session implements PeerEvents {
+class Session implements PeerEvents, Connection {
   readonly deps: SocketDeps;
   readonly path: string;
   readonly sendQueue: SendQueue;

@@ -1,7 +1,8 @@
 import type { Target } from '../auth/policy.ts';
 import { type TopicName, topicName } from '../fanout/topic_name.ts';
 import { withOlderForm } from '../model/permission.ts';
-import { COMMANDS, type Use } from './commands.ts';
+import { COMMANDS } from './commands.ts';
+import type { Use } from './deps.ts';
 import { TOPIC_OWNERS } from './topic_owners.ts';
 
 /** The path of the WebSocket below a version; topics lie below it in permissions.yaml. */

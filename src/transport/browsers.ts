@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { HubError } from '../errors.ts';
-import type { Incoming } from './guard.ts';
+import type { HttpHead } from '../exchange.ts';
 
 /**
  * What web pages may do to the hub through the browser of somebody who can reach it.
@@ -24,6 +24,9 @@ export interface BrowserRules {
   readonly isCertified?: (name: string) => boolean;
 }
 
+/** A request whose headers can be looked at. */
+type Headed = Pick<HttpHead, 'header'>;
+
 const ANY = '*';
 /** Names that were found to be the hub's own are known from then on. */
 const KNOWN_MAX = 64;
@@ -40,7 +43,7 @@ export class Browsers {
   }
 
   /** Why a request is refused; undefined when it is not. hot: once per request. */
-  problemOf(request: Incoming, isChange: boolean): HubError | undefined {
+  problemOf(request: Headed, isChange: boolean): HubError | undefined {
     const host = request.header('host');
     if (host !== undefined && !this.#known.has(host) && !this.#isNamed(host)) {
       const what = `Host: must be a name of this hub, found ${JSON.stringify(host.slice(0, 100))}; allowed_hosts names them`;
@@ -55,7 +58,7 @@ export class Browsers {
   }
 
   /** The origin of the page that sends the request, where it is of another one and may not. */
-  #foreignPage(request: Incoming, host: string | undefined): string | undefined {
+  #foreignPage(request: Headed, host: string | undefined): string | undefined {
     const origin = request.header('origin');
     const site = request.header('sec-fetch-site');
     if (origin === undefined) return site === 'cross-site' || site === 'same-site' ? site : undefined;

@@ -1,12 +1,11 @@
 import { HubError } from '../errors.ts';
-import type { CountUnsent, HandlePeer, HttpReply, KnowPeer, Peer } from '../exchange.ts';
+import type { CountUnsent, HandlePeer, HttpReply, KnowPeer, Peer, PeerHead } from '../exchange.ts';
 import type { Turns } from '../turns.ts';
 import { answerWith } from './answer.ts';
 import { type FrameMemory, roomOf } from './frame_memory.ts';
-import type { Guard } from './guard.ts';
+import type { Guard, Incoming } from './guard.ts';
 import type { NativeApp, NativeBehavior, NativeContext, NativeRequest, NativeResponse } from './native.ts';
 import { type Served, SocketPeer } from './socket_peer.ts';
-import { UpgradeHead } from './upgrade_head.ts';
 
 export interface PeerOptions {
   /** Paths of upgrade requests; those with a trailing slash are others. */
@@ -166,4 +165,46 @@ export class PeerSide {
 /** The native server ends the process when it is given fewer than 8 or more than 960 seconds. */
 function idleTimeout(seconds: number): number {
   return seconds === 0 ? 0 : Math.min(Math.max(Math.round(seconds), 8), 960);
+}
+
+/** An upgrade request. The native one is gone when its handler returns, so all of it is copied. */
+class UpgradeHead implements PeerHead, Incoming {
+  readonly path: string;
+  readonly query: string;
+  headerBytes = 0;
+  readonly #headers = new Map<string, string>();
+
+  constructor(native: NativeRequest) {
+    this.path = native.getUrl();
+    this.query = native.getQuery() ?? '';
+    native.forEach((name, value) => {
+      this.headerBytes += name.length + value.length;
+      if (!this.#headers.has(name)) this.#headers.set(name, value);
+    });
+  }
+
+  /** The first of that name, which is in lower case. */
+  header(name: string): string | undefined {
+    return this.#headers.get(name);
+  }
+
+  get userAgent(): string {
+    return this.header('user-agent') ?? '';
+  }
+
+  get authorization(): string | undefined {
+    return this.header('authorization');
+  }
+
+  get key(): string {
+    return this.header('sec-websocket-key') ?? '';
+  }
+
+  get protocol(): string {
+    return this.header('sec-websocket-protocol') ?? '';
+  }
+
+  get extensions(): string {
+    return this.header('sec-websocket-extensions') ?? '';
+  }
 }

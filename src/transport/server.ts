@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HubError, StartupError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, KnowPeer, Peer, TextReply } from '../exchange.ts';
@@ -10,7 +11,6 @@ import { FrameMemory } from './frame_memory.ts';
 import { Guard } from './guard.ts';
 import { HttpSide } from './http.ts';
 import { PeerSide } from './peers.ts';
-import { plainAnswer } from './plain_answer.ts';
 import { RateLimit } from './rate_limit.ts';
 import { Unsent } from './unsent.ts';
 
@@ -144,4 +144,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       return closed;
     },
   };
+}
+
+/** A reply as it goes over the wire, on a connection that ends with it. */
+function plainAnswer({ status, headers = {}, body = '' }: TextReply): string {
+  const lines = Object.entries({ ...headers, Upgrade: 'TLS/1.2, HTTP/1.1', Connection: 'Upgrade, close' });
+  const length = Buffer.byteLength(body);
+  const head = [...lines, ['Content-Length', length]].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`;
 }

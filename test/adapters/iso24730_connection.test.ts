@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { backoffMs } from '../../src/adapters/iso24730/backoff.ts';
+import { backoffMs } from '../../src/adapters/iso24730/connection.ts';
 import { HubError } from '../../src/errors.ts';
 import type { TakenEach } from '../../src/ingest/ingest.ts';
 import type { Location } from '../../src/model/location.ts';

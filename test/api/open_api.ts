@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createApi } from '../../src/api/api.ts';
-import type { AcceptOptions, ApiDeps } from '../../src/api/route.ts';
-import { fenceEventPublisher } from '../../src/api/third_party.ts';
+import type { AcceptOptions, ApiDeps } from '../../src/api/deps.ts';
+import { fenceEventPublisher } from '../../src/api/fence_event_input.ts';
 import type { Answer, Query } from '../../src/core/item.ts';
 import { newCounts } from '../../src/counts.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';

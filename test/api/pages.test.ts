@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { shownCollection, shownList } from '../../src/api/list_body.ts';
-import { smallest } from '../../src/api/smallest.ts';
+import { smallest } from '../../src/api/page.ts';
 import type { Body } from '../../src/exchange.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { demoCrew, type Member } from '../../src/cli/demo/crew.ts';
 import { DRAWN, type Shape } from '../../src/cli/demo/fences.ts';
-import { type Gait, type Mover, move, moverAt } from '../../src/cli/demo/motion.ts';
+import { draw, type Gait, type Mover, move, moverAt } from '../../src/cli/demo/motion.ts';
 import { locationOf, proximityOf } from '../../src/cli/demo/observe.ts';
 import { HALL, inHall, type Metres, onEarth } from '../../src/cli/demo/plan.ts';
-import { draw } from '../../src/cli/demo/random.ts';
 import { FLOORS } from '../../src/cli/demo/zones.ts';
 
 const MINUTES = 5;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listenSettings } from '../../src/config/listen_settings.ts';
+import { listenSettings } from '../../src/config/settings.ts';
 import { StartupError } from '../../src/errors.ts';
 import { load } from './given.ts';
 

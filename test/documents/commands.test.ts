@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { PROFILES } from '../../bench/profiles/all.ts';
 import { dataCommands } from '../../src/cli/data/commands.ts';
-import { demoCommand } from '../../src/cli/demo/command.ts';
-import { replayCommand } from '../../src/cli/replay/command.ts';
+import { demoCommand } from '../../src/cli/demo/demo.ts';
+import { replayCommand } from '../../src/cli/replay/replay.ts';
 import { tailCommand } from '../../src/cli/tail.ts';
 import { type Document, documentOf, ROOT, readDocuments, section } from './documents.ts';
 

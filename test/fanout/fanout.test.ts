@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Batch } from '../../src/fanout/batch.ts';
-import { Fanout, type Subscriber } from '../../src/fanout/fanout.ts';
+import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
+import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import { topicName } from '../../src/fanout/topic_name.ts';
 import { batchesOf, NO_FIELDS } from '../../src/model/event_batch.ts';

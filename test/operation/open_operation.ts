@@ -1,13 +1,13 @@
-import type { OperationDeps } from '../../src/api/operation.ts';
+import type { OperationDeps } from '../../src/api/deps.ts';
 import type { Entities } from '../../src/entities/entities.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import type { SendQueue } from '../../src/fanout/send_queue.ts';
 import { USAGE_COUNTERS, type UsageCounts } from '../../src/model/usage.ts';
 import { Arrivals } from '../../src/operation/arrivals.ts';
+import { snapshotOf } from '../../src/operation/consumption.ts';
 import { Health } from '../../src/operation/health.ts';
 import { Licence } from '../../src/operation/licence.ts';
 import { openMetrics } from '../../src/operation/metrics.ts';
-import { snapshotOf } from '../../src/operation/snapshot.ts';
 import { Usage } from '../../src/operation/usage.ts';
 
 export const NO_COUNTS = Object.fromEntries(USAGE_COUNTERS.map((name) => [name, 0])) as UsageCounts;

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Arrivals } from '../../src/operation/arrivals.ts';
-import { Saving } from '../../src/operation/saving.ts';
-import { snapshotOf } from '../../src/operation/snapshot.ts';
-import { Usage } from '../../src/operation/usage.ts';
+import { snapshotOf } from '../../src/operation/consumption.ts';
+import { Saving, Usage } from '../../src/operation/usage.ts';
 import { NO_COUNTS } from './open_operation.ts';
 
 const DECEMBER = Date.UTC(2026, 11);

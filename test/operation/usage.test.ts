@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Consumption, UsageCounts } from '../../src/model/usage.ts';
-import { snapshotOf } from '../../src/operation/snapshot.ts';
+import { snapshotOf } from '../../src/operation/consumption.ts';
 import { isEndedMonth, type KeptMonth, Usage, type UsageWrite } from '../../src/operation/usage.ts';
 import { HALL, square } from '../support/hall.ts';
 import { NO_COUNTS } from './open_operation.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Taken } from '../../src/socket/socket.ts';
+import type { Taken } from '../../src/socket/deps.ts';
 import { location, serveSocket } from './harness.ts';
 
 const long = (rest: string) =>

@@ -4,7 +4,6 @@ import type { TakenEach } from '../../ingest/ingest.ts';
 import type { Location, ProviderType } from '../../model/location.ts';
 import { formatTime } from '../../model/time.ts';
 import { SeldomWarning, type SourceLog } from '../seldom.ts';
-import { backoffMs } from './backoff.ts';
 import type { ConnectionStatus } from './connection_status.ts';
 import { Noise } from './noise.ts';
 import { newLineCounts, StreamReader } from './reader.ts';
@@ -245,4 +244,15 @@ export class Connection {
     }
     if (state.at === 'connecting' || state.at === 'open') state.socket.destroy();
   }
+}
+
+const FIRST_MS = 1000;
+const MOST_MS = 30_000;
+/** Share of the delay by which chance moves it, so that many hubs do not come back at the same moment. */
+const JITTER = 0.25;
+
+/** Time to wait before the next attempt after that many failures in a row; `random` is in [0, 1). */
+export function backoffMs(failures: number, random: number): number {
+  const delayMs = Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(failures, 16));
+  return Math.round(delayMs * (1 + JITTER * (2 * random - 1)));
 }

@@ -3,10 +3,11 @@ import { HubError } from '../../errors.ts';
 import type { Shown } from '../../model/components.ts';
 import { show } from '../../model/show.ts';
 import { asyncApiDocument } from '../../socket/docs/async_api.ts';
+import type { ApiDeps } from '../deps.ts';
 import { pageFile } from '../docs/files.ts';
 import { openApiDocument } from '../docs/open_api.ts';
 import { openApi30 } from '../docs/open_api_3_0.ts';
-import { type ApiDeps, type Call, type Route, route } from '../route.ts';
+import { type Call, type Route, route } from '../route.ts';
 import type { Version } from '../versions.ts';
 
 /** The documents of the API, made from its rows, and the pages to read and try it. */

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import type { Query } from '../../core/item.ts';
+import { bodyObject } from '../../entities/body.ts';
 import { TrackableMotion } from '../../model/events.ts';
 import { Fence } from '../../model/fence.ts';
 import { Location } from '../../model/location.ts';
@@ -7,11 +8,12 @@ import { LocationProvider } from '../../model/provider.ts';
 import { ArrayOf } from '../../model/schema.ts';
 import { Trackable } from '../../model/trackable.ts';
 import { idList, textList } from '../answers.ts';
+import { FenceEventInput } from '../fence_event_input.ts';
 import { existing, found } from '../found.ts';
-import { answersTo } from '../naming.ts';
+import { admitNames, answersTo } from '../naming.ts';
 import { limitedTo, onlyReadable } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
-import { type Route, route } from '../route.ts';
+import { type Method, type Route, route } from '../route.ts';
 import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
 
@@ -27,6 +29,8 @@ export const FENCE_ROUTES: readonly Route[] = [
   placesRow('motions', 'fence_motions', TrackableMotion),
   objectsRow('providers', 'provider', LocationProvider),
   objectsRow('trackables', 'trackable', Trackable),
+  eventsRow('POST'),
+  eventsRow('PUT'),
 ];
 
 /** Locations or motions of what is in a fence. */
@@ -66,6 +70,24 @@ function objectsRow<K extends 'provider' | 'trackable'>(name: string, kind: K, s
       const answers = await answersTo({ ask, id, spatial }, call, hub);
       const objects = onlyReadable(existing(kind, idList(answers), hub), `${kind}_id`, call.sight);
       return call.reply.json(PRESENT[kind].many(objects, call, hub));
+    },
+  });
+}
+
+/** Membership stays as it is: the event is only passed on. */
+function eventsRow(method: Method): Route {
+  return route({
+    method,
+    path: '/fences/:fence_id/events',
+    summary: 'Publish an event of a fence that somebody else has seen',
+    permission: { operation: method === 'POST' ? 'CREATE' : 'UPDATE', resource: 'fence_id' },
+    body: FenceEventInput,
+    replies: { 204: { description: 'The event is published.' } },
+    handle(call, hub) {
+      const fence = found('fence', call.id, hub);
+      admitNames('fence_event', { before: undefined, after: bodyObject(call.body) }, call);
+      hub.publishFenceEvent(fence, call.body);
+      return call.reply.noContent;
     },
   });
 }

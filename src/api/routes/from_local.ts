@@ -1,9 +1,28 @@
+import { normaliseFence } from '../../core/fence/region_normal.ts';
+import { placeLocal } from '../../core/geo/geodesic.ts';
+import { roundDegrees } from '../../core/geo/rounding.ts';
+import { checkGroundControlPoints, zoneTransform } from '../../core/zone/zone_transform.ts';
+import { checkLonLat } from '../../entities/body.ts';
+import type { Entities } from '../../entities/entities.ts';
+import { HubError } from '../../errors.ts';
+import { checker } from '../../model/check.ts';
 import { CreationParameters, ZoneCreationParameters } from '../../model/creation.ts';
 import { Fence } from '../../model/fence.ts';
+import { pathOf, show } from '../../model/show.ts';
 import { Zone } from '../../model/zone.ts';
-import { fenceFromLocal, zoneFromLocal } from '../from_local.ts';
 import { type Route, route } from '../route.ts';
 import { zoneIn } from '../versions.ts';
+
+/**
+ * Zones and fences from what was measured on site: positions in local coordinates, and how these lie on the earth. That
+ * is told by a point known in both (the local reference, 0 0 if absent, lies at the global reference, and the axes are
+ * turned clockwise by rotation and meridian convergence) or by a zone. Nothing of this is kept.
+ */
+
+const schema = checker(CreationParameters);
+
+type Position = readonly number[];
+type Place = (position: Position, path: string) => number[];
 
 export const FROM_LOCAL_ROUTES: readonly Route[] = [
   route({
@@ -27,3 +46,105 @@ export const FROM_LOCAL_ROUTES: readonly Route[] = [
     handle: ({ body, reply }, { entities }) => reply.json(JSON.stringify(fenceFromLocal(body, entities))),
   }),
 ];
+
+/** A zone placed by the local coordinates. Throws HUB_BAD_REQUEST for parameters that make none. */
+function zoneFromLocal(body: unknown, entities: Entities): Zone {
+  const parameters = schema.parse(body);
+  const place = byReference(parameters);
+  if (place === undefined) throw bad('global_reference: is required for a zone, found nothing');
+  const positions = coordinatesOf(parameters);
+  if (positions === undefined) throw bad('local_coordinates: is required for a zone, found nothing');
+  const rows = open(positions).flatMap((position, i) => [place(position, pathAt(i)), [...position]]);
+  const problem = checkGroundControlPoints(rows);
+  if (problem !== undefined) throw bad(`local_coordinates: must place a zone, found that ${problem}`);
+  return { id: entities.newId(), type: 'unknown', ground_control_points: rows };
+}
+
+/**
+ * A fence in EPSG:4326: the polygon of the local coordinates, placed by the global reference or by the zone, or a circle
+ * around the local reference in the zone. Throws HUB_BAD_REQUEST for parameters that make none.
+ */
+function fenceFromLocal(body: unknown, entities: Entities): Fence {
+  const parameters = schema.parse(body);
+  const positions = coordinatesOf(parameters);
+  const id = entities.newId();
+  const fence =
+    positions === undefined ? circle(id, parameters, entities) : polygon(id, positions, placing(parameters, entities));
+  const problem = entities.shapes.regionProblem(fence);
+  if (problem !== undefined) throw bad(`local_coordinates: must outline an area, found that ${problem}`);
+  return fence;
+}
+
+function circle(id: string, parameters: CreationParameters, entities: Entities): Fence {
+  const { radius, local_reference: centre } = parameters;
+  const place = byZone(parameters, entities);
+  if (place === undefined || radius == null) {
+    throw bad('local_coordinates: is required for a fence without radius and zone_id, found nothing');
+  }
+  if (radius <= 0) throw bad(`radius: must be greater than 0, found ${radius}`);
+  const coordinates = place(centre?.coordinates ?? [0, 0], 'local_reference.coordinates');
+  return { id, region: { type: 'Point', coordinates }, radius };
+}
+
+function polygon(id: string, positions: readonly Position[], place: Place): Fence {
+  const ring = positions.map((position, i) => place(position, pathAt(i)));
+  return normaliseFence({ id, region: { type: 'Polygon', coordinates: [ring] } });
+}
+
+function placing(parameters: CreationParameters, entities: Entities): Place {
+  const place = byReference(parameters) ?? byZone(parameters, entities);
+  if (place !== undefined) return place;
+  throw bad('global_reference: is required without zone_id, found nothing');
+}
+
+function byReference(parameters: CreationParameters): Place | undefined {
+  const {
+    global_reference: reference,
+    local_reference: local,
+    rotation,
+    meridian_convergence: convergence,
+  } = parameters;
+  if (reference == null) return undefined;
+  checkLonLat(reference.coordinates, 'global_reference.coordinates', 180);
+  const clockwiseDegrees = (rotation ?? 0) + (convergence ?? 0);
+  const known = { global: reference.coordinates, local: local?.coordinates ?? [0, 0], clockwiseDegrees };
+  return (position, path) => {
+    const placed = placeLocal(position, known);
+    if (placed.every(Number.isFinite)) return placed;
+    throw bad(`${path}: must be a place on the earth, found ${show(position)}`);
+  };
+}
+
+function byZone({ zone_id: name }: CreationParameters, entities: Entities): Place | undefined {
+  if (name == null) return undefined;
+  const zone = entities.zoneBy(name);
+  if (zone === undefined) throw bad(`zone_id: must be the id or foreign id of a zone, found ${show(name)}`);
+  const plane = zoneTransform(zone);
+  if (plane === undefined) throw bad(`zone_id: must be a zone with local coordinates, found ${show(name)}`);
+  return ([x = 0, y = 0, z], path) => {
+    if (!plane.covers(x, y)) throw bad(`${path}: must lie within reach of the zone, found ${show([x, y])}`);
+    const out: [number, number] = [0, 0];
+    plane.toWgs84(x, y, out);
+    const placed = [roundDegrees(out[0]), roundDegrees(out[1])];
+    return z === undefined ? placed : [...placed, z];
+  };
+}
+
+function coordinatesOf({ local_coordinates: line }: CreationParameters): readonly Position[] | undefined {
+  return line?.coordinates;
+}
+
+/** A closed line names its first position twice. */
+function open(positions: readonly Position[]): readonly Position[] {
+  const [first, last] = [positions[0], positions.at(-1)];
+  const closed = positions.length > 2 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
+  return closed ? positions.slice(0, -1) : positions;
+}
+
+function pathAt(index: number): string {
+  return pathOf('local_coordinates.coordinates', [String(index)]);
+}
+
+function bad(message: string): HubError {
+  return new HubError('HUB_BAD_REQUEST', message);
+}

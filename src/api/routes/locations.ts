@@ -6,11 +6,12 @@ import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
 import { movesBefore } from '../after_moves.ts';
 import { placesOfAll } from '../all_places.ts';
+import type { AcceptOptions, ApiDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { admitSources } from '../naming.ts';
 import { PAGE_HEADERS, PAGE_QUERY } from '../page.ts';
 import { oneOf } from '../read_one.ts';
-import { type AcceptOptions, type ApiDeps, type Call, type Method, type Route, route } from '../route.ts';
+import { type Call, type Method, type Route, route } from '../route.ts';
 import { VIEW_QUERY, viewOf } from '../view.ts';
 
 const ACCEPTED = { 204: { description: 'Everything in the body is accepted.' } };

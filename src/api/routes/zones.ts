@@ -1,17 +1,29 @@
 import Type from 'typebox';
-import { checkZonePlace } from '../../auth/admitted.ts';
+import { checkZoneOutline, checkZonePlace } from '../../auth/admitted.ts';
+import { WGS84 } from '../../core/geo/crs.ts';
+import { roundDegrees, roundMetres } from '../../core/geo/rounding.ts';
 import { feature } from '../../core/zone/view.ts';
+import { zoneTransform } from '../../core/zone/zone_transform.ts';
+import { bodyObject } from '../../entities/body.ts';
+import { HubError } from '../../errors.ts';
+import { checker } from '../../model/check.ts';
+import { Fence } from '../../model/fence.ts';
 import { idKey } from '../../model/id.ts';
+import { show } from '../../model/show.ts';
 import { SimpleTransform, Zone } from '../../model/zone.ts';
 import { found } from '../found.ts';
+import { PRESENT } from '../present.ts';
 import { type Call, type Route, route } from '../route.ts';
-import { simpleTransform } from '../simple_transform.ts';
-import { VIEW_QUERY } from '../view.ts';
+import { replacesIds } from '../versions.ts';
+import { SUBDIVIDE_QUERY, VIEW_QUERY } from '../view.ts';
+import { fenceAround, fenceFromZone } from '../zone_fence.ts';
 import { entityRows } from './entity_rows.ts';
 
 const LIST_QUERY = Type.Object({
   foreign_id: Type.Optional(Type.String({ description: 'The foreign id of the wanted zone.' })),
 });
+
+const transform = checker(SimpleTransform);
 
 export const ZONE_ROUTES: readonly Route[] = [
   ...entityRows({
@@ -45,4 +57,66 @@ export const ZONE_ROUTES: readonly Route[] = [
       return reply.json(feature(JSON.stringify(position), JSON.stringify(rest)));
     },
   }),
+  route({
+    method: 'GET',
+    path: '/zones/:zone_id/createfence',
+    summary: 'A fence around a zone, which is not kept',
+    permission: { operation: 'READ', resource: 'zone_id' },
+    replies: { 200: { description: 'The fence.', schema: Fence } },
+    handle({ id, sight, reply }, hub) {
+      const kept = found('zone', id, hub);
+      checkZoneOutline('zone_id', kept, sight);
+      const zone = hub.entities.placed(kept);
+      return reply.json(JSON.stringify(fenceAround(zone, hub.entities)));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/zones/:zone_id/fence',
+    summary: "Create a fence whose region is given in the zone's coordinates, and kept in EPSG:4326",
+    permission: { operation: 'CREATE', resource: 'zone_id' },
+    query: Type.Object(SUBDIVIDE_QUERY),
+    body: Fence,
+    replies: { 201: { description: 'The fence as it is kept.', schema: Fence } },
+    async handle(call, hub) {
+      const zone = found('zone', call.id, hub);
+      checkZonePlace('zone_id', zone.id, call.sight);
+      const body = fenceFromZone(zone, bodyObject(call.body), hub.entities);
+      const fence = await hub.entities.create('fence', body, {
+        replaceId: replacesIds(call.version, 'fence'),
+        subdivide: call.query.subdivide === true,
+      });
+      const [prefix] = call.path.split('/zones/');
+      const place = `${prefix}/fences/${encodeURIComponent(fence.id.toWellFormed())}`;
+      return call.reply.created(PRESENT.fence.one(fence, { ...call, query: {} }, hub), place);
+    },
+  }),
 ];
+
+/**
+ * Moves a position between a zone's coordinates and EPSG:4326, away from the crs that it is given in; z is kept. Throws
+ * HUB_BAD_REQUEST for a body that is no SimpleTransform, a zone that cannot place its coordinates, and a position out
+ * of its reach.
+ */
+function simpleTransform(zone: Zone, body: unknown): SimpleTransform {
+  const { position, crs } = transform.parse(body);
+  const wanted = crs ?? 'local';
+  if (wanted !== 'local' && wanted !== 'EPSG:4326') throw bad(`crs: must be local or EPSG:4326, found ${show(crs)}`);
+  const plane = zoneTransform(zone);
+  if (plane === undefined) throw bad(`zone_id: must be a zone with local coordinates, found ${show(zone.id)}`);
+  const [x, y, z] = position.coordinates as [number, number, number?];
+  const toWgs84 = wanted === 'local';
+  const from = toWgs84 ? plane : WGS84;
+  const out: [number, number] = [Number.NaN, Number.NaN];
+  if (from.covers(x, y)) (toWgs84 ? plane.toWgs84 : plane.fromWgs84)(x, y, out);
+  if (!Number.isFinite(out[0]) || !Number.isFinite(out[1])) {
+    throw bad(`position.coordinates: must lie within reach of zone ${show(zone.id)}, found ${show([x, y])}`);
+  }
+  const coordinates = out.map(toWgs84 ? roundDegrees : roundMetres);
+  if (z !== undefined) coordinates.push(z);
+  return { position: { type: 'Point', coordinates }, source: zone.id, crs: toWgs84 ? 'EPSG:4326' : 'local' };
+}
+
+function bad(message: string): HubError {
+  return new HubError('HUB_BAD_REQUEST', message);
+}

@@ -11,19 +11,19 @@ export function dataCommands(): Command[] {
       .argument('<file>', 'where the copy goes')
       .option('--overwrite', 'replace the file if it exists')
       .action(async (...given: [string, { overwrite?: boolean }]) =>
-        (await import('./backups.ts')).backupCommand(...given),
+        (await import('./database.ts')).backupCommand(...given),
       ),
     new Command('restore')
       .description('put a backup in the place of data.dat, which is set aside; the hub must be stopped')
       .argument('<file>', 'the backup')
-      .action(async (file: string) => (await import('./backups.ts')).restoreCommand(file)),
+      .action(async (file: string) => (await import('./database.ts')).restoreCommand(file)),
     new Command('check')
       .description('look through data.dat and say what is in it and whether it is sound; the hub may be running')
-      .action(async () => (await import('./check.ts')).checkCommand()),
+      .action(async () => (await import('./database.ts')).checkCommand()),
     new Command('migrate')
       .description('bring data.dat up to the version of this hub, as its start does; the hub must be stopped')
       .option('--dry-run', 'try it on a copy and change nothing; the hub may be running')
-      .action(async (options: { dryRun?: boolean }) => (await import('./migrate.ts')).migrateCommand(options)),
+      .action(async (options: { dryRun?: boolean }) => (await import('./database.ts')).migrateCommand(options)),
     new Command('export')
       .description('write all entities into a JSON document; the hub may be running')
       .argument('<file>', 'where the document goes')

@@ -1,16 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Command } from 'commander';
 import { CommandError } from '../command_error.ts';
 import { describePlaced, type EntityKind, placeEntities, refuseIfForbidden } from '../entities.ts';
 import { countEvents, EventCounts } from '../event_counts.ts';
 import type { EventStream } from '../event_stream.ts';
 import { type HubClient, hubClient } from '../hub_client.ts';
-import { interruption } from '../options.ts';
+import { hubOption, interruption, number } from '../options.ts';
 import { StatusLine } from '../status_line.ts';
 import { demoCrew, type Member } from './crew.ts';
 import { demoFences } from './fences.ts';
 import { move } from './motion.ts';
 import { locationOf, proximityOf } from './observe.ts';
 import { demoZones } from './zones.ts';
+
+/** `demo`: feeds a simulated warehouse into a hub. */
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description('feed a simulated warehouse into a running hub until stopped: 2 floors, 40 tags, 12 fences')
+    .option('--seed <number>', 'fixes where everything moves', number({ min: 0, max: 1_000_000, whole: true }), 1)
+    .option('--seconds <count>', 'stop after this time', number({ above: 0 }))
+    .addOption(hubOption())
+    .action(demo);
+}
 
 interface Options {
   readonly hub: string;
@@ -29,7 +40,7 @@ interface Sent {
 }
 
 /** Places the warehouse in the hub and moves its crew at 10 Hz, until interrupted or the time is over. */
-export async function demo({ hub, seed, seconds = Number.POSITIVE_INFINITY }: Options): Promise<void> {
+async function demo({ hub, seed, seconds = Number.POSITIVE_INFINITY }: Options): Promise<void> {
   const signal = interruption();
   const client = hubClient(hub, { signal });
   const status = new StatusLine(process.stderr);

@@ -1,17 +1,44 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Command } from 'commander';
 import { parseKeeping } from '../../model/keep_numbers.ts';
 import { CommandError } from '../command_error.ts';
 import { describePlaced, type Entity, type EntityKind, placeEntities } from '../entities.ts';
 import { countEvents, EventCounts } from '../event_counts.ts';
 import type { EventStream } from '../event_stream.ts';
 import { hubClient } from '../hub_client.ts';
-import { interruption } from '../options.ts';
+import { hubOption, interruption, number } from '../options.ts';
 import { bar, StatusLine } from '../status_line.ts';
 import { deliver, type Tally } from './deliver.ts';
 import { resample } from './interpolate.ts';
 import { paced } from './pace.ts';
 import { countLocations, type Recorded, readRecording } from './recording.ts';
+
+/** `replay --locations F …`: sends recorded locations to a hub. */
+export function replayCommand(): Command {
+  return new Command('replay')
+    .description('send recorded locations to a running hub')
+    .requiredOption('--locations <file>', 'locations, one JSON object a line')
+    .option('--zones <file>', 'JSON array of zones to create or update first')
+    .option('--fences <file>', 'JSON array of fences to create or update first')
+    .option('--trackables <file>', 'JSON array of trackables to create or update first')
+    .option('--speed <factor>', 'times the recorded speed; 0 or max is as fast as possible', speed, 1)
+    .option(
+      '--interpolate <hz>',
+      'move on straight lines, this many locations a second',
+      number({ above: 0, max: 1000 }),
+    )
+    .option('--restamp', 'send the current time as timestamp_generated, so that a second replay is not outdated')
+    .option('--batch <count>', 'locations in a request at most', number({ min: 1, max: 10_000, whole: true }), 256)
+    .addOption(hubOption())
+    .action(replay);
+}
+
+function speed(text: string): number {
+  if (text === 'max') return Number.POSITIVE_INFINITY;
+  const factor = number({ min: 0 })(text);
+  return factor === 0 ? Number.POSITIVE_INFINITY : factor;
+}
 
 interface Options {
   readonly hub: string;
@@ -30,7 +57,7 @@ const QUIET_MS = 500;
 const QUIET_MAX_MS = 10_000;
 
 /** Sends a recording, shows the progress, and reports what became of it. Ends early, with a report, when interrupted. */
-export async function replay(options: Options): Promise<void> {
+async function replay(options: Options): Promise<void> {
   const { hub, batch, speed } = options;
   // All files are read before anything is sent: a mistake in one leaves the hub as it was.
   const entities = await readEntities(options);

@@ -1,13 +1,11 @@
 import type { Access } from '../auth/authorizer.ts';
 import type { Sight, Site } from '../auth/sight.ts';
-import type { CountUnsent, HandlePeer, Peer } from '../exchange.ts';
+import type { CountUnsent, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
 import type { View } from '../model/topics.ts';
 import type { Turns } from '../turns.ts';
-import type { Use } from './commands.ts';
 import type { AskedView } from './params.ts';
-import { Session } from './session.ts';
 import type { WaitingFrames } from './waiting_frames.ts';
 
 /** What became of published items: one problem for each that was not taken, named like `locations[3].source: ...`. */
@@ -20,6 +18,9 @@ export interface Taken {
 
 /** Takes published items. Throws, or rejects with, a HubError when none could be taken. */
 type Ingest = (values: readonly unknown[], versionPath: string) => PublishResult;
+
+/** What can be permitted to do with a topic. */
+export type Use = 'subscribe' | 'publish';
 
 /** What a client asks to be permitted. */
 export interface Asked {
@@ -72,9 +73,4 @@ export interface SocketDeps {
   /** See SendQueueOptions; 64 MiB and 256 KiB when left out. */
   readonly queueMaxBytes?: number;
   readonly networkMaxBytes?: number;
-}
-
-/** The WebSocket API: publish and subscribe, one session per connection. */
-export function createSocket(deps: SocketDeps): HandlePeer {
-  return (peer) => new Session(peer, deps);
 }

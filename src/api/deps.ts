@@ -1,0 +1,95 @@
+import type { Answer, Query } from '../core/item.ts';
+import type { Entities } from '../entities/entities.ts';
+import type { LocatingRules } from '../entities/locating_rules.ts';
+import type { Fence } from '../model/fence.ts';
+import type { HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
+import type { Lease, LicenceInfo } from '../model/licence.ts';
+import type { Consumption } from '../model/usage.ts';
+import type { Zone } from '../model/zone.ts';
+import type { Turns } from '../turns.ts';
+import type { ErrorTyping } from './versions.ts';
+
+/** What the API is given by the hub. */
+export interface ApiDeps extends ErrorTyping {
+  readonly entities: Entities;
+  /** Asks the shard that owns the object, or all shards for a list: their answers in any order. */
+  read(query: Query): Promise<readonly Answer[]>;
+  /** Resolves when the zones are where what was accepted so far has taken them; undefined where none follows anything. */
+  zonesMoved(): Promise<void> | undefined;
+  /**
+   * Checks and takes locations, all or none. Returns undefined when they are accepted, or a promise of it. Throws
+   * HUB_BAD_REQUEST, whose message names the field under `root`; `providerId` is the one of the path.
+   */
+  acceptLocations(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
+  acceptProximities(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
+  /**
+   * Takes the locations of a vendor's notifications, good ones beside bad ones. Throws HUB_BAD_REQUEST when there are bad
+   * ones only.
+   */
+  acceptCisco(body: unknown): Promise<void> | undefined;
+  forgetLocation(providerId: string): Promise<void>;
+  forgetAllLocations(): Promise<void>;
+  /** The locating rules of trackables without own ones. */
+  readonly rules: LocatingRules;
+  /** Checks an event of a fence that a third party has seen, and publishes it. Throws HUB_BAD_REQUEST. */
+  publishFenceEvent(fence: Fence, body: unknown): void;
+  readonly corsEnabled: boolean;
+  readonly versionInfo: VersionInfo;
+  /** Levels that JSON may be nested; 200 when left out. */
+  readonly depthMax?: number;
+  readonly operation: OperationDeps;
+  /** Of all work that takes long on this thread. */
+  readonly turns: Turns;
+}
+
+export interface AcceptOptions {
+  readonly root: string;
+  readonly providerId?: string;
+}
+
+export interface VersionInfo {
+  readonly hub_version: string;
+  readonly vendor: string;
+  readonly api_version: string;
+}
+
+/** What the API tells those who run the hub. */
+export interface OperationDeps {
+  readonly health: HealthDeps;
+  readonly usage: UsageDeps;
+  readonly licence: LicenceDeps;
+  readonly metrics: MetricsDeps;
+}
+
+export interface HealthDeps {
+  system(): SystemHealth;
+  socket(): SocketHealth;
+  zone(zone: Zone): HealthSource;
+  sources(): readonly HealthSource[];
+  /** Undefined when nothing has come from it. */
+  source(id: string): HealthSource | undefined;
+}
+
+export interface UsageDeps {
+  /** Months, the earliest first; the last goes on. */
+  all(): readonly Consumption[];
+  current(): Consumption;
+  /** Undefined when nothing is known of the month. */
+  month(year: number, month: number): Consumption | undefined;
+}
+
+/** Rejects with, or throws, HUB_LICENCE_INVALID, HUB_LICENCE_EXPIRED and HUB_LICENCE_NOT_STARTED. */
+export interface LicenceDeps {
+  info(): LicenceInfo;
+  lease(): Lease;
+  startTrial(): Promise<Lease>;
+  /** Takes the body as it came in. */
+  setKey(body: unknown): Promise<void>;
+  giveBack(): Promise<void>;
+}
+
+/** Metrics as one text. */
+export interface MetricsDeps {
+  readonly contentType: string;
+  text(): Promise<string>;
+}

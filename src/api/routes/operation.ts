@@ -1,0 +1,233 @@
+import Type from 'typebox';
+import { HubError } from '../../errors.ts';
+import { HealthSource, SocketHealth, SystemHealth } from '../../model/health.ts';
+import { Lease, LicenceInfo, LicenceKeyBody } from '../../model/licence.ts';
+import { ArrayOf } from '../../model/schema.ts';
+import { show } from '../../model/show.ts';
+import { Consumption } from '../../model/usage.ts';
+import { onlyOwned } from '../ownership.ts';
+import { type Route, route } from '../route.ts';
+
+const Version = Type.Object(
+  {
+    hub_version: Type.String({ description: 'Version of the hub.' }),
+    vendor: Type.String({ description: 'Who has made it.' }),
+    api_version: Type.String({ description: 'Version of the omlox Hub API.' }),
+  },
+  { title: 'Version', description: 'Versions of the hub and of its API.' },
+);
+
+const Health = Type.Object({}, { title: 'Health', description: 'An object without members: the hub answers.' });
+
+const HUB_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/health',
+    summary: 'Whether the hub answers',
+    unversioned: true,
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'It does.', schema: Health } },
+    handle: ({ reply }) => reply.json('{}'),
+  }),
+  route({
+    method: 'GET',
+    path: '/version',
+    summary: 'Versions of the hub and of its API',
+    unversioned: true,
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The versions.', schema: Version } },
+    handle: ({ reply }, { versionInfo }) => reply.json(JSON.stringify(versionInfo)),
+  }),
+];
+
+const HEALTH_OF_EACH = { 200: { description: 'One for each.', schema: ArrayOf(HealthSource) } };
+const HEALTH_OF_ONE = { 200: { description: 'What has come from it.', schema: HealthSource } };
+
+const HEALTH_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/health/system',
+    summary: 'How long the hub has run, and its configuration without secrets',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The health of the hub.', schema: SystemHealth } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.system())),
+  }),
+  route({
+    method: 'GET',
+    path: '/health/ws',
+    summary: 'WebSocket clients, their subscriptions, and when they were last sent something',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The health of the WebSocket.', schema: SocketHealth } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.socket())),
+  }),
+  route({
+    method: 'GET',
+    path: '/health/zones/summary',
+    summary: 'What has come from each zone',
+    permission: { operation: 'READ', resource: 'zone_id', owned: 'reply' },
+    replies: HEALTH_OF_EACH,
+    handle({ owned, reply }, { entities, operation }) {
+      const zones = onlyOwned(entities.list('zone'), 'zone_id', owned);
+      return reply.json(JSON.stringify(zones.map((zone) => operation.health.zone(zone))));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/health/zones/:zone_id',
+    summary: 'What has come from a zone',
+    permission: { operation: 'READ', resource: 'zone_id' },
+    replies: HEALTH_OF_ONE,
+    handle({ id, reply }, { entities, operation }) {
+      const zone = entities.zoneBy(id);
+      if (zone !== undefined) return reply.json(JSON.stringify(operation.health.zone(zone)));
+      throw new HubError('HUB_NOT_FOUND', `Cannot find zone ${show(id)}: no zone has that id`);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/health/sources/summary',
+    summary: 'What has come from each source of locations',
+    permission: { operation: 'READ', resource: 'source_id', owned: 'reply' },
+    replies: HEALTH_OF_EACH,
+    handle({ owned, reply }, { operation }) {
+      return reply.json(JSON.stringify(onlyOwned(operation.health.sources(), 'source_id', owned)));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/health/sources/:source_id',
+    summary: 'What has come from a source of locations',
+    permission: { operation: 'READ', resource: 'source_id' },
+    notes: { path: { source_id: 'As locations name it.' } },
+    replies: HEALTH_OF_ONE,
+    handle({ id, reply }, { operation }) {
+      const source = operation.health.source(id);
+      if (source !== undefined) return reply.json(JSON.stringify(source));
+      throw new HubError('HUB_NOT_FOUND', `Cannot find source ${show(id)}: no location has come from it`);
+    },
+  }),
+];
+
+const MONTHS = ArrayOf(Consumption);
+
+const STATS_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/stats/consumption/summary',
+    summary: 'What was used, month by month',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The months, the earliest first; the last goes on.', schema: MONTHS } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.usage.all())),
+  }),
+  route({
+    method: 'GET',
+    path: '/stats/consumption/current',
+    summary: 'What was used this month up to now',
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The month.', schema: Consumption } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.usage.current())),
+  }),
+  route({
+    method: 'GET',
+    path: '/stats/consumption/:year/:month',
+    summary: 'What was used in a month',
+    permission: { operation: 'READ' },
+    notes: { path: { year: 'Four digits.', month: '1 to 12.' } },
+    replies: { 200: { description: 'A list of that month.', schema: MONTHS } },
+    handle({ id: year, path, reply }, { operation }) {
+      const month = path.slice(path.lastIndexOf('/') + 1);
+      const found = isMonth(year, month) ? operation.usage.month(Number(year), Number(month)) : undefined;
+      if (found !== undefined) return reply.json(JSON.stringify([found]));
+      throw new HubError('HUB_NOT_FOUND', `Cannot find the month ${show(`${year}/${month}`)}: nothing is known of it`);
+    },
+  }),
+];
+
+function isMonth(year: string, month: string): boolean {
+  return /^\d{4}$/.test(year) && /^\d{1,2}$/.test(month);
+}
+
+/** The hub needs no licence: these are for systems that expect to be able to manage one. */
+const LICENCE_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/license/info',
+    summary: 'What there is to say about the licence; the hub needs none',
+    permission: 'public',
+    replies: { 200: { description: 'In words.', schema: LicenceInfo } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.licence.info())),
+  }),
+  route({
+    method: 'PUT',
+    path: '/license/key',
+    summary: 'Set the licence key',
+    permission: { operation: 'UPDATE' },
+    body: LicenceKeyBody,
+    notes: { refusals: { 400: 'The key does not verify by the public keys that the hub has.' } },
+    replies: { 204: { description: 'The key is set.' } },
+    async handle({ body, reply }, { operation }) {
+      await operation.licence.setKey(body);
+      return reply.noContent;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/license/lease',
+    summary: 'The licence in force: that of the key, or a trial',
+    permission: { operation: 'READ' },
+    notes: {
+      refusals: {
+        400: 'The key does not verify, nothing can verify it, or what it gave has expired.',
+        404: 'There is no key and no trial.',
+      },
+    },
+    replies: { 200: { description: 'The lease.', schema: Lease } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.licence.lease())),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/license/lease',
+    summary: 'Give up the licence key that was set, and the trial',
+    permission: { operation: 'DELETE' },
+    replies: { 204: { description: 'Both are given up.' } },
+    async handle({ reply }, { operation }) {
+      await operation.licence.giveBack();
+      return reply.noContent;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/license/starttrial',
+    summary: 'Start a trial of 30 days, unless one was started before',
+    permission: { operation: 'READ' },
+    notes: { refusals: { 400: 'The trial has ended.' } },
+    replies: { 201: { description: 'The lease of the trial.', schema: Lease } },
+    async handle({ reply }, { operation }) {
+      return { ...reply.json(JSON.stringify(await operation.licence.startTrial())), status: 201 };
+    },
+  }),
+];
+
+const METRICS_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Metrics in the text format of Prometheus, without a version in the path',
+    versions: [],
+    unversioned: true,
+    permission: { operation: 'READ' },
+    replies: { 200: { description: 'The metrics.', schema: Type.String(), mediaType: 'text/plain' } },
+    async handle(_call, { operation: { metrics } }) {
+      return { status: 200, headers: { 'Content-Type': metrics.contentType }, body: await metrics.text() };
+    },
+  }),
+];
+
+/** What those who run the hub ask it: whether it is well, what it is used for, its licence, its metrics. */
+export const OPERATION_ROUTES: readonly Route[] = [
+  ...HUB_ROUTES,
+  ...HEALTH_ROUTES,
+  ...STATS_ROUTES,
+  ...LICENCE_ROUTES,
+  ...METRICS_ROUTES,
+];

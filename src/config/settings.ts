@@ -1,0 +1,138 @@
+import { join, resolve } from 'node:path';
+import { StartupError } from '../errors.ts';
+import type { Bounds } from '../model/bounds.ts';
+import type { Config } from './schema.ts';
+
+/** Frames up to this size need no memory of their share. */
+const SMALL_FRAME_KIB = 64;
+
+/**
+ * Where the hub listens, and what it takes from clients. Paths are those of files beside hub_config.yaml unless they are
+ * absolute. Throws a StartupError for what does not fit together, such as a certificate without its key.
+ */
+export function listenSettings(config: Config) {
+  return {
+    host: config.host,
+    port: config.port,
+    tls: tlsSettings(config),
+    bodyMaxBytes: config.client_max_body_size * 1024,
+    bodiesMaxBytes: config.max_body_memory * 2 ** 20,
+    headerMaxBytes: config.client_max_header_size * 1024,
+    ...frameBounds(config),
+    connectionsMax: config.max_connections,
+    requestsPerSecond: config.max_requests_per_second,
+    browsers: browserRules(config),
+    idleTimeoutSeconds: config.websocket_idle_timeout,
+  };
+}
+
+/** A connection may send the largest frames while half of its share is left, which is half of all with authorization. */
+function frameBounds({ websocket_max_frame_size: frameKib, max_frame_memory, require_authorization }: Config) {
+  const leastMib = frameKib <= SMALL_FRAME_KIB ? 0 : Math.ceil((frameKib * (require_authorization ? 4 : 2)) / 1024);
+  if (max_frame_memory < leastMib) {
+    const what = `must be at least ${leastMib} for a websocket_max_frame_size of ${frameKib}`;
+    throw new StartupError(`max_frame_memory: ${what}, found ${max_frame_memory}`);
+  }
+  return { frameMaxBytes: frameKib * 1024, framesMaxBytes: max_frame_memory * 2 ** 20 };
+}
+
+/** A page has no token of its own, so where one is needed it gets nothing that it could not get itself. */
+function browserRules({ cors, allowed_hosts, allowed_origins, require_authorization }: Config) {
+  const isOpen = !require_authorization;
+  return {
+    hosts: isOpen || allowed_hosts.length > 0 ? allowed_hosts : undefined,
+    origins: allowed_origins,
+    foreign: !cors ? 'nothing' : isOpen ? 'read' : 'everything',
+  } as const;
+}
+
+function tlsSettings(config: Config) {
+  const { public_key_path, private_key_path, private_key_password, dh_params_path, force_https } = config;
+  if (public_key_path === null && private_key_path === null) {
+    if (!force_https) return undefined;
+    throw new StartupError('force_https: needs public_key_path and private_key_path, which are not set');
+  }
+  if (public_key_path === null) throw new StartupError('private_key_path: needs public_key_path, which is not set');
+  if (private_key_path === null) throw new StartupError('public_key_path: needs private_key_path, which is not set');
+  return {
+    certificatePath: resolve(config.config_path, public_key_path),
+    keyPath: resolve(config.config_path, private_key_path),
+    keyPassword: private_key_password ?? undefined,
+    dhParamsPath: dh_params_path === null ? undefined : resolve(config.config_path, dh_params_path),
+    only: force_https,
+  };
+}
+
+const KILOBYTE = 1000;
+/** Events wait no longer than this for a database that is behind. */
+const LATE_MS = 2000;
+/** With a limited rate: rows of one commit take as much of a second, so that entities need not wait for long. */
+const COMMIT_SECONDS = 0.25;
+const COMMIT_BYTES_MIN = 16 << 10;
+
+/** Where the hub keeps its data: a file, or a wide-column database. `startedMs` is the time now. */
+export function storePlace(config: Config, startedMs: number) {
+  if (config.db_type === 'sqlite') {
+    return { path: join(config.config_path, 'data.dat'), startedMs, acceptLoss: config.accept_loss };
+  }
+  return {
+    hosts: config.widecolumn_hosts.map((host) => (host === 'localhost' ? '127.0.0.1' : host)),
+    port: config.widecolumn_port,
+    username: config.widecolumn_username,
+    password: config.widecolumn_password,
+    keyspace: config.widecolumn_keyspace,
+    replication: config.widecolumn_replication_strategy,
+    datacenter: config.widecolumn_datacenter,
+    readConsistency: config.widecolumn_read_consistency,
+    writeConsistency: config.widecolumn_write_consistency,
+    connectTimeoutMs: config.widecolumn_connect_timeout,
+    requestTimeoutMs: config.widecolumn_request_timeout,
+    tls: config.widecolumn_use_tls ? { pem: config.widecolumn_tls_pem } : undefined,
+    bytesPerSecond: bytesPerSecond(config),
+    burstBytes: config.widecolumn_burst_size * KILOBYTE,
+  };
+}
+
+/** How a database over the network is written to; a file is always quick, or does not work at all. */
+export function storePace(config: Config): { readonly lateMs?: number; readonly rowBytesMax?: number } {
+  if (config.db_type === 'sqlite') return {};
+  const bytes = Math.max(COMMIT_BYTES_MIN, bytesPerSecond(config) * COMMIT_SECONDS);
+  return { lateMs: LATE_MS, ...(bytes < Infinity && { rowBytesMax: bytes }) };
+}
+
+function bytesPerSecond(config: Config): number {
+  return config.widecolumn_rate === 0 ? Infinity : config.widecolumn_rate * KILOBYTE;
+}
+
+/** The bounds that the settings give. */
+export function boundsOf(config: Config): Bounds {
+  return {
+    nameLength: config.max_name_length,
+    locationPropertiesBytes: config.max_location_properties_size << 10,
+    entityPropertiesBytes: config.max_entity_properties_size << 10,
+    positions: config.max_geometry_positions,
+    rings: config.max_geometry_rings,
+    parents: config.max_parent_depth,
+  };
+}
+
+/** How many different renderings there may be. */
+export function renderingBoundsOf(config: Config) {
+  return { ofSubscriber: config.websocket_max_renderings, inAll: config.max_renderings };
+}
+
+const BATCH_MAX = 2048;
+
+/** What the shards are opened with. */
+export function shardSettings(config: Config) {
+  return {
+    count: config.num_threads,
+    capacity: config.lane_capacity,
+    batchMax: BATCH_MAX,
+    settings: {
+      collisionsByDefault: config.calculate_collisions_default,
+      providerInTrackableEvents: config.fence_event_provider_id === 'set',
+      parentsMax: config.max_parent_depth,
+    },
+  };
+}
