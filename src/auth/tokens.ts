@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { HubError } from '../errors.ts';
 import type { ClaimNames } from './claims.ts';
 import type { IdentityServer, KnownKeys } from './identity_server.ts';
@@ -11,7 +12,7 @@ export interface TokensOptions {
   readonly claims: ClaimNames;
   /** Roles that mean something here; a token's other roles are forgotten. */
   isRole(name: string): boolean;
-  /** Tokens that are remembered; one that is not used is forgotten first. */
+  /** Tokens that are remembered; the one that was not used for longest is forgotten first. */
   readonly rememberedMax?: number;
 }
 
@@ -20,8 +21,6 @@ interface Remembered {
   readonly token: VerifiedToken;
   /** The keys that it was verified by. */
   readonly version: string;
-  /** Used since the search for one to forget came by. */
-  isFresh: boolean;
 }
 
 /**
@@ -33,15 +32,14 @@ const KEY_CHARACTERS = 40;
 /** Verifies each access token once, and remembers the good ones until they expire or the keys change. */
 export class Tokens {
   readonly #options: TokensOptions;
-  readonly #rememberedMax: number;
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered: LRUCache<string, Remembered>;
   /** Tokens on their way, for all who bring the same one meanwhile. They push no good one out. */
   readonly #verifying = new Map<string, Promise<VerifiedToken>>();
   #verifications = 0;
 
   constructor(options: TokensOptions) {
     this.#options = options;
-    this.#rememberedMax = options.rememberedMax ?? 10_000;
+    this.#remembered = new LRUCache({ max: options.rememberedMax ?? 10_000 });
   }
 
   /** Signatures that were looked at since the start. */
@@ -60,7 +58,6 @@ export class Tokens {
       return this.#verify(token);
     }
     if (this.#options.now() >= remembered.token.expiresMs) throw notAuthenticated('it has expired');
-    remembered.isFresh = true;
     return remembered.token;
   }
 
@@ -70,7 +67,7 @@ export class Tokens {
     const verifying = this.#verifyNow(token).then(
       (remembered) => {
         this.#verifying.delete(token);
-        this.#remember(remembered);
+        this.#remembered.set(token.slice(-KEY_CHARACTERS), remembered);
         return remembered.token;
       },
       (error: unknown) => {
@@ -80,17 +77,6 @@ export class Tokens {
     );
     this.#verifying.set(token, verifying);
     return verifying;
-  }
-
-  /** Second chance: one that was used since the last search is passed over once. */
-  #remember(remembered: Remembered): void {
-    const all = this.#remembered;
-    all.set(remembered.text.slice(-KEY_CHARACTERS), remembered);
-    for (const [key, oldest] of all) {
-      if (all.size <= this.#rememberedMax) return;
-      all.delete(key);
-      if (oldest.isFresh || oldest === remembered) all.set(key, { ...oldest, isFresh: false });
-    }
   }
 
   async #verifyNow(token: string): Promise<Remembered> {
@@ -110,7 +96,7 @@ export class Tokens {
     this.#verifications++;
     const verifying = { key, issuer: skipIssuer ? undefined : issuer, nowMs: now(), toleranceSeconds, claims };
     const verified = await verifyToken(token, verifying);
-    return { text: token, token: { ...verified, roles: verified.roles.filter(isRole) }, version, isFresh: false };
+    return { text: token, token: { ...verified, roles: verified.roles.filter(isRole) }, version };
   }
 }
 

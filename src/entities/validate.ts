@@ -1,3 +1,4 @@
+import { dequal } from 'dequal/lite';
 import { normaliseFence } from '../core/fence/region_normal.ts';
 import { CRS_CHOICES, isCrs, type PlaneTransform, projection } from '../core/geo/crs.ts';
 import { anchoredZone } from '../core/zone/control_points.ts';
@@ -185,7 +186,7 @@ function zoneOf({ zone_id: name }: Fence, known: Known, before: KeptFence | unde
 /** Whether a local region is the one that is kept, in the plane that it has. */
 function isWhereItWas(sent: Fence, before: KeptFence): boolean {
   if (before.crs !== 'local' || before.zone_id !== sent.zone_id) return false;
-  return JSON.stringify(placeOf(normaliseFence(sent))) === JSON.stringify(placeOf(before));
+  return dequal(placeOf(normaliseFence(sent)), placeOf(before));
 }
 
 function placeOf({ region }: Fence): unknown {

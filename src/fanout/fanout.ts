@@ -1,5 +1,6 @@
+import { dequal } from 'dequal/lite';
 import type { EventBatch } from '../model/event_batch.ts';
-import { type FilterFields, TOPICS, type Topic, type Variant, type View, type Wanted } from '../model/topics.ts';
+import { type FilterFields, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
 import { Batch, type Subscriber } from './batch.ts';
 import type { Filter } from './filter.ts';
 import { FilterIndex, type Filtering } from './filter_index.ts';
@@ -196,7 +197,7 @@ export class Fanout {
     const { filtering, variant } = channel;
     const unfiltered = filtering.size === 0 && !hasKinds(variant.topic);
     const wanted = channel.unfiltered.size > 0 ? undefined : filtering.wanted();
-    if (!isNew && variant.unfiltered === unfiltered && isSame(variant.wanted, wanted)) return;
+    if (!isNew && variant.unfiltered === unfiltered && dequal(variant.wanted, wanted)) return;
     const { wanted: _before, ...rest } = variant;
     channel.variant = { ...rest, unfiltered, ...(wanted && { wanted }) };
     this.#tell(variant.topic);
@@ -238,10 +239,6 @@ function handOver({ id, subscriber, rewrite }: Subscription, batch: Batch): void
 
 function keyOf(topic: Topic, { crs, zoneId, geojson = false }: View): string {
   return JSON.stringify([topic, geojson, crs, zoneId]);
-}
-
-function isSame(a: Wanted | undefined, b: Wanted | undefined): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 function sizeOf({ unfiltered, filtering }: Channel): number {

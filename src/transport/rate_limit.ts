@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { TokenBucket } from '../token_bucket.ts';
 
 /** Clients that are remembered. */
@@ -10,8 +11,8 @@ const CLIENTS_MAX = 20_000;
 export class RateLimit {
   readonly #perSecond: number;
   readonly #now: () => number;
-  /** In the order of use: who has rested longest stands first, and may be forgotten with the least loss. */
-  readonly #buckets = new Map<string, TokenBucket>();
+  /** Who has rested longest is forgotten first, with the least loss. */
+  readonly #buckets = new LRUCache<string, TokenBucket>({ max: CLIENTS_MAX });
 
   constructor(perSecond: number, now: () => number) {
     this.#perSecond = perSecond;
@@ -21,17 +22,12 @@ export class RateLimit {
   /** Whether the client may send one more now. */
   allows(client: string): boolean {
     const nowMs = this.#now();
-    const [perSecond, burst] = [this.#perSecond, 2 * this.#perSecond];
-    const bucket = this.#buckets.get(client) ?? new TokenBucket({ perSecond, burst, nowMs });
-    this.#buckets.delete(client);
-    this.#buckets.set(client, bucket);
-    if (this.#buckets.size > CLIENTS_MAX) this.#forgetFirst();
+    let bucket = this.#buckets.get(client);
+    if (bucket === undefined) {
+      bucket = new TokenBucket({ perSecond: this.#perSecond, burst: 2 * this.#perSecond, nowMs });
+      this.#buckets.set(client, bucket);
+    }
     return bucket.tryTake(1, nowMs);
-  }
-
-  #forgetFirst(): void {
-    const [first] = this.#buckets.keys();
-    if (first !== undefined) this.#buckets.delete(first);
   }
 }
 
