@@ -16,9 +16,9 @@ const CATALOGUE = {
   HUB_HEADERS_TOO_LARGE: { status: 431, type: '.http.payload_too_large' },
   HUB_UPGRADE_REQUIRED: { status: 426, type: '.http.bad_request' },
   HUB_INTERNAL: { status: 500, type: '.http.internal' },
-  HUB_LICENCE_INVALID: { status: 400, type: '.license.invalid' },
-  HUB_LICENCE_EXPIRED: { status: 400, type: '.license.expired' },
-  HUB_LICENCE_NOT_STARTED: { status: 404, type: '.license.not_started' },
+  HUB_LICENSE_INVALID: { status: 400, type: '.license.invalid' },
+  HUB_LICENSE_EXPIRED: { status: 400, type: '.license.expired' },
+  HUB_LICENSE_NOT_STARTED: { status: 404, type: '.license.not_started' },
   HUB_UNAVAILABLE: { status: 503, type: '.http.unavailable' },
 } as const;
 

@@ -3,7 +3,7 @@ import type { Entities } from '../entities/entities.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { Fence } from '../model/fence.ts';
 import type { HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
-import type { Lease, LicenceInfo } from '../model/licence.ts';
+import type { Lease, LicenseInfo } from '../model/license.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';
 import type { Turns } from '../turns.ts';
@@ -57,7 +57,7 @@ export interface VersionInfo {
 export interface OperationDeps {
   readonly health: HealthDeps;
   readonly usage: UsageDeps;
-  readonly licence: LicenceDeps;
+  readonly license: LicenseDeps;
   readonly metrics: MetricsDeps;
 }
 
@@ -78,9 +78,9 @@ export interface UsageDeps {
   month(year: number, month: number): Consumption | undefined;
 }
 
-/** Rejects with, or throws, HUB_LICENCE_INVALID, HUB_LICENCE_EXPIRED and HUB_LICENCE_NOT_STARTED. */
-export interface LicenceDeps {
-  info(): LicenceInfo;
+/** Rejects with, or throws, HUB_LICENSE_INVALID, HUB_LICENSE_EXPIRED and HUB_LICENSE_NOT_STARTED. */
+export interface LicenseDeps {
+  info(): LicenseInfo;
   lease(): Lease;
   startTrial(): Promise<Lease>;
   /** Takes the body as it came in. */

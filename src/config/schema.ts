@@ -185,7 +185,7 @@ export const ConfigSchema = Type.Object({
   license_key: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
     secret: true,
-    description: 'A licence key to be shown by /license/info. The hub needs none.',
+    description: 'A license key to be shown by /license/info. The hub needs none.',
   }),
   license_public_keys: Type.Array(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }), {
     default: [],

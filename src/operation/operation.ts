@@ -18,7 +18,7 @@ import { runCounts, snapshotOf } from './consumption.ts';
 import type { DatabaseState } from './database_state.ts';
 import { Health } from './health.ts';
 import { hubFamilies } from './hub_families.ts';
-import { type KeptLicence, Licence } from './licence.ts';
+import { type KeptLicense, License } from './license.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { monthOf, startOf } from './month.ts';
 import { ProcessFamilies } from './process_families.ts';
@@ -50,11 +50,11 @@ export interface OperationOptions {
   connections?(): readonly Connection[];
 }
 
-/** Health, usage, licence and metrics of a hub. */
+/** Health, usage, license and metrics of a hub. */
 export interface Operation {
   readonly health: Health;
   readonly usage: Usage;
-  readonly licence: Licence;
+  readonly license: License;
   readonly metrics: Metrics;
   /** Send queues of the open WebSocket connections; the socket keeps it up to date. */
   readonly open: Set<SendQueue>;
@@ -66,7 +66,8 @@ export interface Operation {
   close(): Promise<void>;
 }
 
-const LICENCE = 'licence';
+/** The name of the setting, spelled as existing databases have it. */
+const LICENSE = 'licence';
 
 /** Puts together what those who run the hub can see of it. Nothing in the hub depends on it. */
 export async function openOperation(hub: Operated, options: OperationOptions): Promise<Operation> {
@@ -78,13 +79,13 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   const open = new Set<SendQueue>();
   const counts = (): HubCounts => totalOf(hub.counts, ingest);
   const usage = openUsage(hub, kept);
-  const licence = await Licence.open({
+  const license = await License.open({
     now,
     hubId: kept.hubId,
     configuredKey: config.license_key ?? undefined,
     publicKeys: config.license_public_keys,
-    kept: (keptSettings(kept).get(LICENCE) ?? {}) as KeptLicence,
-    keep: (value) => writer.writeEntities(settingWrites([{ name: LICENCE, value }])),
+    kept: (keptSettings(kept).get(LICENSE) ?? {}) as KeptLicense,
+    keep: (value) => writer.writeEntities(settingWrites([{ name: LICENSE, value }])),
   });
   const ofProcess = new ProcessFamilies({ startedMs, schedule, threads: () => threadsOf(hub) });
   const measured = { counts, rejections: () => ingest.rejections(), entities, fanout, open };
@@ -104,7 +105,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
       database,
     }),
     usage,
-    licence,
+    license,
     metrics: openMetrics([...families, ...ofProcess.families]),
     open,
     counts,

@@ -93,15 +93,15 @@ export const CLIENTS_CASES: readonly AuditCase[] = [
   },
   {
     by: '115',
-    name: '/license/info needs no token, and everything else about the licence does',
+    name: '/license/info needs no token, and everything else about the license does',
     run: () =>
       whileAuthorized('', async ({ hub, admin }) => {
         for (const version of ['v1', 'v2']) {
-          const licence = `${hub.origin}/hub/${version}/license`;
-          const { status, body } = await hub.get(`${licence}/info`);
+          const license = `${hub.origin}/hub/${version}/license`;
+          const { status, body } = await hub.get(`${license}/info`);
           assert.deepEqual([status, typeof body.info], [200, 'string']);
           assert.equal(
-            (await hub.request('GET', `${licence}/info`, undefined, { Authorization: 'Bearer x' })).status,
+            (await hub.request('GET', `${license}/info`, undefined, { Authorization: 'Bearer x' })).status,
             200,
           );
           for (const [method, path] of [
@@ -110,7 +110,7 @@ export const CLIENTS_CASES: readonly AuditCase[] = [
             ['PUT', 'key'],
             ['GET', 'starttrial'],
           ] as const) {
-            assert.equal((await hub.request(method, `${licence}/${path}`)).status, 401, `${method} ${path}`);
+            assert.equal((await hub.request(method, `${license}/${path}`)).status, 401, `${method} ${path}`);
           }
           const { body: document } = await admin.get(`${hub.origin}/hub/${version}/openapi.json`);
           const { security, responses } = document.paths['/license/info'].get;

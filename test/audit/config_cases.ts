@@ -12,7 +12,7 @@ const WRITTEN: readonly [text: string, geojson: boolean][] = [
   ['FALSE', false],
 ];
 
-/** What is read from settings, query parameters and licence keys. */
+/** What is read from settings, query parameters and license keys. */
 export const CONFIG_CASES: readonly AuditCase[] = [
   {
     by: '94',
@@ -51,7 +51,7 @@ export const CONFIG_CASES: readonly AuditCase[] = [
   },
   {
     by: '95',
-    name: 'without a public key any text is kept as a licence key, and /license/info says that nothing can verify it',
+    name: 'without a public key any text is kept as a license key, and /license/info says that nothing can verify it',
     async run({ hub, restart }) {
       const key = '6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11';
       assert.equal((await hub.put('/license/key', { license_key: 'x'.repeat(16_384) })).status, 204);
@@ -59,7 +59,7 @@ export const CONFIG_CASES: readonly AuditCase[] = [
       const check = async (running: TestHub): Promise<void> => {
         const { status, body } = await running.get('/license/info');
         assert.equal(status, 200);
-        assert.match(body.warning, /^Nothing can verify the licence key while license_public_keys is empty\.$/);
+        assert.match(body.warning, /^Nothing can verify the license key while license_public_keys is empty\.$/);
         const lease = await running.get('/license/lease');
         assert.deepEqual([lease.status, lease.body.type], [400, 'com.flowcate.license.invalid']);
       };
@@ -69,7 +69,7 @@ export const CONFIG_CASES: readonly AuditCase[] = [
   },
   {
     by: '95',
-    name: 'what is no text of 1 to 16,384 characters is refused as a licence key, and the one before stays',
+    name: 'what is no text of 1 to 16,384 characters is refused as a license key, and the one before stays',
     async run({ hub }) {
       assert.equal((await hub.put('/license/key', { license_key: 'kept' })).status, 204);
       for (const license_key of ['', 'x'.repeat(16_385), 7, null, undefined, ['kept']]) {

@@ -102,7 +102,7 @@ const REFUSED: readonly Refused[] = [
   ['a body that does not fit', 400, 'bad request', (hub, base) => hub.post(`${base}/providers`, { id: 5 })],
   ['a path that cannot be decoded', 400, 'bad request', (hub, base) => hub.get(`${base}/zones/%E0`)],
   ['a parameter that does not fit', 400, 'bad request', (hub, base) => hub.get(`${base}/fences/summary?crs=x`)],
-  ['a licence key that does not fit', 400, 'bad request', (hub, base) => hub.put(`${base}/license/key`, {})],
+  ['a license key that does not fit', 400, 'bad request', (hub, base) => hub.put(`${base}/license/key`, {})],
   ['a page of another origin', 403, 'unathorized', (hub, base) => asForeignPage(hub, `${base}/zones`)],
   ['a WebSocket of such a page', 403, 'unathorized', (hub, base) => asForeignPage(hub, `${base}/ws/socket`, UPGRADE)],
   ['an unknown path', 404, 'not found', (hub, base) => hub.get(`${base}/nothing/here`)],

@@ -11,7 +11,7 @@ const SUBJECTS: Readonly<Record<string, readonly AuditCase[]>> = {
   persistence: PERSISTENCE_CASES,
   'types of errors': ERROR_TYPE_CASES,
   'what public clients stumble over': CLIENTS_CASES,
-  'configuration and licence': CONFIG_CASES,
+  'configuration and license': CONFIG_CASES,
 };
 
 for (const [subject, cases] of Object.entries(SUBJECTS)) {

@@ -35,9 +35,9 @@ const MONTHS: CoveredBy = [
   'e2e/kept_before.test.ts',
   'A month that has ended is shown as it was kept, in both versions',
 ];
-const LICENCE: CoveredBy = [
-  'e2e/licence.test.ts',
-  'A licence key is good that a public key of the configuration verifies, from the configuration and over the API',
+const LICENSE: CoveredBy = [
+  'e2e/license.test.ts',
+  'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
 ];
 const ZONES_HEALTH: CoveredBy = [OPERATION, 'at /health/zones what has come from the zones'];
 const SOURCES_HEALTH: CoveredBy = [
@@ -112,9 +112,9 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/anchors/{anchor_id}': [ANCHORS],
   '/adapters/cisco/locations': [['e2e/sources.test.ts', 'Notifications of Cisco come through REST to a subscriber']],
   '/license/info': [[OPERATION, 'at /license/info that its key is no good, which changes nothing']],
-  '/license/key': [LICENCE],
-  '/license/lease': [LICENCE],
-  '/license/starttrial': [['operation/licence.test.ts', 'has a trial of 30 days that starts once']],
+  '/license/key': [LICENSE],
+  '/license/lease': [LICENSE],
+  '/license/starttrial': [['operation/license.test.ts', 'has a trial of 30 days that starts once']],
   '/stats/consumption/summary': [MONTHS],
   '/stats/consumption/current': [[OPERATION, 'at /stats/consumption what was used this month']],
   '/stats/consumption/{year}/{month}': [MONTHS],

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { openIssuer } from '../operation/licence_keys.ts';
+import { openIssuer } from '../operation/license_keys.ts';
 import { HALL, square } from '../support/hall.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openIssuer } from '../operation/licence_keys.ts';
+import { openIssuer } from '../operation/license_keys.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
 import { createSite, move } from './ui_site.ts';

@@ -6,13 +6,13 @@ import { USAGE_COUNTERS, type UsageCounts } from '../../src/model/usage.ts';
 import { Arrivals } from '../../src/operation/arrivals.ts';
 import { snapshotOf } from '../../src/operation/consumption.ts';
 import { Health } from '../../src/operation/health.ts';
-import { Licence } from '../../src/operation/licence.ts';
+import { License } from '../../src/operation/license.ts';
 import { openMetrics } from '../../src/operation/metrics.ts';
 import { Usage } from '../../src/operation/usage.ts';
 
 export const NO_COUNTS = Object.fromEntries(USAGE_COUNTERS.map((name) => [name, 0])) as UsageCounts;
 
-/** Health, usage, licence and no metrics, over real entities, without threads and without a store. */
+/** Health, usage, license and no metrics, over real entities, without threads and without a store. */
 export function openTestOperation({ entities }: { readonly entities: Entities }) {
   const now = () => Date.UTC(2026, 10, 20);
   const arrivals = new Arrivals((id) => entities.zoneBy(id));
@@ -50,7 +50,7 @@ export function openTestOperation({ entities }: { readonly entities: Entities })
       database,
     }),
     usage: new Usage({ ...usage, monthBegun: () => arrivals.beginMonth() }),
-    licence: new Licence({ now, hubId: 'hub', configuredKey: undefined, publicKeys: [], kept: {}, keep }),
+    license: new License({ now, hubId: 'hub', configuredKey: undefined, publicKeys: [], kept: {}, keep }),
     metrics: openMetrics([]),
   };
   return { operation, arrivals };

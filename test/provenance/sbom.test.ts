@@ -40,14 +40,14 @@ test('The bill of materials says what it is, and what of', () => {
   assert.deepEqual(licenses, [{ license: { id: 'Apache-2.0' } }]);
 });
 
-test('Every component has a name, a version, a purl, a licence and the hash that npm has checked', () => {
+test('Every component has a name, a version, a purl, a license and the hash that npm has checked', () => {
   assert.ok(components.size > 100 && components.size === bill.components.length, `${components.size} components`);
   const integrities = new Set(Object.values(LOCK.packages).map(({ integrity }) => integrity));
   for (const { name, version, purl, licenses = [], hashes = [], type, ...rest } of bill.components) {
     assert.equal(type, 'library', name);
     assert.match(purl ?? '', /^pkg:npm\/(%40[^/@]+\/)?[^/@]+@\d/, name);
     assert.ok(purl?.endsWith(`@${version}`), purl);
-    assert.ok(licenses.length > 0, `${name} has no licence`);
+    assert.ok(licenses.length > 0, `${name} has no license`);
     assert.ok(['required', 'optional', 'excluded'].includes(rest.scope ?? ''), `${name}: ${rest.scope}`);
     // The one that lies in this repository.
     if (purl?.includes('/uWebSockets.js@')) continue;

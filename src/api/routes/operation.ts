@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
 import { HealthSource, SocketHealth, SystemHealth } from '../../model/health.ts';
-import { Lease, LicenceInfo, LicenceKeyBody } from '../../model/licence.ts';
+import { Lease, LicenseInfo, LicenseKeyBody } from '../../model/license.ts';
 import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
 import { Consumption } from '../../model/usage.ts';
@@ -147,33 +147,33 @@ function isMonth(year: string, month: string): boolean {
   return /^\d{4}$/.test(year) && /^\d{1,2}$/.test(month);
 }
 
-/** The hub needs no licence: these are for systems that expect to be able to manage one. */
-const LICENCE_ROUTES: readonly Route[] = [
+/** The hub needs no license: these are for systems that expect to be able to manage one. */
+const LICENSE_ROUTES: readonly Route[] = [
   route({
     method: 'GET',
     path: '/license/info',
-    summary: 'What there is to say about the licence; the hub needs none',
+    summary: 'What there is to say about the license; the hub needs none',
     permission: 'public',
-    replies: { 200: { description: 'In words.', schema: LicenceInfo } },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.licence.info())),
+    replies: { 200: { description: 'In words.', schema: LicenseInfo } },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.license.info())),
   }),
   route({
     method: 'PUT',
     path: '/license/key',
-    summary: 'Set the licence key',
+    summary: 'Set the license key',
     permission: { operation: 'UPDATE' },
-    body: LicenceKeyBody,
+    body: LicenseKeyBody,
     notes: { refusals: { 400: 'The key does not verify by the public keys that the hub has.' } },
     replies: { 204: { description: 'The key is set.' } },
     async handle({ body, reply }, { operation }) {
-      await operation.licence.setKey(body);
+      await operation.license.setKey(body);
       return reply.noContent;
     },
   }),
   route({
     method: 'GET',
     path: '/license/lease',
-    summary: 'The licence in force: that of the key, or a trial',
+    summary: 'The license in force: that of the key, or a trial',
     permission: { operation: 'READ' },
     notes: {
       refusals: {
@@ -182,16 +182,16 @@ const LICENCE_ROUTES: readonly Route[] = [
       },
     },
     replies: { 200: { description: 'The lease.', schema: Lease } },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.licence.lease())),
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.license.lease())),
   }),
   route({
     method: 'DELETE',
     path: '/license/lease',
-    summary: 'Give up the licence key that was set, and the trial',
+    summary: 'Give up the license key that was set, and the trial',
     permission: { operation: 'DELETE' },
     replies: { 204: { description: 'Both are given up.' } },
     async handle({ reply }, { operation }) {
-      await operation.licence.giveBack();
+      await operation.license.giveBack();
       return reply.noContent;
     },
   }),
@@ -203,7 +203,7 @@ const LICENCE_ROUTES: readonly Route[] = [
     notes: { refusals: { 400: 'The trial has ended.' } },
     replies: { 201: { description: 'The lease of the trial.', schema: Lease } },
     async handle({ reply }, { operation }) {
-      return { ...reply.json(JSON.stringify(await operation.licence.startTrial())), status: 201 };
+      return { ...reply.json(JSON.stringify(await operation.license.startTrial())), status: 201 };
     },
   }),
 ];
@@ -223,11 +223,11 @@ const METRICS_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** What those who run the hub ask it: whether it is well, what it is used for, its licence, its metrics. */
+/** What those who run the hub ask it: whether it is well, what it is used for, its license, its metrics. */
 export const OPERATION_ROUTES: readonly Route[] = [
   ...HUB_ROUTES,
   ...HEALTH_ROUTES,
   ...STATS_ROUTES,
-  ...LICENCE_ROUTES,
+  ...LICENSE_ROUTES,
   ...METRICS_ROUTES,
 ];

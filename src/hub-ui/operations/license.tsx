@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { Lease, LicenceInfo } from '../../model/licence.ts';
+import type { Lease, LicenseInfo } from '../../model/license.ts';
 import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import { confirm } from '../controls/dialog.tsx';
@@ -13,7 +13,7 @@ import { get, request } from '../hub/rest.ts';
 import columnStyles from './columns.module.css';
 
 interface Known {
-  readonly info: LicenceInfo;
+  readonly info: LicenseInfo;
   /** Undefined where there is no license in force. */
   readonly lease: Lease | undefined;
 }
@@ -24,7 +24,7 @@ export function License() {
   const [problem, setProblem] = useState<string>();
   const load = useCallback(async () => {
     try {
-      const info = await get<LicenceInfo>('/license/info');
+      const info = await get<LicenseInfo>('/license/info');
       const lease = await get<Lease>('/license/lease').catch(() => undefined);
       setKnown({ info, lease });
     } catch (error) {

@@ -161,7 +161,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     tests: [
       ...walked('/license/info'),
       by.operation('at /license/info that its key is no good, which changes nothing'),
-      by.audit('/license/info needs no token, and everything else about the licence does'),
+      by.audit('/license/info needs no token, and everything else about the license does'),
     ],
   },
   {
@@ -169,11 +169,11 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'A new license key',
     tests: [
       ...walked('/license/key'),
-      by.licence(
-        'A licence key is good that a public key of the configuration verifies, from the configuration and over the API',
+      by.license(
+        'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
       ),
       by.audit(
-        'without a public key any text is kept as a licence key, and /license/info says that nothing can verify it',
+        'without a public key any text is kept as a license key, and /license/info says that nothing can verify it',
       ),
     ],
   },

@@ -94,8 +94,8 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 4.6',
     says: 'There are endpoints of the license',
     tests: [
-      by.licence(
-        'A licence key is good that a public key of the configuration verifies, from the configuration and over the API',
+      by.license(
+        'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
       ),
       by.operation('at /license/info that its key is no good, which changes nothing'),
     ],

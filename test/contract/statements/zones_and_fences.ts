@@ -195,10 +195,10 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'There are information, warnings and a key of the license',
     tests: [
       by.operation('at /license/info that its key is no good, which changes nothing'),
-      by.licence(
-        'A licence key is good that a public key of the configuration verifies, from the configuration and over the API',
+      by.license(
+        'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
       ),
-      ['operation/licence.test.ts', 'warns before the end, tolerates the grace period, and then has expired'],
+      ['operation/license.test.ts', 'warns before the end, tolerates the grace period, and then has expired'],
     ],
   },
 ];

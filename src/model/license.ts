@@ -4,31 +4,31 @@ import { Named, Time } from './schema.ts';
 const text = (description: string) => Type.String({ description });
 const maybeText = (description: string) => Type.Optional(text(description));
 
-/** What a licence key may say beside its term. */
+/** What a license key may say beside its term. */
 const told = {
   development_info: maybeText('What the key says of its use for development.'),
   custom_info: maybeText('What else the key says, for people.'),
 };
 
-/** What there is to say about the licence, in words. */
-export const LicenceInfo = Named('LicenseInfo', {
+/** What there is to say about the license, in words. */
+export const LicenseInfo = Named('LicenseInfo', {
   info: text('Whether a key is set, and until when it is valid.'),
   warning: maybeText('That the key does not verify, that nothing can verify it, or when it expires or has expired.'),
   trial_info: maybeText('When the trial ends or has ended.'),
   ...told,
 });
-export type LicenceInfo = Static<typeof LicenceInfo>;
+export type LicenseInfo = Static<typeof LicenseInfo>;
 
-/** A licence in force: that of the key, or a trial. */
+/** A license in force: that of the key, or a trial. */
 export const Lease = Named('Lease', {
   hub_instance_id: text('Id of the hub.'),
   customer_email: text('Whom the key was given to; empty for a trial.'),
-  lease_end_timestamp: Time('When the licence ends, as RFC 3339.'),
+  lease_end_timestamp: Time('When the license ends, as RFC 3339.'),
   grace_period_timestamp: Time('Until when it is good after its end, as RFC 3339.'),
   signature: maybeText('Signature of the key.'),
   is_trial: Type.Boolean({ description: 'Whether it is a trial.' }),
   trial_end_timestamp: Type.Union([Time('When the trial ends, as RFC 3339; null without a trial.'), Type.Null()]),
-  lease_warning: maybeText('The warning that the licence information has, too.'),
+  lease_warning: maybeText('The warning that the license information has, too.'),
   ...told,
   map_source: maybeText('Where the key says that maps come from.'),
   map_access_token: maybeText('The token for these maps.'),
@@ -38,13 +38,13 @@ export const Lease = Named('Lease', {
 export type Lease = Static<typeof Lease>;
 
 /** A key is short. */
-export const LICENCE_KEY_MAX_CHARACTERS = 16_384;
+export const LICENSE_KEY_MAX_CHARACTERS = 16_384;
 
 /** The body that sets a key. */
-export const LicenceKeyBody = Named('LicenseKeyBody', {
+export const LicenseKeyBody = Named('LicenseKeyBody', {
   license_key: Type.String({
     minLength: 1,
-    maxLength: LICENCE_KEY_MAX_CHARACTERS,
+    maxLength: LICENSE_KEY_MAX_CHARACTERS,
     description: 'A JSON Web Signature in compact form where the hub has public keys to verify it by; else any text.',
   }),
 });

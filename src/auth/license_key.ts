@@ -1,15 +1,15 @@
 import { compactVerify, errors, importJWK } from 'jose';
 import Type, { type Static } from 'typebox';
 import { checker } from '../model/check.ts';
-import { LICENCE_KEY_MAX_CHARACTERS } from '../model/licence.ts';
+import { LICENSE_KEY_MAX_CHARACTERS } from '../model/license.ts';
 
 /**
- * Licence keys are JSON Web Signatures in compact form, signed with Ed25519 (alg EdDSA). They are checked against public
+ * License keys are JSON Web Signatures in compact form, signed with Ed25519 (alg EdDSA). They are checked against public
  * keys that the hub has, so no server is asked. A public key is its 32 bytes in base64url: the `x` of its JSON Web Key.
  */
 
 /**
- * Public keys that are part of the hub, beside those of the configuration. Whoever hands out the hub with licences of
+ * Public keys that are part of the hub, beside those of the configuration. Whoever hands out the hub with licenses of
  * their own adds theirs here; a new one is added before an old one goes.
  */
 export const PUBLIC_KEYS: readonly string[] = [];
@@ -17,7 +17,7 @@ export const PUBLIC_KEYS: readonly string[] = [];
 const Seconds = Type.Number({ minimum: 0, maximum: 253_402_300_799, description: 'Seconds since 1970.' });
 const Text = Type.Optional(Type.String());
 
-/** What a licence key says. */
+/** What a license key says. */
 const Claims = Type.Object({
   email: Type.String({ description: 'Whom it was given to.' }),
   exp: Seconds,
@@ -42,17 +42,17 @@ export interface VerifiedKey {
 
 const CLAIMS = checker(Claims);
 
-/** Verifies a licence key for the hub of that id. Returns why it is none where it does not verify: it never rejects. */
-export async function verifyLicenceKey(
+/** Verifies a license key for the hub of that id. Returns why it is none where it does not verify: it never rejects. */
+export async function verifyLicenseKey(
   key: string,
   { publicKeys, hubId }: { readonly publicKeys: readonly string[]; readonly hubId: string },
 ): Promise<VerifiedKey | string> {
-  if (key.length > LICENCE_KEY_MAX_CHARACTERS) return `it has ${key.length} characters`;
+  if (key.length > LICENSE_KEY_MAX_CHARACTERS) return `it has ${key.length} characters`;
   try {
     const payload = await signedBy(key, publicKeys);
     if (payload === undefined) return `its signature is of none of the ${publicKeys.length} public keys of the hub`;
     const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
-    if (!CLAIMS.fits(claims)) return CLAIMS.explain(claims, 'claims') ?? 'its claims are none of a licence';
+    if (!CLAIMS.fits(claims)) return CLAIMS.explain(claims, 'claims') ?? 'its claims are none of a license';
     const { hub_instance_id: only } = claims;
     if (only !== undefined && only !== hubId) return `it is for the hub ${only}, and this is ${hubId}`;
     return { claims, signature: key.slice(key.lastIndexOf('.') + 1) };

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openIssuer } from '../operation/licence_keys.ts';
+import { openIssuer } from '../operation/license_keys.ts';
 import { folderFor } from '../store/folder.ts';
 import { openTestHub, whileHubRuns } from '../support/running_hub.ts';
 
 const EXPIRES = '2099-01-01T00:00:00.000Z';
 const CLAIMS = { email: 'ops@site.example', exp: Date.parse(EXPIRES) / 1000 };
 
-test('A licence key is good that a public key of the configuration verifies, from the configuration and over the API', async (t) => {
+test('A license key is good that a public key of the configuration verifies, from the configuration and over the API', async (t) => {
   const [issuer, other] = [await openIssuer(), await openIssuer('other')];
   const folder = folderFor(t);
   const license_public_keys = JSON.stringify([...other.publicKeys, ...issuer.publicKeys]);

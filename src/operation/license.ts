@@ -1,32 +1,32 @@
-import { PUBLIC_KEYS, type VerifiedKey, verifyLicenceKey } from '../auth/licence_key.ts';
+import { PUBLIC_KEYS, type VerifiedKey, verifyLicenseKey } from '../auth/license_key.ts';
 import { HubError } from '../errors.ts';
 import { checker } from '../model/check.ts';
-import { type Lease, type LicenceInfo, LicenceKeyBody } from '../model/licence.ts';
+import { type Lease, type LicenseInfo, LicenseKeyBody } from '../model/license.ts';
 import { formatTime } from '../model/time.ts';
 
 const DAY_MS = 86_400_000;
 const TRIAL_MS = 30 * DAY_MS;
-/** From how long before its end on a licence is warned of. */
+/** From how long before its end on a license is warned of. */
 const WARNING_MS = 14 * DAY_MS;
 
 const WHY_UNVERIFIABLE = 'while license_public_keys is empty';
 
-const BODY = checker(LicenceKeyBody);
+const BODY = checker(LicenseKeyBody);
 
-/** What is kept of the licence: a key that was set over the API, and when a trial has begun. */
-export interface KeptLicence {
+/** What is kept of the license: a key that was set over the API, and when a trial has begun. */
+export interface KeptLicense {
   readonly key?: string;
   readonly trialStartMs?: number;
 }
 
-export interface LicenceOptions {
+export interface LicenseOptions {
   now(): number;
   readonly hubId: string;
   /** From the configuration. One that was set over the API goes before it. */
   readonly configuredKey: string | undefined;
-  readonly kept: KeptLicence;
+  readonly kept: KeptLicense;
   /** Keeps it. Rejects with HUB_UNAVAILABLE. */
-  keep(licence: KeptLicence): Promise<void>;
+  keep(license: KeptLicense): Promise<void>;
   /** Those of the configuration. */
   readonly publicKeys: readonly string[];
 }
@@ -35,39 +35,39 @@ export interface LicenceOptions {
 const UNVERIFIABLE = Symbol('nothing can verify the key');
 
 /**
- * The licence, for those who want to know. The hub needs none, and nothing depends on it: a key is verified and shown,
+ * The license, for those who want to know. The hub needs none, and nothing depends on it: a key is verified and shown,
  * and a bad one is told of. Without a public key nothing can be said against any key, so each is kept.
  */
-export class Licence {
-  readonly #options: LicenceOptions;
-  #kept: KeptLicence;
+export class License {
+  readonly #options: LicenseOptions;
+  #kept: KeptLicense;
   /** Settles with the last change: the next one begins with what that has kept. */
   #changed: Promise<void> = Promise.resolve();
   /** The key in use, or why it does not verify; undefined without one. */
   #verified: VerifiedKey | string | typeof UNVERIFIABLE | undefined;
 
   /** Without a key. `open` verifies those that there are. */
-  constructor(options: LicenceOptions) {
+  constructor(options: LicenseOptions) {
     this.#options = options;
     this.#kept = options.kept;
   }
 
-  static async open(options: LicenceOptions): Promise<Licence> {
-    const licence = new Licence(options);
-    await licence.#verify();
-    return licence;
+  static async open(options: LicenseOptions): Promise<License> {
+    const license = new License(options);
+    await license.#verify();
+    return license;
   }
 
-  info(): LicenceInfo {
+  info(): LicenseInfo {
     const nowMs = this.#options.now();
     const verified = this.#verified;
     const trial = this.#trialInfo(nowMs);
-    if (verified === undefined) return { info: 'No licence key is set; the hub needs none.', ...trial };
-    const info = 'The hub needs no licence key and works as ever.';
+    if (verified === undefined) return { info: 'No license key is set; the hub needs none.', ...trial };
+    const info = 'The hub needs no license key and works as ever.';
     if (typeof verified === 'string')
-      return { info, warning: `The licence key does not verify: ${verified}.`, ...trial };
+      return { info, warning: `The license key does not verify: ${verified}.`, ...trial };
     if (verified === UNVERIFIABLE) {
-      return { info, warning: `Nothing can verify the licence key ${WHY_UNVERIFIABLE}.`, ...trial };
+      return { info, warning: `Nothing can verify the license key ${WHY_UNVERIFIABLE}.`, ...trial };
     }
     const { development_info, custom_info } = verified.claims;
     const warning = warningOf(verified, nowMs);
@@ -80,7 +80,7 @@ export class Licence {
     };
   }
 
-  /** Throws HUB_LICENCE_INVALID or HUB_LICENCE_EXPIRED for such a key, HUB_LICENCE_NOT_STARTED without key and trial. */
+  /** Throws HUB_LICENSE_INVALID or HUB_LICENSE_EXPIRED for such a key, HUB_LICENSE_NOT_STARTED without key and trial. */
   lease(): Lease {
     const nowMs = this.#options.now();
     const verified = this.#verified;
@@ -88,13 +88,13 @@ export class Licence {
     // A key that is not known to be good takes no trial away.
     if (typeof verified !== 'object' && trialStartMs !== undefined) return this.#trialLease(trialStartMs, nowMs);
     if (verified === undefined) {
-      throw new HubError('HUB_LICENCE_NOT_STARTED', 'Cannot get the lease: there is no licence key and no trial');
+      throw new HubError('HUB_LICENSE_NOT_STARTED', 'Cannot get the lease: there is no license key and no trial');
     }
     if (typeof verified === 'string') throw invalid('Cannot get the lease', verified);
     if (verified === UNVERIFIABLE)
       throw new HubError(
-        'HUB_LICENCE_INVALID',
-        `Cannot get the lease: nothing can verify the licence key ${WHY_UNVERIFIABLE}`,
+        'HUB_LICENSE_INVALID',
+        `Cannot get the lease: nothing can verify the license key ${WHY_UNVERIFIABLE}`,
       );
     return this.#keyLease(verified, nowMs);
   }
@@ -109,7 +109,7 @@ export class Licence {
   }
 
   /**
-   * Sets the key that a body holds. Rejects with HUB_BAD_REQUEST, or HUB_LICENCE_INVALID for a key that does not verify by
+   * Sets the key that a body holds. Rejects with HUB_BAD_REQUEST, or HUB_LICENSE_INVALID for a key that does not verify by
    * the public keys that there are.
    */
   async setKey(body: unknown): Promise<void> {
@@ -124,11 +124,11 @@ export class Licence {
     await this.#change(() => ({}));
   }
 
-  #change(revise: (kept: KeptLicence) => KeptLicence): Promise<void> {
+  #change(revise: (kept: KeptLicense) => KeptLicense): Promise<void> {
     const changed = this.#changed.then(async () => {
-      const licence = revise(this.#kept);
-      await this.#options.keep(licence);
-      this.#kept = licence;
+      const license = revise(this.#kept);
+      await this.#options.keep(license);
+      this.#kept = license;
       await this.#verify();
     });
     this.#changed = changed.catch(() => undefined);
@@ -143,10 +143,10 @@ export class Licence {
   async #verifiedKey(key: string): Promise<VerifiedKey | string | typeof UNVERIFIABLE> {
     const { hubId } = this.#options;
     const publicKeys = [...PUBLIC_KEYS, ...this.#options.publicKeys];
-    return publicKeys.length === 0 ? UNVERIFIABLE : await verifyLicenceKey(key, { hubId, publicKeys });
+    return publicKeys.length === 0 ? UNVERIFIABLE : await verifyLicenseKey(key, { hubId, publicKeys });
   }
 
-  #trialInfo(nowMs: number): Pick<LicenceInfo, 'trial_info'> {
+  #trialInfo(nowMs: number): Pick<LicenseInfo, 'trial_info'> {
     const { trialStartMs } = this.#kept;
     if (trialStartMs === undefined) return {};
     const endMs = trialStartMs + TRIAL_MS;
@@ -156,7 +156,7 @@ export class Licence {
   #trialLease(startMs: number, nowMs: number): Lease {
     const endMs = startMs + TRIAL_MS;
     if (nowMs >= endMs) {
-      throw new HubError('HUB_LICENCE_EXPIRED', `Cannot get the lease: the trial ended on ${formatTime(endMs)}`);
+      throw new HubError('HUB_LICENSE_EXPIRED', `Cannot get the lease: the trial ended on ${formatTime(endMs)}`);
     }
     const end = formatTime(endMs);
     return {
@@ -172,7 +172,7 @@ export class Licence {
   #keyLease(verified: VerifiedKey, nowMs: number): Lease {
     const { email, exp, grace_exp: _grace, nbf: _nbf, hub_instance_id: _hub, ...more } = verified.claims;
     if (nowMs >= graceEndMs(verified)) {
-      throw new HubError('HUB_LICENCE_EXPIRED', `Cannot get the lease: the licence expired on ${timeOf(exp)}`);
+      throw new HubError('HUB_LICENSE_EXPIRED', `Cannot get the lease: the license expired on ${timeOf(exp)}`);
     }
     const warning = warningOf(verified, nowMs);
     return {
@@ -190,18 +190,18 @@ export class Licence {
 }
 
 function infoOf({ claims: { exp, nbf } }: VerifiedKey, nowMs: number): string {
-  if (nbf !== undefined && nowMs < nbf * 1000) return `The licence begins on ${timeOf(nbf)}; the hub needs none.`;
-  if (nowMs < exp * 1000) return `The licence is valid until ${timeOf(exp)}.`;
-  return 'The licence has expired; the hub needs none and works as ever.';
+  if (nbf !== undefined && nowMs < nbf * 1000) return `The license begins on ${timeOf(nbf)}; the hub needs none.`;
+  if (nowMs < exp * 1000) return `The license is valid until ${timeOf(exp)}.`;
+  return 'The license has expired; the hub needs none and works as ever.';
 }
 
 function warningOf(verified: VerifiedKey, nowMs: number): string | undefined {
   const { exp } = verified.claims;
-  if (nowMs >= graceEndMs(verified)) return `The licence expired on ${timeOf(exp)}.`;
+  if (nowMs >= graceEndMs(verified)) return `The license expired on ${timeOf(exp)}.`;
   if (nowMs >= exp * 1000) {
-    return `The licence expired on ${timeOf(exp)}; its grace period ends on ${formatTime(graceEndMs(verified))}.`;
+    return `The license expired on ${timeOf(exp)}; its grace period ends on ${formatTime(graceEndMs(verified))}.`;
   }
-  return nowMs >= exp * 1000 - WARNING_MS ? `The licence expires on ${timeOf(exp)}.` : undefined;
+  return nowMs >= exp * 1000 - WARNING_MS ? `The license expires on ${timeOf(exp)}.` : undefined;
 }
 
 function graceEndMs({ claims: { exp, grace_exp: graceExp = exp } }: VerifiedKey): number {
@@ -213,5 +213,5 @@ function timeOf(seconds: number): string {
 }
 
 function invalid(what: string, why: string): HubError {
-  return new HubError('HUB_LICENCE_INVALID', `${what}: the licence key does not verify: ${why}`);
+  return new HubError('HUB_LICENSE_INVALID', `${what}: the license key does not verify: ${why}`);
 }

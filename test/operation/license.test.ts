@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { verifyLicenceKey } from '../../src/auth/licence_key.ts';
+import { verifyLicenseKey } from '../../src/auth/license_key.ts';
 import { HubError } from '../../src/errors.ts';
-import { type KeptLicence, Licence } from '../../src/operation/licence.ts';
+import { type KeptLicense, License } from '../../src/operation/license.ts';
 import { openApi } from '../api/open_api.ts';
 import { openEntities } from '../entities/open_entities.ts';
-import { type Issuer, openIssuer } from './licence_keys.ts';
+import { type Issuer, openIssuer } from './license_keys.ts';
 import { openTestOperation } from './open_operation.ts';
 
 const DAY_MS = 86_400_000;
@@ -20,15 +20,15 @@ before(async () => {
 
 interface Given {
   readonly configuredKey?: string;
-  readonly kept?: KeptLicence;
+  readonly kept?: KeptLicense;
   readonly publicKeys?: readonly string[];
 }
 
-/** A licence with a clock to be set, and what was kept of it. */
-async function openLicence({ configuredKey, kept = {}, publicKeys = issuer.publicKeys }: Given = {}) {
+/** A license with a clock to be set, and what was kept of it. */
+async function openLicense({ configuredKey, kept = {}, publicKeys = issuer.publicKeys }: Given = {}) {
   const clock = { nowMs: START };
-  const saved: KeptLicence[] = [];
-  const licence = await Licence.open({
+  const saved: KeptLicense[] = [];
+  const license = await License.open({
     now: () => clock.nowMs,
     hubId: 'hub',
     configuredKey,
@@ -36,12 +36,12 @@ async function openLicence({ configuredKey, kept = {}, publicKeys = issuer.publi
     keep: async (value) => void saved.push(value),
     publicKeys,
   });
-  return { licence, clock, saved };
+  return { license, clock, saved };
 }
 
 const refused = (code: string) => (error: unknown) => error instanceof HubError && error.code === code;
 
-describe('verifyLicenceKey', () => {
+describe('verifyLicenseKey', () => {
   test('says why a key is none, and never rejects', async () => {
     const stranger = await openIssuer();
     const good = await issuer.issue({ email: 'a@b.example', exp: inDays(1) });
@@ -60,7 +60,7 @@ describe('verifyLicenceKey', () => {
       [await issuer.issue({ email: 'a@b.example', exp: inDays(1), hub_instance_id: 'another' }), /for the hub another/],
     ];
     for (const [key, why] of rows) {
-      const found = await verifyLicenceKey(key, { publicKeys: issuer.publicKeys, hubId: 'hub' });
+      const found = await verifyLicenseKey(key, { publicKeys: issuer.publicKeys, hubId: 'hub' });
       assert.ok(typeof found === 'string', key);
       assert.match(found, why);
     }
@@ -70,7 +70,7 @@ describe('verifyLicenceKey', () => {
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const claims = part({ email: 'a@b.example', exp: inDays(1) });
     for (const alg of ['none', 'HS256']) {
-      const found = await verifyLicenceKey(`${part({ alg, kid: 'test' })}.${claims}.`, {
+      const found = await verifyLicenseKey(`${part({ alg, kid: 'test' })}.${claims}.`, {
         publicKeys: issuer.publicKeys,
         hubId: 'hub',
       });
@@ -83,25 +83,25 @@ describe('verifyLicenceKey', () => {
     const publicKeys = issuers.flatMap((each) => each.publicKeys);
     for (const each of issuers) {
       const key = await each.issue({ email: 'a@b.example', exp: inDays(1) });
-      assert.equal(typeof (await verifyLicenceKey(key, { publicKeys, hubId: 'hub' })), 'object');
-      assert.match(String(await verifyLicenceKey(key, { publicKeys: [], hubId: 'hub' })), /none of the 0 public keys/);
+      assert.equal(typeof (await verifyLicenseKey(key, { publicKeys, hubId: 'hub' })), 'object');
+      assert.match(String(await verifyLicenseKey(key, { publicKeys: [], hubId: 'hub' })), /none of the 0 public keys/);
     }
   });
 });
 
-describe('Licence', () => {
+describe('License', () => {
   test('is not needed: without a key there is no lease, and info says so', async () => {
-    const { licence } = await openLicence();
-    assert.deepEqual(Object.keys(licence.info()), ['info']);
-    assert.match(licence.info().info, /needs none/);
-    assert.throws(() => licence.lease(), refused('HUB_LICENCE_NOT_STARTED'));
+    const { license } = await openLicense();
+    assert.deepEqual(Object.keys(license.info()), ['info']);
+    assert.match(license.info().info, /needs none/);
+    assert.throws(() => license.lease(), refused('HUB_LICENSE_NOT_STARTED'));
   });
 
   test('shows the lease of a valid key', async () => {
     const more = { development_info: 'for tests', map_source: 'tiles', send_report: true };
     const key = await issuer.issue({ email: 'a@b.example', exp: inDays(100), grace_exp: inDays(110), ...more });
-    const { licence } = await openLicence({ configuredKey: key });
-    assert.deepEqual(licence.lease(), {
+    const { license } = await openLicense({ configuredKey: key });
+    assert.deepEqual(license.lease(), {
       hub_instance_id: 'hub',
       customer_email: 'a@b.example',
       lease_end_timestamp: '2027-02-28T00:00:00.000Z',
@@ -111,14 +111,14 @@ describe('Licence', () => {
       trial_end_timestamp: null,
       ...more,
     });
-    const { info, warning, development_info } = licence.info();
+    const { info, warning, development_info } = license.info();
     assert.match(info, /valid until 2027-02-28/);
     assert.deepEqual([warning, development_info], [undefined, 'for tests']);
   });
 
   test('warns before the end, tolerates the grace period, and then has expired', async () => {
     const key = await issuer.issue({ email: 'a@b.example', exp: inDays(100), grace_exp: inDays(110) });
-    const { licence, clock } = await openLicence({ configuredKey: key });
+    const { license, clock } = await openLicense({ configuredKey: key });
     const rows: readonly (readonly [days: number, warning: RegExp | undefined, expired: boolean])[] = [
       [85, undefined, false],
       [87, /expires on 2027-02-28/, false],
@@ -127,103 +127,103 @@ describe('Licence', () => {
     ];
     for (const [days, warning, expired] of rows) {
       clock.nowMs = START + days * DAY_MS;
-      if (warning === undefined) assert.equal(licence.info().warning, undefined);
-      else assert.match(licence.info().warning ?? '', warning);
-      if (expired) assert.throws(() => licence.lease(), refused('HUB_LICENCE_EXPIRED'));
-      else assert.equal(licence.lease().lease_warning, licence.info().warning);
+      if (warning === undefined) assert.equal(license.info().warning, undefined);
+      else assert.match(license.info().warning ?? '', warning);
+      if (expired) assert.throws(() => license.lease(), refused('HUB_LICENSE_EXPIRED'));
+      else assert.equal(license.lease().lease_warning, license.info().warning);
     }
   });
 
   test('tells of a key that does not verify', async () => {
-    const { licence } = await openLicence({ configuredKey: 'garbage' });
-    assert.match(licence.info().warning ?? '', /does not verify/);
-    assert.throws(() => licence.lease(), refused('HUB_LICENCE_INVALID'));
+    const { license } = await openLicense({ configuredKey: 'garbage' });
+    assert.match(license.info().warning ?? '', /does not verify/);
+    assert.throws(() => license.lease(), refused('HUB_LICENSE_INVALID'));
   });
 
-  test('says when a licence has not begun', async () => {
+  test('says when a license has not begun', async () => {
     const key = await issuer.issue({ email: 'a@b.example', exp: inDays(100), nbf: inDays(10) });
-    const { licence } = await openLicence({ configuredKey: key });
-    assert.match(licence.info().info, /begins on 2026-11-30/);
+    const { license } = await openLicense({ configuredKey: key });
+    assert.match(license.info().info, /begins on 2026-11-30/);
   });
 
   test('prefers the key that was set, keeps it, and gives it back', async () => {
     const configuredKey = await issuer.issue({ email: 'configured', exp: inDays(100) });
     const key = await issuer.issue({ email: 'set', exp: inDays(100) });
-    const { licence, saved } = await openLicence({ configuredKey });
-    await licence.setKey({ license_key: key });
-    assert.equal(licence.lease().customer_email, 'set');
+    const { license, saved } = await openLicense({ configuredKey });
+    await license.setKey({ license_key: key });
+    assert.equal(license.lease().customer_email, 'set');
     assert.deepEqual(saved, [{ key }]);
     assert.equal(
-      (await openLicence({ configuredKey, kept: saved[0] as KeptLicence })).licence.lease().customer_email,
+      (await openLicense({ configuredKey, kept: saved[0] as KeptLicense })).license.lease().customer_email,
       'set',
     );
-    await licence.giveBack();
-    assert.equal(licence.lease().customer_email, 'configured');
+    await license.giveBack();
+    assert.equal(license.lease().customer_email, 'configured');
     assert.deepEqual(saved, [{ key }, {}]);
   });
 
   test('keeps any text as a key while it has no public key, and verifies it once it has', async () => {
-    const { licence, saved } = await openLicence({ publicKeys: [] });
+    const { license, saved } = await openLicense({ publicKeys: [] });
     for (const key of ['6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11', ' ', 'é'.repeat(16_384)]) {
-      await licence.setKey({ license_key: key });
+      await license.setKey({ license_key: key });
       assert.deepEqual(saved.at(-1), { key });
-      assert.equal(licence.info().warning, 'Nothing can verify the licence key while license_public_keys is empty.');
-      assert.throws(() => licence.lease(), refused('HUB_LICENCE_INVALID'));
+      assert.equal(license.info().warning, 'Nothing can verify the license key while license_public_keys is empty.');
+      assert.throws(() => license.lease(), refused('HUB_LICENSE_INVALID'));
     }
     const before = saved.length;
     for (const license_key of ['', 'x'.repeat(16_385), 7, null]) {
-      await assert.rejects(licence.setKey({ license_key }), refused('HUB_BAD_REQUEST'));
+      await assert.rejects(license.setKey({ license_key }), refused('HUB_BAD_REQUEST'));
     }
     assert.equal(saved.length, before);
-    const lease = await licence.startTrial();
-    assert.deepEqual(licence.lease(), lease);
-    const kept = saved[0] as KeptLicence;
-    const later = await openLicence({ kept });
-    assert.match(later.licence.info().warning ?? '', /does not verify/);
-    assert.match((await openLicence({ kept, publicKeys: [] })).licence.info().warning ?? '', /^Nothing can verify/);
+    const lease = await license.startTrial();
+    assert.deepEqual(license.lease(), lease);
+    const kept = saved[0] as KeptLicense;
+    const later = await openLicense({ kept });
+    assert.match(later.license.info().warning ?? '', /does not verify/);
+    assert.match((await openLicense({ kept, publicKeys: [] })).license.info().warning ?? '', /^Nothing can verify/);
   });
 
   test('keeps the key that it has when the next one does not verify', async () => {
     const key = await issuer.issue({ email: 'first', exp: inDays(100) });
-    const { licence, saved } = await openLicence();
-    await licence.setKey({ license_key: key });
-    await assert.rejects(licence.setKey({ license_key: `${key}x` }), refused('HUB_LICENCE_INVALID'));
+    const { license, saved } = await openLicense();
+    await license.setKey({ license_key: key });
+    await assert.rejects(license.setKey({ license_key: `${key}x` }), refused('HUB_LICENSE_INVALID'));
     for (const body of [undefined, 7, {}, { license_key: '' }, { license_key: 7 }]) {
-      await assert.rejects(licence.setKey(body), refused('HUB_BAD_REQUEST'));
+      await assert.rejects(license.setKey(body), refused('HUB_BAD_REQUEST'));
     }
-    assert.equal(licence.lease().customer_email, 'first');
+    assert.equal(license.lease().customer_email, 'first');
     assert.equal(saved.length, 1);
   });
 
   test('has a trial of 30 days that starts once', async () => {
-    const { licence, clock, saved } = await openLicence();
-    const lease = await licence.startTrial();
+    const { license, clock, saved } = await openLicense();
+    const lease = await license.startTrial();
     assert.deepEqual([lease.is_trial, lease.trial_end_timestamp], [true, '2026-12-20T00:00:00.000Z']);
     clock.nowMs += DAY_MS;
-    assert.deepEqual(await licence.startTrial(), lease);
-    assert.deepEqual(licence.lease(), lease);
-    assert.match(licence.info().trial_info ?? '', /ends on 2026-12-20/);
+    assert.deepEqual(await license.startTrial(), lease);
+    assert.deepEqual(license.lease(), lease);
+    assert.match(license.info().trial_info ?? '', /ends on 2026-12-20/);
     assert.deepEqual(saved, [{ trialStartMs: START }]);
     clock.nowMs = START + 30 * DAY_MS;
-    assert.throws(() => licence.lease(), refused('HUB_LICENCE_EXPIRED'));
-    await assert.rejects(licence.startTrial(), refused('HUB_LICENCE_EXPIRED'));
-    assert.match(licence.info().trial_info ?? '', /ended on/);
+    assert.throws(() => license.lease(), refused('HUB_LICENSE_EXPIRED'));
+    await assert.rejects(license.startTrial(), refused('HUB_LICENSE_EXPIRED'));
+    assert.match(license.info().trial_info ?? '', /ended on/);
   });
 
   test('loses nothing when a key is set while a trial starts', async () => {
     const key = await issuer.issue({ email: 'set', exp: inDays(100) });
-    const { licence, saved } = await openLicence();
-    const set = () => licence.setKey({ license_key: key });
-    await Promise.all([set(), licence.startTrial(), set(), licence.startTrial()]);
+    const { license, saved } = await openLicense();
+    const set = () => license.setKey({ license_key: key });
+    await Promise.all([set(), license.startTrial(), set(), license.startTrial()]);
     assert.deepEqual(saved.at(-1), { key, trialStartMs: START });
   });
 });
 
-describe('the licence endpoints', () => {
+describe('the license endpoints', () => {
   async function open() {
-    const { licence, clock } = await openLicence();
+    const { license, clock } = await openLicense();
     const { operation } = openTestOperation(openEntities());
-    return { clock, ...openApi({ operation: { ...operation, licence } }) };
+    return { clock, ...openApi({ operation: { ...operation, license } }) };
   }
 
   test('answer with their statuses, and errors by their types', async () => {
