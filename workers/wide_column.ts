@@ -9,8 +9,8 @@ import { packPart, type StoreReply, type StoreRequest, unpackBatch } from '../sr
 
 /** The thread that talks to a wide-column database: packing and unpacking its frames is work of its own. */
 const { running: now } = openClock();
-const surroundings = { now, wait: (ms: number) => wait(ms), random: Math.random, newId: randomUUID };
-const opening = WideColumnStore.open(workerData as WideColumnSettings, surroundings);
+const deps = { now, wait: (ms: number) => wait(ms), random: Math.random, newId: randomUUID };
+const opening = WideColumnStore.open(workerData as WideColumnSettings, deps);
 
 void answer(async () => {
   await opening;

@@ -6,7 +6,7 @@ import { readConfigText } from './file.ts';
 import { type Config, KEYS, type Key, type Settings, settingOf } from './schema.ts';
 
 /** Where the configuration comes from. */
-export interface Surroundings {
+export interface LoadOptions {
   readonly env: Environment;
   /** Folder of hub_config.yaml and data.dat unless HUB_CONFIG_PATH names one. */
   readonly cwd: string;
@@ -24,7 +24,7 @@ const FILE = 'hub_config.yaml';
  * Reads the configuration: the environment over hub_config.yaml over the defaults. Throws a ConfigError with everything
  * that is wrong.
  */
-export function loadConfig({ env, cwd, cores, readFile, warn }: Surroundings): Config {
+export function loadConfig({ env, cwd, cores, readFile, warn }: LoadOptions): Config {
   const read: Collected = { values: new Map(), problems: [], withoutMeaning: [], unknownVariables: [] };
   const folder = configPath(env);
   const path = resolve(cwd, folder?.path ?? '.');

@@ -1,6 +1,6 @@
 import type { CountUnsent, Peer, Waiting } from '../exchange.ts';
 import { type Batch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES, type Subscriber } from './batch.ts';
-import { Room } from './room.ts';
+import { CopyBuffer } from './copy_buffer.ts';
 
 /**
  * Sends to one connection, in order and within a bound.
@@ -39,7 +39,7 @@ export class SendQueue implements Subscriber, Waiting {
   readonly #options: SendQueueOptions;
   /** What stands before the payload in frames of a subscription. */
   readonly #prefixes = new Map<number, Uint8Array>();
-  readonly #room = new Room();
+  readonly #copies = new CopyBuffer();
   /** The slots before #head are empty: their frames have been sent. */
   #waiting: (Frame | undefined)[] = [];
   #head = 0;
@@ -85,7 +85,7 @@ export class SendQueue implements Subscriber, Waiting {
 
   /** The network has taken something: sends on. */
   drained(): void {
-    while (this.#head < this.#waiting.length && this.#networkHasRoom()) this.#peer.send(this.#next());
+    while (this.#head < this.#waiting.length && this.#networkHasCapacity()) this.#peer.send(this.#next());
     if (this.#head === this.#waiting.length) this.#clear();
     else this.#compact();
     this.#count(this.waitingBytes());
@@ -117,14 +117,14 @@ export class SendQueue implements Subscriber, Waiting {
   /** A payload that waits is a copy: the bytes that it is cut from may hold much more, for others. */
   #keep(prefix: Uint8Array, payload: Uint8Array): void {
     const bytes = payload.byteLength + WAITING_OVERHEAD_BYTES;
-    this.#wait({ kind: 'message', prefix, payload: this.#room.copy(payload, this.#waitingBytes), bytes });
+    this.#wait({ kind: 'message', prefix, payload: this.#copies.copy(payload, this.#waitingBytes), bytes });
   }
 
   #flows(): boolean {
-    return this.#waiting.length === 0 && this.#networkHasRoom();
+    return this.#waiting.length === 0 && this.#networkHasCapacity();
   }
 
-  #networkHasRoom(): boolean {
+  #networkHasCapacity(): boolean {
     const bufferedBytes = this.#peer.bufferedBytes();
     this.#count(this.#waitingBytes + bufferedBytes);
     // To count may have closed this very connection.
@@ -180,7 +180,7 @@ export class SendQueue implements Subscriber, Waiting {
   }
 
   #clear(): void {
-    this.#room.clear();
+    this.#copies.clear();
     this.#waiting = [];
     this.#head = 0;
     this.#waitingBytes = 0;

@@ -5,22 +5,22 @@ import { unpackBatch } from '../wire/messages.ts';
 
 const NOTHING = new Uint8Array(0);
 
-const ROOM_MIN_BYTES = 1 << 20;
-/** Room that is kept when there is nothing to remember any more: under load there always is. */
-const ROOM_KEPT_BYTES = 1 << 23;
+const BUFFER_MIN_BYTES = 1 << 20;
+/** Memory that is kept when there is nothing to remember any more: under load there always is. */
+const BUFFER_KEPT_BYTES = 1 << 23;
 
 /**
  * The last location of each provider that a shard has finished and may not have handed out a row of: what a worker takes
  * along when it dies, and what the next one is shown again.
  *
  * Workers rarely die. So batches are kept as the bytes that they were sent as, and are looked into only then. They lie
- * in rooms that are used again: memory that comes and goes at this rate would have all of the front thread's heap
+ * in buffers that are used again: memory that comes and goes at this rate would have all of the front thread's heap
  * searched for garbage, twice a second.
  */
 export class ReplayLog {
   /** Batches from before the mark, and those since. */
-  #older = new Room();
-  #room = new Room();
+  #older = new BatchBuffer();
+  #newer = new BatchBuffer();
   readonly #locations = new Map<string, ReceivedLocation>();
 
   /**
@@ -28,19 +28,19 @@ export class ReplayLog {
    * before and has not become a finished one is forgotten. hot
    */
   hold(batch: Uint8Array, items: readonly (Item | LaneItem)[]): void {
-    this.#room.hold(items.some(matters) ? batch : NOTHING);
+    this.#newer.hold(items.some(matters) ? batch : NOTHING);
   }
 
   /** The batch that is held is finished. hot */
   note(): void {
-    this.#room.keep();
+    this.#newer.keep();
   }
 
   /** From here on, rows of all objects are handed out that have changed so far. */
   mark(): void {
     // What an unfinished round has left waits for the next one.
     if (!this.#older.isEmpty) return;
-    [this.#older, this.#room] = [this.#room, this.#older];
+    [this.#older, this.#newer] = [this.#newer, this.#older];
   }
 
   /** Those rows are all handed out. */
@@ -50,9 +50,9 @@ export class ReplayLog {
 
   /** All rows are handed out. */
   clear(): void {
-    for (const room of [this.#older, this.#room]) {
-      room.clear();
-      room.shrink();
+    for (const buffer of [this.#older, this.#newer]) {
+      buffer.clear();
+      buffer.shrink();
     }
     this.#locations.clear();
   }
@@ -76,7 +76,7 @@ export class ReplayLog {
 
   #look(): void {
     this.#locations.clear();
-    for (const batch of [...this.#older.batches(), ...this.#room.batches()]) {
+    for (const batch of [...this.#older.batches(), ...this.#newer.batches()]) {
       for (const item of unpackBatch(batch).items) {
         if (item.kind === 'location') this.#noteLocation(item);
         else this.#drop(item);
@@ -111,7 +111,7 @@ export class ReplayLog {
 }
 
 /** Batches one after the other in memory that is kept. */
-class Room {
+class BatchBuffer {
   #bytes = Buffer.alloc(0);
   #ends: number[] = [];
   #heldTo = 0;
@@ -124,7 +124,7 @@ class Room {
     const start = this.#ends.at(-1) ?? 0;
     this.#heldTo = start + batch.length;
     if (this.#heldTo > this.#bytes.length) {
-      const bytes = Buffer.allocUnsafeSlow(Math.max(2 * this.#heldTo, ROOM_MIN_BYTES));
+      const bytes = Buffer.allocUnsafeSlow(Math.max(2 * this.#heldTo, BUFFER_MIN_BYTES));
       this.#bytes.copy(bytes, 0, 0, start);
       this.#bytes = bytes;
     }
@@ -145,7 +145,7 @@ class Room {
 
   /** Lets go of an empty room that is large. */
   shrink(): void {
-    if (this.#bytes.length > ROOM_KEPT_BYTES) this.#bytes = Buffer.alloc(0);
+    if (this.#bytes.length > BUFFER_KEPT_BYTES) this.#bytes = Buffer.alloc(0);
   }
 }
 

@@ -4,11 +4,11 @@ import { Budget } from './budget.ts';
  * Memory for frames that are on their way.
  *
  * The native server keeps what has come of an unfinished frame, up to a bound that a connection has from its upgrade on,
- * and tells nobody how much that is. After a frame that came in pieces it keeps the room, too. So each connection takes
+ * and tells nobody how much that is. After a frame that came in pieces it keeps the memory, too. So each connection takes
  * the most that it may come to hold when it opens, and gives it back when it is gone:
  *
  *   large   the largest frame that is allowed   while half of the share is left then
- *   medium  1 MiB                               while there is room
+ *   medium  1 MiB                               while the share lasts
  *   small   64 KiB                              always, and not counted: connections have a bound of their own
  *
  * Where clients may show who they are, those that have done so have one half, and all others the other.
@@ -32,7 +32,7 @@ const TELLABLE_BYTES = 64 * 1024;
 const LINGER_MS = 20_000;
 
 /** What the native server may keep for a connection with such a bound. */
-export function roomOf(frameMaxBytes: number): number {
+export function capacityOf(frameMaxBytes: number): number {
   return Math.min(frameMaxBytes + TELLABLE_BYTES, 2 ** 31);
 }
 
@@ -49,20 +49,20 @@ export class FrameMemory {
   }
 
   /** The most that a connection can have now. */
-  take(isKnown: boolean): FrameRoom {
+  take(isKnown: boolean): FrameCapacity {
     const budget = isKnown ? this.#ofKnown : this.#ofOthers;
     const tier = this.tiers.findIndex((bytes, n) => {
       if (bytes <= SMALL_BYTES) return true;
       return n === 0
-        ? budget.takeLeaving(roomOf(bytes), budget.maxBytes / 2 - TELLABLE_BYTES)
-        : budget.take(roomOf(bytes));
+        ? budget.takeLeaving(capacityOf(bytes), budget.maxBytes / 2 - TELLABLE_BYTES)
+        : budget.take(capacityOf(bytes));
     });
-    return new FrameRoom({ tier, frameMaxBytes: this.tiers[tier] ?? SMALL_BYTES, budget });
+    return new FrameCapacity({ tier, frameMaxBytes: this.tiers[tier] ?? SMALL_BYTES, budget });
   }
 }
 
 /** What one connection has. */
-export class FrameRoom {
+export class FrameCapacity {
   /** Place among the tiers. */
   readonly tier: number;
   readonly frameMaxBytes: number;
@@ -77,7 +77,7 @@ export class FrameRoom {
   /** Gives it back once: when the connection is gone, or may still linger. */
   give(isGone: boolean): void {
     if (this.frameMaxBytes <= SMALL_BYTES) return;
-    const bytes = roomOf(this.frameMaxBytes);
+    const bytes = capacityOf(this.frameMaxBytes);
     if (isGone) this.#budget.give(bytes);
     else setTimeout(() => this.#budget.give(bytes), LINGER_MS).unref();
   }

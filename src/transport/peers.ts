@@ -2,7 +2,7 @@ import { HubError } from '../errors.ts';
 import type { CountUnsent, HandlePeer, HttpReply, KnowPeer, Peer, PeerHead } from '../exchange.ts';
 import type { Turns } from '../turns.ts';
 import { answerWith } from './answer.ts';
-import { type FrameMemory, roomOf } from './frame_memory.ts';
+import { capacityOf, type FrameMemory } from './frame_memory.ts';
 import type { Guard, Incoming } from './guard.ts';
 import type { NativeApp, NativeBehavior, NativeContext, NativeRequest, NativeResponse } from './native.ts';
 import { type Served, SocketPeer } from './socket_peer.ts';
@@ -66,7 +66,7 @@ export class PeerSide {
         if (isAllKnown && this.#paths.has(request.getUrl())) this.#receive(response, request, contexts);
         else request.setYield(true);
       };
-      const behavior = { ...this.#behavior(closed), maxPayloadLength: roomOf(frameMaxBytes), upgrade };
+      const behavior = { ...this.#behavior(closed), maxPayloadLength: capacityOf(frameMaxBytes), upgrade };
       const patterns = this.#options.socketPaths.map((path) => PATTERNS[tier]?.(path) ?? path);
       for (const pattern of new Set(patterns)) app.ws(pattern, behavior);
     }
@@ -149,11 +149,11 @@ export class PeerSide {
     { head, isKnown, contexts }: { head: UpgradeHead; isKnown: boolean; contexts: readonly NativeContext[] },
   ): void {
     const { guard, report, frames, tooLong = () => {} } = this.#options;
-    const room = frames.take(isKnown);
+    const capacity = frames.take(isKnown);
     const client = guard.clientOf(response);
     const allowsFrame = () => guard.allowsFrame(client);
-    const peer = new SocketPeer(head, { isKnown, room, allowsFrame, tooLong, report });
-    response.upgrade({ peer }, head.key, head.protocol, head.extensions, contexts[room.tier] as NativeContext);
+    const peer = new SocketPeer(head, { isKnown, capacity, allowsFrame, tooLong, report });
+    response.upgrade({ peer }, head.key, head.protocol, head.extensions, contexts[capacity.tier] as NativeContext);
   }
 
   #refuse(response: NativeResponse, { head, problem }: { head: UpgradeHead; problem: HubError }): void {

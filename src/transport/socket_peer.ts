@@ -1,5 +1,5 @@
 import type { HandlePeer, Peer, PeerEvents, PeerHead } from '../exchange.ts';
-import type { FrameRoom } from './frame_memory.ts';
+import type { FrameCapacity } from './frame_memory.ts';
 import { type NativeSocket, WITHOUT_CLOSE_FRAME } from './native.ts';
 
 /** What the native server keeps with a connection. */
@@ -10,7 +10,7 @@ export interface Served {
 export interface SocketPeerOptions {
   readonly isKnown: boolean;
   /** What it has of the memory for frames. */
-  readonly room: FrameRoom;
+  readonly capacity: FrameCapacity;
   /** Whether its client may send one more frame. */
   readonly allowsFrame: () => boolean;
   readonly tooLong: (peer: Peer, frameMaxBytes: number) => void;
@@ -65,12 +65,12 @@ export class SocketPeer implements Peer {
 
   /** hot: once per frame. */
   received(frame: ArrayBuffer, isBinary: boolean): void {
-    const { room, allowsFrame, tooLong } = this.#options;
+    const { capacity, allowsFrame, tooLong } = this.#options;
     if (isBinary) this.close(1003, 'Only text frames are understood');
     else if (!allowsFrame()) this.close(1008, 'This address sends too many frames');
-    else if (frame.byteLength > room.frameMaxBytes) {
-      tooLong(this, room.frameMaxBytes);
-      this.close(1009, `A frame of this connection may have ${room.frameMaxBytes} bytes`);
+    else if (frame.byteLength > capacity.frameMaxBytes) {
+      tooLong(this, capacity.frameMaxBytes);
+      this.close(1009, `A frame of this connection may have ${capacity.frameMaxBytes} bytes`);
     } else this.#guarded(() => this.#events?.message(Buffer.from(frame).toString('utf8')));
   }
 
@@ -85,11 +85,11 @@ export class SocketPeer implements Peer {
   }
 
   closed(code: number, reason: string): void {
-    const { room, tooLong } = this.#options;
+    const { capacity, tooLong } = this.#options;
     const isGone = code === WITHOUT_CLOSE_FRAME;
     this.#socket = undefined;
-    room.give(isGone);
-    if (isGone && reason === CUT_AS_TOO_LONG) tooLong(this, room.frameMaxBytes);
+    capacity.give(isGone);
+    if (isGone && reason === CUT_AS_TOO_LONG) tooLong(this, capacity.frameMaxBytes);
     this.#guarded(() => this.#events?.closed());
   }
 

@@ -130,12 +130,12 @@ test('a connection that was cut gives back what it had', async (t) => {
 test('a connection that was closed may linger, so what it had is given back 20 s later', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const memory = new FrameMemory({ frameMaxBytes: LARGE, maxBytes: BOUNDS.framesMaxBytes, isShared: false });
-  const rooms = WHAT_FITS.map(() => memory.take(true));
+  const capacities = WHAT_FITS.map(() => memory.take(true));
   assert.deepEqual(
-    rooms.map(({ frameMaxBytes }) => frameMaxBytes),
+    capacities.map(({ frameMaxBytes }) => frameMaxBytes),
     WHAT_FITS,
   );
-  for (const room of rooms) room.give(false);
+  for (const capacity of capacities) capacity.give(false);
   t.mock.timers.tick(19_999);
   assert.equal(memory.take(true).frameMaxBytes, SMALL);
   t.mock.timers.tick(1);

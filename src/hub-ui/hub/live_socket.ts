@@ -23,7 +23,7 @@ export interface SocketEvents {
 }
 
 /** Time and chance, so that tests need not wait. */
-export interface Surroundings {
+export interface SocketDeps {
   readonly now: () => number;
   readonly random: () => number;
   readonly after: (milliseconds: number, run: () => void) => () => void;
@@ -52,7 +52,7 @@ interface Frame {
 export class LiveSocket {
   readonly #url: string;
   readonly #on: SocketEvents;
-  readonly #around: Surroundings;
+  readonly #deps: SocketDeps;
   readonly #wanted = new Map<number, Wanted>();
   /** The hub's ids of the subscriptions on the present connection. */
   readonly #keys = new Map<number, number>();
@@ -67,10 +67,10 @@ export class LiveSocket {
   #beatId: number | undefined;
   #cancelTimer: () => void = () => undefined;
 
-  constructor(url: string, on: SocketEvents, around: Surroundings) {
+  constructor(url: string, on: SocketEvents, deps: SocketDeps) {
     this.#url = url;
     this.#on = on;
-    this.#around = around;
+    this.#deps = deps;
   }
 
   /** Connects. `token` goes with every subscription from now on. */
@@ -122,7 +122,7 @@ export class LiveSocket {
     this.#socket = socket;
     socket.onopen = () => {
       this.#attempt = 0;
-      this.#lastFrameMs = this.#around.now();
+      this.#lastFrameMs = this.#deps.now();
       this.#become('connected');
       for (const key of this.#wanted.keys()) this.#sendSubscribe(key);
       this.#beat();
@@ -142,7 +142,7 @@ export class LiveSocket {
   #lost(): void {
     this.#detach();
     this.#attempt++;
-    const waitMs = waitBefore(this.#attempt, this.#around.random);
+    const waitMs = waitBefore(this.#attempt, this.#deps.random);
     this.#become('reconnecting', { retryInMs: waitMs });
     this.#timer(waitMs, () => this.#connect());
   }
@@ -162,7 +162,7 @@ export class LiveSocket {
   }
 
   #receive(text: string): void {
-    this.#lastFrameMs = this.#around.now();
+    this.#lastFrameMs = this.#deps.now();
     if (this.#state === 'stale') this.#become('connected');
     const frame = JSON.parse(text) as Frame;
     this.#on.received(text.length, frame.payload?.length ?? 0);
@@ -184,7 +184,7 @@ export class LiveSocket {
     const awaited = this.#awaited.shift();
     if (awaited === undefined) return;
     if (awaited.is === 'beat') {
-      if (this.#beatSentMs !== undefined) this.#on.beat(this.#around.now() - this.#beatSentMs);
+      if (this.#beatSentMs !== undefined) this.#on.beat(this.#deps.now() - this.#beatSentMs);
       this.#beatSentMs = undefined;
       this.#beatId = event === 'subscribed' ? id : undefined;
       return;
@@ -223,7 +223,7 @@ export class LiveSocket {
 
   #beat(): void {
     if (this.#beatSentMs === undefined) {
-      this.#beatSentMs = this.#around.now();
+      this.#beatSentMs = this.#deps.now();
       const ends = this.#beatId !== undefined;
       const frame = ends
         ? { event: 'unsubscribe', subscription_id: this.#beatId }
@@ -235,7 +235,7 @@ export class LiveSocket {
 
   /** Looks whether the beat was answered. Other frames prove as well that the hub is there. */
   #look(): void {
-    const silentMs = this.#around.now() - this.#lastFrameMs;
+    const silentMs = this.#deps.now() - this.#lastFrameMs;
     if (this.#beatSentMs === undefined || silentMs < STALE_MS) {
       this.#timer(BEAT_MS - STALE_MS, () => this.#beat());
       return;
@@ -255,7 +255,7 @@ export class LiveSocket {
 
   #timer(milliseconds: number, run: () => void): void {
     this.#cancelTimer();
-    this.#cancelTimer = this.#around.after(milliseconds, run);
+    this.#cancelTimer = this.#deps.after(milliseconds, run);
   }
 }
 

@@ -64,7 +64,7 @@ addEventListener('message', ({ data }: MessageEvent<ToThread>) => {
 });
 
 function open(): void {
-  const around = {
+  const deps = {
     now: () => performance.now(),
     random: Math.random,
     after(milliseconds: number, run: () => void) {
@@ -99,7 +99,7 @@ function open(): void {
         elements += count;
       },
     },
-    around,
+    deps,
   );
   socket.open(token);
   setInterval(() => {

@@ -1,5 +1,5 @@
 import { type Client, types } from 'cassandra-driver';
-import type { Surroundings } from './settings.ts';
+import type { WideColumnDeps } from './settings.ts';
 
 /** Ticks that are reserved at a time: ten seconds. */
 const RESERVED = 10_000_000;
@@ -36,7 +36,7 @@ export class Lease {
   #last = 0;
   #reserved = 0;
 
-  private constructor(client: Client, { now, newId }: Pick<Surroundings, 'now' | 'newId'>, hubId: string) {
+  private constructor(client: Client, { now, newId }: Pick<WideColumnDeps, 'now' | 'newId'>, hubId: string) {
     this.#client = client;
     this.#now = now;
     this.#holder = newId();
@@ -44,12 +44,12 @@ export class Lease {
   }
 
   /** Makes the row where there is none. */
-  static async open(client: Client, surroundings: Pick<Surroundings, 'now' | 'newId'>): Promise<Lease> {
+  static async open(client: Client, deps: Pick<WideColumnDeps, 'now' | 'newId'>): Promise<Lease> {
     const found = await rowOf(client);
-    if (found !== undefined) return new Lease(client, surroundings, found.id);
-    await client.execute(MAKE, [surroundings.newId()], CONDITIONAL);
+    if (found !== undefined) return new Lease(client, deps, found.id);
+    await client.execute(MAKE, [deps.newId()], CONDITIONAL);
     // Another hub may have been quicker.
-    return Lease.open(client, surroundings);
+    return Lease.open(client, deps);
   }
 
   /**

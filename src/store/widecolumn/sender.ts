@@ -3,7 +3,7 @@ import { TokenBucket } from '../../token_bucket.ts';
 import { consistencyOf } from './connect.ts';
 import { eachOf } from './each_of.ts';
 import { judge } from './failures.ts';
-import type { Surroundings, WideColumnSettings } from './settings.ts';
+import type { WideColumnDeps, WideColumnSettings } from './settings.ts';
 
 /** Writes at a time: enough to keep a cluster busy, and little for one that is. */
 const AT_ONCE = 16;
@@ -29,17 +29,17 @@ export interface Write {
  */
 export class Sender {
   readonly #client: Client;
-  readonly #options: Surroundings;
+  readonly #deps: WideColumnDeps;
   readonly #bucket: TokenBucket;
   readonly #giveUpMs: number;
   readonly #consistency: number;
   #failures = new Map<string, number>();
 
-  constructor(client: Client, settings: WideColumnSettings, options: Surroundings) {
+  constructor(client: Client, settings: WideColumnSettings, deps: WideColumnDeps) {
     const { bytesPerSecond, burstBytes, requestTimeoutMs, writeConsistency } = settings;
     this.#client = client;
-    this.#options = options;
-    this.#bucket = new TokenBucket({ perSecond: bytesPerSecond, burst: burstBytes, nowMs: options.now() });
+    this.#deps = deps;
+    this.#bucket = new TokenBucket({ perSecond: bytesPerSecond, burst: burstBytes, nowMs: deps.now() });
     this.#giveUpMs = requestTimeoutMs;
     this.#consistency = consistencyOf(writeConsistency);
   }
@@ -51,7 +51,7 @@ export class Sender {
 
   /** Sends one write, and again until it is done or its time is up. */
   async send(write: Write): Promise<void> {
-    const { now, wait, random } = this.#options;
+    const { now, wait, random } = this.#deps;
     let untilMs: number | undefined;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const delayMs = this.#bucket.take(write.bytes, now());

@@ -21,7 +21,7 @@ export interface WideColumnSettings {
 }
 
 /** Time and chance, which the thread of the store hands in. */
-export interface Surroundings {
+export interface WideColumnDeps {
   /** Milliseconds since 1970. */
   now(): number;
   wait(ms: number): Promise<void>;

@@ -9,7 +9,7 @@ import { Lease } from './lease.ts';
 import { readRows, rowWrites } from './row_table.ts';
 import { prepareSchema } from './schema.ts';
 import { Sender } from './sender.ts';
-import type { Surroundings, WideColumnSettings } from './settings.ts';
+import type { WideColumnDeps, WideColumnSettings } from './settings.ts';
 
 /**
  * The hub's keyspace in Cassandra or a database that speaks its protocol. What a commit has promised is written to as
@@ -38,13 +38,13 @@ export class WideColumnStore implements Store {
   }
 
   /** Connects, and makes the tables where they are missing. Rejects with a StartupError that names the hosts. */
-  static async open(settings: WideColumnSettings, surroundings: Surroundings): Promise<WideColumnStore> {
+  static async open(settings: WideColumnSettings, deps: WideColumnDeps): Promise<WideColumnStore> {
     let client: Client | undefined;
     try {
       client = await connect(settings);
       await prepareSchema(client, settings);
-      const lease = await Lease.open(client, surroundings);
-      return new WideColumnStore(client, settings, { sender: new Sender(client, settings, surroundings), lease });
+      const lease = await Lease.open(client, deps);
+      return new WideColumnStore(client, settings, { sender: new Sender(client, settings, deps), lease });
     } catch (error) {
       await client?.shutdown();
       throw asStartupError(error, settings);

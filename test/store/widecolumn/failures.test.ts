@@ -6,7 +6,7 @@ import { WideColumnStore } from '../../../src/store/widecolumn/wide_column_store
 import { CqlProxy, type Fate, INVALID, OVERLOADED } from '../../cassandra/cql_proxy.ts';
 import { testCassandra } from '../../cassandra/test_cassandra.ts';
 import { row } from '../rows.ts';
-import { simulated } from './surroundings.ts';
+import { simulated } from './simulated.ts';
 
 const cassandra = testCassandra();
 const { skip } = cassandra;
@@ -19,15 +19,15 @@ const batch = ({ entities = [], rows = [] }: Partial<StoreBatch>): StoreBatch =>
 async function openBehindProxy(context: TestContext) {
   const proxy = await CqlProxy.open(cassandra.process.port);
   const settings = cassandra.settings();
-  const { time, surroundings } = simulated();
-  const store = await WideColumnStore.open({ ...settings, port: proxy.port }, surroundings);
+  const { time, deps } = simulated();
+  const store = await WideColumnStore.open({ ...settings, port: proxy.port }, deps);
   context.after(async () => {
     proxy.fate = () => 'pass';
     await store.close();
     proxy.close();
   });
   const reopened = async () => {
-    const other = await WideColumnStore.open(settings, surroundings);
+    const other = await WideColumnStore.open(settings, deps);
     const kept = await other.load();
     await other.close();
     return kept;

@@ -12,14 +12,14 @@ import { WideColumnStore } from '../../../src/store/widecolumn/wide_column_store
 import { testCassandra } from '../../cassandra/test_cassandra.ts';
 import { folderFor } from '../folder.ts';
 import { row, sorted } from '../rows.ts';
-import { simulated } from './surroundings.ts';
+import { simulated } from './simulated.ts';
 
 const cassandra = testCassandra();
 const { skip } = cassandra;
 const zone = (id: string, text = `{"id":"${id}"}`): EntityWrite => ({ kind: 'zone', id, text });
 
 async function refusal(settings: WideColumnSettings): Promise<string> {
-  const opened = WideColumnStore.open(settings, simulated().surroundings);
+  const opened = WideColumnStore.open(settings, simulated().deps);
   const error: unknown = await opened.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -81,7 +81,7 @@ test('WideColumnStore refuses a file without PEM', { skip }, async (context) => 
 
 test('WideColumnStore refuses what a newer hub has written, and leaves it as it is', { skip }, async () => {
   const settings = cassandra.settings();
-  await (await WideColumnStore.open(settings, simulated().surroundings)).close();
+  await (await WideColumnStore.open(settings, simulated().deps)).close();
   const client = new Client({
     contactPoints: [`127.0.0.1:${settings.port}`],
     localDataCenter: 'datacenter1',
@@ -100,10 +100,10 @@ test('A second hub on a keyspace takes it over with its first write, and the fir
   skip,
 }, async () => {
   const settings = cassandra.settings();
-  const { time, surroundings } = simulated();
-  const first = await WideColumnStore.open(settings, surroundings);
+  const { time, deps } = simulated();
+  const first = await WideColumnStore.open(settings, deps);
   await first.commit({ entities: [zone('a')], rows: [] });
-  const second = await WideColumnStore.open(settings, surroundings);
+  const second = await WideColumnStore.open(settings, deps);
   time.nowMs += 60_000;
   await first.commit({ entities: [zone('b')], rows: [] });
   await second.commit({ entities: [zone('c')], rows: [] });
@@ -122,12 +122,12 @@ test('A second hub on a keyspace takes it over with its first write, and the fir
 test('What is written after the clock was set back is newer all the same', { skip }, async () => {
   const settings = cassandra.settings();
   const startMs = Date.now();
-  const ahead = await WideColumnStore.open(settings, simulated(startMs + 3_600_000).surroundings);
+  const ahead = await WideColumnStore.open(settings, simulated(startMs + 3_600_000).deps);
   const gone: LastKnownRow = { kind: 'provider', id: 'tag-4', gone: true };
   await ahead.commit({ entities: [zone('a', '"old"'), zone('b')], rows: [row(2), row(4)] });
   await ahead.commit({ entities: [{ ...zone('b'), text: undefined }], rows: [gone] });
   await ahead.close();
-  const back = await WideColumnStore.open(settings, simulated(startMs).surroundings);
+  const back = await WideColumnStore.open(settings, simulated(startMs).deps);
   const newer = row(2, { atMs: 5 });
   await back.commit({ entities: [zone('a', '"new"'), zone('b', '"again"')], rows: [newer, row(4)] });
   const { entities, rows } = await back.load();

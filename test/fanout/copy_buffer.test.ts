@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Room } from '../../src/fanout/room.ts';
+import { CopyBuffer } from '../../src/fanout/copy_buffer.ts';
 
 test('copies lie side by side in blocks that grow with what is kept', () => {
-  const room = new Room();
+  const buffer = new CopyBuffer();
   const copies: Uint8Array[] = [];
   let kept = 0;
   for (let i = 0; i < 2000; i++) {
     const bytes = new Uint8Array(1000 + (i % 7)).fill(i);
-    const copy = room.copy(bytes, kept);
+    const copy = buffer.copy(bytes, kept);
     bytes.fill(0);
     copies.push(copy);
     kept += copy.byteLength;
@@ -25,7 +25,7 @@ test('copies lie side by side in blocks that grow with what is kept', () => {
 });
 
 test('a copy that is longer than a block has one of its own', () => {
-  const room = new Room();
-  assert.equal(room.copy(new Uint8Array(2_000_000), 10).byteLength, 2_000_000);
-  assert.equal(room.copy(new Uint8Array(0), 10).byteLength, 0);
+  const buffer = new CopyBuffer();
+  assert.equal(buffer.copy(new Uint8Array(2_000_000), 10).byteLength, 2_000_000);
+  assert.equal(buffer.copy(new Uint8Array(0), 10).byteLength, 0);
 });

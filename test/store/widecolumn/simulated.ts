@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Surroundings } from '../../../src/store/widecolumn/settings.ts';
+import type { WideColumnDeps } from '../../../src/store/widecolumn/settings.ts';
 
-/** Surroundings whose time stands still but for waiting, which takes none of the test's. */
+/** What a store is handed, whose time stands still but for waiting, which takes none of the test's. */
 export function simulated(startMs = Date.now()) {
   const time = { nowMs: startMs, waits: [] as number[] };
-  const surroundings: Surroundings = {
+  const deps: WideColumnDeps = {
     now: () => time.nowMs,
     async wait(ms) {
       time.waits.push(ms);
@@ -13,5 +13,5 @@ export function simulated(startMs = Date.now()) {
     random: () => 0.5,
     newId: randomUUID,
   };
-  return { time, surroundings };
+  return { time, deps };
 }

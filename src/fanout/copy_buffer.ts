@@ -2,10 +2,10 @@
 const BLOCK_MAX_BYTES = 1 << 19;
 
 /**
- * Room for copies that are dropped in the order in which they were made. They lie side by side in blocks, which grow with
- * what is kept: thousands of small pieces would leave the memory of the process in holes that nothing else fits in.
+ * A buffer of copies that are dropped in the order in which they were made. They lie side by side in blocks, which grow
+ * with what is kept: thousands of small pieces would leave the memory of the process in holes that nothing else fits in.
  */
-export class Room {
+export class CopyBuffer {
   #block = new Uint8Array(0);
   #used = 0;
 
