@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { loadConfig, readConfigFile } from './config/load.ts';
 import { StartupError } from './errors.ts';
-import { openHub } from './hub.ts';
-import { openLog } from './log.ts';
+import { openHub } from './hub/hub.ts';
+import { openLog } from './hub/log.ts';
 
 /** Starts the hub from its configuration, says where it is, and stops it on a signal. */
 async function main(): Promise<void> {

@@ -12,7 +12,7 @@ export type Group = (typeof GROUPS)[number];
 const UI_FOLDER = 'test/hub-ui/';
 const BROWSER = 'test/support/browser.ts';
 /** A hub, other processes, worker threads with shards. */
-const HEAVY = ['src/hub.ts', 'test/threads/running_shards.ts', 'node:child_process'];
+const HEAVY = ['src/hub/hub.ts', 'test/threads/running_shards.ts', 'node:child_process'];
 
 /** Files that import nothing heavy and take more than a second and a half all the same, and why. */
 export const LONG: Readonly<Record<string, string>> = {

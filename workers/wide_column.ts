@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openClock } from '../src/clock.ts';
 import { StartupError } from '../src/errors.ts';
 import type { WideColumnSettings } from '../src/store/widecolumn/settings.ts';
 import { WideColumnStore } from '../src/store/widecolumn/wide_column_store.ts';
+import { openClock } from '../src/time/clock.ts';
 import { packPart, type StoreReply, type StoreRequest, unpackBatch } from '../src/wire/store_messages.ts';
 
 /** The thread that talks to a wide-column database: packing and unpacking its frames is work of its own. */

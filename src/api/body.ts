@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import { parseExactJson, parseJson, UnfitJson, whyUnfit } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../time/turns.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

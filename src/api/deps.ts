@@ -6,7 +6,7 @@ import type { HealthSource, SocketHealth, SystemHealth } from '../model/health.t
 import type { Lease, LicenseInfo } from '../model/license.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../time/turns.ts';
 import type { ErrorTyping } from './versions.ts';
 
 /** What the API is given by the hub. */

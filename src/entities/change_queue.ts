@@ -1,5 +1,5 @@
 import { HubError } from '../errors.ts';
-import { Turns } from '../turns.ts';
+import { Turns } from '../time/turns.ts';
 
 /**
  * All changes, one after the other, committed in groups.

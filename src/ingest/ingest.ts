@@ -3,7 +3,7 @@ import type { Bounds } from '../model/bounds.ts';
 import type { WayIn } from '../model/health.ts';
 import type { ProviderType, Proximity } from '../model/location.ts';
 import type { Zone } from '../model/zone.ts';
-import { Turns } from '../turns.ts';
+import { Turns } from '../time/turns.ts';
 import { type Checked, checkLocation, type Expected } from './check_location.ts';
 import { type CheckedProximity, checkProximity } from './check_proximity.ts';
 import { Rejections } from './rejections.ts';

@@ -1,5 +1,4 @@
 import { zoneSquareMetres } from '../core/zone/outline.ts';
-import type { HubCounts } from '../counts.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { type KeptFence, shownFence } from '../model/fence.ts';
 import { PROVIDER_TYPES, type ProviderType } from '../model/location.ts';
@@ -7,6 +6,7 @@ import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Consumption, UsageCounts } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';
+import type { HubCounts } from './counts.ts';
 
 /** What was counted since the start of this run, by the names of the usage statistics. */
 export function runCounts(counts: HubCounts, proximities: number, fanout: Fanout): UsageCounts {

@@ -1,4 +1,3 @@
-import type { HubCounts } from '../counts.ts';
 import type { Entities, Kind } from '../entities/entities.ts';
 import type { Fanout, TopicCounts } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
@@ -6,6 +5,7 @@ import { TOPICS, type Topic } from '../model/topics.ts';
 import type { CollisionLane } from '../shards/collision_lane.ts';
 import type { Shards } from '../shards/shards.ts';
 import type { StoreWriter } from '../store/writer.ts';
+import type { HubCounts } from './counts.ts';
 import { type Family, labelled, single } from './metrics.ts';
 
 /** The parts of a hub that are measured. */

@@ -4,7 +4,7 @@ import type { CountUnsent, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
 import type { View } from '../model/topics.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../time/turns.ts';
 import type { AskedView } from './params.ts';
 import type { WaitingFrames } from './waiting_frames.ts';
 

@@ -1,6 +1,6 @@
 import { parseJson, UnfitJson } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../time/turns.ts';
 
 /** The frames of the WebSocket protocol. */
 

@@ -33,6 +33,7 @@ interface EntityJob {
  * written, the latest of each object; entities are written or refused, so that an answer to a client is the truth.
  *
  * After a failure rows rest until the retry is due. Entities never wait for that: each group of them is tried at once.
+ * The way of a row up to here: shards/flush_scheduler.ts.
  */
 export class StoreWriter {
   readonly #store: Store;

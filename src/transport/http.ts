@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../time/turns.ts';
 import { answerWith } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
 import type { Guard } from './guard.ts';

@@ -1,5 +1,5 @@
 import type { CountUnsent, LongBody, Waiting } from '../exchange.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../time/turns.ts';
 import type { NativeResponse } from './native.ts';
 
 /** Most that is written at once; what the network does not take of it, the native server keeps. */

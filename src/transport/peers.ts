@@ -1,6 +1,6 @@
 import { HubError } from '../errors.ts';
 import type { CountUnsent, HandlePeer, HttpReply, KnowPeer, Peer, PeerHead } from '../exchange.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../time/turns.ts';
 import { answerWith } from './answer.ts';
 import { capacityOf, type FrameMemory } from './frame_memory.ts';
 import type { Guard, Incoming } from './guard.ts';

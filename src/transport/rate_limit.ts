@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { TokenBucket } from '../token_bucket.ts';
+import { TokenBucket } from '../time/token_bucket.ts';
 
 /** Clients that are remembered. */
 const CLIENTS_MAX = 20_000;

@@ -3,13 +3,13 @@ import { createApi } from '../../src/api/api.ts';
 import type { AcceptOptions, ApiDeps } from '../../src/api/deps.ts';
 import { fenceEventPublisher } from '../../src/api/fence_event_input.ts';
 import type { Answer, Query } from '../../src/core/item.ts';
-import { newCounts } from '../../src/counts.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import type { HttpReply } from '../../src/exchange.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
-import { Turns } from '../../src/turns.ts';
+import { newCounts } from '../../src/operation/counts.ts';
+import { Turns } from '../../src/time/turns.ts';
 import { openEntities } from '../entities/open_entities.ts';
 import { openTestOperation } from '../operation/open_operation.ts';
 

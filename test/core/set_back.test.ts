@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Clock, openClock } from '../../src/clock.ts';
 import { openCollisionStage } from '../../src/core/collision/stage.ts';
 import { timeOfDay } from '../../src/model/set_back.ts';
 import { rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
+import { type Clock, openClock } from '../../src/time/clock.ts';
 import { square } from '../support/hall.ts';
 import { fence, inHall, itemOf, ShardHarness, T0, trackable, VARIANTS, zone } from '../support/shard_harness.ts';
 import { moved } from './collision_motions.ts';

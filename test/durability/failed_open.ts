@@ -1,5 +1,5 @@
 import { loadConfig, readConfigFile } from '../../src/config/load.ts';
-import { openHub } from '../../src/hub.ts';
+import { openHub } from '../../src/hub/hub.ts';
 
 /** Opens a hub that cannot be opened, says why, and ends by itself unless the hub has left something running. */
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

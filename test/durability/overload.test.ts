@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HubCounts } from '../../src/counts.ts';
+import type { HubCounts } from '../../src/operation/counts.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { locationOf } from './hub_process.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openClock } from '../../src/clock.ts';
+import { openClock } from '../../src/time/clock.ts';
 import { ADMIN, withToken } from '../auth/authorized_hub.ts';
 import { Issuer } from '../auth/issuer.ts';
 import { gps } from '../support/hall.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { warnOfExposure } from '../../src/exposure.ts';
+import { warnOfExposure } from '../../src/hub/exposure.ts';
 import { openTestHub } from '../support/running_hub.ts';
 
 const OPEN = { require_authorization: false, public_key_path: null, force_https: false };

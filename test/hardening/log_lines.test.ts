@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
 
-const LOG = new URL('../../src/log.ts', import.meta.url).href;
+const LOG = new URL('../../src/hub/log.ts', import.meta.url).href;
 const FORGED = '\r\n{"level":50,"msg":"forged"}\n\u2028\u0085\u001b[2J\u0000';
 
 test('What is logged is one line of JSON, whatever is in it', () => {

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { StartupError } from '../../src/errors.ts';
-import { type OutgoingOptions, outgoingFetch, proxyAddress } from '../../src/outgoing_fetch.ts';
+import { type OutgoingOptions, outgoingFetch, proxyAddress } from '../../src/hub/outgoing_fetch.ts';
 import { makeCertificate } from '../support/certificates.ts';
 import { openConnectProxy } from '../support/connect_proxy.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
-import { newCounts } from '../../src/counts.ts';
-import { OutcomeDispatcher } from '../../src/outcome_dispatcher.ts';
+import { OutcomeDispatcher } from '../../src/hub/outcome_dispatcher.ts';
+import { newCounts } from '../../src/operation/counts.ts';
 
 const row = (id: string): LastKnownRow => {
   return { kind: 'provider', id, receivedMs: 1, eventTimeMs: 1, location: '{}', memberships: [] };

@@ -10,8 +10,8 @@ import type { Asked, PublishResult, SocketDeps } from '../../src/socket/deps.ts'
 import { createSocket } from '../../src/socket/session.ts';
 import { knowByToken } from '../../src/socket/upgrade_token.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
+import { Turns } from '../../src/time/turns.ts';
 import { listen } from '../../src/transport/server.ts';
-import { Turns } from '../../src/turns.ts';
 
 export const SOCKET_PATH = '/v2/ws/socket';
 /** The only one that is valid in an upgrade request. */

@@ -3,7 +3,7 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, readConfigFile } from '../../src/config/load.ts';
-import { type Hub, openHub, type Surroundings } from '../../src/hub.ts';
+import { type Hub, type HubDeps, openHub } from '../../src/hub/hub.ts';
 import { type Event, type Recorder, SocketClient } from './socket_client.ts';
 
 /** One line of a hub's log. */
@@ -64,7 +64,7 @@ export interface TestHub {
  */
 export async function openTestHub(
   settings: TestSettings = {},
-  options: { folder?: string } & Surroundings = {},
+  options: { folder?: string } & HubDeps = {},
 ): Promise<TestHub> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };

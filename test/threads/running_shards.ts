@@ -1,12 +1,12 @@
 import type { KeptRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
-import { newCounts } from '../../src/counts.ts';
 import { Batch } from '../../src/fanout/batch.ts';
+import { OutcomeDispatcher } from '../../src/hub/outcome_dispatcher.ts';
 import type { EventBatch } from '../../src/model/event_batch.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { Topic } from '../../src/model/topics.ts';
-import { OutcomeDispatcher } from '../../src/outcome_dispatcher.ts';
+import { newCounts } from '../../src/operation/counts.ts';
 import { CollisionLane } from '../../src/shards/collision_lane.ts';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
 import { Shards } from '../../src/shards/shards.ts';

@@ -1,5 +1,5 @@
 import type { Client } from 'cassandra-driver';
-import { TokenBucket } from '../../token_bucket.ts';
+import { TokenBucket } from '../../time/token_bucket.ts';
 import { consistencyOf } from './connect.ts';
 import { eachOf } from './each_of.ts';
 import { judge } from './failures.ts';

@@ -202,7 +202,7 @@ export const PURPOSE: readonly Statement[] = [
     tests: [
       by.wideColumn('A rate of writes is kept to, and what waits for it is the newest of each object'),
       [
-        'token_bucket.test.ts',
+        'time/token_bucket.test.ts',
         'TokenBucket keeps to burst and rate in every span of time, and is never slower than that',
       ],
     ],

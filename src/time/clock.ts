@@ -1,6 +1,6 @@
-import { NEVER_SET_BACK, runningTime, type SetBack, timeOfDay } from './model/set_back.ts';
+import { NEVER_SET_BACK, runningTime, type SetBack, timeOfDay } from '../model/set_back.ts';
 
-/** The clock and the timers of the hub. Everybody else is handed them by hub.ts. */
+/** The clock and the timers of the hub. Everybody else is handed them by hub/. */
 
 /** The two times of the hub, see set_back.ts, and a third one that measures. All in milliseconds. */
 export interface Clock {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FlushPacer } from '../../src/shards/flush_pacer.ts';
+import { FlushPacer } from '../../src/shards/flush_scheduler.ts';
 
 /** Plays a round with a batch every `everyMs` that finds so many changed objects at first; tells rows by batch. */
 function round({ changed, everyMs, share = 1 }: { changed: number; everyMs: number; share?: number }): number[] {

@@ -1,5 +1,5 @@
+import type { Listening } from '../transport/server.ts';
 import type { Log } from './log.ts';
-import type { Listening } from './transport/server.ts';
 
 /** Settings by which the hub can be reached. */
 interface Reachable {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { TokenBucket } from '../src/token_bucket.ts';
+import { TokenBucket } from '../../src/time/token_bucket.ts';
 
 const open = (perSecond: number, burst: number) => new TokenBucket({ perSecond, burst, nowMs: 0 });
 

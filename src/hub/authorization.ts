@@ -1,21 +1,21 @@
 import { join, resolve } from 'node:path';
-import type { Authorization } from './api/api.ts';
-import { ROUTES } from './api/routes/routes.ts';
-import { RouteTargets } from './api/targets.ts';
-import { Authorizer, bearerToken, type Permitted } from './auth/authorizer.ts';
-import type { Fetch } from './auth/fetch_json.ts';
-import { IdentityServer } from './auth/identity_server.ts';
-import { Policy } from './auth/policy.ts';
-import { Tokens } from './auth/tokens.ts';
-import { readConfigFile } from './config/load.ts';
-import { readPermissions } from './config/permissions_file.ts';
-import type { Config } from './config/schema.ts';
-import { StartupError } from './errors.ts';
+import type { Authorization } from '../api/api.ts';
+import { ROUTES } from '../api/routes/routes.ts';
+import { RouteTargets } from '../api/targets.ts';
+import { Authorizer, bearerToken, type Permitted } from '../auth/authorizer.ts';
+import type { Fetch } from '../auth/fetch_json.ts';
+import { IdentityServer } from '../auth/identity_server.ts';
+import { Policy } from '../auth/policy.ts';
+import { Tokens } from '../auth/tokens.ts';
+import { readConfigFile } from '../config/load.ts';
+import { readPermissions } from '../config/permissions_file.ts';
+import type { Config } from '../config/schema.ts';
+import { StartupError } from '../errors.ts';
+import { RESOURCES, type RoleRules } from '../model/permission.ts';
+import { show } from '../model/show.ts';
+import type { SocketDeps } from '../socket/deps.ts';
+import { TopicTargets } from '../socket/targets.ts';
 import type { Log } from './log.ts';
-import { RESOURCES, type RoleRules } from './model/permission.ts';
-import { show } from './model/show.ts';
-import type { SocketDeps } from './socket/deps.ts';
-import { TopicTargets } from './socket/targets.ts';
 
 /** How the hub decides who may do what. */
 export interface HubAuthorization {
@@ -44,7 +44,7 @@ export interface OutgoingTls {
   readonly verify: boolean;
 }
 
-interface Given {
+interface AuthorizationDeps {
   readonly log: Log;
   /** Makes the fetch by which the identity server is reached. */
   outgoing(tls: OutgoingTls): Fetch;
@@ -59,7 +59,10 @@ const FILE = 'permissions.yaml';
  * without the identity server, too, and lets nobody but guests in until it answers. Throws a StartupError when a setting
  * is missing or the permissions do not fit.
  */
-export function openAuthorization(config: Config, { log, outgoing, clock }: Given): HubAuthorization | undefined {
+export function openAuthorization(
+  config: Config,
+  { log, outgoing, clock }: AuthorizationDeps,
+): HubAuthorization | undefined {
   if (!config.require_authorization) return undefined;
   const { configUrl, client } = required(config);
   const routes = new RouteTargets(ROUTES);

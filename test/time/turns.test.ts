@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns } from '../src/turns.ts';
+import { Turns } from '../../src/time/turns.ts';
 
 /** Counts turns of the event loop. */
 function countTurns(): { now(): number; stop(): void } {

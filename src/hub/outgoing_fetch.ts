@@ -1,6 +1,6 @@
 import { getCACertificates } from 'node:tls';
 import { EnvHttpProxyAgent, fetch } from 'undici';
-import { StartupError } from './errors.ts';
+import { StartupError } from '../errors.ts';
 
 /** What requests of the hub to other servers go by. */
 export interface OutgoingOptions {

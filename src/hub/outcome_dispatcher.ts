@@ -1,9 +1,9 @@
-import type { KeptRow } from './core/item.ts';
-import type { ZoneMove } from './core/zone/following.ts';
-import type { HubCounts } from './counts.ts';
-import { CommitGate } from './fanout/commit_gate.ts';
-import type { EventBatch } from './model/event_batch.ts';
-import type { CollisionReply, PackedMotions, ShardReply } from './wire/messages.ts';
+import type { KeptRow } from '../core/item.ts';
+import type { ZoneMove } from '../core/zone/following.ts';
+import { CommitGate } from '../fanout/commit_gate.ts';
+import type { EventBatch } from '../model/event_batch.ts';
+import type { HubCounts } from '../operation/counts.ts';
+import type { CollisionReply, PackedMotions, ShardReply } from '../wire/messages.ts';
 
 /** Where outcomes go. */
 export interface Sinks {
@@ -22,7 +22,7 @@ export interface Sinks {
   wakeAt(who: number | 'collisions', atMs: number): void;
 }
 
-/** Carries out what the shards and the collision stage have decided. */
+/** Carries out what the shards and the collision stage have decided. Of rows see shards/flush_scheduler.ts. */
 export class OutcomeDispatcher {
   readonly #sinks: Sinks;
   readonly #gates: readonly CommitGate[];

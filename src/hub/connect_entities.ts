@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../config/schema.ts';
+import { boundsOf } from '../config/settings.ts';
+import type { ShapeChecks } from '../core/shape_checks.ts';
+import type { ZoneTable } from '../core/zone/zone_table.ts';
+import { asShown } from '../entities/as_shown.ts';
+import { type Change, Entities } from '../entities/entities.ts';
+import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
+import { placedChanges } from '../entities/placed_changes.ts';
+import { ZoneMoves } from '../entities/zone_moves.ts';
+import { announceChange } from '../fanout/front_events.ts';
+import type { Zone } from '../model/zone.ts';
+import { commandsOf } from '../shards/shard_commands.ts';
+import { entityWrites, settingWrite } from '../store/entity_text.ts';
+import { type Clock, schedule } from '../time/clock.ts';
+import type { Turns } from '../time/turns.ts';
+import type { Database } from './connect_database.ts';
+import type { Stages } from './connect_stages.ts';
+
+/** What is configured, and how everybody else hears of it. */
+export interface Configured {
+  readonly entities: Entities;
+  readonly rules: LocatingRules;
+  readonly zoneMoves: ZoneMoves;
+  /** Tells shards, collisions and ingest of changed entities. */
+  tell(changes: readonly Change[]): void;
+}
+
+interface EntityDeps {
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly turns: Turns;
+  readonly shapes: ShapeChecks;
+  readonly database: Database;
+  readonly stages: Stages;
+  /** The zones that ingest finds. */
+  readonly zones: ZoneTable;
+  /** Tells the sources of a zone; undefined when there is none any more. */
+  toSources(id: string, zone: Zone | undefined): void;
+}
+
+export function connectEntities(deps: EntityDeps): Configured {
+  const { clock, config, turns, shapes, zones, toSources } = deps;
+  const { writer } = deps.database;
+  const { fanout, shards, collisions } = deps.stages;
+  const bounds = boundsOf(config);
+  const tell = (changes: readonly Change[]): void => {
+    const placed = placedChanges(changes, entities);
+    for (const { id, after } of placed.filter(({ kind }) => kind === 'zone')) {
+      zones.set(id, after as Zone | undefined);
+      toSources(id, after as Zone | undefined);
+      collisions.zone(id, after as Zone | undefined);
+    }
+    shards.entities(commandsOf(placed));
+  };
+  const entities = new Entities({
+    newId: randomUUID,
+    shapes,
+    bounds,
+    turns,
+    commit: (changes) => writer.writeEntities(entityWrites(changes)),
+    committed(changes) {
+      tell(changes);
+      for (const change of changes) {
+        const { kind, after, isSilent } = change;
+        if (isSilent === true) continue;
+        const shown = () => after && asShown(kind, after, entities);
+        announceChange(fanout, change, { nowMs: clock.now(), shown });
+        if (kind === 'zone' && after === undefined) zoneMoves.forget(change.id);
+      }
+    },
+  });
+  const zoneMoves = new ZoneMoves({
+    entities,
+    shardsSettled: () => shards.settled().catch(() => undefined),
+    now: clock.running,
+    schedule,
+  });
+  const rules = new LocatingRules({
+    bounds,
+    commit: (changed) => writer.writeEntities([settingWrite(RULES_SETTING, changed)]),
+    committed: (changed) => shards.rules(changed),
+  });
+  return { entities, rules, zoneMoves, tell };
+}

@@ -1,0 +1,74 @@
+import { openSources, type Sources } from '../adapters/sources.ts';
+import type { Config } from '../config/schema.ts';
+import { boundsOf } from '../config/settings.ts';
+import type { ZoneTable } from '../core/zone/zone_table.ts';
+import type { Entities } from '../entities/entities.ts';
+import { announceProximity } from '../fanout/front_events.ts';
+import { Ingest } from '../ingest/ingest.ts';
+import type { Arrivals } from '../operation/arrivals.ts';
+import { type Clock, schedule } from '../time/clock.ts';
+import type { Turns } from '../time/turns.ts';
+import type { Times } from '../wire/location_record.ts';
+import type { Database } from './connect_database.ts';
+import type { Stages } from './connect_stages.ts';
+import type { Log } from './log.ts';
+
+/** Events that may wait for the store before the hub takes no more locations. */
+const HELD_MAX = 500_000;
+
+/** The one way in, and the sources that the hub connects to itself. */
+export interface Incoming {
+  readonly ingest: Ingest;
+  readonly sources: Sources;
+}
+
+interface IngestDeps {
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly log: Log;
+  readonly turns: Turns;
+  readonly zones: ZoneTable;
+  readonly arrivals: Arrivals;
+  readonly database: Database;
+  readonly stages: Stages;
+  readonly entities: Entities;
+}
+
+export function connectIngest(deps: IngestDeps): Incoming {
+  const { clock, config, log, turns, zones, arrivals, database, entities } = deps;
+  const { fanout, shards, collisions, outcomes } = deps.stages;
+  const { now, timeOfDay } = clock;
+  // With fast writes nothing waits for the database, and a provider that it refuses is tried again with its next location.
+  const slow = config.persist_locations && !config.db_fast_writes;
+  // What a sender says of time is the time of day; what the hub says itself is now.
+  const inRunning = ({ generatedMs, receivedMs }: Times): Times => {
+    return { generatedMs: clock.runningTime(generatedMs), receivedMs: clock.runningTime(receivedMs) };
+  };
+  const ingest = new Ingest({
+    now,
+    depthMax: config.max_json_depth,
+    bounds: boundsOf(config),
+    turns,
+    zone: zones.find,
+    // Without fast writes a location that cannot be kept is not processed.
+    canKeep: () => !slow || !database.refusesRows(),
+    hasCapacity: (count) => shards.hasCapacity(count) && collisions.hasCapacity && outcomes.held < HELD_MAX,
+    location: (location, times) => shards.location(location, clock.setBacks.length === 0 ? times : inRunning(times)),
+    arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
+    providerId: (id) => entities.get('provider', id)?.id ?? id,
+    ensureProvider(id, type) {
+      const created = entities.ensureProvider(id, type);
+      return created?.catch((error: unknown) => {
+        if (!slow) return;
+        shards.forget(id);
+        throw error;
+      });
+    },
+    announce: (proximity) => announceProximity(fanout, proximity, now()),
+    // Who waits for the answer before sending more finds the pace that the shards can keep.
+    kept: () => (slow ? shards.kept() : shards.eased()),
+  });
+  const streams = config.iso_24730_connections;
+  const sources = openSources({ streams, ingest, log, now: clock.running, timeOfDay, schedule, random: Math.random });
+  return { ingest, sources };
+}

@@ -1,0 +1,99 @@
+import type { Config } from '../config/schema.ts';
+import { renderingBoundsOf, shardSettings } from '../config/settings.ts';
+import type { ZoneMove } from '../core/zone/following.ts';
+import { Fanout } from '../fanout/fanout.ts';
+import type { Variant } from '../model/topics.ts';
+import type { Trackable } from '../model/trackable.ts';
+import type { HubCounts } from '../operation/counts.ts';
+import { CollisionLane } from '../shards/collision_lane.ts';
+import { Shards } from '../shards/shards.ts';
+import { Ticker } from '../shards/ticker.ts';
+import { type Clock, schedule } from '../time/clock.ts';
+import type { Database } from './connect_database.ts';
+import type { Log } from './log.ts';
+import { OutcomeDispatcher } from './outcome_dispatcher.ts';
+
+/** Where locations are processed: the shards and the collision stage, and what carries out what these have decided. */
+export interface Stages {
+  readonly fanout: Fanout;
+  readonly shards: Shards;
+  readonly collisions: CollisionLane;
+  readonly ticker: Ticker<number | 'collisions'>;
+  readonly outcomes: OutcomeDispatcher;
+}
+
+interface StageDeps {
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly log: Log;
+  readonly counts: HubCounts;
+  readonly database: Database;
+  trackable(id: string): Trackable | undefined;
+  /** Moves zones after the objects that they follow. */
+  moveZones(moves: readonly ZoneMove[]): void;
+}
+
+export function connectStages(deps: StageDeps): Stages {
+  const { clock, config, log, counts, database, trackable, moveZones } = deps;
+  const { now, running } = clock;
+  const setBacks = () => clock.setBacks;
+  const rendered = {
+    now,
+    variantsChanged(variants: readonly Variant[]) {
+      shards.variants(variants);
+      collisions.variants(variants);
+    },
+  };
+  const fanout = new Fanout(rendered, renderingBoundsOf(config));
+  const ticker = new Ticker<number | 'collisions'>({
+    now: running,
+    schedule,
+    due: (who) => (who === 'collisions' ? collisions.lane : shards.lanes[who]?.lane)?.wake(),
+  });
+  const outcomes = new OutcomeDispatcher({
+    shards: config.num_threads,
+    counts,
+    publish: (events) => fanout.publish(events),
+    tellsOfMemberships: (variant) => fanout.topicOf(variant) === 'fence_events',
+    keep: database.keep,
+    motions: (motions) => collisions.shardDone(motions),
+    moveZones,
+    wakeAt: (who, atMs) => ticker.set(who, atMs),
+  });
+  const restarted = (error: unknown): void => {
+    counts.workerRestarts++;
+    log.error('A worker thread has failed and was started anew', { error: String(error) });
+  };
+  const shards = new Shards({
+    ...shardSettings(config),
+    now: running,
+    setBacks,
+    rows: database.lastRows,
+    isStoreBehind: database.isBehind,
+    outcome: (shard, reply) => outcomes.ofShard(shard, reply),
+    lost(item, error) {
+      if (item.kind === 'location') counts.rejected++;
+      log.error('An item was given up: it makes its worker fail', { kind: item.kind, error: String(error) });
+    },
+    restarted,
+  });
+  const collisions = new CollisionLane({
+    now: running,
+    setBacks,
+    firstUndone: () => shards.firstUndone,
+    standing: () => shards.standing(),
+    takesPart(id) {
+      const found = trackable(id);
+      if (found === undefined || isNowhere(found)) return false;
+      return found.calculate_collisions ?? config.calculate_collisions_default;
+    },
+    outcome: (reply) => outcomes.ofCollisions(reply),
+    restarted,
+  });
+  return { fanout, shards, collisions, ticker, outcomes };
+}
+
+/** Nothing can move the trackable. */
+function isNowhere({ location_providers: providers, parent }: Trackable): boolean {
+  return (providers ?? []).length === 0 && parent == null;
+}

@@ -1,0 +1,60 @@
+import { garbageCollector } from '../../workers/garbage.ts';
+import type { Config } from '../config/schema.ts';
+import type { CollisionRow } from '../core/collision/row.ts';
+import type { KeptRow, LastKnownRow } from '../core/item.ts';
+import { RULES_SETTING } from '../entities/locating_rules.ts';
+import { keptByKind, keptSetting } from '../store/entity_text.ts';
+import type { Reading } from '../store/store.ts';
+import type { Parts } from './parts.ts';
+
+const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
+/** Entities of a hub that will need the memory that its start has left behind. */
+const MANY = 10_000;
+
+/** Brings back what the store has kept: first entities, then, as they are read, rows of those that are still there. */
+export async function fill(parts: Parts, reading: Reading, config: Config): Promise<void> {
+  await bringEntities(parts, reading);
+  // From here on time counts.
+  await bringRows(parts, reading, config);
+  // A worker takes some 400 ms to start. The first location should not wait for that.
+  for (const lane of [...parts.shards.lanes.map(({ lane }) => lane), parts.collisions.lane]) lane.wake();
+  await settled(parts);
+}
+
+async function bringEntities(parts: Parts, reading: Reading): Promise<void> {
+  const { entities, rules, tell } = parts;
+  const kept = await reading.entities;
+  entities.load(keptByKind(kept));
+  rules.load(keptSetting(kept, RULES_SETTING));
+  // A trackable comes after its providers.
+  tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
+  await settled(parts);
+  // What the start has left behind would stay until the engine needs the memory: a hub with little to do may never.
+  if (kept.length < MANY) garbageCollector()();
+}
+
+async function bringRows(parts: Parts, reading: Reading, config: Config): Promise<void> {
+  const { entities, shards, collisions, writer } = parts;
+  const { persist_locations: isKept, restart_event_delay: delayMs } = config;
+  const pairs: CollisionRow[] = [];
+  for await (const rows of reading.rows) {
+    const wanted: LastKnownRow[] = [];
+    const unwanted: KeptRow[] = [];
+    for (const row of rows) {
+      // A pair of what is deleted is still to be told its end. Other rows of that a crash may have left, or one of a
+      // provider that was never kept.
+      if (isKept && row.kind === 'collision') pairs.push(row);
+      else if (isKept && row.kind !== 'collision' && entities.has(row.kind, row.id)) wanted.push(row);
+      else unwanted.push({ kind: row.kind, id: row.id, gone: true });
+    }
+    if (unwanted.length > 0) void writer.writeRows(unwanted);
+    shards.restore(wanted, delayMs);
+    // All of them at once would be alive in the shard together, and copied by each collection of its garbage.
+    await shards.settled();
+  }
+  collisions.restore(pairs, delayMs);
+}
+
+async function settled({ shards, collisions }: Parts): Promise<void> {
+  await Promise.all([shards.settled(), collisions.settled()]);
+}

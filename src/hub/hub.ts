@@ -1,0 +1,172 @@
+import { garbageCollector } from '../../workers/garbage.ts';
+import { MemoryWatch } from '../../workers/memory_watch.ts';
+import type { Sources } from '../adapters/sources.ts';
+import type { Fetch } from '../auth/fetch_json.ts';
+import type { Config } from '../config/schema.ts';
+import { storePlace } from '../config/settings.ts';
+import type { Fanout } from '../fanout/fanout.ts';
+import { openShapeChecks } from '../fence_index/shape_checks.ts';
+import { LargeShapes } from '../lane/large_shapes.ts';
+import { connectionsOf } from '../operation/arrivals.ts';
+import type { HubCounts } from '../operation/counts.ts';
+import { type Operation, openOperation } from '../operation/operation.ts';
+import type { CollisionLane } from '../shards/collision_lane.ts';
+import type { Shards } from '../shards/shards.ts';
+import { WaitingFrames } from '../socket/waiting_frames.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { beginReading } from '../store/store.ts';
+import { BEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
+import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
+import { CertificateCare, warnOfExposure } from './exposure.ts';
+import { fill } from './fill.ts';
+import type { Log } from './log.ts';
+import { outgoingFetch } from './outgoing_fetch.ts';
+import { connectParts, type Parts } from './parts.ts';
+import { serve } from './serve.ts';
+
+/** What a hub is handed beside its configuration; what is left out is that of the machine. */
+export interface HubDeps {
+  /** Makes the fetch by which other servers are reached. */
+  readonly outgoing?: (tls: OutgoingTls) => Fetch;
+  readonly clock?: Clock;
+}
+
+/** A running hub. */
+export interface Hub {
+  readonly port: number;
+  /** Whether it serves HTTPS. */
+  readonly isSecure: boolean;
+  /** Looks whether there is a new certificate, and serves it. Never rejects. */
+  renewCertificate(): Promise<void>;
+  counts(): HubCounts;
+  readonly fanout: Fanout;
+  readonly shards: Shards;
+  readonly collisions: CollisionLane;
+  readonly sources: Sources;
+  readonly store: Store;
+  /** Access tokens whose signature was looked at since the start. */
+  tokensVerified(): number;
+  /** Stops taking requests, finishes what was accepted, keeps it, and ends all threads. */
+  close(): Promise<void>;
+}
+
+const MEMORY_WATCH_MS = 5_000;
+
+const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
+
+/**
+ * Puts the hub together and starts it: opens the store, connects the parts (parts.ts), fills them with what is kept
+ * (fill.ts), serves (serve.ts), and runs the work in the background until it is closed. Throws a StartupError when the
+ * database or the port cannot be had.
+ */
+export async function openHub(config: Config, log: Log, deps: HubDeps = {}): Promise<Hub> {
+  const { outgoing = throughProxy, clock = openClock() } = deps;
+  const authorization = openAuthorization(config, { log, outgoing, clock });
+  const store = await openStore(storePlace(config, clock.now()), {
+    stage: ({ text, part }) => log.info(text, { part }),
+    notice: (text) => log.warn(text),
+    restarted: () => log.error('The thread of the database has failed and was started anew'),
+  });
+  try {
+    return await openOn({ store, clock, authorization }, config, log);
+  } catch (error) {
+    authorization?.close();
+    await store.close();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly authorization: HubAuthorization | undefined;
+}
+
+async function openOn({ store, clock, authorization }: Opened, config: Config, log: Log): Promise<Hub> {
+  // Workers start meanwhile. A failure is heard of below, where there is something to close.
+  const reading = beginReading(store);
+  const { max_geometry_check_time: limitMs } = config;
+  const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
+  const parts = connectParts({ clock, store, config, log, shapes });
+  const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
+  try {
+    await fill(parts, reading, config);
+    const kept = await reading.all;
+    const connections = () => connectionsOf(sources.status(), entities);
+    const operation = await openOperation(parts, { config, log, kept, schedule, connections });
+    const waiting = new WaitingFrames();
+    const listening = await serve({ ...parts, operation, authorization, waiting }, config, log);
+    operation.start();
+    sources.start();
+    warnOfExposure(config, log);
+    const care = new CertificateCare(listening, { log, now: parts.now });
+    const background = startBackground(parts, care, config);
+    return {
+      port: listening.port,
+      isSecure: listening.certificate !== undefined,
+      renewCertificate: () => care.look(),
+      fanout,
+      shards,
+      collisions,
+      sources,
+      store,
+      counts: operation.counts,
+      tokensVerified: () => authorization?.verifications() ?? 0,
+      async close() {
+        background.stop();
+        sources.close();
+        authorization?.close();
+        await listening.close();
+        await waiting.settled();
+        await finish(parts, operation);
+        await shapes.close();
+        const lost = writer.pendingRows;
+        if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
+        await store.close();
+        background.stopBeating();
+      },
+    };
+  } catch (error) {
+    ticker.stop();
+    await Promise.all([shapes.close(), shards.close(), collisions.close(), writer.close()]);
+    throw error;
+  }
+}
+
+interface Background {
+  /** Stops all but the beat of the clock, by which what is under way still has its times. */
+  stop(): void;
+  stopBeating(): void;
+}
+
+/** What the hub does from time to time, whatever it is sent. */
+function startBackground({ clock, shards }: Parts, care: CertificateCare, config: Config): Background {
+  const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
+  clock.beat();
+  const stopBeating = every(BEAT_MS, () => clock.beat());
+  const memory = new MemoryWatch({ collect: garbageCollector() });
+  const stopWatching = every(MEMORY_WATCH_MS, () => memory.look());
+  const flushTimer = setInterval(() => shards.flushInBackground(), config.db_flush_interval);
+  const stop = (): void => {
+    clearInterval(flushTimer);
+    stopWatching();
+    stopLooking();
+  };
+  return { stop, stopBeating };
+}
+
+/** Finishes what was accepted, in the order of its way: shards, collisions, store. */
+async function finish(parts: Parts, operation: Operation): Promise<void> {
+  const { ticker, entities, zoneMoves, shards, collisions, writer } = parts;
+  ticker.stop();
+  // Providers that locations have brought along are still being created.
+  await entities.settled();
+  await shards.kept().catch(() => undefined);
+  await zoneMoves.close();
+  await shards.settled().catch(() => undefined);
+  await collisions.settled().catch(() => undefined);
+  await operation.close();
+  await writer.close();
+  await Promise.all([shards.close(), collisions.close()]);
+}

@@ -1,0 +1,82 @@
+import type { Config } from '../config/schema.ts';
+import type { ShapeChecks } from '../core/shape_checks.ts';
+import { ZoneTable } from '../core/zone/zone_table.ts';
+import { Arrivals } from '../operation/arrivals.ts';
+import { type HubCounts, newCounts } from '../operation/counts.ts';
+import type { DatabaseState } from '../operation/database_state.ts';
+import type { Store } from '../store/store.ts';
+import type { StoreWriter } from '../store/writer.ts';
+import type { Clock } from '../time/clock.ts';
+import { Turns } from '../time/turns.ts';
+import { connectDatabase } from './connect_database.ts';
+import { type Configured, connectEntities } from './connect_entities.ts';
+import { connectIngest, type Incoming } from './connect_ingest.ts';
+import { connectStages, type Stages } from './connect_stages.ts';
+import type { Log } from './log.ts';
+
+/** Everything between the transport and the store. */
+export interface Parts extends Stages, Configured, Incoming {
+  readonly clock: Clock;
+  /** The time of day. */
+  now(): number;
+  readonly counts: HubCounts;
+  /** Of everything that takes long. */
+  readonly turns: Turns;
+  readonly writer: StoreWriter;
+  readonly databaseState: DatabaseState;
+  readonly arrivals: Arrivals;
+}
+
+interface PartsDeps {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly config: Config;
+  readonly log: Log;
+  readonly shapes: ShapeChecks;
+}
+
+/**
+ * Makes the parts and connects them with each other, against the way of a location: each part is handed those that come
+ * behind it. What leads the other way, to a part that is made later, is a function. Nothing runs before the first item.
+ */
+export function connectParts({ clock, store, config, log, shapes }: PartsDeps): Parts {
+  const counts = newCounts();
+  const turns = new Turns();
+  const zones = new ZoneTable();
+  const arrivals = new Arrivals(zones.find);
+  const database = connectDatabase({ store, config, log, clock });
+  const stages = connectStages({
+    clock,
+    config,
+    log,
+    counts,
+    database,
+    trackable: (id) => configured.entities.get('trackable', id),
+    moveZones: (moves) => configured.zoneMoves.take(moves),
+  });
+  const configured = connectEntities({
+    clock,
+    config,
+    turns,
+    shapes,
+    database,
+    stages,
+    zones,
+    toSources: (id, zone) => incoming.sources.zone(id, zone),
+  });
+  const { entities } = configured;
+  const incoming = connectIngest({ clock, config, log, turns, zones, arrivals, database, stages, entities });
+  const { writer, state: databaseState } = database;
+  return {
+    clock,
+    now: clock.now,
+    counts,
+    turns,
+    writer,
+    databaseState,
+    arrivals,
+    ...stages,
+    ...configured,
+    ...incoming,
+  };
+}

@@ -1,0 +1,128 @@
+import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
+import { admitBodies, createApi, type GuardedApiDeps } from '../api/api.ts';
+import { fenceEventPublisher } from '../api/fence_event_input.ts';
+import { siteOf } from '../api/naming.ts';
+import { Replies } from '../api/replies.ts';
+import { viewOf } from '../api/view.ts';
+import type { Config } from '../config/schema.ts';
+import { listenSettings } from '../config/settings.ts';
+import type { HubError } from '../errors.ts';
+import type { Operation } from '../operation/operation.ts';
+import { type SiteSettings, withSite } from '../site/site.ts';
+import { readSiteFiles } from '../site/site_files.ts';
+import type { SocketDeps } from '../socket/deps.ts';
+import { createSocket } from '../socket/session.ts';
+import { knowByToken } from '../socket/upgrade_token.ts';
+import type { WaitingFrames } from '../socket/waiting_frames.ts';
+import { schedule } from '../time/clock.ts';
+import { type Listening, listen } from '../transport/server.ts';
+import { Unsent } from '../transport/unsent.ts';
+import type { HubAuthorization } from './authorization.ts';
+import type { Log } from './log.ts';
+import type { Parts } from './parts.ts';
+
+export const VERSION_INFO = { hub_version: manifest.version, vendor: 'omlox location hub', api_version: '2.0.0' };
+
+const SOCKET_PATHS = ['', '/hub', '/deephub'].flatMap((prefix) => [`${prefix}/v1/ws/socket`, `${prefix}/v2/ws/socket`]);
+/** Where src/build_ui.mjs puts the web UI. */
+const SITE_FOLDER = fileURLToPath(new URL('../../.hub-ui', import.meta.url));
+
+/** The parts, and what else those who are served come to see. */
+export interface Served extends Parts {
+  readonly operation: Operation;
+  readonly authorization: HubAuthorization | undefined;
+  readonly waiting: WaitingFrames;
+}
+
+/** Opens the port, with the API, the WebSocket and the web UI behind it. Throws a StartupError when it cannot be had. */
+export async function serve(parts: Served, config: Config, log: Log): Promise<Listening> {
+  const { turns, authorization } = parts;
+  const unsent = new Unsent(config.max_unsent_memory * 2 ** 20);
+  const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
+  const api = apiDeps(parts, config);
+  const replies = new Replies(api);
+  const refuse = (error: HubError, path: string) => replies.error(error, path);
+  return listen({
+    ...listenSettings(config),
+    socketPaths: SOCKET_PATHS,
+    refuse,
+    report,
+    handleHttp: withSite(createApi(api), {
+      files: readSiteFiles(SITE_FOLDER),
+      settings: siteSettings(config, authorization),
+      ...(authorization && { permitted: authorization.permitted }),
+      refuse,
+    }),
+    admitBody: admitBodies(api),
+    unsent,
+    turns,
+    ...(authorization && { knowPeer: knowByToken(authorization.knows) }),
+    tooLong: (peer, maxBytes) => log.warn('A WebSocket frame is too long', { userAgent: peer.userAgent, maxBytes }),
+    handlePeer: createSocket({
+      ...socketDeps(parts, config),
+      unsent,
+      tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
+      report,
+    }),
+  });
+}
+
+function apiDeps(parts: Served, config: Config): GuardedApiDeps {
+  const { now, counts, turns, fanout, shards, entities, zoneMoves, rules, ingest, sources } = parts;
+  const { operation, authorization } = parts;
+  return {
+    entities,
+    read: (query) => shards.ask(query),
+    acceptLocations: (values, incoming) => ingest.locations(values, incoming),
+    acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
+    zonesMoved: () => zoneMoves.settled(),
+    acceptCisco: sources.acceptCisco,
+    forgetLocation: async (id) => shards.forget(id),
+    async forgetAllLocations() {
+      for (const { id } of entities.list('provider')) shards.forget(id);
+    },
+    rules,
+    publishFenceEvent: fenceEventPublisher({ fanout, entities, counts, now }),
+    // Whom it does not concern is refused before there is an answer.
+    corsEnabled: config.cors || config.allowed_origins.length > 0,
+    errorTypes: config.error_types,
+    errorTypePrefix: config.error_type_prefix,
+    versionInfo: VERSION_INFO,
+    depthMax: config.max_json_depth,
+    operation,
+    turns,
+    ...(authorization && { authorization: authorization.api }),
+  };
+}
+
+function socketDeps(parts: Served, config: Config): Omit<SocketDeps, 'unsent' | 'tooSlow' | 'report'> {
+  const { now, turns, fanout, entities, ingest, operation, authorization, waiting } = parts;
+  return {
+    fanout,
+    open: operation.open,
+    waiting,
+    ingestLocations: (values) => ingest.publishedLocations(values),
+    ingestProximities: (values) => ingest.publishedProximities(values),
+    subscriptionIdMode: config.websocket_subscription_id,
+    checkView: (query, sight) => viewOf({ query, sight }, { entities }),
+    site: siteOf(entities),
+    depthMax: config.max_json_depth,
+    turns,
+    subscriptionsMax: config.websocket_max_subscriptions,
+    paramsMax: config.websocket_max_params_size << 10,
+    queueMaxBytes: config.websocket_buffer_size << 20,
+    ...(authorization && { authorize: authorization.socket }),
+    now,
+    schedule,
+  };
+}
+
+function siteSettings(config: Config, authorization: HubAuthorization | undefined): SiteSettings {
+  const { map_tile_url: url, map_tile_attribution: attribution } = config;
+  return {
+    hub_version: VERSION_INFO.hub_version,
+    map_tiles: url === null ? null : { url, attribution },
+    sign_in: authorization?.signIn ?? null,
+  };
+}
