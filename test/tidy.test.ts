@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { idleExceptions } from './tidy/fragments.ts';
+import { brokenImports, readImports, roomCircles, violationsIn } from './tidy/import_rules.ts';
 import { PLATFORM, RULES, strayEntries } from './tidy/rules.ts';
-import { readSourceFiles, readTopLevel, sourceFile } from './tidy/source_file.ts';
+import { ROOT, readSourceFiles, readTopLevel, sourceFile } from './tidy/source_file.ts';
 
 const FILES = readSourceFiles();
 
@@ -16,6 +21,66 @@ for (const { name, find, broken, kept } of RULES) {
     assert.deepEqual(find(kept, [kept]), []);
   });
 }
+
+describe('What files import', async () => {
+  const read = await readImports(ROOT);
+  const violations = violationsIn(read);
+
+  test('is what the rules of test/tidy/areas.ts permit', () => {
+    const broken = violations.filter(({ circle }) => circle.length === 0);
+    assert.deepEqual(
+      broken.map(({ rule, from, to }) => `${from} imports ${to}: ${rule}`),
+      [],
+    );
+  });
+
+  test('leads to a file', () => assert.deepEqual(brokenImports(read), []));
+
+  test('makes no circle of files', () => {
+    const circles = violations.filter(({ circle }) => circle.length > 0).map(({ circle }) => circle.join(' imports '));
+    assert.deepEqual(circles, []);
+  });
+
+  test('makes no circle of rooms', () => assert.deepEqual(roomCircles(read), []));
+});
+
+const SAMPLES: readonly [path: string, text: string, broken?: string][] = [
+  ['src/model/a.ts', "import type { B } from '../core/b.ts';\n", 'src/model imports only what it may import'],
+  ['src/core/a.ts', "import {\n  type B,\n} from '../model/b.ts';\nimport '../errors.ts';\n"],
+  ['src/core/b.ts', "import { readFileSync } from 'node:fs';\n", 'src/core is pure'],
+  ['src/core/geo/a.ts', "import proj4 from 'proj4';\n"],
+  ['src/nowhere/a.ts', "import '../errors.ts';\n", 'each file is in an area'],
+  ['src/api/a.ts', "import { Server } from 'hyper-express';\n", 'hyper-express is imported in src/transport only'],
+  ['src/transport/a.ts', "import { Server } from 'hyper-express';\n"],
+  ['src/hub/a.ts', "const { openHub } = await import('./hub.ts');\n", 'only main.ts and tests import hub.ts'],
+  ['src/main.ts', "import { openHub } from './hub/hub.ts';\n"],
+  ['src/api/b.ts', "export { c } from './c.ts';\n", 'files import each other in no circle'],
+  ['src/api/c.ts', "import type { B } from './b.ts';\n", 'files import each other in no circle'],
+  ['src/socket/a.ts', "import '../fanout/a.ts';\nconst text = \"import '../api/a.ts'\";\n"],
+  ['src/fanout/a.ts', '// import "../socket/a.ts";\n'],
+  ['src/errors.ts', ''],
+  ['src/model/b.ts', ''],
+  ['src/hub/hub.ts', ''],
+];
+
+test('The rules about imports find what breaks them, and only that', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'imports-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const [path, text] of SAMPLES) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const read = await readImports(root, ['src']);
+  const violations = violationsIn(read);
+  for (const [path, , broken] of SAMPLES) {
+    const found = violations
+      .filter(({ from, circle }) => from === path || circle.includes(path))
+      .map(({ rule }) => rule);
+    if (broken === undefined) assert.deepEqual(found, [], path);
+    else assert.ok(found.length === 1 && found[0]?.startsWith(broken), `${path}: ${found}`);
+  }
+  assert.deepEqual(roomCircles(read), [['src/core', 'src/model']]);
+});
 
 for (const use of [
   'process.env.HOME',
@@ -39,6 +104,10 @@ for (const use of [
   test(`Nothing of a platform is found in "${use}"`, () => assert.doesNotMatch(use, PLATFORM));
 }
 
+test('Every exception for fragments is one that a file needs', () => {
+  assert.deepEqual(idleExceptions(FILES), []);
+});
+
 test('The root folder holds the agreed entries', () => {
   assert.deepEqual(strayEntries(readTopLevel()), []);
 });
@@ -51,7 +120,9 @@ test('strayEntries finds an entry that was not agreed', () => {
 test('readSourceFiles finds this file and what it imports', () => {
   const self = FILES.find(({ path }) => path === 'test/tidy.test.ts');
   const imported = self?.imports.map(({ ours, module }) => ours ?? module);
-  assert.deepEqual(imported, ['node:assert/strict', 'node:test', 'test/tidy/rules.ts', 'test/tidy/source_file.ts']);
+  const modules = ['node:assert/strict', 'node:fs', 'node:os', 'node:path', 'node:test'];
+  const ours = ['fragments', 'import_rules', 'rules', 'source_file'].map((name) => `test/tidy/${name}.ts`);
+  assert.deepEqual(imported, [...modules, ...ours]);
 });
 
 test('sourceFile reads imports of every form, with their lines', () => {

@@ -1,4 +1,4 @@
-import { areaOf, SHARED, SINGLE_SITES, within } from './areas.ts';
+import { isException, soleImporter } from './fragments.ts';
 import { type SourceFile, sourceFile } from './source_file.ts';
 
 /** A rule about source files, with a file that breaks it and one that keeps it. */
@@ -34,30 +34,6 @@ const ENTRIES = ['src/main.ts', 'src/cli/cli.ts', 'src/launch.mjs', 'src/build_u
 
 export const RULES: readonly Rule[] = [
   {
-    name: 'imports only what its part may import, by the table in test/tidy/areas.ts',
-    find(file) {
-      const area = areaOf(file.path);
-      if (area === undefined) return [`is in no part of that table: add a row, or move the file`];
-      const allowed = [area.path, ...SHARED, ...area.mayImport];
-      return file.imports
-        .filter(({ ours, address }) => ours !== undefined && !address && !allowed.some((place) => within(ours, place)))
-        .map(({ line, ours }) => `line ${line}: ${area.path} must not import ${ours}`);
-    },
-    broken: sourceFile('src/model/a.ts', "import { b } from '../core/b.ts';\n"),
-    kept: sourceFile('src/core/a.ts', "import {\n  type B,\n} from '../model/b.ts';\nimport '../errors.ts';\n"),
-  },
-  {
-    name: 'is pure where its part is pure: no Node modules and few packages',
-    find(file) {
-      const packages = areaOf(file.path)?.packages;
-      return file.imports
-        .filter(({ module }) => module !== undefined && packages !== undefined && !packages.includes(module))
-        .map(({ line, module }) => `line ${line}: must not import ${module}, only ${packages?.join(', ')}`);
-    },
-    broken: sourceFile('src/core/a.ts', "import { readFileSync } from 'node:fs';\n"),
-    kept: sourceFile('src/core/geo/a.ts', "import proj4 from 'proj4';\n"),
-  },
-  {
     name: 'uses no global of Node or of a browser in the core',
     find: ({ path, code }) => {
       if (!within(path, 'src/core')) return [];
@@ -65,30 +41,6 @@ export const RULES: readonly Rule[] = [
     },
     broken: sourceFile('src/core/a.ts', 'const bytes: Buffer = made;\n'),
     kept: sourceFile('src/core/a.ts', 'const bytes = new Uint8Array(8); // no Buffer\nitem.process(bytes);\n'),
-  },
-  {
-    name: 'imports a package with a single site only there',
-    find: (file) =>
-      file.imports
-        .filter(({ module }) => {
-          const site = SINGLE_SITES[module ?? ''];
-          const isWorker = module === 'piscina' && within(file.path, 'workers');
-          return site !== undefined && !within(file.path, site) && !TESTED.test(file.path) && !isWorker;
-        })
-        .map(({ line, module }) => `line ${line}: ${module} is imported in ${SINGLE_SITES[module ?? '']} only`),
-    broken: sourceFile('src/api/a.ts', "import { Server } from 'hyper-express';\n"),
-    kept: sourceFile('src/transport/a.ts', "import { Server } from 'hyper-express';\n"),
-  },
-  {
-    name: 'does not import hub.ts, unless it is main.ts or a test',
-    find: (file) =>
-      file.imports
-        .filter(
-          ({ ours }) => ours === 'src/hub/hub.ts' && file.path !== 'src/main.ts' && !file.path.startsWith('test/'),
-        )
-        .map(({ line }) => `line ${line}: imports src/hub/hub.ts; let the hub hand it what it needs`),
-    broken: sourceFile('bench/a.ts', "import { startHub } from '../src/hub/hub.ts';\n"),
-    kept: sourceFile('src/main.ts', "import { startHub } from './hub/hub.ts';\n"),
   },
   {
     name: 'is no barrel',
@@ -100,13 +52,14 @@ export const RULES: readonly Rule[] = [
     kept: sourceFile('src/api/indexes.ts', ''),
   },
   {
-    name: 'has at most 500 lines',
-    find: ({ text }) => {
-      const lines = text.split('\n').length - 1;
-      return lines > 500 ? [`has ${lines} lines: divide it by its concepts`] : [];
+    name: 'is no fragment: short, and used by one file of its room alone',
+    find(file, all) {
+      const importer = soleImporter(file, all);
+      if (importer === undefined || isException(file.path)) return [];
+      return [`is used by ${importer} alone: put it there, or give it the concept that it belongs to`];
     },
-    broken: sourceFile('src/api/a.ts', '\n'.repeat(501)),
-    kept: sourceFile('src/api/a.ts', '\n'.repeat(500)),
+    broken: sourceFile('src/api/a.ts', "import './a.ts';\n"),
+    kept: sourceFile('src/api/a.ts', `import './a.ts';\n${'\n'.repeat(60)}`),
   },
   {
     name: 'has under 80 lines if it is the entry of a thread',
@@ -181,6 +134,11 @@ export const RULES: readonly Rule[] = [
     kept: sourceFile('src/main.ts', ''),
   },
 ];
+
+/** Whether a path is the file, or lies in the folder. */
+function within(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`);
+}
 
 function linesWith(text: string, pattern: RegExp): number[] {
   return text.split('\n').flatMap((line, index) => (pattern.test(line) ? [index + 1] : []));

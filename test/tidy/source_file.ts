@@ -1,7 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-/** An import of a file: of one of ours by its path from the root, or of a package or Node module by its name. */
+/**
+ * An import of a file: of one of ours by its path from the root, or of a package or Node module by its name. What may import
+ * what is decided by import_rules.ts, with a parser. This reader is for those who need addresses as well, or cannot wait:
+ * it takes a tenth of a second for all files, and knows the groups of tests before the first one runs.
+ */
 export interface Import {
   readonly line: number;
   readonly ours?: string;
@@ -20,19 +25,21 @@ export interface SourceFile {
   readonly imports: readonly Import[];
 }
 
-const ROOT = new URL('../../', import.meta.url);
-const FOLDERS = ['src', 'workers', 'wasm', 'bench', 'test'];
+/** The folder of the project, with a slash at its end. */
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Where source files are. */
+export const FOLDERS = ['src', 'workers', 'wasm', 'bench', 'test'];
 const SOURCE = /\.(ts|tsx|mjs)$/;
 
 export function readSourceFiles(): SourceFile[] {
   return FOLDERS.flatMap((folder) =>
-    readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' }).map(
+    readdirSync(ROOT + folder, { recursive: true, encoding: 'utf8' }).map(
       (name) => `${folder}/${name.replaceAll('\\', '/')}`,
     ),
   )
     .filter((path) => SOURCE.test(path))
     .sort()
-    .map((path) => sourceFile(path, readFileSync(new URL(path, ROOT), 'utf8')));
+    .map((path) => sourceFile(path, readFileSync(ROOT + path, 'utf8')));
 }
 
 /** What lies in the root folder. */

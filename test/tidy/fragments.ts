@@ -1,0 +1,74 @@
+import type { SourceFile } from './source_file.ts';
+
+/**
+ * Short files that one other file of their room uses, and why they stand alone all the same. A folder stands for all files
+ * in it. What needs no exception any more is to be taken out.
+ */
+export const FRAGMENTS: Readonly<Record<string, string>> = {
+  'src/adapters/cisco/hierarchy.ts': 'an index with a state of its own',
+  'src/adapters/iso24730/noise.ts': 'a state of its own: what was logged already',
+  'src/api/docs/files.ts': 'reads files of a package',
+  'src/api/query.ts': 'the text of a query, whatever the route',
+  'src/api/routes': 'the routes of one resource each',
+  'src/cli/data/commands.ts': 'a group of commands',
+  'src/cli/demo/observe.ts': 'what is sent of whoever moves',
+  'src/cli/replay/deliver.ts': 'one step of a replay',
+  'src/cli/replay/pace.ts': 'one step of a replay',
+  'src/cli/tail.ts': 'a command',
+  'src/core/handlers': 'one kind of item each',
+  'src/entities/left_behind.ts': 'a rule of its own about fences without a zone',
+  'src/entities/pending_providers.ts': 'a state of its own',
+  'src/entities/subdivided.ts': 'a rule of its own about long edges',
+  'src/fanout/copy_buffer.ts': 'memory with an owner of its own',
+  'src/fanout/renderings.ts': 'a state of its own',
+  'src/fanout/sent.ts': 'counters of what was sent',
+  'src/hub-ui/charts/sparkline.tsx': 'a chart that knows nothing of events',
+  'src/hub-ui/events/events_page.tsx': 'a page',
+  'src/hub-ui/lists/delete_dialog.tsx': 'a dialog',
+  'src/hub-ui/lists/pager.tsx': 'a control',
+  'src/hub-ui/map/chip.tsx': 'a control',
+  'src/hub-ui/map/first_run.tsx': 'what an empty map shows',
+  'src/hub-ui/map/label_place.ts': 'geometry without a map',
+  'src/hub-ui/map/map_page.tsx': 'a page',
+  'src/hub-ui/map/properties.tsx': 'the same for every kind of entity',
+  'src/hub-ui/setup/fences/fence_live.tsx': 'a component with a state of its own',
+  'src/hub-ui/shell/lazy.tsx': 'loads pages, whatever they are',
+  'src/hub-ui/signin/permits.ts': 'what a token permits, beside how it is had',
+  'src/hub-ui/signin/sign_in.tsx': 'a page',
+  'src/hub/fill.ts': 'a step of the start',
+  'src/ingest/check_proximity.ts': 'a ladder of checks',
+  'src/ingest/rejections.ts': 'a count of its own',
+  'src/socket/expiry.ts': 'a timer with a state of its own',
+  'src/transport/proxy_header.ts': 'a wire format',
+  'workers/warm_stage.ts': 'what an entry of a thread runs first',
+};
+
+/** Longer files hold a concept, whoever uses it. */
+const LINES_MAX = 60;
+const CODE = /^(src|workers|wasm)\//;
+
+/** The one file of the same room that uses a short file; undefined for all other files. */
+export function soleImporter({ path, text }: SourceFile, all: readonly SourceFile[]): string | undefined {
+  if (!CODE.test(path) || text.split('\n').length - 1 > LINES_MAX) return undefined;
+  const importers = all.filter((other) => CODE.test(other.path) && other.imports.some(({ ours }) => ours === path));
+  const [importer, another] = importers.map((other) => other.path);
+  if (importer === undefined || another !== undefined || roomOf(importer) !== roomOf(path)) return undefined;
+  return importer;
+}
+
+export function isException(path: string): boolean {
+  return path in FRAGMENTS || path.slice(0, path.lastIndexOf('/')) in FRAGMENTS;
+}
+
+/** Exceptions that no file needs. */
+export function idleExceptions(all: readonly SourceFile[]): string[] {
+  const used = all.filter((file) => soleImporter(file, all) !== undefined).map(({ path }) => path);
+  return Object.keys(FRAGMENTS).filter((place) => {
+    return !used.some((path) => path === place || path.slice(0, path.lastIndexOf('/')) === place);
+  });
+}
+
+/** `src/api` for everything below it; the first folder outside of src. */
+function roomOf(path: string): string {
+  return path.split('/', path.startsWith('src/') ? 2 : 1).join('/');
+}

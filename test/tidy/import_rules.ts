@@ -1,0 +1,169 @@
+import { cruise, type IConfiguration, type ICruiseOptions, type ICruiseResult } from 'dependency-cruiser';
+import { AREAS, HUB_STARTERS, SHARED, SINGLE_SITES } from './areas.ts';
+import { FOLDERS } from './source_file.ts';
+
+/**
+ * The table of areas.ts as rules of dependency-cruiser, which reads the imports, those of types included. TypeScript 7 has
+ * no API yet that it could parse with, so swc does that. Its command line says that a TypeScript compiler is missing, and
+ * works all the same: `npx depcruise --config .dependency-cruiser.mjs --output-type dot src` draws the rooms.
+ */
+
+type Forbidden = NonNullable<IConfiguration['forbidden']>[number];
+
+/** Our own files; everything else is a package or a module of Node. */
+const OURS = String.raw`^(${FOLDERS.join('|')})/|^package\.json$`;
+const TESTS = ['^test/', '^bench/'];
+
+export const OPTIONS: ICruiseOptions = {
+  parser: 'swc',
+  tsPreCompilationDeps: true,
+  doNotFollow: { path: 'node_modules' },
+  // What lies there imports what a generator makes when its test runs.
+  exclude: { path: '^test/clients/generators/typescript/' },
+  enhancedResolveOptions: {
+    extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
+    exportsFields: ['exports'],
+    conditionNames: ['import', 'node', 'default', 'types'],
+  },
+};
+
+export const FORBIDDEN: Forbidden[] = [
+  ...AREAS.map(
+    ({ path, mayImport }, index): Forbidden => ({
+      name: `${path} imports only what it may import`,
+      severity: 'error',
+      from: { path: place(path), pathNot: before(index) },
+      to: { path: OURS, pathNot: [path, ...SHARED, ...mayImport].map(place) },
+    }),
+  ),
+  ...AREAS.flatMap(({ path, packages }, index): Forbidden[] => {
+    if (packages === undefined) return [];
+    return [
+      {
+        name: `${path} is pure: it imports few packages or none, and nothing of Node`,
+        severity: 'error',
+        from: { path: place(path), pathNot: before(index) },
+        to: { pathNot: [OURS, ...packages.map(packaged)] },
+      },
+    ];
+  }),
+  {
+    name: 'each file is in an area of test/tidy/areas.ts',
+    severity: 'error',
+    from: { path: OURS, pathNot: [...AREAS.map(({ path }) => place(path)), String.raw`^package\.json$`] },
+    to: {},
+  },
+  ...Object.entries(SINGLE_SITES).map(
+    ([name, sites]): Forbidden => ({
+      name: `${name} is imported in ${sites.join(' and ')} only`,
+      severity: 'error',
+      from: { path: OURS, pathNot: [...sites.map(place), ...TESTS] },
+      to: { path: packaged(name) },
+    }),
+  ),
+  {
+    name: 'only main.ts and tests import hub.ts: what others need, the hub hands them',
+    severity: 'error',
+    from: { pathNot: HUB_STARTERS.map(place) },
+    to: { path: place('src/hub/hub.ts') },
+  },
+  {
+    name: 'files import each other in no circle',
+    severity: 'error',
+    from: {},
+    to: { circular: true },
+  },
+];
+
+/** One import too many: a rule that is broken, and by what. */
+export interface Violation {
+  readonly rule: string;
+  readonly from: string;
+  readonly to: string;
+  /** The files of a circle, each importing the next, and the last the first; empty where it is none. */
+  readonly circle: readonly string[];
+}
+
+/** What the rules say of the files in these folders below a root. Rejects when a file cannot be read or parsed. */
+export async function readImports(root: string, folders = FOLDERS): Promise<ICruiseResult> {
+  const { output } = await cruise(folders, {
+    ...OPTIONS,
+    baseDir: root,
+    ruleSet: { forbidden: FORBIDDEN },
+    validate: true,
+  });
+  if (typeof output === 'string') throw new Error('Cannot read imports: found a report in the place of a result');
+  return output;
+}
+
+export function violationsIn({ summary }: ICruiseResult): readonly Violation[] {
+  return summary.violations.map(({ rule, from, to, cycle = [] }) => {
+    return { rule: rule.name, from, to, circle: cycle.map(({ name }) => name) };
+  });
+}
+
+/** Imports of our files that lead nowhere. */
+export function brokenImports({ modules }: ICruiseResult): readonly string[] {
+  return modules.flatMap(({ source, dependencies }) =>
+    dependencies
+      .filter(({ module, couldNotResolve }) => couldNotResolve && module.startsWith('.'))
+      .map(({ module }) => `${source}: ${module}`),
+  );
+}
+
+/** Rooms that import each other, directly or not: each list holds the rooms of one such knot. */
+export function roomCircles({ modules }: ICruiseResult): readonly string[][] {
+  const imports = new Map<string, Set<string>>();
+  for (const { source, dependencies } of modules) {
+    const from = roomOf(source);
+    if (from === undefined) continue;
+    const to = dependencies.flatMap(({ resolved }) => roomOf(resolved) ?? []);
+    imports.set(from, new Set([...(imports.get(from) ?? []), ...to]));
+  }
+  const reached = new Map([...imports.keys()].map((room) => [room, reachedFrom(room, imports)]));
+  const knots = [...reached].map(([room, others]) =>
+    [...others].filter((other) => other !== room && reached.get(other)?.has(room) === true).concat(room),
+  );
+  return [...new Set(knots.filter(({ length }) => length > 1).map((rooms) => rooms.sort().join(' ')))].map((rooms) =>
+    rooms.split(' '),
+  );
+}
+
+/** `src/api` for everything below it, `test` for all tests; undefined for what is not ours. */
+function roomOf(path: string): string | undefined {
+  if (!new RegExp(OURS).test(path)) return undefined;
+  const [folder = '', room] = path.split('/');
+  return folder === 'src' ? `${folder}/${room}` : folder;
+}
+
+function reachedFrom(room: string, imports: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const next = [room];
+  for (let from = next.pop(); from !== undefined; from = next.pop()) {
+    for (const to of imports.get(from) ?? []) {
+      if (reached.has(to)) continue;
+      reached.add(to);
+      next.push(to);
+    }
+  }
+  return reached;
+}
+
+/** The file, or everything in the folder. */
+function place(path: string): string {
+  return `^${escaped(path)}(/|$)`;
+}
+
+/** What stands before an area in the table, and takes the files of both. */
+function before(index: number): string[] {
+  return AREAS.slice(0, index).map(({ path }) => place(path));
+}
+
+/** A package, or a file in it: where it is installed, or by its name where it is not. */
+function packaged(name: string): string {
+  return `^(node_modules/)?${escaped(name)}(/|$)`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}
