@@ -3,7 +3,6 @@ import { move, workerData } from 'piscina';
 import type { Motion } from '../src/core/motion/motion.ts';
 import { openShard } from '../src/core/shard.ts';
 import { openFenceIndex } from '../src/fence_index/fence_index.ts';
-import { batchesOf } from '../src/model/event_batch.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from '../src/wire/messages.ts';
 import { bytesOf, type SharedMemory } from '../src/wire/shared_memory.ts';
@@ -29,7 +28,7 @@ export default function run(task: Uint8Array | number | 'rest'): unknown {
   }
   if (++batches % LOOK_AFTER === 0) memory.look();
   const { motions, events, ...outcome } = shard.step(unpackBatch(bytesOf(task, shared)));
-  const reply = packInto(shared.answer, { outcome, events: batchesOf(events), motions: packedMotions(motions) });
+  const reply = packInto(shared.answer, { outcome, events, motions: packedMotions(motions) });
   return typeof reply === 'number' ? reply : move(reply);
 }
 

@@ -3,7 +3,6 @@ import type { Item } from '../src/core/item.ts';
 import { accept } from '../src/core/location/accepted.ts';
 import { received } from '../src/core/location/received.ts';
 import { openShard } from '../src/core/shard.ts';
-import { batchesOf } from '../src/model/event_batch.ts';
 import type { Location } from '../src/model/location.ts';
 import type { Topic, Variant } from '../src/model/topics.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
@@ -57,7 +56,7 @@ export function warmShard(index: FenceIndex): void {
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
     const { motions, events, ...outcome } = shard.step({ nowMs, items: [itemOf(nowMs)], flushBudget: Infinity });
     packForNow(motions);
-    packInto(area, { outcome, events: batchesOf(events), motions: undefined });
+    packInto(area, { outcome, events, motions: undefined });
   }
   // What a fence has in the memory of GEOS is not collected as garbage.
   shard.step({

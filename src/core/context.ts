@@ -1,5 +1,6 @@
 import type { SetBack } from '../model/set_back.ts';
-import type { EventText, Topic } from '../model/topics.ts';
+import type { Topic } from '../model/topics.ts';
+import type { EventWriter } from './event_writer.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
 import type { Answer, ExportedState, LastKnownRow } from './item.ts';
 import type { NewRecordBuffer } from './location/record.ts';
@@ -35,14 +36,17 @@ export interface ShardContext {
   variants: ReadonlyMap<Topic, readonly WantedVariant[]>;
   /** When the step in progress sends what it publishes: see sentTimeText. */
   sentTime: string;
+  /** The same as bytes. */
+  sentTimeBytes: Uint8Array;
   /** By which running time is shown as the time of day. */
   setBacks: readonly SetBack[];
+  /** What the step in progress publishes. */
+  readonly events: EventWriter;
   draft: Draft;
 }
 
 /** An Outcome in the making. */
 export interface Draft {
-  readonly events: EventText[];
   readonly motions: Motion[];
   readonly answers: (readonly [id: number, answer: Answer | ExportedState])[];
   readonly counts: Counts;
@@ -60,5 +64,5 @@ export interface Moment {
 
 export function emptyDraft(): Draft {
   const counts = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };
-  return { events: [], motions: [], answers: [], counts, rows: [], zoneMoves: new Map() };
+  return { motions: [], answers: [], counts, rows: [], zoneMoves: new Map() };
 }

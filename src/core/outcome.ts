@@ -1,12 +1,15 @@
-import type { EventText } from '../model/topics.ts';
+import type { EventBatch } from '../model/event_batch.ts';
 import type { Answer, ExportedState, LastKnownRow } from './item.ts';
 import type { Motion } from './motion/motion.ts';
 import type { ZoneMove } from './zone/following.ts';
 
 /** What a step wants done. The caller stores the rows, publishes `events`, and hands `motions` to the collision stage. */
 export interface Outcome {
-  /** In order. Fence events wait for `rows` where a membership must not be announced before it is kept. */
-  readonly events: readonly EventText[];
+  /**
+   * By variant, and in order. They are good until the next step. Fence events wait for `rows` where a membership must not
+   * be announced before it is kept.
+   */
+  readonly events: readonly EventBatch[];
   /** Of objects whose membership has changed, or that are gone. */
   readonly rows: readonly LastKnownRow[];
   /** Of other objects that have changed, those that have waited longest, within the flush budget. Nothing waits for them. */

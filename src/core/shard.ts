@@ -1,6 +1,7 @@
 import { NEVER_SET_BACK, type SetBack, timeOfDay } from '../model/set_back.ts';
 import { TOPICS, type Topic, type Variant } from '../model/topics.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
+import { EventWriter } from './event_writer.ts';
 import { onExportState, onImportState } from './handlers/hand_over.ts';
 import { onRestore, takeBackgroundRows, takeUrgentRows } from './handlers/last_known.ts';
 import { onStand } from './handlers/move.ts';
@@ -13,6 +14,7 @@ import { onTrackable } from './handlers/on_trackable.ts';
 import { onZone } from './handlers/on_zone.ts';
 import { onRead } from './handlers/read.ts';
 import type { Item } from './item.ts';
+import { asciiBytes } from './location/event_bytes.ts';
 import { sentTimeText } from './location/text.ts';
 import type { Outcome } from './outcome.ts';
 import { emptyState, type ProviderState, type ShardState, type TrackableState } from './state.ts';
@@ -57,13 +59,18 @@ export function openShard(options: ShardOptions): Shard {
     zones: state.zones.find,
     variants: new Map(),
     sentTime: '',
+    sentTimeBytes: new Uint8Array(0),
+    events: new EventWriter(options.newBuffer),
     setBacks: NEVER_SET_BACK,
     draft: emptyDraft(),
   };
   return {
     state,
     step: (batch) => step(context, batch),
-    tidy: () => state.fixes.tidy(objectsOf(state)),
+    tidy: () => {
+      state.fixes.tidy(objectsOf(state));
+      context.events.tidy();
+    },
   };
 }
 
@@ -72,6 +79,7 @@ function step(context: ShardContext, batch: Batch): Outcome {
   context.draft = emptyDraft();
   context.setBacks = setBacks;
   context.sentTime = sentTimeText(timeOfDay(sentMs, setBacks));
+  context.sentTimeBytes = asciiBytes(context.sentTime);
   for (const item of items) {
     advance(context, item.receivedMs);
     const handle = HANDLERS[item.kind] as (context: ShardContext, item: Item) => void;
@@ -82,6 +90,7 @@ function step(context: ShardContext, batch: Batch): Outcome {
   const { rows: parting, zoneMoves, ...draft } = context.draft;
   const outcome = {
     ...draft,
+    events: context.events.take(),
     zoneMoves: [...zoneMoves.values()],
     rows: [...parting, ...takeUrgentRows(state)],
     backgroundRows: takeBackgroundRows(state, flushBudget),
@@ -108,6 +117,8 @@ const HANDLERS: Handlers = {
   stand: onStand,
   rules: onRules,
   variants(context, item) {
+    const wanted = new Set(item.variants.map(({ id }) => id));
+    context.events.retain((id) => wanted.has(id));
     context.variants = byTopic(item.variants);
   },
 };

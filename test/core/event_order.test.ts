@@ -3,7 +3,16 @@ import { describe, test } from 'node:test';
 import type { Fence } from '../../src/model/fence.ts';
 import { TOPICS } from '../../src/model/topics.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, provider, ShardHarness, trackable, VARIANTS, zone } from '../support/shard_harness.ts';
+import {
+  eventsOf,
+  fence,
+  inHall,
+  provider,
+  ShardHarness,
+  trackable,
+  VARIANTS,
+  zone,
+} from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const HERE = [5, 5] as const;
@@ -55,23 +64,22 @@ describe('events of one location come', () => {
     );
   });
 
-  test('location, crossings of the provider, then per trackable motion and crossings', async () => {
+  test('of each topic: of the provider, then of each trackable', async () => {
     const harness = await open();
     harness.tell(0, trackable('y', ['tag']), trackable('x', ['tag']));
-    const { events } = harness.tell(1, inHall(1, THERE));
-    const seen = events.map(({ variant, text }) => {
+    const seen = eventsOf(harness.tell(1, inHall(1, THERE))).map(({ variant, text }) => {
       const event = JSON.parse(text);
       const { topic } = VARIANTS.find(({ id }) => id === variant) as (typeof VARIANTS)[number];
       return `${topic} ${event.trackable_id ?? event.provider_id ?? event.id}`;
     });
     assert.deepEqual(seen, [
       'location_updates tag',
-      'fence_events tag',
-      'fence_events tag',
       'trackable_motions x',
-      'fence_events x',
-      'fence_events x',
       'trackable_motions y',
+      'fence_events tag',
+      'fence_events tag',
+      'fence_events x',
+      'fence_events x',
       'fence_events y',
       'fence_events y',
     ]);
@@ -152,7 +160,7 @@ test('a location may cross any number of fences at once', async () => {
 test('an event carries one value for each filter field of its topic', async () => {
   const harness = await open();
   harness.tell(0, trackable('x', ['tag']));
-  const { events } = harness.tell(1, inHall(1, HERE));
+  const events = eventsOf(harness.tell(1, inHall(1, HERE)));
   assert.ok(events.length > 3);
   for (const { variant, fields } of events) {
     const { topic } = VARIANTS.find(({ id }) => id === variant) as (typeof VARIANTS)[number];

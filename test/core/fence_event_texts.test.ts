@@ -88,7 +88,7 @@ describe('a fence event', () => {
       const event = JSON.parse(text);
       return `${variant} ${event.id ?? event.features[0].properties.id}`;
     });
-    const expected = ['event-1', 'event-2'].flatMap((id) => [`0 ${id}`, `1 ${id}`, `2 ${id}`]);
+    const expected = [0, 1, 2].flatMap((variant) => [`${variant} event-1`, `${variant} event-2`]);
     assert.deepEqual(ids, expected);
   });
 });

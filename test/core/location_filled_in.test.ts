@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Location } from '../../src/model/location.ts';
 import { HALL } from '../support/hall.ts';
-import { forced, inHall, iso, locationAt, ShardHarness, T0, trackable, zone } from '../support/shard_harness.ts';
+import {
+  eventsOf,
+  forced,
+  inHall,
+  iso,
+  locationAt,
+  ShardHarness,
+  T0,
+  trackable,
+  zone,
+} from '../support/shard_harness.ts';
 
 /** The last location that subscribers have heard of. */
 function last(harness: ShardHarness): Location {
@@ -102,7 +112,7 @@ describe('the time at which a location is sent', () => {
     const variants = topics.flatMap((topic, t) => views.map((view, v) => ({ id: 10 + 3 * t + v, topic, ...view })));
     harness.tell(0, { kind: 'variants', variants }, trackable('cart', ['tag']));
     const items = harness.items(1, locationAt(1, 9, 50, more));
-    const { events } = harness.shard.step({ nowMs: T0 + 1000, sentMs: T0 + 2000, items, flushBudget: 0 });
+    const events = eventsOf(harness.shard.step({ nowMs: T0 + 1000, sentMs: T0 + 2000, items, flushBudget: 0 }));
     assert.equal(events.length, 6);
     return events.map(({ text }) => {
       const event = JSON.parse(text);
@@ -122,7 +132,7 @@ describe('the time at which a location is sent', () => {
 
   test('is said once', async () => {
     const harness = await ShardHarness.open();
-    const { events } = harness.tell(1, locationAt(1, 9, 50, { timestamp_sent: ITS_OWN }));
+    const events = eventsOf(harness.tell(1, locationAt(1, 9, 50, { timestamp_sent: ITS_OWN })));
     assert.equal(events[0]?.text.split('"timestamp_sent"').length, 2);
   });
 

@@ -6,7 +6,17 @@ import { timeOfDay } from '../../src/model/set_back.ts';
 import { rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
 import { type Clock, openClock } from '../../src/time/clock.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, itemOf, ShardHarness, T0, trackable, VARIANTS, zone } from '../support/shard_harness.ts';
+import {
+  eventsOf,
+  fence,
+  inHall,
+  itemOf,
+  ShardHarness,
+  T0,
+  trackable,
+  VARIANTS,
+  zone,
+} from '../support/shard_harness.ts';
 import { moved } from './collision_motions.ts';
 
 const HOUR_MS = 3_600_000;
@@ -134,8 +144,9 @@ async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
   const { set, clock } = settable();
   let seq = 0;
   const step = (items: Parameters<typeof harness.step>[1] = []): void => {
-    const { events } = harness.shard.step({ nowMs: clock.running(), items, setBacks: clock.setBacks, flushBudget: 0 });
-    for (const { variant, text } of events) if (variant === 3) heard.push({ atMs: set.elapsedMs, ...JSON.parse(text) });
+    const told = harness.shard.step({ nowMs: clock.running(), items, setBacks: clock.setBacks, flushBudget: 0 });
+    for (const { variant, text } of eventsOf(told))
+      if (variant === 3) heard.push({ atMs: set.elapsedMs, ...JSON.parse(text) });
   };
   const heard: { atMs: number; event_type: string; entry_time: string; exit_time?: string }[] = [];
   set.aheadMs = wrong?.aheadMs ?? 0;

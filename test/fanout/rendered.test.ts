@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
-import { batchesOf } from '../../src/model/event_batch.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
 import { locationAt, type ShardCommand, ShardHarness } from '../support/shard_harness.ts';
 
@@ -89,8 +88,8 @@ async function run(seed: number, shown: (variant: Variant) => Variant) {
       floor: pick([0, 1, null], random),
     };
     const { events } = harness.tell(second, locationAt(second, 8 + random() * 0.02, 50, more));
-    rendered += events.length;
-    fanout.publish(batchesOf(events));
+    for (const { ends } of events) rendered += ends.length;
+    fanout.publish(events);
   }
   return { got: [...listener.got].sort(([a], [b]) => a - b), rendered };
 }

@@ -4,7 +4,9 @@ import { type AcceptedLocation, accept } from '../../src/core/location/accepted.
 import { received } from '../../src/core/location/received.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { openShard, type Shard } from '../../src/core/shard.ts';
+import { Batch } from '../../src/fanout/batch.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
+import { NO_FIELDS } from '../../src/model/event_batch.ts';
 import type { CollisionEvent, FenceEvent, TrackableMotion } from '../../src/model/events.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Location } from '../../src/model/location.ts';
@@ -46,6 +48,15 @@ export interface HarnessOptions {
   readonly index?: FenceIndex;
 }
 
+/** The events of a step one by one, by variant. */
+export function eventsOf({ events }: Pick<Outcome, 'events'>): EventText[] {
+  return events
+    .toSorted((a, b) => a.variant - b.variant)
+    .flatMap(({ variant, bytes, ends, fields }) =>
+      new Batch(bytes, ends).texts.map((text, i) => ({ variant, text, fields: fields?.[i] ?? NO_FIELDS })),
+    );
+}
+
 /** A shard on a table: simulated time, and everything that it says is collected. */
 export class ShardHarness {
   readonly heard: Heard = { locations: [], motions: [], fenceEvents: [], collisions: [] };
@@ -85,10 +96,13 @@ export class ShardHarness {
   /** One step. */
   step(second: number, items: readonly Item[] = []): Outcome {
     const all = this.shard.step({ nowMs: T0 + second * 1000, items, flushBudget: this.rows === 'all' ? Infinity : 0 });
-    const outcome = { ...all, rows: [...all.rows, ...all.backgroundRows] };
+    // The bytes are written over by the next step.
+    const kept = all.events.map((batch) => ({ ...batch, bytes: Buffer.from(batch.bytes) }));
+    const outcome = { ...all, events: kept, rows: [...all.rows, ...all.backgroundRows] };
     this.outcomes.push(outcome);
-    this.events.push(...outcome.events);
-    for (const { variant, text } of outcome.events) {
+    const events = eventsOf(outcome);
+    this.events.push(...events);
+    for (const { variant, text } of events) {
       const event = JSON.parse(text);
       if (variant === 1) this.heard.locations.push(event);
       if (variant === 2) this.heard.motions.push(event);

@@ -27,6 +27,7 @@ const accepted: fc.Arbitrary<AcceptedLocation> = fc.record(
     speed: maybe(number),
     course: maybe(number),
     hasSentTime: fc.boolean(),
+    positionText: fc.constantFrom('', '"position":{"type":"Point","coordinates":[9,50]},'),
     // Now and then one that needs a chunk of its own.
     text: fc.oneof(
       { weight: 20, arbitrary: fc.string({ unit: 'binary' }) },
@@ -60,8 +61,15 @@ function acceptedOf(item: ReceivedLocation): AcceptedLocation {
     speed: orNull(item.sentSpeed),
     course: orNull(item.sentCourse),
     hasSentTime: item.hasSentTime,
+    positionText: positionTextOf(item),
     text: item.text,
   };
+}
+
+function positionTextOf(item: ReceivedLocation): string {
+  const text = Buffer.alloc(item.textBytes);
+  item.copyText(text, 0);
+  return text.toString('latin1', 0, item.positionBytes);
 }
 
 /** Plain values of an item. */
@@ -122,6 +130,7 @@ test('bytes of a location are not written over before it is done with', () => {
     speed: null,
     course: null,
     hasSentTime: false,
+    positionText: '',
     text: 'x'.repeat(1000),
   });
   const times = { receivedMs: T0, generatedMs: T0 };

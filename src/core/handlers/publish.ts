@@ -5,9 +5,10 @@ import { assignedTo } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import { type FenceChange, fenceEventFields, fenceEventText, fenceFeature } from '../fence/fence_event.ts';
 import type { Crossing } from '../fence/observe_fences.ts';
+import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
 import { locationIn, publishedMembersText } from '../location/text.ts';
-import { motionIn } from '../motion/text.ts';
+import { isMotionOfPoint, motionBytesMax, motionIn, writeMotion } from '../motion/text.ts';
 import type { ProviderState, TrackableState } from '../state.ts';
 import type { WantedVariant } from '../wanted.ts';
 import { featureCollection } from '../zone/view.ts';
@@ -18,16 +19,28 @@ const NOBODY: readonly WantedVariant[] = [];
 export function publishLocation(context: ShardContext, fix: Fix): void {
   const variants = context.variants.get('location_updates') ?? NOBODY;
   if (variants.length === 0) return;
+  const { events, zones, sentTime, sentTimeBytes } = context;
   let shared: string | undefined;
   let fields: FilterFields | undefined;
   for (const variant of variants) {
     if (variant.unfiltered !== true) fields ??= locationFields(fix);
     if (variant.wants?.(fields ?? NO_FIELDS) === false) continue;
-    shared ??= publishedMembersText(fix, context.sentTime);
-    const text = locationIn(fix, variant, context.zones, shared);
+    const own = variant.unfiltered === true ? undefined : fields;
+    if (isPlain(variant)) {
+      const event = events.begin(variant.id, own, locationBytesMax(fix));
+      event.end(writeLocation(event.bytes, event.at, fix, sentTimeBytes));
+      continue;
+    }
+    shared ??= publishedMembersText(fix, sentTime);
+    const text = locationIn(fix, variant, zones, shared);
     if (text === undefined) continue;
-    push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
+    events.text(variant.id, own, variant.geojson === true ? featureCollection([text]) : text);
   }
+}
+
+/** Whether locations are shown as they are kept. */
+function isPlain({ crs, geojson }: Variant): boolean {
+  return crs === 'EPSG:4326' && geojson !== true;
 }
 
 function locationFields({ providerId, source, providerType, associated, accuracy, floor }: Fix): FilterFields {
@@ -39,15 +52,23 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
   const variants = context.variants.get('trackable_motions') ?? NOBODY;
   const { fix } = trackable;
   if (variants.length === 0 || fix === undefined) return;
+  const { events, zones, sentTime, sentTimeBytes } = context;
+  const isPoint = isMotionOfPoint(trackable, fix);
   let shared: string | undefined;
   let fields: FilterFields | undefined;
   for (const variant of variants) {
     if (variant.unfiltered !== true) fields ??= motionFields(trackable, fix);
     if (variant.wants?.(fields ?? NO_FIELDS) === false) continue;
-    shared ??= publishedMembersText(fix, context.sentTime);
-    const text = motionIn(trackable, variant, context.zones, shared);
+    if (isPoint && isPlain(variant)) {
+      const own = variant.unfiltered === true ? undefined : fields;
+      const event = events.begin(variant.id, own, motionBytesMax(trackable, fix));
+      event.end(writeMotion(event.bytes, event.at, { trackable, fix, sentTime: sentTimeBytes }));
+      continue;
+    }
+    shared ??= publishedMembersText(fix, sentTime);
+    const text = motionIn(trackable, variant, zones, shared);
     if (text === undefined) continue;
-    push(context, variant, fields ?? NO_FIELDS, variant.geojson === true ? featureCollection([text]) : text);
+    push(context, variant, fields, variant.geojson === true ? featureCollection([text]) : text);
   }
 }
 
@@ -112,6 +133,6 @@ function publishFenceEvent(context: ShardContext, variants: readonly WantedVaria
   }
 }
 
-function push(context: ShardContext, variant: Variant, fields: FilterFields, text: string): void {
-  context.draft.events.push({ variant: variant.id, fields, text });
+function push(context: ShardContext, variant: Variant, fields: FilterFields | undefined, text: string): void {
+  context.events.text(variant.id, variant.unfiltered === true ? undefined : fields, text);
 }

@@ -20,6 +20,8 @@ export interface AcceptedLocation {
   readonly course: number | null;
   /** Whether its sender has said when it was sent. */
   readonly hasSentTime: boolean;
+  /** `"position":{…},` where it was sent in EPSG:4326, and is shown so; otherwise nothing. */
+  readonly positionText: string;
   /** All members but position, crs and trackables: `"source":…,"provider_type":…` without braces. */
   readonly text: string;
 }
@@ -57,8 +59,20 @@ export function acceptAs(value: Location, { providerId, source, crs }: FilledIn,
     speed,
     course,
     hasSentTime: value.timestamp_sent != null,
+    positionText: crs === 'EPSG:4326' ? positionText(value.position.coordinates) : '',
     text,
   };
+}
+
+function positionText([x, y, z]: readonly number[]): string {
+  return `"position":${pointText(x as number, y as number, z)},`;
+}
+
+/** JSON text of a GeoJSON point. */
+// hot
+export function pointText(x: number, y: number, z: number | undefined): string {
+  const height = z === undefined ? '' : `,${z}`;
+  return `{"type":"Point","coordinates":[${x},${y}${height}]}`;
 }
 
 // hot

@@ -10,10 +10,11 @@ import type { AcceptedLocation } from './accepted.ts';
  *     8  u16 source and 10 u16 crs, as indexes in a list of names beside the record
  *    12  u8  provider type, as its index in PROVIDER_TYPES
  *    13  u8  flags
+ *    14  u16 bytes of the position among those of the text
  *    16  f64 seq, receivedMs, generatedMs, x, y, z, accuracy, floor, speed, course; NaN for what was not sent
- *    96  the provider's id, then the text, in UTF-8
+ *    96  the provider's id, then the text, in UTF-8: see AcceptedLocation, position before members
  */
-const [SIZE, ID_SIZE, SOURCE, CRS, TYPE, FLAGS] = [0, 4, 8, 10, 12, 13] as const;
+const [SIZE, ID_SIZE, SOURCE, CRS, TYPE, FLAGS, POSITION_SIZE] = [0, 4, 8, 10, 12, 13, 14] as const;
 const [SEQ, RECEIVED, GENERATED, X, Y, Z, ACCURACY, FLOOR, SPEED, COURSE] = [
   16, 24, 32, 40, 48, 56, 64, 72, 80, 88,
 ] as const;
@@ -56,8 +57,8 @@ export interface RecordStamp {
 }
 
 /** How many bytes the record of a location has at most. */
-export function recordBytesMax({ provider_id: id, text }: AcceptedLocation): number {
-  return HEAD_BYTES + UTF8_MAX * (id.length + text.length);
+export function recordBytesMax({ provider_id: id, positionText, text }: AcceptedLocation): number {
+  return HEAD_BYTES + UTF8_MAX * (id.length + text.length) + positionText.length;
 }
 
 /** Writes the record of a location, and returns where it ends. The buffer must have recordBytesMax left. */
@@ -69,21 +70,22 @@ export function writeRecord(
   stamp: RecordStamp,
 ): number {
   const { bytes, view } = buffer;
-  const { provider_id: id, text, coordinates, associated, elevation_ref: ref } = location;
+  const { provider_id: id, positionText, text, coordinates, associated, elevation_ref: ref } = location;
   const idBytes = bytes.write(id, start + HEAD_BYTES);
-  const textBytes = bytes.write(text, start + HEAD_BYTES + idBytes);
+  const textBytes = bytes.write(positionText + text, start + HEAD_BYTES + idBytes);
   const end = start + HEAD_BYTES + idBytes + textBytes;
   let flags = associated === null ? 0 : associated ? ASSOCIATED : NOT_ASSOCIATED;
   if (ref !== null) flags |= ref === 'floor' ? FROM_FLOOR : FROM_ELLIPSOID;
   if (location.hasSentTime) flags |= SENT_TIME;
   if (idBytes === id.length) flags |= ASCII_ID;
-  if (textBytes === text.length) flags |= ASCII_TEXT;
+  if (textBytes === positionText.length + text.length) flags |= ASCII_TEXT;
   view.setUint32(start + SIZE, end - start, true);
   view.setUint32(start + ID_SIZE, idBytes, true);
   view.setUint16(start + SOURCE, stamp.source, true);
   view.setUint16(start + CRS, stamp.crs, true);
   view.setUint8(start + TYPE, TYPE_INDEXES.get(location.provider_type) as number);
   view.setUint8(start + FLAGS, flags);
+  view.setUint16(start + POSITION_SIZE, positionText.length, true);
   view.setFloat64(start + SEQ, stamp.seq, true);
   view.setFloat64(start + RECEIVED, stamp.receivedMs, true);
   view.setFloat64(start + GENERATED, stamp.generatedMs, true);
@@ -175,8 +177,32 @@ export class LocationRecord {
 
   /** Members of the location as JSON text: see AcceptedLocation. */
   get text(): string {
-    const start = this.at + HEAD_BYTES + idBytesOf(this.buffer, this.at);
+    const start = textStart(this.buffer, this.at) + this.positionBytes;
     return decoded(this.buffer, (flagsOf(this.buffer, this.at) & ASCII_TEXT) !== 0, start, this.at + this.recordBytes);
+  }
+
+  /** Bytes of the position as JSON text, which stands before the members; 0 where it is not shown as it was sent. */
+  get positionBytes(): number {
+    return this.buffer.view.getUint16(this.at + POSITION_SIZE, true);
+  }
+
+  /** How many bytes of text there are: the position and the members. */
+  get textBytes(): number {
+    return this.at + this.recordBytes - textStart(this.buffer, this.at);
+  }
+
+  /** Copies the text, and returns where it ends. */
+  // hot
+  copyText(to: TextBytes, at: number): number {
+    const { buffer } = this;
+    return at + buffer.bytes.copy(to, at, textStart(buffer, this.at), this.at + this.recordBytes);
+  }
+
+  /** Copies the point of a position that is shown as it was sent, a GeoJSON geometry, and returns where it ends. */
+  // hot
+  copyPoint(to: TextBytes, at: number): number {
+    const start = textStart(this.buffer, this.at);
+    return at + this.buffer.bytes.copy(to, at, start + BEFORE_POINT, start + this.positionBytes - BEHIND_POINT);
   }
 
   protected get recordedId(): string {
@@ -195,6 +221,9 @@ export class LocationRecord {
   }
 }
 
+/** What stands around the point in the text of a position: `"position":` and a comma. */
+const [BEFORE_POINT, BEHIND_POINT] = ['"position":'.length, 1];
+
 /** A number of a record, or undefined for one that was not sent. */
 export function orUndefined(value: number): number | undefined {
   return Number.isNaN(value) ? undefined : value;
@@ -206,6 +235,10 @@ function number({ view }: RecordBuffer, at: number): number {
 
 function flagsOf({ view }: RecordBuffer, at: number): number {
   return view.getUint8(at + FLAGS);
+}
+
+function textStart(buffer: RecordBuffer, at: number): number {
+  return at + HEAD_BYTES + idBytesOf(buffer, at);
 }
 
 function idBytesOf({ view }: RecordBuffer, at: number): number {

@@ -4,12 +4,13 @@ import type { PlaneTransform } from '../geo/crs.ts';
 import { feature, viewTransform, writeInPlane } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
+import { pointText } from './accepted.ts';
 import type { Fix } from './fix.ts';
 
 const scratch: [number, number] = [0, 0];
 const POSITION_END = ']},';
-const TRACKABLES = ',"trackables":';
-const SENT_TIME = ',"timestamp_sent":"';
+export const TRACKABLES = ',"trackables":';
+export const SENT_TIME = ',"timestamp_sent":"';
 
 /**
  * How a fix is to be shown: as it is, in the plane of a projection or zone, or (undefined) not at all. Its own zone is
@@ -93,11 +94,6 @@ function filledIn(fix: Fix, members: string): string {
 
 function memberText(name: string, value: number | undefined): string {
   return value === undefined ? '' : `,"${name}":${value}`;
-}
-
-function pointText(x: number, y: number, z: number | undefined): string {
-  const height = z === undefined ? '' : `,${z}`;
-  return `{"type":"Point","coordinates":[${x},${y}${height}]}`;
 }
 
 /** GeoJSON text of the fix in a plane; as it was sent where that is the very plane it was sent in. */

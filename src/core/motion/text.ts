@@ -1,11 +1,20 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
 import type { PlaneTransform } from '../geo/crs.ts';
+import { asciiBytes, locationBytesMax, put, writeLocation } from '../location/event_bytes.ts';
+import type { Fix } from '../location/fix.ts';
+import type { TextBytes } from '../location/record.ts';
 import { locationIn, planeOf, positionOf } from '../location/text.ts';
 import type { MotionTexts, TrackableState } from '../state.ts';
 import { feature, pointInPlane, polygonInPlane } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { circlePolygon, ringPolygon } from './shape.ts';
+
+const GEOMETRY = asciiBytes(',"geometry":');
+const LOCATION = asciiBytes(',"location":');
+const CLOSING_BRACE = 0x7d;
+const ADDED_MAX = GEOMETRY.length + LOCATION.length + 1;
+const UTF8_MAX = 3;
 
 /**
  * JSON text of a trackable's motion in a view, a GeoJSON Feature where the view says so. Undefined when the trackable
@@ -25,10 +34,46 @@ export function motionIn(
   const shape = shapeIn(trackable, plane);
   if (location === undefined || shape === undefined) return undefined;
   const geometry = JSON.stringify(shape);
-  trackable.texts ??= textsOf(trackable);
-  const { head, properties } = trackable.texts;
+  const { head, properties } = knownTexts(trackable);
   if (view.geojson === true) return feature(geometry, `${head},"location":${location}${properties}}`);
   return `${head},"geometry":${geometry},"location":${location}${properties}}`;
+}
+
+/** Whether the motion is a point, in the coordinates in which its location was sent: see writeMotion. */
+export function isMotionOfPoint({ footprint }: TrackableState, fix: Fix): boolean {
+  const isPoint = footprint === undefined || (footprint.radiusMetres === 0 && footprint.ring === undefined);
+  return isPoint && fix.positionBytes > 0;
+}
+
+/** How many bytes writeMotion takes at most. */
+export function motionBytesMax(trackable: TrackableState, fix: Fix): number {
+  const { head, properties } = knownTexts(trackable);
+  return UTF8_MAX * (head.length + properties.length) + ADDED_MAX + 2 * locationBytesMax(fix);
+}
+
+/**
+ * Writes the motion of a trackable that is a point, in EPSG:4326 and as it is published: what motionIn makes of its
+ * location. Returns where it ends.
+ */
+// hot
+export function writeMotion(
+  to: TextBytes,
+  start: number,
+  {
+    trackable,
+    fix,
+    sentTime,
+  }: { readonly trackable: TrackableState; readonly fix: Fix; readonly sentTime: Uint8Array },
+): number {
+  const { head, properties } = knownTexts(trackable);
+  let at = start + to.write(head, start);
+  at = put(to, at, GEOMETRY);
+  at = fix.copyPoint(to, at);
+  at = put(to, at, LOCATION);
+  at = writeLocation(to, at, fix, sentTime);
+  if (properties !== '') at += to.write(properties, at);
+  to[at] = CLOSING_BRACE;
+  return at + 1;
 }
 
 /** The shape of a trackable at its fix: a Polygon where it has an extent, else a Point. In EPSG:4326. */
@@ -45,6 +90,11 @@ function shapeIn(trackable: TrackableState, plane: PlaneTransform | 'wgs84'): Po
   const geometry = motionGeometry(trackable);
   if (plane === 'wgs84') return geometry;
   return geometry.type === 'Point' ? pointInPlane(geometry, plane) : polygonInPlane(geometry, plane);
+}
+
+function knownTexts(trackable: TrackableState): MotionTexts {
+  trackable.texts ??= textsOf(trackable);
+  return trackable.texts;
 }
 
 function textsOf({ entity }: TrackableState): MotionTexts {

@@ -1,7 +1,14 @@
 import type { ExportedState } from '../../../src/core/item.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import { type Rebalance, ShardDirectory } from '../../../src/shards/shard_directory.ts';
-import { type HarnessOptions, itemOf, type ShardCommand, ShardHarness, T0 } from '../../support/shard_harness.ts';
+import {
+  eventsOf,
+  type HarnessOptions,
+  itemOf,
+  type ShardCommand,
+  ShardHarness,
+  T0,
+} from '../../support/shard_harness.ts';
 import { endOf, LATER, type Timed } from './commands.ts';
 
 /** One shard that is told everything, one by one, and then waits. */
@@ -71,25 +78,26 @@ export class SharedSite {
   }
 }
 
-/** All that was said of each object, in order: events without their ids, and motions for the collision stage. */
+/** All that was said of each object, by variant and in order: events without their ids, and motions for the collision stage. */
 export function saidOf(outcomes: readonly Outcome[]): Record<string, string[]> {
   const said: Record<string, string[]> = {};
   const add = (object: string, text: string): void => {
     said[object] ??= [];
     said[object].push(text);
   };
-  for (const { events, motions } of outcomes) {
-    for (const { variant, fields, text } of events) {
+  for (const outcome of outcomes) {
+    for (const { variant, fields, text } of eventsOf(outcome)) {
       const event = JSON.parse(text);
       const object = event.trackable_id ?? event.provider_id ?? event.id;
-      add(object, `${variant} ${JSON.stringify(fields)} ${text.replace(/"id":"event-\d+",/, '')}`);
+      add(`${variant} ${object}`, `${variant} ${JSON.stringify(fields)} ${text.replace(/"id":"event-\d+",/, '')}`);
     }
-    for (const { seq: _, ...motion } of motions) add(motion.id, JSON.stringify(motion));
+    for (const { seq: _, ...motion } of outcome.motions) add(motion.id, JSON.stringify(motion));
   }
   return said;
 }
 
-/** All events in order, without the time at which they are sent: that is the one of their step. */
+/** All events by variant, in order, without the time at which they are sent: that is the one of their step. */
 export function textsOf(harness: ShardHarness): string[] {
-  return harness.events.map(({ variant, text }) => `${variant} ${text.replace(/,"timestamp_sent":"[^"]*"/, '')}`);
+  const events = harness.events.toSorted((a, b) => a.variant - b.variant);
+  return events.map(({ variant, text }) => `${variant} ${text.replace(/,"timestamp_sent":"[^"]*"/, '')}`);
 }
