@@ -133,6 +133,10 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
     const read = async () => ({ reply: handle(await parseLongBody(request.body, { ...hub, everywhere, turns })) });
     return turns.alone(read).then(({ reply }) => reply);
   }
+  if (route.takeBytes !== undefined && asked === undefined && mayNameAnything(readable, hub)) {
+    const replied = route.takeBytes(request.body, { id, reply }, hub);
+    if (replied !== undefined) return replied;
+  }
   const body = everywhere ? parseExactBody(request.body, hub) : parseBody(request.body, hub);
   if (!route.hot) checkKept(body, hub);
   try {
@@ -142,6 +146,11 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
     if (error instanceof RangeError) checkKept(body, hub);
     throw error;
   }
+}
+
+/** Whether it need not be looked at which zones are named: see admitSources. */
+function mayNameAnything(readable: Access['readable'], { entities }: ApiDeps): boolean {
+  return readable === undefined || !entities.hasMobileZones;
 }
 
 function notAllowed(request: HttpRequest, match: Match, reply: Replies): HttpReply {

@@ -21,6 +21,8 @@ export interface ApiDeps extends ErrorTyping {
    * HUB_BAD_REQUEST, whose message names the field under `root`; `providerId` is the one of the path.
    */
   acceptLocations(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
+  /** The same from the bytes of a body, where they are nothing unusual; what is unusual is for acceptLocations. */
+  acceptBody(body: Uint8Array, options: Pick<AcceptOptions, 'providerId'>): Promise<void> | undefined | 'unusual';
   acceptProximities(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
   /**
    * Takes the locations of a vendor's notifications, good ones beside bad ones. Throws HUB_BAD_REQUEST when there are bad

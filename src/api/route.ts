@@ -68,8 +68,19 @@ export interface Route {
   /** What the documents say of it that the rest of the row does not. */
   readonly notes: Notes;
   readonly replies: Replied;
+  /**
+   * Takes the bytes of a short body as they are, from whoever may send anything; undefined where they are to be parsed and
+   * handled.
+   */
+  readonly takeBytes: TakeBytes | undefined;
   handle(call: Call, hub: ApiDeps): HttpReply | Promise<HttpReply>;
 }
+
+export type TakeBytes = (
+  body: Uint8Array,
+  call: Pick<Call, 'id' | 'reply'>,
+  hub: ApiDeps,
+) => HttpReply | Promise<HttpReply> | undefined;
 
 /** Status of a success, with what its body is. */
 export type Replied = Readonly<Record<number, Reply>>;
@@ -112,6 +123,7 @@ interface Row<Q extends TObject> {
   readonly bodyMaxBytes?: number;
   readonly notes?: Notes;
   readonly replies: Replied;
+  readonly takeBytes?: TakeBytes;
   handle(call: Call<Static<Q>>, hub: ApiDeps): HttpReply | Promise<HttpReply>;
 }
 
@@ -129,6 +141,7 @@ export function route<Q extends TObject>(row: Row<Q>): Route {
     text: false,
     exactNumbers: false,
     bodyMaxBytes: undefined,
+    takeBytes: undefined,
     notes: {},
     ...row,
     handle: row.handle as Route['handle'],

@@ -1,3 +1,4 @@
+import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { openSources, type Sources } from '../adapters/sources.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf } from '../config/settings.ts';
@@ -44,15 +45,19 @@ export function connectIngest(deps: IngestDeps): Incoming {
   const inRunning = ({ generatedMs, receivedMs }: Times): Times => {
     return { generatedMs: clock.runningTime(generatedMs), receivedMs: clock.runningTime(receivedMs) };
   };
+  const bounds = boundsOf(config);
   const ingest = new Ingest({
     now,
     depthMax: config.max_json_depth,
-    bounds: boundsOf(config),
+    bounds,
     turns,
     zone: zones.find,
     // Without fast writes a location that cannot be kept is not processed.
     canKeep: () => !slow || !database.refusesRows(),
     hasCapacity: (count) => shards.hasCapacity(count) && collisions.hasCapacity && outcomes.held < HELD_MAX,
+    scanner: new LocationScanner({ nameBytes: bounds.nameLength, propertiesBytes: bounds.locationPropertiesBytes }),
+    canTakeScanned: () => !shards.isMoving,
+    scanned: (location, times) => shards.scanned(location, clock.setBacks.length === 0 ? times : inRunning(times)),
     location: (location, times) => shards.location(location, clock.setBacks.length === 0 ? times : inRunning(times)),
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
     providerId: (id) => entities.get('provider', id)?.id ?? id,

@@ -75,6 +75,7 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
     entities,
     read: (query) => shards.ask(query),
     acceptLocations: (values, incoming) => ingest.locations(values, incoming),
+    acceptBody: (body, incoming) => ingest.body(body, incoming),
     acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
     zonesMoved: () => zoneMoves.settled(),
     acceptCisco: sources.acceptCisco,

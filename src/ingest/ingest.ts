@@ -1,9 +1,12 @@
+import { PROVIDER_NAME, recordSize, SOURCE_NAME } from '../core/location/record.ts';
+import { ScannedLocation } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
 import type { Bounds } from '../model/bounds.ts';
 import type { WayIn } from '../model/health.ts';
 import type { ProviderType, Proximity } from '../model/location.ts';
 import type { Zone } from '../model/zone.ts';
 import { Turns } from '../time/turns.ts';
+import { type BodyScanner, ScannedNames } from './body_scanner.ts';
 import { type Checked, checkLocation, type Expected } from './check_location.ts';
 import { type CheckedProximity, checkProximity } from './check_proximity.ts';
 import { Rejections } from './rejections.ts';
@@ -21,7 +24,11 @@ export interface IngestOptions {
   /** Hands a location to its shard. */
   location(location: Checked['location'], times: { readonly generatedMs: number; readonly receivedMs: number }): void;
   /** Told of each location that was taken, once its provider is known. hot */
-  arrived?(location: Checked['location'], receivedMs: number, via: WayIn): void;
+  arrived?(
+    location: Pick<Checked['location'], 'provider_id' | 'source' | 'provider_type'>,
+    receivedMs: number,
+    via: WayIn,
+  ): void;
   /** The id that a provider was created with: a UUID may come in another case. */
   providerId(id: string): string;
   /** Creates the provider if it is unknown; resolves once it is kept. */
@@ -34,9 +41,18 @@ export interface IngestOptions {
   readonly depthMax?: number;
   /** DEFAULT_BOUNDS when left out. */
   readonly bounds?: Bounds;
+  /** Reads bodies of locations; left out: the parser reads all of them. */
+  readonly scanner?: BodyScanner;
+  /** Whether what was scanned can be taken now. */
+  canTakeScanned?(): boolean;
+  /** Hands a location that was scanned to its shard. */
+  scanned?(location: ScannedLocation, times: { readonly generatedMs: number; readonly receivedMs: number }): void;
   /** For long lists; own ones when left out. */
   readonly turns?: Turns;
 }
+
+/** What a body is that is not to be scanned, or has something unusual in it: the parser reads it. */
+export const UNUSUAL = 'unusual';
 
 /** Values that are checked, or passed on, in one turn. A longer list takes several. */
 const AT_ONCE = 1000;
@@ -69,6 +85,7 @@ export class Ingest {
   readonly counts: IngestCounts = { received: 0, rejected: 0 };
   readonly #options: IngestOptions;
   readonly #rejections = new Rejections();
+  readonly #names = new ScannedNames();
   readonly #turns: Turns;
   #proximities = 0;
   /** Of long lists: values that were accepted and are still to be passed on. */
@@ -98,6 +115,31 @@ export class Ingest {
    */
   locations(values: readonly unknown[], incoming: Incoming): Promise<void> | undefined {
     return this.#all(values, incoming, LOCATIONS);
+  }
+
+  /**
+   * Accepts the locations of a body as locations does, straight from its bytes, without making values of them. What is
+   * unusual in any way, or wrong, is for locations to take or refuse.
+   */
+  // hot
+  body(
+    body: Uint8Array,
+    { providerId, via = 'rest' }: Omit<Incoming, 'root'>,
+  ): Promise<void> | undefined | typeof UNUSUAL {
+    const { scanner, canTakeScanned, now } = this.#options;
+    if (scanner === undefined || canTakeScanned?.() !== true) return UNUSUAL;
+    const receivedMs = now();
+    const count = providerId === undefined ? scanner.list(body, receivedMs) : scanner.one(body, receivedMs, providerId);
+    if (count <= 0) {
+      this.#names.makeRoom(scanner);
+      return UNUSUAL;
+    }
+    this.#names.learn(scanner);
+    if (this.#names.hasUuids && this.#namesOther(scanner)) return UNUSUAL;
+    this.#count(count);
+    this.#needRoom(count);
+    this.counts.rejected -= count;
+    return this.#keptAll(this.#passScanned(scanner, receivedMs, via));
   }
 
   /** Accepts all of the proximities or none, as locations does. */
@@ -246,6 +288,33 @@ export class Ingest {
       this.#options.announce(proximity);
     }
     return works;
+  }
+
+  // hot
+  #passScanned(scanner: BodyScanner, receivedMs: number, via: WayIn): Promise<void>[] {
+    const { ensureProvider, arrived, scanned } = this.#options;
+    const works: Promise<void>[] = [];
+    const names = this.#names;
+    const { view, end } = scanner;
+    for (let at = scanner.start; at < end; at += recordSize(scanner, at)) {
+      const provider_id = names.of(view.getUint32(at + PROVIDER_NAME, true));
+      const source = names.of(view.getUint32(at + SOURCE_NAME, true));
+      const location = new ScannedLocation(scanner, at, { provider_id, source });
+      const work = ensureProvider(provider_id, location.provider_type);
+      if (work !== undefined) works.push(work);
+      arrived?.(location, receivedMs, via);
+      scanned?.(location, { generatedMs: location.generatedMs, receivedMs });
+    }
+    return works;
+  }
+
+  /** Whether a provider that is called by a UUID was created with that in another case. */
+  #namesOther(scanner: BodyScanner): boolean {
+    for (let at = scanner.start; at < scanner.end; at += recordSize(scanner, at)) {
+      const id = this.#names.of(scanner.view.getUint32(at + PROVIDER_NAME, true));
+      if (this.#options.providerId(id) !== id) return true;
+    }
+    return false;
   }
 
   /** Resolves when what was passed on is kept; undefined where nobody need wait for that. */

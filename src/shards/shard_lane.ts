@@ -1,4 +1,5 @@
 import type { AcceptedLocation } from '../core/location/accepted.ts';
+import type { ScannedLocation } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
 import { Lane, type LaneDriver } from '../lane/lane.ts';
 import type { ThreadMemory } from '../lane/thread.ts';
@@ -68,6 +69,11 @@ export class ShardLane {
   /** Takes a location. hot */
   location(location: AcceptedLocation, seq: number, times: Times): void {
     this.lane.push(this.#packer.pack(location, seq, times));
+  }
+
+  /** Takes a location that was scanned. hot */
+  scanned(location: ScannedLocation, seq: number, times: Times): void {
+    this.lane.push(this.#packer.copy(location, seq, times));
   }
 
   /** Asks for the rows of all objects that have changed until now, as soon as that is done. */

@@ -1,5 +1,6 @@
 import type { Answer, ExportedState, Item, Query } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
+import type { ScannedLocation } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
@@ -94,6 +95,17 @@ export class Shards {
     }
     this.#lastSeq++;
     this.#lanes[this.#directory.ofProvider(location.provider_id)]?.location(location, this.#lastSeq, times);
+  }
+
+  /** Hands a location that was scanned to its shard. Not while objects move: then nothing can be scanned. hot */
+  scanned(location: ScannedLocation, times: Times): void {
+    this.#lastSeq++;
+    this.#lanes[this.#directory.ofProvider(location.provider_id)]?.scanned(location, this.#lastSeq, times);
+  }
+
+  /** Whether objects move from one shard to another, and everything else waits in line. */
+  get isMoving(): boolean {
+    return this.#moving !== undefined;
   }
 
   /** The provider's location is deleted. */

@@ -2,6 +2,7 @@ import type { Item } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { ReceivedLocation } from '../core/location/received.ts';
 import { type RecordBuffer, recordBytesMax, writeRecord } from '../core/location/record.ts';
+import type { ScannedLocation } from '../core/location/scanned.ts';
 
 /**
  * Locations on their way to a shard, as bytes.
@@ -22,6 +23,8 @@ export interface PackedLocation {
   readonly start: number;
   readonly end: number;
 }
+
+const WGS84 = 'EPSG:4326';
 
 /** When a location was true, and when it came in, in milliseconds since 1970. */
 export interface Times {
@@ -70,6 +73,21 @@ export class LocationPacker {
     chunk.used = end;
     chunk.waiting++;
     return { kind: 'location', seq, receivedMs, providerId: location.provider_id, chunk, start, end };
+  }
+
+  /** Copies the record of a location that was scanned. The same holds for its handle. */
+  // hot
+  copy(scanned: ScannedLocation, seq: number, times: Times): PackedLocation {
+    const { recordBytes } = scanned;
+    if (this.#chunk.used + recordBytes > this.#chunk.bytes.length) this.#chunk = this.#nextChunk(recordBytes);
+    const chunk = this.#chunk;
+    const { used: start } = chunk;
+    const { generatedMs, receivedMs } = times;
+    const [source, crs] = [indexIn(chunk, scanned.source), indexIn(chunk, WGS84)];
+    const end = scanned.copyTo(chunk, start, { seq, receivedMs, generatedMs, source, crs });
+    chunk.used = end;
+    chunk.waiting++;
+    return { kind: 'location', seq, receivedMs, providerId: scanned.provider_id, chunk, start, end };
   }
 
   /** The locations among the items are done with, each once: their bytes may be written over. */

@@ -79,6 +79,7 @@ export function openApi(
       return answers(query);
     },
     acceptLocations: (values, accept) => void accepted.push({ what: 'locations', values, options: accept }),
+    acceptBody: () => 'unusual',
     acceptProximities: (values, accept) => void accepted.push({ what: 'proximities', values, options: accept }),
     zonesMoved: () => undefined,
     acceptCisco: (body) => void accepted.push({ what: 'cisco', values: [body] }),

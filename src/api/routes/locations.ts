@@ -71,6 +71,7 @@ export const LOCATION_ROUTES: readonly Route[] = [
     hot: true,
     notes: CREATES,
     replies: ACCEPTED,
+    takeBytes: (body, call, hub) => acceptedBytes(hub.acceptBody(body, { providerId: call.id }), call),
     handle: (call, hub) =>
       takeLocations({ values: [call.body], options: { root: '', providerId: call.id }, call }, hub),
   }),
@@ -109,6 +110,7 @@ function bulkRow(method: Method): Route {
     hot: true,
     notes: ALL_OR_NONE,
     replies: ACCEPTED,
+    takeBytes: (body, call, hub) => acceptedBytes(hub.acceptBody(body, {}), call),
     handle: (call, hub) => takeLocations({ values: arrayOf(call), options: { root: 'locations' }, call }, hub),
   });
 }
@@ -145,8 +147,16 @@ function takeProximities({ values, options, call }: Taking, hub: ApiDeps): HttpR
   return moved === undefined ? take() : moved.then(take);
 }
 
+// hot
+function acceptedBytes(
+  waiting: Promise<void> | undefined | 'unusual',
+  call: Pick<Call, 'reply'>,
+): HttpReply | Promise<HttpReply> | undefined {
+  return waiting === 'unusual' ? undefined : accepted(waiting, call);
+}
+
 // hot: no promise where nothing has to be waited for
-function accepted(waiting: Promise<void> | undefined, { reply }: Call): HttpReply | Promise<HttpReply> {
+function accepted(waiting: Promise<void> | undefined, { reply }: Pick<Call, 'reply'>): HttpReply | Promise<HttpReply> {
   return waiting === undefined ? reply.noContent : waiting.then(() => reply.noContent);
 }
 

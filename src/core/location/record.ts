@@ -19,6 +19,8 @@ const [SEQ, RECEIVED, GENERATED, X, Y, Z, ACCURACY, FLOOR, SPEED, COURSE] = [
   16, 24, 32, 40, 48, 56, 64, 72, 80, 88,
 ] as const;
 const HEAD_BYTES = 96;
+/** Where a record that was scanned has the numbers of its names, u32, before it is copied: its own is not known yet. */
+export const [PROVIDER_NAME, SOURCE_NAME] = [16, 20] as const;
 const [ASSOCIATED, NOT_ASSOCIATED, FROM_FLOOR, FROM_ELLIPSOID, ASCII_ID, ASCII_TEXT, SENT_TIME] = [
   1, 2, 4, 8, 16, 32, 64,
 ] as const;
@@ -97,6 +99,28 @@ export function writeRecord(
   view.setFloat64(start + SPEED, location.speed ?? Number.NaN, true);
   view.setFloat64(start + COURSE, location.course ?? Number.NaN, true);
   return end;
+}
+
+/** Copies a record that lacks the number of its item and its indexes in the list of names. Returns where it ends. */
+// hot
+export function copyRecord(
+  to: RecordBuffer,
+  start: number,
+  { from, at, stamp }: { readonly from: RecordBuffer; readonly at: number; readonly stamp: RecordStamp },
+): number {
+  const end = start + from.bytes.copy(to.bytes, start, at, at + recordSize(from, at));
+  const { view } = to;
+  view.setUint16(start + SOURCE, stamp.source, true);
+  view.setUint16(start + CRS, stamp.crs, true);
+  view.setFloat64(start + SEQ, stamp.seq, true);
+  view.setFloat64(start + RECEIVED, stamp.receivedMs, true);
+  view.setFloat64(start + GENERATED, stamp.generatedMs, true);
+  return end;
+}
+
+/** How many bytes a record has. */
+export function recordSize({ view }: RecordBuffer, at: number): number {
+  return view.getUint32(at + SIZE, true);
 }
 
 /** A record where it lies. Numbers that were not sent are NaN, else what was not sent is undefined. */

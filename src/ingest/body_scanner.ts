@@ -1,0 +1,52 @@
+import type { RecordBuffer } from '../core/location/record.ts';
+
+/** Numbers the names in the bodies that are scanned. */
+export interface NameTable {
+  readonly nameCount: number;
+  nameOf(number: number): string;
+  forgetNames(): void;
+}
+
+/** Reads the locations of a body from its bytes: see wasm/location_scanner.ts. */
+export interface BodyScanner extends RecordBuffer, NameTable {
+  /** Where the records of the last body begin and end. */
+  readonly start: number;
+  readonly end: number;
+  list(body: Uint8Array, receivedMs: number): number;
+  one(body: Uint8Array, receivedMs: number, providerId: string): number;
+}
+
+const UUID_LENGTH = 36;
+/** Of as many names the memory is given back and begun anew: more than the scanner has room for are left to the parser. */
+const NAMES_MAX = 120_000;
+
+/** Names of providers and sources by the numbers that the scanner gives them, so that each becomes a text once. */
+export class ScannedNames {
+  #names: string[] = [];
+  /** Whether one of them may be a UUID, which may have been written in another case before. */
+  hasUuids = false;
+
+  /** Takes note of the names that are new. */
+  // hot
+  learn(table: NameTable): void {
+    const { nameCount } = table;
+    while (this.#names.length < nameCount) {
+      const name = table.nameOf(this.#names.length);
+      this.#names.push(name);
+      if (name.length === UUID_LENGTH) this.hasUuids = true;
+    }
+  }
+
+  // hot
+  of(number: number): string {
+    return this.#names[number] as string;
+  }
+
+  /** Begins anew where there are many, which the next body may need room beside. */
+  makeRoom(table: NameTable): void {
+    if (table.nameCount < NAMES_MAX) return;
+    table.forgetNames();
+    this.#names = [];
+    this.hasUuids = false;
+  }
+}

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { parseBody } from '../../src/api/body.ts';
+import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
+import { LocationRecord, recordSize } from '../../src/core/location/record.ts';
+import type { ScannedLocation } from '../../src/core/location/scanned.ts';
+import { HubError } from '../../src/errors.ts';
+import { ScannedNames } from '../../src/ingest/body_scanner.ts';
+import { Ingest, UNUSUAL } from '../../src/ingest/ingest.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
+import { LocationScanner } from '../../wasm/location_scanner.ts';
+import { diceOf, wildBody, wildLocation } from './wild_locations.ts';
+
+const UUID = '6fa459ea-ee8a-4ca4-894e-db77e160355e';
+const RECEIVED_MS = Date.parse('2026-12-01T00:00:00Z');
+
+interface Scene {
+  readonly capacity?: number;
+  readonly isMoving?: boolean;
+  /** What an id was called when it was created. */
+  readonly knownId?: (id: string) => string;
+}
+
+/** An Ingest that tells, in words, what it does. */
+function openIngest({ capacity = Number.POSITIVE_INFINITY, isMoving = false, knownId = (id) => id }: Scene = {}) {
+  const told: string[] = [];
+  const ingest = new Ingest({
+    now: () => RECEIVED_MS,
+    providerId: knownId,
+    zone: () => undefined,
+    hasCapacity: (count) => count <= capacity,
+    scanner: new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 }),
+    canTakeScanned: () => !isMoving,
+    location: (location, times) => told.push(`${shown(location)} ${times.generatedMs} ${times.receivedMs}`),
+    scanned: (location, times) => told.push(`${shownScanned(location)} ${times.generatedMs} ${times.receivedMs}`),
+    arrived: ({ provider_id, source, provider_type }, atMs, via) =>
+      void told.push(`arrived ${provider_id} ${source} ${provider_type} ${atMs} ${via}`),
+    ensureProvider(id, type) {
+      told.push(`provider ${id} ${type}`);
+      return undefined;
+    },
+    announce: () => undefined,
+    kept: () => undefined,
+  });
+  return { ingest, told };
+}
+
+function shown({ provider_id, source, positionText, text }: AcceptedLocation): string {
+  return `location ${provider_id} of ${source}: ${positionText}${text}`;
+}
+
+function shownScanned(location: ScannedLocation): string {
+  const copy = newRecordBuffer(location.recordBytes);
+  location.copyTo(copy, 0, { seq: 1, receivedMs: 2, generatedMs: 3, source: 4, crs: 5 });
+  assert.equal(recordSize(copy, 0), location.recordBytes);
+  const record = new LocationRecord(copy, 0);
+  assert.deepEqual([record.seq, record.receivedMs, record.generatedMs], [1, 2, 3]);
+  const text = Buffer.alloc(record.textBytes);
+  record.copyText(text, 0);
+  return `location ${location.provider_id} of ${location.source}: ${text}`;
+}
+
+/** What becomes of a body: what is told, and counted, or the error. */
+function outcomeOf(act: (ingest: Ingest) => unknown, scene: Scene = {}) {
+  const { ingest, told } = openIngest(scene);
+  let error: string | undefined;
+  try {
+    act(ingest);
+  } catch (cause) {
+    assert.ok(cause instanceof HubError, String(cause));
+    error = cause.message;
+  }
+  return { told, error, counts: ingest.counts, rejections: [...ingest.rejections()] };
+}
+
+const parsed = (body: Uint8Array) => (ingest: Ingest) => {
+  const values = parseBody(body, {});
+  if (!Array.isArray(values)) throw new HubError('HUB_BAD_REQUEST', 'no list');
+  ingest.locations(values, { root: 'locations' });
+};
+const scannedOr = (body: Uint8Array) => (ingest: Ingest) => {
+  if (ingest.body(body, {}) === UNUSUAL) parsed(body)(ingest);
+};
+const bodyOf = (...ids: string[]): Buffer =>
+  Buffer.from(
+    JSON.stringify(
+      ids.map((id) => ({
+        position: { type: 'Point', coordinates: [9, 50] },
+        provider_type: 'uwb',
+        provider_id: id,
+        crs: 'EPSG:4326',
+        timestamp_generated: '2026-11-20T10:00:00Z',
+      })),
+    ),
+  );
+
+describe('The locations of a body', () => {
+  test('are taken, and counted, alike by scanner and parser, whatever the body is', () => {
+    for (let seed = 1; seed < 5000; seed++) {
+      const body = wildBody(diceOf(seed));
+      assert.deepEqual(outcomeOf(scannedOr(body)), outcomeOf(parsed(body)), Buffer.from(body).toString());
+    }
+  });
+
+  test('may be one, of the provider that a path names', () => {
+    let taken = 0;
+    for (let seed = 1; seed < 5000; seed++) {
+      const dice = diceOf(seed);
+      const providerId = ['tag-1', 'tag-2', 'ä', 'a"b', ''][dice(5)] as string;
+      const text =
+        dice(4) > 0 ? wildLocation(dice).replace(/"provider_id"\s*:\s*"tag-\d+"\s*,\s*/, '') : wildLocation(dice);
+      const body = Buffer.from(text.replace(/"tag-\d+"/, '"tag-1"'));
+      const asOne = (ingest: Ingest) =>
+        void ingest.locations([parseBody(body, {})], { root: '', ...(providerId && { providerId }) });
+      const either = (ingest: Ingest) => {
+        if (providerId === '' || ingest.body(body, { providerId }) === UNUSUAL) asOne(ingest);
+        else taken++;
+      };
+      assert.deepEqual(outcomeOf(either), outcomeOf(asOne), text);
+    }
+    assert.ok(taken > 500, `${taken}`);
+  });
+
+  test('are refused together when the shards are full', () => {
+    const { told, error, counts, rejections } = outcomeOf((ingest) => ingest.body(bodyOf('a', 'b', 'c'), {}), {
+      capacity: 2,
+    });
+    assert.match(String(error), /too many are waiting/);
+    assert.deepEqual(
+      { told, counts, rejections },
+      { told: [], counts: { received: 3, rejected: 3 }, rejections: [['full', 3]] },
+    );
+  });
+
+  test('are for the parser while objects move, and when a provider is called by its UUID in another case', () => {
+    const { ingest } = openIngest({ isMoving: true });
+    assert.equal(ingest.body(bodyOf('a'), {}), UNUSUAL);
+    const knownId = (id: string) => id.toLowerCase();
+    const other = openIngest({ knownId });
+    assert.equal(other.ingest.body(bodyOf('a', UUID.toUpperCase()), {}), UNUSUAL);
+    assert.deepEqual(other.told, []);
+    assert.equal(other.ingest.body(bodyOf('a', UUID), {}), undefined);
+    assert.equal(other.told.length, 6);
+  });
+
+  test('may name any number of providers', () => {
+    const { ingest, told } = openIngest();
+    let unusual = 0;
+    for (let from = 0; from < 200_000; from += 1000) {
+      told.length = 0;
+      const ids = Array.from({ length: 1000 }, (_, i) => `provider ${from + i}`);
+      const body = bodyOf(...ids);
+      if (ingest.body(body, {}) === UNUSUAL) unusual++;
+      else assert.equal(told.at(-2), `arrived ${ids.at(-1)} ${ids.at(-1)} uwb ${RECEIVED_MS} rest`);
+    }
+    assert.ok(unusual <= 1, `${unusual} bodies were left to the parser`);
+  });
+});
+
+test('Names are learnt once, and forgotten together', () => {
+  const texts = ['a', UUID, 'b'];
+  const table = { nameCount: 2, nameOf: (number: number) => texts[number] as string, forgetNames: () => undefined };
+  const names = new ScannedNames();
+  names.learn({ ...table, nameCount: 1 });
+  assert.equal(names.hasUuids, false);
+  names.learn(table);
+  assert.deepEqual([names.hasUuids, names.of(0), names.of(1)], [true, 'a', UUID]);
+  names.makeRoom(table);
+  assert.equal(names.of(1), UUID);
+  names.makeRoom({ ...table, nameCount: 130_000 });
+  assert.equal(names.hasUuids, false);
+});

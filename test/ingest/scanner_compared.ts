@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { parseBody } from '../../src/api/body.ts';
+import { type RecordBuffer, recordBytesMax, writeRecord } from '../../src/core/location/record.ts';
+import { checkLocation } from '../../src/ingest/check_location.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
+import { LocationScanner } from '../../wasm/location_scanner.ts';
+
+const RECEIVED_MS = 1_800_000_000_000;
+const EXPECTED = { at: '', receivedMs: RECEIVED_MS, zone: () => undefined, knownId: (id: string) => id };
+const BOUNDS = { nameBytes: 1024, propertiesBytes: 64 * 1024 };
+const [SIZE, NAMES, FLAGS, NUMBERS] = [0, 8, 13, 16] as const;
+/** Whether id and text are ASCII: the scanner says so only where all of a location is. */
+const ASCII = 16 | 32;
+
+/** The scanner beside the parser and the checks, which say what is right. */
+export class Comparison {
+  readonly scanner = new LocationScanner(BOUNDS);
+  /** Bodies that the hub accepts, and those of them that the scanner takes. */
+  accepted = 0;
+  taken = 0;
+
+  /** Throws unless the scanner leaves the list to the parser, or makes the same records of it. */
+  list(body: Uint8Array): void {
+    const wanted = recordsOf(body);
+    const count = this.scanner.list(body, RECEIVED_MS);
+    const shown = () => Buffer.from(body).toString('utf8').slice(0, 2000);
+    if (wanted === undefined) {
+      assert.equal(count, -1, `takes what is refused: ${shown()}`);
+      return;
+    }
+    this.accepted++;
+    if (count < 0) return;
+    this.taken++;
+    if (this.scanner.nameCount > 100_000) this.scanner.forgetNames();
+    assert.equal(count, wanted.length, shown());
+    let at = this.scanner.start;
+    for (const { record, end, id, source } of wanted) {
+      const { bytes, view } = this.scanner;
+      const found = Buffer.from(bytes.subarray(at, at + view.getUint32(at + SIZE, true)));
+      const names = [found.readUInt32LE(NUMBERS), found.readUInt32LE(NUMBERS + 4)];
+      if (count < 3)
+        assert.deepEqual(
+          names.map((name) => this.scanner.nameOf(name)),
+          [id, source],
+          shown(),
+        );
+      const right = Buffer.from(record.bytes.subarray(0, end));
+      for (const each of [found, right]) {
+        each.fill(0, NAMES, NAMES + 4);
+        each.fill(0, NUMBERS, NUMBERS + 8);
+      }
+      if (((found[FLAGS] as number) & ASCII) === 0) right[FLAGS] = (right[FLAGS] as number) & ~ASCII;
+      if (!found.equals(right)) assert.deepEqual(partsOf(found), partsOf(right), shown());
+      at += found.length;
+    }
+    assert.equal(this.scanner.end, at, shown());
+  }
+}
+
+/** The records of a list as the hub makes them without the scanner; undefined where it refuses the list. */
+function recordsOf(body: Uint8Array) {
+  let values: unknown;
+  try {
+    values = parseBody(body, {});
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(values)) return undefined;
+  const records: { record: RecordBuffer; end: number; id: string; source: string }[] = [];
+  for (const value of values) {
+    const found = checkLocation(value, EXPECTED);
+    if (typeof found === 'string') return undefined;
+    const { location, generatedMs } = found;
+    const record = newRecordBuffer(recordBytesMax(location));
+    const stamp = { seq: 0, receivedMs: RECEIVED_MS, generatedMs, source: 0, crs: 0 };
+    records.push({
+      record,
+      end: writeRecord(record, 0, location, stamp),
+      id: location.provider_id,
+      source: location.source,
+    });
+  }
+  return records;
+}
+
+/** What a record says, for whoever looks for a difference. */
+function partsOf(record: Buffer): unknown {
+  const numbers = Array.from({ length: 10 }, (_, i) => record.readDoubleLE(NUMBERS + 8 * i));
+  return { head: record.toString('hex', 0, NUMBERS), numbers, text: record.toString('utf8', 96) };
+}

@@ -1,0 +1,300 @@
+/**
+ * JSON as it stands in bytes. Each function begins at a place and returns the place behind what it has read, or FAIL for
+ * what is no JSON, and for JSON that is unusual: escapes, exponents, minus zero, names that an object would put elsewhere.
+ * What is unusual is for the parser to read.
+ *
+ * Behind the input stand eight zeros, which end everything: nothing here looks further.
+ */
+export const FAIL: usize = 0;
+
+const QUOTE: u32 = 0x22;
+const BACKSLASH: u32 = 0x5c;
+const COMMA: u32 = 0x2c;
+const MINUS: u32 = 0x2d;
+const POINT: u32 = 0x2e;
+const COLON: u32 = 0x3a;
+const ZERO: u32 = 0x30;
+const OPEN_ARRAY: u32 = 0x5b;
+const CLOSE_ARRAY: u32 = 0x5d;
+const OPEN_OBJECT: u32 = 0x7b;
+const CLOSE_OBJECT: u32 = 0x7d;
+/** `E` and `e` with the bit of lower case set. */
+const EXPONENT: u32 = 0x65;
+export const LOWER_CASE: u32 = 0x20;
+
+/** Words, as little-endian numbers. */
+export const TRUE: u32 = 0x65757274;
+const ALSE: u32 = 0x65736c61;
+export const NULL: u32 = 0x6c6c756e;
+
+/** Digits that a double always holds. */
+const EXACT_DIGITS: i32 = 15;
+/** Smaller numbers are written with an exponent. */
+const PLAIN_MIN: f64 = 1e-6;
+const POWERS_OF_TEN: usize = memory.data<f64>([
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+]);
+
+/** A number of fewer characters is finite. */
+const NUMBER_MAX: usize = 300;
+
+/** Members of an object of which it is seen that no two have the same name. */
+const NAMES_MAX: i32 = 16;
+const DEPTH_MAX: i32 = 8;
+/** Places of the names of the objects that are open. */
+const openNames: usize = memory.data(DEPTH_MAX * NAMES_MAX * 8, 8);
+
+/** The number that was read last, and where its shortest text ends. */
+export let numberValue: f64 = 0;
+export let numberEnd: usize = 0;
+/** Whether a byte beyond ASCII was read since that was forgotten, and whether a blank was. */
+export let sawUnicode: bool = false;
+export let sawBlank: bool = false;
+
+export function forgetUnicode(): void {
+  sawUnicode = false;
+}
+
+export function forgetBlank(): void {
+  sawBlank = false;
+}
+
+/** Whether a number of many digits is the shortest text of its value, and which value that is: for the engine to say. */
+declare function isShortest(at: usize, length: i32): bool;
+declare function valueOfShortest(): f64;
+
+/** Behind blanks. */
+export function skipBlanks(at: usize): usize {
+  return load<u8>(at) > 0x20 ? at : skipMoreBlanks(at);
+}
+
+function skipMoreBlanks(start: usize): usize {
+  let at = start;
+  while (isBlank(load<u8>(at))) at++;
+  if (at !== start) sawBlank = true;
+  return at;
+}
+
+export function isBlank(byte: u32): bool {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** A text in quotes, in UTF-8 and without escapes. */
+export function skipText(start: usize): usize {
+  let at = start + 1;
+  let byte: u32 = load<u8>(at);
+  while (byte !== QUOTE) {
+    if (byte < 0x20 || byte === BACKSLASH) return FAIL;
+    if (byte < 0x80) at++;
+    else {
+      at = skipUnicode(at, byte);
+      if (at === FAIL) return FAIL;
+    }
+    byte = load<u8>(at);
+  }
+  return at + 1;
+}
+
+/** One character of several bytes: neither overlong, nor a surrogate, nor beyond the last one. */
+function skipUnicode(at: usize, first: u32): usize {
+  sawUnicode = true;
+  const second: u32 = load<u8>(at + 1);
+  if (!isNext(second)) return FAIL;
+  if (first >= 0xc2 && first <= 0xdf) return at + 2;
+  if (!isNext(load<u8>(at + 2))) return FAIL;
+  if ((first & 0xf0) === 0xe0) {
+    if (first === 0xe0 && second < 0xa0) return FAIL;
+    return first === 0xed && second > 0x9f ? FAIL : at + 3;
+  }
+  if (!isNext(load<u8>(at + 3)) || first < 0xf0 || first > 0xf4) return FAIL;
+  if (first === 0xf0 && second < 0x90) return FAIL;
+  return first === 0xf4 && second > 0x8f ? FAIL : at + 4;
+}
+
+function isNext(byte: u32): bool {
+  return (byte & 0xc0) === 0x80;
+}
+
+/** The digit that stands there; more than 9 where none does. */
+function digitAt(at: usize): u32 {
+  return <u32>load<u8>(at) - ZERO;
+}
+
+/**
+ * A number, with its value and where its shortest text ends: zeros at the end of a fraction are none of it. Fifteen digits
+ * over a power of ten are the double that is meant, since both are held exactly and a division is rounded once.
+ */
+export function readNumber(start: usize): usize {
+  let at = start;
+  const isNegative = <u32>load<u8>(at) === MINUS;
+  if (isNegative) at++;
+  const first = at;
+  let digit = digitAt(at);
+  if (digit > 9) return FAIL;
+  let digits: u64 = digit;
+  at++;
+  if (digit === 0) {
+    if (digitAt(at) <= 9) return FAIL;
+  } else {
+    digit = digitAt(at);
+    while (digit <= 9) {
+      digits = digits * 10 + digit;
+      at++;
+      digit = digitAt(at);
+    }
+  }
+  let count = <i32>(at - first);
+  let places = 0;
+  let end = at;
+  if (<u32>load<u8>(at) === POINT) {
+    at++;
+    const fraction = at;
+    let kept = digits;
+    digit = digitAt(at);
+    while (digit <= 9) {
+      digits = digits * 10 + digit;
+      at++;
+      if (digit !== 0) {
+        end = at;
+        kept = digits;
+      }
+      digit = digitAt(at);
+    }
+    if (at === fraction) return FAIL;
+    places = end > fraction ? <i32>(end - fraction) : 0;
+    count += places;
+    digits = kept;
+  }
+  if ((<u32>load<u8>(at) | LOWER_CASE) === EXPONENT) return FAIL;
+  if (count > EXACT_DIGITS) return readLong(start, end, at);
+  if (digits === 0 && isNegative) return FAIL;
+  const value = <f64>digits / load<f64>(POWERS_OF_TEN + ((<usize>places) << 3));
+  if (digits !== 0 && value < PLAIN_MIN) return FAIL;
+  numberValue = isNegative ? -value : value;
+  numberEnd = end;
+  return at;
+}
+
+function readLong(start: usize, end: usize, at: usize): usize {
+  if (!isShortest(start, <i32>(end - start))) return FAIL;
+  numberValue = valueOfShortest();
+  numberEnd = end;
+  return at;
+}
+
+/** A number that is kept digit by digit. */
+function skipNumber(start: usize): usize {
+  let at = start;
+  const isNegative = <u32>load<u8>(at) === MINUS;
+  if (isNegative) at++;
+  const first = at;
+  at = skipDigits(at);
+  if (at === first || (at - first > 1 && digitAt(first) === 0)) return FAIL;
+  if (<u32>load<u8>(at) === POINT) {
+    const fraction = at + 1;
+    at = skipDigits(fraction);
+    if (at === fraction) return FAIL;
+  }
+  if ((<u32>load<u8>(at) | LOWER_CASE) === EXPONENT || at - start > NUMBER_MAX) return FAIL;
+  return isNegative && isZero(first, at) ? FAIL : at;
+}
+
+function skipDigits(start: usize): usize {
+  let at = start;
+  while (digitAt(at) <= 9) at++;
+  return at;
+}
+
+function isZero(start: usize, end: usize): bool {
+  let at = start;
+  while (at < end && (digitAt(at) === 0 || <u32>load<u8>(at) === POINT)) at++;
+  return at === end;
+}
+
+/** `true` or `false`. */
+export function skipBoolean(at: usize): usize {
+  if (load<u32>(at) === TRUE) return at + 4;
+  return load<u32>(at + 1) === ALSE && load<u8>(at) === 0x66 ? at + 5 : FAIL;
+}
+
+/** Any value, nested no deeper than a few levels. */
+export function skipValue(at: usize, depth: i32 = 0): usize {
+  const byte: u32 = load<u8>(at);
+  if (byte === QUOTE) return skipText(at);
+  if (byte === OPEN_OBJECT) return skipObject(at, depth);
+  if (byte === OPEN_ARRAY) return skipArray(at, depth);
+  if (byte === 0x74 || byte === 0x66) return skipBoolean(at);
+  if (byte === 0x6e) return load<u32>(at) === NULL ? at + 4 : FAIL;
+  return skipNumber(at);
+}
+
+function skipArray(start: usize, depth: i32): usize {
+  if (depth === DEPTH_MAX) return FAIL;
+  let at = skipBlanks(start + 1);
+  if (<u32>load<u8>(at) === CLOSE_ARRAY) return at + 1;
+  let byte: u32 = COMMA;
+  while (byte === COMMA) {
+    at = skipValue(at, depth + 1);
+    if (at === FAIL) return FAIL;
+    at = skipBlanks(at);
+    byte = load<u8>(at);
+    at++;
+    if (byte === COMMA) at = skipBlanks(at);
+  }
+  return byte === CLOSE_ARRAY ? at : FAIL;
+}
+
+/** An object whose members have different names, and stand in it in the order in which JSON.stringify puts them. */
+export function skipObject(start: usize, depth: i32 = 0): usize {
+  if (depth === DEPTH_MAX) return FAIL;
+  let at = skipBlanks(start + 1);
+  if (<u32>load<u8>(at) === CLOSE_OBJECT) return at + 1;
+  const names = openNames + <usize>depth * NAMES_MAX * 8;
+  let count = 0;
+  let byte: u32 = COMMA;
+  while (byte === COMMA) {
+    const name = at;
+    if (<u32>load<u8>(name) !== QUOTE) return FAIL;
+    at = skipText(name);
+    if (at === FAIL) return FAIL;
+    if (count === NAMES_MAX || !isNewName(name + 1, <i32>(at - name - 2), names, count)) return FAIL;
+    count++;
+    at = skipBlanks(at);
+    if (<u32>load<u8>(at) !== COLON) return FAIL;
+    at = skipValue(skipBlanks(at + 1), depth + 1);
+    if (at === FAIL) return FAIL;
+    at = skipBlanks(at);
+    byte = load<u8>(at);
+    at++;
+    if (byte === COMMA) at = skipBlanks(at);
+  }
+  return byte === CLOSE_OBJECT ? at : FAIL;
+}
+
+/** Notes a name, unless it is there already, would be put before others (`10`), or is `__proto__`. */
+function isNewName(at: usize, length: i32, names: usize, count: i32): bool {
+  if (digitAt(at) <= 9 || load<u16>(at) === 0x5f5f) return false;
+  for (let i = 0; i < count; i++) {
+    const other = names + ((<usize>i) << 3);
+    if (load<i32>(other + 4) === length && memory.compare(load<usize>(other), at, length) === 0) return false;
+  }
+  const own = names + ((<usize>count) << 3);
+  store<usize>(own, at);
+  store<i32>(own + 4, length);
+  return true;
+}
+
+/** Copies a value without the blanks in it, and returns where the copy ends. */
+export function copyCompact(to: usize, from: usize, end: usize): usize {
+  let at = to;
+  let isInText = false;
+  for (let place = from; place < end; place++) {
+    const byte: u32 = load<u8>(place);
+    if (byte === QUOTE) isInText = !isInText;
+    if (isInText || !isBlank(byte)) {
+      store<u8>(at, byte);
+      at++;
+    }
+  }
+  return at;
+}
