@@ -78,6 +78,11 @@ export interface Peer extends PeerHead {
 
 /** One end of a WebSocket connection: what happens to it. */
 export interface PeerEvents {
+  /**
+   * A message of text as bytes, which are good until this returns. Returns whether it was taken; otherwise it comes as a
+   * text. Left out: all come as texts.
+   */
+  bytes?(message: Uint8Array): boolean;
   message(text: string): void;
   /** The network has taken what was buffered. */
   drained(): void;

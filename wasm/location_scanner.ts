@@ -14,6 +14,7 @@ interface Exports {
   readonly RECORDS: WebAssembly.Global;
   setUp(longestName: number, longestProperties: number): void;
   readList(length: number, receivedMs: number): number;
+  readMessage(length: number, receivedMs: number): number;
   readOne(length: number, receivedMs: number, pathLength: number): number;
   recordsEnd(): number;
   nameCount(): number;
@@ -73,6 +74,14 @@ export class LocationScanner {
     if (body.length > this.#inputMax) return -1;
     this.bytes.set(body, this.#input);
     return this.#exports.readList(body.length, receivedMs);
+  }
+
+  /** Reads a message of a WebSocket that publishes locations, as list does. */
+  // hot
+  message(frame: Uint8Array, receivedMs: number): number {
+    if (frame.length > this.#inputMax) return -1;
+    this.bytes.set(frame, this.#input);
+    return this.#exports.readMessage(frame.length, receivedMs);
   }
 
   /** Reads one location of a provider. Returns 1, or -1 as list does. */

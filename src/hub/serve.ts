@@ -103,6 +103,7 @@ function socketDeps(parts: Served, config: Config): Omit<SocketDeps, 'unsent' | 
     fanout,
     open: operation.open,
     waiting,
+    ingestMessage: (message) => ingest.message(message),
     ingestLocations: (values) => ingest.publishedLocations(values),
     ingestProximities: (values) => ingest.publishedProximities(values),
     subscriptionIdMode: config.websocket_subscription_id,

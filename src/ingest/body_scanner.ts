@@ -13,6 +13,8 @@ export interface BodyScanner extends RecordBuffer, NameTable {
   readonly start: number;
   readonly end: number;
   list(body: Uint8Array, receivedMs: number): number;
+  /** A message of a WebSocket that publishes locations. */
+  message(frame: Uint8Array, receivedMs: number): number;
   one(body: Uint8Array, receivedMs: number, providerId: string): number;
 }
 

@@ -53,6 +53,8 @@ export interface IngestOptions {
 
 /** What a body is that is not to be scanned, or has something unusual in it: the parser reads it. */
 export const UNUSUAL = 'unusual';
+/** What a reply must wait for, if anything; or the body is unusual, and nothing of it was taken. */
+export type Scanned = Promise<void> | undefined | typeof UNUSUAL;
 
 /** Values that are checked, or passed on, in one turn. A longer list takes several. */
 const AT_ONCE = 1000;
@@ -122,14 +124,24 @@ export class Ingest {
    * unusual in any way, or wrong, is for locations to take or refuse.
    */
   // hot
-  body(
-    body: Uint8Array,
-    { providerId, via = 'rest' }: Omit<Incoming, 'root'>,
-  ): Promise<void> | undefined | typeof UNUSUAL {
+  body(body: Uint8Array, { providerId, via = 'rest' }: Omit<Incoming, 'root'>): Scanned {
+    return this.#scan(via, (scanner, receivedMs) =>
+      providerId === undefined ? scanner.list(body, receivedMs) : scanner.one(body, receivedMs, providerId),
+    );
+  }
+
+  /** The same for a message of a WebSocket that publishes locations. What has a bad one is for publishedLocations. */
+  // hot
+  message(frame: Uint8Array): Scanned {
+    return this.#scan('ws', (scanner, receivedMs) => scanner.message(frame, receivedMs));
+  }
+
+  // hot
+  #scan(via: WayIn, read: (scanner: BodyScanner, receivedMs: number) => number): Scanned {
     const { scanner, canTakeScanned, now } = this.#options;
     if (scanner === undefined || canTakeScanned?.() !== true) return UNUSUAL;
     const receivedMs = now();
-    const count = providerId === undefined ? scanner.list(body, receivedMs) : scanner.one(body, receivedMs, providerId);
+    const count = read(scanner, receivedMs);
     if (count <= 0) {
       this.#names.makeRoom(scanner);
       return UNUSUAL;

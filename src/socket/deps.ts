@@ -35,6 +35,11 @@ export interface Asked {
 export interface SocketDeps {
   readonly fanout: Fanout;
   readonly ingestLocations: Ingest;
+  /**
+   * Takes the locations of a whole message from its bytes, which are good until it returns; `unusual` where nothing was
+   * taken, and the message is to be read. Throws HUB_UNAVAILABLE. Left out: all messages are read.
+   */
+  readonly ingestMessage?: (message: Uint8Array) => Promise<void> | undefined | 'unusual';
   readonly ingestProximities: Ingest;
   /** Whether messages carry their subscription's id; `auto`: but for the one client that cannot bear it. */
   readonly subscriptionIdMode: 'auto' | 'always' | 'never';

@@ -28,6 +28,11 @@ export class FramesInOrder {
     this.#options = options;
   }
 
+  /** Whether a frame that comes now would be run at once. */
+  get isIdle(): boolean {
+    return !this.#busy && !this.#isOver;
+  }
+
   /** hot: at once where nothing waits. */
   push(text: string): void {
     if (this.#isOver) return;

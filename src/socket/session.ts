@@ -89,6 +89,20 @@ class Session implements PeerEvents, Connection {
     return this.#paramsSize;
   }
 
+  /** hot: locations that are published as they mostly are, by a client that may publish any. */
+  bytes(message: Uint8Array): boolean {
+    const { ingestMessage } = this.deps;
+    if (ingestMessage === undefined || !this.#frames.isIdle || !this.#mayPublishAny()) return false;
+    try {
+      const kept = ingestMessage(message);
+      if (kept === 'unusual') return false;
+      this.taken({ problems: [], kept });
+    } catch (error) {
+      this.failPublish(error);
+    }
+    return true;
+  }
+
   message(text: string): void {
     this.#frames.push(text);
   }
@@ -200,6 +214,19 @@ class Session implements PeerEvents, Connection {
       if (!this.#closed || command.outlivesConnection) await command.handle(this, frame, access);
     } catch (error) {
       this.#refuse(error);
+    }
+  }
+
+  /** Whether it is known by now that the client may publish locations of everybody. */
+  #mayPublishAny(): boolean {
+    const { authorize } = this.deps;
+    if (authorize === undefined) return true;
+    if (!this.#isKnown) return false;
+    try {
+      const access = authorize({ use: 'publish', path: this.path, topic: 'location_updates', token: this.#token });
+      return !(access instanceof Promise) && access.owned === undefined && access.readable === undefined;
+    } catch {
+      return false;
     }
   }
 

@@ -71,7 +71,13 @@ export class SocketPeer implements Peer {
     else if (frame.byteLength > capacity.frameMaxBytes) {
       tooLong(this, capacity.frameMaxBytes);
       this.close(1009, `A frame of this connection may have ${capacity.frameMaxBytes} bytes`);
-    } else this.#guarded(() => this.#events?.message(Buffer.from(frame).toString('utf8')));
+    } else this.#guarded(() => this.#hand(frame));
+  }
+
+  // hot
+  #hand(frame: ArrayBuffer): void {
+    if (this.#events?.bytes?.(new Uint8Array(frame)) === true) return;
+    this.#events?.message(Buffer.from(frame).toString('utf8'));
   }
 
   /** The native server has answered. A client that reads no answer is cut off, since a close frame would wait behind them. */

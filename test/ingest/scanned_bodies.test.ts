@@ -9,7 +9,7 @@ import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { Ingest, UNUSUAL } from '../../src/ingest/ingest.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { LocationScanner } from '../../wasm/location_scanner.ts';
-import { diceOf, wildBody, wildLocation } from './wild_locations.ts';
+import { type Dice, diceOf, wildBody, wildLocation } from './wild_locations.ts';
 
 const UUID = '6fa459ea-ee8a-4ca4-894e-db77e160355e';
 const RECEIVED_MS = Date.parse('2026-12-01T00:00:00Z');
@@ -121,6 +121,29 @@ describe('The locations of a body', () => {
     assert.ok(taken > 500, `${taken}`);
   });
 
+  test('come in a message of a WebSocket as well, whatever else is in it', () => {
+    let [taken, both] = [0, 0];
+    for (let seed = 1; seed < 5000; seed++) {
+      const dice = diceOf(seed);
+      const frame = wildMessage(dice);
+      const { ingest, told } = openIngest();
+      const result = ingest.message(frame);
+      const wanted = publishedOf(frame);
+      if (result === UNUSUAL) {
+        assert.deepEqual([told, ingest.counts.received], [[], 0]);
+        if (wanted !== undefined) both++;
+        continue;
+      }
+      taken++;
+      both++;
+      assert.ok(wanted, Buffer.from(frame).toString());
+      const read = openIngest();
+      assert.deepEqual(read.ingest.locationsEach(wanted).problems, []);
+      assert.deepEqual([told, ingest.counts], [read.told, read.ingest.counts]);
+    }
+    assert.ok(taken > 500 && taken > both / 2, `${taken} of ${both}`);
+  });
+
   test('are refused together when the shards are full', () => {
     const { told, error, counts, rejections } = outcomeOf((ingest) => ingest.body(bodyOf('a', 'b', 'c'), {}), {
       capacity: 2,
@@ -156,6 +179,37 @@ describe('The locations of a body', () => {
     assert.ok(unusual <= 1, `${unusual} bodies were left to the parser`);
   });
 });
+
+/** A message that publishes locations, more or less. */
+function wildMessage(dice: Dice): Uint8Array {
+  const list = Buffer.from(wildBody(dice)).toString('latin1');
+  const members = [
+    ['event', dice(12) === 0 ? '"subscribe"' : '"message"'],
+    ['topic', dice(12) === 0 ? '"proximity_updates"' : '"location_updates"'],
+    ['payload', list],
+  ];
+  if (dice(3) === 0) members.reverse();
+  if (dice(12) === 0) members.push(['params', '{}']);
+  if (dice(20) === 0) members.push(members[dice(3)] as string[]);
+  if (dice(20) === 0) members.splice(dice(3), 1);
+  const blank = () => ['', '', ' ', '\n'][dice(4)];
+  const texts = members.map(([name, value]) => `${blank()}"${name}"${blank()}:${blank()}${value}${blank()}`);
+  return Buffer.from(`${blank()}{${texts.join(',')}}${dice(20) === 0 ? '}' : blank()}`, 'latin1');
+}
+
+/** What the message publishes, where all of it is taken; undefined where it is none, or something is refused. */
+function publishedOf(frame: Uint8Array): readonly unknown[] | undefined {
+  let message: unknown;
+  try {
+    message = parseBody(frame, {});
+  } catch {
+    return undefined;
+  }
+  const { event, topic, payload } = (message ?? {}) as Record<string, unknown>;
+  if (event !== 'message' || topic !== 'location_updates' || !Array.isArray(payload) || payload.length === 0)
+    return undefined;
+  return openIngest().ingest.locationsEach(payload).problems.length === 0 ? payload : undefined;
+}
 
 test('Names are learnt once, and forgotten together', () => {
   const texts = ['a', UUID, 'b'];

@@ -1,4 +1,4 @@
-import { FAIL, skipBlanks } from './json';
+import { FAIL, skipBlanks, skipText } from './json';
 import { beginRecords, readLocation, recordsEnd, setUp } from './location';
 
 /**
@@ -19,29 +19,85 @@ export const RECORDS: usize = 0x100000;
 export { forgetNames, nameCount, placeOfName } from './names';
 export { recordsEnd, setUp };
 
+/** How many locations were read since that was set to zero. */
+let count = 0;
+
 /** Reads a list of locations. Returns how many there are; -1 where it is for the parser to read. */
 export function readList(length: i32, receivedMs: f64): i32 {
   beginRecords();
   const end = endOf(length);
+  count = 0;
+  const at = readItems(skipBlanks(INPUT), receivedMs);
+  return at !== FAIL && skipBlanks(at) === end ? count : -1;
+}
+
+/**
+ * Reads a message of a WebSocket that publishes locations, which has an event, a topic, a payload and nothing else, in any
+ * order. Returns as readList does.
+ */
+export function readMessage(length: i32, receivedMs: f64): i32 {
+  beginRecords();
+  const end = endOf(length);
+  count = 0;
   let at = skipBlanks(INPUT);
-  if (load<u8>(at) !== 0x5b) return -1;
+  if (load<u8>(at) !== 0x7b) return -1;
   at = skipBlanks(at + 1);
-  let count = 0;
-  if (load<u8>(at) === 0x5d) at++;
-  else {
-    let byte: u32 = 0x2c;
-    while (byte === 0x2c) {
-      at = readLocation(at, receivedMs, 0, 0);
+  let seen = 0;
+  let byte: u32 = 0x2c;
+  while (byte === 0x2c) {
+    const name = at;
+    if (load<u8>(name) !== 0x22) return -1;
+    at = skipText(name);
+    if (at === FAIL) return -1;
+    const nameLength = at - name;
+    at = skipBlanks(at);
+    if (load<u8>(at) !== 0x3a) return -1;
+    at = skipBlanks(at + 1);
+    if (nameLength === 7 && isText(name, '"event"')) {
+      if ((seen & 1) !== 0 || !isText(at, '"message"')) return -1;
+      seen |= 1;
+      at += 9;
+    } else if (nameLength === 7 && isText(name, '"topic"')) {
+      if ((seen & 2) !== 0 || !isText(at, '"location_updates"')) return -1;
+      seen |= 2;
+      at += 18;
+    } else if (nameLength === 9 && isText(name, '"payload"')) {
+      if ((seen & 4) !== 0) return -1;
+      seen |= 4;
+      at = readItems(at, receivedMs);
       if (at === FAIL) return -1;
-      count++;
-      at = skipBlanks(at);
-      byte = load<u8>(at);
-      at++;
-      if (byte === 0x2c) at = skipBlanks(at);
-    }
-    if (byte !== 0x5d) return -1;
+    } else return -1;
+    at = skipBlanks(at);
+    byte = load<u8>(at);
+    at++;
+    if (byte === 0x2c) at = skipBlanks(at);
   }
-  return skipBlanks(at) === end ? count : -1;
+  return byte === 0x7d && seen === 7 && skipBlanks(at) === end ? count : -1;
+}
+
+function isText(at: usize, text: string): bool {
+  for (let i = 0; i < text.length; i++) {
+    if (<i32>load<u8>(at + i) !== text.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+/** Reads a list, and returns what is behind it. */
+function readItems(start: usize, receivedMs: f64): usize {
+  if (load<u8>(start) !== 0x5b) return FAIL;
+  let at = skipBlanks(start + 1);
+  if (load<u8>(at) === 0x5d) return at + 1;
+  let byte: u32 = 0x2c;
+  while (byte === 0x2c) {
+    at = readLocation(at, receivedMs, 0, 0);
+    if (at === FAIL) return FAIL;
+    count++;
+    at = skipBlanks(at);
+    byte = load<u8>(at);
+    at++;
+    if (byte === 0x2c) at = skipBlanks(at);
+  }
+  return byte === 0x5d ? at : FAIL;
 }
 
 /** Reads one location, of the provider whose id is at PATH, in quotes. Returns 1, or -1 as readList does. */
