@@ -1,3 +1,5 @@
+import type { Borrowed } from './model/borrowed.ts';
+
 /**
  * What transport/ exchanges with api/ and socket/: plain requests, replies and peers, so that neither side knows the
  * other, nor the HTTP server in use.
@@ -16,8 +18,8 @@ export interface HttpHead {
 }
 
 export interface HttpRequest extends HttpHead {
-  /** Empty when there is none. To be read anew after each await: the bytes may have moved meanwhile. */
-  readonly body: Uint8Array;
+  /** Empty when there is none. Lent until the next await, behind which it is to be asked for anew. */
+  readonly body: Borrowed;
 }
 
 export interface HttpReply {
@@ -70,7 +72,7 @@ export interface Peer extends PeerHead {
    * Sends one text frame, UTF-8 where it is bytes, which are read before this returns. Frames keep their order; what the
    * network does not take yet is buffered.
    */
-  send(text: string | Uint8Array): void;
+  send(text: string | Borrowed): void;
   /** Bytes sent but not yet taken by the network. */
   bufferedBytes(): number;
   close(code: number, reason: string): void;
@@ -79,10 +81,10 @@ export interface Peer extends PeerHead {
 /** One end of a WebSocket connection: what happens to it. */
 export interface PeerEvents {
   /**
-   * A message of text as bytes, which are good until this returns. Returns whether it was taken; otherwise it comes as a
-   * text. Left out: all come as texts.
+   * A message of text as bytes, lent until this returns. Returns whether it was taken; otherwise it comes as a text. Left
+   * out: all come as texts.
    */
-  bytes?(message: Uint8Array): boolean;
+  bytes?(message: Borrowed): boolean;
   message(text: string): void;
   /** The network has taken what was buffered. */
   drained(): void;

@@ -3,6 +3,7 @@ import { move, workerData } from 'piscina';
 import type { Motion } from '../src/core/motion/motion.ts';
 import { openShard } from '../src/core/shard.ts';
 import { openFenceIndex } from '../src/fence_index/fence_index.ts';
+import { lend } from '../src/model/borrowed.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from '../src/wire/messages.ts';
 import { bytesOf, type SharedMemory } from '../src/wire/shared_memory.ts';
@@ -35,5 +36,5 @@ export default function run(task: Uint8Array | number | 'rest'): unknown {
 function packedMotions(motions: readonly Motion[]): PackedMotions | undefined {
   const last = motions.at(-1);
   // As a Buffer: other bytes are copied when they are unpacked.
-  return last && { packed: Buffer.from(pack(motions).buffer), lastSeq: last.seq };
+  return last && { packed: lend(Buffer.from(pack(motions).buffer)), lastSeq: last.seq };
 }

@@ -1,6 +1,7 @@
 import { parseBody } from '../../src/api/body.ts';
 import type { Item } from '../../src/core/item.ts';
 import { type Checked, checkLocation } from '../../src/ingest/check_location.ts';
+import { copied, lend } from '../../src/model/borrowed.ts';
 import { LocationPacker } from '../../src/wire/location_record.ts';
 import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
 import { MovingFeed } from '../load/feed.ts';
@@ -48,14 +49,14 @@ export class Bodies {
     const items = this.checked().map(({ location, generatedMs }) => {
       return this.#packer.pack(location, 1, { generatedMs, receivedMs });
     });
-    const batch = Uint8Array.from(packBatch({ nowMs: receivedMs, flushBudget: 0, items }));
+    const batch = copied(packBatch({ nowMs: receivedMs, flushBudget: 0, items }));
     this.#packer.done(items);
     return batch;
   }
 
   /** The next body as the shard reads it. */
   items(): readonly Item[] {
-    return unpackBatch(this.batch()).items;
+    return unpackBatch(lend(this.batch())).items;
   }
 
   check(value: unknown): Checked {

@@ -3,6 +3,7 @@ import { UNSET } from '../../src/core/fence/timing.ts';
 import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import { locate } from '../../src/core/location/locate.ts';
 import { locationText } from '../../src/core/location/text.ts';
+import { lend } from '../../src/model/borrowed.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
 import { ShardDirectory } from '../../src/shards/shard_directory.ts';
 import { LocationPacker, newRecordBuffer } from '../../src/wire/location_record.ts';
@@ -104,7 +105,7 @@ export const WAY_IN: readonly Kernel[] = [
 /** Something of each location of a batch: none of them is decoded before that. */
 function lookedAt(batch: Uint8Array): number {
   let sum = 0;
-  for (const item of unpackBatch(batch).items) {
+  for (const item of unpackBatch(lend(batch)).items) {
     if (item.kind === 'location') sum += item.providerId.length + item.generatedMs + item.sentX + item.sentY;
   }
   return sum;

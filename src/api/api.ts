@@ -3,6 +3,7 @@ import type { Target } from '../auth/policy.ts';
 import { Sight } from '../auth/sight.ts';
 import { HubError } from '../errors.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
+import { lend, look } from '../model/borrowed.ts';
 import { show } from '../model/show.ts';
 import type { Turns } from '../time/turns.ts';
 import { checkKept, checkSize, LONG_BODY_BYTES, parseBody, parseExactBody, parseLongBody, textOf } from './body.ts';
@@ -48,7 +49,7 @@ export function createApi(hub: GuardedApiDeps): HandleHttp {
   };
 }
 
-const NO_BYTES = new Uint8Array(0);
+const NO_BODY = lend(new Uint8Array(0));
 
 /**
  * Decides by the head of a request whether its body, which is large, is read: what needs a token must have one that
@@ -64,7 +65,7 @@ export function admitBodies(hub: GuardedApiDeps): AdmitBody {
     const route = match?.methods.get(head.method as Method);
     if (match === undefined || route?.body === undefined) {
       const { method, path, query } = head;
-      return handle({ method, path, query, header: (name) => head.header(name), body: NO_BYTES });
+      return handle({ method, path, query, header: (name) => head.header(name), body: NO_BODY });
     }
     const target = authorization?.targets.of(route, match);
     if (authorization === undefined || target === undefined) return undefined;
@@ -119,25 +120,27 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   if (asked !== undefined) checkPathOwned(route, asked, hub);
   const { version, path, id } = match;
   const query = parseQuery(request.query, route.query);
-  if (route.bodyMaxBytes !== undefined) checkSize(request.body, route.bodyMaxBytes);
+  if (route.bodyMaxBytes !== undefined) checkSize(look(request.body), route.bodyMaxBytes);
   const handle = (body: unknown): HttpReply | Promise<HttpReply> => {
     if (asked !== undefined) checkBodyOwned(route, asked, body);
     const sight = readable && new Sight(readable, siteOf(hub.entities));
     return route.handle({ version, path, id, query, body, owned, sight, reply }, hub);
   };
   if (route.body === undefined) return handle(undefined);
-  if (route.text) return handle(textOf(request.body));
+  if (route.text) return handle(textOf(look(request.body)));
   const everywhere = route.exactNumbers === true;
-  if (request.body.length > LONG_BODY_BYTES) {
+  if (look(request.body).length > LONG_BODY_BYTES) {
     // Others go on once it is handled, whatever its answer still waits for.
-    const read = async () => ({ reply: handle(await parseLongBody(request.body, { ...hub, everywhere, turns })) });
+    const read = async () => ({
+      reply: handle(await parseLongBody(look(request.body), { ...hub, everywhere, turns })),
+    });
     return turns.alone(read).then(({ reply }) => reply);
   }
   if (route.takeBytes !== undefined && asked === undefined && mayNameAnything(readable, hub)) {
     const replied = route.takeBytes(request.body, { id, reply }, hub);
     if (replied !== undefined) return replied;
   }
-  const body = everywhere ? parseExactBody(request.body, hub) : parseBody(request.body, hub);
+  const body = everywhere ? parseExactBody(look(request.body), hub) : parseBody(look(request.body), hub);
   if (!route.hot) checkKept(body, hub);
   try {
     return handle(body);

@@ -1,6 +1,7 @@
 import type { Answer, Query } from '../core/item.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
+import type { Borrowed } from '../model/borrowed.ts';
 import type { Fence } from '../model/fence.ts';
 import type { HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
 import type { Lease, LicenseInfo } from '../model/license.ts';
@@ -22,7 +23,7 @@ export interface ApiDeps extends ErrorTyping {
    */
   acceptLocations(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
   /** The same from the bytes of a body, where they are nothing unusual; what is unusual is for acceptLocations. */
-  acceptBody(body: Uint8Array, options: Pick<AcceptOptions, 'providerId'>): Promise<void> | undefined | 'unusual';
+  acceptBody(body: Borrowed, options: Pick<AcceptOptions, 'providerId'>): Promise<void> | undefined | 'unusual';
   acceptProximities(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
   /**
    * Takes the locations of a vendor's notifications, good ones beside bad ones. Throws HUB_BAD_REQUEST when there are bad

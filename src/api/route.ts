@@ -2,6 +2,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Owned } from '../auth/owned.ts';
 import type { Sight } from '../auth/sight.ts';
 import type { HttpReply } from '../exchange.ts';
+import type { Borrowed } from '../model/borrowed.ts';
 import type { Operation, Resource } from '../model/permission.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Replies } from './replies.ts';
@@ -77,7 +78,7 @@ export interface Route {
 }
 
 export type TakeBytes = (
-  body: Uint8Array,
+  body: Borrowed,
   call: Pick<Call, 'id' | 'reply'>,
   hub: ApiDeps,
 ) => HttpReply | Promise<HttpReply> | undefined;

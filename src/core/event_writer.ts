@@ -1,3 +1,4 @@
+import { lend } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { FilterFields } from '../model/topics.ts';
 import type { NewRecordBuffer, TextBytes } from './location/record.ts';
@@ -111,7 +112,7 @@ class VariantEvents {
   take(): EventBatch {
     const batch = {
       variant: this.#variant,
-      bytes: this.bytes.subarray(0, this.at),
+      bytes: lend(this.bytes.subarray(0, this.at)),
       ends: this.#ends.slice(0, this.#count),
       fields: this.#fields,
     };

@@ -1,3 +1,4 @@
+import { copied, lend } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 
 interface Held {
@@ -29,8 +30,7 @@ export class CommitGate {
       this.#publish(events);
       return;
     }
-    // The bytes lie where the next batch's will.
-    const kept = events.map((block) => ({ ...block, bytes: new Uint8Array(block.bytes) }));
+    const kept = events.map((block) => ({ ...block, bytes: lend(copied(block.bytes)) }));
     const held: Held = { events: kept, done: after === undefined };
     this.#held.push(held);
     this.#heldEvents += countOf(events);

@@ -1,4 +1,5 @@
 import { dequal } from 'dequal/lite';
+import { look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import { type FilterFields, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
 import { Batch, type Subscriber } from './batch.ts';
@@ -129,7 +130,7 @@ export class Fanout {
   publish(blocks: readonly EventBatch[]): void {
     for (const { variant, bytes, ends, fields } of blocks) {
       const channel = this.#channels.get(variant);
-      if (channel !== undefined) this.#deliver(channel, new Batch(bytes, ends), { fields });
+      if (channel !== undefined) this.#deliver(channel, new Batch(look(bytes), ends), { fields });
     }
   }
 

@@ -1,4 +1,5 @@
 import type { CountUnsent, Peer, Waiting } from '../exchange.ts';
+import { type Borrowed, lend } from '../model/borrowed.ts';
 import { type Batch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES, type Subscriber } from './batch.ts';
 import { CopyBuffer } from './copy_buffer.ts';
 
@@ -155,7 +156,7 @@ export class SendQueue implements Subscriber, Waiting {
   }
 
   /** Takes the next frame, joined with the events of the same subscription that directly follow it. */
-  #next(): string | Uint8Array {
+  #next(): string | Borrowed {
     const frame = this.#take();
     if (frame.kind === 'reply') return frame.text;
     const payloads = [frame.payload];
@@ -197,8 +198,8 @@ export class SendQueue implements Subscriber, Waiting {
 /** Where frames are put together: the peer has taken the bytes when it returns, and memory that comes and goes is dear. */
 const scratch = Buffer.allocUnsafeSlow(FRAME_MAX_BYTES);
 
-/** A frame, until the next one: the prefix, the payloads joined by commas, and what closes it. hot */
-function message(prefix: Uint8Array, payloads: readonly Uint8Array[]): Uint8Array {
+/** A frame, lent until the next one: the prefix, the payloads joined by commas, and what closes it. hot */
+function message(prefix: Uint8Array, payloads: readonly Uint8Array[]): Borrowed {
   let length = prefix.byteLength + payloads.length - 1 + 2;
   for (const payload of payloads) length += payload.byteLength;
   const frame = length > scratch.length ? Buffer.allocUnsafe(length) : scratch.subarray(0, length);
@@ -212,7 +213,7 @@ function message(prefix: Uint8Array, payloads: readonly Uint8Array[]): Uint8Arra
   }
   frame[at] = CLOSING_BRACKET;
   frame[at + 1] = CLOSING_BRACE;
-  return frame;
+  return lend(frame);
 }
 
 const COMMA = 0x2c;

@@ -1,6 +1,7 @@
 import { PROVIDER_NAME, recordSize, SOURCE_NAME } from '../core/location/record.ts';
 import { ScannedLocation } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
+import { type Borrowed, look } from '../model/borrowed.ts';
 import type { Bounds } from '../model/bounds.ts';
 import type { WayIn } from '../model/health.ts';
 import type { ProviderType, Proximity } from '../model/location.ts';
@@ -124,16 +125,16 @@ export class Ingest {
    * unusual in any way, or wrong, is for locations to take or refuse.
    */
   // hot
-  body(body: Uint8Array, { providerId, via = 'rest' }: Omit<Incoming, 'root'>): Scanned {
+  body(body: Borrowed, { providerId, via = 'rest' }: Omit<Incoming, 'root'>): Scanned {
     return this.#scan(via, (scanner, receivedMs) =>
-      providerId === undefined ? scanner.list(body, receivedMs) : scanner.one(body, receivedMs, providerId),
+      providerId === undefined ? scanner.list(look(body), receivedMs) : scanner.one(look(body), receivedMs, providerId),
     );
   }
 
   /** The same for a message of a WebSocket that publishes locations. What has a bad one is for publishedLocations. */
   // hot
-  message(frame: Uint8Array): Scanned {
-    return this.#scan('ws', (scanner, receivedMs) => scanner.message(frame, receivedMs));
+  message(frame: Borrowed): Scanned {
+    return this.#scan('ws', (scanner, receivedMs) => scanner.message(look(frame), receivedMs));
   }
 
   // hot

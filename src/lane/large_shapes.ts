@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import { HubError } from '../errors.ts';
+import { lend } from '../model/borrowed.ts';
 import { grouped } from '../model/bounds.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
@@ -96,7 +97,7 @@ export class LargeShapes implements ShapeChecks {
       void this.#thread.kill();
     });
     try {
-      return unpackShapeReply(await this.#thread.run(bytes)).problem;
+      return unpackShapeReply(await this.#thread.run(lend(bytes))).problem;
     } catch (error) {
       if (!isLate) throw error;
       const wanted = `must be found valid within ${grouped(limitMs)} ms, as max_geometry_check_time says`;

@@ -1,14 +1,14 @@
 import { Piscina } from 'piscina';
+import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
 import { type Answer, type Signal, shareMemory, type Task } from '../wire/shared_memory.ts';
 
 /** A worker thread that turns bytes into bytes, one call at a time. */
 export interface Thread {
   /**
-   * One run at a time. Copies the bytes before it returns. Rejects with the worker's error, or when the worker has died,
-   * be it long before: who runs something must know that what the worker knew is lost. The answer is good until the next
-   * run.
+   * One run at a time. Copies the bytes before it returns, and lends the answer until the next run. Rejects with the worker's error, or when the worker has died,
+   * be it long before: who runs something must know that what the worker knew is lost.
    */
-  run(bytes: Uint8Array): Promise<Uint8Array>;
+  run(bytes: Borrowed): Promise<Borrowed>;
   /** Has the worker do what the word says, besides all runs. Rejects as run does. */
   signal(word: Signal): Promise<void>;
   /** What its JavaScript holds, in bytes; undefined while there is no worker. */
@@ -86,11 +86,12 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
     async signal(word) {
       await living().run(word);
     },
-    async run(bytes) {
+    async run(lent) {
+      const bytes = look(lent);
       const pool = living();
       const { task, answer } = shared;
-      const found = await (bytes.length <= task.length ? runShared(pool, task, bytes) : runAlone(pool, bytes));
-      return typeof found === 'number' ? answer.subarray(0, found) : found;
+      const found = await (bytes.length <= task.length ? runShared(pool, task, bytes) : runAlone(pool, lent));
+      return lend(typeof found === 'number' ? answer.subarray(0, found) : found);
     },
     async memory() {
       // A worker that has just ended rejects.
@@ -119,7 +120,7 @@ function runShared(pool: Pool, task: Uint8Array, bytes: Uint8Array): Promise<Ans
   return pool.run(bytes.length);
 }
 
-function runAlone(pool: Pool, bytes: Uint8Array): Promise<Answer> {
-  const own = new Uint8Array(bytes);
+function runAlone(pool: Pool, bytes: Borrowed): Promise<Answer> {
+  const own = copied(bytes);
   return pool.run(own, { transferList: [own.buffer] });
 }

@@ -1,3 +1,4 @@
+import { type Borrowed, lend } from './borrowed.ts';
 import type { EventText, FilterFields } from './topics.ts';
 
 /**
@@ -6,7 +7,8 @@ import type { EventText, FilterFields } from './topics.ts';
  */
 export interface EventBatch {
   readonly variant: number;
-  readonly bytes: Uint8Array;
+  /** Good until who has made the events makes more: the next step, or the next answer of its thread. */
+  readonly bytes: Borrowed;
   /** Where each text ends in `bytes`; the next one starts behind the comma. */
   readonly ends: Uint32Array;
   /** Of each event; undefined where nobody filters. */
@@ -27,14 +29,18 @@ export function batchesOf(events: readonly EventText[]): EventBatch[] {
   }
   return Array.from(byVariant, ([variant, own]) => ({
     variant,
-    ...joined(own.map(({ text }) => text)),
+    ...lent(joined(own.map(({ text }) => text))),
     fields: own[0]?.fields === NO_FIELDS ? undefined : own.map(({ fields }) => fields),
   }));
 }
 
+function lent({ bytes, ends }: ReturnType<typeof joined>): Pick<EventBatch, 'bytes' | 'ends'> {
+  return { bytes: lend(bytes), ends };
+}
+
 /** Texts as the bytes of a payload. They are a Buffer, which msgpackr neither names nor copies, as it does other bytes. */
 // hot
-export function joined(texts: readonly string[]): Pick<EventBatch, 'bytes' | 'ends'> {
+export function joined(texts: readonly string[]): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
   const text = texts.join(',');
   const bytes = Buffer.from(text);
   const ends = new Uint32Array(texts.length);

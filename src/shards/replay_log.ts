@@ -1,5 +1,6 @@
 import type { Item, LastKnownRow } from '../core/item.ts';
 import type { ReceivedLocation } from '../core/location/received.ts';
+import { type Borrowed, lend, look } from '../model/borrowed.ts';
 import type { LaneItem } from '../wire/location_record.ts';
 import { unpackBatch } from '../wire/messages.ts';
 
@@ -27,8 +28,8 @@ export class ReplayLog {
    * Copies a batch of these items that is about to run, unless there is nothing in it to remember. One that was held
    * before and has not become a finished one is forgotten. hot
    */
-  hold(batch: Uint8Array, items: readonly (Item | LaneItem)[]): void {
-    this.#newer.hold(items.some(matters) ? batch : NOTHING);
+  hold(batch: Borrowed, items: readonly (Item | LaneItem)[]): void {
+    this.#newer.hold(items.some(matters) ? look(batch) : NOTHING);
   }
 
   /** The batch that is held is finished. hot */
@@ -77,7 +78,7 @@ export class ReplayLog {
   #look(): void {
     this.#locations.clear();
     for (const batch of [...this.#older.batches(), ...this.#newer.batches()]) {
-      for (const item of unpackBatch(batch).items) {
+      for (const item of unpackBatch(lend(batch)).items) {
         if (item.kind === 'location') this.#noteLocation(item);
         else this.#drop(item);
       }

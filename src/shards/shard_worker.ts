@@ -61,7 +61,6 @@ export class ShardWorker {
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
     const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() });
-    // The bytes are good until something else is packed.
     this.flush.replay.hold(batch, items);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#mirror.note(items);

@@ -1,9 +1,12 @@
+import { copied } from '../model/borrowed.ts';
 import type { PackedMotions } from '../wire/messages.ts';
 
 /** What is remembered of finished motions: some 20,000 of them. */
 const DONE_MAX_BYTES = 4 << 20;
 
-interface Kept extends PackedMotions {
+interface Kept {
+  readonly packed: Uint8Array;
+  readonly lastSeq: number;
   isSent: boolean;
 }
 
@@ -34,9 +37,9 @@ export class Unfinished {
   }
 
   add({ packed, lastSeq }: PackedMotions): void {
-    this.#bytes += packed.byteLength;
-    // The bytes lie where those of the shard's next batch will.
-    this.#kept.push({ packed: new Uint8Array(packed), lastSeq, isSent: false });
+    const own = copied(packed);
+    this.#bytes += own.byteLength;
+    this.#kept.push({ packed: own, lastSeq, isSent: false });
   }
 
   /** What was not sent yet, in the order in which it came. */

@@ -3,6 +3,7 @@ import type { Sight, Site } from '../auth/sight.ts';
 import type { CountUnsent, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
+import type { Borrowed } from '../model/borrowed.ts';
 import type { View } from '../model/topics.ts';
 import type { Turns } from '../time/turns.ts';
 import type { AskedView } from './params.ts';
@@ -36,10 +37,10 @@ export interface SocketDeps {
   readonly fanout: Fanout;
   readonly ingestLocations: Ingest;
   /**
-   * Takes the locations of a whole message from its bytes, which are good until it returns; `unusual` where nothing was
-   * taken, and the message is to be read. Throws HUB_UNAVAILABLE. Left out: all messages are read.
+   * Takes the locations of a whole message from its bytes; `unusual` where nothing was taken, and the message is to be
+   * read. Throws HUB_UNAVAILABLE. Left out: all messages are read.
    */
-  readonly ingestMessage?: (message: Uint8Array) => Promise<void> | undefined | 'unusual';
+  readonly ingestMessage?: (message: Borrowed) => Promise<void> | undefined | 'unusual';
   readonly ingestProximities: Ingest;
   /** Whether messages carry their subscription's id; `auto`: but for the one client that cannot bear it. */
   readonly subscriptionIdMode: 'auto' | 'always' | 'never';

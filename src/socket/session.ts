@@ -2,6 +2,7 @@ import { type Access, FULL_ACCESS } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
 import type { HandlePeer, Peer, PeerEvents } from '../exchange.ts';
 import { SendQueue } from '../fanout/send_queue.ts';
+import type { Borrowed } from '../model/borrowed.ts';
 import { bytesBeyond } from '../model/bounds.ts';
 import { COMMANDS, type Command, type Connection, type Held } from './commands.ts';
 import type { SocketDeps, Taken } from './deps.ts';
@@ -90,7 +91,7 @@ class Session implements PeerEvents, Connection {
   }
 
   /** hot: locations that are published as they mostly are, by a client that may publish any. */
-  bytes(message: Uint8Array): boolean {
+  bytes(message: Borrowed): boolean {
     const { ingestMessage } = this.deps;
     if (ingestMessage === undefined || !this.#frames.isIdle || !this.#mayPublishAny()) return false;
     try {

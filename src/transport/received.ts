@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../exchange.ts';
+import { type Borrowed, lend } from '../model/borrowed.ts';
 import type { BodyMemory } from './body_memory.ts';
 import type { Incoming } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
@@ -11,7 +12,7 @@ export class Exchange implements HttpRequest, Incoming {
   readonly path: string;
   readonly query: string;
   readonly response: NativeResponse;
-  body: Uint8Array = NO_BYTES;
+  #body: Uint8Array = NO_BYTES;
   bodyBytes = 0;
   answered = false;
   aborted = false;
@@ -77,6 +78,10 @@ export class Exchange implements HttpRequest, Incoming {
     this.response.resume();
   }
 
+  get body(): Borrowed {
+    return lend(this.#body);
+  }
+
   header(name: string): string | undefined {
     const headers = this.#headers;
     for (let i = 0; i < headers.length; i += 2) {
@@ -88,13 +93,13 @@ export class Exchange implements HttpRequest, Incoming {
   /** Takes a body that is one chunk, as most are. The chunk is detached when the native server's call returns. */
   borrow(chunk: ArrayBuffer): void {
     this.bodyBytes = chunk.byteLength;
-    this.body = new Uint8Array(chunk);
+    this.#body = new Uint8Array(chunk);
     this.#isBorrowed = true;
   }
 
   /** Copies what is borrowed: somebody may read it after the native server's call. */
   keepBody(): void {
-    if (this.#isBorrowed) this.body = this.body.slice();
+    if (this.#isBorrowed) this.#body = this.#body.slice();
     this.#isBorrowed = false;
   }
 
@@ -112,7 +117,7 @@ export class Exchange implements HttpRequest, Incoming {
   /** Puts the body together. */
   finish(): void {
     if (this.#pieces.length === 0) return;
-    this.body = this.#memory.join(this.#pieces, this.bodyBytes);
+    this.#body = this.#memory.join(this.#pieces, this.bodyBytes);
     this.#pieces = [];
   }
 
@@ -121,6 +126,6 @@ export class Exchange implements HttpRequest, Incoming {
     this.#memory.give(this.#pieces, this.#takenBytes);
     this.#takenBytes = 0;
     this.#pieces = [];
-    this.body = NO_BYTES;
+    this.#body = NO_BYTES;
   }
 }

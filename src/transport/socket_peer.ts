@@ -1,4 +1,5 @@
 import type { HandlePeer, Peer, PeerEvents, PeerHead } from '../exchange.ts';
+import { type Borrowed, lend, look } from '../model/borrowed.ts';
 import type { FrameCapacity } from './frame_memory.ts';
 import { type NativeSocket, WITHOUT_CLOSE_FRAME } from './native.ts';
 
@@ -44,8 +45,8 @@ export class SocketPeer implements Peer {
     this.#options = options;
   }
 
-  send(text: string | Uint8Array): void {
-    this.#socket?.send(text, false);
+  send(text: string | Borrowed): void {
+    this.#socket?.send(typeof text === 'string' ? text : look(text), false);
   }
 
   bufferedBytes(): number {
@@ -76,7 +77,7 @@ export class SocketPeer implements Peer {
 
   // hot
   #hand(frame: ArrayBuffer): void {
-    if (this.#events?.bytes?.(new Uint8Array(frame)) === true) return;
+    if (this.#events?.bytes?.(lend(new Uint8Array(frame))) === true) return;
     this.#events?.message(Buffer.from(frame).toString('utf8'));
   }
 

@@ -5,6 +5,7 @@ import type { Item } from '../core/item.ts';
 import type { Motion } from '../core/motion/motion.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Batch } from '../core/shard.ts';
+import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
@@ -39,7 +40,7 @@ export type LaneBatch = Omit<Batch, 'items'> & { readonly items: readonly (Item 
 
 /** Packed Motion[] of one shard. */
 export interface PackedMotions {
-  readonly packed: Uint8Array;
+  readonly packed: Borrowed;
   /** Number of the item that caused the last of them. */
   readonly lastSeq: number;
 }
@@ -99,47 +100,47 @@ type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] |
  * Packs a value into bytes that are good until the next packing: memory that came and went with each batch would have the
  * whole heap searched for garbage, again and again.
  */
-export function packForNow(value: Packed): Uint8Array {
-  return packr.pack(value, RESET_BUFFER_MODE);
+export function packForNow(value: Packed): Borrowed {
+  return lend(packr.pack(value, RESET_BUFFER_MODE));
 }
 
 /** Packs a value into bytes of its own, which can be handed to another thread without a copy. */
 export function pack(value: Packed): Uint8Array {
-  return new Uint8Array(packForNow(value));
+  return copied(packForNow(value));
 }
 
 /** Packs an answer into an area of shared memory, and returns its length; where it does not fit, into bytes of its own. */
 export function packInto(area: Uint8Array, reply: ShardReply): number | Uint8Array {
-  const packed = packForNow(reply);
+  const packed = look(packForNow(reply));
   if (packed.length > area.length) return new Uint8Array(packed);
   area.set(packed);
   return packed.length;
 }
 
 /** Packs a batch for a shard into bytes that are good until the next packing. */
-export function packBatch({ items, ...rest }: LaneBatch): Uint8Array {
-  return packr.pack({ ...rest, items: packedRuns(items) }, RESET_BUFFER_MODE);
+export function packBatch({ items, ...rest }: LaneBatch): Borrowed {
+  return lend(packr.pack({ ...rest, items: packedRuns(items) }, RESET_BUFFER_MODE));
 }
 
-export function unpackBatch(bytes: Uint8Array): Batch {
-  const { items, ...rest } = packr.unpack(bytes);
+export function unpackBatch(bytes: Borrowed): Batch {
+  const { items, ...rest } = packr.unpack(look(bytes));
   return { ...rest, items: unpackedRuns(items) };
 }
 
-export function unpackShardReply(bytes: Uint8Array): ShardReply {
-  return packr.unpack(bytes) as ShardReply;
+export function unpackShardReply(bytes: Borrowed): ShardReply {
+  return packr.unpack(look(bytes)) as ShardReply;
 }
 
 export function unpackMotions(bytes: Uint8Array): Motion[] {
   return packr.unpack(bytes) as Motion[];
 }
 
-export function unpackCollisionBatch(bytes: Uint8Array): CollisionBatch {
-  return packr.unpack(bytes) as CollisionBatch;
+export function unpackCollisionBatch(bytes: Borrowed): CollisionBatch {
+  return packr.unpack(look(bytes)) as CollisionBatch;
 }
 
-export function unpackCollisionReply(bytes: Uint8Array): CollisionReply {
-  return packr.unpack(bytes) as CollisionReply;
+export function unpackCollisionReply(bytes: Borrowed): CollisionReply {
+  return packr.unpack(look(bytes)) as CollisionReply;
 }
 
 /** Packs a question about a geometry, whose positions lose what no check looks at: all but x and y. */
@@ -182,6 +183,6 @@ function unflattened(polygon: FlatPolygon): Polygon {
   return { ...polygon, coordinates };
 }
 
-export function unpackShapeReply(bytes: Uint8Array): ShapeReply {
-  return packr.unpack(bytes) as ShapeReply;
+export function unpackShapeReply(bytes: Borrowed): ShapeReply {
+  return packr.unpack(look(bytes)) as ShapeReply;
 }

@@ -1,3 +1,5 @@
+import { type Borrowed, lend } from '../model/borrowed.ts';
+
 /**
  * What a worker that works on bytes may be told besides: `rest` when it has had nothing to do for a while and may tidy up,
  * `ready` to be answered as soon as it has started.
@@ -22,7 +24,7 @@ export function shareMemory(bytes: number): SharedMemory {
   return { task: newArea(), answer: newArea() };
 }
 
-/** Bytes as they are, or those in the place of tasks, by their number. They are good until the worker has answered. */
-export function bytesOf(task: Uint8Array | number, shared: SharedMemory): Uint8Array {
-  return typeof task === 'number' ? shared.task.subarray(0, task) : task;
+/** Bytes as they are, or those in the place of tasks, by their number: lent until the worker has answered. */
+export function bytesOf(task: Uint8Array | number, shared: SharedMemory): Borrowed {
+  return lend(typeof task === 'number' ? shared.task.subarray(0, task) : task);
 }

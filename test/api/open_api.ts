@@ -7,6 +7,7 @@ import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import type { HttpReply } from '../../src/exchange.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
+import { lend } from '../../src/model/borrowed.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import { newCounts } from '../../src/operation/counts.ts';
 import { Turns } from '../../src/time/turns.ts';
@@ -98,7 +99,7 @@ export function openApi(
     const mark = target.indexOf('?');
     const path = mark < 0 ? target : target.slice(0, mark);
     const query = mark < 0 ? '' : target.slice(mark + 1);
-    return api({ method, path, query, header: () => undefined, body });
+    return api({ method, path, query, header: () => undefined, body: lend(body) });
   };
   const sendBytes = async (method: string, path: string, bytes: Uint8Array): Promise<Replied> => {
     const { status, headers = {}, body } = await handle(method, path, bytes);

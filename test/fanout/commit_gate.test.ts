@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Batch } from '../../src/fanout/batch.ts';
 import { CommitGate } from '../../src/fanout/commit_gate.ts';
+import { look } from '../../src/model/borrowed.ts';
 import { batchesOf, type EventBatch } from '../../src/model/event_batch.ts';
 
 function block(...texts: readonly string[]): readonly EventBatch[] {
@@ -12,7 +13,7 @@ function block(...texts: readonly string[]): readonly EventBatch[] {
 function openGate() {
   const published: string[] = [];
   const gate = new CommitGate((events) =>
-    published.push(...events.flatMap(({ bytes, ends }) => new Batch(bytes, ends).texts)),
+    published.push(...events.flatMap(({ bytes, ends }) => new Batch(look(bytes), ends).texts)),
   );
   return { gate, published };
 }

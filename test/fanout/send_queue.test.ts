@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Peer } from '../../src/exchange.ts';
 import { Batch, FRAME_MAX_BYTES } from '../../src/fanout/batch.ts';
 import { SendQueue } from '../../src/fanout/send_queue.ts';
+import { type Borrowed, look } from '../../src/model/borrowed.ts';
 
 /** A network that takes as many bytes as it is told to. */
 class SlowNetwork implements Peer {
@@ -21,9 +22,10 @@ class SlowNetwork implements Peer {
     this.#takes = takes;
   }
 
-  send(text: string | Uint8Array): void {
-    this.frames.push(Buffer.from(text).toString());
-    this.#buffered += Buffer.byteLength(text);
+  send(text: string | Borrowed): void {
+    const bytes = typeof text === 'string' ? Buffer.from(text) : Buffer.from(look(text));
+    this.frames.push(bytes.toString());
+    this.#buffered += bytes.length;
     this.take(0);
   }
 

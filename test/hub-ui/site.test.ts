@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { HubError } from '../../src/errors.ts';
 import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
+import { lend } from '../../src/model/borrowed.ts';
 import { type SiteSettings, withSite } from '../../src/site/site.ts';
 import type { SiteFile, SiteFiles } from '../../src/site/site_files.ts';
 
@@ -38,7 +39,7 @@ function ask(
     path,
     query: '',
     header: (name) => headers[name],
-    body: new Uint8Array(),
+    body: lend(new Uint8Array()),
   };
   return withSite(() => other, { files, settings, refuse })(request) as HttpReply;
 }

@@ -7,6 +7,7 @@ import type { ScannedLocation } from '../../src/core/location/scanned.ts';
 import { HubError } from '../../src/errors.ts';
 import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { Ingest, UNUSUAL } from '../../src/ingest/ingest.ts';
+import { lend } from '../../src/model/borrowed.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { type Dice, diceOf, wildBody, wildLocation } from './wild_locations.ts';
@@ -79,7 +80,7 @@ const parsed = (body: Uint8Array) => (ingest: Ingest) => {
   ingest.locations(values, { root: 'locations' });
 };
 const scannedOr = (body: Uint8Array) => (ingest: Ingest) => {
-  if (ingest.body(body, {}) === UNUSUAL) parsed(body)(ingest);
+  if (ingest.body(lend(body), {}) === UNUSUAL) parsed(body)(ingest);
 };
 const bodyOf = (...ids: string[]): Buffer =>
   Buffer.from(
@@ -113,7 +114,7 @@ describe('The locations of a body', () => {
       const asOne = (ingest: Ingest) =>
         void ingest.locations([parseBody(body, {})], { root: '', ...(providerId && { providerId }) });
       const either = (ingest: Ingest) => {
-        if (providerId === '' || ingest.body(body, { providerId }) === UNUSUAL) asOne(ingest);
+        if (providerId === '' || ingest.body(lend(body), { providerId }) === UNUSUAL) asOne(ingest);
         else taken++;
       };
       assert.deepEqual(outcomeOf(either), outcomeOf(asOne), text);
@@ -127,7 +128,7 @@ describe('The locations of a body', () => {
       const dice = diceOf(seed);
       const frame = wildMessage(dice);
       const { ingest, told } = openIngest();
-      const result = ingest.message(frame);
+      const result = ingest.message(lend(frame));
       const wanted = publishedOf(frame);
       if (result === UNUSUAL) {
         assert.deepEqual([told, ingest.counts.received], [[], 0]);
@@ -145,7 +146,7 @@ describe('The locations of a body', () => {
   });
 
   test('are refused together when the shards are full', () => {
-    const { told, error, counts, rejections } = outcomeOf((ingest) => ingest.body(bodyOf('a', 'b', 'c'), {}), {
+    const { told, error, counts, rejections } = outcomeOf((ingest) => ingest.body(lend(bodyOf('a', 'b', 'c')), {}), {
       capacity: 2,
     });
     assert.match(String(error), /too many are waiting/);
@@ -157,12 +158,12 @@ describe('The locations of a body', () => {
 
   test('are for the parser while objects move, and when a provider is called by its UUID in another case', () => {
     const { ingest } = openIngest({ isMoving: true });
-    assert.equal(ingest.body(bodyOf('a'), {}), UNUSUAL);
+    assert.equal(ingest.body(lend(bodyOf('a')), {}), UNUSUAL);
     const knownId = (id: string) => id.toLowerCase();
     const other = openIngest({ knownId });
-    assert.equal(other.ingest.body(bodyOf('a', UUID.toUpperCase()), {}), UNUSUAL);
+    assert.equal(other.ingest.body(lend(bodyOf('a', UUID.toUpperCase())), {}), UNUSUAL);
     assert.deepEqual(other.told, []);
-    assert.equal(other.ingest.body(bodyOf('a', UUID), {}), undefined);
+    assert.equal(other.ingest.body(lend(bodyOf('a', UUID)), {}), undefined);
     assert.equal(other.told.length, 6);
   });
 
@@ -173,7 +174,7 @@ describe('The locations of a body', () => {
       told.length = 0;
       const ids = Array.from({ length: 1000 }, (_, i) => `provider ${from + i}`);
       const body = bodyOf(...ids);
-      if (ingest.body(body, {}) === UNUSUAL) unusual++;
+      if (ingest.body(lend(body), {}) === UNUSUAL) unusual++;
       else assert.equal(told.at(-2), `arrived ${ids.at(-1)} ${ids.at(-1)} uwb ${RECEIVED_MS} rest`);
     }
     assert.ok(unusual <= 1, `${unusual} bodies were left to the parser`);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
+import { lend, look } from '../../src/model/borrowed.ts';
 import { packInto, type ShardReply, unpackShardReply } from '../../src/wire/messages.ts';
 
 const TEXTS = [
@@ -35,7 +36,9 @@ function replyWith(text: string): ShardReply {
       counts,
       nextDeadlineMs: Infinity,
     },
-    events: [{ variant: 1, bytes: Buffer.from(text), ends: new Uint32Array([3]), fields: [[text, undefined, 4]] }],
+    events: [
+      { variant: 1, bytes: lend(Buffer.from(text)), ends: new Uint32Array([3]), fields: [[text, undefined, 4]] },
+    ],
     motions: undefined,
   };
 }
@@ -44,7 +47,7 @@ function plain({ outcome, events, motions }: ShardReply): unknown {
   return {
     outcome,
     motions,
-    events: events.map((block) => ({ ...block, bytes: Buffer.from(block.bytes).toString() })),
+    events: events.map((block) => ({ ...block, bytes: Buffer.from(look(block.bytes)).toString() })),
   };
 }
 
@@ -53,7 +56,7 @@ for (const text of TEXTS) {
     const area = new Uint8Array(new SharedArrayBuffer(1 << 20));
     const length = packInto(area, replyWith(text));
     assert.equal(typeof length, 'number');
-    const reply = unpackShardReply(area.subarray(0, length as number));
+    const reply = unpackShardReply(lend(area.subarray(0, length as number)));
     assert.deepEqual(plain(reply), plain(replyWith(text)));
     const { rows } = reply.outcome;
     area.fill(0);
@@ -65,5 +68,5 @@ test('an answer that does not fit into the area crosses by itself', () => {
   const area = new Uint8Array(new SharedArrayBuffer(1000));
   const bytes = packInto(area, replyWith('x'.repeat(2000)));
   assert.ok(bytes instanceof Uint8Array);
-  assert.deepEqual(plain(unpackShardReply(bytes)), plain(replyWith('x'.repeat(2000))));
+  assert.deepEqual(plain(unpackShardReply(lend(bytes))), plain(replyWith('x'.repeat(2000))));
 });

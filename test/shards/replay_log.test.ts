@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Item, LastKnownRow } from '../../src/core/item.ts';
+import type { Borrowed } from '../../src/model/borrowed.ts';
 import { ReplayLog } from '../../src/shards/replay_log.ts';
 import { packBatch } from '../../src/wire/messages.ts';
 import { itemOf, locationAt, T0 } from '../support/shard_harness.ts';
@@ -11,7 +12,7 @@ function location(provider: string, second: number, generated = second): Item {
   return itemOf(command, second, T0 + second * 1000);
 }
 
-function batchOf(items: readonly Item[]): Uint8Array {
+function batchOf(items: readonly Item[]): Borrowed {
   return packBatch({ nowMs: T0, items, flushBudget: 0 });
 }
 

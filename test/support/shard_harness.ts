@@ -6,6 +6,7 @@ import type { Outcome } from '../../src/core/outcome.ts';
 import { openShard, type Shard } from '../../src/core/shard.ts';
 import { Batch } from '../../src/fanout/batch.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
+import { copied, lend, look } from '../../src/model/borrowed.ts';
 import { NO_FIELDS } from '../../src/model/event_batch.ts';
 import type { CollisionEvent, FenceEvent, TrackableMotion } from '../../src/model/events.ts';
 import type { Fence } from '../../src/model/fence.ts';
@@ -53,7 +54,7 @@ export function eventsOf({ events }: Pick<Outcome, 'events'>): EventText[] {
   return events
     .toSorted((a, b) => a.variant - b.variant)
     .flatMap(({ variant, bytes, ends, fields }) =>
-      new Batch(bytes, ends).texts.map((text, i) => ({ variant, text, fields: fields?.[i] ?? NO_FIELDS })),
+      new Batch(look(bytes), ends).texts.map((text, i) => ({ variant, text, fields: fields?.[i] ?? NO_FIELDS })),
     );
 }
 
@@ -97,7 +98,7 @@ export class ShardHarness {
   step(second: number, items: readonly Item[] = []): Outcome {
     const all = this.shard.step({ nowMs: T0 + second * 1000, items, flushBudget: this.rows === 'all' ? Infinity : 0 });
     // The bytes are written over by the next step.
-    const kept = all.events.map((batch) => ({ ...batch, bytes: Buffer.from(batch.bytes) }));
+    const kept = all.events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) }));
     const outcome = { ...all, events: kept, rows: [...all.rows, ...all.backgroundRows] };
     this.outcomes.push(outcome);
     const events = eventsOf(outcome);

@@ -1,4 +1,5 @@
 import { workerData } from 'piscina';
+import { look } from '../../src/model/borrowed.ts';
 import { bytesOf, type SharedMemory } from '../../src/wire/shared_memory.ts';
 
 /**
@@ -14,7 +15,7 @@ const { shared } = workerData as { readonly shared: SharedMemory };
 let runs = 0;
 
 async function echo(task: Uint8Array | number): Promise<Uint8Array | number> {
-  const bytes = bytesOf(task, shared);
+  const bytes = look(bytesOf(task, shared));
   runs++;
   if (bytes[0] === SLOWLY) await new Promise((resolve) => setTimeout(resolve, 60_000));
   if (bytes[0] === FAILING) throw new Error(`failed in run ${runs}`);

@@ -3,6 +3,7 @@ import { accept } from '../../src/core/location/accepted.ts';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
 import { Batch } from '../../src/fanout/batch.ts';
 import { OutcomeDispatcher } from '../../src/hub/outcome_dispatcher.ts';
+import { look } from '../../src/model/borrowed.ts';
 import type { EventBatch } from '../../src/model/event_batch.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { Topic } from '../../src/model/topics.ts';
@@ -159,7 +160,7 @@ export class RunningShards {
   #publish(blocks: readonly EventBatch[]): void {
     for (const { variant, bytes, ends } of blocks) {
       const topic = VARIANTS.find(({ id }) => id === variant)?.topic ?? 'location_updates';
-      for (const text of new Batch(bytes, ends).texts) this.events.push({ ...JSON.parse(text), topic });
+      for (const text of new Batch(look(bytes), ends).texts) this.events.push({ ...JSON.parse(text), topic });
     }
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openThread } from '../../src/lane/thread.ts';
+import { lend, look } from '../../src/model/borrowed.ts';
 
 const ECHO = new URL('./echo.ts', import.meta.url);
 const NOWHERE = new URL('./nowhere.ts', import.meta.url);
@@ -9,7 +10,7 @@ const [PLAIN, SLOWLY, FAILING, DYING, SAYING_HOW] = [0, 1, 2, 3, 4];
 function open(t: TestContext, file = ECHO) {
   const thread = openThread(file);
   t.after(() => thread.close());
-  return { thread, run: async (...bytes: number[]) => [...(await thread.run(new Uint8Array(bytes)))] };
+  return { thread, run: async (...bytes: number[]) => [...look(await thread.run(lend(new Uint8Array(bytes))))] };
 }
 
 test('Thread runs in one worker, which keeps its state', async (t) => {
@@ -25,10 +26,10 @@ test('Thread takes tasks and answers through shared memory where they fit, after
     for (const length of [1, 7, 8, 9, 1000]) {
       const bytes = new Uint8Array(length).fill(SAYING_HOW);
       const expected = [...bytes, Number(length <= 8)];
-      const running = thread.run(bytes);
+      const running = thread.run(lend(bytes));
       // They were copied.
       bytes.fill(PLAIN);
-      assert.deepEqual([...(await running)], expected);
+      assert.deepEqual([...look(await running)], expected);
     }
     await thread.restart();
   }

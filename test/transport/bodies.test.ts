@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { Agent, request } from 'undici';
 import { HubError } from '../../src/errors.ts';
+import { look } from '../../src/model/borrowed.ts';
 import { describe, raw, serve } from './harness.ts';
 
 const BODIES: readonly [string, readonly string[], string][] = [
@@ -15,7 +16,9 @@ const BODIES: readonly [string, readonly string[], string][] = [
 
 for (const [name, parts, expected] of BODIES) {
   test(`a body ${name} is read, without a Content-Type`, async (t) => {
-    const { port } = await serve(t, { handleHttp: ({ body }) => ({ status: 200, body: `<${Buffer.from(body)}>` }) });
+    const { port } = await serve(t, {
+      handleHttp: ({ body }) => ({ status: 200, body: `<${Buffer.from(look(body))}>` }),
+    });
     const [first, ...rest] = parts;
     const answer = await raw(port, [`PUT / HTTP/1.1\r\nHost: h\r\n${first}`, ...rest], />$/);
     assert.ok(answer.endsWith(`<${expected}>`), answer);
@@ -26,7 +29,7 @@ test('a body stays readable after the handler has waited', async (t) => {
   const { url } = await serve(t, {
     async handleHttp({ body }) {
       await new Promise(setImmediate);
-      return { status: 200, body };
+      return { status: 200, body: look(body) };
     },
   });
   const bytes = new Uint8Array(300_000).map((_, i) => i % 251);
@@ -85,7 +88,7 @@ test('what has arrived whole is handled with its body, although the client leave
       if (request.path === '/other') return describe(request);
       arrived.resolve();
       await left.promise;
-      found.resolve(request.body.length);
+      found.resolve(look(request.body).length);
       return describe(request);
     },
   });
@@ -108,7 +111,7 @@ test('a body of exactly the limit is taken', async (t) => {
 test('a connection goes on after a large body, whatever that was answered and when', async (t) => {
   const { url } = await serve(t, {
     bodyMaxBytes: 3_000_000,
-    handleHttp: ({ body }) => ({ status: body.length % 2 === 0 ? 204 : 413 }),
+    handleHttp: ({ body }) => ({ status: look(body).length % 2 === 0 ? 204 : 413 }),
   });
   const agent = new Agent({ connections: 1, pipelining: 1 });
   t.after(() => agent.close());

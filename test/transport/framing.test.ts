@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { look } from '../../src/model/borrowed.ts';
 import { FRAMINGS } from './framings.ts';
 import { raw, serve } from './harness.ts';
 
@@ -79,7 +80,7 @@ describe('Framing', () => {
       const handled: string[] = [];
       const { port } = await serve(t, {
         handleHttp({ method, path, body }) {
-          handled.push(noted(method, path, body));
+          handled.push(noted(method, path, look(body)));
           return { status: 200, body: '{}' };
         },
       });

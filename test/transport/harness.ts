@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { HttpRequest, Peer, PeerEvents } from '../../src/exchange.ts';
+import { look } from '../../src/model/borrowed.ts';
 import { type ListenOptions, listen } from '../../src/transport/server.ts';
 
 export const SOCKET_PATH = '/v2/ws/socket';
@@ -36,7 +37,7 @@ export function describe({ method, path, query, body }: HttpRequest) {
   return {
     status: 200,
     headers: { 'X-Seen': method },
-    body: JSON.stringify({ method, path, query, bytes: body.length }),
+    body: JSON.stringify({ method, path, query, bytes: look(body).length }),
   };
 }
 
