@@ -58,7 +58,10 @@ export interface NativeResponse {
   /** Ends without a body and without Content-Length. Any argument, undefined too, would be taken for a length. */
   endWithoutBody(): unknown;
   onAborted(handle: () => void): unknown;
-  /** Makes a WebSocket of the connection, and opens it before it returns. Its behavior is that of the context. */
+  /**
+   * Makes a WebSocket of the connection, and opens it before it returns. Its behavior is that of the context. Not to be
+   * called under the response's own cork, see side_cork.ts.
+   */
   upgrade(data: object, key: string, protocol: string, extensions: string, context: NativeContext): unknown;
   /** The chunk is detached when the handler returns. Called with an empty last chunk when there is no body. */
   onData(handle: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;

@@ -5,6 +5,7 @@ import { answerWith } from './answer.ts';
 import { capacityOf, type FrameMemory } from './frame_memory.ts';
 import type { Guard, Incoming } from './guard.ts';
 import type { NativeApp, NativeBehavior, NativeContext, NativeRequest, NativeResponse } from './native.ts';
+import type { SideCork } from './side_cork.ts';
 import { type Served, SocketPeer } from './socket_peer.ts';
 
 export interface PeerOptions {
@@ -13,6 +14,8 @@ export interface PeerOptions {
   readonly handlePeer: HandlePeer;
   /** Left out: all are known. */
   readonly knowPeer?: KnowPeer;
+  /** Where connections are opened that `knowPeer` made wait. */
+  readonly sideCork: SideCork | undefined;
   readonly guard: Guard;
   /** Makes the answer to a request for a connection on a path that is refused. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
@@ -138,10 +141,15 @@ export class PeerSide {
     const isKnown = await knowing;
     if (isGone) return;
     const problem = this.#closing ? this.#problemOf(asked.head, response) : undefined;
-    response.cork(() => {
-      if (problem === undefined) this.#upgrade(response, { ...asked, isKnown });
-      else this.#refuse(response, { head: asked.head, problem });
-    });
+    if (problem !== undefined) {
+      response.cork(() => this.#refuse(response, { head: asked.head, problem }));
+      return;
+    }
+    const upgrade = () => this.#upgrade(response, { ...asked, isKnown });
+    const { sideCork } = this.#options;
+    // Without its own cork, the native server would end a connection that says "close", and go on to use it.
+    if (sideCork === undefined || !asked.head.saysUpgrade) response.cork(upgrade);
+    else sideCork.run(response, upgrade);
   }
 
   #upgrade(
@@ -194,6 +202,11 @@ class UpgradeHead implements PeerHead, Incoming {
 
   get authorization(): string | undefined {
     return this.header('authorization');
+  }
+
+  /** Whether the connection is to be upgraded, as RFC 6455 wants it to say; then it does not say "close" alone. */
+  get saysUpgrade(): boolean {
+    return /upgrade/i.test(this.header('connection') ?? '');
   }
 
   get key(): string {

@@ -12,6 +12,7 @@ import { Guard } from './guard.ts';
 import { HttpSide } from './http.ts';
 import { PeerSide } from './peers.ts';
 import { RateLimit } from './rate_limit.ts';
+import { SideCork } from './side_cork.ts';
 import { Unsent } from './unsent.ts';
 
 export interface ListenOptions {
@@ -106,11 +107,13 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const http = new HttpSide({ ...options, socketPaths, report, guard, admitBody, bodies, unsent, turns });
   const { frameMaxBytes, framesMaxBytes = NO_BOUND, knowPeer } = options;
   const frames = new FrameMemory({ frameMaxBytes, maxBytes: framesMaxBytes, isShared: knowPeer !== undefined });
-  const peers = new PeerSide({ ...options, socketPaths, report, guard, unsent, turns, frames });
+  const sideCork = knowPeer && (await openSideCork(report));
+  const peers = new PeerSide({ ...options, socketPaths, report, guard, unsent, turns, frames, sideCork });
   const answerToPlain = tls?.only ? (path: string) => plainAnswer(options.refuse(HTTPS_ONLY, path)) : undefined;
   const served = certificate && { certificate, answerToPlain };
   const place = { host, port: options.port, connectionsMax, tls: served };
   const door = await openDoor({ http, peers, ...place }).catch((cause: unknown) => {
+    sideCork?.close();
     const why = cause instanceof StartupError ? cause.message : String(cause);
     throw new StartupError(`Cannot listen on ${host}:${options.port}: ${why}`, { cause });
   });
@@ -125,6 +128,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     deadline.abort();
     if (open > 0) await delay(CLOSE_FRAME_MS);
     door.close();
+    sideCork?.close();
   };
   return {
     port: door.port,
@@ -144,6 +148,16 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       return closed;
     },
   };
+}
+
+/** Connections that had to wait are opened without one, too. */
+async function openSideCork(report: (error: unknown) => void): Promise<SideCork | undefined> {
+  try {
+    return await SideCork.open();
+  } catch (error) {
+    report(error);
+    return undefined;
+  }
 }
 
 /** A reply as it goes over the wire, on a connection that ends with it. */
