@@ -67,6 +67,7 @@ export class Entities implements Known {
   readonly #queue: ChangeQueue<Change>;
   /** Providers that the running commit creates, by idKey. */
   readonly #fresh = new Set<string>();
+  #providersGone = 0;
 
   constructor(deps: EntitiesDeps) {
     this.#deps = deps;
@@ -245,6 +246,11 @@ export class Entities implements Known {
     return this.#pending.created(id) ?? this.#announce({ id, type });
   }
 
+  /** How often a provider has gone: while that stays the same, whoever ensureProvider has found known still is. */
+  get providersGone(): number {
+    return this.#providersGone;
+  }
+
   /** Queues a step; anew, once a geometry that is too large to be checked at once was looked at. */
   async #run<Result>(step: Step<Change, Result>): Promise<Result> {
     for (let rounds = 0; ; rounds++) {
@@ -306,6 +312,7 @@ export class Entities implements Known {
 
   #apply({ kind, id, before, after }: Change): () => void {
     const undo = this.#state.set(kind, id, after);
+    if (kind === 'provider' && after === undefined) this.#providersGone++;
     if (kind !== 'provider' || before !== undefined) return undo;
     const key = idKey(id);
     this.#fresh.add(key);

@@ -69,6 +69,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
         throw error;
       });
     },
+    providersGone: () => entities.providersGone,
     announce: (proximity) => announceProximity(fanout, proximity, now()),
     // Who waits for the answer before sending more finds the pace that the shards can keep.
     kept: () => (slow ? shards.kept() : shards.eased()),

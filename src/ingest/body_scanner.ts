@@ -19,12 +19,15 @@ export interface BodyScanner extends RecordBuffer, NameTable {
 }
 
 const UUID_LENGTH = 36;
+const NEVER = -1;
 /** Of as many names the memory is given back and begun anew: more than the scanner has room for are left to the parser. */
 const NAMES_MAX = 120_000;
 
 /** Names of providers and sources by the numbers that the scanner gives them, so that each becomes a text once. */
 export class ScannedNames {
   #names: string[] = [];
+  /** When a name was last seen to be that of a kept provider: how often any had gone until then. */
+  readonly #keptAt = new Int32Array(NAMES_MAX * 2).fill(NEVER);
   /** Whether one of them may be a UUID, which may have been written in another case before. */
   hasUuids = false;
 
@@ -39,6 +42,16 @@ export class ScannedNames {
     }
   }
 
+  /** Whether the name is that of a provider that is kept, as was noted since the last one has gone. */
+  // hot
+  isKept(number: number, gone: number): boolean {
+    return this.#keptAt[number] === gone;
+  }
+
+  noteKept(number: number, gone: number): void {
+    this.#keptAt[number] = gone;
+  }
+
   // hot
   of(number: number): string {
     return this.#names[number] as string;
@@ -49,6 +62,7 @@ export class ScannedNames {
     if (table.nameCount < NAMES_MAX) return;
     table.forgetNames();
     this.#names = [];
+    this.#keptAt.fill(NEVER);
     this.hasUuids = false;
   }
 }

@@ -34,6 +34,8 @@ export interface IngestOptions {
   providerId(id: string): string;
   /** Creates the provider if it is unknown; resolves once it is kept. */
   ensureProvider(id: string, type: ProviderType): Promise<void> | undefined;
+  /** How often a provider has gone: while that stays the same, who was known and kept still is. Left out: who knows. */
+  providersGone?(): number;
   /** Tells subscribers of a proximity as it came in. */
   announce(proximity: Proximity & { provider_id: string }): void;
   /** Resolves when the locations so far are kept; undefined where a reply need not wait for that. */
@@ -305,16 +307,21 @@ export class Ingest {
 
   // hot
   #passScanned(scanner: BodyScanner, receivedMs: number, via: WayIn): Promise<void>[] {
-    const { ensureProvider, arrived, scanned } = this.#options;
+    const { ensureProvider, arrived, scanned, providersGone } = this.#options;
+    const gone = providersGone?.();
     const works: Promise<void>[] = [];
     const names = this.#names;
     const { view, end } = scanner;
     for (let at = scanner.start; at < end; at += recordSize(scanner, at)) {
-      const provider_id = names.of(view.getUint32(at + PROVIDER_NAME, true));
+      const number = view.getUint32(at + PROVIDER_NAME, true);
+      const provider_id = names.of(number);
       const source = names.of(view.getUint32(at + SOURCE_NAME, true));
       const location = new ScannedLocation(scanner, at, { provider_id, source });
-      const work = ensureProvider(provider_id, location.provider_type);
-      if (work !== undefined) works.push(work);
+      if (gone === undefined || !names.isKept(number, gone)) {
+        const work = ensureProvider(provider_id, location.provider_type);
+        if (work !== undefined) works.push(work);
+        else if (gone !== undefined) names.noteKept(number, gone);
+      }
       arrived?.(location, receivedMs, via);
       scanned?.(location, { generatedMs: location.generatedMs, receivedMs });
     }

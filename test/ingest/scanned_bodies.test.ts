@@ -20,10 +20,19 @@ interface Scene {
   readonly isMoving?: boolean;
   /** What an id was called when it was created. */
   readonly knownId?: (id: string) => string;
+  readonly providersGone?: () => number;
+  /** Whether a provider is still being created. */
+  readonly isWaiting?: (id: string) => boolean;
 }
 
 /** An Ingest that tells, in words, what it does. */
-function openIngest({ capacity = Number.POSITIVE_INFINITY, isMoving = false, knownId = (id) => id }: Scene = {}) {
+function openIngest({
+  capacity = Number.POSITIVE_INFINITY,
+  isMoving = false,
+  knownId = (id) => id,
+  providersGone,
+  isWaiting = () => false,
+}: Scene = {}) {
   const told: string[] = [];
   const ingest = new Ingest({
     now: () => RECEIVED_MS,
@@ -38,8 +47,9 @@ function openIngest({ capacity = Number.POSITIVE_INFINITY, isMoving = false, kno
       void told.push(`arrived ${provider_id} ${source} ${provider_type} ${atMs} ${via}`),
     ensureProvider(id, type) {
       told.push(`provider ${id} ${type}`);
-      return undefined;
+      return isWaiting(id) ? Promise.resolve() : undefined;
     },
+    ...(providersGone && { providersGone }),
     announce: () => undefined,
     kept: () => undefined,
   });
@@ -165,6 +175,27 @@ describe('The locations of a body', () => {
     assert.deepEqual(other.told, []);
     assert.equal(other.ingest.body(lend(bodyOf('a', UUID)), {}), undefined);
     assert.equal(other.told.length, 6);
+  });
+
+  test('ask for a provider that is kept once, and again when one has gone', () => {
+    let gone = 0;
+    const waiting = new Set<string>();
+    const { ingest, told } = openIngest({ providersGone: () => gone, isWaiting: (id) => waiting.has(id) });
+    const asked = () => told.splice(0).filter((line) => line.startsWith('provider'));
+    const send = (...ids: string[]) => void ingest.body(lend(bodyOf(...ids)), {});
+    send('a', 'b', 'a');
+    assert.deepEqual(asked(), ['provider a uwb', 'provider b uwb']);
+    send('b', 'a', 'c');
+    assert.deepEqual(asked(), ['provider c uwb']);
+    gone++;
+    waiting.add('a');
+    send('a', 'b');
+    send('a', 'b');
+    assert.deepEqual(asked(), ['provider a uwb', 'provider b uwb', 'provider a uwb'], 'a is not kept yet');
+    waiting.clear();
+    send('a');
+    send('a');
+    assert.deepEqual(asked(), ['provider a uwb']);
   });
 
   test('may name any number of providers', () => {

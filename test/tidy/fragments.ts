@@ -36,7 +36,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/signin/permits.ts': 'what a token permits, beside how it is had',
   'src/hub-ui/signin/sign_in.tsx': 'a page',
   'src/hub/fill.ts': 'a step of the start',
-  'src/ingest/body_scanner.ts': 'names with a state of their own',
   'src/ingest/check_proximity.ts': 'a ladder of checks',
   'src/ingest/rejections.ts': 'a count of its own',
   'src/socket/expiry.ts': 'a timer with a state of its own',
