@@ -152,7 +152,7 @@ export class Ingest {
     this.#names.learn(scanner);
     if (this.#names.hasUuids && this.#namesOther(scanner)) return UNUSUAL;
     this.#count(count);
-    this.#needRoom(count);
+    this.#requireCapacity(count);
     this.counts.rejected -= count;
     return this.#keptAll(this.#passScanned(scanner, receivedMs, via));
   }
@@ -190,14 +190,14 @@ export class Ingest {
       return this.#inTurns(values.length, check, { kind, via, checked }).then(({ kept }) => kept);
     }
     this.#checkAll(all, 0, values.length);
-    this.#needRoom(checked.length);
+    this.#requireCapacity(checked.length);
     return this.#keptAll(this.#pass(checked, { kind, via, receivedMs: all.receivedMs }));
   }
 
   #each<T extends Checked>(values: readonly unknown[], { kind, via, nameOf }: Each<T>): TakenEach {
     this.#count(values.length);
     const [checked, problems]: [T[], string[]] = [[], []];
-    this.#needRoom(values.length);
+    this.#requireCapacity(values.length);
     const receivedMs = this.#options.now();
     this.#checkEach({ values, nameOf, kind, receivedMs, checked, problems }, 0, values.length);
     return { problems, kept: this.#keptAll(this.#pass(checked, { kind, via, receivedMs })) };
@@ -207,7 +207,7 @@ export class Ingest {
     if (values.length <= AT_ONCE) return this.#each(values, each);
     this.#count(values.length);
     const [checked, problems]: [T[], string[]] = [[], []];
-    this.#needRoom(values.length);
+    this.#requireCapacity(values.length);
     const all = { ...each, values, receivedMs: this.#options.now(), checked, problems };
     const check = (from: number, to: number) => this.#checkEach(all, from, to);
     return this.#inTurns(values.length, check, { ...each, checked }).then(({ kept }) => ({ problems, kept }));
@@ -224,7 +224,7 @@ export class Ingest {
         check(from, Math.min(from + AT_ONCE, count));
         await this.#turns.next();
       }
-      this.#needRoom(checked.length);
+      this.#requireCapacity(checked.length);
       const works: Promise<void>[] = [];
       this.#accepted += checked.length;
       for (let from = 0; from < checked.length; from += AT_ONCE) {
@@ -274,7 +274,7 @@ export class Ingest {
     this.counts.rejected += values;
   }
 
-  #needRoom(count: number): void {
+  #requireCapacity(count: number): void {
     const { canKeep, hasCapacity } = this.#options;
     if (canKeep?.() === false) {
       this.#rejections.count('database', count);
