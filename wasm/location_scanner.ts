@@ -17,7 +17,9 @@ interface Exports {
   readMessage(length: number, receivedMs: number): number;
   readOne(length: number, receivedMs: number, pathLength: number): number;
   recordsEnd(): number;
+  readonly NAMES_MAX: WebAssembly.Global;
   nameCount(): number;
+  areNamesFull(): number;
   placeOfName(number: number): number;
   forgetNames(): void;
 }
@@ -58,13 +60,14 @@ export class LocationScanner {
     // Named after the file that asks.
     const json = { isShortest, valueOfShortest: () => value };
     this.#exports = new WebAssembly.Instance(MODULE, { json }).exports as unknown as Exports;
-    const { memory, INPUT, INPUT_MAX, PATH, RECORDS } = this.#exports;
+    const { memory, INPUT, INPUT_MAX, PATH, RECORDS, NAMES_MAX } = this.#exports;
     this.bytes = Buffer.from(memory.buffer);
     this.view = new DataView(memory.buffer);
     this.#input = INPUT.value;
     this.#inputMax = INPUT_MAX.value - 16;
     this.#path = PATH.value;
     this.start = RECORDS.value;
+    this.namesMax = NAMES_MAX.value;
     this.#exports.setUp(nameBytes, propertiesBytes);
   }
 
@@ -98,9 +101,17 @@ export class LocationScanner {
     return this.#exports.recordsEnd();
   }
 
+  /** How many names may have numbers. */
+  readonly namesMax: number;
+
   /** How many names have numbers, which begin at 0. */
   get nameCount(): number {
     return this.#exports.nameCount();
+  }
+
+  /** Whether there was no room for a name, so that numbers should begin anew. */
+  get areNamesFull(): boolean {
+    return this.#exports.areNamesFull() !== 0;
   }
 
   /** The name of a number. */
@@ -114,12 +125,14 @@ export class LocationScanner {
     this.#exports.forgetNames();
   }
 
-  /** Puts an id where the scanner finds it; false for one that JSON would write with escapes, or is too long. */
+  /** Puts an id where the scanner finds it; false for one that is not ASCII, is too long, or has escapes in JSON. */
   #setPath(id: string): boolean {
-    if (3 * id.length > PATH_MAX || JSON.stringify(id).length !== id.length + 2) return false;
+    if (id.length > PATH_MAX || Buffer.byteLength(id) !== id.length || JSON.stringify(id).length !== id.length + 2) {
+      return false;
+    }
     const at = this.#path;
     this.bytes[at] = QUOTE;
-    const length = this.bytes.write(id, at + 1);
+    const length = this.bytes.write(id, at + 1, 'latin1');
     this.bytes[at + 1 + length] = QUOTE;
     this.#pathId = id;
     this.#pathLength = length + 2;

@@ -106,7 +106,7 @@ export const ConfigSchema = Type.Object({
     maximum: 100_000,
     default: 64,
     description:
-      'Memory for bodies that are being read, in MiB. What comes beyond is answered 503, and the connection ends.',
+      'Memory for bodies that are being read, in MiB; one body always fits. What comes beyond is answered 503.',
   }),
   max_frame_memory: Type.Integer({
     minimum: 1,

@@ -16,7 +16,8 @@ export function listenSettings(config: Config) {
     port: config.port,
     tls: tlsSettings(config),
     bodyMaxBytes: config.client_max_body_size * 1024,
-    bodiesMaxBytes: config.max_body_memory * 2 ** 20,
+    // The largest body fits.
+    bodiesMaxBytes: Math.max(config.max_body_memory * 2 ** 20, config.client_max_body_size * 1024),
     headerMaxBytes: config.client_max_header_size * 1024,
     ...frameBounds(config),
     connectionsMax: config.max_connections,

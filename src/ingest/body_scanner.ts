@@ -3,6 +3,9 @@ import type { RecordBuffer } from '../core/location/record.ts';
 /** Numbers the names in the bodies that are scanned. */
 export interface NameTable {
   readonly nameCount: number;
+  readonly namesMax: number;
+  /** Whether a name found no room. */
+  readonly areNamesFull: boolean;
   nameOf(number: number): string;
   forgetNames(): void;
 }
@@ -20,16 +23,18 @@ export interface BodyScanner extends RecordBuffer, NameTable {
 
 const UUID_LENGTH = 36;
 const NEVER = -1;
-/** Of as many names the memory is given back and begun anew: more than the scanner has room for are left to the parser. */
-const NAMES_MAX = 120_000;
 
 /** Names of providers and sources by the numbers that the scanner gives them, so that each becomes a text once. */
 export class ScannedNames {
   #names: string[] = [];
   /** When a name was last seen to be that of a kept provider: how often any had gone until then. */
-  readonly #keptAt = new Int32Array(NAMES_MAX * 2).fill(NEVER);
+  readonly #keptAt: Int32Array;
   /** Whether one of them may be a UUID, which may have been written in another case before. */
   hasUuids = false;
+
+  constructor({ namesMax }: NameTable) {
+    this.#keptAt = new Int32Array(namesMax).fill(NEVER);
+  }
 
   /** Takes note of the names that are new. */
   // hot
@@ -57,9 +62,9 @@ export class ScannedNames {
     return this.#names[number] as string;
   }
 
-  /** Begins anew where there are many, which the next body may need room beside. */
+  /** Begins anew once there was no room: the body that lacked it is read by the parser. */
   makeRoom(table: NameTable): void {
-    if (table.nameCount < NAMES_MAX) return;
+    if (!table.areNamesFull) return;
     table.forgetNames();
     this.#names = [];
     this.#keptAt.fill(NEVER);

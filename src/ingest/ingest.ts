@@ -90,7 +90,8 @@ export class Ingest {
   readonly counts: IngestCounts = { received: 0, rejected: 0 };
   readonly #options: IngestOptions;
   readonly #rejections = new Rejections();
-  readonly #names = new ScannedNames();
+  /** What is told of the bodies that are scanned: none where nothing scans. */
+  readonly #scanning: Scanning | undefined;
   readonly #turns: Turns;
   #proximities = 0;
   /** Of long lists: values that were accepted and are still to be passed on. */
@@ -98,6 +99,8 @@ export class Ingest {
 
   constructor(options: IngestOptions) {
     this.#options = options;
+    const { scanner } = options;
+    this.#scanning = scanner && { scanner, names: new ScannedNames(scanner) };
     this.#turns = options.turns ?? new Turns();
   }
 
@@ -141,20 +144,22 @@ export class Ingest {
 
   // hot
   #scan(via: WayIn, read: (scanner: BodyScanner, receivedMs: number) => number): Scanned {
-    const { scanner, canTakeScanned, now } = this.#options;
-    if (scanner === undefined || canTakeScanned?.() !== true) return UNUSUAL;
+    const { canTakeScanned, now } = this.#options;
+    if (this.#scanning === undefined || canTakeScanned?.() !== true) return UNUSUAL;
+    const { scanner, names } = this.#scanning;
     const receivedMs = now();
     const count = read(scanner, receivedMs);
     if (count <= 0) {
-      this.#names.makeRoom(scanner);
+      names.makeRoom(scanner);
       return UNUSUAL;
     }
-    this.#names.learn(scanner);
-    if (this.#names.hasUuids && this.#namesOther(scanner)) return UNUSUAL;
+    names.learn(scanner);
+    const gone = this.#options.providersGone?.();
+    if (names.hasUuids && this.#namesOther(this.#scanning, gone)) return UNUSUAL;
     this.#count(count);
     this.#requireCapacity(count);
     this.counts.rejected -= count;
-    return this.#keptAll(this.#passScanned(scanner, receivedMs, via));
+    return this.#keptAll(this.#passScanned(this.#scanning, { receivedMs, via, gone }));
   }
 
   /** Accepts all of the proximities or none, as locations does. */
@@ -306,11 +311,12 @@ export class Ingest {
   }
 
   // hot
-  #passScanned(scanner: BodyScanner, receivedMs: number, via: WayIn): Promise<void>[] {
-    const { ensureProvider, arrived, scanned, providersGone } = this.#options;
-    const gone = providersGone?.();
+  #passScanned(
+    { scanner, names }: Scanning,
+    { receivedMs, via, gone }: { readonly receivedMs: number; readonly via: WayIn; readonly gone: number | undefined },
+  ): Promise<void>[] {
+    const { ensureProvider, arrived, scanned } = this.#options;
     const works: Promise<void>[] = [];
-    const names = this.#names;
     const { view, end } = scanner;
     for (let at = scanner.start; at < end; at += recordSize(scanner, at)) {
       const number = view.getUint32(at + PROVIDER_NAME, true);
@@ -329,9 +335,12 @@ export class Ingest {
   }
 
   /** Whether a provider that is called by a UUID was created with that in another case. */
-  #namesOther(scanner: BodyScanner): boolean {
+  // hot
+  #namesOther({ scanner, names }: Scanning, gone: number | undefined): boolean {
     for (let at = scanner.start; at < scanner.end; at += recordSize(scanner, at)) {
-      const id = this.#names.of(scanner.view.getUint32(at + PROVIDER_NAME, true));
+      const number = scanner.view.getUint32(at + PROVIDER_NAME, true);
+      if (gone !== undefined && names.isKept(number, gone)) continue;
+      const id = names.of(number);
       if (this.#options.providerId(id) !== id) return true;
     }
     return false;
@@ -343,6 +352,11 @@ export class Ingest {
     if (kept !== undefined) works.push(kept);
     return works.length === 0 ? undefined : Promise.all(works).then(() => undefined);
   }
+}
+
+interface Scanning {
+  readonly scanner: BodyScanner;
+  readonly names: ScannedNames;
 }
 
 function nameInPayload(index: number): string {

@@ -36,3 +36,13 @@ for (const [file, expected] of FRAMES) {
     assert.deepEqual([frameMaxBytes, framesMaxBytes], expected);
   });
 }
+
+for (const [file, expectedMib] of [
+  ['', 64],
+  ['max_body_memory: 10', 10],
+  ['max_body_memory: 1\nclient_max_body_size: 20480', 20],
+] as const) {
+  test(`listenSettings has room for the largest body with ${JSON.stringify(file)}`, () => {
+    assert.equal(listenSettings(load({ file })).bodiesMaxBytes, expectedMib * MIB);
+  });
+}

@@ -65,7 +65,9 @@ test('A location that is published is the same as bytes and as text', () => {
         previous = fix;
         texts.push(locationText(fix, publishedMembersText(fix, sentTime)));
         const event = events.begin(1, undefined, locationBytesMax(fix));
+        const most = event.at + locationBytesMax(fix);
         event.end(writeLocation(event.bytes, event.at, fix, asciiBytes(sentTime)));
+        assert.ok(event.at <= most);
       }
       assert.deepEqual(
         eventsOf({ events: events.take() }).map(({ text }) => text),

@@ -71,6 +71,15 @@ test('Hosts of code find what they look for by name', () => {
   for (const name of named) assert.ok(existsSync(ROOT + name) && statSync(ROOT + name).size > 0, `there is no ${name}`);
 });
 
+test('NOTICE names each package of the running hub', () => {
+  const notice = readFileSync(`${ROOT}NOTICE`, 'utf8');
+  const { dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { dependencies: object };
+  const missing = Object.keys(dependencies).filter(
+    (name) => !notice.includes(`\n  ${name} `) && !notice.includes(`\n  ${name}\n`),
+  );
+  assert.deepEqual(missing, []);
+});
+
 test('License is spelled as the API spells it', () => {
   const texts = DOCUMENTS.map(({ path, text }) => [path, text] as const);
   for (const [path, text] of [...texts, ['NOTICE', readFileSync(`${ROOT}NOTICE`, 'utf8')] as const]) {

@@ -214,6 +214,16 @@ describe('The locations of a body', () => {
     }
     assert.ok(unusual <= 1, `${unusual} bodies were left to the parser`);
   });
+
+  test('may name any number of providers by long ids', () => {
+    const { ingest } = openIngest();
+    let unusual = 0;
+    for (let from = 0; from < 20_000; from += 100) {
+      const ids = Array.from({ length: 100 }, (_, i) => `${from + i} ${'x'.repeat(900)}`);
+      if (ingest.body(lend(bodyOf(...ids)), {}) === UNUSUAL) unusual++;
+    }
+    assert.ok(unusual > 0 && unusual < 10, `${unusual} bodies were left to the parser`);
+  });
 });
 
 /** A message that publishes locations, more or less. */
@@ -249,14 +259,20 @@ function publishedOf(frame: Uint8Array): readonly unknown[] | undefined {
 
 test('Names are learnt once, and forgotten together', () => {
   const texts = ['a', UUID, 'b'];
-  const table = { nameCount: 2, nameOf: (number: number) => texts[number] as string, forgetNames: () => undefined };
-  const names = new ScannedNames();
+  const table = {
+    nameCount: 2,
+    namesMax: 3,
+    areNamesFull: false,
+    nameOf: (number: number) => texts[number] as string,
+    forgetNames: () => undefined,
+  };
+  const names = new ScannedNames(table);
   names.learn({ ...table, nameCount: 1 });
   assert.equal(names.hasUuids, false);
   names.learn(table);
   assert.deepEqual([names.hasUuids, names.of(0), names.of(1)], [true, 'a', UUID]);
   names.makeRoom(table);
   assert.equal(names.of(1), UUID);
-  names.makeRoom({ ...table, nameCount: 130_000 });
+  names.makeRoom({ ...table, areNamesFull: true });
   assert.equal(names.hasUuids, false);
 });

@@ -21,8 +21,15 @@ export class Comparison {
 
   /** Throws unless the scanner leaves the list to the parser, or makes the same records of it. */
   list(body: Uint8Array): void {
-    const wanted = recordsOf(body);
-    const count = this.scanner.list(body, RECEIVED_MS);
+    this.#compare(body, recordsOf(body), this.scanner.list(body, RECEIVED_MS));
+  }
+
+  /** The same for one location, of a provider that a path names. */
+  one(body: Uint8Array, providerId: string): void {
+    this.#compare(body, recordsOf(body, providerId), this.scanner.one(body, RECEIVED_MS, providerId));
+  }
+
+  #compare(body: Uint8Array, wanted: ReturnType<typeof recordsOf>, count: number): void {
     const shown = () => Buffer.from(body).toString('utf8').slice(0, 2000);
     if (wanted === undefined) {
       assert.equal(count, -1, `takes what is refused: ${shown()}`);
@@ -57,18 +64,19 @@ export class Comparison {
   }
 }
 
-/** The records of a list as the hub makes them without the scanner; undefined where it refuses the list. */
-function recordsOf(body: Uint8Array) {
+/** The records of a list, or of one location, as the hub makes them without the scanner; undefined where it refuses it. */
+function recordsOf(body: Uint8Array, providerId?: string) {
   let values: unknown;
   try {
     values = parseBody(body, {});
   } catch {
     return undefined;
   }
+  if (providerId !== undefined) values = [values];
   if (!Array.isArray(values)) return undefined;
   const records: { record: RecordBuffer; end: number; id: string; source: string }[] = [];
   for (const value of values) {
-    const found = checkLocation(value, EXPECTED);
+    const found = checkLocation(value, { ...EXPECTED, providerId });
     if (typeof found === 'string') return undefined;
     const { location, generatedMs } = found;
     const record = newRecordBuffer(recordBytesMax(location));

@@ -1,3 +1,5 @@
+import { PROVIDER_TYPES } from '../../src/model/location.ts';
+
 /** Bodies of locations as nobody would write them, made by chance: right ones, wrong ones, cut and changed ones. */
 
 /** A number from 0 to below `below`, whole. */
@@ -87,20 +89,7 @@ const TIMES = [
     '2026-11-20T10:60:00Z',
   ],
 ].map((time) => `"${time}"`);
-const TYPES = [
-  'uwb',
-  'gps',
-  'wifi',
-  'rfid',
-  'ibeacon',
-  'ble-aoa',
-  'ble-mesh',
-  'virtual',
-  'unknown',
-  'UWB',
-  'uw',
-  'uwbx',
-];
+const TYPES = [...PROVIDER_TYPES, 'UWB', 'uw', 'uwbx'];
 const BROKEN = [
   'nul',
   'tru',
@@ -198,7 +187,7 @@ const time: Make = (dice) => one(dice, TIMES);
 
 const GOOD: Readonly<Record<string, Make>> = {
   position: (dice) => `{"type":"Point","coordinates":[${decimal(dice)},${decimal(dice)}]}`,
-  provider_type: (dice) => `"${one(dice, TYPES.slice(0, 9))}"`,
+  provider_type: (dice) => `"${one(dice, PROVIDER_TYPES)}"`,
   provider_id: (dice) => `"tag-${dice(100)}"`,
   crs: () => '"EPSG:4326"',
   timestamp_generated: () => '"2026-11-20T10:00:00.123Z"',

@@ -7,17 +7,17 @@
  */
 export const FAIL: usize = 0;
 
-const QUOTE: u32 = 0x22;
+export const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
-const COMMA: u32 = 0x2c;
+export const COMMA: u32 = 0x2c;
 const MINUS: u32 = 0x2d;
 const POINT: u32 = 0x2e;
 const COLON: u32 = 0x3a;
 const ZERO: u32 = 0x30;
-const OPEN_ARRAY: u32 = 0x5b;
-const CLOSE_ARRAY: u32 = 0x5d;
-const OPEN_OBJECT: u32 = 0x7b;
-const CLOSE_OBJECT: u32 = 0x7d;
+export const OPEN_ARRAY: u32 = 0x5b;
+export const CLOSE_ARRAY: u32 = 0x5d;
+export const OPEN_OBJECT: u32 = 0x7b;
+export const CLOSE_OBJECT: u32 = 0x7d;
 /** `E` and `e` with the bit of lower case set. */
 const EXPONENT: u32 = 0x65;
 export const LOWER_CASE: u32 = 0x20;
@@ -47,6 +47,9 @@ const openNames: usize = memory.data(DEPTH_MAX * NAMES_MAX * 8, 8);
 /** The number that was read last, and where its shortest text ends. */
 export let numberValue: f64 = 0;
 export let numberEnd: usize = 0;
+/** How long the name of a member is that was read last, and the byte that was found behind a value. */
+export let nameLength: i32 = 0;
+export let separator: u32 = 0;
 /** Whether a byte beyond ASCII was read since that was forgotten, and whether a blank was. */
 export let sawUnicode: bool = false;
 export let sawBlank: bool = false;
@@ -93,6 +96,23 @@ export function skipText(start: usize): usize {
     byte = load<u8>(at);
   }
   return at + 1;
+}
+
+/** The name of a member; its value begins there. */
+export function skipName(start: usize): usize {
+  if (<u32>load<u8>(start) !== QUOTE) return FAIL;
+  let at = skipText(start);
+  if (at === FAIL) return FAIL;
+  nameLength = <i32>(at - start - 2);
+  at = skipBlanks(at);
+  return <u32>load<u8>(at) === COLON ? skipBlanks(at + 1) : FAIL;
+}
+
+/** What separates a value from the next one, which begins there, or ends the list or the object. */
+export function skipSeparator(start: usize): usize {
+  const at = skipBlanks(start);
+  separator = load<u8>(at);
+  return separator === COMMA ? skipBlanks(at + 1) : at + 1;
 }
 
 /** One character of several bytes: neither overlong, nor a surrogate, nor beyond the last one. */
@@ -232,16 +252,12 @@ function skipArray(start: usize, depth: i32): usize {
   if (depth === DEPTH_MAX) return FAIL;
   let at = skipBlanks(start + 1);
   if (<u32>load<u8>(at) === CLOSE_ARRAY) return at + 1;
-  let byte: u32 = COMMA;
-  while (byte === COMMA) {
+  do {
     at = skipValue(at, depth + 1);
     if (at === FAIL) return FAIL;
-    at = skipBlanks(at);
-    byte = load<u8>(at);
-    at++;
-    if (byte === COMMA) at = skipBlanks(at);
-  }
-  return byte === CLOSE_ARRAY ? at : FAIL;
+    at = skipSeparator(at);
+  } while (separator === COMMA);
+  return separator === CLOSE_ARRAY ? at : FAIL;
 }
 
 /** An object whose members have different names, and stand in it in the order in which JSON.stringify puts them. */
@@ -251,24 +267,16 @@ export function skipObject(start: usize, depth: i32 = 0): usize {
   if (<u32>load<u8>(at) === CLOSE_OBJECT) return at + 1;
   const names = openNames + <usize>depth * NAMES_MAX * 8;
   let count = 0;
-  let byte: u32 = COMMA;
-  while (byte === COMMA) {
+  do {
     const name = at;
-    if (<u32>load<u8>(name) !== QUOTE) return FAIL;
-    at = skipText(name);
-    if (at === FAIL) return FAIL;
-    if (count === NAMES_MAX || !isNewName(name + 1, <i32>(at - name - 2), names, count)) return FAIL;
+    at = skipName(name);
+    if (at === FAIL || count === NAMES_MAX || !isNewName(name + 1, nameLength, names, count)) return FAIL;
     count++;
-    at = skipBlanks(at);
-    if (<u32>load<u8>(at) !== COLON) return FAIL;
-    at = skipValue(skipBlanks(at + 1), depth + 1);
+    at = skipValue(at, depth + 1);
     if (at === FAIL) return FAIL;
-    at = skipBlanks(at);
-    byte = load<u8>(at);
-    at++;
-    if (byte === COMMA) at = skipBlanks(at);
-  }
-  return byte === CLOSE_OBJECT ? at : FAIL;
+    at = skipSeparator(at);
+  } while (separator === COMMA);
+  return separator === CLOSE_OBJECT ? at : FAIL;
 }
 
 /** Notes a name, unless it is there already, would be put before others (`10`), or is `__proto__`. */

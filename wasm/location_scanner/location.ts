@@ -1,17 +1,27 @@
 import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
   copyCompact,
   FAIL,
   forgetBlank,
   forgetUnicode,
   NULL,
+  nameLength,
   numberEnd,
   numberValue,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
   readNumber,
   sawBlank,
   sawUnicode,
+  separator,
   skipBlanks,
   skipBoolean,
+  skipName,
   skipObject,
+  skipSeparator,
   skipText,
   skipValue,
 } from './json';
@@ -156,22 +166,17 @@ export function recordsEnd(): usize {
  * has no bytes where there is none.
  */
 export function readLocation(start: usize, receivedMs: f64, path: usize, pathLength: i32): usize {
-  if (load<u8>(start) !== 0x7b) return FAIL;
+  if (<u32>load<u8>(start) !== OPEN_OBJECT) return FAIL;
   forgetUnicode();
   let known: u32 = 0;
   let seen: u32 = 0;
   let isSpaced = false;
   let at = skipBlanks(start + 1);
-  let byte: u32 = 0x2c;
-  while (byte === 0x2c) {
+  do {
     const name = at;
-    if (load<u8>(name) !== 0x22) return FAIL;
-    at = skipText(name);
+    at = skipName(name);
     if (at === FAIL) return FAIL;
-    const member = memberOf(name + 1, <i32>(at - name - 2));
-    at = skipBlanks(at);
-    if (load<u8>(at) !== 0x3a) return FAIL;
-    at = skipBlanks(at + 1);
+    const member = memberOf(name + 1, nameLength);
     if (member === UNKNOWN) {
       // What it is called does not matter: it goes nowhere.
       at = skipValue(at);
@@ -193,12 +198,9 @@ export function readLocation(start: usize, receivedMs: f64, path: usize, pathLen
       }
     }
     if (at === FAIL) return FAIL;
-    at = skipBlanks(at);
-    byte = load<u8>(at);
-    at++;
-    if (byte === 0x2c) at = skipBlanks(at);
-  }
-  if (byte !== 0x7d || (known & NEEDED) !== NEEDED) return FAIL;
+    at = skipSeparator(at);
+  } while (separator === COMMA);
+  if (separator !== CLOSE_OBJECT || (known & NEEDED) !== NEEDED) return FAIL;
   if (pathLength > 0) {
     if ((known & (1 << ID)) === 0) setValue(ID, path, pathLength);
     else if (lengthOf(ID) !== pathLength || memory.compare(valueOf(ID), path, pathLength) !== 0) return FAIL;
@@ -230,12 +232,12 @@ function readMember(member: i32, at: usize): usize {
   if (member === TRACKABLES) return load<u16>(at) === 0x5d5b ? at + 2 : FAIL;
   let end: usize;
   if (member === PROPERTIES) {
-    if (load<u8>(at) !== 0x7b) return FAIL;
+    if (<u32>load<u8>(at) !== OPEN_OBJECT) return FAIL;
     end = skipObject(at);
     if (end === FAIL || <i32>(end - at) > propertiesMax) return FAIL;
   } else if (member === ASSOCIATED) end = skipBoolean(at);
   else if (member <= SENT || member === REF || member === CRS) {
-    if (load<u8>(at) !== 0x22) return FAIL;
+    if (<u32>load<u8>(at) !== QUOTE) return FAIL;
     end = skipText(at);
   } else {
     end = readNumber(at);
@@ -250,27 +252,21 @@ function readMember(member: i32, at: usize): usize {
 
 /** A GeoJSON point with two or three coordinates and nothing else. */
 function readPosition(start: usize): usize {
-  if (load<u8>(start) !== 0x7b) return FAIL;
+  if (<u32>load<u8>(start) !== OPEN_OBJECT) return FAIL;
   let hasType = false;
   let hasCoordinates = false;
   let at = skipBlanks(start + 1);
-  let byte: u32 = 0x2c;
-  while (byte === 0x2c) {
+  do {
     const name = at;
-    if (load<u8>(name) !== 0x22) return FAIL;
-    at = skipText(name);
+    at = skipName(name);
     if (at === FAIL) return FAIL;
-    const length = <i32>(at - name - 2);
-    at = skipBlanks(at);
-    if (load<u8>(at) !== 0x3a) return FAIL;
-    at = skipBlanks(at + 1);
-    if (length === 4 && load<u32>(name + 1) === 0x65707974 && !hasType) {
+    if (nameLength === 4 && load<u32>(name + 1) === 0x65707974 && !hasType) {
       // "Point"
       if (load<u32>(at) !== 0x696f5022 || load<u32>(at + 3) !== 0x22746e69) return FAIL;
       hasType = true;
       at += 7;
     } else if (
-      length === 11 &&
+      nameLength === 11 &&
       load<u64>(name + 1) === 0x616e6964726f6f63 &&
       load<u32>(name + 8) === 0x73657461 &&
       !hasCoordinates
@@ -279,34 +275,29 @@ function readPosition(start: usize): usize {
       at = readCoordinates(at);
       if (at === FAIL) return FAIL;
     } else return FAIL;
-    at = skipBlanks(at);
-    byte = load<u8>(at);
-    at++;
-    if (byte === 0x2c) at = skipBlanks(at);
-  }
-  return byte === 0x7d && hasType && hasCoordinates ? at : FAIL;
+    at = skipSeparator(at);
+  } while (separator === COMMA);
+  return separator === CLOSE_OBJECT && hasType && hasCoordinates ? at : FAIL;
 }
 
 function readCoordinates(start: usize): usize {
-  if (load<u8>(start) !== 0x5b) return FAIL;
+  if (<u32>load<u8>(start) !== OPEN_ARRAY) return FAIL;
   let count = 0;
-  let at = start;
-  let byte: u32 = 0x2c;
-  while (byte === 0x2c) {
+  let at = skipBlanks(start + 1);
+  do {
     if (count === 3) return FAIL;
-    const number = skipBlanks(at + 1);
+    const number = at;
     at = readNumber(number);
     if (at === FAIL) return FAIL;
     store<f64>(coordinates + ((<usize>count) << 3), numberValue);
     store<usize>(coordinateTexts + ((<usize>count) << 3), number);
     store<i32>(coordinateTexts + ((<usize>count) << 3) + 4, <i32>(numberEnd - number));
     count++;
-    at = skipBlanks(at);
-    byte = load<u8>(at);
-  }
-  if (byte !== 0x5d || count < 2) return FAIL;
+    at = skipSeparator(at);
+  } while (separator === COMMA);
+  if (separator !== CLOSE_ARRAY || count < 2) return FAIL;
   coordinateCount = count;
-  return at + 1;
+  return at;
 }
 
 function writeRecord(known: u32, receivedMs: f64, isSpaced: bool): bool {

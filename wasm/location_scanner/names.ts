@@ -1,14 +1,16 @@
 /**
  * Names as numbers: ids of providers and names of sources, in a hash table with open addressing (FNV-1a over words). Who
- * gets a number can look up by it what it knows of the name, and need not make a text of it. When the table is full it is
- * emptied, and all numbers begin anew.
+ * gets a number can look up by it what it knows of the name, and need not make a text of it. A full table is to be emptied,
+ * and all numbers begin anew.
  */
 
 /** In the memory: places of the table, and behind it the bytes of the names, each behind its number of bytes. */
 const TABLE: usize = 0x900000;
 const SLOTS: u32 = 1 << 18;
 const SLOT_BYTES: usize = 8;
-const NAMES_MAX: u32 = 1 << 17;
+export const NAMES_MAX: u32 = 1 << 17;
+/** A search takes no more steps, whatever names somebody has made up. */
+const PROBES_MAX: i32 = 128;
 /** Where the bytes of each name are, by its number. */
 const PLACES: usize = TABLE + <usize>SLOTS * SLOT_BYTES;
 const BYTES: usize = PLACES + <usize>NAMES_MAX * 4;
@@ -18,6 +20,7 @@ export const NO_NAME: u32 = 0xffffffff;
 
 let count: u32 = 0;
 let used: usize = BYTES;
+let isFull: bool = false;
 
 /** The number of a name; NO_NAME where it has none and there is no room for more. */
 export function numberOf(at: usize, length: i32): u32 {
@@ -25,13 +28,17 @@ export function numberOf(at: usize, length: i32): u32 {
   let slot = hash & (SLOTS - 1);
   let place = TABLE + <usize>slot * SLOT_BYTES;
   let known = load<u32>(place);
-  while (known !== 0) {
+  for (let probes = 1; known !== 0; probes++) {
     if (load<u32>(place + 4) === hash && isName(known - 1, at, length)) return known - 1;
+    if (probes === PROBES_MAX) return NO_NAME;
     slot = (slot + 1) & (SLOTS - 1);
     place = TABLE + <usize>slot * SLOT_BYTES;
     known = load<u32>(place);
   }
-  if (count === NAMES_MAX || used + 4 + <usize>length > BYTES_END) return NO_NAME;
+  if (count === NAMES_MAX || used + 4 + <usize>length > BYTES_END) {
+    isFull = true;
+    return NO_NAME;
+  }
   store<u32>(place, count + 1);
   store<u32>(place + 4, hash);
   store<u32>(PLACES + <usize>count * 4, <u32>used);
@@ -40,6 +47,11 @@ export function numberOf(at: usize, length: i32): u32 {
   used = (used + 4 + <usize>length + 3) & ~3;
   count++;
   return count - 1;
+}
+
+/** Whether there was no room for a name. */
+export function areNamesFull(): bool {
+  return isFull;
 }
 
 /** How many names have a number. */
@@ -56,6 +68,7 @@ export function forgetNames(): void {
   memory.fill(TABLE, 0, <usize>SLOTS * SLOT_BYTES);
   count = 0;
   used = BYTES;
+  isFull = false;
 }
 
 function isName(number: u32, at: usize, length: i32): bool {

@@ -1,4 +1,16 @@
-import { FAIL, skipBlanks, skipText } from './json';
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  FAIL,
+  nameLength,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  separator,
+  skipBlanks,
+  skipName,
+  skipSeparator,
+} from './json';
 import { beginRecords, readLocation, recordsEnd, setUp } from './location';
 
 /**
@@ -16,7 +28,7 @@ export const PATH: usize = 0x8000;
 /** Where the records begin. */
 export const RECORDS: usize = 0x100000;
 
-export { forgetNames, nameCount, placeOfName } from './names';
+export { areNamesFull, forgetNames, NAMES_MAX, nameCount, placeOfName } from './names';
 export { recordsEnd, setUp };
 
 /** How many locations were read since that was set to zero. */
@@ -40,39 +52,30 @@ export function readMessage(length: i32, receivedMs: f64): i32 {
   const end = endOf(length);
   count = 0;
   let at = skipBlanks(INPUT);
-  if (load<u8>(at) !== 0x7b) return -1;
+  if (<u32>load<u8>(at) !== OPEN_OBJECT) return -1;
   at = skipBlanks(at + 1);
   let seen = 0;
-  let byte: u32 = 0x2c;
-  while (byte === 0x2c) {
+  do {
     const name = at;
-    if (load<u8>(name) !== 0x22) return -1;
-    at = skipText(name);
+    at = skipName(name);
     if (at === FAIL) return -1;
-    const nameLength = at - name;
-    at = skipBlanks(at);
-    if (load<u8>(at) !== 0x3a) return -1;
-    at = skipBlanks(at + 1);
-    if (nameLength === 7 && isText(name, '"event"')) {
+    if (nameLength === 5 && isText(name, '"event"')) {
       if ((seen & 1) !== 0 || !isText(at, '"message"')) return -1;
       seen |= 1;
       at += 9;
-    } else if (nameLength === 7 && isText(name, '"topic"')) {
+    } else if (nameLength === 5 && isText(name, '"topic"')) {
       if ((seen & 2) !== 0 || !isText(at, '"location_updates"')) return -1;
       seen |= 2;
       at += 18;
-    } else if (nameLength === 9 && isText(name, '"payload"')) {
+    } else if (nameLength === 7 && isText(name, '"payload"')) {
       if ((seen & 4) !== 0) return -1;
       seen |= 4;
       at = readItems(at, receivedMs);
       if (at === FAIL) return -1;
     } else return -1;
-    at = skipBlanks(at);
-    byte = load<u8>(at);
-    at++;
-    if (byte === 0x2c) at = skipBlanks(at);
-  }
-  return byte === 0x7d && seen === 7 && skipBlanks(at) === end ? count : -1;
+    at = skipSeparator(at);
+  } while (separator === COMMA);
+  return separator === CLOSE_OBJECT && seen === 7 && skipBlanks(at) === end ? count : -1;
 }
 
 function isText(at: usize, text: string): bool {
@@ -84,20 +87,16 @@ function isText(at: usize, text: string): bool {
 
 /** Reads a list, and returns what is behind it. */
 function readItems(start: usize, receivedMs: f64): usize {
-  if (load<u8>(start) !== 0x5b) return FAIL;
+  if (<u32>load<u8>(start) !== OPEN_ARRAY) return FAIL;
   let at = skipBlanks(start + 1);
-  if (load<u8>(at) === 0x5d) return at + 1;
-  let byte: u32 = 0x2c;
-  while (byte === 0x2c) {
+  if (<u32>load<u8>(at) === CLOSE_ARRAY) return at + 1;
+  do {
     at = readLocation(at, receivedMs, 0, 0);
     if (at === FAIL) return FAIL;
     count++;
-    at = skipBlanks(at);
-    byte = load<u8>(at);
-    at++;
-    if (byte === 0x2c) at = skipBlanks(at);
-  }
-  return byte === 0x5d ? at : FAIL;
+    at = skipSeparator(at);
+  } while (separator === COMMA);
+  return separator === CLOSE_ARRAY ? at : FAIL;
 }
 
 /** Reads one location, of the provider whose id is at PATH, in quotes. Returns 1, or -1 as readList does. */

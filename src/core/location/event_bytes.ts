@@ -8,7 +8,7 @@ import { locationText, publishedMembersText, SENT_TIME, TRACKABLES } from './tex
  */
 
 /** Bytes of what is added beside the ids of trackables: names, five numbers, the time. */
-const ADDED_MAX = 320;
+const ADDED_MAX = 512;
 const UTF8_MAX = 3;
 /** Of a number whose shortest decimal text is that of its ten thousandths: up to there it has at most 15 digits. */
 const FIXED_MAX = 1e11;
@@ -131,7 +131,9 @@ function putWhole(to: Uint8Array, start: number, whole: number): number {
 
 /** A text of ASCII characters as bytes. */
 export function asciiBytes(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 function textOf(bytes: Uint8Array): string {
