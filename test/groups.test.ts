@@ -34,6 +34,12 @@ test('LONG names test files that would be unit tests without it, and no others',
   }
 });
 
+test('No unit test has hooks for the tests of other files', () => {
+  const texts = new Map(FILES.map((file) => [file.path, file.text]));
+  const found = testsIn(FILES, 'unit').filter((path) => /^(before|after)Each\(/m.test(texts.get(path) ?? ''));
+  assert.deepEqual(found, [], 'unit tests share processes: put hooks into a describe');
+});
+
 const rows: [name: string, expected: string, path: string, text: string][] = [
   ['what imports only pure code', 'unit', 'test/core/a.test.ts', "import '../../src/core/heap.ts';\n"],
   ['what starts a hub', 'slow', 'test/core/a.test.ts', "import '../support/running_hub.ts';\n"],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Fetch } from '../../src/auth/fetch_json.ts';
 import { IdentityServer } from '../../src/auth/identity_server.ts';
 import { Tokens } from '../../src/auth/tokens.ts';
@@ -10,10 +10,6 @@ import { CLIENT, Issuer, newKey, OWNED_CLAIM, type TokenOptions } from './issuer
 const MINUTE_MS = 60_000;
 
 let issuer: Issuer;
-beforeEach(async () => {
-  issuer = await Issuer.open();
-});
-afterEach(() => issuer.close());
 
 interface Setup {
   readonly skipIssuer?: boolean;
@@ -84,212 +80,219 @@ const ROLES: readonly [
   ['on prototypes', { claims: { realm_access: 'x' } }, [], ['constructor', 'constructor.name', '__proto__.x']],
 ];
 
-for (const [name, options, roles, roleClaims = []] of ROLES) {
-  test(`Tokens takes roles ${name}`, async () => {
-    assert.deepEqual((await taken(options, { roleClaims })).roles, roles);
+describe('Tokens', () => {
+  beforeEach(async () => {
+    issuer = await Issuer.open();
   });
-}
+  afterEach(() => issuer.close());
 
-test('Tokens reads what is owned, UUIDs without regard to case', async () => {
-  const uuid = 'EEEEEEEE-0000-4000-8000-00000000000A';
-  const { owned } = await taken({ owned: { zone_ids: [uuid], provider_ids: ['Tag-1', 7 as never], other: [] } });
-  assert.equal(owned.has('zone_id', uuid.toLowerCase()), true);
-  assert.equal(owned.has('provider_id', 'Tag-1'), true);
-  assert.equal(owned.has('provider_id', 'tag-1'), false);
-  assert.equal(owned.has('zone_id', 'Tag-1'), false);
-  assert.equal(owned.has('fence_id', 'Tag-1'), false);
-  assert.deepEqual(owned.all('provider_id'), ['Tag-1']);
-  for (const claim of [null, 'x', [], { provider_ids: 'tag-1' }]) {
-    const odd = await taken({ claims: { [OWNED_CLAIM]: claim } });
-    assert.deepEqual(odd.owned.all('provider_id'), []);
+  for (const [name, options, roles, roleClaims = []] of ROLES) {
+    test(`Tokens takes roles ${name}`, async () => {
+      assert.deepEqual((await taken(options, { roleClaims })).roles, roles);
+    });
   }
-});
 
-test('Tokens takes every pinned algorithm', async () => {
-  const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
-  const keys = await Promise.all(algorithms.map((alg) => newKey(alg)));
-  issuer.keys = keys;
-  const { tokens } = setUp();
-  for (const key of keys) assert.equal(await refusal(tokens, await issuer.token({ key })), 'taken', key.alg);
-});
-
-const AUDIENCES: readonly [claims: Readonly<Record<string, unknown>>, isTaken: boolean][] = [
-  [{ aud: CLIENT, azp: undefined }, true],
-  [{ aud: ['x', CLIENT], azp: 'x' }, true],
-  [{ aud: 'account', azp: CLIENT }, true],
-  [{ aud: undefined, azp: CLIENT }, true],
-  [{ aud: 'account', azp: 'x' }, false],
-  [{ aud: undefined, azp: undefined }, false],
-  [{ aud: [], azp: '' }, false],
-  [{ aud: 'hubx', azp: 'xhub' }, false],
-];
-
-for (const [claims, isTaken] of AUDIENCES) {
-  test(`Tokens ${isTaken ? 'takes' : 'refuses'} a token with ${JSON.stringify(claims)}`, async () => {
-    const found = await refusal(setUp().tokens, await issuer.token({ claims }));
-    assert.equal(found, isTaken ? 'taken' : '401 The access token is not valid: it is for another client');
+  test('Tokens reads what is owned, UUIDs without regard to case', async () => {
+    const uuid = 'EEEEEEEE-0000-4000-8000-00000000000A';
+    const { owned } = await taken({ owned: { zone_ids: [uuid], provider_ids: ['Tag-1', 7 as never], other: [] } });
+    assert.equal(owned.has('zone_id', uuid.toLowerCase()), true);
+    assert.equal(owned.has('provider_id', 'Tag-1'), true);
+    assert.equal(owned.has('provider_id', 'tag-1'), false);
+    assert.equal(owned.has('zone_id', 'Tag-1'), false);
+    assert.equal(owned.has('fence_id', 'Tag-1'), false);
+    assert.deepEqual(owned.all('provider_id'), ['Tag-1']);
+    for (const claim of [null, 'x', [], { provider_ids: 'tag-1' }]) {
+      const odd = await taken({ claims: { [OWNED_CLAIM]: claim } });
+      assert.deepEqual(odd.owned.all('provider_id'), []);
+    }
   });
-}
 
-const CLAIMS: readonly [name: string, options: TokenOptions, reason: RegExp][] = [
-  ['that has expired', { expiresIn: -11 }, /it has expired$/],
-  ['without exp', { claims: { exp: undefined } }, /its claim exp is missing/],
-  ['whose exp is a text', { claims: { exp: '9999999999' } }, /its claim exp/],
-  ['whose time has not come', { notBeforeIn: 60 }, /its time has not come$/],
-  ['of another issuer', { claims: { iss: 'https://other.example' } }, /it is of another issuer$/],
-  ['without issuer', { claims: { iss: undefined } }, /it is of another issuer$/],
-  ['that is an ID token', { claims: { typ: 'ID' } }, /it is no access token$/],
-  ['that is a refresh token', { claims: { typ: 'Refresh' } }, /it is no access token$/],
-  ['that is a logout token', { header: { typ: 'logout+jwt' } }, /it is no access token$/],
-];
+  test('Tokens takes every pinned algorithm', async () => {
+    const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+    const keys = await Promise.all(algorithms.map((alg) => newKey(alg)));
+    issuer.keys = keys;
+    const { tokens } = setUp();
+    for (const key of keys) assert.equal(await refusal(tokens, await issuer.token({ key })), 'taken', key.alg);
+  });
 
-for (const [name, options, reason] of CLAIMS) {
-  test(`Tokens refuses a token ${name}`, async () => {
-    const key = issuer.keys[0];
-    assert.ok(key !== undefined);
-    assert.match(
-      await refusal(setUp().tokens, await issuer.token({ key, ...options })),
-      new RegExp(`^401 .*${reason.source}`),
+  const AUDIENCES: readonly [claims: Readonly<Record<string, unknown>>, isTaken: boolean][] = [
+    [{ aud: CLIENT, azp: undefined }, true],
+    [{ aud: ['x', CLIENT], azp: 'x' }, true],
+    [{ aud: 'account', azp: CLIENT }, true],
+    [{ aud: undefined, azp: CLIENT }, true],
+    [{ aud: 'account', azp: 'x' }, false],
+    [{ aud: undefined, azp: undefined }, false],
+    [{ aud: [], azp: '' }, false],
+    [{ aud: 'hubx', azp: 'xhub' }, false],
+  ];
+
+  for (const [claims, isTaken] of AUDIENCES) {
+    test(`Tokens ${isTaken ? 'takes' : 'refuses'} a token with ${JSON.stringify(claims)}`, async () => {
+      const found = await refusal(setUp().tokens, await issuer.token({ claims }));
+      assert.equal(found, isTaken ? 'taken' : '401 The access token is not valid: it is for another client');
+    });
+  }
+
+  const CLAIMS: readonly [name: string, options: TokenOptions, reason: RegExp][] = [
+    ['that has expired', { expiresIn: -11 }, /it has expired$/],
+    ['without exp', { claims: { exp: undefined } }, /its claim exp is missing/],
+    ['whose exp is a text', { claims: { exp: '9999999999' } }, /its claim exp/],
+    ['whose time has not come', { notBeforeIn: 60 }, /its time has not come$/],
+    ['of another issuer', { claims: { iss: 'https://other.example' } }, /it is of another issuer$/],
+    ['without issuer', { claims: { iss: undefined } }, /it is of another issuer$/],
+    ['that is an ID token', { claims: { typ: 'ID' } }, /it is no access token$/],
+    ['that is a refresh token', { claims: { typ: 'Refresh' } }, /it is no access token$/],
+    ['that is a logout token', { header: { typ: 'logout+jwt' } }, /it is no access token$/],
+  ];
+
+  for (const [name, options, reason] of CLAIMS) {
+    test(`Tokens refuses a token ${name}`, async () => {
+      const key = issuer.keys[0];
+      assert.ok(key !== undefined);
+      assert.match(
+        await refusal(setUp().tokens, await issuer.token({ key, ...options })),
+        new RegExp(`^401 .*${reason.source}`),
+      );
+    });
+  }
+
+  test('Tokens allows for a clock that is a little off', async () => {
+    const { tokens } = setUp();
+    assert.equal(await refusal(tokens, await issuer.token({ expiresIn: -5 })), 'taken');
+    assert.equal(await refusal(tokens, await issuer.token({ notBeforeIn: 5 })), 'taken');
+  });
+
+  test('Tokens takes any issuer where a setting says so', async () => {
+    const token = await issuer.token({ claims: { iss: 'http://inside:8080' } });
+    assert.equal(await refusal(setUp({ skipIssuer: true }).tokens, token), 'taken');
+  });
+
+  test('Tokens verifies a token once, however often and by how many at once it is brought', async () => {
+    const { tokens } = setUp();
+    const token = await issuer.token();
+    await Promise.all(Array.from({ length: 100 }, () => tokens.verified(token)));
+    for (let i = 0; i < 1000; i++) assert.ok(!(tokens.verified(token) instanceof Promise), 'it had to be waited for');
+    assert.equal(tokens.verifications, 1);
+    assert.deepEqual(
+      issuer.asked.map((path) => path.split('/').at(-1)),
+      ['openid-configuration', 'certs'],
     );
   });
-}
 
-test('Tokens allows for a clock that is a little off', async () => {
-  const { tokens } = setUp();
-  assert.equal(await refusal(tokens, await issuer.token({ expiresIn: -5 })), 'taken');
-  assert.equal(await refusal(tokens, await issuer.token({ notBeforeIn: 5 })), 'taken');
-});
-
-test('Tokens takes any issuer where a setting says so', async () => {
-  const token = await issuer.token({ claims: { iss: 'http://inside:8080' } });
-  assert.equal(await refusal(setUp({ skipIssuer: true }).tokens, token), 'taken');
-});
-
-test('Tokens verifies a token once, however often and by how many at once it is brought', async () => {
-  const { tokens } = setUp();
-  const token = await issuer.token();
-  await Promise.all(Array.from({ length: 100 }, () => tokens.verified(token)));
-  for (let i = 0; i < 1000; i++) assert.ok(!(tokens.verified(token) instanceof Promise), 'it had to be waited for');
-  assert.equal(tokens.verifications, 1);
-  assert.deepEqual(
-    issuer.asked.map((path) => path.split('/').at(-1)),
-    ['openid-configuration', 'certs'],
-  );
-});
-
-test('Tokens refuses a token that it remembers once it has expired', async () => {
-  const { tokens, clock } = setUp();
-  const token = await issuer.token({ expiresIn: 60 });
-  assert.equal(await refusal(tokens, token), 'taken');
-  clock.aheadMs = MINUTE_MS + 8_000;
-  assert.equal(await refusal(tokens, token), 'taken');
-  clock.aheadMs = MINUTE_MS + 11_000;
-  assert.equal(await refusal(tokens, token), '401 The access token is not valid: it has expired');
-  assert.equal(await refusal(tokens, token), '401 The access token is not valid: it has expired');
-});
-
-test('Tokens remembers a limited number of tokens: those that were used last', async () => {
-  const { tokens } = setUp({ rememberedMax: 3 });
-  const brought = await Promise.all([1, 2, 3, 4].map((sub) => issuer.token({ claims: { sub: String(sub) } })));
-  const [first = '', second = '', third = '', fourth = ''] = brought;
-  for (const token of [first, second, third]) await tokens.verified(token);
-  await tokens.verified(first);
-  await tokens.verified(fourth);
-  assert.equal(tokens.verifications, 4);
-  for (const token of [first, third, fourth]) await tokens.verified(token);
-  assert.equal(tokens.verifications, 4);
-  await tokens.verified(second);
-  assert.equal(tokens.verifications, 5);
-});
-
-test('Bad tokens push no good one out', async () => {
-  const { tokens } = setUp({ rememberedMax: 1 });
-  const token = await issuer.token();
-  await tokens.verified(token);
-  await Promise.all(Array.from({ length: 50 }, (_, i) => refusal(tokens, `${token}${i}`)));
-  assert.ok(!(tokens.verified(token) instanceof Promise));
-});
-
-test('A new key of the identity server is fetched for the first token that it signed', async () => {
-  const { tokens, clock } = setUp();
-  await tokens.verified(await issuer.token());
-  issuer.keys = [await newKey(), ...issuer.keys];
-  clock.aheadMs = 11_000;
-  const brought = await Promise.all([issuer.token(), issuer.token({ roles: ['x'] })]);
-  const found = await Promise.all(brought.map((token) => refusal(tokens, token)));
-  assert.deepEqual(found, ['taken', 'taken']);
-  assert.equal(issuer.asked.length, 4);
-});
-
-test('Tokens with unknown keys have the identity server asked every 10 seconds at most', async () => {
-  const { tokens, clock } = setUp();
-  await tokens.verified(await issuer.token());
-  const stranger = await newKey();
-  const unknown = async (sub: string) => refusal(tokens, await issuer.token({ key: stranger, claims: { sub } }));
-  for (let i = 0; i < 20; i++) assert.match(await unknown(`a${i}`), /^401 .* no key of the identity server fits it$/);
-  assert.equal(issuer.asked.length, 2);
-  clock.aheadMs = 10_500;
-  await Promise.all(Array.from({ length: 20 }, (_, i) => unknown(`b${i}`)));
-  assert.equal(issuer.asked.length, 4);
-});
-
-test('A key that was withdrawn stops the tokens that it has signed', async () => {
-  const { tokens, identityServer, clock } = setUp();
-  const token = await issuer.token({ expiresIn: 3600 });
-  await tokens.verified(token);
-  issuer.keys = [await newKey()];
-  clock.aheadMs = 11 * MINUTE_MS;
-  // The keys are old: they are fetched behind the back of this request.
-  assert.equal(await refusal(tokens, token), 'taken');
-  await identityServer.warm();
-  clock.aheadMs += 11_000;
-  assert.equal(
-    await refusal(tokens, token),
-    '401 The access token is not valid: no key of the identity server fits it',
-  );
-});
-
-test('Known keys serve on while the identity server is away, and it is told once', async () => {
-  const { tokens, identityServer, clock, states } = setUp();
-  await tokens.verified(await issuer.token());
-  issuer.broken = { status: 500, body: '' };
-  for (let hour = 1; hour < 4; hour++) {
-    clock.aheadMs = hour * 60 * MINUTE_MS;
-    assert.equal(await refusal(tokens, await issuer.token({ expiresIn: 86_400, roles: [`a${hour}`] })), 'taken');
-    await identityServer.warm();
-  }
-  assert.deepEqual(states, ['failing']);
-  issuer.broken = undefined;
-  await identityServer.warm();
-  assert.deepEqual(states, ['failing', 'ok']);
-});
-
-const AWAY: readonly [name: string, broken: Issuer['broken']][] = [
-  ['answers 500', { status: 500, body: '{}' }],
-  ['answers no JSON', { status: 200, body: '<html>' }],
-  ['answers JSON that is no object', { status: 200, body: '7' }],
-  ['names no issuer', { status: 200, body: '{"jwks_uri":"http://127.0.0.1:1"}' }],
-  ['names no keys', { status: 200, body: '{"issuer":"x"}' }],
-  ['answers without end', { status: 200, body: `"${'x'.repeat(2 << 20)}"` }],
-];
-
-for (const [name, broken] of AWAY) {
-  test(`A token is answered 503 while the identity server ${name}, and taken a second after it is back`, async () => {
-    issuer.broken = broken;
-    const { tokens, clock, states } = setUp();
-    const token = await issuer.token();
-    assert.match(await refusal(tokens, token), /^503 Cannot verify the access token/);
-    const asked = issuer.asked.length;
-    assert.match(await refusal(tokens, token), /^503 /);
-    assert.equal(issuer.asked.length, asked, 'it was asked again at once');
-    issuer.broken = undefined;
-    clock.aheadMs = 1_000;
+  test('Tokens refuses a token that it remembers once it has expired', async () => {
+    const { tokens, clock } = setUp();
+    const token = await issuer.token({ expiresIn: 60 });
     assert.equal(await refusal(tokens, token), 'taken');
+    clock.aheadMs = MINUTE_MS + 8_000;
+    assert.equal(await refusal(tokens, token), 'taken');
+    clock.aheadMs = MINUTE_MS + 11_000;
+    assert.equal(await refusal(tokens, token), '401 The access token is not valid: it has expired');
+    assert.equal(await refusal(tokens, token), '401 The access token is not valid: it has expired');
+  });
+
+  test('Tokens remembers a limited number of tokens: those that were used last', async () => {
+    const { tokens } = setUp({ rememberedMax: 3 });
+    const brought = await Promise.all([1, 2, 3, 4].map((sub) => issuer.token({ claims: { sub: String(sub) } })));
+    const [first = '', second = '', third = '', fourth = ''] = brought;
+    for (const token of [first, second, third]) await tokens.verified(token);
+    await tokens.verified(first);
+    await tokens.verified(fourth);
+    assert.equal(tokens.verifications, 4);
+    for (const token of [first, third, fourth]) await tokens.verified(token);
+    assert.equal(tokens.verifications, 4);
+    await tokens.verified(second);
+    assert.equal(tokens.verifications, 5);
+  });
+
+  test('Bad tokens push no good one out', async () => {
+    const { tokens } = setUp({ rememberedMax: 1 });
+    const token = await issuer.token();
+    await tokens.verified(token);
+    await Promise.all(Array.from({ length: 50 }, (_, i) => refusal(tokens, `${token}${i}`)));
+    assert.ok(!(tokens.verified(token) instanceof Promise));
+  });
+
+  test('A new key of the identity server is fetched for the first token that it signed', async () => {
+    const { tokens, clock } = setUp();
+    await tokens.verified(await issuer.token());
+    issuer.keys = [await newKey(), ...issuer.keys];
+    clock.aheadMs = 11_000;
+    const brought = await Promise.all([issuer.token(), issuer.token({ roles: ['x'] })]);
+    const found = await Promise.all(brought.map((token) => refusal(tokens, token)));
+    assert.deepEqual(found, ['taken', 'taken']);
+    assert.equal(issuer.asked.length, 4);
+  });
+
+  test('Tokens with unknown keys have the identity server asked every 10 seconds at most', async () => {
+    const { tokens, clock } = setUp();
+    await tokens.verified(await issuer.token());
+    const stranger = await newKey();
+    const unknown = async (sub: string) => refusal(tokens, await issuer.token({ key: stranger, claims: { sub } }));
+    for (let i = 0; i < 20; i++) assert.match(await unknown(`a${i}`), /^401 .* no key of the identity server fits it$/);
+    assert.equal(issuer.asked.length, 2);
+    clock.aheadMs = 10_500;
+    await Promise.all(Array.from({ length: 20 }, (_, i) => unknown(`b${i}`)));
+    assert.equal(issuer.asked.length, 4);
+  });
+
+  test('A key that was withdrawn stops the tokens that it has signed', async () => {
+    const { tokens, identityServer, clock } = setUp();
+    const token = await issuer.token({ expiresIn: 3600 });
+    await tokens.verified(token);
+    issuer.keys = [await newKey()];
+    clock.aheadMs = 11 * MINUTE_MS;
+    // The keys are old: they are fetched behind the back of this request.
+    assert.equal(await refusal(tokens, token), 'taken');
+    await identityServer.warm();
+    clock.aheadMs += 11_000;
+    assert.equal(
+      await refusal(tokens, token),
+      '401 The access token is not valid: no key of the identity server fits it',
+    );
+  });
+
+  test('Known keys serve on while the identity server is away, and it is told once', async () => {
+    const { tokens, identityServer, clock, states } = setUp();
+    await tokens.verified(await issuer.token());
+    issuer.broken = { status: 500, body: '' };
+    for (let hour = 1; hour < 4; hour++) {
+      clock.aheadMs = hour * 60 * MINUTE_MS;
+      assert.equal(await refusal(tokens, await issuer.token({ expiresIn: 86_400, roles: [`a${hour}`] })), 'taken');
+      await identityServer.warm();
+    }
+    assert.deepEqual(states, ['failing']);
+    issuer.broken = undefined;
+    await identityServer.warm();
     assert.deepEqual(states, ['failing', 'ok']);
   });
-}
 
-test('A token is answered 503 while nothing listens where the identity server should be', async () => {
-  const { tokens } = setUp({ configUrl: 'http://127.0.0.1:1/.well-known/openid-configuration' });
-  assert.match(await refusal(tokens, await issuer.token()), /^503 /);
+  const AWAY: readonly [name: string, broken: Issuer['broken']][] = [
+    ['answers 500', { status: 500, body: '{}' }],
+    ['answers no JSON', { status: 200, body: '<html>' }],
+    ['answers JSON that is no object', { status: 200, body: '7' }],
+    ['names no issuer', { status: 200, body: '{"jwks_uri":"http://127.0.0.1:1"}' }],
+    ['names no keys', { status: 200, body: '{"issuer":"x"}' }],
+    ['answers without end', { status: 200, body: `"${'x'.repeat(2 << 20)}"` }],
+  ];
+
+  for (const [name, broken] of AWAY) {
+    test(`A token is answered 503 while the identity server ${name}, and taken a second after it is back`, async () => {
+      issuer.broken = broken;
+      const { tokens, clock, states } = setUp();
+      const token = await issuer.token();
+      assert.match(await refusal(tokens, token), /^503 Cannot verify the access token/);
+      const asked = issuer.asked.length;
+      assert.match(await refusal(tokens, token), /^503 /);
+      assert.equal(issuer.asked.length, asked, 'it was asked again at once');
+      issuer.broken = undefined;
+      clock.aheadMs = 1_000;
+      assert.equal(await refusal(tokens, token), 'taken');
+      assert.deepEqual(states, ['failing', 'ok']);
+    });
+  }
+
+  test('A token is answered 503 while nothing listens where the identity server should be', async () => {
+    const { tokens } = setUp({ configUrl: 'http://127.0.0.1:1/.well-known/openid-configuration' });
+    assert.match(await refusal(tokens, await issuer.token()), /^503 /);
+  });
 });
