@@ -1,4 +1,4 @@
-import { fenceFeature } from '../core/fence/fence_event.ts';
+import { fenceEventFields, fenceFeature } from '../core/fence/fence_event.ts';
 import type { ZoneLookup } from '../core/zone/zone_table.ts';
 import type { ChangeEvent, FenceEvent } from '../model/events.ts';
 import type { KeptFence } from '../model/fence.ts';
@@ -49,11 +49,10 @@ export interface GivenFenceEvent {
 
 /** Announces a fence event that comes from no shard. */
 export function announceFenceEvent(fanout: Fanout, { fence, event, zones }: GivenFenceEvent): void {
-  const { provider_id: provider, trackable_id: trackable, foreign_id: foreignId, event_type: type } = event;
-  const objectType = trackable == null ? 'location_provider' : 'trackable';
-  const who = [provider ?? undefined, trackable ?? undefined] as const;
+  const { provider_id, trackable_id, foreign_id, event_type: type } = event;
+  const who = { type, providerId: provider_id ?? undefined, trackableId: trackable_id ?? undefined };
   const text = JSON.stringify(event);
-  fanout.announce('fence_events', [fence.id, foreignId ?? undefined, ...who, type, objectType], (variant) => {
+  fanout.announce('fence_events', fenceEventFields({ id: fence.id, foreign_id }, who), (variant) => {
     return variant.geojson === true ? fenceFeature(fence, text, variant, zones) : text;
   });
 }

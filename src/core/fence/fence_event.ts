@@ -21,18 +21,13 @@ export interface FenceChange {
   readonly trackables: readonly string[];
 }
 
-/** Values of the filter fields of fence_events. */
-export function fenceEventFields(change: FenceChange): FilterFields {
-  const objectType = change.trackableId === undefined ? 'location_provider' : 'trackable';
-  const { fence } = change;
-  return [
-    fence.id,
-    fence.entity.foreign_id ?? undefined,
-    change.providerId,
-    change.trackableId,
-    change.type,
-    objectType,
-  ];
+/** Values of the filter fields of fence_events, of the hub's own and of those that others post. */
+export function fenceEventFields(
+  { id, foreign_id: foreignId }: { readonly id: string; readonly foreign_id?: string | null | undefined },
+  { type, providerId, trackableId }: Pick<FenceChange, 'type' | 'providerId' | 'trackableId'>,
+): FilterFields {
+  const objectType = trackableId === undefined ? 'location_provider' : 'trackable';
+  return [id, foreignId ?? undefined, providerId, trackableId, type, objectType];
 }
 
 /** JSON text of a FenceEvent. A trackable's event names its provider only where `nameProvider` says so. */

@@ -123,7 +123,7 @@ function publish(
 
 function publishFenceEvent(context: ShardContext, variants: readonly WantedVariant[], change: FenceChange): void {
   const { newId, providerInTrackableEvents } = context.options;
-  const fields = fenceEventFields(change);
+  const fields = fenceEventFields(change.fence.entity, change);
   let text: string | undefined;
   for (const variant of variants) {
     if (variant.wants?.(fields) === false) continue;
