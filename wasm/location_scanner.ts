@@ -34,7 +34,7 @@ export interface ScannerBounds {
 /**
  * Reads JSON of locations from its bytes, in WebAssembly: checks it against the Location schema and writes the records of
  * src/core/location/record.ts, in one pass. What is unusual is left to the parser: escapes and exponents, other projections,
- * times of receipt, names twice, and everything that is wrong, for the parser says what.
+ * names twice, and everything that is wrong, for the parser says what.
  */
 export class LocationScanner {
   /** The memory in which the records are. */
@@ -57,9 +57,12 @@ export class LocationScanner {
       value = Number(text);
       return String(value) === text;
     };
-    // Named after the file that asks.
+    // Named after the files that ask.
     const json = { isShortest, valueOfShortest: () => value };
-    this.#exports = new WebAssembly.Instance(MODULE, { json }).exports as unknown as Exports;
+    const location = {
+      writeTime: (at: number, ms: number) => void this.bytes.write(new Date(ms).toISOString(), at, 'latin1'),
+    };
+    this.#exports = new WebAssembly.Instance(MODULE, { json, location }).exports as unknown as Exports;
     const { memory, INPUT, INPUT_MAX, PATH, RECORDS, NAMES_MAX } = this.#exports;
     this.bytes = Buffer.from(memory.buffer);
     this.view = new DataView(memory.buffer);

@@ -30,7 +30,7 @@ import { readTime } from './time';
 
 /**
  * Locations in a JSON text, checked against the Location schema, written as records (src/core/location/record.ts). What
- * is not an ordinary location in EPSG:4326 with a time is a FAIL: the parser says what it is, and what is wrong with it.
+ * is not an ordinary location in EPSG:4326 is a FAIL: the parser says what it is, and what is wrong with it.
  */
 
 /** Members in the order of a record's text, then those that are no part of it. */
@@ -55,7 +55,7 @@ const POSITION = 16;
 const TRACKABLES = 17;
 const UNKNOWN = 18;
 
-const NEEDED: u32 = (1 << POSITION) | (1 << TYPE) | (1 << CRS) | (1 << GENERATED);
+const NEEDED: u32 = (1 << POSITION) | (1 << TYPE) | (1 << CRS);
 const ALL_OF_TEXT: u32 = (1 << TEXT_MEMBERS) - 1;
 
 /** Where the values of members are, and how long they are. */
@@ -104,6 +104,14 @@ const F_FROM_FLOOR: u8 = 4;
 const F_FROM_ELLIPSOID: u8 = 8;
 const F_ASCII: u8 = 16 | 32;
 const F_SENT_TIME: u8 = 64;
+
+/** The time of receipt as a text in quotes, which stands for timestamp_generated where there is none. */
+const TIME_LENGTH = 26;
+const receivedText: usize = memory.data(TIME_LENGTH + 8, 8);
+let receivedTextMs: f64 = NaN;
+
+/** Writes a time as RFC 3339 with milliseconds, 24 characters: for the engine to say. */
+declare function writeTime(at: usize, ms: f64): void;
 
 /** Room for the records of a text. */
 const OUT: usize = 0x100000;
@@ -205,9 +213,21 @@ export function readLocation(start: usize, receivedMs: f64, path: usize, pathLen
     if ((known & (1 << ID)) === 0) setValue(ID, path, pathLength);
     else if (lengthOf(ID) !== pathLength || memory.compare(valueOf(ID), path, pathLength) !== 0) return FAIL;
   } else if ((known & (1 << ID)) === 0) return FAIL;
+  if ((known & (1 << GENERATED)) === 0) setReceived(receivedMs);
   if ((known & (1 << SOURCE)) === 0) setValue(SOURCE, valueOf(ID), lengthOf(ID));
   if (lengthOf(ID) - 2 > nameMax || lengthOf(SOURCE) - 2 > nameMax) return FAIL;
   return writeRecord(known | (1 << ID) | (1 << SOURCE), receivedMs, isSpaced) ? at : FAIL;
+}
+
+/** Sets timestamp_generated to the time of receipt. */
+function setReceived(receivedMs: f64): void {
+  if (receivedMs !== receivedTextMs) {
+    store<u8>(receivedText, <u8>QUOTE);
+    writeTime(receivedText + 1, receivedMs);
+    store<u8>(receivedText + TIME_LENGTH - 1, <u8>QUOTE);
+    receivedTextMs = receivedMs;
+  }
+  setValue(GENERATED, receivedText, TIME_LENGTH);
 }
 
 function valueOf(member: i32): usize {
@@ -306,7 +326,7 @@ function writeRecord(known: u32, receivedMs: f64, isSpaced: bool): bool {
   if (!isWgs84(valueOf(CRS), lengthOf(CRS)) || Math.abs(x) > 180 || Math.abs(y) > 90) return false;
   const type = typeOf(valueOf(TYPE) + 1, lengthOf(TYPE) - 2);
   if (type < 0) return false;
-  const generatedMs = timeOf(GENERATED);
+  const generatedMs = (known & (1 << GENERATED)) === 0 ? receivedMs : timeOf(GENERATED);
   if (generatedMs !== generatedMs) return false;
   let flags: u8 = sawUnicode ? 0 : F_ASCII;
   if ((known & (1 << SENT)) !== 0) {
@@ -323,9 +343,10 @@ function writeRecord(known: u32, receivedMs: f64, isSpaced: bool): bool {
   }
   if ((known & (1 << ACCURACY)) !== 0 && numberOfMember(ACCURACY) < 0) return false;
   const idBytes = <usize>(lengthOf(ID) - 2);
+  const inText = (known & ALL_OF_TEXT) | (1 << GENERATED);
   let bytes = RECORD_MAX + idBytes;
   for (let member = 0; member < TEXT_MEMBERS; member++) {
-    if ((known & (1 << member)) !== 0) bytes += lengthOf(member);
+    if ((inText & (1 << member)) !== 0) bytes += lengthOf(member);
   }
   const record = out;
   if (record + bytes > OUT_END) return false;
@@ -351,7 +372,7 @@ function writeRecord(known: u32, receivedMs: f64, isSpaced: bool): bool {
   const text = copy(record + HEAD_BYTES, valueOf(ID) + 1, <i32>idBytes);
   let at = writePosition(text);
   store<u16>(record + R_POSITION_SIZE, <u16>(at - text));
-  let left = known & ALL_OF_TEXT;
+  let left = inText;
   while (left !== 0) {
     const member = ctz<u32>(left);
     left &= left - 1;
