@@ -129,14 +129,17 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   if (route.body === undefined) return handle(undefined);
   if (route.text) return handle(textOf(look(request.body)));
   const everywhere = route.exactNumbers === true;
+  const takesBytes = asked === undefined && mayNameAnything(readable, hub);
   if (look(request.body).length > LONG_BODY_BYTES) {
-    // Others go on once it is handled, whatever its answer still waits for.
-    const read = async () => ({
-      reply: handle(await parseLongBody(look(request.body), { ...hub, everywhere, turns })),
-    });
+    const { takeLong } = takesBytes ? route : {};
+    // Others go on once it is handled, whatever its answer still waits for. A long body stays until it is answered.
+    const read = async () => {
+      const taken = await takeLong?.(look(request.body), { id, reply }, hub);
+      return taken ?? { reply: handle(await parseLongBody(look(request.body), { ...hub, everywhere, turns })) };
+    };
     return turns.alone(read).then(({ reply }) => reply);
   }
-  if (route.takeBytes !== undefined && asked === undefined && mayNameAnything(readable, hub)) {
+  if (takesBytes && route.takeBytes !== undefined) {
     const replied = route.takeBytes(request.body, { id, reply }, hub);
     if (replied !== undefined) return replied;
   }

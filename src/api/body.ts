@@ -41,6 +41,11 @@ export async function parseLongBody(
   }
 }
 
+/** What was thrown where JSON of a body was read, as HUB_BAD_REQUEST; anything else as it is. */
+export function asRefusal(cause: unknown): unknown {
+  return cause instanceof UnfitJson || cause instanceof SyntaxError ? refusal(cause) : cause;
+}
+
 function refusal(cause: unknown): HubError {
   if (cause instanceof UnfitJson) return new HubError('HUB_BAD_REQUEST', cause.message, { cause });
   const reason = cause instanceof SyntaxError ? cause.message : 'bytes that are not UTF-8';

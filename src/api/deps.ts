@@ -24,6 +24,11 @@ export interface ApiDeps extends ErrorTyping {
   acceptLocations(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
   /** The same from the bytes of a body, where they are nothing unusual; what is unusual is for acceptLocations. */
   acceptBody(body: Borrowed, options: Pick<AcceptOptions, 'providerId'>): Promise<void> | undefined | 'unusual';
+  /** The same for a long body, in turns. Rejects as acceptLocations, and with what model/json.ts throws. */
+  acceptLongBody(
+    body: Uint8Array,
+    options: AcceptOptions,
+  ): Promise<{ readonly kept: Promise<void> | undefined } | 'unusual'>;
   acceptProximities(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
   /**
    * Takes the locations of a vendor's notifications, good ones beside bad ones. Throws HUB_BAD_REQUEST when there are bad

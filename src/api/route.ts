@@ -74,6 +74,8 @@ export interface Route {
    * handled.
    */
   readonly takeBytes: TakeBytes | undefined;
+  /** The same for a long body, in turns. */
+  readonly takeLong: TakeLong | undefined;
   handle(call: Call, hub: ApiDeps): HttpReply | Promise<HttpReply>;
 }
 
@@ -82,6 +84,13 @@ export type TakeBytes = (
   call: Pick<Call, 'id' | 'reply'>,
   hub: ApiDeps,
 ) => HttpReply | Promise<HttpReply> | undefined;
+
+/** The bytes stay as they are until it is done. */
+export type TakeLong = (
+  body: Uint8Array,
+  call: Pick<Call, 'id' | 'reply'>,
+  hub: ApiDeps,
+) => Promise<{ readonly reply: HttpReply | Promise<HttpReply> } | undefined>;
 
 /** Status of a success, with what its body is. */
 export type Replied = Readonly<Record<number, Reply>>;
@@ -125,6 +134,7 @@ interface Row<Q extends TObject> {
   readonly notes?: Notes;
   readonly replies: Replied;
   readonly takeBytes?: TakeBytes;
+  readonly takeLong?: TakeLong;
   handle(call: Call<Static<Q>>, hub: ApiDeps): HttpReply | Promise<HttpReply>;
 }
 
@@ -143,6 +153,7 @@ export function route<Q extends TObject>(row: Row<Q>): Route {
     exactNumbers: false,
     bodyMaxBytes: undefined,
     takeBytes: undefined,
+    takeLong: undefined,
     notes: {},
     ...row,
     handle: row.handle as Route['handle'],

@@ -76,6 +76,7 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
     read: (query) => shards.ask(query),
     acceptLocations: (values, incoming) => ingest.locations(values, incoming),
     acceptBody: (body, incoming) => ingest.body(body, incoming),
+    acceptLongBody: (body, incoming) => ingest.longBody(body, incoming),
     acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
     zonesMoved: () => zoneMoves.settled(),
     acceptCisco: sources.acceptCisco,

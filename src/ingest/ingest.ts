@@ -3,13 +3,16 @@ import { ScannedLocation } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
 import type { Bounds } from '../model/bounds.ts';
+import { DEPTH_MAX } from '../model/depth.ts';
 import type { WayIn } from '../model/health.ts';
+import { parsePart, UnfitJson } from '../model/json.ts';
 import type { ProviderType, Proximity } from '../model/location.ts';
 import type { Zone } from '../model/zone.ts';
 import { Turns } from '../time/turns.ts';
 import { type BodyScanner, ScannedNames } from './body_scanner.ts';
 import { type Checked, checkLocation, type Expected } from './check_location.ts';
 import { type CheckedProximity, checkProximity } from './check_proximity.ts';
+import { ListPieces, type Piece, PieceBuffer } from './list_pieces.ts';
 import { Rejections } from './rejections.ts';
 
 /** What the one way in needs of the hub. */
@@ -50,6 +53,8 @@ export interface IngestOptions {
   canTakeScanned?(): boolean;
   /** Hands a location that was scanned to its shard. */
   scanned?(location: ScannedLocation, times: { readonly generatedMs: number; readonly receivedMs: number }): void;
+  /** Bytes of a long body that are read at once; PIECE_BYTES when left out. */
+  readonly pieceBytes?: number;
   /** For long lists; own ones when left out. */
   readonly turns?: Turns;
 }
@@ -58,6 +63,8 @@ export interface IngestOptions {
 export const UNUSUAL = 'unusual';
 /** What a reply must wait for, if anything; or the body is unusual, and nothing of it was taken. */
 export type Scanned = Promise<void> | undefined | typeof UNUSUAL;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Values that are checked, or passed on, in one turn. A longer list takes several. */
 const AT_ONCE = 1000;
@@ -93,6 +100,7 @@ export class Ingest {
   /** What is told of the bodies that are scanned: none where nothing scans. */
   readonly #scanning: Scanning | undefined;
   readonly #turns: Turns;
+  readonly #pieceBuffer: PieceBuffer;
   #proximities = 0;
   /** Of long lists: values that were accepted and are still to be passed on. */
   #accepted = 0;
@@ -102,6 +110,7 @@ export class Ingest {
     const { scanner } = options;
     this.#scanning = scanner && { scanner, names: new ScannedNames(scanner) };
     this.#turns = options.turns ?? new Turns();
+    this.#pieceBuffer = new PieceBuffer(options.pieceBytes);
   }
 
   /** Rejected values by reason, and by `other` where there was none. Their sum is `counts.rejected`. */
@@ -143,23 +152,105 @@ export class Ingest {
   }
 
   // hot
-  #scan(via: WayIn, read: (scanner: BodyScanner, receivedMs: number) => number): Scanned {
-    const { canTakeScanned, now } = this.#options;
-    if (this.#scanning === undefined || canTakeScanned?.() !== true) return UNUSUAL;
-    const { scanner, names } = this.#scanning;
+  #scan(via: WayIn, read: ReadBytes): Scanned {
+    const { now } = this.#options;
     const receivedMs = now();
+    const count = this.#read(read, receivedMs);
+    if (count === 0) return UNUSUAL;
+    this.#count(count);
+    this.#requireCapacity(count);
+    return this.#keptAll(this.#passScanned(count, receivedMs, via));
+  }
+
+  /**
+   * Accepts the locations of a long body as locations does. It is read in pieces, in a turn each, first to see whether all
+   * of them are right, then to pass them on; of a piece that has something unusual in it values are made, and none is
+   * kept: so however long the body is, nothing of it becomes old garbage. The bytes must stay as they are meanwhile.
+   *
+   * Rejects as locations does, and with a SyntaxError or an UnfitJson. Resolves with what a reply must wait for;
+   * with UNUSUAL, and nothing has been done, for what is no list or has items that are too long.
+   */
+  async longBody(
+    body: Uint8Array,
+    { root, via = 'rest' }: Incoming,
+  ): Promise<{ readonly kept: Promise<void> | undefined } | typeof UNUSUAL> {
+    const list = new ListPieces(body, this.#options.pieceBytes);
+    do await this.#turns.next();
+    while (!list.cut());
+    if (list.isUnfit) return UNUSUAL;
+    const { pieces, items } = list;
+    this.#count(items);
+    try {
+      for (const piece of pieces) {
+        await this.#turns.next();
+        this.#checkPiece(piece, { body, root, of: items });
+      }
+    } catch (error) {
+      // What is no JSON has no locations.
+      if (!(error instanceof HubError)) this.#count(-items);
+      throw error;
+    }
+    this.#requireCapacity(items);
+    this.#accepted += items;
+    const works: Promise<void>[] = [];
+    for (const piece of pieces) {
+      await this.#turns.next();
+      this.#accepted -= piece.items;
+      works.push(...this.#passPiece(piece, { body, root, via }));
+    }
+    return { kept: this.#keptAll(works) };
+  }
+
+  #checkPiece(
+    piece: Piece,
+    { body, root, of }: { readonly body: Uint8Array; readonly root: string; readonly of: number },
+  ) {
+    const bytes = this.#pieceBuffer.listOf(piece, body);
+    const receivedMs = this.#options.now();
+    if (this.#scanning?.scanner.list(bytes, receivedMs) === piece.items) return;
+    const values = this.#valuesOf(bytes, piece);
+    const all = { values, first: piece.first, of, incoming: { root }, kind: LOCATIONS, receivedMs, checked: [] };
+    this.#checkAll(all, 0, values.length);
+  }
+
+  /** Passes on locations that were right. One that names a zone which has gone since comes too late. */
+  #passPiece(
+    piece: Piece,
+    { body, root, via }: { readonly body: Uint8Array; readonly root: string; readonly via: WayIn },
+  ): Promise<void>[] {
+    const bytes = this.#pieceBuffer.listOf(piece, body);
+    const receivedMs = this.#options.now();
+    const count = this.#read((scanner) => scanner.list(bytes, receivedMs), receivedMs);
+    if (count > 0) return this.#passScanned(count, receivedMs, via);
+    const values = this.#valuesOf(bytes, piece);
+    const checked: Checked[] = [];
+    const nameOf = (index: number) => `${root}[${piece.first + index}]`;
+    this.#checkEach({ values, nameOf, kind: LOCATIONS, receivedMs, checked, problems: [] }, 0, values.length);
+    return this.#pass(checked, { kind: LOCATIONS, via, receivedMs });
+  }
+
+  /** What a piece is parsed to. Throws what parsePart throws. */
+  #valuesOf(bytes: Uint8Array, { first, items }: Piece): readonly unknown[] {
+    const { depthMax = DEPTH_MAX } = this.#options;
+    const placeOf = ([index, ...path]: readonly string[]) => [String(Number(index) + first), ...path];
+    const values = parsePart(textOf(bytes), { everywhere: false, depthMax, levels: depthMax, placeOf });
+    if (Array.isArray(values) && values.length === items) return values;
+    throw new SyntaxError('Unexpected token "]"');
+  }
+
+  /** Scans a body; returns how many locations it has, 0 where it is unusual. */
+  // hot
+  #read(read: ReadBytes, receivedMs: number): number {
+    const { canTakeScanned, providersGone } = this.#options;
+    if (this.#scanning === undefined || canTakeScanned?.() !== true) return 0;
+    const { scanner, names } = this.#scanning;
     const count = read(scanner, receivedMs);
     if (count <= 0) {
       names.makeRoom(scanner);
-      return UNUSUAL;
+      return 0;
     }
     names.learn(scanner);
-    const gone = this.#options.providersGone?.();
-    if (names.hasUuids && this.#namesOther(this.#scanning, gone)) return UNUSUAL;
-    this.#count(count);
-    this.#requireCapacity(count);
-    this.counts.rejected -= count;
-    return this.#keptAll(this.#passScanned(this.#scanning, { receivedMs, via, gone }));
+    return names.hasUuids && this.#namesOther(this.#scanning, providersGone?.()) ? 0 : count;
   }
 
   /** Accepts all of the proximities or none, as locations does. */
@@ -189,7 +280,7 @@ export class Ingest {
     this.#count(values.length);
     const { via = 'rest' } = incoming;
     const checked: T[] = [];
-    const all = { values, incoming, kind, receivedMs: this.#options.now(), checked };
+    const all = { values, first: 0, of: values.length, incoming, kind, receivedMs: this.#options.now(), checked };
     if (values.length > AT_ONCE) {
       const check = (from: number, to: number) => this.#checkAll(all, from, to);
       return this.#inTurns(values.length, check, { kind, via, checked }).then(({ kept }) => kept);
@@ -244,16 +335,16 @@ export class Ingest {
   }
 
   #checkAll<T extends Checked>(all: AllOf<T>, from: number, to: number): void {
-    const { values, incoming, kind, receivedMs, checked } = all;
+    const { values, first, of, incoming, kind, receivedMs, checked } = all;
     const { root, providerId } = incoming;
     const { zone, providerId: knownId, depthMax, bounds } = this.#options;
     for (let index = from; index < to; index++) {
-      const at = root === '' ? '' : `${root}[${index}]`;
+      const at = root === '' ? '' : `${root}[${first + index}]`;
       const found = kind.check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax, bounds });
       if (typeof found === 'string') {
         this.#rejections.countProblem(found, at);
         // The others are refused for its sake.
-        this.#rejections.count('list', values.length - 1);
+        this.#rejections.count('list', of - 1);
         throw new HubError('HUB_BAD_REQUEST', found);
       }
       checked.push(found);
@@ -310,13 +401,14 @@ export class Ingest {
     return works;
   }
 
+  /** Passes on what was scanned last. */
   // hot
-  #passScanned(
-    { scanner, names }: Scanning,
-    { receivedMs, via, gone }: { readonly receivedMs: number; readonly via: WayIn; readonly gone: number | undefined },
-  ): Promise<void>[] {
-    const { ensureProvider, arrived, scanned } = this.#options;
+  #passScanned(count: number, receivedMs: number, via: WayIn): Promise<void>[] {
+    const { ensureProvider, arrived, scanned, providersGone } = this.#options;
+    const { scanner, names } = this.#scanning as Scanning;
+    const gone = providersGone?.();
     const works: Promise<void>[] = [];
+    this.counts.rejected -= count;
     const { view, end } = scanner;
     for (let at = scanner.start; at < end; at += recordSize(scanner, at)) {
       const number = view.getUint32(at + PROVIDER_NAME, true);
@@ -354,9 +446,19 @@ export class Ingest {
   }
 }
 
+type ReadBytes = (scanner: BodyScanner, receivedMs: number) => number;
+
 interface Scanning {
   readonly scanner: BodyScanner;
   readonly names: ScannedNames;
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new UnfitJson('body: must be JSON, found bytes that are not UTF-8', { cause });
+  }
 }
 
 function nameInPayload(index: number): string {
@@ -386,6 +488,9 @@ interface Each<T extends Checked> {
 /** Values of which all are taken or none, and those that were found good so far. */
 interface AllOf<T extends Checked> {
   readonly values: readonly unknown[];
+  /** The index of the first of them among all, and how many these are. */
+  readonly first: number;
+  readonly of: number;
   readonly incoming: Incoming;
   readonly kind: Kind<T>;
   readonly receivedMs: number;
@@ -393,7 +498,7 @@ interface AllOf<T extends Checked> {
 }
 
 /** Values that are taken one by one, those that were found good so far, and what is wrong with the others. */
-interface EachOf<T extends Checked> extends Omit<AllOf<T>, 'incoming'> {
+interface EachOf<T extends Checked> extends Omit<AllOf<T>, 'incoming' | 'first' | 'of'> {
   readonly nameOf: (index: number) => string;
   readonly problems: string[];
 }

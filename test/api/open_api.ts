@@ -81,6 +81,7 @@ export function openApi(
     },
     acceptLocations: (values, accept) => void accepted.push({ what: 'locations', values, options: accept }),
     acceptBody: () => 'unusual',
+    acceptLongBody: async () => 'unusual',
     acceptProximities: (values, accept) => void accepted.push({ what: 'proximities', values, options: accept }),
     zonesMoved: () => undefined,
     acceptCisco: (body) => void accepted.push({ what: 'cisco', values: [body] }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseBody } from '../../src/api/body.ts';
+import { asRefusal, parseBody, parseLongBody } from '../../src/api/body.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { LocationRecord, recordSize } from '../../src/core/location/record.ts';
 import type { ScannedLocation } from '../../src/core/location/scanned.ts';
@@ -8,6 +8,7 @@ import { HubError } from '../../src/errors.ts';
 import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { Ingest, UNUSUAL } from '../../src/ingest/ingest.ts';
 import { lend } from '../../src/model/borrowed.ts';
+import { Turns } from '../../src/time/turns.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { type Dice, diceOf, wildBody, wildLocation } from './wild_locations.ts';
@@ -17,6 +18,7 @@ const RECEIVED_MS = Date.parse('2026-12-01T00:00:00Z');
 
 interface Scene {
   readonly capacity?: number;
+  readonly pieceBytes?: number;
   readonly isMoving?: boolean;
   /** What an id was called when it was created. */
   readonly knownId?: (id: string) => string;
@@ -35,6 +37,7 @@ function openIngest({
   knownId = (id) => id,
   providersGone,
   isWaiting = () => false,
+  pieceBytes,
 }: Scene = {}) {
   const told: string[] = [];
   scanner.forgetNames();
@@ -54,6 +57,7 @@ function openIngest({
       return isWaiting(id) ? Promise.resolve() : undefined;
     },
     ...(providersGone && { providersGone }),
+    ...(pieceBytes && { pieceBytes }),
     announce: () => undefined,
     kept: () => undefined,
   });
@@ -225,6 +229,104 @@ describe('The locations of a body', () => {
     assert.ok(unusual > 0 && unusual < 10, `${unusual} bodies were left to the parser`);
   });
 });
+
+describe('The locations of a long body', () => {
+  /** What becomes of it, read in pieces of so many bytes; without, as values that are made of the whole. */
+  async function outcomeOfLong(body: Uint8Array, { pieceBytes, ...scene }: Scene) {
+    const { ingest, told } = openIngest({ ...scene, ...(pieceBytes && { pieceBytes }) });
+    const whole = async () => {
+      const values = await parseLongBody(body, { everywhere: false, turns });
+      if (!Array.isArray(values)) throw new HubError('HUB_BAD_REQUEST', 'no list');
+      return ingest.locations(values, LIST);
+    };
+    const pieces = () => ingest.longBody(body, LIST).then((taken) => (taken === UNUSUAL ? whole() : taken.kept));
+    let error: HubError | undefined;
+    await (pieceBytes ? pieces() : whole()).catch((cause: unknown) => {
+      const refusal = asRefusal(cause);
+      assert.ok(refusal instanceof HubError, String(cause));
+      error = refusal;
+    });
+    return { told, error: error?.message, counts: ingest.counts, rejections: [...ingest.rejections()] };
+  }
+  const LIST = { root: 'locations' };
+  const turns = new Turns();
+
+  test('are taken, refused, and counted, as those of a short one, whatever the pieces are', async (t) => {
+    const seen = { taken: 0, refused: 0, noJson: 0 };
+    for (let seed = 1; seed <= 1500; seed++) {
+      const dice = diceOf(seed);
+      const body = longBody(dice);
+      const scene = { isMoving: dice(5) === 0, capacity: dice(20) === 0 ? 3 : 1000 };
+      const wanted = await outcomeOfLong(body, scene);
+      const found = await outcomeOfLong(body, { ...scene, pieceBytes: 50 + dice(1500) });
+      // The first thing that is wrong is told: of JSON that ends badly that may be a location.
+      const isJson = wanted.error === undefined || /locations\[|capacity|waiting|no list/.test(wanted.error);
+      if (isJson) assert.deepEqual(found, wanted, `${seed} ${body}`);
+      else assert.deepEqual([found.told, found.error === undefined], [[], false], `${seed} ${body}`);
+      seen[wanted.error === undefined ? 'taken' : isJson ? 'refused' : 'noJson']++;
+    }
+    t.diagnostic(JSON.stringify(seen));
+    assert.ok(Math.min(...Object.values(seen)) > 100, JSON.stringify(seen));
+  });
+
+  test('may be none, or no list, or too long for a piece', async () => {
+    for (const body of [
+      '[]',
+      ' [ \n] ',
+      '{}',
+      '',
+      'x',
+      '[',
+      '[1',
+      ']',
+      '[}',
+      '[{]}',
+      '[],',
+      '[1,]',
+      '[,1]',
+      '["\\',
+      '[[]]',
+    ]) {
+      const wanted = await outcomeOfLong(Buffer.from(body), {});
+      const found = await outcomeOfLong(Buffer.from(body), { pieceBytes: 1000 });
+      assert.deepEqual([found.told, found.error === undefined], [wanted.told, wanted.error === undefined], body);
+    }
+    const { ingest, told } = openIngest({ pieceBytes: 100 });
+    assert.equal(await ingest.longBody(bodyOf('x'.repeat(1000)), LIST), UNUSUAL);
+    assert.deepEqual([told, ingest.counts], [[], { received: 0, rejected: 0 }]);
+  });
+
+  test('are checked before one of them is taken, and take their turns', async () => {
+    const { ingest, told } = openIngest({ pieceBytes: 300 });
+    const ids = Array.from({ length: 100 }, (_, n) => `p${n}`);
+    const reading = ingest.longBody(bodyOf(...ids), LIST);
+    let turnsTaken = 0;
+    while (told.length === 0) {
+      await new Promise(setImmediate);
+      turnsTaken++;
+    }
+    assert.ok(turnsTaken > 30, `${turnsTaken} turns before the first was taken`);
+    assert.ok(told.length < 30, `${told.length} at once`);
+    await reading;
+    assert.deepEqual(
+      told.filter((line) => line.startsWith('provider')),
+      ids.map((id) => `provider ${id} uwb`),
+    );
+  });
+});
+
+/** A list of some locations, most of them good. */
+function longBody(dice: Dice): Uint8Array {
+  const good = () =>
+    JSON.stringify(JSON.parse(bodyOf(`tag ${dice(30)}`).toString())[0], undefined, dice(4) === 0 ? 1 : 0);
+  const wild = dice(3);
+  const items = Array.from({ length: 1 + dice(20) }, () => (dice(20) < wild ? wildLocation(dice) : good()));
+  const body = Buffer.from(`[${items.join(',')}]`);
+  if (dice(4) > 0) return body;
+  // Something of it is left out.
+  const at = dice(body.length);
+  return Buffer.concat([body.subarray(0, at), body.subarray(at + 1 + dice(3))]);
+}
 
 /** A message that publishes locations, more or less. */
 function wildMessage(dice: Dice): Uint8Array {

@@ -6,6 +6,7 @@ import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/show.ts';
 import { movesBefore } from '../after_moves.ts';
 import { placesOfAll } from '../all_places.ts';
+import { asRefusal } from '../body.ts';
 import type { AcceptOptions, ApiDeps } from '../deps.ts';
 import { found } from '../found.ts';
 import { admitSources } from '../naming.ts';
@@ -27,6 +28,8 @@ const ALL_OR_NONE = {
     'fit.',
 };
 const FORGOTTEN = { 204: { description: 'There is no location any more.' } };
+
+const LIST = { root: 'locations' };
 
 export const LOCATION_ROUTES: readonly Route[] = [
   route({
@@ -111,7 +114,13 @@ function bulkRow(method: Method): Route {
     notes: ALL_OR_NONE,
     replies: ACCEPTED,
     takeBytes: (body, call, hub) => acceptedBytes(hub.acceptBody(body, {}), call),
-    handle: (call, hub) => takeLocations({ values: arrayOf(call), options: { root: 'locations' }, call }, hub),
+    async takeLong(body, call, hub) {
+      const taken = await hub.acceptLongBody(body, LIST).catch((cause: unknown) => {
+        throw asRefusal(cause);
+      });
+      return taken === 'unusual' ? undefined : { reply: accepted(taken.kept, call) };
+    },
+    handle: (call, hub) => takeLocations({ values: arrayOf(call), options: LIST, call }, hub),
   });
 }
 
