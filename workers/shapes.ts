@@ -9,6 +9,6 @@ export default function run(task: Uint8Array | 'ready'): unknown {
   if (task === 'ready') return undefined;
   const asked = unpackShape(task);
   const problem =
-    asked.kind === 'region' ? checks.regionProblem(asked.fence) : checks.polygonProblem(asked.polygon, asked.path);
+    'fence' in asked ? checks.regionProblem(asked.fence) : checks.polygonProblem(asked.polygon, asked.path);
   return move(pack({ problem } satisfies ShapeReply));
 }

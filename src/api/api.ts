@@ -135,7 +135,10 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
     // Others go on once it is handled, whatever its answer still waits for. A long body stays until it is answered.
     const read = async () => {
       const taken = await takeLong?.(look(request.body), { id, reply }, hub);
-      return taken ?? { reply: handle(await parseLongBody(look(request.body), { ...hub, everywhere, turns })) };
+      if (taken !== undefined) return taken;
+      const body = await parseLongBody(look(request.body), { ...hub, everywhere, turns });
+      await turns.next();
+      return { reply: handle(body) };
     };
     return turns.alone(read).then(({ reply }) => reply);
   }

@@ -5,7 +5,7 @@ import { lend } from '../model/borrowed.ts';
 import { grouped } from '../model/bounds.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
-import { type AskedShape, packShape, unpackShapeReply } from '../wire/messages.ts';
+import { type AskedShape, flattened, packShape, unpackShapeReply } from '../wire/messages.ts';
 import { openThread, type Thread } from './thread.ts';
 
 const SHAPES_WORKER = new URL('../../workers/shapes.ts', import.meta.url);
@@ -47,22 +47,22 @@ export class LargeShapes implements ShapeChecks {
   regionProblem(fence: Fence): string | undefined {
     const { region, crs, entry_tolerance, exit_tolerance } = fence;
     if (region.type === 'Point' || !isLarge(region)) return this.#options.small.regionProblem(fence);
-    const key = keyOf(region, ['region', crs ?? null, entry_tolerance ?? null, exit_tolerance ?? null]);
     // Nothing else of it matters.
-    const only = { id: '', region, ...(crs != null && { crs }), entry_tolerance, exit_tolerance } as Fence;
-    return this.#answer(key, { kind: 'region', fence: only }, 'region');
+    const rest = { id: '', ...(crs != null && { crs }), entry_tolerance, exit_tolerance } as Omit<Fence, 'region'>;
+    return this.#answer({ kind: 'region', fence: rest, polygon: flattened(region) }, 'region');
   }
 
   polygonProblem(polygon: Polygon, path: string): string | undefined {
     if (!isLarge(polygon)) return this.#options.small.polygonProblem(polygon, path);
-    return this.#answer(keyOf(polygon, ['polygon', path]), { kind: 'polygon', polygon, path }, path);
+    return this.#answer({ kind: 'polygon', polygon: flattened(polygon), path }, path);
   }
 
   close(): Promise<void> {
     return this.#thread.close();
   }
 
-  #answer(key: string, asked: AskedShape, path: string): string | undefined {
+  #answer(asked: AskedShape, path: string): string | undefined {
+    const key = keyOf(asked);
     if (!this.#answers.has(key)) throw new NotChecked(() => this.#look(key, asked, path));
     const problem = this.#answers.get(key);
     this.#remember(key, problem);
@@ -76,9 +76,8 @@ export class LargeShapes implements ShapeChecks {
       const found = `${this.#looking.size} are waiting already`;
       return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot check a large geometry now: ${found}`));
     }
-    const bytes = packShape(asked);
     const look = this.#last
-      .then(() => this.#run(bytes, path))
+      .then(() => this.#run(asked, path))
       .then((problem) => this.#remember(key, problem))
       .finally(() => this.#done(key));
     this.#looking.set(key, look);
@@ -86,10 +85,11 @@ export class LargeShapes implements ShapeChecks {
     return look;
   }
 
-  async #run(bytes: Uint8Array, path: string): Promise<string | undefined> {
+  async #run(asked: AskedShape, path: string): Promise<string | undefined> {
     if (!this.#thread.isAlive) await this.#thread.restart();
     // It takes a while to start, which is not the geometry's fault.
     await this.#thread.signal('ready');
+    const bytes = packShape(asked);
     const { limitMs, schedule } = this.#options;
     let isLate = false;
     const cancel = schedule(limitMs, () => {
@@ -127,19 +127,8 @@ function isLarge({ coordinates }: Polygon): boolean {
   return positions > POSITIONS_AT_ONCE;
 }
 
-/** A digest of the coordinates and of what else the answer depends on. */
-function keyOf({ coordinates }: Polygon, rest: readonly unknown[]): string {
-  const hash = createHash('sha256').update(JSON.stringify(rest));
-  for (const ring of coordinates) {
-    const numbers = new Float64Array(1 + 3 * ring.length);
-    numbers[0] = ring.length;
-    for (let i = 0; i < ring.length; i++) {
-      const [x = 0, y = 0, z = Number.NaN] = ring[i] as number[];
-      numbers[3 * i + 1] = x;
-      numbers[3 * i + 2] = y;
-      numbers[3 * i + 3] = z;
-    }
-    hash.update(numbers);
-  }
-  return hash.digest('base64');
+/** A digest of all that the answer depends on. */
+function keyOf({ polygon, ...rest }: AskedShape): string {
+  const { ringLengths, positions } = polygon;
+  return createHash('sha256').update(JSON.stringify(rest)).update(ringLengths).update(positions).digest('base64');
 }

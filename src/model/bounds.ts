@@ -80,7 +80,11 @@ export function overBound(path: string, max: number, what: string, found: number
   return `${path}: must have at most ${grouped(max)} ${what}, found ${found === 'more' ? found : grouped(found)}`;
 }
 
-/** A number with commas between its thousands. */
+/** A whole number with commas between its thousands. */
 export function grouped(value: number): string {
-  return value.toLocaleString('en-US');
+  // By hand: Intl takes 40 ms when it is used for the first time.
+  let left = String(value);
+  let groups = '';
+  for (; left.length > 3; left = left.slice(0, -3)) groups = `,${left.slice(-3)}${groups}`;
+  return left + groups;
 }

@@ -29,8 +29,15 @@ export interface ShardSettings {
 
 /** A geometry that is to be checked, and what is wrong with it. */
 export type AskedShape =
-  | { readonly kind: 'region'; readonly fence: Fence }
-  | { readonly kind: 'polygon'; readonly polygon: Polygon; readonly path: string };
+  | { readonly kind: 'region'; readonly fence: Omit<Fence, 'region'>; readonly polygon: FlatPolygon }
+  | { readonly kind: 'polygon'; readonly polygon: FlatPolygon; readonly path: string };
+
+/** How many positions each ring has, and x, y, x, y … of one ring after the other: packed twenty times as fast. */
+export interface FlatPolygon {
+  readonly ringLengths: Uint32Array;
+  readonly positions: Float64Array;
+}
+
 export interface ShapeReply {
   readonly problem: string | undefined;
 }
@@ -94,7 +101,7 @@ addExtension({
   read: (text: string) => new KeptNumber(text),
 });
 
-type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | FlatShape | ShapeReply;
+type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | AskedShape | ShapeReply;
 
 /**
  * Packs a value into bytes that are good until the next packing: memory that came and went with each batch would have the
@@ -143,44 +150,41 @@ export function unpackCollisionReply(bytes: Borrowed): CollisionReply {
   return packr.unpack(look(bytes)) as CollisionReply;
 }
 
-/** Packs a question about a geometry, whose positions lose what no check looks at: all but x and y. */
-export function packShape(asked: AskedShape): Uint8Array {
-  return asked.kind === 'region'
-    ? pack({ ...asked, fence: { ...asked.fence, region: flattened(asked.fence.region as Polygon) } })
-    : pack({ ...asked, polygon: flattened(asked.polygon) });
-}
-
-export function unpackShape(bytes: Uint8Array): AskedShape {
-  const asked = packr.unpack(bytes) as FlatShape;
-  return asked.kind === 'region'
-    ? { ...asked, fence: { ...asked.fence, region: unflattened(asked.fence.region) } }
-    : { ...asked, polygon: unflattened(asked.polygon) };
-}
-
-/** A polygon with x, y, x, y … of each ring: packed twenty times as fast. */
-type FlatPolygon = Omit<Polygon, 'coordinates'> & { readonly coordinates: readonly Float64Array[] };
-type FlatShape =
-  | { readonly kind: 'region'; readonly fence: Omit<Fence, 'region'> & { readonly region: FlatPolygon } }
-  | { readonly kind: 'polygon'; readonly polygon: FlatPolygon; readonly path: string };
-
-function flattened(polygon: Polygon): FlatPolygon {
-  const coordinates = polygon.coordinates.map((ring) => {
-    const flat = new Float64Array(2 * ring.length);
+/** A polygon without what no check looks at: all of its positions but x and y. */
+export function flattened({ coordinates }: Polygon): FlatPolygon {
+  const ringLengths = Uint32Array.from(coordinates, (ring) => ring.length);
+  const positions = new Float64Array(2 * ringLengths.reduce((sum, length) => sum + length, 0));
+  let at = 0;
+  for (const ring of coordinates) {
     for (let i = 0; i < ring.length; i++) {
       const position = ring[i] as readonly number[];
-      flat[2 * i] = position[0] as number;
-      flat[2 * i + 1] = position[1] as number;
+      positions[at++] = position[0] as number;
+      positions[at++] = position[1] as number;
     }
-    return flat;
-  });
-  return { ...polygon, coordinates };
+  }
+  return { ringLengths, positions };
 }
 
-function unflattened(polygon: FlatPolygon): Polygon {
-  const coordinates = polygon.coordinates.map((flat) =>
-    Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] as number, flat[2 * i + 1] as number]),
+function unflattened({ ringLengths, positions }: FlatPolygon): Polygon {
+  let at = 0;
+  const coordinates = Array.from(ringLengths, (length) =>
+    Array.from({ length }, () => [positions[at++] as number, positions[at++] as number]),
   );
-  return { ...polygon, coordinates };
+  return { type: 'Polygon', coordinates };
+}
+
+/** Packs a question about a geometry. */
+export function packShape(asked: AskedShape): Uint8Array {
+  return pack(asked);
+}
+
+/** The question as ShapeChecks is asked it: a fence with its region, or a polygon and where it stands. */
+export function unpackShape(
+  bytes: Uint8Array,
+): { readonly fence: Fence } | { readonly polygon: Polygon; path: string } {
+  const asked = packr.unpack(bytes) as AskedShape;
+  const polygon = unflattened(asked.polygon);
+  return asked.kind === 'region' ? { fence: { ...asked.fence, region: polygon } } : { polygon, path: asked.path };
 }
 
 export function unpackShapeReply(bytes: Borrowed): ShapeReply {
