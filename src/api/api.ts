@@ -49,6 +49,8 @@ export function createApi(hub: GuardedApiDeps): HandleHttp {
   };
 }
 
+/** What one byte of a text may be sent as: `\u0041`. */
+const ESCAPE_BYTES = 6;
 const NO_BODY = lend(new Uint8Array(0));
 
 /**
@@ -136,7 +138,8 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
     const read = async () => {
       const taken = await takeLong?.(look(request.body), { id, reply }, hub);
       if (taken !== undefined) return taken;
-      const body = await parseLongBody(look(request.body), { ...hub, everywhere, turns });
+      const textMax = ESCAPE_BYTES * hub.entities.bounds.entityPropertiesBytes;
+      const body = await parseLongBody(look(request.body), { ...hub, everywhere, textMax, turns });
       await turns.next();
       return { reply: handle(body) };
     };

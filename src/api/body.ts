@@ -26,13 +26,20 @@ export function parseBody(bytes: Uint8Array, { depthMax }: BodyLimits = {}, pars
   }
 }
 
+interface LongReading {
+  readonly everywhere: boolean;
+  /** See LongJsonOptions. */
+  readonly textMax: number;
+  readonly turns: Turns;
+}
+
 /** The value of a long JSON body, read in turns and looked at as by checkKept. Rejects with HUB_BAD_REQUEST. */
 export async function parseLongBody(
   bytes: Uint8Array,
-  { depthMax, everywhere, turns }: BodyLimits & { readonly everywhere: boolean; readonly turns: Turns },
+  { depthMax, everywhere, textMax, turns }: BodyLimits & LongReading,
 ): Promise<unknown> {
   try {
-    const reading = new LongJson(utf8.decode(bytes), { everywhere, ...(depthMax !== undefined && { depthMax }) });
+    const reading = new LongJson(bytes, { everywhere, textMax, ...(depthMax !== undefined && { depthMax }) });
     do await turns.next();
     while (!reading.readPart());
     return reading.value;

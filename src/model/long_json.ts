@@ -7,16 +7,19 @@ import { pathOf } from './show.ts';
 /**
  * Reads a long JSON text little by little, so that nobody has to wait until it is read.
  *
- * One pass over the characters finds where values end. What is small is left to JSON.parse, in parts of many values at
+ * One pass over the bytes finds where values end. What is small is left to JSON.parse, in parts of many values at
  * once: a part ends at a comma when it has become long enough. Only arrays and objects that are longer than a part are put
- * together here. So each character is looked at once and parsed once, however the text is nested, and JSON.parse decides
+ * together here. So each byte is looked at once and parsed once, however the text is nested, and JSON.parse decides
  * about the syntax of all but the few characters between large values.
  */
 
-/** Characters of a part: what is parsed, and looked at, at once. A third of a millisecond. */
+/** Bytes of a part: what is parsed, and looked at, at once. A third of a millisecond. */
 const PART_LENGTH = 1 << 16;
 /** Arrays and objects of one text: a list of 100,000 positions or 50,000 locations has fewer. */
 const CONTAINERS_MAX = 1_000_000;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /** An array or an object whose end has not been found. */
 interface Open {
@@ -41,10 +44,11 @@ interface Open {
 }
 
 export class LongJson {
-  readonly #text: string;
+  readonly #bytes: Uint8Array;
   readonly #depthMax: number;
   readonly #everywhere: boolean;
   readonly #partLength: number;
+  readonly #textMax: number;
   /** The first `#depth` of them are open; the others are used again. */
   readonly #open: Open[] = [];
   #depth = 0;
@@ -54,9 +58,11 @@ export class LongJson {
   #end: number | undefined;
   #value: unknown;
 
-  /** `everywhere`: numbers are kept as they were sent, and not in properties and sensors alone. */
-  constructor(text: string, { depthMax = DEPTH_MAX, everywhere = false, partLength = PART_LENGTH } = {}) {
-    this.#text = text;
+  /** Of a text in UTF-8, whose bytes stay as they are until it was read. */
+  constructor(bytes: Uint8Array, options: LongJsonOptions = {}) {
+    const { depthMax = DEPTH_MAX, everywhere = false, partLength = PART_LENGTH } = options;
+    this.#bytes = BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte) ? bytes.subarray(3) : bytes;
+    this.#textMax = options.textMax ?? Number.POSITIVE_INFINITY;
     this.#depthMax = depthMax;
     this.#everywhere = everywhere;
     this.#partLength = partLength;
@@ -68,23 +74,23 @@ export class LongJson {
   }
 
   /**
-   * Reads about one part; returns whether that was the last. Throws a SyntaxError, or an UnfitJson for what cannot be kept
-   * (see json.ts), whose depth and numbers are looked at as well.
+   * Reads about one part; returns whether that was the last. Throws a SyntaxError, a TypeError for what is not UTF-8, or an
+   * UnfitJson for what cannot be kept (see json.ts), whose depth and numbers are looked at as well.
    */
   readPart(): boolean {
-    const text = this.#text;
-    const until = Math.min(this.#at + this.#partLength, text.length);
+    const bytes = this.#bytes;
+    const until = Math.min(this.#at + this.#partLength, bytes.length);
     let at = this.#at;
     while (at < until) {
-      const code = text.charCodeAt(at);
-      if (code === QUOTE) at = endOfText(text, at);
+      const code = bytes[at] as number;
+      if (code === QUOTE) at = this.#endOfText(at);
       else if (code === COMMA) this.#comma(at);
       else if (code === OPEN_ARRAY || code === OPEN_OBJECT) this.#begin(at, code === OPEN_ARRAY);
       else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) this.#close(at, code === CLOSE_ARRAY);
       at++;
     }
     this.#at = at;
-    if (at < text.length) return false;
+    if (at < bytes.length) return false;
     this.#finish();
     return true;
   }
@@ -140,10 +146,10 @@ export class LongJson {
   }
 
   #finish(): void {
-    const text = this.#text;
     if (this.#depth > 0) throw new SyntaxError('Unexpected end of JSON input');
-    if (this.#end !== undefined) this.#expectBlank(this.#end, text.length);
+    if (this.#end !== undefined) this.#expectBlank(this.#end, this.#bytes.length);
     else {
+      const text = utf8.decode(this.#bytes);
       const placeOf = (path: readonly string[]) => path;
       const [everywhere, depthMax] = [this.#everywhere, this.#depthMax];
       this.#value = parsePart(text, { everywhere, depthMax, levels: depthMax, placeOf });
@@ -192,7 +198,7 @@ export class LongJson {
       this.#expectBlank(around.rest, start);
       return String(around.value.length);
     }
-    const head = this.#part(`{${this.#text.slice(around.rest, start)}""}`, around, level - 1);
+    const head = this.#part(`{${this.#textOf(around.rest, start)}""}`, around, level - 1);
     const [name, ...others] = Object.keys(head as object);
     if (name === undefined || others.length > 0) throw this.#unexpected(start);
     this.#countMembers(around, 1, level - 1);
@@ -201,7 +207,7 @@ export class LongJson {
 
   /** Parses values that have not been, up to `end`. Returns how many there were. */
   #parse(open: Open, level: number, end: number): number {
-    const part = this.#text.slice(open.rest, end);
+    const part = this.#textOf(open.rest, end);
     if (Array.isArray(open.value)) {
       const values = this.#part(`[${part}]`, open, level) as unknown[];
       for (const value of values) open.value.push(value);
@@ -240,31 +246,52 @@ export class LongJson {
 
   #expectBlank(from: number, to: number): void {
     for (let at = from; at < to; at++) {
-      const code = this.#text.charCodeAt(at);
+      const code = this.#bytes[at];
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) throw this.#unexpected(at);
     }
   }
 
   #unexpected(at: number): SyntaxError {
-    return new SyntaxError(`Unexpected token ${JSON.stringify(this.#text[at])} at position ${at}`);
+    const [token = ''] = new TextDecoder().decode(this.#bytes.subarray(at, at + 4));
+    return new SyntaxError(`Unexpected token ${JSON.stringify(token)} at position ${at}`);
+  }
+
+  #textOf(start: number, end: number): string {
+    return utf8.decode(this.#bytes.subarray(start, end));
+  }
+
+  /** Where a text ends that begins at `at`: at its quote, or behind everything. */
+  #endOfText(at: number): number {
+    const end = endOfText(this.#bytes, at);
+    const length = end - at - 1;
+    if (length <= this.#textMax) return end;
+    throw new UnfitJson(`body: must have texts of at most ${grouped(this.#textMax)} bytes, found ${grouped(length)}`);
   }
 }
 
-/** Where a text ends that begins at `at`: at its quote, or behind everything. */
-function endOfText(text: string, at: number): number {
+export interface LongJsonOptions {
+  readonly depthMax?: number;
+  /** Numbers are kept as they were sent everywhere, and not in properties and sensors alone. */
+  readonly everywhere?: boolean;
+  readonly partLength?: number;
+  /** Bytes of a text in it: one that is longer is refused before it is made a value. */
+  readonly textMax?: number;
+}
+
+function endOfText(bytes: Uint8Array, at: number): number {
   // Most are short; what is long is searched by the engine.
-  const near = Math.min(at + SHORT, text.length);
+  const near = Math.min(at + SHORT, bytes.length);
   for (let i = at + 1; i < near; i++) {
-    const code = text.charCodeAt(i);
+    const code = bytes[i];
     if (code === QUOTE) return i;
     if (code === BACKSLASH) i++;
   }
-  for (let quote = text.indexOf('"', at + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+  for (let quote = bytes.indexOf(QUOTE, at + 1); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
     let before = quote;
-    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+    while (bytes[before - 1] === BACKSLASH) before--;
     if ((quote - before) % 2 === 0) return quote;
   }
-  return text.length;
+  return bytes.length;
 }
 
 const SHORT = 48;

@@ -63,7 +63,7 @@ export function readFrame(text: string, depthMax?: number): ClientFrame {
 /** The same for a long frame, in turns. Rejects with a CommandError. */
 export async function readLongFrame(text: string, turns: Turns, depthMax?: number): Promise<ClientFrame> {
   try {
-    const reading = new LongJson(text, { ...(depthMax !== undefined && { depthMax }) });
+    const reading = new LongJson(Buffer.from(text), { ...(depthMax !== undefined && { depthMax }) });
     do await turns.next();
     while (!reading.readPart());
     return frameOf(reading.value);

@@ -92,7 +92,7 @@ const BODIES: readonly [
     '/providers/long/location',
     JSON.stringify({ ...location(1), provider_id: 'long', source: 's'.repeat(8_000_000) }),
     400,
-    /source: must have at most 1,024 characters, found 8,000,000/,
+    /body: must have texts of at most 6,291,456 bytes, found 8,000,000/,
     true,
   ],
   [

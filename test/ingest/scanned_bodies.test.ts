@@ -235,7 +235,7 @@ describe('The locations of a long body', () => {
   async function outcomeOfLong(body: Uint8Array, { pieceBytes, ...scene }: Scene) {
     const { ingest, told } = openIngest({ ...scene, ...(pieceBytes && { pieceBytes }) });
     const whole = async () => {
-      const values = await parseLongBody(body, { everywhere: false, turns });
+      const values = await parseLongBody(body, { everywhere: false, textMax: body.length, turns });
       if (!Array.isArray(values)) throw new HubError('HUB_BAD_REQUEST', 'no list');
       return ingest.locations(values, LIST);
     };

@@ -7,12 +7,13 @@ import { anyJson } from './json_texts.ts';
 
 interface Options {
   readonly partLength?: number;
+  readonly textMax?: number;
   readonly depthMax?: number;
   readonly everywhere?: boolean;
 }
 
 function readLong(text: string, options?: Options): unknown {
-  const long = new LongJson(text, options);
+  const long = new LongJson(Buffer.from(text), options);
   while (!long.readPart());
   return long.value;
 }
@@ -119,4 +120,31 @@ test('an object has a bounded number of members, read whole or in parts', () => 
     () => readLong(members(900_000)),
     /^UnfitJson: deep: must have at most 10,000 members, found 1\d,\d{3}$/,
   );
+});
+
+test('a mark of the byte order is no part of the text, but at its beginning alone', () => {
+  assert.deepEqual(readLong('\ufeff[1, 2]', { partLength: 1 }), [1, 2]);
+  assert.deepEqual(readLong('\ufeff{}'), {});
+  for (const partLength of [1, 100]) assert.throws(() => readLong('[1,\ufeff2]', { partLength }), SyntaxError);
+});
+
+test('bytes that are not UTF-8 are refused wherever they are', () => {
+  for (const bytes of [
+    [0x5b, 0x22, 0xff, 0x22, 0x5d],
+    [0x5b, 0xff, 0x5d],
+    [0x5b, 0x31, 0x2c, 0x22, 0xc3, 0x22, 0x5d],
+  ]) {
+    for (const partLength of [1, 100]) {
+      const long = new LongJson(Uint8Array.from(bytes), { partLength });
+      assert.throws(() => {
+        while (!long.readPart());
+      });
+    }
+  }
+});
+
+test('a text that is too long is refused before it is made a value', () => {
+  assert.deepEqual(readLong('["abcde"]', { textMax: 5 }), ['abcde']);
+  const refused = new UnfitJson('body: must have texts of at most 5 bytes, found 1,000');
+  assert.throws(() => readLong(`["${'a'.repeat(1000)}"]`, { textMax: 5 }), refused);
 });
