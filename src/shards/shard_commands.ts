@@ -1,4 +1,6 @@
+import { withKeptRegion } from '../core/fence/kept_polygon.ts';
 import type { Item } from '../core/item.ts';
+import type { KeptFence } from '../model/fence.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
 
@@ -16,10 +18,11 @@ interface Changed {
   readonly force?: boolean;
 }
 
-/** Changes of entities as the shards are told of them. */
+/** Changes of entities as the shards are told of them: large polygons in numbers, which cost a shard no garbage. */
 export function commandsOf(changes: readonly Changed[]): EntityCommand[] {
   return changes.map(({ kind, id, after, force }) => {
-    const command = { kind, id, entity: after } as EntityCommand;
+    const isFence = kind === 'fence' && after !== undefined;
+    const command = { kind, id, entity: isFence ? withKeptRegion(after as KeptFence) : after } as EntityCommand;
     return force === true && command.kind === 'trackable' ? { ...command, force } : command;
   });
 }

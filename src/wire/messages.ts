@@ -1,6 +1,7 @@
 import { addExtension, Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import type { Restoration } from '../core/collision/restore.ts';
 import type { CollisionOutcome } from '../core/collision/stage.ts';
+import { KeptPolygon } from '../core/fence/kept_polygon.ts';
 import type { Item } from '../core/item.ts';
 import type { Motion } from '../core/motion/motion.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -99,6 +100,13 @@ addExtension({
   type: 1,
   write: (number: KeptNumber) => number.text,
   read: (text: string) => new KeptNumber(text),
+});
+
+addExtension({
+  Class: KeptPolygon as new (...values: never[]) => KeptPolygon,
+  type: 2,
+  write: ({ rings, size }: KeptPolygon) => [size, rings],
+  read: ([size, rings]: [number, readonly Float64Array[]]) => new KeptPolygon(rings, size),
 });
 
 type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | AskedShape | ShapeReply;

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withKeptRegion } from '../../src/core/fence/fences.ts';
+import { withKeptRegion } from '../../src/core/fence/kept_polygon.ts';
+import { compileRegion } from '../../src/core/fence/region.ts';
+import { verticalOf } from '../../src/core/fence/vertical.ts';
 import type { KeptFence } from '../../src/model/fence.ts';
+import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
 
 function fenceOf(positions: number[][]): KeptFence {
   return { id: 'f', name: 'n', region: { type: 'Polygon', coordinates: [positions, positions.slice(0, 4)] } } as never;
 }
 const positionsOf = (count: number, size: number) =>
-  Array.from({ length: count }, (_, i) => [i / 3, -i, 1e-7 * i].slice(0, size));
+  Array.from({ length: count }, (_, i) => [i / 3, -i / 2 - 1, 1e-7 * i].slice(0, size));
 
 for (const [name, positions, isKept] of [
   ['large', positionsOf(2000, 2), true],
@@ -22,5 +25,13 @@ for (const [name, positions, isKept] of [
     assert.equal(JSON.stringify(kept), JSON.stringify(fence));
     assert.deepEqual((kept.region as { coordinates: unknown }).coordinates, fence.region.coordinates);
     assert.equal(withKeptRegion(kept), kept);
+    // On its way to a shard it stays what it is, and is compiled to the same.
+    const item = { kind: 'fence', seq: 1, receivedMs: 2, id: 'f', entity: kept } as const;
+    const [crossed] = unpackBatch(packBatch({ nowMs: 2, flushBudget: 0, items: [item] })).items;
+    assert.ok(crossed?.kind === 'fence' && crossed.entity !== undefined);
+    assert.equal(JSON.stringify(crossed.entity), JSON.stringify(fence));
+    assert.equal(crossed.entity.region.constructor, kept.region.constructor);
+    assert.deepEqual(compileRegion(crossed.entity, undefined), compileRegion(fence, undefined));
+    assert.deepEqual(verticalOf(crossed.entity, undefined), verticalOf(fence, undefined));
   });
 }

@@ -2,8 +2,9 @@ import type { Fence } from '../../model/fence.ts';
 import type { ToWgs84 } from '../geo/crs.ts';
 import { densifyRings } from '../geo/densify.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
-import { alignHoles, flatRing, reversed, signedArea } from '../geo/rings.ts';
+import { alignHoles, flatRing, flatRingOf, reversed, signedArea } from '../geo/rings.ts';
 import type { Region } from './fence_index.ts';
+import { KeptPolygon } from './kept_polygon.ts';
 
 /**
  * The place of a fence on the earth. `toWgs84` converts from the plane that the region is given in; undefined for a
@@ -13,7 +14,11 @@ import type { Region } from './fence_index.ts';
 export function compileRegion(fence: Fence, toWgs84: ToWgs84 | undefined): Region | undefined {
   const { region } = fence;
   if (region.type === 'Point') return circle(region.coordinates, fence.radius, toWgs84);
-  const plane = region.coordinates.map((ring) => flatRing(ring, toWgs84 === undefined));
+  const geographic = toWgs84 === undefined;
+  const plane =
+    region instanceof KeptPolygon
+      ? region.rings.map((ring) => flatRingOf(ring, region.size, geographic))
+      : region.coordinates.map((ring) => flatRing(ring, geographic));
   if (toWgs84 === undefined) return polygon(plane, 0);
   const { rings, deviationMetres } = densifyRings(plane, toWgs84);
   return polygon(rings, 2 * deviationMetres);

@@ -1,4 +1,5 @@
 import type { Fence } from '../../model/fence.ts';
+import { KeptPolygon } from './kept_polygon.ts';
 
 /** The floor and the heights that a fence covers. Bounds are infinite where it has none. */
 export interface Vertical {
@@ -79,6 +80,7 @@ function heightIn(vertical: Vertical, { z, elevationRef, levelMetres }: Height):
 function baseOf(fence: Fence): number {
   const { region } = fence;
   if (region.type === 'Point') return region.coordinates[2] ?? 0;
+  if (region instanceof KeptPolygon) return region.base;
   let base = Number.POSITIVE_INFINITY;
   for (const position of region.coordinates[0] ?? []) base = Math.min(base, position[2] ?? 0);
   return Number.isFinite(base) ? base : 0;

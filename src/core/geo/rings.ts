@@ -15,15 +15,27 @@ import { edgeTurn } from './longitude.ts';
  * latitude, to be unwrapped.
  */
 export function flatRing(ring: readonly (readonly number[])[], geographic: boolean): Float64Array {
-  const count = isClosed(ring) && ring.length > 1 ? ring.length - 1 : ring.length;
-  const flat = new FlatRing(count + CLOSING_POSITIONS);
-  for (let i = 0; i < count; i++) {
+  const values = new Float64Array(2 * ring.length);
+  for (let i = 0; i < ring.length; i++) {
     const position = ring[i] as readonly number[];
-    const y = position[1] as number;
-    flat.push(geographic ? flat.unwrapped(position[0] as number, y) : (position[0] as number), y);
+    values[2 * i] = position[0] as number;
+    values[2 * i + 1] = position[1] as number;
+  }
+  return flatRingOf(values, 2, geographic);
+}
+
+/** The same of the numbers of all positions, each of which has `size`; these themselves where nothing is to be changed. */
+export function flatRingOf(values: Float64Array, size: number, geographic: boolean): Float64Array {
+  const last = values.length - size;
+  const repeats = last > 0 && values[last] === values[0] && values[last + 1] === values[1];
+  const end = repeats ? last : values.length;
+  const flat = new FlatRing(end / size + CLOSING_POSITIONS);
+  for (let i = 0; i < end; i += size) {
+    const y = values[i + 1] as number;
+    flat.push(geographic ? flat.unwrapped(values[i] as number, y) : (values[i] as number), y);
   }
   if (flat.length > 0) flat.close(geographic);
-  return flat.taken();
+  return size === 2 && flat.isSameAs(values) ? values : flat.taken();
 }
 
 /** As many as it takes to close a ring around a pole. */
@@ -65,6 +77,12 @@ class FlatRing {
     this.push(end, pole);
     this.push(x, pole);
     this.push(x, y);
+  }
+
+  isSameAs(values: Float64Array): boolean {
+    if (this.length !== values.length) return false;
+    for (let i = 0; i < values.length; i++) if (this.#values[i] !== values[i]) return false;
+    return true;
   }
 
   taken(): Float64Array {
