@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Turns } from '../../src/time/turns.ts';
+import { location, serveSocket } from './harness.ts';
+
+/** Turns in which each third look says that the turn has taken long. */
+class ShortTurns extends Turns {
+  given = 0;
+  #looks = 0;
+
+  override isLong(): boolean {
+    this.#looks++;
+    return this.#looks % 3 === 0;
+  }
+
+  override next(): Promise<void> {
+    this.given++;
+    return super.next();
+  }
+}
+
+test('frames that come together take turns, and keep their order', async (t) => {
+  const turns = new ShortTurns();
+  const seen: number[] = [];
+  const { connect } = await serveSocket(t, {
+    turns,
+    ingestLocations(values) {
+      seen.push((values[0] as { n: number }).n);
+      return { problems: [] };
+    },
+  });
+  const client = await connect();
+  const order = Array.from({ length: 300 }, (_, n) => n);
+  for (const n of order) client.send(location(n));
+  client.send({ event: 'unsubscribe', subscription_id: 'none' });
+  assert.equal((await client.next()).code, 10003);
+  assert.deepEqual(seen, order);
+  assert.ok(turns.given > 30, `${turns.given} turns`);
+});
