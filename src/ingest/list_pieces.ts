@@ -4,7 +4,7 @@
  */
 
 /** Bytes of a piece, and a little more: to read it takes about a millisecond. */
-export const PIECE_BYTES = 128 * 1024;
+export const PIECE_BYTES = 32 * 1024;
 /** How much longer a piece may be that has a long item. */
 const LONGER_MAX = 4;
 

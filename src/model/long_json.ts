@@ -14,7 +14,7 @@ import { pathOf } from './show.ts';
  */
 
 /** Bytes of a part: what is parsed, and looked at, at once. A third of a millisecond. */
-const PART_LENGTH = 1 << 16;
+const PART_LENGTH = 1 << 14;
 /** Arrays and objects of one text: a list of 100,000 positions or 50,000 locations has fewer. */
 const CONTAINERS_MAX = 1_000_000;
 

@@ -1,4 +1,4 @@
-const LONG_MS = 3;
+const LONG_MS = 1;
 
 /**
  * How work that takes long is done on the thread that serves everybody: in pieces of a few milliseconds, each in a turn of
