@@ -7,6 +7,8 @@ const MIB = 2 ** 20;
 const GROWN_BYTES = 48 * MIB;
 /** In so many looks in a row: what comes and goes is left to the engine, which does most of the work beside this thread. */
 const LOOKS = 3;
+/** What is left, with each look, of how busy the thread was: a flood is over when it does half of that. */
+const REMEMBERED = 0.95;
 /** The part of its time that a thread works at most while it is calm: then a pause is noticed by few. */
 const CALM = 0.5;
 
@@ -15,6 +17,8 @@ export interface MemoryWatchOptions {
   readonly collect: () => void;
   /** Bytes that are in use, or are garbage that has outlived its youth. */
   readonly inUse?: () => number;
+  /** Bytes that the engine has taken for young objects. A collection gives back what a flood needed. */
+  readonly young?: () => number;
   /** The part of its time that this thread has worked since the last call. */
   readonly busy?: () => number;
 }
@@ -22,35 +26,51 @@ export interface MemoryWatchOptions {
 /**
  * Gives memory back after a flood. The engine collects old garbage when it needs the room: a thread that has held
  * hundreds of megabytes for clients that have left would keep them until the next flood. So where much more is in use than
- * there has been at least, garbage is collected, once the thread is calm.
+ * there has been at least, garbage is collected, once the thread is calm. So is it where the young generation has become
+ * much larger and the work that it was for is over: the engine leaves it as large as it was.
  */
 export class MemoryWatch {
   readonly #collect: () => void;
   readonly #inUse: () => number;
+  readonly #young: () => number;
   readonly #busy: () => number;
   #least: number;
+  #leastYoung: number;
   #looksGrown = 0;
+  #busiest = 0;
 
-  constructor({ collect, inUse = oldBytes, busy = busySince() }: MemoryWatchOptions) {
+  constructor({ collect, inUse = oldBytes, young = youngBytes, busy = busySince() }: MemoryWatchOptions) {
     this.#collect = collect;
     this.#inUse = inUse;
+    this.#young = young;
     this.#busy = busy;
     this.#least = inUse();
+    this.#leastYoung = young();
   }
 
   /** To be called every few seconds: it takes some 20 µs where there is nothing to do. */
   look(): void {
     const inUse = this.#inUse();
-    const isCalm = this.#busy() < CALM;
+    const busy = this.#busy();
+    this.#busiest = Math.max(busy, this.#busiest * REMEMBERED);
     this.#least = Math.min(this.#least, inUse);
     const hasGrown = inUse >= this.#least + Math.max(GROWN_BYTES, this.#least / 2);
-    this.#looksGrown = hasGrown ? this.#looksGrown + 1 : 0;
-    if (!isCalm || this.#looksGrown < LOOKS) return;
+    const young = this.#young();
+    this.#leastYoung = Math.min(this.#leastYoung, young);
+    const isYoungLeft = young >= this.#leastYoung + GROWN_BYTES && busy < this.#busiest / 2;
+    this.#looksGrown = hasGrown || isYoungLeft ? this.#looksGrown + 1 : 0;
+    if (busy >= CALM || this.#looksGrown < LOOKS) return;
     this.#collect();
     this.#looksGrown = 0;
+    this.#busiest = busy;
     // What is left is needed.
     this.#least = this.#inUse();
   }
+}
+
+function youngBytes(): number {
+  const young = getHeapSpaceStatistics().filter(({ space_name: name }) => name.startsWith('new_'));
+  return young.reduce((sum, { space_size: size }) => sum + size, 0);
 }
 
 function oldBytes(): number {

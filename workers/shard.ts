@@ -15,7 +15,7 @@ import { warmShard } from './warm_shard.ts';
 const { shared, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
 const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: randomUUID });
 const collectGarbage = garbageCollector();
-const memory = new MemoryWatch({ collect: collectGarbage, busy: () => 0 });
+const memory = new MemoryWatch({ collect: collectGarbage, busy: () => 0, young: () => 0 });
 /** Batches between two looks at the memory, while the shard does not rest. */
 const LOOK_AFTER = 500;
 let batches = 0;

@@ -16,7 +16,7 @@ const KEEP_MS = 10_000;
  */
 export class BodyMemory {
   readonly #budget: Budget;
-  readonly #free: Uint8Array[] = [];
+  readonly #free: Uint8Array<ArrayBuffer>[] = [];
   /** The fewest blocks that were free since the last sweep. */
   #unneeded = 0;
   #sweeper: NodeJS.Timeout | undefined;
@@ -57,12 +57,13 @@ export class BodyMemory {
   /** Takes back pieces that nobody reads any more, and so many bytes. */
   give(pieces: readonly Uint8Array[], bytes: number): void {
     this.#budget.give(bytes);
-    for (const piece of pieces) if (isBlock(piece)) this.#free.push(new Uint8Array(piece.buffer));
+    for (const piece of pieces) if (isBlock(piece)) this.#free.push(new Uint8Array(piece.buffer as ArrayBuffer));
     if (this.#free.length > 0) this.#sweeper ??= setTimeout(this.#sweep, KEEP_MS).unref();
   }
 
   readonly #sweep = (): void => {
-    this.#free.splice(0, this.#unneeded);
+    // Given back at once: as garbage they might wait for long, since nothing grows.
+    for (const { buffer } of this.#free.splice(0, this.#unneeded)) buffer.transfer(0);
     this.#unneeded = this.#free.length;
     this.#sweeper = this.#free.length === 0 ? undefined : setTimeout(this.#sweep, KEEP_MS).unref();
   };

@@ -14,6 +14,7 @@ function collections(looks: readonly (readonly [mib: number, busy: number])[], l
       inUse = leftMib;
     },
     inUse: () => inUse * MIB,
+    young: () => 0,
     busy: () => busy,
   });
   for (const look of looks) {
@@ -94,6 +95,31 @@ const rows: readonly (readonly [
 for (const [name, looks, left, collected] of rows) {
   test(`A look at the memory ${name}`, () => assert.deepEqual(collections(looks, left), collected));
 }
+
+test('What the young generation needed for a flood is given back when that is over, and not before', () => {
+  const collected: number[] = [];
+  let [youngMib, busy] = [10, 0];
+  const watch = new MemoryWatch({
+    collect() {
+      collected.push(youngMib);
+      youngMib = 10;
+    },
+    inUse: () => 100 * MIB,
+    young: () => youngMib * MIB,
+    busy: () => busy,
+  });
+  const looks = (count: number, mib: number, part: number) => {
+    for (let look = 0; look < count; look++) {
+      [youngMib, busy] = [collected.length > 0 ? youngMib : mib, part];
+      watch.look();
+    }
+  };
+  looks(100, 120, 0.4);
+  looks(2, 120, 0.1);
+  assert.deepEqual(collected, []);
+  looks(100, 120, 0.1);
+  assert.deepEqual(collected, [120]);
+});
 
 test('A look sees old garbage of this thread, and memory outside of its heap', () => {
   let collected = 0;
