@@ -8,20 +8,19 @@ import { waitsDuring } from '../support/waits.ts';
 
 /**
  * Polygons that cost out of proportion. Measured on two cores, within the bounds of 100,000 positions and 10,000 rings:
- * when GEOS looked at them on the front thread, and for how long at once that thread is busy with them now, client
- * included.
+ * when GEOS looked at them on the front thread, and how long a client waits beside them now, from the second on: the
+ * first runs code that is not compiled yet, and takes up to 60 ms more.
  *
  *     polygon                                    then        now
- *     9,000 rings of 11 positions, nested        44,006 ms   136 ms
- *     9,999 holes that meet in one position      17,555 ms    61 ms
- *     10,000 rings of 5 positions, nested         9,696 ms    90 ms
- *     a star of 99,999 crossing edges             5,724 ms   142 ms
- *     a circle of 100,000 positions, valid          142 ms   216 ms
- *     10,000 holes in rows and columns, valid       123 ms    99 ms
+ *     9,000 rings of 5 positions, nested         44,006 ms    35 ms
+ *     9,999 holes that meet in one position      17,555 ms    33 ms
+ *     a star of 99,999 crossing edges             5,724 ms    29 ms
+ *     a circle of 100,000 positions, valid          142 ms    69 ms
+ *     10,000 holes in rows and columns, valid       123 ms    41 ms
  *     10,000 ground control points                   54 ms    54 ms
  *
  * What remains is in proportion to the bytes: up to 4 MB of JSON are read, checked against the schema, kept and answered.
- * A shard is busy for 180 ms with the circle, once. Within what is checked at once, 100 rings and 2,000 positions, no
+ * Within what is checked at once, 100 rings and 2,000 positions, no
  * polygon takes more than 25 ms.
  */
 type Rings = number[][][];
