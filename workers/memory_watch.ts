@@ -7,6 +7,8 @@ const MIB = 2 ** 20;
 const GROWN_BYTES = 48 * MIB;
 /** In so many looks in a row: what comes and goes is left to the engine, which does most of the work beside this thread. */
 const LOOKS = 3;
+/** After so many looks it is collected again where much was left, and after twice as many the next time. */
+const AGAIN_LOOKS = 4;
 /** What is left, with each look, of how busy the thread was: a flood is over when it does half of that. */
 const REMEMBERED = 0.95;
 /** The part of its time that a thread works at most while it is calm: then a pause is noticed by few. */
@@ -27,7 +29,8 @@ export interface MemoryWatchOptions {
  * Gives memory back after a flood. The engine collects old garbage when it needs the room: a thread that has held
  * hundreds of megabytes for clients that have left would keep them until the next flood. So where much more is in use than
  * there has been at least, garbage is collected, once the thread is calm. So is it where the young generation has become
- * much larger and the work that it was for is over: the engine leaves it as large as it was.
+ * much larger and the work that it was for is over: the engine leaves it as large as it was. What is left by a collection
+ * may be needed, or held by a flood that is not over yet: so where that is much, it is tried again, ever more seldom.
  */
 export class MemoryWatch {
   readonly #collect: () => void;
@@ -37,7 +40,11 @@ export class MemoryWatch {
   #least: number;
   #leastYoung: number;
   #looksGrown = 0;
+  #lowest: number;
   #busiest = 0;
+  /** Looks until it is collected again; undefined where nothing is to be expected of that. */
+  #againIn: number | undefined;
+  #againLooks = AGAIN_LOOKS;
 
   constructor({ collect, inUse = oldBytes, young = youngBytes, busy = busySince() }: MemoryWatchOptions) {
     this.#collect = collect;
@@ -45,6 +52,7 @@ export class MemoryWatch {
     this.#young = young;
     this.#busy = busy;
     this.#least = inUse();
+    this.#lowest = this.#least;
     this.#leastYoung = young();
   }
 
@@ -54,18 +62,25 @@ export class MemoryWatch {
     const busy = this.#busy();
     this.#busiest = Math.max(busy, this.#busiest * REMEMBERED);
     this.#least = Math.min(this.#least, inUse);
-    const hasGrown = inUse >= this.#least + Math.max(GROWN_BYTES, this.#least / 2);
+    this.#lowest = Math.min(this.#lowest, inUse);
     const young = this.#young();
     this.#leastYoung = Math.min(this.#leastYoung, young);
     const isYoungLeft = young >= this.#leastYoung + GROWN_BYTES && busy < this.#busiest / 2;
-    this.#looksGrown = hasGrown || isYoungLeft ? this.#looksGrown + 1 : 0;
-    if (busy >= CALM || this.#looksGrown < LOOKS) return;
+    this.#looksGrown = hasGrown(inUse, this.#least) || isYoungLeft ? this.#looksGrown + 1 : 0;
+    if (this.#againIn !== undefined && this.#againIn > 0) this.#againIn--;
+    const isNew = this.#looksGrown >= LOOKS;
+    if (busy >= CALM || (!isNew && this.#againIn !== 0)) return;
     this.#collect();
     this.#looksGrown = 0;
     this.#busiest = busy;
-    // What is left is needed.
     this.#least = this.#inUse();
+    this.#againLooks = isNew ? AGAIN_LOOKS : 2 * this.#againLooks;
+    this.#againIn = hasGrown(this.#least, this.#lowest) ? this.#againLooks : undefined;
   }
+}
+
+function hasGrown(inUse: number, least: number): boolean {
+  return inUse >= least + Math.max(GROWN_BYTES, least / 2);
 }
 
 function youngBytes(): number {

@@ -20,8 +20,7 @@ import { waitsDuring } from '../support/waits.ts';
  *     10,000 ground control points                   54 ms    54 ms
  *
  * What remains is in proportion to the bytes: up to 4 MB of JSON are read, checked against the schema, kept and answered.
- * Within what is checked at once, 100 rings and 2,000 positions, no
- * polygon takes more than 25 ms.
+ * Within what is checked at once, 100 rings and 2,000 positions, no polygon takes more than 25 ms.
  */
 type Rings = number[][][];
 

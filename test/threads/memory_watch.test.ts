@@ -80,6 +80,12 @@ const rows: readonly (readonly [
     [200],
   ],
   [
+    'looks again, ever more seldom, for what was held while it was collected',
+    [[400, 0], [400, 0], [400, 0], ...Array.from({ length: 27 }, (): [number, number] => [300, 0])],
+    300,
+    [400, 300, 300],
+  ],
+  [
     'starts from what has become free',
     [
       [40, 0],
