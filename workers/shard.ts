@@ -16,9 +16,9 @@ const { shared, ...settings } = workerData as ShardSettings & { readonly shared:
 const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: randomUUID });
 const collectGarbage = garbageCollector();
 const memory = new MemoryWatch({ collect: collectGarbage, busy: () => 0, young: () => 0 });
-/** Batches between two looks at the memory, while the shard does not rest. */
-const LOOK_AFTER = 500;
-let batches = 0;
+/** Between two looks at the memory, while the shard does not rest. */
+const LOOK_MS = 3000;
+let lookedMs = 0;
 warmShard(await openFenceIndex());
 
 export default function run(task: Uint8Array | number | 'rest'): unknown {
@@ -27,8 +27,12 @@ export default function run(task: Uint8Array | number | 'rest'): unknown {
     collectGarbage();
     return undefined;
   }
-  if (++batches % LOOK_AFTER === 0) memory.look();
-  const { motions, events, ...outcome } = shard.step(unpackBatch(bytesOf(task, shared)));
+  const batch = unpackBatch(bytesOf(task, shared));
+  if (batch.nowMs - lookedMs >= LOOK_MS) {
+    lookedMs = batch.nowMs;
+    memory.look();
+  }
+  const { motions, events, ...outcome } = shard.step(batch);
   const reply = packInto(shared.answer, { outcome, events, motions: packedMotions(motions) });
   return typeof reply === 'number' ? reply : move(reply);
 }
