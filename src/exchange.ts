@@ -18,7 +18,10 @@ export interface HttpHead {
 }
 
 export interface HttpRequest extends HttpHead {
-  /** Empty when there is none. Lent until the next await, behind which it is to be asked for anew. */
+  /**
+   * Empty when there is none. Lent until the next await, behind which it is to be asked for anew; one of more than 64 KiB
+   * until the request is answered.
+   */
   readonly body: Borrowed;
 }
 

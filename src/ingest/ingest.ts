@@ -207,7 +207,7 @@ export class Ingest {
   ) {
     const bytes = this.#pieceBuffer.listOf(piece, body);
     const receivedMs = this.#options.now();
-    if (this.#scanning?.scanner.list(bytes, receivedMs) === piece.items) return;
+    if (this.#read((scanner) => scanner.list(bytes, receivedMs), receivedMs) === piece.items) return;
     const values = this.#valuesOf(bytes, piece);
     const all = { values, first: piece.first, of, incoming: { root }, kind: LOCATIONS, receivedMs, checked: [] };
     this.#checkAll(all, 0, values.length);

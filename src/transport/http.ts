@@ -26,7 +26,7 @@ export interface HttpOptions {
   readonly report: (error: unknown) => void;
 }
 
-/** As much of a body is read before it is known who sends it. */
+/** As much of a body is read before it is known who sends it, and is only borrowed while it is handled. */
 const SMALL_BODY_BYTES = 64 * 1024;
 /** Of one body, before others have their turn. */
 const READ_AT_ONCE_BYTES = 128 * 1024;
@@ -83,7 +83,8 @@ export class HttpSide {
     if (exchange.answered || exchange.aborted) return;
     exchange.isWhole = isLast;
     const isWaiting = exchange.admission === 'asked';
-    if (isLast && exchange.bodyBytes === 0 && !isWaiting) exchange.borrow(chunk);
+    const isShort = chunk.byteLength <= SMALL_BODY_BYTES;
+    if (isLast && isShort && exchange.bodyBytes === 0 && !isWaiting) exchange.borrow(chunk);
     else if (!exchange.append(chunk)) {
       const { maxBytes } = this.#options.bodies;
       const what = `Cannot take the request: bodies of ${maxBytes} bytes, which is as many as may, are being read`;

@@ -37,6 +37,20 @@ test('a body stays readable after the handler has waited', async (t) => {
   assert.deepEqual(new Uint8Array(await reply.arrayBuffer()), bytes);
 });
 
+test('a long body that a handler has looked at stays as it is until the answer', async (t) => {
+  const { port } = await serve(t, {
+    async handleHttp({ body }) {
+      const bytes = look(body);
+      await new Promise(setImmediate);
+      return { status: 200, body: `<${bytes.length} ${bytes.every((byte) => byte === 0x78)}>` };
+    },
+  });
+  for (const length of [65_537, 100_000, 200_000, 400_000]) {
+    const request = `PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`;
+    assert.match(await raw(port, [request], />$/), new RegExp(`<${length} true>$`));
+  }
+});
+
 test('a body over the limit is answered 413 with an error body, and the connection goes on', async (t) => {
   let handled = 0;
   const { port } = await serve(t, {
