@@ -11,8 +11,11 @@ const LOOKS = 3;
 const AGAIN_LOOKS = 4;
 /** What is left, with each look, of how busy the thread was: a flood is over when it does half of that. */
 const REMEMBERED = 0.95;
-/** The part of its time that a thread works at most while it is calm: then a pause is noticed by few. */
+/** The part of its time that a thread works at most while it rests: then a pause is noticed by nobody. */
+const RESTING = 0.1;
+/** While it works more than that, up to this part, a pause is noticed by some: so much must be gained by it. */
 const CALM = 0.5;
+const WORTH_BYTES = 256 * MIB;
 
 export interface MemoryWatchOptions {
   /** Collects this thread's garbage at once. */
@@ -28,7 +31,8 @@ export interface MemoryWatchOptions {
 /**
  * Gives memory back after a flood. The engine collects old garbage when it needs the room: a thread that has held
  * hundreds of megabytes for clients that have left would keep them until the next flood. So where much more is in use than
- * there has been at least, garbage is collected, once the thread is calm. So is it where the young generation has become
+ * there has been at least, garbage is collected, once the thread rests, or is calm where that is worth it: a collection of
+ * all garbage takes 30 to 60 ms. So is it where the young generation has become
  * much larger and the work that it was for is over: the engine leaves it as large as it was. What is left by a collection
  * may be needed, or held by a flood that is not over yet: so where that is much, it is tried again, ever more seldom.
  */
@@ -69,7 +73,8 @@ export class MemoryWatch {
     this.#looksGrown = hasGrown(inUse, this.#least) || isYoungLeft ? this.#looksGrown + 1 : 0;
     if (this.#againIn !== undefined && this.#againIn > 0) this.#againIn--;
     const isNew = this.#looksGrown >= LOOKS;
-    if (busy >= CALM || (!isNew && this.#againIn !== 0)) return;
+    const gain = Math.max(inUse - this.#least, young - this.#leastYoung);
+    if (busy >= (gain < WORTH_BYTES ? RESTING : CALM) || (!isNew && this.#againIn !== 0)) return;
     this.#collect();
     this.#looksGrown = 0;
     this.#busiest = busy;
@@ -102,4 +107,35 @@ function busySince(): () => number {
     before = now;
     return utilization;
   };
+}
+
+/** What part of its time a thread works that waits outside of its event loop. */
+export class BusyMeter {
+  readonly #elapsed: () => number;
+  #sinceMs: number;
+  #begunMs = 0;
+  #workedMs = 0;
+
+  /** `elapsed`: milliseconds since some moment. */
+  constructor(elapsed: () => number) {
+    this.#elapsed = elapsed;
+    this.#sinceMs = elapsed();
+  }
+
+  begin(): void {
+    this.#begunMs = this.#elapsed();
+  }
+
+  end(): void {
+    this.#workedMs += this.#elapsed() - this.#begunMs;
+  }
+
+  /** Of the time since the last call, without the work that has begun and not ended. */
+  part(): number {
+    const nowMs = this.#elapsed();
+    const part = this.#workedMs / (nowMs - this.#sinceMs);
+    this.#sinceMs = nowMs;
+    this.#workedMs = 0;
+    return part;
+  }
 }

@@ -4,21 +4,25 @@ import type { Motion } from '../src/core/motion/motion.ts';
 import { openShard } from '../src/core/shard.ts';
 import { openFenceIndex } from '../src/fence_index/fence_index.ts';
 import { lend } from '../src/model/borrowed.ts';
+import { openClock } from '../src/time/clock.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from '../src/wire/messages.ts';
-import { bytesOf, type SharedMemory } from '../src/wire/shared_memory.ts';
+import { answerArea, bytesOf, type SharedMemory } from '../src/wire/shared_memory.ts';
 import { garbageCollector } from './garbage.ts';
-import { MemoryWatch } from './memory_watch.ts';
+import { BusyMeter, MemoryWatch } from './memory_watch.ts';
 import { warmShard } from './warm_shard.ts';
 
 /** One shard of the hub: unpacks a batch, steps, and packs the outcome. */
 const { shared, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
 const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: randomUUID });
 const collectGarbage = garbageCollector();
-const memory = new MemoryWatch({ collect: collectGarbage, busy: () => 0, young: () => 0 });
+/** It waits for tasks outside of its event loop, which knows not how busy it is. */
+const busy = new BusyMeter(openClock().elapsed);
+const memory = new MemoryWatch({ collect: collectGarbage, busy: () => busy.part(), young: () => 0 });
 /** Between two looks at the memory, while the shard does not rest. */
 const LOOK_MS = 3000;
 let lookedMs = 0;
+let tasks = 0;
 warmShard(await openFenceIndex());
 
 export default function run(task: Uint8Array | number | 'rest'): unknown {
@@ -27,13 +31,16 @@ export default function run(task: Uint8Array | number | 'rest'): unknown {
     collectGarbage();
     return undefined;
   }
+  busy.begin();
+  const area = answerArea(shared, tasks++);
   const batch = unpackBatch(bytesOf(task, shared));
   if (batch.nowMs - lookedMs >= LOOK_MS) {
     lookedMs = batch.nowMs;
     memory.look();
   }
   const { motions, events, ...outcome } = shard.step(batch);
-  const reply = packInto(shared.answer, { outcome, events, motions: packedMotions(motions) });
+  const reply = packInto(area, { outcome, events, motions: packedMotions(motions) });
+  busy.end();
   return typeof reply === 'number' ? reply : move(reply);
 }
 

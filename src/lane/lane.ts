@@ -8,6 +8,21 @@ export interface LaneDriver<Item, Outcome> {
   failure(error: unknown, lost: readonly Item[]): void;
 }
 
+export interface LaneOptions {
+  readonly pendingMax: number;
+  readonly batchMax: number;
+  /** Whether the worker gets its next batch before the outcome of the last one is taken, so that it need not wait for that. */
+  readonly runsAhead?: boolean;
+}
+
+/** A batch that runs. */
+interface Running<Item, Outcome> {
+  readonly items: readonly Item[];
+  /** A tick counts as an item behind all that were waiting. */
+  readonly ticks: number;
+  readonly outcome: Promise<Outcome>;
+}
+
 interface Waiter {
   readonly until: number;
   readonly works: Promise<void>[];
@@ -15,13 +30,14 @@ interface Waiter {
 }
 
 /**
- * A queue to one worker with one batch in flight. Whatever arrives meanwhile becomes the next batch, so batches grow
+ * A queue to one worker with one batch at work. Whatever arrives meanwhile becomes the next batch, so batches grow
  * with the load and nobody waits for a batch to fill.
  */
 export class Lane<Item, Outcome> {
   readonly #driver: LaneDriver<Item, Outcome>;
   readonly #pendingMax: number;
   readonly #batchMax: number;
+  readonly #runsAhead: boolean;
   #pending: Item[] = [];
   #inFlight: readonly Item[] = [];
   #busy = false;
@@ -35,10 +51,11 @@ export class Lane<Item, Outcome> {
   #waiters: Waiter[] = [];
   #easing: PromiseWithResolvers<void> | undefined;
 
-  constructor(driver: LaneDriver<Item, Outcome>, options: { readonly pendingMax: number; readonly batchMax: number }) {
+  constructor(driver: LaneDriver<Item, Outcome>, { pendingMax, batchMax, runsAhead = false }: LaneOptions) {
     this.#driver = driver;
-    this.#pendingMax = options.pendingMax;
-    this.#batchMax = options.batchMax;
+    this.#pendingMax = pendingMax;
+    this.#batchMax = batchMax;
+    this.#runsAhead = runsAhead;
   }
 
   /** Whether `count` more items can be taken. */
@@ -123,30 +140,38 @@ export class Lane<Item, Outcome> {
   }
 
   async #drain(): Promise<void> {
-    while (this.#pending.length > 0 || this.#woken) {
-      const items = this.#take();
-      this.#ease();
-      // A tick counts as an item behind all that are waiting.
-      const ticks = this.#woken && this.#pending.length === 0 ? 1 : 0;
-      if (ticks > 0) this.#woken = false;
-      this.#inFlight = items;
-      await this.#runBatch(items);
+    for (let batch = this.#begin(); batch !== undefined; ) {
+      const { items, ticks, outcome } = batch;
+      const [ended] = await Promise.allSettled([outcome]);
+      const next = this.#runsAhead ? this.#begin() : undefined;
+      this.#inFlight = next?.items ?? [];
+      this.#end(items, ended);
       this.#batches++;
       this.#done += items.length + ticks;
       this.#release();
+      batch = next ?? this.#begin();
     }
     this.#busy = false;
   }
 
-  async #runBatch(items: readonly Item[]): Promise<void> {
+  /** Runs what waits; undefined where nothing does. */
+  #begin(): Running<Item, Outcome> | undefined {
+    if (this.#pending.length === 0 && !this.#woken) return undefined;
+    const items = this.#take();
+    this.#ease();
+    const ticks = this.#woken && this.#pending.length === 0 ? 1 : 0;
+    if (ticks > 0) this.#woken = false;
+    if (this.#inFlight.length === 0) this.#inFlight = items;
+    return { items, ticks, outcome: this.#driver.run(items) };
+  }
+
+  #end(items: readonly Item[], ended: PromiseSettledResult<Outcome>): void {
     let lost = items;
     try {
-      const outcome = await this.#driver.run(items);
+      if (ended.status === 'rejected') throw ended.reason;
       lost = [];
-      this.#inFlight = [];
-      this.#waitFor(this.#driver.outcome(outcome, items));
+      this.#waitFor(this.#driver.outcome(ended.value, items));
     } catch (error) {
-      this.#inFlight = [];
       this.#waitFor(Promise.reject(error));
       this.#driver.failure(error, lost);
     }

@@ -1,11 +1,11 @@
 import { Piscina } from 'piscina';
 import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
-import { type Answer, type Signal, shareMemory, type Task } from '../wire/shared_memory.ts';
+import { type Answer, answerArea, type Signal, shareMemory, type Task } from '../wire/shared_memory.ts';
 
 /** A worker thread that turns bytes into bytes, one call at a time. */
 export interface Thread {
   /**
-   * One run at a time. Copies the bytes before it returns, and lends the answer until the next run. Rejects with the worker's error, or when the worker has died,
+   * One run at a time. Copies the bytes before it returns, and lends the answer until the run after the next. Rejects with the worker's error, or when the worker has died,
    * be it long before: who runs something must know that what the worker knew is lost.
    */
   run(bytes: Borrowed): Promise<Borrowed>;
@@ -55,6 +55,7 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
   let pool: Pool | undefined;
   let isClosed = false;
   let shared = shareMemory(0);
+  let turns = 0;
 
   const drop = async (dropped: Pool | undefined): Promise<void> => {
     if (pool === dropped) pool = undefined;
@@ -63,6 +64,7 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
   const start = (): void => {
     // A worker that has died may still write.
     shared = shareMemory(sharedBytes);
+    turns = 0;
     const started: Pool = new Piscina({
       filename: file.href,
       minThreads: 1,
@@ -89,7 +91,8 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
     async run(lent) {
       const bytes = look(lent);
       const pool = living();
-      const { task, answer } = shared;
+      const { task } = shared;
+      const answer = answerArea(shared, turns++);
       const found = await (bytes.length <= task.length ? runShared(pool, task, bytes) : runAlone(pool, lent));
       return lend(typeof found === 'number' ? answer.subarray(0, found) : found);
     },

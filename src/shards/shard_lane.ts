@@ -63,7 +63,8 @@ export class ShardLane {
       },
       failure: (error) => this.#fail(error),
     };
-    this.lane = new Lane(driver, { pendingMax: options.capacity, batchMax: options.batchMax });
+    const { capacity, batchMax } = options;
+    this.lane = new Lane(driver, { pendingMax: capacity, batchMax, runsAhead: true });
   }
 
   /** Takes a location. hot */

@@ -14,14 +14,19 @@ export type Answer = Uint8Array | number;
 export interface SharedMemory {
   /** What the worker is asked. */
   readonly task: Uint8Array;
-  /** What it answers. */
-  readonly answer: Uint8Array;
+  /** What it answers, in turn: the last answer is still read while the next one is written. */
+  readonly answers: readonly [Uint8Array, Uint8Array];
 }
 
 /** Makes memory for tasks and answers of so many bytes each. Where it is never touched it costs nothing. */
 export function shareMemory(bytes: number): SharedMemory {
   const newArea = () => new Uint8Array(new SharedArrayBuffer(bytes));
-  return { task: newArea(), answer: newArea() };
+  return { task: newArea(), answers: [newArea(), newArea()] };
+}
+
+/** Where the answer to a worker's task of that number lies, from 0; signals are not counted. */
+export function answerArea({ answers }: SharedMemory, number: number): Uint8Array {
+  return answers[number & 1] as Uint8Array;
 }
 
 /** Bytes as they are, or those in the place of tasks, by their number: lent until the worker has answered. */

@@ -7,13 +7,15 @@ import { Lane } from '../../src/lane/lane.ts';
 class Table {
   readonly batches: (readonly number[])[] = [];
   readonly outcomes: (readonly number[])[] = [];
+  /** At each outcome: how many batches had begun, and the first item that was not done. */
+  readonly seen: { readonly batches: number; readonly first: number | undefined }[] = [];
   readonly failures: { readonly message: string; readonly lost: readonly number[] }[] = [];
   /** What the outcome of the next batches asks for. */
   work: () => Promise<void> | undefined = () => undefined;
   #running: { resolve(items: readonly number[]): void; reject(error: Error): void } | undefined;
   readonly lane: Lane<number, readonly number[]>;
 
-  constructor({ pendingMax = 100, batchMax = 100 } = {}) {
+  constructor({ pendingMax = 100, batchMax = 100, runsAhead = false } = {}) {
     this.lane = new Lane<number, readonly number[]>(
       {
         run: (items) => {
@@ -25,13 +27,14 @@ class Table {
         },
         outcome: (outcome) => {
           this.outcomes.push(outcome);
+          this.seen.push({ batches: this.batches.length, first: this.lane.first });
           return this.work();
         },
         failure: (error, lost) => {
           this.failures.push({ message: (error as Error).message, lost });
         },
       },
-      { pendingMax, batchMax },
+      { pendingMax, batchMax, runsAhead },
     );
   }
 
@@ -268,3 +271,23 @@ test('Lane eases a sender while little waits, and else when a batch has been tak
   assert.deepEqual([table.batches.length, eased], [3, 2]);
   assert.equal(table.lane.eased(), undefined);
 });
+
+for (const { runsAhead, batches } of [
+  { runsAhead: false, batches: 1 },
+  { runsAhead: true, batches: 2 },
+]) {
+  test(`the next batch ${runsAhead ? 'begins before' : 'waits until'} the outcome of the last is taken`, async () => {
+    const table = new Table({ runsAhead });
+    await table.push(1);
+    await table.push(2, 3);
+    await table.finish();
+    assert.deepEqual(table.seen, [{ batches, first: 2 }]);
+    const settled = watch(table.lane.settled());
+    await table.fail('broken');
+    assert.deepEqual(table.failures, [{ message: 'broken', lost: [2, 3] }]);
+    assert.deepEqual([settled.state, table.lane.done], ['broken', 3]);
+    await table.push(4);
+    await table.finishAll();
+    assert.deepEqual([table.outcomes, table.lane.first], [[[1], [4]], undefined]);
+  });
+}

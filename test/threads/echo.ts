@@ -1,6 +1,6 @@
 import { workerData } from 'piscina';
 import { look } from '../../src/model/borrowed.ts';
-import { bytesOf, type SharedMemory } from '../../src/wire/shared_memory.ts';
+import { answerArea, bytesOf, type SharedMemory } from '../../src/wire/shared_memory.ts';
 
 /**
  * The worker of thread.test.ts: sends back what it gets, counts its runs, and does what the first byte says. Answers go
@@ -16,13 +16,13 @@ let runs = 0;
 
 async function echo(task: Uint8Array | number): Promise<Uint8Array | number> {
   const bytes = look(bytesOf(task, shared));
-  runs++;
+  const area = answerArea(shared, runs++);
   if (bytes[0] === SLOWLY) await new Promise((resolve) => setTimeout(resolve, 60_000));
   if (bytes[0] === FAILING) throw new Error(`failed in run ${runs}`);
   if (bytes[0] === DYING) process.exit(7);
   const answer = new Uint8Array([...bytes, bytes[0] === SAYING_HOW ? Number(typeof task === 'number') : runs]);
-  if (answer.length > shared.answer.length) return answer;
-  shared.answer.set(answer);
+  if (answer.length > area.length) return answer;
+  area.set(answer);
   return answer.length;
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MemoryWatch } from '../../workers/memory_watch.ts';
+import { BusyMeter, MemoryWatch } from '../../workers/memory_watch.ts';
 
 const MIB = 2 ** 20;
 
@@ -67,6 +67,17 @@ const rows: readonly (readonly [
     [500],
   ],
   [
+    'waits until the thread rests where less is to be gained',
+    [
+      [300, 0.4],
+      [310, 0.2],
+      [320, 0.2],
+      [330, 0.05],
+    ],
+    100,
+    [330],
+  ],
+  [
     'takes what is left for needed',
     [
       [200, 0],
@@ -121,9 +132,10 @@ test('What the young generation needed for a flood is given back when that is ov
     }
   };
   looks(100, 120, 0.4);
-  looks(2, 120, 0.1);
+  looks(100, 120, 0.15);
+  looks(2, 120, 0.05);
   assert.deepEqual(collected, []);
-  looks(100, 120, 0.1);
+  looks(100, 120, 0.05);
   assert.deepEqual(collected, [120]);
 });
 
@@ -137,4 +149,21 @@ test('A look sees old garbage of this thread, and memory outside of its heap', (
   for (let look = 0; look < 3; look++) watch.look();
   assert.equal(collected, 1);
   assert.equal(held.length, grown);
+});
+
+test('A meter says what part of the time since the last look was worked', () => {
+  let nowMs = 5;
+  const meter = new BusyMeter(() => nowMs);
+  const work = (fromMs: number, toMs: number) => {
+    nowMs = fromMs;
+    meter.begin();
+    nowMs = toMs;
+    meter.end();
+  };
+  work(10, 20);
+  work(50, 65);
+  nowMs = 105;
+  assert.equal(meter.part(), 0.25);
+  nowMs = 205;
+  assert.equal(meter.part(), 0);
 });
