@@ -84,14 +84,16 @@ export const WAY_IN: readonly Kernel[] = [
     prepare() {
       const bodies = new Bodies(SITE);
       const fixes = new FixSlab(newRecordBuffer);
-      const nobody = { zone: undefined, trackables: [], timing: UNSET, previous: undefined };
+      const nobody = { zone: undefined, trackables: [], timing: UNSET, isLocal: false };
       return inBatches(
         BODY_LOCATIONS,
         () => {
           fixes.endStep();
           return bodies.items().map((item) => {
             if (item.kind !== 'location') throw new Error(`Expected a location, found ${item.kind}`);
-            return locate(item, fixes, { providerId: item.providerId, ...nobody });
+            const { providerId, source } = item;
+            const derived = locate(item, undefined, undefined);
+            return derived && fixes.take(item, derived, { providerId, source, ...nobody });
           });
         },
         (found) => {

@@ -25,6 +25,8 @@ export interface ShardState {
   /** Per slot the number of the last observation that met it as a membership: see observe_fences.ts. */
   met: Int32Array;
   observations: number;
+  /** The slots of the fences that the object touches perhaps that is being observed. */
+  near: Int32Array;
   readonly providers: Map<string, ProviderState>;
   readonly trackables: Map<string, TrackableState>;
   /** What each provider is assigned to; also of providers that were never seen. */
@@ -132,6 +134,7 @@ export function emptyState(newBuffer: NewRecordBuffer): ShardState {
     freeSlots: [],
     met: new Int32Array(64),
     observations: 0,
+    near: new Int32Array(64),
     providers: new Map(),
     trackables: new Map(),
     assigned: new Map(),

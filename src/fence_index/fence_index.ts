@@ -28,6 +28,7 @@ class OpenFenceIndex implements FenceIndex {
   readonly #changes = new ChangeLog();
   readonly #tiles = new TileCache(TILE_WEIGHT);
   readonly #place = new SurfacePoint();
+  readonly #point: LonLatBox = { lon: 0, halfWidth: 0, south: 0, north: 0 };
   readonly #found: number[] = [];
 
   constructor(geos: Geos) {
@@ -60,6 +61,11 @@ class OpenFenceIndex implements FenceIndex {
   }
 
   // hot
+  overlapping({ slots }: Nearby, footprint: Footprint, found: Int32Array): number {
+    return this.#tree.overlapping(slots, this.#boxAround(footprint), found);
+  }
+
+  // hot
   touches(slot: number, footprint: Footprint): boolean {
     const fence = this.#fences[slot];
     if (fence === undefined || !this.#isNear(slot, footprint)) return false;
@@ -81,6 +87,18 @@ class OpenFenceIndex implements FenceIndex {
     if (fence === undefined) return Number.NEGATIVE_INFINITY;
     this.#place.set(footprint.lon, footprint.lat);
     return fence.shape.depthMetres(footprint, this.#place);
+  }
+
+  /** The box around a footprint, good until the next one. That of a point is no new object. */
+  // hot
+  #boxAround(footprint: Footprint): LonLatBox {
+    const { lon, lat, radiusMetres, ring } = footprint;
+    if (ring !== undefined || radiusMetres > 0) return boxOfFootprint(footprint);
+    const box = this.#point;
+    box.lon = wrapLongitude(lon);
+    box.south = lat;
+    box.north = lat;
+    return box;
   }
 
   /** Whether the boxes of fence and footprint overlap. That of a point or circle is found on the way, in numbers. */

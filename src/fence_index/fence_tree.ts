@@ -80,17 +80,22 @@ export class FenceTree {
     return found.length;
   }
 
+  /** Writes those of the slots whose boxes overlap the box into `found`, in their order, and returns how many there are. */
   // hot
-  #collect(slots: readonly number[], box: LonLatBox, found: number[]): void {
-    const boxes = this.#boxes;
-    const { lon, halfWidth, south, north } = box;
+  overlapping(slots: Int32Array, box: LonLatBox, found: Int32Array): number {
+    let count = 0;
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i]!;
-      const at = slot * 4;
-      if (boxes[at + 2]! > north || boxes[at + 3]! < south) continue;
-      const apart = Math.abs(boxes[at]! - lon);
-      if ((apart > 180 ? 360 - apart : apart) > boxes[at + 1]! + halfWidth) continue;
-      found.push(slot);
+      if (overlaps(this.#boxes, slot, box)) found[count++] = slot;
+    }
+    return count;
+  }
+
+  // hot
+  #collect(slots: readonly number[], box: LonLatBox, found: number[]): void {
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]!;
+      if (overlaps(this.#boxes, slot, box)) found.push(slot);
     }
   }
 
@@ -170,6 +175,15 @@ function finestResolution(radius: number): number {
 
 /** Mean length of the edges of base cells, the radius of the earth being 1. */
 const COARSEST_EDGE = 0.2;
+
+/** Whether the box of a slot, four numbers of the boxes, overlaps another one. */
+// hot
+function overlaps(boxes: Float64Array, slot: number, { lon, halfWidth, south, north }: LonLatBox): boolean {
+  const at = slot * 4;
+  if (boxes[at + 2]! > north || boxes[at + 3]! < south) return false;
+  const apart = Math.abs(boxes[at]! - lon);
+  return (apart > 180 ? 360 - apart : apart) <= boxes[at + 1]! + halfWidth;
+}
 
 class Node {
   readonly parent: Node | undefined;

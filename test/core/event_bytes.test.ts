@@ -5,6 +5,7 @@ import { EventWriter } from '../../src/core/event_writer.ts';
 import { UNSET } from '../../src/core/fence/timing.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import { asciiBytes, locationBytesMax, putNumber, writeLocation } from '../../src/core/location/event_bytes.ts';
+import type { Fix } from '../../src/core/location/fix.ts';
 import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import { locate } from '../../src/core/location/locate.ts';
 import { received } from '../../src/core/location/received.ts';
@@ -49,7 +50,7 @@ test('A location that is published is the same as bytes and as text', () => {
   fc.assert(
     fc.property(tracks, (sent) => {
       const texts: string[] = [];
-      let previous: ReturnType<typeof locate>;
+      let previous: Fix | undefined;
       for (const [i, { sent: some, trackables }] of sent.entries()) {
         const filledIn = {
           providerId: some.provider_id,
@@ -59,9 +60,11 @@ test('A location that is published is the same as bytes and as text', () => {
         };
         const stamp = { seq: i, receivedMs: T0 + i * 1000, generatedMs: T0 + i * 1000 };
         const item = received(accept(some as Location, filledIn), stamp, newRecordBuffer);
-        const deps = { providerId: some.provider_id, zone: undefined, timing: UNSET, trackables };
-        const fix = locate(item, fixes, { ...deps, previous });
-        if (fix === undefined) continue;
+        const derived = locate(item, undefined, previous);
+        if (derived === undefined) continue;
+        const { providerId, source } = item;
+        const about = { providerId, source, zone: undefined, timing: UNSET, trackables, isLocal: item.crs === 'local' };
+        const fix = fixes.take(item, derived, about);
         previous = fix;
         texts.push(locationText(fix, publishedMembersText(fix, sentTime)));
         const event = events.begin(1, undefined, locationBytesMax(fix));

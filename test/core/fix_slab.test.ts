@@ -11,17 +11,17 @@ import { T0 } from '../support/shard_harness.ts';
 
 const IDS = ['a', 'b', 'c', 'ü', 'a longer one than the others'];
 
-/** A fix that nobody holds yet, which can be told from all others by its number. */
-function fixOf(fixes: FixSlab, id: string, seq: number, textLength: number): Fix {
+/** A location that can be told from all others by its number. */
+function locationOf(id: string, seq: number, textLength: number): Parameters<FixSlab['take']> {
   const position = { type: 'Point' as const, coordinates: [8 + seq / 1e6, 50, seq] };
   const note = 'é'.repeat(textLength);
   const value = { position, source: 's', provider_type: 'uwb' as const, floor: -seq, properties: { note } };
   const accepted = accept(value, { providerId: id, source: 's', crs: 'EPSG:4326', generatedMs: T0 });
-  return fixes.take(
+  return [
     received(accepted, { seq, receivedMs: T0 + seq, generatedMs: T0 }, newRecordBuffer),
     { lon: 8 + seq / 1e6, lat: 50, floor: -seq, eventTimeMs: T0 - seq, speed: undefined, course: seq },
     { providerId: id, source: 's', zone: undefined, timing: UNSET, trackables: [`${seq}`], isLocal: false },
-  );
+  ];
 }
 
 /** All that a fix says. */
@@ -42,18 +42,24 @@ const step = fc.array(
       id: fc.constantFrom(...IDS),
       length: fc.constantFrom(0, 40, 5000),
     }),
+    fc.record({
+      does: fc.constant('renew'),
+      object,
+      id: fc.constantFrom(...IDS),
+      length: fc.constantFrom(0, 40, 90, 5000),
+    }),
     fc.record({ does: fc.constant('join'), object, other: object }),
     fc.record({ does: fc.constant('leave'), object }),
     fc.record({ does: fc.constant('rename'), object }),
   ) as fc.Arbitrary<
-    | { does: 'arrive'; object: number; id: string; length: number }
+    | { does: 'arrive' | 'renew'; object: number; id: string; length: number }
     | { does: 'join'; object: number; other: number }
     | { does: 'leave' | 'rename'; object: number }
   >,
   { maxLength: 12 },
 );
 
-test('a fix says the same as long as an object holds it, and until the step is over in which the last one left', () => {
+test('a fix says the same as long as an object holds it, unless that alone gets a new one, and until the step is over in which the last one left', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ step, tidies: fc.boolean() }), { maxLength: 12 }), (steps) => {
       const fixes = new FixSlab(newRecordBuffer);
@@ -61,14 +67,25 @@ test('a fix says the same as long as an object holds it, and until the step is o
       const expected = new Map<Fix, unknown>();
       let seq = 0;
       for (const { step, tidies } of steps) {
+        /** Those that an object has left in this step. */
+        const left = new Set<Fix | undefined>();
         for (const act of step) {
           const who = objects[act.object] as { fix: Fix | undefined };
+          const last = who.fix;
           let next: Fix | undefined;
-          if (act.does === 'arrive') next = fixOf(fixes, act.id, ++seq, act.length);
+          if (act.does === 'renew') {
+            const location = locationOf(act.id, ++seq, act.length);
+            next = fixes.renew(who, ...location);
+            assert.ok(!left.has(next), 'somebody may still look at it');
+            const alone = new FixSlab(newRecordBuffer);
+            assert.deepEqual([who.fix, said(next)], [next, said(alone.take(...location))]);
+          }
+          if (act.does === 'arrive') next = fixes.take(...locationOf(act.id, ++seq, act.length));
           else if (act.does === 'join') next = objects[act.other]?.fix;
           else if (act.does === 'rename' && who.fix !== undefined) next = fixes.renamed(who.fix, ['renamed']);
           if (next !== undefined) expected.set(next, said(next));
           fixes.put(who, next);
+          if (last !== next) left.add(last);
           for (const [fix, words] of expected) assert.deepEqual(said(fix), words);
         }
         fixes.endStep();
@@ -89,7 +106,7 @@ test('objects that move need no more room than they needed at first', () => {
   const seen = new Set<Fix>();
   for (let seq = 1; seq <= 50; seq++) {
     for (const object of objects) {
-      const fix = fixOf(fixes, 'a', seq, 10);
+      const fix = fixes.take(...locationOf('a', seq, 10));
       seen.add(fix);
       fixes.put(object, fix);
     }
@@ -97,4 +114,20 @@ test('objects that move need no more room than they needed at first', () => {
   }
   assert.equal(fixes.size, objects.length);
   assert.equal(seen.size, 2 * objects.length, 'one fix to hold, and one to take');
+});
+
+test('an object that alone holds its fix keeps its place, unless the memory does not fit', () => {
+  const fixes = new FixSlab(newRecordBuffer);
+  const one: { fix: Fix | undefined } = { fix: undefined };
+  const other: { fix: Fix | undefined } = { fix: undefined };
+  const renewed = (length: number) => {
+    const last = one.fix;
+    const fix = fixes.renew(one, ...locationOf('a', 1, length));
+    fixes.endStep();
+    return fix === last;
+  };
+  assert.deepEqual([100, 90, 100, 400, 100, 100].map(renewed), [false, true, true, false, false, true]);
+  fixes.put(other, one.fix);
+  assert.equal(renewed(100), false);
+  assert.equal(fixes.size, 2);
 });

@@ -20,6 +20,11 @@ export class ReferenceFenceIndex implements FenceIndex {
     return { slots: Int32Array.from(this.#regions.keys()).sort() };
   }
 
+  overlapping({ slots }: Nearby, _footprint: Footprint, found: Int32Array): number {
+    found.set(slots);
+    return slots.length;
+  }
+
   touches(slot: number, footprint: Footprint): boolean {
     return this.distanceMetres(slot, footprint) === 0;
   }

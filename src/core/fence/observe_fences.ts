@@ -1,5 +1,5 @@
 import type { FenceState, Member, ShardState, Tracked } from '../state.ts';
-import type { FenceIndex, Footprint } from './fence_index.ts';
+import type { FenceIndex, Footprint, Nearby } from './fence_index.ts';
 import { type Area, deadlineMs, expire, observe } from './membership.ts';
 import { effectiveTiming, type OwnTiming, type Timing, UNSET } from './timing.ts';
 import { type Height, verticalDepthMetres, verticalGapMetres } from './vertical.ts';
@@ -62,9 +62,9 @@ export function observeFences(
     members[kept++] = member;
   }
   members.length = kept;
-  const { slots } = object.nearby;
-  for (let i = 0; i < slots.length; i++) {
-    const slot = slots[i] as number;
+  const near = overlapping(state, index, object.nearby, seen.footprint);
+  for (let i = 0; i < near; i++) {
+    const slot = state.near[i] as number;
     if (met[slot] === mark) continue;
     const fence = state.slots[slot];
     if (fence === undefined || verticalGapMetres(fence.vertical, seen) > 0) continue;
@@ -78,6 +78,15 @@ export function observeFences(
     if (membership.at === 'inside') entries = add(entries, entryOf(fence, membership.entryMs));
   }
   return joined(exits, entries);
+}
+
+/** Puts the slots of the fences that the footprint may touch into `state.near`; returns how many they are. */
+// hot
+function overlapping(state: ShardState, index: FenceIndex, nearby: Nearby, footprint: Footprint): number {
+  const most = nearby.slots.length;
+  if (most === 0) return 0;
+  if (most > state.near.length) state.near = new Int32Array(2 * most);
+  return index.overlapping(nearby, footprint, state.near);
 }
 
 /** Shows an observation to fences that have changed, and to no others. Returns crossings as observeFences does. */

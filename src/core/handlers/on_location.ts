@@ -25,17 +25,20 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
     return;
   }
   const zone = state.zones.find(location.source);
-  const assigned = assignedTo(state, provider.id);
-  const { id: providerId, timing } = provider;
-  const fix = locate(location, state.fixes, { providerId, zone, trackables: assigned.ids, timing, previous });
-  if (fix === undefined) {
+  const derived = locate(location, zone, previous);
+  if (derived === undefined) {
     counts.rejected++;
     return;
   }
   counts.processed++;
   const moment: Moment = { nowMs: receivedMs, seq };
   fireHeld(context, provider, receivedMs);
-  state.fixes.put(provider, fix);
+  const { id: providerId, timing } = provider;
+  const assigned = assignedTo(state, providerId);
+  const { source } = location;
+  const isLocal = location.crs === 'local';
+  const about = { providerId, source, zone, timing, trackables: assigned.ids, isLocal };
+  const fix = state.fixes.renew(provider, location, derived, about);
   state.dirty.add(provider);
   publishLocation(context, fix);
   const crossings = observeFences(context, provider, providerSeen(state, provider, fix, moment.nowMs));

@@ -38,8 +38,8 @@ export interface Derived {
 
 /**
  * Where an object was last: the record of a location with what was derived from it, in memory that is used again
- * (fix_slab.ts). But for what its provider sets, it does not change as long as an object holds it, or the step lasts in
- * which the last one left.
+ * (fix_slab.ts). But for what its provider sets, it does not change as long as two objects hold it, or the step lasts in
+ * which one has left. That which one object alone holds is the fix of that object's next location.
  */
 export class Fix extends LocationRecord implements FixContext, Derived {
   providerId = '';

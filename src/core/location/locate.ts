@@ -1,37 +1,28 @@
 import type { Zone } from '../../model/zone.ts';
-import type { OwnTiming } from '../fence/timing.ts';
 import { projection } from '../geo/crs.ts';
 import { distanceAndBearing } from '../geo/geodesic.ts';
 import { roundDegrees } from '../geo/rounding.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
-import type { Fix } from './fix.ts';
+import type { Derived, Fix } from './fix.ts';
 import type { FixSlab } from './fix_slab.ts';
 import type { ReceivedLocation } from './received.ts';
 import { orUndefined } from './record.ts';
 
 const scratch: [number, number] = [0, 0];
 
-/** What a location is located with. */
-export interface LocateDeps {
-  readonly providerId: string;
-  /** The zone that the location's source names, if any. */
-  readonly zone: Zone | undefined;
-  /** Ids of the trackables that the provider is assigned to. */
-  readonly trackables: readonly string[];
-  /** What the provider sets. */
-  readonly timing: OwnTiming;
-  /** Where the provider was before. */
-  readonly previous: Fix | undefined;
-}
-
 /**
  * Places an accepted location on the earth and finds what it leaves open: floor (the zone's, else 0), speed and course
  * (from the provider's previous fix). Returns undefined when its coordinates are nowhere: their zone is gone, has
  * lost its transform, or has moved away.
+ *
+ * `zone` is that which the location's source names, if any; `previous` is where the provider was before.
  */
 // hot
-export function locate(location: ReceivedLocation, fixes: FixSlab, deps: LocateDeps): Fix | undefined {
-  const { providerId, zone, trackables, timing, previous } = deps;
+export function locate(
+  location: ReceivedLocation,
+  zone: Zone | undefined,
+  previous: Fix | undefined,
+): Derived | undefined {
   const { crs, sentFloor, sentSpeed, sentCourse } = location;
   let lon = location.sentX;
   let lat = location.sentY;
@@ -53,13 +44,7 @@ export function locate(location: ReceivedLocation, fixes: FixSlab, deps: LocateD
     if (course === undefined && moved.course !== undefined) course = round(moved.course) % 360;
   }
   const floor = Number.isNaN(sentFloor) ? (zone?.floor ?? 0) : sentFloor;
-  const { source } = location;
-  const isLocal = crs === 'local';
-  return fixes.take(
-    location,
-    { lon, lat, floor, eventTimeMs, speed, course },
-    { providerId, source, zone, timing, trackables, isLocal },
-  );
+  return { lon, lat, floor, eventTimeMs, speed, course };
 }
 
 /**
