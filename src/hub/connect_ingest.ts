@@ -2,6 +2,8 @@ import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { openSources, type Sources } from '../adapters/sources.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf } from '../config/settings.ts';
+import { recordSize, shiftRecord } from '../core/location/record.ts';
+import type { ScannedBody } from '../core/location/scanned.ts';
 import type { ZoneTable } from '../core/zone/zone_table.ts';
 import type { Entities } from '../entities/entities.ts';
 import { announceProximity } from '../fanout/front_events.ts';
@@ -35,6 +37,13 @@ interface IngestDeps {
   readonly entities: Entities;
 }
 
+/** The same with running times. */
+function bodyInRunning(body: ScannedBody, { runningTime }: Clock): ScannedBody {
+  const { records, start, end, receivedMs } = body;
+  for (let at = start; at < end; at += recordSize(records, at)) shiftRecord(records, at, runningTime);
+  return { ...body, receivedMs: runningTime(receivedMs) };
+}
+
 export function connectIngest(deps: IngestDeps): Incoming {
   const { clock, config, log, turns, zones, arrivals, database, entities } = deps;
   const { fanout, shards, collisions, outcomes } = deps.stages;
@@ -57,7 +66,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
     hasCapacity: (count) => shards.hasCapacity(count) && collisions.hasCapacity && outcomes.held < HELD_MAX,
     scanner: new LocationScanner({ nameBytes: bounds.nameLength, propertiesBytes: bounds.locationPropertiesBytes }),
     canTakeScanned: () => !shards.isMoving,
-    scanned: (location, times) => shards.scanned(location, clock.setBacks.length === 0 ? times : inRunning(times)),
+    scanned: (body) => shards.scanned(clock.setBacks.length === 0 ? body : bodyInRunning(body, clock)),
     location: (location, times) => shards.location(location, clock.setBacks.length === 0 ? times : inRunning(times)),
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
     providerId: (id) => entities.get('provider', id)?.id ?? id,
@@ -69,7 +78,10 @@ export function connectIngest(deps: IngestDeps): Incoming {
         throw error;
       });
     },
-    providersGone: () => entities.providersGone,
+    providersChanged: () => entities.providersGone + arrivals.began + shards.homesChanged,
+    homeOf: (id) => shards.homeOf(id),
+    heardOf: (id) => arrivals.heardOf(id),
+    came: (count, from) => arrivals.came(count, from),
     announce: (proximity) => announceProximity(fanout, proximity, now()),
     // Who waits for the answer before sending more finds the pace that the shards can keep.
     kept: () => (slow ? shards.kept() : shards.eased()),

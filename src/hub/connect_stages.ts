@@ -72,7 +72,7 @@ export function connectStages(deps: StageDeps): Stages {
     isStoreBehind: database.isBehind,
     outcome: (shard, reply) => outcomes.ofShard(shard, reply),
     lost(item, error) {
-      if (item.kind === 'location') counts.rejected++;
+      if (item.kind === 'locations') counts.rejected += item.count;
       log.error('An item was given up: it makes its worker fail', { kind: item.kind, error: String(error) });
     },
     restarted,

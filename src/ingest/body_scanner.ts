@@ -24,16 +24,21 @@ export interface BodyScanner extends RecordBuffer, NameTable {
 const UUID_LENGTH = 36;
 const NEVER = -1;
 
-/** Names of providers and sources by the numbers that the scanner gives them, so that each becomes a text once. */
+/**
+ * Names of providers and sources by the numbers that the scanner gives them, so that each becomes a text once, and what
+ * was found out about a provider is found again without a look-up.
+ */
 export class ScannedNames {
   #names: string[] = [];
-  /** When a name was last seen to be that of a kept provider: how often any had gone until then. */
-  readonly #keptAt: Int32Array;
+  /** When a name was last seen to be that of a known provider: how often something had changed until then. */
+  readonly #knownAt: Int32Array;
+  readonly #homes: Uint16Array;
   /** Whether one of them may be a UUID, which may have been written in another case before. */
   hasUuids = false;
 
   constructor({ namesMax }: NameTable) {
-    this.#keptAt = new Int32Array(namesMax).fill(NEVER);
+    this.#knownAt = new Int32Array(namesMax).fill(NEVER);
+    this.#homes = new Uint16Array(namesMax);
   }
 
   /** Takes note of the names that are new. */
@@ -47,27 +52,33 @@ export class ScannedNames {
     }
   }
 
-  /** Whether the name is that of a provider that is kept, as was noted since the last one has gone. */
+  /** Whether the name is that of a known provider, as was noted since the last change. */
   // hot
-  isKept(number: number, gone: number): boolean {
-    return this.#keptAt[number] === gone;
+  isKnown(number: number, changes: number): boolean {
+    return this.#knownAt[number] === changes;
   }
 
-  noteKept(number: number, gone: number): void {
-    this.#keptAt[number] = gone;
+  noteKnown(number: number, changes: number): void {
+    this.#knownAt[number] = changes;
+  }
+
+  /** The shard of a provider, as it was noted last. */
+  // hot
+  readonly homeOf = (number: number): number => this.#homes[number] as number;
+
+  noteHome(number: number, home: number): void {
+    this.#homes[number] = home;
   }
 
   // hot
-  of(number: number): string {
-    return this.#names[number] as string;
-  }
+  readonly of = (number: number): string => this.#names[number] as string;
 
   /** Begins anew once there was no room: the body that lacked it is read by the parser. */
   makeRoom(table: NameTable): void {
     if (!table.areNamesFull) return;
     table.forgetNames();
     this.#names = [];
-    this.#keptAt.fill(NEVER);
+    this.#knownAt.fill(NEVER);
     this.hasUuids = false;
   }
 }

@@ -1,5 +1,5 @@
-import { PROVIDER_NAME, recordSize, SOURCE_NAME } from '../core/location/record.ts';
-import { ScannedLocation } from '../core/location/scanned.ts';
+import { PROVIDER_NAME, recordSize, recordType, SOURCE_NAME } from '../core/location/record.ts';
+import type { ScannedBody } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
 import type { Bounds } from '../model/bounds.ts';
@@ -37,8 +37,17 @@ export interface IngestOptions {
   providerId(id: string): string;
   /** Creates the provider if it is unknown; resolves once it is kept. */
   ensureProvider(id: string, type: ProviderType): Promise<void> | undefined;
-  /** How often a provider has gone: while that stays the same, who was known and kept still is. Left out: who knows. */
-  providersGone?(): number;
+  /**
+   * How often a provider has gone, or has got another shard, or all are to be heard of anew: while that stays the same, what
+   * was found out about one still holds. Left out: who knows.
+   */
+  providersChanged?(): number;
+  /** The shard of a provider; 0 when left out. */
+  homeOf?(id: string): number;
+  /** Told of a provider that was heard of, at least once since `providersChanged` was another. */
+  heardOf?(id: string): void;
+  /** Told how many locations of a body came from a source one after the other. */
+  came?(count: number, from: Came): void;
   /** Tells subscribers of a proximity as it came in. */
   announce(proximity: Proximity & { provider_id: string }): void;
   /** Resolves when the locations so far are kept; undefined where a reply need not wait for that. */
@@ -51,12 +60,21 @@ export interface IngestOptions {
   readonly scanner?: BodyScanner;
   /** Whether what was scanned can be taken now. */
   canTakeScanned?(): boolean;
-  /** Hands a location that was scanned to its shard. */
-  scanned?(location: ScannedLocation, times: { readonly generatedMs: number; readonly receivedMs: number }): void;
+  /** Hands the locations of a body that was scanned to their shards. */
+  scanned?(body: ScannedBody): void;
   /** Bytes of a long body that are read at once; PIECE_BYTES when left out. */
   readonly pieceBytes?: number;
   /** For long lists; own ones when left out. */
   readonly turns?: Turns;
+}
+
+/** Where locations came from. */
+export interface Came {
+  readonly source: string;
+  /** Of the last of them. */
+  readonly providerType: ProviderType;
+  readonly receivedMs: number;
+  readonly via: WayIn;
 }
 
 /** What a body is that is not to be scanned, or has something unusual in it: the parser reads it. */
@@ -241,7 +259,7 @@ export class Ingest {
   /** Scans a body; returns how many locations it has, 0 where it is unusual. */
   // hot
   #read(read: ReadBytes, receivedMs: number): number {
-    const { canTakeScanned, providersGone } = this.#options;
+    const { canTakeScanned, providersChanged } = this.#options;
     if (this.#scanning === undefined || canTakeScanned?.() !== true) return 0;
     const { scanner, names } = this.#scanning;
     const count = read(scanner, receivedMs);
@@ -250,7 +268,7 @@ export class Ingest {
       return 0;
     }
     names.learn(scanner);
-    return names.hasUuids && this.#namesOther(this.#scanning, providersGone?.()) ? 0 : count;
+    return names.hasUuids && this.#namesOther(this.#scanning, providersChanged?.()) ? 0 : count;
   }
 
   /** Accepts all of the proximities or none, as locations does. */
@@ -404,34 +422,61 @@ export class Ingest {
   /** Passes on what was scanned last. */
   // hot
   #passScanned(count: number, receivedMs: number, via: WayIn): Promise<void>[] {
-    const { ensureProvider, arrived, scanned, providersGone } = this.#options;
+    const { scanned, providersChanged } = this.#options;
     const { scanner, names } = this.#scanning as Scanning;
-    const gone = providersGone?.();
-    const works: Promise<void>[] = [];
+    const changes = providersChanged?.();
+    const [works, strangers]: [Promise<void>[], string[]] = [[], []];
     this.counts.rejected -= count;
-    const { view, end } = scanner;
-    for (let at = scanner.start; at < end; at += recordSize(scanner, at)) {
+    const { view, start, end } = scanner;
+    let [source, type, came] = [-1, 0, 0];
+    for (let at = start; at < end; at += recordSize(scanner, at)) {
       const number = view.getUint32(at + PROVIDER_NAME, true);
-      const provider_id = names.of(number);
-      const source = names.of(view.getUint32(at + SOURCE_NAME, true));
-      const location = new ScannedLocation(scanner, at, { provider_id, source });
-      if (gone === undefined || !names.isKept(number, gone)) {
-        const work = ensureProvider(provider_id, location.provider_type);
-        if (work !== undefined) works.push(work);
-        else if (gone !== undefined) names.noteKept(number, gone);
+      if (changes === undefined || !names.isKnown(number, changes)) {
+        const work = this.#meet(number, recordType(scanner, at));
+        if (work !== undefined) {
+          works.push(work);
+          strangers.push(names.of(number));
+        } else if (changes !== undefined) names.noteKnown(number, changes);
       }
-      arrived?.(location, receivedMs, via);
-      scanned?.(location, { generatedMs: location.generatedMs, receivedMs });
+      const from = view.getUint32(at + SOURCE_NAME, true);
+      if (from !== source && came > 0) {
+        this.#noteCame(came, { source, at: type, receivedMs, via });
+        came = 0;
+      }
+      source = from;
+      type = at;
+      came++;
     }
+    this.#noteCame(came, { source, at: type, receivedMs, via });
+    scanned?.({ records: scanner, start, end, receivedMs, strangers, nameOf: names.of, homeOf: names.homeOf });
     return works;
+  }
+
+  /** Sees to it that the provider of a scanned location exists. Returns what is done for that. */
+  #meet(number: number, type: ProviderType): Promise<void> | undefined {
+    const { ensureProvider, heardOf, homeOf } = this.#options;
+    const { names } = this.#scanning as Scanning;
+    const id = names.of(number);
+    const work = ensureProvider(id, type);
+    heardOf?.(id);
+    names.noteHome(number, homeOf?.(id) ?? 0);
+    return work;
+  }
+
+  #noteCame(
+    count: number,
+    { source, at, receivedMs, via }: { source: number; at: number; receivedMs: number; via: WayIn },
+  ): void {
+    const { scanner, names } = this.#scanning as Scanning;
+    this.#options.came?.(count, { source: names.of(source), providerType: recordType(scanner, at), receivedMs, via });
   }
 
   /** Whether a provider that is called by a UUID was created with that in another case. */
   // hot
-  #namesOther({ scanner, names }: Scanning, gone: number | undefined): boolean {
+  #namesOther({ scanner, names }: Scanning, changes: number | undefined): boolean {
     for (let at = scanner.start; at < scanner.end; at += recordSize(scanner, at)) {
       const number = scanner.view.getUint32(at + PROVIDER_NAME, true);
-      if (gone !== undefined && names.isKept(number, gone)) continue;
+      if (changes !== undefined && names.isKnown(number, changes)) continue;
       const id = names.of(number);
       if (this.#options.providerId(id) !== id) return true;
     }

@@ -1,5 +1,7 @@
 /** What a lane does with its batches. */
 export interface LaneDriver<Item, Outcome> {
+  /** How many an item counts for; 1 when left out. */
+  weigh?(item: Item): number;
   /** Runs one batch; an empty one is a tick. */
   run(items: readonly Item[]): Promise<Outcome>;
   /** Takes the outcome. What it returns (a commit, say) delays nothing but `settled`. */
@@ -18,8 +20,8 @@ export interface LaneOptions {
 /** A batch that runs. */
 interface Running<Item, Outcome> {
   readonly items: readonly Item[];
-  /** A tick counts as an item behind all that were waiting. */
-  readonly ticks: number;
+  /** What they count for. A tick counts as an item behind all that were waiting. */
+  readonly weight: number;
   readonly outcome: Promise<Outcome>;
 }
 
@@ -39,6 +41,7 @@ export class Lane<Item, Outcome> {
   readonly #batchMax: number;
   readonly #runsAhead: boolean;
   #pending: Item[] = [];
+  #pendingWeight = 0;
   #inFlight: readonly Item[] = [];
   #busy = false;
   #woken = false;
@@ -60,7 +63,7 @@ export class Lane<Item, Outcome> {
 
   /** Whether `count` more items can be taken. */
   hasCapacity(count: number): boolean {
-    return this.#pending.length + count <= this.#pendingMax;
+    return this.#pendingWeight + count <= this.#pendingMax;
   }
 
   /**
@@ -68,14 +71,14 @@ export class Lane<Item, Outcome> {
    * goes on keeps the worker busy and the queue short.
    */
   eased(): Promise<void> | undefined {
-    if (this.#pending.length * 2 <= this.#batchMax) return undefined;
+    if (this.#pendingWeight * 2 <= this.#batchMax) return undefined;
     this.#easing ??= Promise.withResolvers();
     return this.#easing.promise;
   }
 
   /** Items that wait, without those in flight. */
   get pending(): number {
-    return this.#pending.length;
+    return this.#pendingWeight;
   }
 
   /** Items and ticks that are done. */
@@ -105,8 +108,10 @@ export class Lane<Item, Outcome> {
 
   /** Takes an item. Who must not overfill the lane asks hasCapacity first; changes of entities are always taken. */
   push(item: Item): void {
+    const weight = this.#weigh(item);
     this.#pending.push(item);
-    this.#pushed++;
+    this.#pendingWeight += weight;
+    this.#pushed += weight;
     this.#start();
   }
 
@@ -141,13 +146,13 @@ export class Lane<Item, Outcome> {
 
   async #drain(): Promise<void> {
     for (let batch = this.#begin(); batch !== undefined; ) {
-      const { items, ticks, outcome } = batch;
+      const { items, weight, outcome } = batch;
       const [ended] = await Promise.allSettled([outcome]);
       const next = this.#runsAhead ? this.#begin() : undefined;
       this.#inFlight = next?.items ?? [];
       this.#end(items, ended);
       this.#batches++;
-      this.#done += items.length + ticks;
+      this.#done += weight;
       this.#release();
       batch = next ?? this.#begin();
     }
@@ -157,12 +162,16 @@ export class Lane<Item, Outcome> {
   /** Runs what waits; undefined where nothing does. */
   #begin(): Running<Item, Outcome> | undefined {
     if (this.#pending.length === 0 && !this.#woken) return undefined;
+    const before = this.#pendingWeight;
     const items = this.#take();
+    let weight = before - this.#pendingWeight;
     this.#ease();
-    const ticks = this.#woken && this.#pending.length === 0 ? 1 : 0;
-    if (ticks > 0) this.#woken = false;
+    if (this.#woken && this.#pending.length === 0) {
+      this.#woken = false;
+      weight++;
+    }
     if (this.#inFlight.length === 0) this.#inFlight = items;
-    return { items, ticks, outcome: this.#driver.run(items) };
+    return { items, weight, outcome: this.#driver.run(items) };
   }
 
   #end(items: readonly Item[], ended: PromiseSettledResult<Outcome>): void {
@@ -185,15 +194,31 @@ export class Lane<Item, Outcome> {
     for (const waiter of this.#waiters) waiter.works.push(work);
   }
 
+  /** As many as make a batch, and one at least. */
   #take(): readonly Item[] {
-    if (this.#pending.length > this.#batchMax) return this.#pending.splice(0, this.#batchMax);
     const items = this.#pending;
-    this.#pending = [];
-    return items;
+    if (this.#pendingWeight <= this.#batchMax) {
+      this.#pending = [];
+      this.#pendingWeight = 0;
+      return items;
+    }
+    let [count, weight] = [0, 0];
+    for (const item of items) {
+      const more = weight + this.#weigh(item);
+      if (more > this.#batchMax && count > 0) break;
+      weight = more;
+      count++;
+    }
+    this.#pendingWeight -= weight;
+    return items.splice(0, count);
+  }
+
+  #weigh(item: Item): number {
+    return this.#driver.weigh?.(item) ?? 1;
   }
 
   #ease(): void {
-    if (this.#easing === undefined || this.#pending.length * 2 > this.#batchMax) return;
+    if (this.#easing === undefined || this.#pendingWeight * 2 > this.#batchMax) return;
     this.#easing.resolve();
     this.#easing = undefined;
   }

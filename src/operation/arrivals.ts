@@ -24,6 +24,15 @@ interface Arrived {
   readonly provider_type: ProviderType;
 }
 
+/** Where locations came from, one after the other. */
+interface Came {
+  readonly source: string;
+  /** Of the last of them. */
+  readonly providerType: ProviderType;
+  readonly receivedMs: number;
+  readonly via: WayIn;
+}
+
 /** The connection to a positioning system that the hub has opened itself. */
 export interface Connection {
   readonly zoneId: string;
@@ -43,6 +52,7 @@ export class Arrivals {
   readonly #sources = new Map<string, Source>();
   readonly #active = new Set<string>();
   #characters = 0;
+  #began = 0;
 
   /** `zone` finds one by id or foreign id. */
   constructor(zone: (name: string) => Zone | undefined, sourcesMax = SOURCES_MAX) {
@@ -52,17 +62,34 @@ export class Arrivals {
 
   /** A location was taken. hot */
   arrived(location: Arrived, receivedMs: number, via: WayIn): void {
-    this.#active.add(location.provider_id);
-    const known = this.#sources.get(location.source);
+    this.heardOf(location.provider_id);
+    const { source, provider_type: providerType } = location;
+    this.came(1, { source, providerType, receivedMs, via });
+  }
+
+  /** A provider was heard of. What `began` says tells when this must be said again. */
+  heardOf(provider: string): void {
+    this.#active.add(provider);
+  }
+
+  /** Locations were taken from a source, of providers that were heard of. hot */
+  came(count: number, from: Came): void {
+    const { source, providerType, receivedMs, via } = from;
+    const known = this.#sources.get(source);
     if (known === undefined) {
-      this.#meet(location, receivedMs, via);
+      this.#meet(count, from);
       return;
     }
-    known.updates++;
+    known.updates += count;
     known.lastMs = receivedMs;
     known.lastVia = via;
-    known.providerType = location.provider_type;
+    known.providerType = providerType;
     known.fresh = true;
+  }
+
+  /** How often providers were forgotten that had been heard of. */
+  get began(): number {
+    return this.#began;
   }
 
   /** Providers that were heard of since the last `beginMonth`, or were said to be. */
@@ -77,11 +104,13 @@ export class Arrivals {
 
   beginMonth(): void {
     this.#active.clear();
+    this.#began++;
   }
 
   /** Lets go of active providers that do not exist any more. */
   retain(exists: (provider: string) => boolean): void {
     for (const id of this.#active) if (!exists(id)) this.#active.delete(id);
+    this.#began++;
   }
 
   /** All sources, whether they are zones or not, in the order in which they were met. */
@@ -109,12 +138,12 @@ export class Arrivals {
     return this.#zone(id)?.type ?? source.providerType;
   }
 
-  #meet({ source: id, provider_type: providerType }: Arrived, lastMs: number, lastVia: WayIn): void {
+  #meet(updates: number, { source: id, providerType, receivedMs: lastMs, via: lastVia }: Came): void {
     while (this.#sources.size >= this.#sourcesMax || this.#characters + id.length > CHARACTERS_MAX) {
       if (!this.#forgetOne()) break;
     }
     this.#characters += id.length;
-    this.#sources.set(id, { updates: 1, lastMs, lastVia, providerType, fresh: false });
+    this.#sources.set(id, { updates, lastMs, lastVia, providerType, fresh: updates > 1 });
   }
 
   /**

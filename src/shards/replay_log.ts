@@ -154,6 +154,7 @@ class BatchBuffer {
 function matters(item: Item | LaneItem): boolean {
   switch (item.kind) {
     case 'location':
+    case 'locations':
     case 'forget':
     case 'exportState':
     case 'importState':

@@ -15,10 +15,16 @@ export class ShardDirectory {
   readonly #shards: number;
   readonly #affinity = new Affinity();
   /** Objects that a shard was told of. */
+  #changes = 0;
   readonly #directory = { providers: new Map<string, number>(), trackables: new Map<string, number>() };
 
   constructor(shards: number) {
     this.#shards = shards;
+  }
+
+  /** How often an object has got another shard, or was forgotten. */
+  get changes(): number {
+    return this.#changes;
   }
 
   ofProvider(id: string): number {
@@ -74,6 +80,7 @@ export class ShardDirectory {
   /** The object is deleted. */
   forget(kind: 'provider' | 'trackable', id: string): void {
     this.#directory[`${kind}s`].delete(id);
+    this.#changes++;
   }
 
   /** Takes over changed trackables, undefined where deleted. Returns which objects must move, and counts them as moved. */
@@ -107,6 +114,7 @@ export class ShardDirectory {
     move[kind].push(id);
     moves.set(route, move);
     directory.set(id, to);
+    this.#changes++;
   }
 }
 

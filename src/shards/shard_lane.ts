@@ -1,9 +1,17 @@
 import type { AcceptedLocation } from '../core/location/accepted.ts';
-import type { ScannedLocation } from '../core/location/scanned.ts';
+import type { ScannedBody } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
 import { Lane, type LaneDriver } from '../lane/lane.ts';
 import type { ThreadMemory } from '../lane/thread.ts';
-import { type LaneItem, LocationPacker, type Times } from '../wire/location_record.ts';
+import {
+  halvesOf,
+  type LaneItem,
+  LocationPacker,
+  lastSeqOf,
+  type PackedRun,
+  type Times,
+  weightOf,
+} from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { ShardWorker, type ShardWorkerOptions } from './shard_worker.ts';
 
@@ -49,6 +57,8 @@ export class ShardLane {
   /** The number of the last item that was done when the worker tidied up. */
   #restedAt = 0;
   #restDue = false;
+  /** What it was given of a body so far, as far as it lies together. */
+  #open: PackedRun | undefined;
   /** What the parts of the current batch have asked for that are done already. */
   #works: Promise<void>[] = [];
 
@@ -56,6 +66,7 @@ export class ShardLane {
     this.#options = options;
     this.#worker = new ShardWorker(options);
     const driver: LaneDriver<LaneItem, ShardReply | undefined> = {
+      weigh: weightOf,
       run: (items) => this.#run(items),
       outcome: (reply, items) => {
         this.#packer.done(items);
@@ -72,16 +83,27 @@ export class ShardLane {
     this.lane.push(this.#packer.pack(location, seq, times));
   }
 
-  /** Takes a location that was scanned. hot */
-  scanned(location: ScannedLocation, seq: number, times: Times): void {
-    this.lane.push(this.#packer.copy(location, seq, times));
+  /** Takes records of a body that was scanned, from one place in it to another: see LocationPacker. `pass` is still to come. hot */
+  scanned(body: ScannedBody, from: number, to: number, seq: number): void {
+    const before = this.#open;
+    const run = this.#packer.copy(body, from, to, seq, before);
+    if (before !== undefined && run.seq !== before.seq) this.lane.push(before);
+    this.#open = run;
+  }
+
+  /** Passes on what it was given of a body, of whose providers these are its own, and strangers. hot */
+  pass(strangers: readonly string[]): void {
+    const run = this.#open;
+    if (run === undefined) return;
+    this.#open = undefined;
+    this.lane.push(strangers.length === 0 ? run : { ...run, strangers });
   }
 
   /** Asks for the rows of all objects that have changed until now, as soon as that is done. */
   flush(): void {
     const { last } = this.lane;
     if (!this.#worker.flush.isChanged && last === undefined) return;
-    this.#worker.flush.flush(last?.seq ?? 0);
+    this.#worker.flush.flush(last === undefined ? 0 : lastSeqOf(last));
     this.lane.wake();
   }
 
@@ -128,7 +150,7 @@ export class ShardLane {
       this.#noteFailure(error);
     }
     // A worker that has died may have had any reason; one that has thrown will do so again.
-    const isPoisoned = this.#worker.isAlive && items.length > 1;
+    const isPoisoned = this.#worker.isAlive && isSeveral(items);
     await this.#runInParts(isPoisoned ? halvesOf(items) : [items]);
     // Motions of the parts may wait for this batch to end.
     this.lane.wake();
@@ -149,7 +171,7 @@ export class ShardLane {
         this.#keepWork(this.#options.outcome(reply));
       } catch (error) {
         this.#noteFailure(error);
-        if (part.length > 1) parts.push(...halvesOf(part).toReversed());
+        if (isSeveral(part)) parts.push(...halvesOf(part).toReversed());
         else if (!this.#worker.isAlive && ++deaths < DEATHS_MAX) parts.push(part);
         else this.#giveUp(part, error);
         if (parts.at(-1) !== part) deaths = 0;
@@ -212,9 +234,8 @@ export class ShardLane {
   }
 }
 
-function halvesOf(items: readonly LaneItem[]): (readonly LaneItem[])[] {
-  const middle = items.length >> 1;
-  return [items.slice(0, middle), items.slice(middle)];
+function isSeveral([first, ...more]: readonly LaneItem[]): boolean {
+  return more.length > 0 || (first !== undefined && weightOf(first) > 1);
 }
 
 const LOST = 'Cannot process all of what was sent: it makes a worker thread fail';

@@ -1,6 +1,6 @@
 import type { Item, LastKnownRow } from '../core/item.ts';
 import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
-import type { LaneItem } from '../wire/location_record.ts';
+import { type LaneItem, lastSeqOf } from '../wire/location_record.ts';
 import { type LaneBatch, packBatch, type ShardReply, type ShardSettings, unpackShardReply } from '../wire/messages.ts';
 import { FlushScheduler } from './flush_scheduler.ts';
 import { StateMirror } from './state_mirror.ts';
@@ -64,7 +64,7 @@ export class ShardWorker {
     this.flush.replay.hold(batch, items);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#mirror.note(items);
-    this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
+    this.#noteDone(items);
     this.flush.note(reply.outcome, this.#doneTo);
     return reply;
   }
@@ -73,7 +73,12 @@ export class ShardWorker {
   giveUp(items: readonly LaneItem[]): void {
     // Its objects are on their way, whatever has become of their state.
     for (const item of items) if (item.kind === 'exportState') this.#mirror.note([item]);
-    this.#doneTo = items.at(-1)?.seq ?? this.#doneTo;
+    this.#noteDone(items);
+  }
+
+  #noteDone(items: readonly LaneItem[]): void {
+    const last = items.at(-1);
+    if (last !== undefined) this.#doneTo = lastSeqOf(last);
   }
 
   /** Lets the thread collect its garbage. */

@@ -1,6 +1,7 @@
 import type { Answer, ExportedState, Item, Query } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
-import type { ScannedLocation } from '../core/location/scanned.ts';
+import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
+import type { ScannedBody } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
@@ -97,10 +98,37 @@ export class Shards {
     this.#lanes[this.#directory.ofProvider(location.provider_id)]?.location(location, this.#lastSeq, times);
   }
 
-  /** Hands a location that was scanned to its shard. Not while objects move: then nothing can be scanned. hot */
-  scanned(location: ScannedLocation, times: Times): void {
-    this.#lastSeq++;
-    this.#lanes[this.#directory.ofProvider(location.provider_id)]?.scanned(location, this.#lastSeq, times);
+  /**
+   * Hands the locations of a body that was scanned to their shards: records that lie together, and are for the same one,
+   * at once. Not while objects move: then nothing can be scanned. hot
+   */
+  scanned(body: ScannedBody): void {
+    const { records, start, end, strangers } = body;
+    let from = start;
+    while (from < end) {
+      const home = homeAt(body, from);
+      let [to, count] = [from, 0];
+      do {
+        to += recordSize(records, to);
+        count++;
+      } while (to < end && (this.#lanes.length === 1 || homeAt(body, to) === home));
+      this.#lanes[home]?.scanned(body, from, to, this.#lastSeq + 1);
+      this.#lastSeq += count;
+      from = to;
+    }
+    for (const [shard, lane] of this.#lanes.entries()) {
+      lane.pass(strangers.filter((id) => this.#directory.ofProvider(id) === shard));
+    }
+  }
+
+  /** The shard of a provider, as long as `homesChanged` stays the same. */
+  homeOf(provider: string): number {
+    return this.#directory.ofProvider(provider);
+  }
+
+  /** How often an object has got another shard, or may get one. */
+  get homesChanged(): number {
+    return this.#directory.changes;
   }
 
   /** Whether objects move from one shard to another, and everything else waits in line. */
@@ -300,4 +328,8 @@ export class Shards {
     }
     this.#options.lost(item, error);
   }
+}
+
+function homeAt({ records, homeOf }: ScannedBody, at: number): number {
+  return homeOf(records.view.getUint32(at + PROVIDER_NAME, true));
 }

@@ -59,8 +59,8 @@ export class StateMirror {
 
   #noteOne(item: LaneItem): void {
     switch (item.kind) {
-      case 'location':
-        this.#noteProvider(item.providerId);
+      case 'locations':
+        for (const id of item.strangers) this.#noteProvider(id);
         return;
       case 'zone':
       case 'fence':

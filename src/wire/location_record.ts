@@ -1,24 +1,37 @@
 import type { Item } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { ReceivedLocation } from '../core/location/received.ts';
-import { type RecordBuffer, recordBytesMax, writeRecord } from '../core/location/record.ts';
-import type { ScannedLocation } from '../core/location/scanned.ts';
+import {
+  type RecordBuffer,
+  recordBytesMax,
+  recordSeq,
+  recordSize,
+  SOURCE_NAME,
+  stampRecord,
+  writeRecord,
+} from '../core/location/record.ts';
+import type { ScannedBody } from '../core/location/scanned.ts';
 
 /**
  * Locations on their way to a shard, as bytes.
  *
  * A location waits in the lane of its shard for some milliseconds, with thousands of others. As an object of texts and
  * numbers all of it would be copied by each collection of garbage; so its bytes are written when it comes in, one after
- * the other into chunks that are used again, and only a small handle waits. A batch carries the bytes of a run of
- * locations as they are.
+ * the other into chunks that are used again, and only a small handle waits for all that came in one body. A batch carries
+ * the bytes of a run of locations as they are.
  */
 
-/** A location that waits in a lane: what the lane looks at, and where its bytes are. */
-export interface PackedLocation {
-  readonly kind: 'location';
+/** Locations that wait in a lane, one behind the other: what the lane looks at, and where their bytes are. */
+export interface PackedRun {
+  readonly kind: 'locations';
+  /** Numbers of the first and of the last of them. */
   readonly seq: number;
+  readonly lastSeq: number;
+  readonly count: number;
+  /** Of all of them. */
   readonly receivedMs: number;
-  readonly providerId: string;
+  /** Their providers, at least those of which the shard may not have been told. */
+  readonly strangers: readonly string[];
   readonly chunk: Chunk;
   readonly start: number;
   readonly end: number;
@@ -33,7 +46,7 @@ export interface Times {
 }
 
 /** What waits in the lane of a shard. */
-export type LaneItem = Exclude<Item, { kind: 'location' }> | PackedLocation;
+export type LaneItem = Exclude<Item, { kind: 'location' }> | PackedRun;
 
 /** A run of locations in a batch. */
 export interface LocationRun {
@@ -47,10 +60,11 @@ interface Chunk extends RecordBuffer {
   names: string[];
   readonly indexOf: Map<string, number>;
   used: number;
-  /** Records that are not done with. */
+  /** Runs that are not done with. */
   waiting: number;
 }
 
+const NOBODY: readonly string[] = [];
 const CHUNK_BYTES = 1 << 18;
 /** Chunks that are kept for use again. */
 const SPARE_MAX = 16;
@@ -62,7 +76,7 @@ export class LocationPacker {
 
   /** Writes a location. Every handle is to be given to `done` at last. */
   // hot
-  pack(location: AcceptedLocation, seq: number, times: Times): PackedLocation {
+  pack(location: AcceptedLocation, seq: number, times: Times): PackedRun {
     const most = recordBytesMax(location);
     if (this.#chunk.used + most > this.#chunk.bytes.length) this.#chunk = this.#nextChunk(most);
     const chunk = this.#chunk;
@@ -72,29 +86,35 @@ export class LocationPacker {
     const end = writeRecord(chunk, start, location, { seq, receivedMs, generatedMs, source, crs });
     chunk.used = end;
     chunk.waiting++;
-    return { kind: 'location', seq, receivedMs, providerId: location.provider_id, chunk, start, end };
+    const strangers = [location.provider_id];
+    return { kind: 'locations', seq, lastSeq: seq, count: 1, receivedMs, strangers, chunk, start, end };
   }
 
-  /** Copies the record of a location that was scanned. The same holds for its handle. */
+  /**
+   * Copies records of a body that was scanned, from one place in it to another, and numbers their items from `seq` on. The
+   * same holds for their handle. Where they go on behind `before`, the last of the body, the handle is for both.
+   */
   // hot
-  copy(scanned: ScannedLocation, seq: number, times: Times): PackedLocation {
-    const { recordBytes } = scanned;
-    if (this.#chunk.used + recordBytes > this.#chunk.bytes.length) this.#chunk = this.#nextChunk(recordBytes);
+  copy(body: ScannedBody, from: number, to: number, seq: number, before: PackedRun | undefined): PackedRun {
+    const bytes = to - from;
+    if (this.#chunk.used + bytes > this.#chunk.bytes.length) this.#chunk = this.#nextChunk(bytes);
     const chunk = this.#chunk;
-    const { used: start } = chunk;
-    const { generatedMs, receivedMs } = times;
-    const [source, crs] = [indexIn(chunk, scanned.source), indexIn(chunk, WGS84)];
-    const end = scanned.copyTo(chunk, start, { seq, receivedMs, generatedMs, source, crs });
+    const count = stamped(body, from, to, seq, chunk);
+    const { used } = chunk;
+    const end = used + body.records.bytes.copy(chunk.bytes, used, from, to);
     chunk.used = end;
+    const lastSeq = seq + count - 1;
+    if (before?.chunk === chunk && before.end === used) return { ...before, end, lastSeq, count: before.count + count };
     chunk.waiting++;
-    return { kind: 'location', seq, receivedMs, providerId: scanned.provider_id, chunk, start, end };
+    const { receivedMs } = body;
+    return { kind: 'locations', seq, lastSeq, count, receivedMs, strangers: NOBODY, chunk, start: used, end };
   }
 
-  /** The locations among the items are done with, each once: their bytes may be written over. */
+  /** The runs among the items are done with, each once: their bytes may be written over. */
   // hot
   done(items: readonly LaneItem[]): void {
     for (const item of items) {
-      if (item.kind !== 'location') continue;
+      if (item.kind !== 'locations') continue;
       const { chunk } = item;
       if (--chunk.waiting > 0 || chunk === this.#chunk) continue;
       if (chunk.bytes.length === CHUNK_BYTES && this.#spare.length < SPARE_MAX) this.#spare.push(chunk);
@@ -112,6 +132,56 @@ export class LocationPacker {
     chunk.indexOf.clear();
     return chunk;
   }
+}
+
+/** Gives records what they lack, where they lie, and returns how many they are. */
+// hot
+function stamped({ records, nameOf }: ScannedBody, from: number, to: number, seq: number, chunk: Chunk): number {
+  const crs = indexIn(chunk, WGS84);
+  let [number, source] = [-1, 0];
+  let count = 0;
+  for (let at = from; at < to; at += recordSize(records, at)) {
+    const name = records.view.getUint32(at + SOURCE_NAME, true);
+    if (name !== number) {
+      number = name;
+      source = indexIn(chunk, nameOf(name));
+    }
+    stampRecord(records, at, { seq: seq + count, source, crs });
+    count++;
+  }
+  return count;
+}
+
+/** How many items of the core an item of a lane is. */
+export function weightOf(item: LaneItem): number {
+  return item.kind === 'locations' ? item.count : 1;
+}
+
+/** The number of the last item of the core that an item of a lane is. */
+export function lastSeqOf(item: LaneItem): number {
+  return item.kind === 'locations' ? item.lastSeq : item.seq;
+}
+
+/** Halves of what is more than one item: parts of a run where it is a single one. */
+export function halvesOf(items: readonly LaneItem[]): (readonly LaneItem[])[] {
+  const [first] = items;
+  if (items.length === 1 && first?.kind === 'locations') return halvesOfRun(first).map((half) => [half]);
+  const middle = items.length >> 1;
+  return [items.slice(0, middle), items.slice(middle)];
+}
+
+function halvesOfRun(run: PackedRun): PackedRun[] {
+  const { chunk, start } = run;
+  const count = run.count >> 1;
+  let [at, last] = [start, start];
+  for (let i = 0; i < count; i++) {
+    last = at;
+    at += recordSize(chunk, at);
+  }
+  return [
+    { ...run, count, end: at, lastSeq: recordSeq(chunk, last) },
+    { ...run, count: run.count - count, start: at, seq: recordSeq(chunk, at) },
+  ];
 }
 
 /** What a batch carries for the items of a lane: runs of locations that lie side by side as one. */

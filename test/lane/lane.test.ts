@@ -291,3 +291,23 @@ for (const { runsAhead, batches } of [
     assert.deepEqual([table.outcomes, table.lane.first], [[[1], [4]], undefined]);
   });
 }
+
+test('items that count for several fill a lane, and its batches, as these would', async () => {
+  const batches: (readonly number[])[] = [];
+  const lane = new Lane<number, void>(
+    {
+      weigh: (item) => item,
+      run: async (items) => void batches.push(items),
+      outcome: () => undefined,
+      failure: () => {},
+    },
+    { pendingMax: 20, batchMax: 10 },
+  );
+  for (const item of [4, 5, 3, 2]) lane.push(item);
+  assert.deepEqual([lane.pending, lane.hasCapacity(6), lane.hasCapacity(7)], [14, true, false]);
+  for (const item of [30, 1]) lane.push(item);
+  assert.ok(lane.eased() !== undefined);
+  await lane.settled();
+  assert.deepEqual(batches, [[4, 5], [3, 2], [30], [1]]);
+  assert.deepEqual([lane.pending, lane.done, lane.batches, lane.eased()], [0, 45, 4, undefined]);
+});

@@ -1,8 +1,10 @@
+import assert from 'node:assert/strict';
 import type { KeptRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
 import { Batch } from '../../src/fanout/batch.ts';
 import { OutcomeDispatcher } from '../../src/hub/outcome_dispatcher.ts';
+import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { look } from '../../src/model/borrowed.ts';
 import type { EventBatch } from '../../src/model/event_batch.ts';
 import type { Location } from '../../src/model/location.ts';
@@ -14,6 +16,7 @@ import { Shards } from '../../src/shards/shards.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
 import type { LaneItem } from '../../src/wire/location_record.ts';
+import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { T0, VARIANTS } from '../support/shard_harness.ts';
 
 /** An event as a test looks at it. */
@@ -33,6 +36,8 @@ const VIEW = { crs: 'EPSG:4326' };
 /** Shards and the collision stage with their real worker threads, rows in memory, and a clock that the test moves. */
 export class RunningShards {
   readonly #writer: StoreWriter;
+  readonly #scanner = new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 });
+  readonly #names = new ScannedNames(this.#scanner);
   readonly shards: Shards;
   readonly collisions: CollisionLane;
   readonly counts = newCounts();
@@ -82,7 +87,7 @@ export class RunningShards {
       isStoreBehind: () => writer.pendingRows > 500,
       outcome: (shard, reply) => outcomes.ofShard(shard, reply),
       lost: (item) => {
-        if (item.kind === 'location') this.counts.rejected++;
+        if (item.kind === 'locations') this.counts.rejected += item.count;
         this.lost.push(item);
       },
       restarted,
@@ -113,6 +118,25 @@ export class RunningShards {
     const location = accept(value, { providerId: provider, source, crs, generatedMs });
     this.sent++;
     this.shards.location(location, { generatedMs, receivedMs: T0 + this.second * 1000 });
+  }
+
+  /** Hands in locations of providers as one body of JSON, which is scanned; received and generated now. */
+  body(...locations: readonly (readonly [provider: string, at: readonly [lon: number, lat: number]])[]): void {
+    const receivedMs = T0 + this.second * 1000;
+    const timestamp_generated = new Date(receivedMs).toISOString();
+    const values = locations.map(([provider_id, coordinates]) => {
+      const position = { type: 'Point', coordinates };
+      return { position, crs: 'EPSG:4326', provider_id, provider_type: 'uwb', timestamp_generated };
+    });
+    const count = this.#scanner.list(Buffer.from(JSON.stringify(values)), receivedMs);
+    assert.equal(count, locations.length);
+    this.#names.learn(this.#scanner);
+    const { start, end } = this.#scanner;
+    const nameOf = this.#names.of;
+    const homeOf = (number: number) => this.shards.homeOf(nameOf(number));
+    const strangers = locations.map(([id]) => id);
+    this.sent += count;
+    this.shards.scanned({ records: this.#scanner, start, end, receivedMs, strangers, nameOf, homeOf });
   }
 
   tell(...entities: readonly EntityCommand[]): void {

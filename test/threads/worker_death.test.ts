@@ -25,6 +25,8 @@ test('A worker killed in mid-load loses no location, repeats no event and keeps 
   const step = fc.record({
     tag: fc.integer({ min: 0, max: 7 }),
     isInside: fc.boolean(),
+    /** Tags whose locations come with this one in one body. */
+    others: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray([0, 1, 2, 3, 4, 5, 6, 7])),
     after: fc.oneof(
       { weight: 20, arbitrary: fc.constant('go on' as const) },
       { weight: 4, arbitrary: fc.constantFrom('yield' as const, 'flush' as const) },
@@ -38,11 +40,13 @@ test('A worker killed in mid-load loses no location, repeats no event and keeps 
       running.tell(fenceAround('fence', [0, 0], 20));
       for (let tag = 0; tag < 8; tag++) running.tell(provider(`tag ${tag}`));
       for (let tag = 0; tag < 4; tag++) running.tell(trackable(`cart ${tag}`, [`tag ${tag}`]));
-      for (const [index, { tag, isInside, after }] of steps.entries()) {
+      for (const [index, { tag, isInside, others, after }] of steps.entries()) {
         running.second++;
         const place = isInside ? metres(0, index / 100) : metres(100, index / 100);
-        running.location(`tag ${tag}`, place);
-        last.set(`tag ${tag}`, place);
+        const names = [tag, ...others].map((number) => `tag ${number}`);
+        if (others.length === 0) running.location(`tag ${tag}`, place);
+        else running.body(...names.map((name) => [name, place] as const));
+        for (const name of names) last.set(name, place);
         const lane = running.shards.lanes[index % 2];
         if (after === 'flush') lane?.flush();
         if (after !== 'go on') await new Promise((resolve) => setImmediate(resolve));

@@ -4,9 +4,20 @@ import fc from 'fast-check';
 import type { Item } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { type ReceivedLocation, received } from '../../src/core/location/received.ts';
+import { recordSize } from '../../src/core/location/record.ts';
+import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { PROVIDER_TYPES } from '../../src/model/location.ts';
-import { type LaneItem, LocationPacker, newRecordBuffer } from '../../src/wire/location_record.ts';
+import {
+  halvesOf,
+  type LaneItem,
+  LocationPacker,
+  lastSeqOf,
+  newRecordBuffer,
+  type PackedRun,
+  weightOf,
+} from '../../src/wire/location_record.ts';
 import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
+import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { T0 } from '../support/shard_harness.ts';
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true });
@@ -142,4 +153,79 @@ test('bytes of a location are not written over before it is done with', () => {
   const [found] = unpackBatch(packBatch({ nowMs: T0, flushBudget: 0, items: [first] })).items;
   assert.equal(found?.kind === 'location' && found.providerId, 'first');
   assert.equal(found?.kind === 'location' && found.source, 'first');
+});
+
+test('records of scanned bodies come to the shard in runs, which can be halved down to each of them', () => {
+  const scanner = new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 });
+  const names = new ScannedNames(scanner);
+  const packer = new LocationPacker();
+  const bodies = fc.array(fc.array(fc.record({ id: fc.nat(30), pad: fc.nat(3000) }), { minLength: 1, maxLength: 40 }));
+  fc.assert(
+    fc.property(bodies, fc.nat(5), (sent, split) => {
+      let seq = 0;
+      const expected: string[] = [];
+      const items: LaneItem[] = [];
+      for (const body of sent) {
+        const receivedMs = T0 + seq;
+        const values = body.map(({ id, pad }, i) => {
+          const position = { type: 'Point', coordinates: [8 + i / 1e6, 50] };
+          const properties = { pad: 'x'.repeat(pad) };
+          return {
+            position,
+            crs: 'EPSG:4326',
+            provider_type: 'uwb',
+            provider_id: `tag ${id}`,
+            source: `zone ${id % 4}`,
+            properties,
+          };
+        });
+        assert.equal(scanner.list(Buffer.from(JSON.stringify(values)), receivedMs), body.length);
+        names.learn(scanner);
+        const scanned = { records: scanner, start: scanner.start, end: scanner.end, receivedMs, strangers: [] };
+        const from = { ...scanned, nameOf: names.of, homeOf: () => 0 };
+        // As where every so many are for the same shard.
+        let run: PackedRun | undefined;
+        let at = scanner.start;
+        for (let i = 0; i < body.length; ) {
+          const first = at;
+          const count = Math.min(split + 1, body.length - i);
+          for (let k = 0; k < count; k++) at += recordSize(scanner, at);
+          const next = packer.copy(from, first, at, seq + 1 + i, run);
+          if (run !== undefined && next.seq !== run.seq) items.push(run);
+          run = next;
+          i += count;
+        }
+        if (run !== undefined) items.push(run);
+        for (const [i, { id, pad }] of body.entries()) {
+          expected.push(`${++seq} tag ${id} zone ${id % 4} EPSG:4326 ${8 + i / 1e6} ${pad} ${receivedMs}`);
+        }
+      }
+      const shown = (some: readonly LaneItem[]) =>
+        unpackBatch(packBatch({ nowMs: T0, flushBudget: 0, items: some })).items.map((item) => {
+          assert.ok(item.kind === 'location');
+          const pad = item.text.split('x').length - 1;
+          const { providerId, source, crs, sentX, receivedMs } = item;
+          return `${item.seq} ${providerId} ${source} ${crs} ${sentX} ${pad} ${receivedMs}`;
+        });
+      assert.deepEqual(shown(items), expected);
+      assert.equal(
+        items.reduce((sum, item) => sum + weightOf(item), 0),
+        seq,
+      );
+      const singles: LaneItem[] = [];
+      const halve = (part: readonly LaneItem[]): void => {
+        const [first] = part;
+        if (part.length === 1 && first !== undefined && weightOf(first) === 1) singles.push(first);
+        else if (part.length > 0) for (const half of halvesOf(part)) halve(half);
+      };
+      halve(items);
+      assert.deepEqual(
+        singles.map((single) => [single.seq, lastSeqOf(single)]),
+        singles.map((_, i) => [i + 1, i + 1]),
+      );
+      assert.deepEqual(shown(singles), expected);
+      packer.done(items);
+    }),
+    { numRuns: 60, seed: 1 },
+  );
 });

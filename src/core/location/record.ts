@@ -101,26 +101,37 @@ export function writeRecord(
   return end;
 }
 
-/** Copies a record that lacks the number of its item and its indexes in the list of names. Returns where it ends. */
+/** Gives a record that was scanned what it lacks: the number of its item, and its indexes in the list of names. */
 // hot
-export function copyRecord(
-  to: RecordBuffer,
-  start: number,
-  { from, at, stamp }: { readonly from: RecordBuffer; readonly at: number; readonly stamp: RecordStamp },
-): number {
-  const end = start + from.bytes.copy(to.bytes, start, at, at + recordSize(from, at));
-  const { view } = to;
-  view.setUint16(start + SOURCE, stamp.source, true);
-  view.setUint16(start + CRS, stamp.crs, true);
-  view.setFloat64(start + SEQ, stamp.seq, true);
-  view.setFloat64(start + RECEIVED, stamp.receivedMs, true);
-  view.setFloat64(start + GENERATED, stamp.generatedMs, true);
-  return end;
+export function stampRecord(
+  { view }: RecordBuffer,
+  at: number,
+  { seq, source, crs }: Pick<RecordStamp, 'seq' | 'source' | 'crs'>,
+): void {
+  view.setUint16(at + SOURCE, source, true);
+  view.setUint16(at + CRS, crs, true);
+  view.setFloat64(at + SEQ, seq, true);
+}
+
+/** Changes the times of a record. */
+export function shiftRecord({ view }: RecordBuffer, at: number, shifted: (ms: number) => number): void {
+  view.setFloat64(at + RECEIVED, shifted(view.getFloat64(at + RECEIVED, true)), true);
+  view.setFloat64(at + GENERATED, shifted(view.getFloat64(at + GENERATED, true)), true);
 }
 
 /** How many bytes a record has. */
 export function recordSize({ view }: RecordBuffer, at: number): number {
   return view.getUint32(at + SIZE, true);
+}
+
+/** The number of a record's item. */
+export function recordSeq({ view }: RecordBuffer, at: number): number {
+  return view.getFloat64(at + SEQ, true);
+}
+
+/** The type of a record's provider. */
+export function recordType({ view }: RecordBuffer, at: number): ProviderType {
+  return PROVIDER_TYPES[view.getUint8(at + TYPE)] as ProviderType;
 }
 
 /** A record where it lies. Numbers that were not sent are NaN, else what was not sent is undefined. */
@@ -196,7 +207,7 @@ export class LocationRecord {
   }
 
   get providerType(): ProviderType {
-    return PROVIDER_TYPES[this.buffer.view.getUint8(this.at + TYPE)] as ProviderType;
+    return recordType(this.buffer, this.at);
   }
 
   /** Members of the location as JSON text: see AcceptedLocation. */

@@ -1,27 +1,18 @@
-import type { ProviderType } from '../../model/location.ts';
-import { copyRecord, LocationRecord, type RecordBuffer, type RecordStamp } from './record.ts';
+import type { RecordBuffer } from './record.ts';
 
 /**
- * A location in EPSG:4326 that was read from the bytes of a body: its record, which is good until the next body is read,
- * with its names as texts. It is called as an AcceptedLocation is.
+ * The locations of a body that were read from its bytes: records in EPSG:4326, one behind the other, that lack the number
+ * of their item and know their names by number. They are good until the next body is read.
  */
-export class ScannedLocation extends LocationRecord {
-  readonly provider_id: string;
-  readonly source: string;
-
-  constructor(records: RecordBuffer, at: number, names: { readonly provider_id: string; readonly source: string }) {
-    super(records, at);
-    this.provider_id = names.provider_id;
-    this.source = names.source;
-  }
-
-  get provider_type(): ProviderType {
-    return this.providerType;
-  }
-
-  /** Copies the record with what it lacks: the number of its item, and where its names are. Returns where it ends. */
-  // hot
-  copyTo(to: RecordBuffer, start: number, stamp: RecordStamp): number {
-    return copyRecord(to, start, { from: this.buffer, at: this.at, stamp });
-  }
+export interface ScannedBody {
+  readonly records: RecordBuffer;
+  readonly start: number;
+  readonly end: number;
+  readonly receivedMs: number;
+  /** Those of their providers of which the shards were not told yet. */
+  readonly strangers: readonly string[];
+  /** The name that a number stands for. */
+  nameOf(number: number): string;
+  /** The shard of a provider, by the number of its name. */
+  homeOf(number: number): number;
 }
