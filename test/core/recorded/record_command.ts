@@ -1,0 +1,20 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { played, RECORD, recordText } from './record.ts';
+import { SCENES } from './scenes.ts';
+
+/**
+ * Writes the record of all events anew. For whoever has changed an event, and means to. With a folder it also writes the
+ * events themselves there, a line each, so that those of two checkouts can be compared.
+ */
+const [folder] = process.argv.slice(2);
+writeFileSync(RECORD, await recordText());
+console.log('test/core/recorded/events.json is written');
+for (const name of folder === undefined ? [] : Object.keys(SCENES)) {
+  for (const [subscription, texts] of (await played(name, 'scanner')).texts) {
+    const file = join(folder as string, name, subscription.replaceAll(/[^\w.-]+/g, '_'));
+    mkdirSync(join(folder as string, name), { recursive: true });
+    const events = JSON.parse(`[${texts.join(',')}]`) as unknown[];
+    writeFileSync(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+}

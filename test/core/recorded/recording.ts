@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { parseBody } from '../../../src/api/body.ts';
+import { openCollisionStage } from '../../../src/core/collision/stage.ts';
+import type { FenceIndex } from '../../../src/core/fence/fence_index.ts';
+import type { Item } from '../../../src/core/item.ts';
+import type { Motion } from '../../../src/core/motion/motion.ts';
+import { openShard } from '../../../src/core/shard.ts';
+import { ZoneTable } from '../../../src/core/zone/zone_table.ts';
+import { Fanout } from '../../../src/fanout/fanout.ts';
+import { compileFilter } from '../../../src/fanout/filter.ts';
+import { Ingest, UNUSUAL } from '../../../src/ingest/ingest.ts';
+import { lend } from '../../../src/model/borrowed.ts';
+import { batchesOf, type EventBatch } from '../../../src/model/event_batch.ts';
+import type { SetBack } from '../../../src/model/set_back.ts';
+import type { Topic, Variant, View } from '../../../src/model/topics.ts';
+import type { ShardCommand } from '../../../src/shards/shard_commands.ts';
+import { type LaneItem, LocationPacker, newRecordBuffer } from '../../../src/wire/location_record.ts';
+import { packBatch, unpackBatch } from '../../../src/wire/messages.ts';
+import { LocationScanner } from '../../../wasm/location_scanner.ts';
+
+/** When every scene begins. */
+export const START_MS = Date.parse('2026-03-01T12:00:00Z');
+
+/** Who reads the bodies of locations: the scanner, and the parser what the scanner leaves to it; or the parser all. */
+export type Reader = 'scanner' | 'parser';
+
+/** What somebody has subscribed to. */
+export interface Wish {
+  readonly topic: Topic;
+  /** EPSG:4326 when left out. */
+  readonly view?: Partial<View>;
+  /** Of the subscription. */
+  readonly filter?: Readonly<Record<string, unknown>>;
+}
+
+/** The events that a subscription got: how many, and what their bytes add up to. */
+export interface Digest {
+  readonly count: number;
+  readonly sha256: string;
+}
+
+/**
+ * A shard, the collision stage and subscribers, from the bytes of bodies to the bytes of payloads, on a clock that the
+ * scene moves and with ids that are counted: so whatever runs it, the same scene has the same events, byte by byte.
+ */
+export class Recording {
+  nowMs = START_MS;
+  setBacks: readonly SetBack[] = [];
+  /** The events of each subscription, in order. */
+  readonly texts = new Map<string, string[]>();
+  /** Locations that came from the scanner. */
+  scanned = 0;
+  readonly #ingest: Ingest;
+  readonly #reader: Reader;
+  readonly #shard: ReturnType<typeof openShard>;
+  readonly #zones = new ZoneTable();
+  readonly #stage: ReturnType<typeof openCollisionStage>;
+  readonly #fanout: Fanout;
+  readonly #packer = new LocationPacker();
+  readonly #known = new Set<string>();
+  #variants: readonly Variant[] = [];
+  #waiting: LaneItem[] = [];
+  #gone = 0;
+  #seq = 0;
+  #ids = 0;
+
+  constructor({ index, reader }: { readonly index: FenceIndex; readonly reader: Reader }) {
+    const newId = () => `event-${++this.#ids}`;
+    this.#reader = reader;
+    this.#shard = openShard({
+      index,
+      newBuffer: newRecordBuffer,
+      newId,
+      collisionsByDefault: true,
+      providerInTrackableEvents: true,
+      parentsMax: 32,
+    });
+    this.#stage = openCollisionStage({ newId, zones: this.#zones.find });
+    this.#fanout = new Fanout({ variantsChanged: (variants) => this.#listen(variants) });
+    this.#ingest = new Ingest({
+      now: () => this.nowMs,
+      zone: this.#zones.find,
+      hasCapacity: () => true,
+      providerId: (id) => id,
+      providersGone: () => this.#gone,
+      ensureProvider: (id, type) => {
+        if (!this.#known.has(id)) this.tell({ kind: 'provider', id, entity: { id, type } });
+        return undefined;
+      },
+      announce: () => undefined,
+      kept: () => undefined,
+      scanner: new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 }),
+      canTakeScanned: () => true,
+      location: (location, times) => void this.#waiting.push(this.#packer.pack(location, ++this.#seq, times)),
+      scanned: (location, times) => {
+        this.scanned++;
+        this.#waiting.push(this.#packer.copy(location, ++this.#seq, times));
+      },
+    });
+  }
+
+  subscribe({ topic, view = {}, filter = {} }: Wish): void {
+    const name = [topic, ...Object.values(view), ...Object.entries(filter).flat()].join(' ');
+    const texts: string[] = [];
+    this.texts.set(name, texts);
+    const subscriber = {
+      deliver: (_: number, batch: { payloads(): readonly Uint8Array[] }) => {
+        for (const payload of batch.payloads()) texts.push(Buffer.from(payload).toString());
+      },
+    };
+    const compiled = compileFilter(topic, filter);
+    this.#fanout.subscribe(subscriber, { topic, view: { crs: 'EPSG:4326', ...view }, filter: compiled });
+  }
+
+  /** The shard learns it in the next step. */
+  tell(command: ShardCommand): void {
+    const { kind } = command;
+    if (kind === 'zone') this.#zones.set(command.id, command.entity);
+    if (kind === 'provider' && command.entity !== undefined) this.#known.add(command.id);
+    if (kind === 'provider' && command.entity === undefined) {
+      this.#known.delete(command.id);
+      this.#gone++;
+    }
+    this.#waiting.push({ ...command, seq: ++this.#seq, receivedMs: this.nowMs } as Exclude<Item, { kind: 'location' }>);
+  }
+
+  /** A body of locations, which is read at once. */
+  body(bytes: Uint8Array): void {
+    if (this.#reader === 'scanner' && this.#ingest.body(lend(bytes), {}) !== UNUSUAL) return;
+    void this.#ingest.locations(parseBody(bytes) as readonly unknown[], { root: 'locations' });
+  }
+
+  /** What has come in so far becomes events. */
+  step(): void {
+    const { nowMs, setBacks } = this;
+    const items = this.#waiting;
+    this.#waiting = [];
+    const batch = packBatch({ nowMs, items, setBacks, flushBudget: 0 });
+    this.#packer.done(items);
+    const { events, motions } = this.#shard.step(unpackBatch(batch));
+    this.#fanout.publish(events);
+    this.#fanout.publish(this.#collisions(motions));
+  }
+
+  /** What each subscription got, by its name. */
+  digests(): Record<string, Digest> {
+    return Object.fromEntries(
+      Array.from(this.texts, ([name, texts]) => {
+        const joined = texts.join(',');
+        const count = joined === '' ? 0 : (JSON.parse(`[${joined}]`) as unknown[]).length;
+        return [name, { count, sha256: createHash('sha256').update(joined).digest('hex') }];
+      }),
+    );
+  }
+
+  #collisions(motions: readonly Motion[]): EventBatch[] {
+    const { nowMs, setBacks } = this;
+    return batchesOf(this.#stage.step({ nowMs, motions, setBacks, variants: this.#variants }).events);
+  }
+
+  #listen(variants: readonly Variant[]): void {
+    this.#variants = variants;
+    this.#waiting.push({ kind: 'variants', variants, seq: ++this.#seq, receivedMs: this.nowMs });
+  }
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { played, RECORD, type Recorded } from './recorded/record.ts';
+import { SCENES } from './recorded/scenes.ts';
+
+/**
+ * Events are as they were recorded, byte by byte: whoever means to change one runs `npm run record:events`, and says in
+ * the commit what has changed. With a folder behind `--` that command writes the events themselves, too, so that those of
+ * two checkouts can be compared.
+ */
+const { $comment: _, ...recorded } = JSON.parse(readFileSync(RECORD, 'utf8')) as Recorded;
+
+describe('The events of a scene are those that were recorded, whoever has read the bodies:', () => {
+  for (const name of Object.keys(SCENES)) {
+    test(name, async () => {
+      const [scanner, parser] = [await played(name, 'scanner'), await played(name, 'parser')];
+      assert.deepEqual(scanner.digests(), recorded[name]);
+      assert.deepEqual(parser.digests(), recorded[name]);
+      assert.ok(scanner.scanned > 0 && parser.scanned === 0, `${scanner.scanned} were scanned`);
+    });
+  }
+});
+
+test('Every scene that was recorded is played, and every subscription of a scene gets something', () => {
+  assert.deepEqual(Object.keys(recorded), Object.keys(SCENES));
+  const silent = Object.entries(recorded).flatMap(([scene, digests]) =>
+    Object.entries(digests).flatMap(([subscription, { count }]) => (count === 0 ? [`${scene}: ${subscription}`] : [])),
+  );
+  assert.deepEqual(silent, []);
+});
