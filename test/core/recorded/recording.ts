@@ -82,7 +82,7 @@ export class Recording {
       zone: this.#zones.find,
       hasCapacity: () => true,
       providerId: (id) => id,
-      providersGone: () => this.#gone,
+      providersChanged: () => this.#gone,
       ensureProvider: (id, type) => {
         if (!this.#known.has(id)) this.tell({ kind: 'provider', id, entity: { id, type } });
         return undefined;
@@ -92,9 +92,11 @@ export class Recording {
       scanner: new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 }),
       canTakeScanned: () => true,
       location: (location, times) => void this.#waiting.push(this.#packer.pack(location, ++this.#seq, times)),
-      scanned: (location, times) => {
-        this.scanned++;
-        this.#waiting.push(this.#packer.copy(location, ++this.#seq, times));
+      scanned: (body) => {
+        const run = this.#packer.copy(body, body.start, body.end, this.#seq + 1, undefined);
+        this.scanned += run.count;
+        this.#seq += run.count;
+        this.#waiting.push(run);
       },
     });
   }
