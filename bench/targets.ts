@@ -9,6 +9,9 @@ export interface Target {
   isMet(found: Readonly<Record<string, number>>): boolean;
 }
 
+/** Rates of the comparison with a peer. */
+const AT_RATE = ' at a moderate rate';
+
 export const TARGETS: readonly Target[] = [
   atLeast('single', 'ratio_to_bare', 0.55),
   atLeast('batch', 'ratio_to_bare', 0.2),
@@ -57,6 +60,15 @@ export const TARGETS: readonly Target[] = [
   atMost('overload', 'rss_growth_ratio', 1.2, ': the last fifth of the overload by the middle one'),
   atMost('overload', 'recovered_p99_ratio', 2, ': two seconds after the load by before it'),
   below('overload', 'stalled_reader_p99_ratio', 1.2),
+  ...['crowd', 'storm', 'heavy'].flatMap((scene) => [
+    atLeast('peers', `${scene}_warm_updates_ratio`, 2),
+    atLeast('peers', `${scene}_cold_updates_ratio`, 1),
+  ]),
+  ...['crowd', 'storm'].flatMap((scene) =>
+    ['event_p50', 'event_p99', 'cpu'].map((what) => atMost('peers', `${scene}_${what}_ratio`, 1, AT_RATE)),
+  ),
+  below('peers', 'empty_rss_mb', 120),
+  below('peers', 'objects_rss_mb', 200, ': 10,000 objects among 1,000 fences'),
 ];
 
 /** Whatever was accepted has to be seen. */

@@ -18,8 +18,9 @@ export const MARKS: Readonly<Record<string, Marks>> = {
 const CHECKED_FRAMES = 50;
 const MESSAGE = Buffer.from('{"event":"message"');
 
-/** Counts the events in frames of one topic, and measures the age of the first of each frame. */
+/** Counts the events in frames of one topic, and measures the age of the first of each frame, or of each event. */
 export class EventCounter {
+  readonly #agesOfAll: boolean;
   readonly #object: Buffer;
   readonly #times: readonly Buffer[];
   readonly latencies = new Latencies();
@@ -31,7 +32,8 @@ export class EventCounter {
   frames = 0;
   bytes = 0;
 
-  constructor({ object, times }: Marks, nowUs: () => number) {
+  constructor({ object, times }: Marks, nowUs: () => number, { agesOfAll = false } = {}) {
+    this.#agesOfAll = agesOfAll;
     this.#object = Buffer.from(object);
     this.#times = times.map((time) => Buffer.from(time));
     this.#nowUs = nowUs;
@@ -51,7 +53,22 @@ export class EventCounter {
     this.objects += count;
     this.bytes += payload.length;
     if (this.#checked < CHECKED_FRAMES) this.#check(payload, count);
-    const generatedUs = this.#timeOf(payload, second);
+    if (this.#agesOfAll) this.#recordAll(payload);
+    else this.#record(payload, second);
+  }
+
+  #recordAll(payload: Buffer): void {
+    const object = this.#object;
+    for (let at = payload.indexOf(object); at >= 0; ) {
+      const next = payload.indexOf(object, at + object.length);
+      const event = payload.subarray(at, next < 0 ? payload.length : next);
+      this.#record(event, event.length);
+      at = next;
+    }
+  }
+
+  #record(payload: Buffer, before: number): void {
+    const generatedUs = this.#timeOf(payload, before);
     if (generatedUs > 0) this.latencies.record(this.#nowUs() - generatedUs);
   }
 

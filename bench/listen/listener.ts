@@ -3,6 +3,7 @@ import { sharedClock } from '../process/clock.ts';
 import { type Commands, serve } from '../process/remote.ts';
 import { EventCounter, MARKS, type Marks } from './counter.ts';
 import { TEXT } from './frame_parser.ts';
+import { PushClient, PushCounter } from './push_client.ts';
 import { WebSocketClient } from './web_socket.ts';
 
 /** Subscribers in a process of their own. Its argument is the offset of the shared clock. */
@@ -14,6 +15,8 @@ export interface Group {
   readonly topic: string;
   /** One connection for each; `{}` has no filters. */
   readonly params: readonly Readonly<Record<string, unknown>>[];
+  /** Whether the age of every event is measured, and not only that of the first of each frame. */
+  readonly agesOfAll?: boolean;
 }
 
 /** What a group has got since it subscribed; latencies since the last reset. */
@@ -27,8 +30,8 @@ export interface Heard {
 }
 
 interface Listening {
-  readonly counter: EventCounter;
-  readonly clients: readonly WebSocketClient[];
+  readonly counter: EventCounter | PushCounter;
+  readonly clients: readonly (WebSocketClient | PushClient)[];
 }
 
 const groups = new Map<string, Listening>();
@@ -36,10 +39,15 @@ const groups = new Map<string, Listening>();
 const commands = {
   /** Subscribes a group; resolves when the hub has confirmed each. */
   async subscribe({ port, group }: { port: number; group: Group }): Promise<void> {
-    const { topic } = group;
-    const counter = new EventCounter(MARKS[topic] as Marks, nowUs);
+    const { topic, agesOfAll = false } = group;
+    const counter = new EventCounter(MARKS[topic] as Marks, nowUs, { agesOfAll });
     const clients = await Promise.all(group.params.map((params) => subscriber(port, { topic, params, counter })));
     groups.set(group.name, { counter, clients });
+  },
+  /** Subscribes to all fences of a Tile38, as a group of that name. */
+  async subscribeToTile38({ port, name }: { port: number; name: string }): Promise<void> {
+    const counter = new PushCounter(nowUs);
+    groups.set(name, { counter, clients: [await PushClient.open(port, counter)] });
   },
   /** Stops reading. */
   pause({ name }: { name: string }): void {

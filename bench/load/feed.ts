@@ -1,8 +1,9 @@
 // hot: run for each message that is sent
 import { locationText, messageOf } from './message.ts';
 import { Flippers, type Mover, Walkers } from './movers.ts';
-import { type FlipPlan, providerId, type WalkPlan } from './plan.ts';
-import { findSlots, type Slots, type Stamp, writeCoordinate } from './slots.ts';
+import { type FlipPlan, type Plan, providerId, type WalkPlan } from './plan.ts';
+import { setPipeline, writeSet } from './set_commands.ts';
+import { findSlots, type Slots, type Stamp, writeLocation } from './slots.ts';
 
 /** Bytes to send, and how many locations they hold. They are valid until the same connection asks again. */
 export interface Message {
@@ -33,21 +34,19 @@ export class MovingFeed implements Feed {
   readonly #mover: Mover;
   readonly #messages: readonly (readonly Prepared[])[];
   readonly #turns: Uint32Array;
+  /** Writes where a provider is into its slots. */
+  readonly #write: typeof writeLocation;
 
   constructor(plan: WalkPlan | FlipPlan) {
     const { providers, perMessage, connections, way } = plan;
+    this.#write = way === 'resp' ? writeSet : writeLocation;
     this.#mover = moverOf(plan);
     this.messagesPerRound = Math.ceil(providers / perMessage);
     const messages: Prepared[][] = Array.from({ length: connections }, () => []);
     for (let first = 0; first < providers; first += perMessage) {
       const count = Math.min(perMessage, providers - first);
       const whose = Array.from({ length: count }, (_, i) => first + i);
-      const bytes = messageOf(
-        way,
-        whose.map((index) => locationText(providerId(index))),
-        providerId(first),
-      );
-      messages[(first / perMessage) % connections]?.push({ bytes, locations: count, slots: findSlots(bytes, whose) });
+      messages[(first / perMessage) % connections]?.push(prepared(way, whose));
     }
     this.#messages = messages;
     this.#turns = new Uint32Array(connections);
@@ -61,11 +60,11 @@ export class MovingFeed implements Feed {
     const { bytes } = message;
     const mover = this.#mover;
     const { lon, lat } = mover;
-    for (const { provider, lonAt, latAt, stampAt } of message.slots) {
+    const write = this.#write;
+    for (const slots of message.slots) {
+      const { provider } = slots;
       mover.move(provider);
-      writeCoordinate(bytes, lonAt, lon[provider]!);
-      writeCoordinate(bytes, latAt, lat[provider]!);
-      bytes.set(stamp.bytes, stampAt);
+      write(bytes, slots, lon[provider]!, lat[provider]!, stamp);
     }
     return message;
   }
@@ -77,6 +76,14 @@ export class MovingFeed implements Feed {
     const last = (this.#turns[connection]! + own.length - 1) % own.length;
     for (const { provider } of own[last]!.slots) mover.moveBack(provider);
   }
+}
+
+/** A message with a location of each of these providers. */
+function prepared(way: Plan['way'], whose: readonly number[]): Prepared {
+  const ids = whose.map(providerId);
+  if (way === 'resp') return { ...setPipeline(whose, ids), locations: whose.length };
+  const bytes = messageOf(way, ids.map(locationText), ids[0]!);
+  return { bytes, locations: whose.length, slots: findSlots(bytes, whose) };
 }
 
 function moverOf(plan: WalkPlan | FlipPlan): Mover {

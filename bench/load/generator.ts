@@ -5,6 +5,7 @@ import { type Feed, MovingFeed } from './feed.ts';
 import { HttpConnection } from './http_connection.ts';
 import type { Plan } from './plan.ts';
 import { RecordingFeed } from './recording_feed.ts';
+import { RespConnection } from './resp_connection.ts';
 import { type Interval, Sender, type Sent, type Tally } from './sender.ts';
 import { WsConnection } from './ws_connection.ts';
 
@@ -30,6 +31,7 @@ const commands = {
 export type GeneratorCommands = typeof commands;
 
 function connectionTo(port: number, { way }: Plan): Promise<Connection> {
+  if (way === 'resp') return RespConnection.open(port);
   return way === 'ws' ? WsConnection.open(port) : HttpConnection.open(port);
 }
 

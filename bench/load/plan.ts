@@ -4,7 +4,8 @@ import type { Way } from './message.ts';
 export type Plan = WalkPlan | FlipPlan | RecordingPlan;
 
 interface Common {
-  readonly way: Way;
+  /** To the hub; or `resp`, to a Tile38 that it is compared with. */
+  readonly way: Way | 'resp';
   readonly connections: number;
   /** Locations in a message; providers are shared out to connections by whole messages. */
   readonly perMessage: number;

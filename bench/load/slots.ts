@@ -39,6 +39,8 @@ export function writeCoordinate(bytes: Buffer, offset: number, units: number): v
 /** The time of a message as bytes, which each of its locations gets. Keeps the text of the second. */
 export class Stamp {
   readonly bytes: Buffer = Buffer.from(STAMP_SLOT);
+  /** The same time as microseconds since 1970, in sixteen digits. */
+  readonly micros: Buffer = Buffer.alloc(16);
   #second = -1;
 
   /**
@@ -49,6 +51,7 @@ export class Stamp {
     const second = Math.floor(timeUs / 1e6);
     if (second !== this.#second) {
       this.bytes.write(new Date(second * 1000).toISOString().slice(0, 20), 0, 'latin1');
+      this.micros.write(String(second).padStart(10, '0'), 0, 'latin1');
       this.#second = second;
     }
     let rest = timeUs - second * 1e6;
@@ -58,6 +61,7 @@ export class Stamp {
       this.bytes[at] = ZERO + rest - tenth * 10;
       rest = tenth;
     }
+    this.bytes.copy(this.micros, 10, 20, 26);
   }
 }
 
@@ -83,4 +87,17 @@ export function findSlots(bytes: Buffer, providers: readonly number[]): Slots[] 
     const latAt = next(COORDINATE_SLOT);
     return { lonAt, latAt, stampAt: next(STAMP_SLOT), provider };
   });
+}
+
+/** Writes into the slots of a location where it is, in units of 10^-7 degrees, and when. */
+export function writeLocation(
+  bytes: Buffer,
+  { lonAt, latAt, stampAt }: Slots,
+  lon: number,
+  lat: number,
+  stamp: Stamp,
+): void {
+  writeCoordinate(bytes, lonAt, lon);
+  writeCoordinate(bytes, latAt, lat);
+  bytes.set(stamp.bytes, stampAt);
 }

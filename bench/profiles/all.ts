@@ -4,6 +4,7 @@ import { GROWTH } from './growth.ts';
 import { KERNELS } from './kernels.ts';
 import { MEMORY } from './memory.ts';
 import { OVERLOAD } from './overload.ts';
+import { PEERS } from './peers.ts';
 import type { Profile } from './profile.ts';
 import { RESTART } from './restart.ts';
 import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
@@ -11,5 +12,5 @@ import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
 /** All profiles, in the order in which they are run and reported. */
 export const PROFILES: readonly Profile[] = [
   ...[SINGLE, BATCH, WS, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
-  ...[GROWTH, RESTART, MEMORY, OVERLOAD, KERNELS],
+  ...[GROWTH, RESTART, MEMORY, OVERLOAD, PEERS, KERNELS],
 ];

@@ -1,7 +1,8 @@
 import type { Way } from '../load/message.ts';
+import type { Rest } from '../process/rest.ts';
 import { BOTH_TOPICS, type LoadRun, runLoad } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
-import { polygonFences, SITE_FENCES, sideFor } from './site.ts';
+import { type FencedScene, polygonFences, SITE_FENCES, sideFor } from './site.ts';
 
 const PROVIDERS = 10_000;
 const STEP_METRES = 1.4;
@@ -14,21 +15,24 @@ interface Sent {
   readonly providers?: number;
 }
 
-/** People on smooth walks among 1,000 fences of 16 corners, with a subscriber of locations and one of fences. */
-export function crowdedSite(name: string, sent: Sent, asked: Asked): LoadRun {
+/** People on smooth walks among 1,000 fences of 16 corners. */
+export function crowdScene(sent: Sent, asked: Asked): FencedScene {
   const providers = Math.ceil((sent.providers ?? PROVIDERS) * asked.scale);
-  const fences = Math.ceil(SITE_FENCES * asked.scale);
-  const sideMetres = sideFor(fences);
+  const count = Math.ceil(SITE_FENCES * asked.scale);
+  const sideMetres = sideFor(count);
   // A provider belongs to one connection.
   const connections = Math.min(sent.connections, Math.ceil(providers / sent.perMessage));
   return {
-    name,
     plan: { kind: 'walk', sideMetres, stepMetres: STEP_METRES, ...sent, providers, connections },
-    groups: BOTH_TOPICS,
-    secondsByDefault: 10,
-    create: (rest) =>
-      rest.createAll('/fences', polygonFences({ count: fences, vertices: 16, sideMetres, radiusMetres: [15, 25] })),
+    fences: () => polygonFences({ count, vertices: 16, sideMetres, radiusMetres: [15, 25] }),
   };
+}
+
+/** The same with a subscriber of locations and one of fences. */
+export function crowdedSite(name: string, sent: Sent, asked: Asked): LoadRun {
+  const { plan, fences } = crowdScene(sent, asked);
+  const create = (rest: Rest): Promise<number> => rest.createAll('/fences', fences());
+  return { name, plan, groups: BOTH_TOPICS, secondsByDefault: 10, create };
 }
 
 export const BATCH: Profile = {

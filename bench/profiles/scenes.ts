@@ -2,9 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Group } from '../listen/listener.ts';
 import type { RecordingPlan } from '../load/plan.ts';
 import { RecordingFeed } from '../load/recording_feed.ts';
+import type { Rest } from '../process/rest.ts';
 import { BOTH_TOPICS, runLoad } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
-import { polygonFences, roundFences, trackables } from './site.ts';
+import { type FencedScene, polygonFences, roundFences, trackables } from './site.ts';
 
 const PER_MESSAGE = 100;
 const MOST_CONNECTIONS = 10;
@@ -17,19 +18,28 @@ function batched(providers: number) {
 
 const STORM_SPACING_METRES = 60;
 
+/** Providers that leave their own round fence and come back. */
+export function stormScene({ scale }: Asked): FencedScene {
+  const providers = Math.ceil(23_000 * scale);
+  const spacingMetres = STORM_SPACING_METRES;
+  return {
+    plan: { kind: 'flip', spacingMetres, ...batched(providers) },
+    fences: () => roundFences(providers, { spacingMetres, radiusMetres: 10 }),
+  };
+}
+
 export const STORM: Profile = {
   name: 'storm',
   summary: '23,000 circular fences, every update is an entry or an exit',
   run(asked) {
-    const providers = Math.ceil(23_000 * asked.scale);
-    const grid = { spacingMetres: STORM_SPACING_METRES, radiusMetres: 10 };
+    const { plan, fences } = stormScene(asked);
     return runLoad(
       {
         name: 'storm',
-        plan: { kind: 'flip', spacingMetres: STORM_SPACING_METRES, ...batched(providers) },
+        plan,
         groups: BOTH_TOPICS,
         secondsByDefault: 10,
-        create: (rest) => rest.createAll('/fences', roundFences(providers, grid)),
+        create: (rest) => rest.createAll('/fences', fences()),
         more: ({ seen, heard }) => ({ events_missing: seen - (heard['fence_events']?.objects ?? 0) }),
       },
       asked,
@@ -37,23 +47,23 @@ export const STORM: Profile = {
   },
 };
 
+/** People on smooth walks among large polygons. */
+export function heavyScene({ scale }: Asked): FencedScene {
+  const sideMetres = 3000;
+  const count = Math.ceil(400 * scale);
+  return {
+    plan: { kind: 'walk', sideMetres, stepMetres: 1.4, ...batched(Math.ceil(10_000 * scale)) },
+    fences: () => polygonFences({ count, vertices: 500, sideMetres, radiusMetres: [55, 60] }),
+  };
+}
+
 export const HEAVY: Profile = {
   name: 'heavy',
   summary: '400 polygons of 500 vertices',
   run(asked) {
-    const providers = Math.ceil(10_000 * asked.scale);
-    const sideMetres = 3000;
-    const fences = { count: Math.ceil(400 * asked.scale), vertices: 500, sideMetres };
-    return runLoad(
-      {
-        name: 'heavy',
-        plan: { kind: 'walk', sideMetres, stepMetres: 1.4, ...batched(providers) },
-        groups: BOTH_TOPICS,
-        secondsByDefault: 10,
-        create: (rest) => rest.createAll('/fences', polygonFences({ ...fences, radiusMetres: [55, 60] })),
-      },
-      asked,
-    );
+    const { plan, fences } = heavyScene(asked);
+    const create = (rest: Rest): Promise<number> => rest.createAll('/fences', fences());
+    return runLoad({ name: 'heavy', plan, groups: BOTH_TOPICS, secondsByDefault: 10, create }, asked);
   },
 };
 

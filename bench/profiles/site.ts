@@ -1,10 +1,17 @@
 import { degreesAt, gridPlace } from '../load/movers.ts';
-import { providerId } from '../load/plan.ts';
+import { type FlipPlan, providerId, type WalkPlan } from '../load/plan.ts';
 import { randomFrom } from '../load/random.ts';
+import type { FenceBody } from '../process/contender.ts';
 
 /** Fences of the standard site, and the side of the square that holds so many at its density. */
 export const SITE_FENCES = 1000;
 const SITE_METRES = 3000;
+
+/** Providers that move among fences, each made anew whenever they are asked for. */
+export interface FencedScene {
+  readonly plan: WalkPlan | FlipPlan;
+  fences(): Iterable<FenceBody>;
+}
 
 /** The side of a square in which so many fences lie as close as on the standard site. */
 export function sideFor(fences: number): number {
@@ -19,7 +26,7 @@ interface PolygonFences {
 }
 
 /** Polygons of uneven outline, anywhere in a square. */
-export function* polygonFences({ count, vertices, sideMetres, radiusMetres }: PolygonFences): Generator<object> {
+export function* polygonFences({ count, vertices, sideMetres, radiusMetres }: PolygonFences): Generator<FenceBody> {
   const random = randomFrom(7);
   const [least, most] = radiusMetres;
   for (let i = 0; i < count; i++) {
@@ -29,12 +36,15 @@ export function* polygonFences({ count, vertices, sideMetres, radiusMetres }: Po
       const radius = least + (most - least) * random();
       return degreesAt(x + radius * Math.cos(angle), y + radius * Math.sin(angle));
     });
-    yield { name: `fence ${i}`, region: { type: 'Polygon', coordinates: [[...ring, ring[0]]] } };
+    yield { name: `fence ${i}`, region: { type: 'Polygon', coordinates: [[...ring, ring[0] as number[]]] } };
   }
 }
 
 /** Round fences on a grid. */
-export function* roundFences(count: number, grid: { spacingMetres: number; radiusMetres: number }): Generator<object> {
+export function* roundFences(
+  count: number,
+  grid: { spacingMetres: number; radiusMetres: number },
+): Generator<FenceBody> {
   for (let i = 0; i < count; i++) {
     const coordinates = degreesAt(...gridPlace(i, count, grid.spacingMetres));
     yield { name: `fence ${i}`, region: { type: 'Point', coordinates }, radius: grid.radiusMetres };

@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ListenerCommands } from '../listen/listener.ts';
+import type { GeneratorCommands } from '../load/generator.ts';
+import type { Percentiles } from '../load/latencies.ts';
+import type { FlipPlan, WalkPlan } from '../load/plan.ts';
+import type { Interval } from '../load/sender.ts';
+import { offsetOfDay } from './clock.ts';
+import type { Contender } from './contender.ts';
+import { cpuSeconds, residentMb } from './proc.ts';
+import { Remote } from './remote.ts';
+
+const GENERATOR = new URL('../load/generator.ts', import.meta.url);
+const LISTENER = new URL('../listen/listener.ts', import.meta.url);
+const EVENTS = 'fence_events';
+/** Nothing more is to come when nothing has for so long. */
+const QUIET_MS = 1000;
+const POLL_MS = 50;
+
+/** What an interval of load on a contender was measured at. */
+export interface Round {
+  /** Updates a second that were answered and evaluated. */
+  readonly updatesPerSecond: number;
+  /** CPU of the server for each of them. */
+  readonly microsPerUpdate: number;
+  /** Of every event that was read in the interval, and until all had come: from when its update was due. */
+  readonly latency: Percentiles;
+  /** Updates that were answered, and events that came, in all of the interval with its warm-up. */
+  readonly updates: number;
+  readonly events: number;
+  /** MB, at the end of the interval. */
+  readonly residentMb: number;
+}
+
+/**
+ * One load generator and one subscriber of fence events for all contenders, each a process, so that these are as warm
+ * for one as for the other, whatever state the server is in.
+ */
+export class Duel {
+  readonly #generator: Remote<GeneratorCommands>;
+  readonly #listener: Remote<ListenerCommands>;
+
+  constructor() {
+    const clock = [String(offsetOfDay())];
+    this.#generator = new Remote(GENERATOR, clock);
+    this.#listener = new Remote(LISTENER, clock);
+  }
+
+  /** Connects the generator and a subscriber to a contender that has its fences. */
+  async enter({ kind, port }: Contender, plan: WalkPlan | FlipPlan): Promise<void> {
+    if (kind === 'tile38') {
+      await this.#listener.ask('subscribeToTile38', { port, name: EVENTS });
+    } else {
+      const group = { name: EVENTS, topic: EVENTS, params: [{}], agesOfAll: true };
+      await this.#listener.ask('subscribe', { port, group });
+    }
+    const way = kind === 'tile38' ? 'resp' : 'put-many';
+    await this.#generator.ask('open', { port, plan: { ...plan, way } });
+  }
+
+  /** Disconnects from it. */
+  async leave({ port }: Contender): Promise<void> {
+    await this.#generator.ask('close', { port });
+    await this.#listener.ask('close', { name: EVENTS });
+  }
+
+  /** Lets every object be known. */
+  async prime({ port }: Contender): Promise<void> {
+    await this.#generator.ask('prime', { port });
+    await this.#quiet();
+  }
+
+  /** Puts a contender under load for an interval, and waits until all events have come. */
+  async round(contender: Contender, interval: Interval): Promise<Round> {
+    let from: Promise<Reading> | undefined;
+    let to: Promise<Reading> | undefined;
+    this.#generator.onNote = (note) => {
+      const { measuring } = note as { measuring: boolean };
+      if (!measuring) {
+        to = read(contender);
+        return;
+      }
+      if (interval.warmupSeconds > 0) void this.#listener.ask('resetLatencies', undefined);
+      from = read(contender);
+    };
+    // Without a warm-up the very first events count: they may come before the generator has told that it measures.
+    await this.#listener.ask('resetLatencies', undefined);
+    const eventsBefore = (await this.#heard()).objects;
+    const { measured, measuredSeconds, total } = await this.#generator.ask('run', { port: contender.port, interval });
+    const [before, after] = [await from, await to];
+    if (before === undefined || after === undefined) throw new Error('The generator has not measured anything');
+    await this.#quiet();
+    const { objects, latency } = await this.#heard();
+    const answered = measured.accepted / measuredSeconds;
+    const evaluated = evaluatedPerSecond(before, after);
+    // What only fills queues does not count.
+    const updatesPerSecond = Math.min(answered, evaluated);
+    return {
+      updatesPerSecond,
+      microsPerUpdate: (1e6 * (after.cpuSeconds - before.cpuSeconds)) / (updatesPerSecond * measuredSeconds),
+      latency,
+      updates: total.accepted,
+      events: objects - eventsBefore,
+      residentMb: after.residentMb,
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#generator.stop(), this.#listener.stop()]);
+  }
+
+  async #heard(): Promise<{ readonly objects: number; readonly latency: Percentiles }> {
+    const heard = (await this.#listener.ask('heard', undefined))[EVENTS];
+    if (heard === undefined) throw new Error('Nobody has subscribed to fence events');
+    if (heard.closed > 0) throw new Error('The subscriber of fence events was disconnected');
+    return heard;
+  }
+
+  async #quiet(): Promise<void> {
+    let got = -1;
+    for (let sinceMs = performance.now(); performance.now() - sinceMs < QUIET_MS; await delay(POLL_MS)) {
+      const { objects } = await this.#heard();
+      if (objects > got) sinceMs = performance.now();
+      got = objects;
+    }
+  }
+}
+
+interface Reading {
+  readonly cpuSeconds: number;
+  readonly residentMb: number;
+  readonly evaluated: number | undefined;
+  readonly atMs: number;
+}
+
+async function read(contender: Contender): Promise<Reading> {
+  const { pid } = contender;
+  const now = { cpuSeconds: cpuSeconds(pid), residentMb: residentMb(pid) };
+  const evaluated = await contender.evaluated();
+  return { ...now, evaluated, atMs: performance.now() };
+}
+
+function evaluatedPerSecond(before: Reading, after: Reading): number {
+  if (before.evaluated === undefined || after.evaluated === undefined) return Number.POSITIVE_INFINITY;
+  return (1000 * (after.evaluated - before.evaluated)) / (after.atMs - before.atMs);
+}
