@@ -3,7 +3,7 @@ import { move, workerData } from 'piscina';
 import { openCollisionStage } from '../src/core/collision/stage.ts';
 import { WatermarkMerge } from '../src/core/collision/watermark_merge.ts';
 import { ZoneTable } from '../src/core/zone/zone_table.ts';
-import { batchesOf } from '../src/model/event_batch.ts';
+import { newRecordBuffer } from '../src/wire/location_record.ts';
 import {
   type CollisionBatch,
   type CollisionReply,
@@ -19,7 +19,7 @@ import { warmStage } from './warm_stage.ts';
 const { shared } = workerData as { readonly shared: SharedMemory };
 const zones = new ZoneTable();
 const merge = new WatermarkMerge();
-const stage = openCollisionStage({ newId: randomUUID, zones: zones.find });
+const stage = openCollisionStage({ newId: randomUUID, zones: zones.find, newBuffer: newRecordBuffer });
 warmStage();
 
 export default function run(task: Uint8Array | number): unknown {
@@ -29,8 +29,8 @@ export default function run(task: Uint8Array | number): unknown {
   if (batch.restore === undefined) for (const packed of batch.motions) merge.add(unpackMotions(packed));
   else restore(batch, batch.restore);
   const motions = merge.take(batch.watermark);
-  const { events, ...outcome } = stage.step({ nowMs, motions, setBacks, ...(variants && { variants }) });
-  return move(pack({ ...outcome, events: batchesOf(events), waiting: merge.waiting } satisfies CollisionReply));
+  const outcome = stage.step({ nowMs, motions, setBacks, ...(variants && { variants }) });
+  return move(pack({ ...outcome, waiting: merge.waiting } satisfies CollisionReply));
 }
 
 function restore({ nowMs, motions }: CollisionBatch, { fromSeq, done, ...known }: Restore): void {

@@ -1,6 +1,6 @@
 import { openCollisionStage } from '../src/core/collision/stage.ts';
 import type { Moved } from '../src/core/motion/motion.ts';
-import { batchesOf } from '../src/model/event_batch.ts';
+import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { pack, unpackMotions } from '../src/wire/messages.ts';
 
 const ROUNDS = 4;
@@ -12,12 +12,12 @@ const RING = Float64Array.from([9, 50, 9.0001, 50, 9.0001, 50.0001, 9, 50.0001, 
  * a worker would take some fifty times as long as later ones, since the engine compiles what it runs for the first time.
  */
 export function warmStage(): void {
-  const stage = openCollisionStage({ newId: () => 'made up', zones: () => undefined });
+  const stage = openCollisionStage({ newId: () => 'made up', zones: () => undefined, newBuffer: newRecordBuffer });
   stage.step({ nowMs: 0, motions: [], variants: [{ id: 1, topic: 'collision_events', crs: 'EPSG:4326' }] });
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
     const motions = ['circle', 'other', 'polygon'].map((id) => motionOf(id, nowMs));
-    const { events, ...outcome } = stage.step({ nowMs, motions: unpackMotions(pack(motions)) });
-    pack({ ...outcome, events: batchesOf(events), waiting: 0 });
+    const outcome = stage.step({ nowMs, motions: unpackMotions(pack(motions)) });
+    pack({ ...outcome, waiting: 0 });
   }
 }
 

@@ -1,6 +1,7 @@
 import { openCollisionStage } from '../../src/core/collision/stage.ts';
 import type { Motion } from '../../src/core/motion/motion.ts';
 import type { Variant } from '../../src/model/topics.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { randomFrom } from '../load/random.ts';
 import { inBatches, type Kernel } from './kernel.ts';
 
@@ -44,7 +45,7 @@ export const COLLISIONS: readonly Kernel[] = SCENES.map((scene) => ({
 function prepare({ count, sideMetres, radii, variants }: Scene) {
   const random = randomFrom(1);
   let ids = 0;
-  const stage = openCollisionStage({ newId: () => String(ids++), zones: () => undefined });
+  const stage = openCollisionStage({ newId: () => String(ids++), zones: () => undefined, newBuffer: newRecordBuffer });
   stage.step({ nowMs: 0, motions: [], variants });
   const at = Array.from({ length: count }, (): [number, number] => [random() * sideMetres, random() * sideMetres]);
   let nowMs = 0;

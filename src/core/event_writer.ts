@@ -1,10 +1,9 @@
 import { lend } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
-import type { FilterFields } from '../model/topics.ts';
-import type { NewRecordBuffer, TextBytes } from './location/record.ts';
+import type { FilterFields, Variant } from '../model/topics.ts';
+import { UTF8_MAX } from './json_bytes.ts';
+import type { NewRecordBuffer, RecordBuffer, TextBytes } from './location/record.ts';
 
-/** UTF-8 needs at most three bytes for a UTF-16 unit. */
-const UTF8_MAX = 3;
 const BYTES_AT_FIRST = 1 << 12;
 const ENDS_AT_FIRST = 64;
 /** A buffer that has grown beyond this is let go of when the shard tidies up. */
@@ -32,7 +31,7 @@ export class EventWriter {
   }
 
   /**
-   * Begins an event of at most so many bytes: whoever asks writes them to `bytes` from `at` on, and says where they end.
+   * Begins an event of at most so many bytes: whoever asks writes them to its `bytes` from `at` on, and says where they end.
    * Nothing else may be written before that.
    */
   // hot
@@ -54,24 +53,26 @@ export class EventWriter {
     return batches;
   }
 
-  /** Lets go of the memory of variants that nobody wants any more. */
-  retain(isWanted: (variant: number) => boolean): void {
-    for (const variant of this.#byVariant.keys()) if (!isWanted(variant)) this.#byVariant.delete(variant);
+  /** Lets go of the memory of all variants but these. Between two steps. */
+  retain(variants: readonly Variant[]): void {
+    const wanted = new Set(variants.map(({ id }) => id));
+    for (const variant of this.#byVariant.keys()) if (!wanted.has(variant)) this.#byVariant.delete(variant);
   }
 
-  /** Lets go of much memory. Between two steps. */
-  tidy(): void {
+  /** Lets go of memory of variants that have more than that. Between two steps. */
+  tidy(bytesKept = BYTES_KEPT): void {
     for (const [variant, { bytes }] of this.#byVariant) {
-      if (bytes.length > BYTES_KEPT) this.#byVariant.delete(variant);
+      if (bytes.length > bytesKept) this.#byVariant.delete(variant);
     }
   }
 }
 
 /** The events of one variant. */
-class VariantEvents {
+class VariantEvents implements RecordBuffer {
   readonly #variant: number;
   readonly #newBuffer: NewRecordBuffer;
   bytes: TextBytes;
+  view: DataView;
   /** Where the event that was begun starts. */
   at = 0;
   #ends = new Uint32Array(ENDS_AT_FIRST);
@@ -82,7 +83,9 @@ class VariantEvents {
   constructor(variant: number, newBuffer: NewRecordBuffer) {
     this.#variant = variant;
     this.#newBuffer = newBuffer;
-    this.bytes = newBuffer(BYTES_AT_FIRST).bytes;
+    const { bytes, view } = newBuffer(BYTES_AT_FIRST);
+    this.bytes = bytes;
+    this.view = view;
   }
 
   get count(): number {
@@ -123,8 +126,9 @@ class VariantEvents {
   }
 
   #grow(bytes: number): void {
-    const grown = this.#newBuffer(Math.max(bytes, 2 * this.bytes.length)).bytes;
-    this.bytes.copy(grown, 0, 0, this.at);
-    this.bytes = grown;
+    const grown = this.#newBuffer(Math.max(bytes, 2 * this.bytes.length));
+    this.bytes.copy(grown.bytes, 0, 0, this.at);
+    this.bytes = grown.bytes;
+    this.view = grown.view;
   }
 }

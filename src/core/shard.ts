@@ -14,7 +14,7 @@ import { onTrackable } from './handlers/on_trackable.ts';
 import { onZone } from './handlers/on_zone.ts';
 import { onRead } from './handlers/read.ts';
 import type { Item } from './item.ts';
-import { asciiBytes } from './location/event_bytes.ts';
+import { asciiBytes } from './json_bytes.ts';
 import { sentTimeText } from './location/text.ts';
 import type { Outcome } from './outcome.ts';
 import { emptyState, type ProviderState, type ShardState, type TrackableState } from './state.ts';
@@ -117,8 +117,7 @@ const HANDLERS: Handlers = {
   stand: onStand,
   rules: onRules,
   variants(context, item) {
-    const wanted = new Set(item.variants.map(({ id }) => id));
-    context.events.retain((id) => wanted.has(id));
+    context.events.retain(item.variants);
     context.variants = byTopic(item.variants);
   },
 };

@@ -1,5 +1,5 @@
-import { type Borrowed, lend } from './borrowed.ts';
-import type { EventText, FilterFields } from './topics.ts';
+import type { Borrowed } from './borrowed.ts';
+import type { FilterFields } from './topics.ts';
 
 /**
  * Events of one variant on their way to subscribers. Their JSON texts are UTF-8 bytes, joined by commas as in the payload
@@ -17,26 +17,6 @@ export interface EventBatch {
 
 /** What an event of a variant that nobody filters has for fields. */
 export const NO_FIELDS: FilterFields = [];
-
-/** Events by variant, each in order. */
-export function batchesOf(events: readonly EventText[]): EventBatch[] {
-  if (events.length === 0) return [];
-  const byVariant = new Map<number, EventText[]>();
-  for (const event of events) {
-    const block = byVariant.get(event.variant);
-    if (block === undefined) byVariant.set(event.variant, [event]);
-    else block.push(event);
-  }
-  return Array.from(byVariant, ([variant, own]) => ({
-    variant,
-    ...lent(joined(own.map(({ text }) => text))),
-    fields: own[0]?.fields === NO_FIELDS ? undefined : own.map(({ fields }) => fields),
-  }));
-}
-
-function lent({ bytes, ends }: ReturnType<typeof joined>): Pick<EventBatch, 'bytes' | 'ends'> {
-  return { bytes: lend(bytes), ends };
-}
 
 /** Texts as the bytes of a payload. They are a Buffer, which msgpackr neither names nor copies, as it does other bytes. */
 // hot

@@ -86,11 +86,10 @@ export interface CollisionBatch {
 }
 
 /** The collision worker's answer. */
-export type CollisionReply = Omit<CollisionOutcome, 'events'> & {
-  readonly events: readonly EventBatch[];
+export interface CollisionReply extends CollisionOutcome {
   /** Motions that wait for slower shards. */
   readonly waiting: number;
-};
+}
 
 // Clients choose the member names in `properties`: a member called toJSON is no function to be called.
 const packr = new Packr({ moreTypes: true, useToJSON: false });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Moved } from '../../src/core/motion/motion.ts';
+import { circlePolygon } from '../../src/core/motion/shape.ts';
 import type { CollisionEvent } from '../../src/model/events.ts';
 import type { EventText, Variant } from '../../src/model/topics.ts';
 import type { Zone } from '../../src/model/zone.ts';
@@ -70,6 +72,23 @@ suite('collision events', () => {
       [lon(0.5), lon(0)],
       [lon(0.2), lon(0.5)],
     ]);
+  });
+
+  test('show where each one is in a crowd that is larger than the memory of texts', () => {
+    const stage = openStage();
+    const shown = (atMs: number) =>
+      Array.from({ length: 3000 }, (_, i) => disc(`${i}`, atMs, 1.5 * i + atMs / 10, { floor: i >> 1 }));
+    for (const atMs of [1, 2, 3]) {
+      const motions = shown(atMs);
+      const { events: texts } = stage.step({ nowMs: atMs, motions });
+      assert.ok(texts.length >= 1500, `${texts.length} events`);
+      for (const event of texts) {
+        assert.equal(event.text, JSON.stringify(JSON.parse(event.text)));
+        const [{ id, geometry } = { id: '' }] = read(event).collisions;
+        const { lon, lat } = motions[Number(id)] as Moved;
+        assert.deepEqual(geometry, circlePolygon(lon, lat, 1));
+      }
+    }
   });
 
   const zone = (turn: number): Zone => {

@@ -2,17 +2,16 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { type CollisionRow, motionsOf } from '../../src/core/collision/row.ts';
-import type { CollisionOutcome, CollisionStage } from '../../src/core/collision/stage.ts';
 import type { Motion, Moved } from '../../src/core/motion/motion.ts';
 import { gone, moved, placeAt, ringAt } from './collision_motions.ts';
-import { brief, disc, openStage, read } from './collision_scene.ts';
+import { brief, disc, openStage, read, type Stage, type Told } from './collision_scene.ts';
 
 const TOLERANT = { exitToleranceMetres: 2, toleranceTimeoutMs: 3000 };
 const DELAYED = { exitDelayMs: 100 };
 
 /** A stage, and what a hub keeps of it. */
 interface Kept {
-  readonly stage: CollisionStage;
+  readonly stage: Stage;
   readonly rows: Map<string, CollisionRow>;
   step(motions: readonly Motion[], nowMs?: number): string[];
 }
@@ -29,7 +28,7 @@ function keeping(stage = openStage(), rows = new Map<string, CollisionRow>()): K
   };
 }
 
-function keep(rows: Map<string, CollisionRow>, outcome: CollisionOutcome): void {
+function keep(rows: Map<string, CollisionRow>, outcome: Told): void {
   for (const row of outcome.rows) {
     if (row.gone === true) rows.delete(row.id);
     else rows.set(row.id, row);

@@ -1,22 +1,40 @@
-import { type CollisionStage, openCollisionStage } from '../../src/core/collision/stage.ts';
+import { type CollisionOutcome, type CollisionStage, openCollisionStage } from '../../src/core/collision/stage.ts';
 import type { Moved } from '../../src/core/motion/motion.ts';
 import { checker } from '../../src/model/check.ts';
 import { CollisionEvent } from '../../src/model/events.ts';
 import type { EventText, Variant } from '../../src/model/topics.ts';
 import type { Zone } from '../../src/model/zone.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
+import { eventsOf } from '../support/shard_harness.ts';
 import { moved, placeAt } from './collision_motions.ts';
 
 export const WGS84: Variant = { id: 4, topic: 'collision_events', crs: 'EPSG:4326' };
 const events = checker(CollisionEvent);
 
-export function openStage(
-  variants: readonly Variant[] = [WGS84],
-  zones: ReadonlyMap<string, Zone> = new Map(),
-): CollisionStage {
+/** A collision stage whose events come one by one. */
+export interface Stage extends Omit<CollisionStage, 'step'> {
+  step(...input: Parameters<CollisionStage['step']>): Told;
+}
+
+export interface Told extends Omit<CollisionOutcome, 'events'> {
+  readonly events: readonly EventText[];
+}
+
+export function openStage(variants: readonly Variant[] = [WGS84], zones: ReadonlyMap<string, Zone> = new Map()): Stage {
   let count = 0;
-  const stage = openCollisionStage({ newId: () => `event ${++count}`, zones: (id) => zones.get(id) });
+  const stage = openCollisionStage({
+    newId: () => `event ${++count}`,
+    zones: (id) => zones.get(id),
+    newBuffer: newRecordBuffer,
+  });
   stage.step({ nowMs: 0, motions: [], variants });
-  return stage;
+  return {
+    ...stage,
+    step(input) {
+      const outcome = stage.step(input);
+      return { ...outcome, events: eventsOf(outcome) };
+    },
+  };
 }
 
 export function read({ text }: EventText): CollisionEvent {

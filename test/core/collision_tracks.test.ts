@@ -68,6 +68,7 @@ suite('collision stage, over random tracks', () => {
         }
         parts.push(...stage.step({ nowMs: endMs, motions: [] }).events);
         assert.deepEqual(parts, whole.events);
+        for (const { text } of parts) assert.equal(text, JSON.stringify(JSON.parse(text)));
       }),
       { seed: 17, numRuns: 150 },
     );

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { EventWriter } from '../../src/core/event_writer.ts';
 import { UNSET } from '../../src/core/fence/timing.ts';
+import { asciiBytes, NUMBER_BYTES_MAX, putNumber } from '../../src/core/json_bytes.ts';
 import { accept } from '../../src/core/location/accepted.ts';
-import { asciiBytes, locationBytesMax, putNumber, writeLocation } from '../../src/core/location/event_bytes.ts';
+import { locationBytesMax, writeLocation } from '../../src/core/location/event_bytes.ts';
 import type { Fix } from '../../src/core/location/fix.ts';
 import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import { locate } from '../../src/core/location/locate.ts';
@@ -69,7 +70,7 @@ test('A location that is published is the same as bytes and as text', () => {
         texts.push(locationText(fix, publishedMembersText(fix, sentTime)));
         const event = events.begin(1, undefined, locationBytesMax(fix));
         const most = event.at + locationBytesMax(fix);
-        event.end(writeLocation(event.bytes, event.at, fix, asciiBytes(sentTime)));
+        event.end(writeLocation(event, event.at, fix, asciiBytes(sentTime)));
         assert.ok(event.at <= most);
       }
       assert.deepEqual(
@@ -82,14 +83,22 @@ test('A location that is published is the same as bytes and as text', () => {
 });
 
 test('A number is written as JSON writes it', () => {
-  const { bytes } = newRecordBuffer(64);
-  const written = (value: number): string => bytes.toString('latin1', 5, putNumber(bytes, 5, value));
+  const buffer = newRecordBuffer(5 + NUMBER_BYTES_MAX);
+  const written = (value: number): string => buffer.bytes.toString('latin1', 5, putNumber(buffer, 5, value));
   const units = fc.integer({ min: -(2 ** 52), max: 2 ** 52 }).map((value) => value / 1e4);
   const small = fc.integer({ min: -4_000_000, max: 4_000_000 }).map((value) => value / 1e4);
+  const degrees = fc.double({ min: -180, max: 180, noNaN: true });
+  const rounded = fc.tuple(degrees, fc.constantFrom(1, 1e3, 1e4, 1e5, 1e7, 1e9, 1e10, 1e11)).map(([value, scale]) => {
+    return Math.round(value * scale) / scale;
+  });
+  const tiny = fc.integer({ min: -200_000, max: 200_000 }).map((value) => value / 1e10);
+  const metres = fc.integer({ min: -(2 ** 40), max: 2 ** 40 }).map((value) => value / 1e4);
   const double = fc.double({ noNaN: true, noDefaultInfinity: true });
   fc.assert(
-    fc.property(fc.oneof(units, small, double), (value) => assert.equal(written(value), JSON.stringify(value))),
-    { numRuns: 30_000, seed: 1 },
+    fc.property(fc.oneof(units, small, degrees, rounded, tiny, metres, double), (value) => {
+      assert.equal(written(value), JSON.stringify(value));
+    }),
+    { numRuns: 100_000, seed: 1 },
   );
   for (const value of [
     0,
@@ -98,6 +107,21 @@ test('A number is written as JSON writes it', () => {
     0.1,
     1e-7,
     1e21,
+    1e-6,
+    1e-9,
+    1e-10,
+    9.999e-7,
+    90,
+    180,
+    -180,
+    -8.6823100001,
+    179.9999999999,
+    99999.9999999999,
+    1e5,
+    100000.0000000001,
+    100000.0001,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
     99999999999.9999,
     1e11,
     1e11 + 0.5,

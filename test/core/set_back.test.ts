@@ -5,6 +5,7 @@ import { openCollisionStage } from '../../src/core/collision/stage.ts';
 import { timeOfDay } from '../../src/model/set_back.ts';
 import { rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
 import { type Clock, openClock } from '../../src/time/clock.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { square } from '../support/hall.ts';
 import {
   eventsOf,
@@ -226,7 +227,7 @@ test('A clock that is little ahead changes no event either, and no exit is befor
 });
 
 test('Collisions are told with times of day', () => {
-  const stage = openCollisionStage({ newId: () => 'id', zones: () => undefined });
+  const stage = openCollisionStage({ newId: () => 'id', zones: () => undefined, newBuffer: newRecordBuffer });
   const setBacks = [{ toMs: T0 + 2000, byMs: HOUR_MS }];
   const ahead = T0 + 1000 + HOUR_MS;
   stage.step({ nowMs: ahead, motions: [moved('a', ahead, { radiusMetres: 1 })], variants: VARIANTS });
@@ -237,7 +238,7 @@ test('Collisions are told with times of day', () => {
     setBacks,
   });
   assert.deepEqual(
-    events.map(({ text }) => JSON.parse(text).start_time),
+    eventsOf({ events }).map(({ text }) => JSON.parse(text).start_time),
     [new Date(T0 + 1000).toISOString()],
   );
 });

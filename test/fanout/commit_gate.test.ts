@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { Batch } from '../../src/fanout/batch.ts';
 import { CommitGate } from '../../src/fanout/commit_gate.ts';
 import { look } from '../../src/model/borrowed.ts';
-import { batchesOf, type EventBatch } from '../../src/model/event_batch.ts';
+import type { EventBatch } from '../../src/model/event_batch.ts';
+import { batchesOf } from '../support/event_batches.ts';
 
 function block(...texts: readonly string[]): readonly EventBatch[] {
   return batchesOf(texts.map((text) => ({ variant: 1, fields: [], text })));

@@ -4,8 +4,9 @@ import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import { topicName } from '../../src/fanout/topic_name.ts';
-import { batchesOf, NO_FIELDS } from '../../src/model/event_batch.ts';
+import { NO_FIELDS } from '../../src/model/event_batch.ts';
 import type { Topic, Variant, View } from '../../src/model/topics.ts';
+import { batchesOf } from '../support/event_batches.ts';
 
 const WGS84: View = { crs: 'EPSG:4326' };
 

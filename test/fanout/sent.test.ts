@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import type { Subscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
-import { batchesOf } from '../../src/model/event_batch.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
+import { batchesOf } from '../support/event_batches.ts';
 
 const WGS84 = { crs: 'EPSG:4326' };
 const listener: Subscriber = { deliver: () => undefined };

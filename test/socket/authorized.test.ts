@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
 import { HubError } from '../../src/errors.ts';
-import { batchesOf } from '../../src/model/event_batch.ts';
 import type { Asked } from '../../src/socket/deps.ts';
+import { batchesOf } from '../support/event_batches.ts';
 import { location, questions, serveSocket } from './harness.ts';
 
 const GO = { 'user-agent': 'Go-http-client/1.1' };

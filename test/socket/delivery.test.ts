@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { batchesOf } from '../../src/model/event_batch.ts';
 import type { View } from '../../src/model/topics.ts';
+import { batchesOf } from '../support/event_batches.ts';
 import { serveSocket } from './harness.ts';
 
 const GO = { 'user-agent': 'Go-http-client/1.1' };

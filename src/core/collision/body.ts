@@ -15,9 +15,9 @@ export interface Body extends Celled {
   ring: Float64Array | undefined;
   /** The collisions it is in, ordered by the id of the other. */
   readonly contacts: Contact[];
-  /** Its part of event texts, by the index of the variant, and the rendering epoch they belong to. */
-  texts: (string | undefined)[];
-  textsEpoch: number;
+  /** Where its part of event texts lies, start and end by the index of the rendering, and in which round: see BodyTexts. */
+  readonly texts: number[];
+  textsRound: number;
 }
 
 /** Two trackables in collision, from the first touch until they are released. */
@@ -53,7 +53,7 @@ export function newBody(motion: Moved): Body {
     ring: undefined,
     contacts: [],
     texts: [],
-    textsEpoch: 0,
+    textsRound: 0,
   };
 }
 

@@ -1,16 +1,17 @@
-import type { Collision, CollisionEvent } from '../../model/events.ts';
-import type { LineString, Point, Polygon } from '../../model/geojson.ts';
+import type { CollisionEvent } from '../../model/events.ts';
 import { timeOfDay } from '../../model/set_back.ts';
 import { formatTime } from '../../model/time.ts';
-import type { EventText, FilterFields } from '../../model/topics.ts';
+import type { FilterFields } from '../../model/topics.ts';
+import type { EventWriter } from '../event_writer.ts';
 import { geodesicMetres } from '../geo/geodesic.ts';
 import { roundDegrees, roundMetres } from '../geo/rounding.ts';
-import { circlePolygon, ringPolygon } from '../motion/shape.ts';
-import { pointInPlane, polygonInPlane } from '../zone/view.ts';
+import { asciiBytes, NUMBER_BYTES_MAX, put, putNumber, UTF8_MAX } from '../json_bytes.ts';
+import type { RecordBuffer } from '../location/record.ts';
+import { NOT_SHOWN, type Plane, POINT_BYTES_MAX, putPoint, putPosition } from '../motion/shape_bytes.ts';
 import { type Body, type Contact, otherOf } from './body.ts';
 import { areaOf } from './pairing.ts';
 import { overlap } from './shapes.ts';
-import type { CollisionState, Plane } from './state.ts';
+import type { CollisionState } from './state.ts';
 
 /** What is to be told of a contact. */
 export interface Announcement {
@@ -22,32 +23,44 @@ export interface Announcement {
   readonly timeMs: number;
 }
 
-/**
- * Renders a CollisionEvent once for each rendering that can show it. The text of each trackable, polygon included, is
- * kept until it moves or `epoch` changes: in a crowd most events repeat those of the neighbours.
- */
-export function collisionTexts(
+const COLLISIONS = asciiBytes(',"collisions":[');
+const AREA = asciiBytes('],"collision_area":');
+const DISTANCE = asciiBytes(',"center_distance":');
+const LINE = asciiBytes('{"type":"LineString","coordinates":[');
+const [COMMA, CLOSE, CLOSING_BRACE] = [0x2c, 0x5d, 0x7d] as const;
+/** Bytes of all but the head and the two trackables, at most. */
+const REST_MAX =
+  COLLISIONS.length + AREA.length + LINE.length + 2 * POINT_BYTES_MAX + DISTANCE.length + NUMBER_BYTES_MAX;
+
+/** Writes a CollisionEvent once for each rendering that can show it. */
+export function writeCollision(
   told: Announcement,
-  { renderings, epoch, setBacks }: Pick<CollisionState, 'renderings' | 'epoch' | 'setBacks'>,
-): EventText[] {
+  { renderings, texts, setBacks }: Pick<CollisionState, 'renderings' | 'texts' | 'setBacks'>,
+  events: EventWriter,
+): void {
   const { mover, contact } = told;
   const other = otherOf(contact, mover);
   const fields: FilterFields = [mover.motion.id, other.motion.id, told.type, mover.motion.floor, other.motion.floor];
   const head = headOf(told, (ms) => formatTime(timeOfDay(ms, setBacks)));
-  const area = placesOf(mover, other);
+  const places = placesOf(mover, other);
   const metres = geodesicMetres(mover.motion.lon, mover.motion.lat, other.motion.lon, other.motion.lat);
-  const texts: EventText[] = [];
   for (const [index, { variant, plane }] of renderings.entries()) {
     if (plane === undefined || variant.wants?.(fields) === false) continue;
-    const first = bodyText(mover, { index, epoch, plane });
-    const second = bodyText(other, { index, epoch, plane });
-    if (first === undefined || second === undefined) continue;
-    const shown = area === undefined ? undefined : areaIn(area, plane);
-    const shownText = shown === undefined ? '' : `,"collision_area":${JSON.stringify(shown)}`;
-    const text = `${head},"collisions":[${first},${second}]${shownText},"center_distance":${roundMetres(metres)}}`;
-    texts.push({ variant: variant.id, fields, text });
+    const bodyBytes = texts.prepare(mover, other, { index, plane });
+    if (bodyBytes === undefined) continue;
+    const event = events.begin(variant.id, fields, UTF8_MAX * head.length + bodyBytes + REST_MAX);
+    const { bytes } = event;
+    let at = event.at + bytes.write(head, event.at);
+    at = put(bytes, at, COLLISIONS);
+    at = texts.copy(mover, index, bytes, at);
+    bytes[at++] = COMMA;
+    at = texts.copy(other, index, bytes, at);
+    at = putArea(event, at, places, plane);
+    at = put(bytes, at, DISTANCE);
+    at = putNumber(event, at, roundMetres(metres));
+    bytes[at++] = CLOSING_BRACE;
+    event.end(at);
   }
-  return texts;
 }
 
 /** The members that are the same in every rendering, without the closing brace. */
@@ -58,56 +71,33 @@ function headOf({ id, type, contact, timeMs }: Announcement, shown: (ms: number)
   return `${start},"${member}":"${shown(timeMs)}"`;
 }
 
-/** Text of one of the two trackables; undefined when the plane does not reach it. */
-function bodyText(
-  body: Body,
-  { index, epoch, plane }: { readonly index: number; readonly epoch: number; readonly plane: Plane },
-): string | undefined {
-  if (body.textsEpoch !== epoch) {
-    body.texts = [];
-    body.textsEpoch = epoch;
+type Places = readonly (readonly [lon: number, lat: number])[];
+
+/** Where the two overlap, in EPSG:4326; none when they do not touch, or not any more. */
+function placesOf(a: Body, b: Body): Places {
+  return areaOf(a, b, 0) === 'touching' ? overlap(a, b) : [];
+}
+
+/**
+ * Ends the list of trackables. A line through the places follows, or a point where there is but one; nothing when the
+ * plane does not reach them.
+ */
+function putArea(to: RecordBuffer, start: number, [first, second]: Places, plane: Plane): number {
+  const { bytes } = to;
+  bytes[start] = CLOSE;
+  const none = start + 1;
+  if (first === undefined) return none;
+  let at = put(bytes, start, AREA);
+  if (second === undefined) {
+    at = putPoint(to, at, { lon: roundDegrees(first[0]), lat: roundDegrees(first[1]) }, plane);
+    return at === NOT_SHOWN ? none : at;
   }
-  const kept = body.texts[index];
-  if (kept !== undefined) return kept;
-  const { id, floor } = body.motion;
-  const position = pointIn(positionOf(body), plane);
-  const geometry = geometryIn(body, plane);
-  if (position === undefined || geometry === undefined) return undefined;
-  const text = JSON.stringify({ id, object_type: 'trackable', position, geometry, floor } satisfies Collision);
-  body.texts[index] = text;
-  return text;
-}
-
-function positionOf({ motion }: Body): Point {
-  const { lon, lat, z } = motion;
-  return { type: 'Point', coordinates: z === undefined ? [lon, lat] : [lon, lat, z] };
-}
-
-function geometryIn(body: Body, plane: Plane): Point | Polygon | undefined {
-  const { ring, radiusMetres, lon, lat } = body.motion;
-  if (ring === undefined && radiusMetres <= 0) return pointIn(positionOf(body), plane);
-  const polygon = ring === undefined ? circlePolygon(lon, lat, radiusMetres) : ringPolygon(ring);
-  return plane === 'wgs84' ? polygon : polygonInPlane(polygon, plane);
-}
-
-function pointIn(point: Point, plane: Plane): Point | undefined {
-  return plane === 'wgs84' ? point : pointInPlane(point, plane);
-}
-
-/** Where the two overlap, in EPSG:4326; undefined when they do not touch, or not any more. */
-function placesOf(a: Body, b: Body): readonly (readonly [lon: number, lat: number])[] | undefined {
-  return areaOf(a, b, 0) === 'touching' ? overlap(a, b) : undefined;
-}
-
-/** A line through the places, or a point where there is but one; undefined when the plane does not reach them. */
-function areaIn(places: readonly (readonly [number, number])[], plane: Plane): Point | LineString | undefined {
-  const coordinates: number[][] = [];
-  for (const [lon, lat] of places) {
-    const shown = pointIn({ type: 'Point', coordinates: [roundDegrees(lon), roundDegrees(lat)] }, plane);
-    if (shown === undefined) return undefined;
-    coordinates.push(shown.coordinates);
-  }
-  const [first, second] = coordinates;
-  if (first === undefined) return undefined;
-  return second === undefined ? { type: 'Point', coordinates: first } : { type: 'LineString', coordinates };
+  at = putPosition(to, put(bytes, at, LINE), roundDegrees(first[0]), roundDegrees(first[1]), plane);
+  if (at === NOT_SHOWN) return none;
+  bytes[at++] = COMMA;
+  at = putPosition(to, at, roundDegrees(second[0]), roundDegrees(second[1]), plane);
+  if (at === NOT_SHOWN) return none;
+  bytes[at++] = CLOSE;
+  bytes[at++] = CLOSING_BRACE;
+  return at;
 }

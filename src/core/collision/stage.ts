@@ -7,13 +7,16 @@
  * the other's id. Nothing depends on how motions are split into steps. A motion without neighbours costs a few
  * look-ups in the grid and allocates nothing.
  */
+import type { EventBatch } from '../../model/event_batch.ts';
 import type { CollisionEvent } from '../../model/events.ts';
 import { NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
-import type { EventText, Variant } from '../../model/topics.ts';
+import type { Variant } from '../../model/topics.ts';
+import { EventWriter } from '../event_writer.ts';
+import type { NewRecordBuffer } from '../location/record.ts';
 import type { Gone, Motion, Moved } from '../motion/motion.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { type Body, type Contact, dueMs, join, newContact, otherOf, part } from './body.ts';
-import { collisionTexts } from './event_text.ts';
+import { writeCollision } from './event_text.ts';
 import { collect, startSearch } from './grid.ts';
 import { holdingOf, observe, releaseMs } from './lease.ts';
 import { areaOf, mayCollide } from './pairing.ts';
@@ -26,6 +29,8 @@ export interface CollisionOptions {
   readonly newId: () => string;
   /** Finds a zone as it is now, for renderings in its coordinates. */
   readonly zones: ZoneLookup;
+  /** Makes the memory that events are written to. */
+  readonly newBuffer: NewRecordBuffer;
 }
 
 export interface CollisionInput {
@@ -40,7 +45,8 @@ export interface CollisionInput {
 }
 
 export interface CollisionOutcome {
-  readonly events: readonly EventText[];
+  /** By variant, and in order. They are good until the next step. */
+  readonly events: readonly EventBatch[];
   /** Events by kind, whether or not anybody has subscribed. */
   readonly started: number;
   readonly colliding: number;
@@ -60,9 +66,10 @@ export interface CollisionStage {
 
 /** Opens a stage without trackables. */
 export function openCollisionStage(options: CollisionOptions): CollisionStage {
-  const state = newCollisionState();
+  const state = newCollisionState(options.newBuffer);
+  const events = new EventWriter(options.newBuffer);
   const begin = (): Run => {
-    return { state, options, events: [], met: [], goneRows: [], started: 0, colliding: 0, ended: 0 };
+    return { state, options, events, met: [], goneRows: [], started: 0, colliding: 0, ended: 0 };
   };
   return {
     state,
@@ -71,11 +78,14 @@ export function openCollisionStage(options: CollisionOptions): CollisionStage {
   };
 }
 
+/** Memory of events that is kept for the next step, of each variant. */
+const EVENT_BYTES_KEPT = 16 << 20;
+
 /** One step under way. */
 interface Run {
   readonly state: CollisionState;
   readonly options: CollisionOptions;
-  readonly events: EventText[];
+  readonly events: EventWriter;
   /** Contacts that have begun. */
   readonly met: Contact[];
   /** Of contacts that had rows and have ended. */
@@ -88,6 +98,8 @@ interface Run {
 function step(run: Run, { nowMs, motions, variants, setBacks }: CollisionInput): CollisionOutcome {
   const { state, events } = run;
   state.setBacks = setBacks ?? NEVER_SET_BACK;
+  events.tidy(EVENT_BYTES_KEPT);
+  if (variants !== undefined) events.retain(variants);
   refreshRenderings(state, variants, run.options.zones);
   for (const motion of motions) {
     if (motion.kind !== 'stands') releaseDue(run, motion.receivedMs);
@@ -97,7 +109,14 @@ function step(run: Run, { nowMs, motions, variants, setBacks }: CollisionInput):
   }
   releaseDue(run, nowMs);
   const { started, colliding, ended } = run;
-  return { events, started, colliding, ended, rows: rowsOf(run), nextDeadlineMs: state.deadlines.nextMs };
+  return {
+    events: events.take(),
+    started,
+    colliding,
+    ended,
+    rows: rowsOf(run),
+    nextDeadlineMs: state.deadlines.nextMs,
+  };
 }
 
 /** Rows of what has changed in the run as a whole: a pair that has met and parted again needs none. */
@@ -194,11 +213,8 @@ function end(run: Run, contact: Contact, mover: Body, timeMs: number): void {
   run.ended++;
   announce(run, contact, 'collision_end', timeMs);
   for (const body of [a, b]) {
-    if (body.contacts.length > 0) continue;
-    // Texts are kept for the next event of a collision only.
-    body.texts = [];
     // It was restored for the sake of this end.
-    if (!body.motion.collides) takeAway(run.state, body);
+    if (body.contacts.length === 0 && !body.motion.collides) takeAway(run.state, body);
   }
 }
 
@@ -232,5 +248,5 @@ function announce(run: Run, contact: Contact, type: CollisionEvent['collision_ty
     // A clock that was set back, or a late location, must not end a collision before it began.
     timeMs: Math.max(timeMs, contact.startMs),
   };
-  for (const text of collisionTexts(told, run.state)) run.events.push(text);
+  writeCollision(told, run.state, run.events);
 }

@@ -2,16 +2,15 @@ import { NEVER_SET_BACK, type SetBack } from '../../model/set_back.ts';
 import type { Variant } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
 import { DeadlineHeap } from '../deadline_heap.ts';
-import type { PlaneTransform } from '../geo/crs.ts';
+import type { NewRecordBuffer } from '../location/record.ts';
 import type { Moved } from '../motion/motion.ts';
+import type { Plane } from '../motion/shape_bytes.ts';
 import { type WantedVariant, wantedVariant } from '../wanted.ts';
 import { viewTransform } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { type Body, type Contact, locate, newBody, newSite } from './body.ts';
+import { BodyTexts } from './body_texts.ts';
 import { type Grid, move, newGrid, putIn, takeOut } from './grid.ts';
-
-/** A plane to show positions in, or EPSG:4326. */
-export type Plane = PlaneTransform | 'wgs84';
 
 /** A variant with the plane that it shows positions in; undefined: it cannot show any. */
 interface Rendering {
@@ -32,11 +31,11 @@ export interface CollisionState {
   zones: readonly (Zone | undefined)[];
   /** By which running time is shown as the time of day. */
   setBacks: readonly SetBack[];
-  /** Changes with the renderings, so that kept texts are known to be of old ones. */
-  epoch: number;
+  /** Of the renderings as they are. */
+  readonly texts: BodyTexts;
 }
 
-export function newCollisionState(): CollisionState {
+export function newCollisionState(newBuffer: NewRecordBuffer): CollisionState {
   const bodies = new Map<string, Body>();
   return {
     bodies,
@@ -46,7 +45,7 @@ export function newCollisionState(): CollisionState {
     renderings: [],
     zones: [],
     setBacks: NEVER_SET_BACK,
-    epoch: 0,
+    texts: new BodyTexts(newBuffer),
   };
 }
 
@@ -65,7 +64,7 @@ export function refreshRenderings(
     plane: viewTransform(variant, undefined, zones),
   }));
   state.zones = found;
-  state.epoch++;
+  state.texts.forgetAll();
 }
 
 const SITE = newSite();
@@ -77,7 +76,7 @@ export function putAt(state: CollisionState, motion: Moved): Body {
   locate(motion, body.ring, SITE);
   body.motion = motion;
   body.ring = SITE.ring;
-  if (body.texts.length > 0) body.texts = [];
+  body.textsRound = 0;
   if (known === undefined) appear(state, body);
   else move(state.grid, body, SITE.space, SITE.reachMetres);
   return body;

@@ -8,7 +8,7 @@ import type { Crossing } from '../fence/observe_fences.ts';
 import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
 import { locationIn, publishedMembersText } from '../location/text.ts';
-import { isMotionOfPoint, motionBytesMax, motionIn, writeMotion } from '../motion/text.ts';
+import { motionBytesMax, motionIn, writeMotion } from '../motion/text.ts';
 import type { ProviderState, TrackableState } from '../state.ts';
 import type { WantedVariant } from '../wanted.ts';
 import { featureCollection } from '../zone/view.ts';
@@ -28,7 +28,7 @@ export function publishLocation(context: ShardContext, fix: Fix): void {
     const own = variant.unfiltered === true ? undefined : fields;
     if (isPlain(variant)) {
       const event = events.begin(variant.id, own, locationBytesMax(fix));
-      event.end(writeLocation(event.bytes, event.at, fix, sentTimeBytes));
+      event.end(writeLocation(event, event.at, fix, sentTimeBytes));
       continue;
     }
     shared ??= publishedMembersText(fix, sentTime);
@@ -53,16 +53,15 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
   const { fix } = trackable;
   if (variants.length === 0 || fix === undefined) return;
   const { events, zones, sentTime, sentTimeBytes } = context;
-  const isPoint = isMotionOfPoint(trackable, fix);
   let shared: string | undefined;
   let fields: FilterFields | undefined;
   for (const variant of variants) {
     if (variant.unfiltered !== true) fields ??= motionFields(trackable, fix);
     if (variant.wants?.(fields ?? NO_FIELDS) === false) continue;
-    if (isPoint && isPlain(variant)) {
+    if (isPlain(variant)) {
       const own = variant.unfiltered === true ? undefined : fields;
       const event = events.begin(variant.id, own, motionBytesMax(trackable, fix));
-      event.end(writeMotion(event.bytes, event.at, { trackable, fix, sentTime: sentTimeBytes }));
+      event.end(writeMotion(event, event.at, { trackable, fix, sentTime: sentTimeBytes }));
       continue;
     }
     shared ??= publishedMembersText(fix, sentTime);

@@ -38,21 +38,31 @@ const SEGMENTS = 64;
 const COSINES = Float64Array.from({ length: SEGMENTS }, (_, i) => Math.cos((2 * Math.PI * i) / SEGMENTS));
 const SINES = Float64Array.from({ length: SEGMENTS }, (_, i) => Math.sin((2 * Math.PI * i) / SEGMENTS));
 
+/** How many numbers circleRing writes. */
+export const CIRCLE_RING_LENGTH = 2 * (SEGMENTS + 1);
+
 /**
- * A circle as a closed, counter-clockwise polygon of 64 segments in EPSG:4326. Its vertices lie on the circle to 1e-4
- * of the radius. Longitudes are wrapped to ±180.
+ * Writes a circle as a closed, counter-clockwise ring of 64 segments in EPSG:4326: lon, lat, lon, lat … Its vertices lie on
+ * the circle to 1e-4 of the radius. Longitudes are unwrapped around `lon`.
  */
-export function circlePolygon(lon: number, lat: number, radiusMetres: number): Polygon {
+export function circleRing(lon: number, lat: number, radiusMetres: number, ring: Float64Array): void {
   // hot
   const displace = displacer(lon, lat, radiusMetres);
   const out: [number, number] = [0, 0];
-  const ring: number[][] = [];
   for (let i = 0; i < SEGMENTS; i++) {
     displace(radiusMetres * COSINES[i]!, radiusMetres * SINES[i]!, out);
-    ring.push([roundVertex(wrapLongitude(out[0])), roundVertex(out[1])]);
+    ring[2 * i] = out[0];
+    ring[2 * i + 1] = out[1];
   }
-  ring.push([...ring[0]!]);
-  return { type: 'Polygon', coordinates: [ring] };
+  ring[2 * SEGMENTS] = ring[0]!;
+  ring[2 * SEGMENTS + 1] = ring[1]!;
+}
+
+/** A circle as a polygon for output: see circleRing and ringPolygon. */
+export function circlePolygon(lon: number, lat: number, radiusMetres: number): Polygon {
+  const ring = new Float64Array(CIRCLE_RING_LENGTH);
+  circleRing(lon, lat, radiusMetres, ring);
+  return ringPolygon(ring);
 }
 
 /**
@@ -95,7 +105,7 @@ export function reachOf(polygon: Polygon): number {
 export function ringPolygon(ring: Float64Array): Polygon {
   const vertices: number[][] = [];
   for (let i = 0; i + 1 < ring.length; i += 2) {
-    vertices.push([roundVertex(wrapLongitude(ring[i]!)), roundVertex(ring[i + 1]!)]);
+    vertices.push([shownLongitude(ring[i]!), shownLatitude(ring[i + 1]!)]);
   }
   return { type: 'Polygon', coordinates: [vertices] };
 }
@@ -119,6 +129,16 @@ function signedArea(vertices: readonly (readonly number[])[], count: number): nu
     before = vertex;
   }
   return area;
+}
+
+/** Longitude of a vertex as it is shown: wrapped to ±180, and rounded. */
+export function shownLongitude(degrees: number): number {
+  return roundVertex(wrapLongitude(degrees));
+}
+
+/** Latitude of a vertex as it is shown. */
+export function shownLatitude(degrees: number): number {
+  return roundVertex(degrees);
 }
 
 /** To 0.01 mm: a tenth of what positions are rounded to, so that small shapes keep their form. */

@@ -1,20 +1,22 @@
 import type { Point, Polygon } from '../../model/geojson.ts';
 import type { View } from '../../model/topics.ts';
+import type { Footprint } from '../fence/fence_index.ts';
 import type { PlaneTransform } from '../geo/crs.ts';
-import { asciiBytes, locationBytesMax, put, writeLocation } from '../location/event_bytes.ts';
+import { asciiBytes, put, UTF8_MAX } from '../json_bytes.ts';
+import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
-import type { TextBytes } from '../location/record.ts';
+import type { RecordBuffer } from '../location/record.ts';
 import { locationIn, planeOf, positionOf } from '../location/text.ts';
 import type { MotionTexts, TrackableState } from '../state.ts';
 import { feature, pointInPlane, polygonInPlane } from '../zone/view.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
 import { circlePolygon, ringPolygon } from './shape.ts';
+import { CIRCLE_BYTES_MAX, POINT_BYTES_MAX, polygonBytesMax, putCircle, putPoint, putPolygon } from './shape_bytes.ts';
 
 const GEOMETRY = asciiBytes(',"geometry":');
 const LOCATION = asciiBytes(',"location":');
 const CLOSING_BRACE = 0x7d;
 const ADDED_MAX = GEOMETRY.length + LOCATION.length + 1;
-const UTF8_MAX = 3;
 
 /**
  * JSON text of a trackable's motion in a view, a GeoJSON Feature where the view says so. Undefined when the trackable
@@ -39,25 +41,27 @@ export function motionIn(
   return `${head},"geometry":${geometry},"location":${location}${properties}}`;
 }
 
-/** Whether the motion is a point, in the coordinates in which its location was sent: see writeMotion. */
-export function isMotionOfPoint({ footprint }: TrackableState, fix: Fix): boolean {
-  const isPoint = footprint === undefined || (footprint.radiusMetres === 0 && footprint.ring === undefined);
-  return isPoint && fix.positionBytes > 0;
-}
-
 /** How many bytes writeMotion takes at most. */
 export function motionBytesMax(trackable: TrackableState, fix: Fix): number {
   const { head, properties } = knownTexts(trackable);
-  return UTF8_MAX * (head.length + properties.length) + ADDED_MAX + 2 * locationBytesMax(fix);
+  return (
+    UTF8_MAX * (head.length + properties.length) +
+    ADDED_MAX +
+    shapeBytesMax(trackable.footprint, fix) +
+    locationBytesMax(fix)
+  );
 }
 
-/**
- * Writes the motion of a trackable that is a point, in EPSG:4326 and as it is published: what motionIn makes of its
- * location. Returns where it ends.
- */
+function shapeBytesMax(footprint: Footprint | undefined, fix: Fix): number {
+  if (footprint?.ring !== undefined) return polygonBytesMax(footprint.ring.length);
+  if (footprint !== undefined && footprint.radiusMetres > 0) return CIRCLE_BYTES_MAX;
+  return fix.positionBytes > 0 ? fix.positionBytes : POINT_BYTES_MAX;
+}
+
+/** Writes the motion of a trackable in EPSG:4326, as it is published: what motionIn makes of it. Returns where it ends. */
 // hot
 export function writeMotion(
-  to: TextBytes,
+  to: RecordBuffer,
   start: number,
   {
     trackable,
@@ -66,14 +70,23 @@ export function writeMotion(
   }: { readonly trackable: TrackableState; readonly fix: Fix; readonly sentTime: Uint8Array },
 ): number {
   const { head, properties } = knownTexts(trackable);
-  let at = start + to.write(head, start);
-  at = put(to, at, GEOMETRY);
-  at = fix.copyPoint(to, at);
-  at = put(to, at, LOCATION);
+  const { bytes } = to;
+  let at = start + bytes.write(head, start);
+  at = put(bytes, at, GEOMETRY);
+  at = putShape(to, at, trackable.footprint, fix);
+  at = put(bytes, at, LOCATION);
   at = writeLocation(to, at, fix, sentTime);
-  if (properties !== '') at += to.write(properties, at);
-  to[at] = CLOSING_BRACE;
+  if (properties !== '') at += bytes.write(properties, at);
+  bytes[at] = CLOSING_BRACE;
   return at + 1;
+}
+
+// hot
+function putShape(to: RecordBuffer, at: number, footprint: Footprint | undefined, fix: Fix): number {
+  if (footprint?.ring !== undefined) return putPolygon(to, at, footprint.ring, 'wgs84');
+  if (footprint !== undefined && footprint.radiusMetres > 0) return putCircle(to, at, footprint, 'wgs84');
+  // Sent in other coordinates: these are computed.
+  return fix.positionBytes > 0 ? fix.copyPoint(to.bytes, at) : putPoint(to, at, fix, 'wgs84');
 }
 
 /** The shape of a trackable at its fix: a Polygon where it has an extent, else a Point. In EPSG:4326. */

@@ -10,7 +10,7 @@ import { Fanout } from '../../../src/fanout/fanout.ts';
 import { compileFilter } from '../../../src/fanout/filter.ts';
 import { Ingest, UNUSUAL } from '../../../src/ingest/ingest.ts';
 import { lend } from '../../../src/model/borrowed.ts';
-import { batchesOf, type EventBatch } from '../../../src/model/event_batch.ts';
+import type { EventBatch } from '../../../src/model/event_batch.ts';
 import type { SetBack } from '../../../src/model/set_back.ts';
 import type { Topic, Variant, View } from '../../../src/model/topics.ts';
 import type { ShardCommand } from '../../../src/shards/shard_commands.ts';
@@ -75,7 +75,7 @@ export class Recording {
       providerInTrackableEvents: true,
       parentsMax: 32,
     });
-    this.#stage = openCollisionStage({ newId, zones: this.#zones.find });
+    this.#stage = openCollisionStage({ newId, zones: this.#zones.find, newBuffer: newRecordBuffer });
     this.#fanout = new Fanout({ variantsChanged: (variants) => this.#listen(variants) });
     this.#ingest = new Ingest({
       now: () => this.nowMs,
@@ -155,9 +155,9 @@ export class Recording {
     );
   }
 
-  #collisions(motions: readonly Motion[]): EventBatch[] {
+  #collisions(motions: readonly Motion[]): readonly EventBatch[] {
     const { nowMs, setBacks } = this;
-    return batchesOf(this.#stage.step({ nowMs, motions, setBacks, variants: this.#variants }).events);
+    return this.#stage.step({ nowMs, motions, setBacks, variants: this.#variants }).events;
   }
 
   #listen(variants: readonly Variant[]): void {

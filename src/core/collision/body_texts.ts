@@ -1,0 +1,124 @@
+// hot: see bench/kernel/collisions.bench.ts
+
+import { asciiBytes, NUMBER_BYTES_MAX, put, putNumber } from '../json_bytes.ts';
+import type { NewRecordBuffer, RecordBuffer, TextBytes } from '../location/record.ts';
+import type { Moved } from '../motion/motion.ts';
+import {
+  CIRCLE_BYTES_MAX,
+  NOT_SHOWN,
+  type Plane,
+  POINT_BYTES_MAX,
+  polygonBytesMax,
+  putCircle,
+  putPoint,
+  putPolygon,
+} from '../motion/shape_bytes.ts';
+import type { Body } from './body.ts';
+
+/** What is kept: some two thousand circles. */
+const BYTES = 4 << 20;
+
+const ID = asciiBytes('{"id":');
+const POSITION = asciiBytes(',"object_type":"trackable","position":');
+const GEOMETRY = asciiBytes(',"geometry":');
+const FLOOR = asciiBytes(',"floor":');
+const CLOSING_BRACE = 0x7d;
+/** A character of an id as JSON takes six bytes at most, as in \u001f. */
+const ESCAPED_MAX = 6;
+/** Bytes of a trackable besides its id and its polygon. */
+const REST_MAX =
+  ID.length + POSITION.length + GEOMETRY.length + FLOOR.length + 2 * POINT_BYTES_MAX + NUMBER_BYTES_MAX + 3;
+
+/** A rendering: its index, and the plane that it shows positions in. */
+export interface Shown {
+  readonly index: number;
+  readonly plane: Plane;
+}
+
+/**
+ * What events say of each trackable, polygon included, as bytes. It is kept until the trackable moves, since in a crowd
+ * most events repeat those of the neighbours; and as long as the memory lasts: when that is full, all is forgotten.
+ */
+export class BodyTexts {
+  readonly #newBuffer: NewRecordBuffer;
+  #buffer: RecordBuffer | undefined;
+  #used = 0;
+  /** Texts of earlier rounds are forgotten. */
+  #round = 1;
+
+  constructor(newBuffer: NewRecordBuffer) {
+    this.#newBuffer = newBuffer;
+  }
+
+  forgetAll(): void {
+    this.#round++;
+    this.#used = 0;
+  }
+
+  /**
+   * Sees to it that the texts of both are there to be copied, and returns how many bytes they have together; undefined when
+   * the plane does not reach one of them.
+   */
+  prepare(a: Body, b: Body, shown: Shown): number | undefined {
+    const buffer = this.#withRoomFor(bytesMax(a.motion) + bytesMax(b.motion));
+    const first = this.#lengthOf(buffer, a, shown);
+    if (first === NOT_SHOWN) return undefined;
+    const second = this.#lengthOf(buffer, b, shown);
+    return second === NOT_SHOWN ? undefined : first + second;
+  }
+
+  /** Copies a text that is there, and returns where it ends. */
+  copy({ texts }: Body, index: number, to: TextBytes, at: number): number {
+    return at + this.#buffer!.bytes.copy(to, at, texts[2 * index]!, texts[2 * index + 1]!);
+  }
+
+  #withRoomFor(most: number): RecordBuffer {
+    const buffer = this.#buffer;
+    if (buffer !== undefined && this.#used + most <= buffer.bytes.length) return buffer;
+    this.forgetAll();
+    if (buffer !== undefined && most <= buffer.bytes.length) return buffer;
+    this.#buffer = this.#newBuffer(Math.max(BYTES, most));
+    return this.#buffer;
+  }
+
+  #lengthOf(buffer: RecordBuffer, body: Body, { index, plane }: Shown): number {
+    const { texts } = body;
+    if (body.textsRound !== this.#round) {
+      body.textsRound = this.#round;
+      texts.length = 0;
+    }
+    while (texts.length < 2 * index + 2) texts.push(0);
+    if (texts[2 * index + 1] === 0) {
+      const end = write(buffer, this.#used, body.motion, plane);
+      if (end === NOT_SHOWN) return NOT_SHOWN;
+      texts[2 * index] = this.#used;
+      texts[2 * index + 1] = end;
+      this.#used = end;
+    }
+    return texts[2 * index + 1]! - texts[2 * index]!;
+  }
+}
+
+function bytesMax({ id, ring }: Moved): number {
+  return REST_MAX + ESCAPED_MAX * id.length + (ring === undefined ? CIRCLE_BYTES_MAX : polygonBytesMax(ring.length));
+}
+
+/** Writes what CollisionEvent says of one trackable: see Collision. Returns where it ends, or NOT_SHOWN. */
+function write(to: RecordBuffer, start: number, motion: Moved, plane: Plane): number {
+  const { bytes } = to;
+  let at = put(bytes, start, ID);
+  at += bytes.write(JSON.stringify(motion.id), at);
+  at = putPoint(to, put(bytes, at, POSITION), motion, plane);
+  if (at === NOT_SHOWN) return NOT_SHOWN;
+  at = putGeometry(to, put(bytes, at, GEOMETRY), motion, plane);
+  if (at === NOT_SHOWN) return NOT_SHOWN;
+  at = putNumber(to, put(bytes, at, FLOOR), motion.floor);
+  bytes[at] = CLOSING_BRACE;
+  return at + 1;
+}
+
+function putGeometry(to: RecordBuffer, at: number, motion: Moved, plane: Plane): number {
+  const { ring, radiusMetres } = motion;
+  if (ring !== undefined) return putPolygon(to, at, ring, plane);
+  return radiusMetres > 0 ? putCircle(to, at, motion, plane) : putPoint(to, at, motion, plane);
+}

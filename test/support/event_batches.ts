@@ -1,0 +1,18 @@
+import { lend } from '../../src/model/borrowed.ts';
+import { type EventBatch, joined, NO_FIELDS } from '../../src/model/event_batch.ts';
+import type { EventText } from '../../src/model/topics.ts';
+
+/** Events by variant, each in order, as a worker hands them out. */
+export function batchesOf(events: readonly EventText[]): EventBatch[] {
+  const byVariant = new Map<number, EventText[]>();
+  for (const event of events) {
+    const own = byVariant.get(event.variant);
+    if (own === undefined) byVariant.set(event.variant, [event]);
+    else own.push(event);
+  }
+  return Array.from(byVariant, ([variant, own]) => {
+    const { bytes, ends } = joined(own.map(({ text }) => text));
+    const fields = own[0]?.fields === NO_FIELDS ? undefined : own.map(({ fields }) => fields);
+    return { variant, bytes: lend(bytes), ends, fields };
+  });
+}
