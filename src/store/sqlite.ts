@@ -15,7 +15,11 @@ import { asStartupError } from './start_errors.ts';
 import { joinedParts } from './store.ts';
 import { readWritten, type Written } from './unclean_end.ts';
 
-/** Pages of the write-ahead log after which it is copied into the database: 4 MiB, so that no commit waits for long. */
+/**
+ * Pages of the write-ahead log after which it is copied into the database: 4 MiB, so that no commit waits for long. Where
+ * the same 10,000 objects are written again and again, a tenth of the CPU time of a row is for that. Four times as much
+ * would make it a twentieth, and the longest wait 20 ms instead of 10.
+ */
 const CHECKPOINT_PAGES = 1024;
 /** Pages after which that waits for readers as well, and gives the space back: 16 MiB. */
 const CHECKPOINT_PAGES_MAX = 4 * CHECKPOINT_PAGES;
