@@ -29,6 +29,8 @@ export interface BedOptions extends StartOptions {
   readonly groups: readonly Group[];
   /** Makes zones, fences, trackables and providers before anything is measured. */
   create?(rest: Rest): Promise<unknown>;
+  /** Whether every provider sends a location at first; true when left out. */
+  readonly primes?: boolean;
 }
 
 /** What one interval of load was measured at. */
@@ -86,6 +88,7 @@ export class Bed {
       await options.create?.(bed.rest);
       for (const group of options.groups) await bed.listener.ask('subscribe', { port, group });
       await bed.generator.ask('open', { plan: options.plan, port });
+      if (options.primes === false) return bed;
       bed.#accepted += (await bed.generator.ask('prime', { port })).accepted;
       await bed.drain();
     } catch (error) {

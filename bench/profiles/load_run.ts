@@ -17,21 +17,21 @@ export interface LoadRun extends BedOptions {
   readonly name: string;
   readonly plan: Plan;
   readonly secondsByDefault: number;
-  /** Locations a second where the user names none; undefined: the most that goes through. */
-  readonly rateByDefault?: number;
+  /** Locations a second at which latencies are measured; undefined: half of the most that goes through. */
+  readonly latencyRate?: number;
   /** Numbers of this profile alone. */
   more?(balance: Balance): Readonly<Record<string, number>>;
 }
 
 /**
  * Measures a scene under load. With a rate: at that rate. Without: first the most that goes through, in a closed loop,
- * for the throughput; then half of it, in an open loop, for the latencies. The bare server is measured before and after
+ * for the throughput; then half of it, or the rate of the scene, in an open loop, for the latencies. The bare server is measured before and after
  * on the same messages.
  */
 export async function runLoad(run: LoadRun, asked: Asked): Promise<Result> {
   const { progress } = asked;
   const seconds = asked.seconds ?? run.secondsByDefault;
-  const rate = asked.rate ?? run.rateByDefault;
+  const { rate } = asked;
   const warmupSeconds = Math.min(WARMUP_SECONDS, seconds);
   const bareTimes = { warmupSeconds: Math.min(BARE.warmupSeconds, seconds), seconds: Math.min(BARE.seconds, seconds) };
   progress('making the scene');
@@ -46,7 +46,7 @@ export async function runLoad(run: LoadRun, asked: Asked): Promise<Result> {
     let calm = full;
     if (rate === undefined) {
       // Where nothing went through, a message a second still tells how long one takes.
-      const half = Math.max(sustained(full) / 2, run.plan.perMessage);
+      const half = run.latencyRate ?? Math.max(sustained(full) / 2, run.plan.perMessage);
       progress(`measuring latencies at ${Math.round(half)}/s`);
       calm = await bed.measure({ ...interval, perSecond: perSecond(half) });
     }

@@ -103,7 +103,8 @@ function flightPlan(): RecordingPlan {
 
 export const OPENSKY: Profile = {
   name: 'opensky',
-  summary: 'five minutes of flights over Germany at 10 Hz within 30 s: 52,700 locations/s, fences and collisions',
+  summary:
+    'flights over Germany, fences and collisions: as fast as it goes, and five minutes at 10 Hz within 30 s, 52,700/s',
   needs: () => (existsSync(RECORDINGS) ? undefined : `the recording is not there: ${RECORDINGS.pathname}`),
   run(asked: Asked) {
     const read = (name: string): object[] => JSON.parse(readFileSync(new URL(name, RECORDINGS), 'utf8'));
@@ -111,8 +112,8 @@ export const OPENSKY: Profile = {
       {
         name: 'opensky',
         plan: flightPlan(),
-        rateByDefault: PER_SECOND,
-        secondsByDefault: 30,
+        latencyRate: PER_SECOND,
+        secondsByDefault: 15,
         groups: [...BOTH_TOPICS, COLLISIONS_TOPIC],
         async create(rest) {
           await rest.createAll('/fences', read('fences.json'));
