@@ -122,7 +122,7 @@ export function renderingBoundsOf(config: Config) {
   return { ofSubscriber: config.websocket_max_renderings, inAll: config.max_renderings };
 }
 
-const BATCH_MAX = 2048;
+const BATCH_MAX = 4096;
 
 /** What the shards are opened with. */
 export function shardSettings(config: Config) {
