@@ -8,7 +8,9 @@ import type { Topic, Variant } from '../src/model/topics.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { packForNow, packInto } from '../src/wire/messages.ts';
 
-const ROUNDS = 4;
+/** Enough for the engine to compile what is hot, in some 100 ms. */
+const ROUNDS = 60;
+const PER_ROUND = 50;
 const ID = 'made up';
 const TOPICS: readonly Topic[] = ['location_updates', 'trackable_motions', 'fence_events'];
 const VARIANTS = TOPICS.map((topic, index): Variant => ({ id: index + 1, topic, crs: 'EPSG:4326' }));
@@ -46,15 +48,16 @@ const WORLD: readonly Item[] = [
 
 /**
  * Lets locations that are made up go in and out of fences in a shard of their own, which is thrown away. Otherwise the
- * first batch of a worker would take some fifty times as long as later ones, since the engine compiles what it runs for
- * the first time. `index` is one without fences.
+ * first batch of a worker would take some fifty times as long as later ones, and the next ones ten times, since the engine
+ * compiles what it runs for the first time, and again what it runs often. `index` is one without fences.
  */
 export function warmShard(index: FenceIndex): void {
   const shard = openShard({ index, newBuffer: newRecordBuffer, newId: () => ID, ...SETTINGS });
   shard.step({ nowMs: 0, items: WORLD, flushBudget: 0 });
   const area = new Uint8Array(1 << 16);
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
-    const { motions, events, ...outcome } = shard.step({ nowMs, items: [itemOf(nowMs)], flushBudget: Infinity });
+    const items = Array.from({ length: PER_ROUND }, (_, i) => itemOf(i === 0 ? ID : `${ID} ${i}`, nowMs));
+    const { motions, events, ...outcome } = shard.step({ nowMs, items, flushBudget: PER_ROUND });
     packForNow(motions);
     packInto(area, { outcome, events, motions: undefined });
   }
@@ -67,11 +70,11 @@ export function warmShard(index: FenceIndex): void {
 }
 
 /** A location in the fences in one round, and far away in the next. */
-function itemOf(atMs: number): Item {
+function itemOf(providerId: string, atMs: number): Item {
   const location: Location = {
     position: { type: 'Point', coordinates: [atMs % 2 === 0 ? 9.1 : 9, 50] },
     provider_type: 'uwb',
   };
-  const accepted = accept(location, { providerId: ID, source: ID, crs: 'EPSG:4326', generatedMs: atMs });
+  const accepted = accept(location, { providerId, source: ID, crs: 'EPSG:4326', generatedMs: atMs });
   return received(accepted, { seq: atMs, receivedMs: atMs, generatedMs: atMs }, newRecordBuffer);
 }

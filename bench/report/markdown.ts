@@ -19,8 +19,9 @@ interface Report {
   readonly plots: readonly Plot[];
   /** Markdown that is kept by hand: what was tried, and lost. */
   readonly designs: string;
-  /** The same: what the targets that are missed consist of. */
+  /** The same: what the targets that are missed consist of, and what more cores would do. */
   readonly missed: string;
+  readonly projection: string;
 }
 
 /** What the results were measured on, in a sentence of RESULTS.md. */
@@ -32,9 +33,9 @@ export function measuredOn({ cores, cpu, memoryGb, node, platform }: Machine): s
 }
 
 /** The text of RESULTS.md. */
-export function markdownOf({ results, measured, plots, designs, missed }: Report): string {
+export function markdownOf({ results, measured, plots, designs, missed, projection }: Report): string {
   return [
-    '<!-- Made by `npm run bench` of bench/results.json, designs.md and missed.md. `npm run generate` renews its text. -->',
+    '<!-- Made by `npm run bench` of bench/results.json, designs.md, missed.md and projection.md. `npm run generate` renews its text. -->',
     '# Results of the benchmark',
     '`npm run bench` writes this file. Every number comes from the command beside it.',
     measured,
@@ -43,6 +44,8 @@ export function markdownOf({ results, measured, plots, designs, missed }: Report
     targetTable(results),
     '## What is missed, and why',
     missed.trim(),
+    '## More cores: a projection',
+    projection.trim(),
     '## Plots',
     ...plots.map(({ file, title, commands }) => `![${title}](plots/${file})\n\n${commands.map(code).join(', ')}`),
     '## Numbers',

@@ -37,9 +37,9 @@ export function reportFiles(
   measured?: string,
 ): readonly { readonly name: string; readonly text: string }[] {
   const plots = plotsOf(results);
-  const [designs, missed] = [read('designs.md'), read('missed.md')];
+  const [designs, missed, projection] = [read('designs.md'), read('missed.md'), read('projection.md')];
   const before = () => /^Measured on .*$/m.exec(read('RESULTS.md'))?.[0] ?? '';
-  const text = markdownOf({ results, measured: measured ?? before(), plots, designs, missed });
+  const text = markdownOf({ results, measured: measured ?? before(), plots, designs, missed, projection });
   return [{ name: 'RESULTS.md', text }, ...plots.map(({ file, svg }) => ({ name: `plots/${file}`, text: svg }))];
 }
 

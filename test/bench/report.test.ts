@@ -80,6 +80,7 @@ test('The report has each number with its command, and the targets', () => {
     results,
     measured: measuredOn(MACHINE),
     plots,
+    projection: 'Twice as much.\n',
     designs: 'One that lost.\n',
     missed: 'What it consists of.\n',
   });
