@@ -32,9 +32,9 @@ export interface MemoryWatchOptions {
  * Gives memory back after a flood. The engine collects old garbage when it needs the room: a thread that has held
  * hundreds of megabytes for clients that have left would keep them until the next flood. So where much more is in use than
  * there has been at least, garbage is collected, once the thread rests, or is calm where that is worth it: a collection of
- * all garbage takes 30 to 60 ms. So is it where the young generation has become
- * much larger and the work that it was for is over: the engine leaves it as large as it was. What is left by a collection
- * may be needed, or held by a flood that is not over yet: so where that is much, it is tried again, ever more seldom.
+ * all garbage takes 30 to 60 ms. So is it where the young generation has become much larger and the work that it was for is
+ * over: the engine leaves it as large as it was. What is left by a collection may be needed, or held by a flood that is not
+ * over yet: so where that is much, it is tried again, ever more seldom.
  */
 export class MemoryWatch {
   readonly #collect: () => void;

@@ -5,8 +5,9 @@ import { type Answer, answerArea, type Signal, shareMemory, type Task } from '..
 /** A worker thread that turns bytes into bytes, one call at a time. */
 export interface Thread {
   /**
-   * One run at a time. Copies the bytes before it returns, and lends the answer until the run after the next. Rejects with the worker's error, or when the worker has died,
-   * be it long before: who runs something must know that what the worker knew is lost.
+   * One run at a time. Copies the bytes before it returns, and lends the answer until the run after the next. Rejects with
+   * the worker's error, or when the worker has died, be it long before: who runs something must know that what the worker
+   * knew is lost.
    */
   run(bytes: Borrowed): Promise<Borrowed>;
   /** Has the worker do what the word says, besides all runs. Rejects as run does. */

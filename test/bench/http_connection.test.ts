@@ -4,25 +4,15 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { test } from 'node:test';
 import type { Fate } from '../../bench/load/connection.ts';
 import { HttpConnection } from '../../bench/load/http_connection.ts';
+import { answeringInPieces } from './pieces.ts';
 
 const REQUEST = Buffer.from('PUT / HTTP/1.1\r\nContent-Length: 0\r\n\r\n');
 const REFUSED = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 5\r\n\r\n{"a"}';
 
 /** How a connection takes an answer that comes in the given pieces, each in a packet of its own. */
 async function fateOf(pieces: readonly string[]): Promise<{ fate: Fate; retryAfterMissing: number }> {
-  const server = createServer((socket) => {
-    socket.setNoDelay(true);
-    socket.once('data', async () => {
-      for (const piece of pieces) {
-        socket.write(piece);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      if (pieces.length === 0) socket.destroy();
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const connection = await HttpConnection.open((server.address() as AddressInfo).port);
+  const { server, port } = await answeringInPieces(pieces);
+  const connection = await HttpConnection.open(port);
   const fate = await new Promise<Fate>((resolve) => connection.send(REQUEST, resolve));
   connection.close();
   server.close();

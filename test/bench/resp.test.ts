@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { EventCounter, MARKS, type Marks } from '../../bench/listen/counter.ts';
@@ -13,6 +11,7 @@ import { pipelineOf, respCommand, setPipeline, writeSet } from '../../bench/load
 import { Stamp } from '../../bench/load/slots.ts';
 import type { FenceBody } from '../../bench/process/contender.ts';
 import { fenceCommand } from '../../bench/process/tile38.ts';
+import { answeringInPieces } from './pieces.ts';
 
 const NOW_US = 1_800_000_000_500_000;
 const DUE_US = NOW_US - 1235;
@@ -105,19 +104,8 @@ test('fenceCommand makes a channel of a polygon or a circle', () => {
 
 /** How a connection takes an answer that comes in the given pieces, each in a packet of its own. */
 async function fateOf(pieces: readonly string[]): Promise<{ fate: Fate; error: string }> {
-  const server = createServer((socket) => {
-    socket.setNoDelay(true);
-    socket.once('data', async () => {
-      for (const piece of pieces) {
-        socket.write(piece);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      if (pieces.length === 0) socket.destroy();
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const connection = await RespConnection.open((server.address() as AddressInfo).port);
+  const { server, port } = await answeringInPieces(pieces);
+  const connection = await RespConnection.open(port);
   const fate = await new Promise<Fate>((resolve) => connection.send(pipelineOf([]), resolve));
   connection.close();
   server.close();

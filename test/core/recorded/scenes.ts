@@ -6,6 +6,7 @@ import { polygonFences, roundFences, trackables } from '../../../bench/profiles/
 import type { Topic, View } from '../../../src/model/topics.ts';
 import { commandsOf, type EntityCommand } from '../../../src/shards/shard_commands.ts';
 import { HALL, square } from '../../support/hall.ts';
+import { BODY } from '../site/steps.ts';
 import type { Recording, Wish } from './recording.ts';
 
 /** What happens in a scene. It may use neither clock nor chance. */
@@ -140,19 +141,6 @@ function assigned(recording: Recording): void {
   recording.nowMs += 600_000;
   recording.step();
 }
-
-const BODY = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [-1, -2],
-      [1, -2],
-      [1, 2],
-      [-1, 2],
-      [-1, -2],
-    ],
-  ],
-};
 
 /** A zone with ground control points that moves: coordinates of its own, of a projection and geographic ones. */
 function hall(recording: Recording): void {

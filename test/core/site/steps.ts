@@ -99,7 +99,7 @@ function provider(id: string): fc.Arbitrary<LocationProvider> {
   return entity(fc.record({ id: fc.constant(id), type: fc.constant('uwb'), fence_timeout: durations, ...timing }));
 }
 
-const BODY: Polygon = {
+export const BODY: Polygon = {
   type: 'Polygon',
   coordinates: [
     [
