@@ -57,7 +57,7 @@ export function markdownOf({ results, measured, plots, designs, missed, projecti
 }
 
 const HOW = `How it is measured: the throughput is that of a closed loop, the latencies are those of an open loop at half
-of it, each from when a message was due (HDR histograms, no coordinated omission). \`through_per_s\` is the smaller of
+of it, or at the rate of the scene, each from when a message was due (HDR histograms, no coordinated omission). \`through_per_s\` is the smaller of
 what was accepted and what a subscriber of \`location_updates\` has read meanwhile; \`lost\` is what it never read.
 \`bare_per_s\` is a hyper-express server that parses the same bodies and answers 204, measured before and after. Event
 latencies are of the first, thus oldest, event of each frame.`;
