@@ -11,11 +11,12 @@ const END_MS = 253_402_300_800_000;
 const FRACTION_DIGITS = 12;
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
 
-// Consecutive times mostly share their day when read, and their second when written.
+// Consecutive times mostly share their day when read, and are of a few seconds when written: of an entry, an exit, now.
 let readDay = Number.NaN;
 let readDayMs = Number.NaN;
-let writtenSecond = Number.NaN;
-let writtenText = '';
+const WRITTEN = 64;
+const writtenSeconds = new Float64Array(WRITTEN).fill(Number.NaN);
+const writtenTexts = new Array<string>(WRITTEN).fill('');
 
 /** 000 to 999. */
 const THREE_DIGITS = Array.from({ length: 1000 }, (_, value) => String(value).padStart(3, '0'));
@@ -69,14 +70,16 @@ export function formatTime(timeMs: number): string {
 
 /** `2026-11-20T10:00:00.` */
 function textOfSecond(second: number): string {
-  if (second === writtenSecond) return writtenText;
+  const slot = second & (WRITTEN - 1);
+  if (second === writtenSeconds[slot]) return writtenTexts[slot] as string;
   const timeMs = second * 1000;
   if (!(timeMs >= FIRST_MS && timeMs < END_MS)) {
     throw new RangeError(`Cannot write a time as RFC 3339: ${timeMs} ms since 1970 is not in the years 0000 to 9999`);
   }
-  writtenText = new Date(timeMs).toISOString().slice(0, 20);
-  writtenSecond = second;
-  return writtenText;
+  const text = new Date(timeMs).toISOString().slice(0, 20);
+  writtenTexts[slot] = text;
+  writtenSeconds[slot] = second;
+  return text;
 }
 
 /** Milliseconds since 1970 at the start of the day, NaN unless the text begins with a date and a T. */
