@@ -15,7 +15,7 @@ const REMEMBERED = 0.95;
 const RESTING = 0.1;
 /** While it works more than that, up to this part, a pause is noticed by some: so much must be gained by it. */
 const CALM = 0.5;
-const WORTH_BYTES = 256 * MIB;
+const WORTH_BYTES = 384 * MIB;
 
 export interface MemoryWatchOptions {
   /** Collects this thread's garbage at once. */
