@@ -3,18 +3,19 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { StartupError } from '../src/errors.ts';
 import { SqliteStore } from '../src/store/sqlite.ts';
 import {
+  batchOf,
   packPart,
   type Stage,
   type StoreReply,
   type StoreRequest,
   type StoreSettings,
-  unpackBatch,
 } from '../src/wire/store_messages.ts';
 import { garbageCollector } from './garbage.ts';
 
 /** The thread that owns the database: the front thread never waits for the disk. */
 let store: SqliteStore | undefined;
 const collectGarbage = garbageCollector();
+let isWorking = false;
 
 answer(() => {
   const { path, startedMs = 0, acceptLoss = false } = workerData as StoreSettings;
@@ -28,10 +29,19 @@ answer(() => {
 parentPort?.on('message', (request: StoreRequest) => {
   answer(() => serve(request));
   // After the answer, which does not wait for it.
-  if (request.ask === 'commit') store?.checkpoint();
+  if (request.ask === 'commit' && !isWorking) workOn();
   // All that was read and packed.
   if (request.ask === 'load') collectGarbage();
 });
+
+/** Piece by piece, between requests. */
+function workOn(): void {
+  isWorking = true;
+  setImmediate(() => {
+    isWorking = store?.work() === true;
+    if (isWorking) workOn();
+  });
+}
 
 function serve(request: StoreRequest): StoreReply {
   switch (request.ask) {
@@ -39,7 +49,7 @@ function serve(request: StoreRequest): StoreReply {
       for (const part of opened().parts()) tell({ say: 'part', bytes: packPart(part) });
       return { say: 'loaded', hubId: opened().hubId };
     case 'commit':
-      opened().commit(unpackBatch(request.bytes));
+      opened().commit(batchOf(request));
       return { say: 'done' };
     case 'close':
       opened().close();

@@ -5,7 +5,7 @@ import { StartupError } from '../src/errors.ts';
 import type { WideColumnSettings } from '../src/store/widecolumn/settings.ts';
 import { WideColumnStore } from '../src/store/widecolumn/wide_column_store.ts';
 import { openClock } from '../src/time/clock.ts';
-import { packPart, type StoreReply, type StoreRequest, unpackBatch } from '../src/wire/store_messages.ts';
+import { batchOf, packPart, type StoreReply, type StoreRequest } from '../src/wire/store_messages.ts';
 
 /** The thread that talks to a wide-column database: packing and unpacking its frames is work of its own. */
 const { running: now } = openClock();
@@ -25,7 +25,7 @@ async function serve(store: WideColumnStore, request: StoreRequest): Promise<Sto
     case 'load':
       return await load(store);
     case 'commit':
-      await store.commit(unpackBatch(request.bytes));
+      await store.commit(batchOf(request));
       return { say: 'done', failures: [...store.takeFailures()] };
     case 'close':
       await store.close();

@@ -27,7 +27,7 @@ export const STORE: readonly Kernel[] = [
       };
       const calls = inBatches(ROWS, rows, (batch) => {
         store.commit({ entities: [], rows: batch });
-        store.checkpoint();
+        store.work();
       });
       return {
         ...calls,

@@ -2,10 +2,11 @@ import type { SetBack } from '../model/set_back.ts';
 import type { Topic } from '../model/topics.ts';
 import type { EventWriter } from './event_writer.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
-import type { Answer, ExportedState, LastKnownRow } from './item.ts';
+import type { Answer, ExportedState } from './item.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 import type { Motion } from './motion/motion.ts';
 import type { Counts } from './outcome.ts';
+import type { RowWriter } from './row_bytes.ts';
 import type { ShardState } from './state.ts';
 import type { WantedVariant } from './wanted.ts';
 import type { ZoneMove } from './zone/following.ts';
@@ -42,6 +43,10 @@ export interface ShardContext {
   setBacks: readonly SetBack[];
   /** What the step in progress publishes. */
   readonly events: EventWriter;
+  /** What is to be kept before that is told, those of objects that move to another shard first. */
+  readonly rows: RowWriter;
+  /** What is kept besides. */
+  readonly backgroundRows: RowWriter;
   draft: Draft;
 }
 
@@ -50,8 +55,6 @@ export interface Draft {
   readonly motions: Motion[];
   readonly answers: (readonly [id: number, answer: Answer | ExportedState])[];
   readonly counts: Counts;
-  /** Rows of objects that move to another shard, before the changed ones of those that stay. */
-  readonly rows: LastKnownRow[];
   /** By the id of the zone. */
   readonly zoneMoves: Map<string, ZoneMove>;
 }
@@ -64,5 +67,5 @@ export interface Moment {
 
 export function emptyDraft(): Draft {
   const counts = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };
-  return { motions: [], answers: [], counts, rows: [], zoneMoves: new Map() };
+  return { motions: [], answers: [], counts, zoneMoves: new Map() };
 }

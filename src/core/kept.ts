@@ -12,7 +12,8 @@ export interface EntityWrite {
 
 export interface StoreBatch {
   readonly entities: readonly EntityWrite[];
-  readonly rows: readonly KeptRow[];
+  /** Of several rows of an object the last one counts. PackedRows are good until the batch is kept. */
+  readonly rows: Iterable<KeptRow>;
 }
 
 /** A part of what is kept. */

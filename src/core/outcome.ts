@@ -1,6 +1,7 @@
 import type { EventBatch } from '../model/event_batch.ts';
-import type { Answer, ExportedState, LastKnownRow } from './item.ts';
+import type { Answer, ExportedState } from './item.ts';
 import type { Motion } from './motion/motion.ts';
+import type { PackedRows } from './row_bytes.ts';
 import type { ZoneMove } from './zone/following.ts';
 
 /** What a step wants done. The caller stores the rows, publishes `events`, and hands `motions` to the collision stage. */
@@ -10,10 +11,10 @@ export interface Outcome {
    * be announced before it is kept.
    */
   readonly events: readonly EventBatch[];
-  /** Of objects whose membership has changed, or that are gone. */
-  readonly rows: readonly LastKnownRow[];
+  /** Of objects whose membership has changed, or that are gone. They are good until the next step. */
+  readonly rows: PackedRows;
   /** Of other objects that have changed, those that have waited longest, within the flush budget. Nothing waits for them. */
-  readonly backgroundRows: readonly LastKnownRow[];
+  readonly backgroundRows: PackedRows;
   /** How many objects have changed since their last row: what is left of the work for later budgets. */
   readonly dirtyCount: number;
   readonly motions: readonly Motion[];

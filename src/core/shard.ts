@@ -3,7 +3,7 @@ import { TOPICS, type Topic, type Variant } from '../model/topics.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
 import { EventWriter } from './event_writer.ts';
 import { onExportState, onImportState } from './handlers/hand_over.ts';
-import { onRestore, takeBackgroundRows, takeUrgentRows } from './handlers/last_known.ts';
+import { onRestore, writeBackgroundRows, writeUrgentRows } from './handlers/last_known.ts';
 import { onStand } from './handlers/move.ts';
 import { advance } from './handlers/on_deadline.ts';
 import { onFence } from './handlers/on_fence.ts';
@@ -17,6 +17,7 @@ import type { Item } from './item.ts';
 import { asciiBytes } from './json_bytes.ts';
 import { sentTimeText } from './location/text.ts';
 import type { Outcome } from './outcome.ts';
+import { RowWriter } from './row_bytes.ts';
 import { emptyState, type ProviderState, type ShardState, type TrackableState } from './state.ts';
 import { type WantedVariant, wantedVariant } from './wanted.ts';
 
@@ -61,6 +62,8 @@ export function openShard(options: ShardOptions): Shard {
     sentTime: '',
     sentTimeBytes: new Uint8Array(0),
     events: new EventWriter(options.newBuffer),
+    rows: new RowWriter(options.newBuffer),
+    backgroundRows: new RowWriter(options.newBuffer),
     setBacks: NEVER_SET_BACK,
     draft: emptyDraft(),
   };
@@ -70,6 +73,8 @@ export function openShard(options: ShardOptions): Shard {
     tidy: () => {
       state.fixes.tidy(objectsOf(state));
       context.events.tidy();
+      context.rows.tidy();
+      context.backgroundRows.tidy();
     },
   };
 }
@@ -86,14 +91,16 @@ function step(context: ShardContext, batch: Batch): Outcome {
     handle(context, item);
   }
   advance(context, nowMs);
-  const { state } = context;
-  const { rows: parting, zoneMoves, ...draft } = context.draft;
+  const { state, rows, backgroundRows } = context;
+  const { zoneMoves, ...draft } = context.draft;
+  writeUrgentRows(state, rows);
+  writeBackgroundRows(state, backgroundRows, flushBudget);
   const outcome = {
     ...draft,
     events: context.events.take(),
     zoneMoves: [...zoneMoves.values()],
-    rows: [...parting, ...takeUrgentRows(state)],
-    backgroundRows: takeBackgroundRows(state, flushBudget),
+    rows: rows.take(),
+    backgroundRows: backgroundRows.take(),
     dirtyCount: state.dirty.size,
     nextDeadlineMs: state.deadlines.nextMs,
   };

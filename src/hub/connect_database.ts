@@ -18,8 +18,8 @@ export interface Database {
   /** Writes entities and settings, and rows, unless these are not to survive the hub. */
   readonly writer: StoreWriter;
   readonly state: DatabaseState;
-  /** Resolves once the rows are kept; rejects with HUB_UNAVAILABLE when the store does not take them now. */
-  keep(rows: readonly KeptRow[]): Promise<void>;
+  /** Resolves once the rows are kept; rejects with HUB_UNAVAILABLE when the store does not take them now. `inTime`: see StoreWriter. */
+  keep(rows: Iterable<KeptRow>, options?: { readonly inTime: boolean }): Promise<void>;
   /** The latest row of each object, for a shard worker that starts anew. */
   lastRows(): Promise<readonly LastKnownRow[]>;
   /** Whether so many rows wait that none should come that nobody waits for. */
@@ -49,7 +49,7 @@ export function connectDatabase({ store, config, log, clock }: DatabaseDeps): Da
   return {
     writer,
     state: databaseState,
-    keep: (rows) => rowWriter.writeRows(rowsToKeep(rows, clock), { orFail: true }),
+    keep: (rows, options) => rowWriter.writeRows(rowsToKeep(rows, clock), { orFail: true, ...options }),
     async lastRows() {
       await rowWriter.drain();
       const { rows } = await rowStore.load();

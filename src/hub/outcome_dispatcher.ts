@@ -12,8 +12,8 @@ export interface Sinks {
   publish(events: readonly EventBatch[]): void;
   /** Whether events of a variant tell of memberships, and are not to be published before these are kept. */
   tellsOfMemberships(variant: number): boolean;
-  /** Resolves once the rows are kept; rejects when the database does not take them now. */
-  keep(rows: readonly KeptRow[]): Promise<void>;
+  /** Resolves once the rows are kept, which takes longer `inTime`; rejects when the database does not take them now. */
+  keep(rows: Iterable<KeptRow>, options?: { readonly inTime: boolean }): Promise<void>;
   /** Hands packed motions of a shard to the collision stage. */
   motions(motions: PackedMotions | undefined): void;
   /** Moves zones after the objects that they follow. */
@@ -53,10 +53,10 @@ export class OutcomeDispatcher {
     this.#sinks.motions(motions);
     if (outcome.zoneMoves.length > 0) this.#sinks.moveZones(outcome.zoneMoves);
     const { rows, backgroundRows } = outcome;
-    const stored = rows.length === 0 ? undefined : this.#sinks.keep(rows);
+    const stored = rows.count === 0 ? undefined : this.#sinks.keep(rows);
     this.#publish(events, this.#gates[shard] as CommitGate, stored);
-    if (backgroundRows.length === 0) return stored;
-    const later = this.#sinks.keep(backgroundRows);
+    if (backgroundRows.count === 0) return stored;
+    const later = this.#sinks.keep(backgroundRows, { inTime: true });
     return stored === undefined ? later : Promise.all([stored, later]).then(() => undefined);
   }
 

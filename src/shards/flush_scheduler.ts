@@ -1,11 +1,11 @@
-import type { LastKnownRow } from '../core/item.ts';
+import type { PackedRows } from '../core/row_bytes.ts';
 import { ReplayLog } from './replay_log.ts';
 
 /**
  * The way of a row to the disk.
  *
  * A last-known row says where an object was last, and which fences it is in (core/item.ts). A shard keeps that in memory
- * and makes the row when it is to be handed out. Three classes see to the rest:
+ * and writes the row when it is to be handed out, as bytes (core/row_bytes.ts) that are copied from there on. Three classes see to the rest:
  *
  *   FlushScheduler     here, one for each shard   when: how many rows the next batch may bring
  *   OutcomeDispatcher  hub/, one for all          who waits: events and answers, until the rows are kept
@@ -19,14 +19,16 @@ import { ReplayLog } from './replay_log.ts';
  *    seconds at most.
  * 3. The OutcomeDispatcher hands both to the StoreWriter, with times of day (row_times.ts). Events of memberships wait
  *    for their rows in a CommitGate.
- * 4. The StoreWriter keeps the newest row of each object (row_queue.ts) and commits what it has, with changed entities, in
- *    the thread of the store. What fails or is late is reported, and written later.
- * 5. When the round is over, the ReplayLog drops what was in it before.
+ *    Nobody waits for the others, so these wait for company.
+ * 4. The StoreWriter gathers rows in memory that the thread of the store can read (row_queue.ts) and commits what it has,
+ *    with changed entities, in that thread. What fails or is late is reported, and written later.
+ * 5. A file has them in a log first, and in their tables later (row_log.ts).
+ * 6. When the round is over, the ReplayLog drops what was in it before.
  */
 
 /** What a batch has done about rows. */
 export interface RowsBrought {
-  readonly backgroundRows: readonly LastKnownRow[];
+  readonly backgroundRows: Pick<PackedRows, 'count'>;
   readonly dirtyCount: number;
 }
 
@@ -78,7 +80,7 @@ export class FlushScheduler {
     this.#changed = true;
     this.replay.note();
     const wasRunning = this.#pacer.isRunning;
-    this.#pacer.brought({ rows: backgroundRows.length, dirtyCount, askedMs: this.#askedMs });
+    this.#pacer.brought({ rows: backgroundRows.count, dirtyCount, askedMs: this.#askedMs });
     if (wasRunning && !this.#pacer.isRunning) this.replay.dropMarked();
     if (dirtyCount > 0) return;
     this.replay.clear();

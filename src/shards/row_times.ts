@@ -17,9 +17,9 @@ interface Times {
 }
 
 /** Rows as they are kept. */
-export function rowsToKeep(rows: readonly KeptRow[], clock: Times): readonly KeptRow[] {
+export function rowsToKeep(rows: Iterable<KeptRow>, clock: Times): Iterable<KeptRow> {
   if (clock.setBacks.length === 0) return rows;
-  return rows.map((row) => {
+  return Array.from(rows, (row) => {
     if (row.gone === true) return row;
     if (row.kind === 'collision') return { ...row, startMs: clock.timeOfDay(row.startMs) };
     return converted(row, clock.timeOfDay, clock.timeOfDay);

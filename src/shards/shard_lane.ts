@@ -195,7 +195,7 @@ export class ShardLane {
         const reply = await this.#worker.replace({ blank: isPoisoned, failed: (error) => this.#noteFailure(error) });
         this.#broken = false;
         const quiet = { ...reply.outcome, answers: [], zoneMoves: [], counts: NOTHING };
-        if (quiet.rows.length > 0)
+        if (quiet.rows.count > 0)
           this.#keepWork(this.#options.outcome({ outcome: quiet, events: [], motions: undefined }));
         return;
       } catch (error) {

@@ -3,7 +3,7 @@ import { refuse } from './start_errors.ts';
 
 /** A row whose checksum does not fit. */
 export interface DamagedRow {
-  readonly table: 'meta' | 'entity' | 'setting' | 'last_known' | 'collision';
+  readonly table: 'meta' | 'entity' | 'setting' | 'last_known' | 'collision' | 'row_log';
   /** What finds it in its table: a rowid, or the name of a setting. */
   readonly key: number | string;
   /** What it is of: `zone "a"`. */
@@ -24,6 +24,8 @@ export function nameOf(table: DamagedRow['table'], { kind = '', id }: { kind?: s
       return `last location of ${kind} ${JSON.stringify(id)}`;
     case 'collision':
       return `collision of ${id}`;
+    case 'row_log':
+      return `last locations that were written together, entry ${id}`;
     case 'setting':
       return `setting ${JSON.stringify(id)}`;
     case 'meta':

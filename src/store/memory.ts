@@ -1,6 +1,6 @@
 import type { KeptRow } from '../core/item.ts';
 import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
-import { checkTimes } from './rows.ts';
+import { packedRows } from '../wire/store_messages.ts';
 import type { Store } from './store.ts';
 
 /** A store that forgets everything when the process ends, and the plainest description of what a store does. */
@@ -21,10 +21,12 @@ export class MemoryStore implements Store {
     return { ...all, hubId: this.#hubId };
   }
 
-  async commit({ entities, rows }: StoreBatch): Promise<void> {
+  async commit(batch: StoreBatch): Promise<void> {
     this.#checkOpen();
+    const { entities } = batch;
+    const rows = packedRows(batch.rows);
     // Before anything is applied: all or nothing.
-    for (const row of rows) checkTimes(row);
+    rows.checkTimes();
     for (const entity of entities) {
       const key = `${entity.kind} ${entity.id}`;
       if (entity.text === undefined) this.#entities.delete(key);

@@ -1,6 +1,6 @@
 import type { Kept, KeptPart, StoreBatch } from '../core/kept.ts';
 import { StartupError } from '../errors.ts';
-import { packBatch, type Stage, type StoreReply, unpackPart } from '../wire/store_messages.ts';
+import { commitOf, type Stage, type StoreReply, unpackPart } from '../wire/store_messages.ts';
 import { checkScratch } from './place.ts';
 import { joinedParts, type Store } from './store.ts';
 import { openStoreThread, type Place, type StoreThread, StoreThreadGone } from './store_thread.ts';
@@ -65,7 +65,7 @@ export class ThreadStore implements Store {
   }
 
   async commit(batch: StoreBatch): Promise<void> {
-    await this.#ask((thread) => thread.ask({ ask: 'commit', bytes: packBatch(batch) }));
+    await this.#ask((thread) => thread.ask(commitOf(batch)));
   }
 
   /** Ends the thread at once, as a crash would; the next call starts a new one. */

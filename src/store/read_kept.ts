@@ -1,8 +1,11 @@
 import type Database from 'better-sqlite3';
 import type { CollisionRow } from '../core/collision/row.ts';
-import type { LastKnownRow } from '../core/item.ts';
+import type { KeptRow, LastKnownRow } from '../core/item.ts';
 import type { EntityWrite, KeptPart } from '../core/kept.ts';
+import { keyOf, ofKey, rowAt } from '../core/row_bytes.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
+import type { Place } from './newest_rows.ts';
+import { readRowLog } from './row_log.ts';
 import { rowSum } from './row_sum.ts';
 import { PART_MAX } from './store.ts';
 
@@ -16,18 +19,42 @@ export function* readKept(db: Database.Database, damaged: DamagedRow[]): Generat
     yield { entities: sound.map(({ kind, id, text }) => ({ kind, id, text })), rows: [] };
   }
   yield { entities: settings(db, damaged), rows: [] };
+  const logged = readRowLog(db, (seq) => {
+    damaged.push({ table: 'row_log', key: seq, name: nameOf('row_log', { id: `${seq}` }) });
+  });
+  const isOld = (kind: KeptRow['kind'], id: string) => logged.size > 0 && logged.has(keyOf(kind, id));
   const columns = 'rowid AS page, kind, id, received_ms, key_ms, location, memberships, sum';
   for (const found of pages<StoredRow>(db, `SELECT ${columns} FROM last_known WHERE rowid > ?`)) {
-    const sound = found.filter((row) => isSound(row, placeSum(row), 'last_known', damaged));
+    const latest = found.filter(({ kind, id }) => !isOld(kind, id));
+    const sound = latest.filter((row) => isSound(row, placeSum(row), 'last_known', damaged));
     yield { entities: [], rows: sound.map(toRow) };
   }
+  yield* loggedRows(logged, (kind) => kind !== 'collision');
   const pairs = 'SELECT rowid AS page, id, start_ms, bodies, sum FROM collision WHERE rowid > ?';
   for (const found of pages<StoredCollision>(db, pairs)) {
-    const sound = found.filter((row) =>
+    const latest = found.filter(({ id }) => !isOld('collision', id));
+    const sound = latest.filter((row) =>
       isSound(row, rowSum('collision', row.id, row.bodies, '', row.start_ms), 'collision', damaged),
     );
     yield { entities: [], rows: sound.map(toCollision) };
   }
+  yield* loggedRows(logged, (kind) => kind === 'collision');
+}
+
+/** The rows of the log that are of such a kind. */
+function* loggedRows(
+  logged: ReadonlyMap<string, Place>,
+  isWanted: (kind: KeptRow['kind']) => boolean,
+): Generator<KeptPart> {
+  let rows: KeptRow[] = [];
+  for (const [key, { buffer, at }] of logged) {
+    if (!isWanted(ofKey(key)[0])) continue;
+    const row = rowAt(buffer, at);
+    if (row.gone === true || rows.push(row) < PART_MAX) continue;
+    yield { entities: [], rows };
+    rows = [];
+  }
+  if (rows.length > 0) yield { entities: [], rows };
 }
 
 interface Paged {

@@ -1,9 +1,11 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
+import { ofKey, rowTexts } from '../core/row_bytes.ts';
 import { openExisting } from './backup.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
 import { SCHEMA_VERSION } from './migration/steps.ts';
+import { readRowLog } from './row_log.ts';
 import { defineRowSum } from './row_sum.ts';
 import { DAMAGED, reasonOf } from './start_errors.ts';
 import { type Left, leftBeside, lossOf, readWritten } from './unclean_end.ts';
@@ -43,6 +45,7 @@ export function reportOn(path: string): Report {
     const notes: string[] = [];
     collectInto(problems, () => pageProblems(db));
     collectInto(problems, () => entityProblems(db));
+    collectInto(problems, () => gatherRows(db, version));
     collectInto(problems, () => rowProblems(db));
     collectInto(notes, () => oddities(db));
     if (version >= 4) collectInto(problems, () => sumProblems(db));
@@ -100,9 +103,7 @@ function sumProblems(db: Database.Database): readonly string[] {
     UNION ALL SELECT 'collision', '', id FROM collision WHERE sum <> row_sum('collision', id, bodies, '', start_ms, 0)
     LIMIT ${PROBLEMS_MAX}`);
   const rows = bad.all() as { table: DamagedRow['table']; kind: string; id: string }[];
-  return rows.map(
-    ({ table, kind, id }) => `${nameOf(table, { kind, id })} (${table}) has changed since it was written`,
-  );
+  return rows.map(({ table, kind, id }) => changed(table, { kind, id }));
 }
 
 function entityProblems(db: Database.Database): readonly string[] {
@@ -114,9 +115,43 @@ function entityProblems(db: Database.Database): readonly string[] {
   );
 }
 
+/**
+ * Makes tables of this connection alone with all rows that count, `place` and `pair`: those of the log, and those of the
+ * tables that are not in it. Returns what is wrong with the log.
+ */
+function gatherRows(db: Database.Database, version: number): readonly string[] {
+  db.exec(`
+    CREATE TEMP TABLE place (kind TEXT, id TEXT, location TEXT, memberships TEXT, PRIMARY KEY (kind, id));
+    CREATE TEMP TABLE pair (id TEXT PRIMARY KEY, bodies TEXT);
+    INSERT INTO place SELECT kind, id, location, memberships FROM last_known`);
+  if (version >= 3) db.exec('INSERT INTO pair SELECT id, bodies FROM collision');
+  if (version < 5) return [];
+  const problems: string[] = [];
+  const logged = readRowLog(db, (seq) => problems.push(changed('row_log', { id: `${seq}` })));
+  const drop = {
+    place: db.prepare('DELETE FROM place WHERE kind = ? AND id = ?'),
+    pair: db.prepare('DELETE FROM pair WHERE id = ?'),
+  };
+  const add = {
+    place: db.prepare('INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?)'),
+    pair: db.prepare('INSERT OR REPLACE INTO pair VALUES (?, ?)'),
+  };
+  for (const [key, { buffer, at }] of logged) {
+    const [kind, id] = ofKey(key);
+    const { isGone, memberships, text } = rowTexts(buffer, at);
+    if (kind === 'collision') isGone ? drop.pair.run(id) : add.pair.run(id, text);
+    else isGone ? drop.place.run(kind, id) : add.place.run(kind, id, text, memberships);
+  }
+  return problems;
+}
+
+function changed(table: DamagedRow['table'], row: { readonly kind?: string; readonly id: string }): string {
+  return `${nameOf(table, row)} (${table}) has changed since it was written`;
+}
+
 function rowProblems(db: Database.Database): readonly string[] {
   const bad = db.prepare(`
-    SELECT kind, id FROM last_known
+    SELECT kind, id FROM place
     WHERE NOT json_valid(location) OR NOT json_valid(memberships) OR json_type(memberships) <> 'array' LIMIT ${PROBLEMS_MAX}`);
   const named = bad.all() as { kind: string; id: string }[];
   return named.map(({ kind, id }) => `the last location of ${kind} "${id}" cannot be read`);
@@ -124,7 +159,7 @@ function rowProblems(db: Database.Database): readonly string[] {
 
 function collisionProblems(db: Database.Database): readonly string[] {
   const bad = db.prepare(`
-    SELECT id FROM collision WHERE NOT json_valid(id) OR NOT json_valid(bodies) LIMIT ${PROBLEMS_MAX}`);
+    SELECT id FROM pair WHERE NOT json_valid(id) OR NOT json_valid(bodies) LIMIT ${PROBLEMS_MAX}`);
   return (bad.pluck().all() as string[]).map((id) => `the collision of ${id} cannot be read`);
 }
 
@@ -132,8 +167,8 @@ function collisionProblems(db: Database.Database): readonly string[] {
 function collisionOddities(db: Database.Database): readonly string[] {
   const orphans = db
     .prepare(`
-      SELECT count(*) FROM collision WHERE json_valid(collision.id) AND EXISTS (
-        SELECT 1 FROM json_each(collision.id) AS one
+      SELECT count(*) FROM pair WHERE json_valid(pair.id) AND EXISTS (
+        SELECT 1 FROM json_each(pair.id) AS one
         WHERE NOT EXISTS (SELECT 1 FROM entity WHERE entity.kind = 'trackable' AND entity.id = one.value))`)
     .pluck()
     .get() as number;
@@ -144,13 +179,13 @@ function collisionOddities(db: Database.Database): readonly string[] {
 function oddities(db: Database.Database): readonly string[] {
   const orphans = db
     .prepare(`
-      SELECT count(*) FROM last_known AS row
+      SELECT count(*) FROM place AS row
       WHERE NOT EXISTS (SELECT 1 FROM entity WHERE entity.kind = row.kind AND entity.id = row.id)`)
     .pluck()
     .get() as number;
   const astray = db
     .prepare(`
-      SELECT count(*) FROM last_known AS row, json_each(row.memberships) AS member
+      SELECT count(*) FROM place AS row, json_each(row.memberships) AS member
       WHERE NOT EXISTS (
         SELECT 1 FROM entity WHERE entity.kind = 'fence' AND entity.id = json_extract(member.value, '$[0]'))`)
     .pluck()
@@ -163,7 +198,7 @@ function oddities(db: Database.Database): readonly string[] {
 
 function countsOf(db: Database.Database): ReadonlyMap<string, number> {
   const kinds = db.prepare("SELECT kind, count(*) AS count FROM entity WHERE kind <> 'setting' GROUP BY kind").all();
-  const rows = db.prepare('SELECT count(*) FROM last_known').pluck().get() as number;
+  const rows = db.prepare('SELECT count(*) FROM place').pluck().get() as number;
   const counted = (kinds as { kind: string; count: number }[]).map(({ kind, count }) => [kind, count] as const);
   return new Map([...counted, ['last locations', rows]]);
 }

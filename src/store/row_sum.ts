@@ -16,6 +16,8 @@ const HEAD_BYTES = 32;
 /** What the lanes take at once. */
 const GROUP_BYTES = 16;
 const BYTES_PER_CHARACTER_MAX = 3;
+/** Of what is summed up in blocks. */
+const BLOCK_BYTES = 1 << 15;
 /** Most rows have these, which need not be looked at: they have no length. */
 const NO_MEMBERSHIPS = '[]';
 
@@ -71,6 +73,21 @@ function mixed(all: Int32Array, groups: number): number {
     d ^= d >>> 15;
   }
   return Math.imul(a ^ Math.imul(b ^ Math.imul(c ^ Math.imul(d, 31), 31), 31), 31);
+}
+
+/** The sum of any bytes, a block at a time. */
+export function bytesSum(of: Uint8Array): number {
+  let sum = of.length;
+  for (let start = 0; start < of.length; start += BLOCK_BYTES) {
+    const block = of.subarray(start, start + BLOCK_BYTES);
+    const end = HEAD_BYTES + block.length;
+    words.fill(0, 0, HEAD_BYTES >> 2);
+    words[0] = sum;
+    bytes.set(block, HEAD_BYTES);
+    for (let at = end; (at & (GROUP_BYTES - 1)) !== 0; at++) bytes[at] = 0;
+    sum = mixed(words, (end + GROUP_BYTES - 1) >> 4);
+  }
+  return sum;
 }
 
 /** `row_sum(…)` with the same arguments in statements, for what looks at whole tables. */

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
-import type { LastKnownRow } from '../core/item.ts';
 import type { Kept, KeptPart, StoreBatch } from '../core/kept.ts';
+import { packedRows } from '../wire/store_messages.ts';
 import { type DamagedRow, leaveOut, nameOf, refuseDamaged } from './damage.ts';
 import { hubIdOf, openFile } from './database_file.ts';
 import { type FileLock, lockFile } from './lock.ts';
@@ -9,6 +9,7 @@ import type { Opening } from './opening.ts';
 import { placeOf } from './place.ts';
 import { prepareFile } from './prepare_file.ts';
 import { readKept } from './read_kept.ts';
+import { RowLog } from './row_log.ts';
 import { rowSum } from './row_sum.ts';
 import { RunningMark } from './running_mark.ts';
 import { asStartupError } from './start_errors.ts';
@@ -37,12 +38,6 @@ interface Statements {
   readonly deleteEntity: Database.Statement;
   readonly setSetting: Database.Statement;
   readonly deleteSetting: Database.Statement;
-  /** For each kind one: a text that need not be bound is 2 % of a row. */
-  readonly setRow: Readonly<Record<LastKnownRow['kind'], Database.Statement>>;
-  readonly addRow: Database.Statement;
-  readonly deleteRow: Database.Statement;
-  readonly setCollision: Database.Statement;
-  readonly deleteCollision: Database.Statement;
   readonly count: Database.Statement;
 }
 
@@ -57,6 +52,7 @@ export class SqliteStore {
   readonly #lock: FileLock;
   readonly #mark: RunningMark;
   readonly #statements: Statements;
+  readonly #rowLog: RowLog;
   readonly #commit: (batch: StoreBatch) => void;
   readonly #hubId: string;
   #checkpointAtPages = CHECKPOINT_PAGES;
@@ -80,6 +76,7 @@ export class SqliteStore {
       migrate(db, { ...opening, file, path, newId });
       this.#hubId = this.#readHubId();
       this.#statements = prepare(db);
+      this.#rowLog = new RowLog(db);
       this.#begin();
       this.#mark = new RunningMark(file, this.#commits);
     } catch (error) {
@@ -140,10 +137,29 @@ export class SqliteStore {
   }
 
   /**
-   * Copies the log into the database when it has grown; to be called after each commit, once that is answered. A failure
-   * leaves the log as it is, and commits go on.
+   * Does a piece of what no commit waits for; to be called after each of them, once that is answered. Returns whether
+   * there is more. A failure leaves everything as it is, and commits go on.
    */
-  checkpoint(): void {
+  work(): boolean {
+    this.#checkpoint();
+    try {
+      return this.#rowLog.work();
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whoever looks into the file finds rows in their tables then. What cannot be brought there stays in the log. */
+  #foldRows(): void {
+    try {
+      this.#rowLog.fold();
+    } catch {
+      // A disk that is full.
+    }
+  }
+
+  /** Copies SQLite's log into the database when it has grown. */
+  #checkpoint(): void {
     try {
       const pages = this.#log('NOOP').log;
       if (pages < this.#checkpointAtPages) return;
@@ -158,6 +174,7 @@ export class SqliteStore {
   close(): void {
     let isInOrder = false;
     try {
+      this.#foldRows();
       this.#db.close();
       isInOrder = true;
     } finally {
@@ -196,9 +213,10 @@ export class SqliteStore {
     return result ?? { log: 0, checkpointed: 0 };
   }
 
-  #write({ entities, rows }: StoreBatch): void {
-    const { setEntity, deleteEntity, setSetting, deleteSetting, setRow, addRow, deleteRow } = this.#statements;
-    const { setCollision, deleteCollision, count } = this.#statements;
+  #write({ entities, rows: given }: StoreBatch): void {
+    const { setEntity, deleteEntity, setSetting, deleteSetting, count } = this.#statements;
+    const rows = packedRows(given);
+    rows.checkTimes();
     count.run(this.#commits + 1);
     for (const { kind, id, text } of entities) {
       if (kind === 'setting') {
@@ -207,21 +225,7 @@ export class SqliteStore {
       } else if (text === undefined) deleteEntity.run(kind, id);
       else setEntity.run(kind, id, text, rowSum(kind, id, text));
     }
-    for (const row of rows) {
-      if (row.kind === 'collision') {
-        const { id } = row;
-        if (row.gone === true) deleteCollision.run(id);
-        else setCollision.run(id, row.startMs, row.bodies, rowSum('collision', id, row.bodies, '', row.startMs));
-      } else if (row.gone === true) deleteRow.run(row.kind, row.id);
-      else {
-        const { kind, id, receivedMs, eventTimeMs, location } = row;
-        const memberships = row.memberships.length === 0 ? '[]' : JSON.stringify(row.memberships);
-        const sum = rowSum(kind, id, location, memberships, receivedMs, eventTimeMs);
-        // Nearly all are there, and an upsert looks for its place twice.
-        const { changes } = setRow[kind].run(receivedMs, eventTimeMs, location, memberships, sum, id);
-        if (changes === 0) addRow.run(kind, id, receivedMs, eventTimeMs, location, memberships, sum);
-      }
-    }
+    this.#rowLog.add(rows);
   }
 }
 
@@ -235,19 +239,6 @@ function prepare(db: Database.Database): Statements {
       INSERT INTO setting VALUES (?, ?, ?)
       ON CONFLICT (name) DO UPDATE SET value = excluded.value, sum = excluded.sum`),
     deleteSetting: db.prepare('DELETE FROM setting WHERE name = ?'),
-    setRow: { provider: updateOf(db, 'provider'), trackable: updateOf(db, 'trackable') },
-    addRow: db.prepare('INSERT INTO last_known VALUES (?, ?, ?, ?, ?, ?, ?)'),
-    deleteRow: db.prepare('DELETE FROM last_known WHERE kind = ? AND id = ?'),
-    setCollision: db.prepare(`
-      INSERT INTO collision VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
-        start_ms = excluded.start_ms, bodies = excluded.bodies, sum = excluded.sum`),
-    deleteCollision: db.prepare('DELETE FROM collision WHERE id = ?'),
     count: db.prepare('UPDATE written SET commits = ?'),
   };
-}
-
-function updateOf(db: Database.Database, kind: LastKnownRow['kind']): Database.Statement {
-  return db.prepare(`
-    UPDATE last_known SET received_ms = ?, key_ms = ?, location = ?, memberships = ?, sum = ?
-    WHERE kind = '${kind}' AND id = ?`);
 }

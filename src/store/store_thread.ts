@@ -6,6 +6,9 @@ import type { WideColumnSettings } from './widecolumn/settings.ts';
 const STORE_WORKER = new URL('../../workers/store.ts', import.meta.url);
 const WIDE_COLUMN_WORKER = new URL('../../workers/wide_column.ts', import.meta.url);
 
+/** What is made there is used at once: a larger one would be filled all the same, and never given back. */
+const YOUNG_GENERATION_MB = 12;
+
 /** What a thread is opened for: a file, or a wide-column database. */
 export type Place = StoreSettings | WideColumnSettings;
 
@@ -54,7 +57,11 @@ export class StoreThread {
   constructor(place: Place, { failures = new Map(), stage, notice }: ThreadWatch) {
     this.#failures = failures;
     const worker = 'path' in place ? STORE_WORKER : WIDE_COLUMN_WORKER;
-    this.#worker = new Worker(worker, { name: 'store', workerData: place satisfies Place });
+    this.#worker = new Worker(worker, {
+      name: 'store',
+      workerData: place satisfies Place,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    });
     this.#worker.on('message', (reply: StoreReply) => {
       if (reply.say === 'stage') stage?.(reply.stage);
       else if (reply.say === 'notice') notice?.(reply.text);
@@ -73,7 +80,8 @@ export class StoreThread {
   /** Hands the bytes over. Rejects with the store's error, or with StoreThreadGone. */
   ask(request: StoreRequest, part?: (bytes: Uint8Array) => void): Promise<StoreReply> {
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
-    const transfer = request.ask === 'commit' ? [request.bytes.buffer as ArrayBuffer] : [];
+    const entities = request.ask === 'commit' ? request.entities : undefined;
+    const transfer = entities === undefined ? [] : [entities.buffer as ArrayBuffer];
     this.#worker.postMessage(request satisfies StoreRequest, transfer);
     return this.#reply(part);
   }

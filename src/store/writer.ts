@@ -1,6 +1,8 @@
 import type { KeptRow } from '../core/item.ts';
 import type { EntityWrite } from '../core/kept.ts';
+import { keyOf, type PackedRows } from '../core/row_bytes.ts';
 import { HubError } from '../errors.ts';
+import { packedRows } from '../wire/store_messages.ts';
 import { RowQueue } from './row_queue.ts';
 import type { Store } from './store.ts';
 
@@ -21,6 +23,10 @@ export interface StoreWriterOptions {
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
+const NO_ROWS = packedRows([]);
+/** How long rows may wait for others to share their commit with, and how many of them are enough for one. */
+const PATIENCE_MS = 50;
+const ROWS_ENOUGH = 250;
 
 interface EntityJob {
   readonly entities: readonly EntityWrite[];
@@ -30,7 +36,9 @@ interface EntityJob {
 
 /**
  * Writes in groups: one commit at a time, and whatever arrives meanwhile is in the next. Rows are kept until they are
- * written, the latest of each object; entities are written or refused, so that an answer to a client is the truth.
+ * written, and of each object the latest counts; entities are written or refused, so that an answer to a client is the truth.
+ *
+ * Rows that are in no hurry wait for company: a commit of twenty costs nearly as much as one of two hundred.
  *
  * After a failure rows rest until the retry is due. Entities never wait for that: each group of them is tried at once.
  * The way of a row up to here: shards/flush_scheduler.ts.
@@ -48,6 +56,9 @@ export class StoreWriter {
   #retries = 0;
   #cancelRetry: (() => void) | undefined;
   readonly #lateness: Lateness;
+  /** How many places of the queue are to be committed without waiting for others. */
+  #dueTo = 0;
+  #cancelPatience: (() => void) | undefined;
   /** What was told last. */
   #isFailing = false;
 
@@ -71,8 +82,9 @@ export class StoreWriter {
 
   /** What the store would hand out if everything were written: the kept rows with the latest of each object. */
   latest(kept: readonly KeptRow[]): KeptRow[] {
-    const rows = [...kept, ...this.#rows.rows()].map((row) => [`${row.kind} ${row.id}`, row] as const);
-    return [...new Map(rows).values()].filter(({ gone }) => gone !== true);
+    const latest = new Map<string, KeptRow>();
+    for (const rows of [kept, ...this.#rows.rows()]) for (const row of rows) latest.set(keyOf(row.kind, row.id), row);
+    return [...latest.values()].filter(({ gone }) => gone !== true);
   }
 
   /** Whether the last commit failed, or rows are late. */
@@ -99,9 +111,12 @@ export class StoreWriter {
   /**
    * Resolves once these rows, or newer ones of the same objects, are kept. With `orFail` it rejects with
    * HUB_UNAVAILABLE when the next attempt fails, or rows are late; they stay, and are written when the store takes them.
+   * `inTime`: nobody waits for them, so they may share a commit with those of the next 50 ms.
    */
-  writeRows(rows: readonly KeptRow[], { orFail = false } = {}): Promise<void> {
-    this.#rows.put(rows);
+  writeRows(rows: Iterable<KeptRow>, { orFail = false, inTime = false } = {}): Promise<void> {
+    this.#rows.put(packedRows(rows));
+    if (inTime) this.#beDueInTime();
+    else this.#beDue();
     if (orFail && this.refusesRows) {
       this.#start();
       return Promise.reject(unavailable(this.#failure));
@@ -116,6 +131,7 @@ export class StoreWriter {
   async drain(): Promise<void> {
     if (this.#isClosed) return;
     this.#endRest();
+    this.#beDue();
     const rows = this.#rows.committed({ orFail: true });
     this.#start();
     await Promise.allSettled([rows, ...this.#unsettled]);
@@ -136,7 +152,26 @@ export class StoreWriter {
       await this.drain();
     }
     this.#isClosed = true;
+    this.#cancelPatience?.();
     this.#endRest();
+  }
+
+  /** All rows that wait are to be committed now. */
+  #beDue(): void {
+    this.#dueTo = this.#rows.placesPut;
+    this.#cancelPatience?.();
+    this.#cancelPatience = undefined;
+  }
+
+  /** The same, but for few of them: in a while. */
+  #beDueInTime(): void {
+    if (this.#rows.placesPut - this.#dueTo >= ROWS_ENOUGH) this.#beDue();
+    else {
+      this.#cancelPatience ??= this.#options.schedule(PATIENCE_MS, () => {
+        this.#beDue();
+        this.#start();
+      });
+    }
   }
 
   #start(): void {
@@ -147,7 +182,7 @@ export class StoreWriter {
 
   #hasWork(): boolean {
     if (this.#jobs.length > 0) return true;
-    return this.#rows.size > 0 && this.#cancelRetry === undefined && !this.#isClosed;
+    return this.#rows.placesCommitted < this.#dueTo && this.#cancelRetry === undefined && !this.#isClosed;
   }
 
   async #run(): Promise<void> {
@@ -158,20 +193,20 @@ export class StoreWriter {
   async #writeGroup(): Promise<void> {
     const jobs = this.#jobs.splice(0);
     const entities = jobs.flatMap((job) => job.entities);
-    const rows = this.#cancelRetry === undefined && !this.#isClosed ? this.#rows.take() : [];
+    const rows = this.#cancelRetry === undefined && !this.#isClosed ? this.#rows.take() : NO_ROWS;
     const together = await this.#commit(entities, rows);
     let forEntities = together;
     let forRows = together;
-    if (together !== undefined && jobs.length > 0 && rows.length > 0) {
+    if (together !== undefined && jobs.length > 0 && rows.count > 0) {
       // One part must not keep the other from being written.
-      forEntities = await this.#commit(entities, []);
+      forEntities = await this.#commit(entities, NO_ROWS);
       forRows = await this.#commit([], rows);
     }
     for (const job of jobs) {
       if (forEntities === undefined) job.resolve();
       else job.reject(unavailable(forEntities));
     }
-    if (rows.length === 0) this.#judgeByEntities(forEntities);
+    if (rows.count === 0) this.#judgeByEntities(forEntities);
     else if (forRows === undefined) this.#rowsKept();
     else this.#rowsFailed(forRows);
   }
@@ -224,7 +259,7 @@ export class StoreWriter {
     else this.#options.state('ok');
   }
 
-  async #commit(entities: readonly EntityWrite[], rows: readonly KeptRow[]): Promise<Error | undefined> {
+  async #commit(entities: readonly EntityWrite[], rows: PackedRows): Promise<Error | undefined> {
     try {
       await this.#store.commit({ entities, rows });
       return undefined;
@@ -266,11 +301,11 @@ class Lateness {
   watch(): void {
     const { lateMs, schedule, late } = this.#options;
     if (lateMs === Infinity || this.#cancel !== undefined) return;
-    const until = this.#end;
+    const until = this.#rows.placesPut;
     this.#cancel = schedule(lateMs, () => {
       this.#cancel = undefined;
       if (this.#rows.placesCommitted < until) {
-        this.#lateUntil = this.#end;
+        this.#lateUntil = this.#rows.placesPut;
         late();
       } else if (this.#rows.isUrgent) this.watch();
     });
@@ -281,11 +316,6 @@ class Lateness {
     this.#cancel?.();
     this.#cancel = () => undefined;
     this.#lateUntil = 0;
-  }
-
-  /** Places that are committed when all rows that wait now are. */
-  get #end(): number {
-    return this.#rows.placesCommitted + this.#rows.size;
   }
 }
 

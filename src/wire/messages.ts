@@ -5,6 +5,7 @@ import { KeptPolygon } from '../core/fence/kept_polygon.ts';
 import type { Item } from '../core/item.ts';
 import type { Motion } from '../core/motion/motion.ts';
 import type { Outcome } from '../core/outcome.ts';
+import { PackedRows } from '../core/row_bytes.ts';
 import type { Batch } from '../core/shard.ts';
 import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
@@ -106,6 +107,16 @@ addExtension({
   type: 2,
   write: ({ rings, size }: KeptPolygon) => [size, rings],
   read: ([size, rings]: [number, readonly Float64Array[]]) => new KeptPolygon(rings, size),
+});
+
+addExtension({
+  Class: PackedRows as new (...values: never[]) => PackedRows,
+  type: 3,
+  write: ({ bytes, count }: PackedRows) => [count, look(bytes)],
+  read: ([count, { buffer, byteOffset, byteLength: size }]: [number, Uint8Array]) => {
+    const bytes = { bytes: Buffer.from(buffer, byteOffset, size), view: new DataView(buffer, byteOffset, size) };
+    return new PackedRows(bytes, { size, count });
+  },
 });
 
 type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | AskedShape | ShapeReply;

@@ -1,3 +1,4 @@
+import type { RecordBuffer } from '../core/location/record.ts';
 import { type Borrowed, lend } from '../model/borrowed.ts';
 
 /**
@@ -22,6 +23,12 @@ export interface SharedMemory {
 export function shareMemory(bytes: number): SharedMemory {
   const newArea = () => new Uint8Array(new SharedArrayBuffer(bytes));
   return { task: newArea(), answers: [newArea(), newArea()] };
+}
+
+/** Memory for records and rows that other threads can read as well. */
+export function newSharedBuffer(length: number): RecordBuffer {
+  const memory = new SharedArrayBuffer(length);
+  return { bytes: Buffer.from(memory), view: new DataView(memory) };
 }
 
 /** Where the answer to a worker's task of that number lies, from 0; signals are not counted. */

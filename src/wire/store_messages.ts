@@ -1,10 +1,15 @@
 import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
-import type { KeptPart, StoreBatch } from '../core/kept.ts';
+import type { KeptRow } from '../core/item.ts';
+import type { EntityWrite, KeptPart, StoreBatch } from '../core/kept.ts';
+import { PackedRows, RowWriter } from '../core/row_bytes.ts';
+import { look } from '../model/borrowed.ts';
+import { newRecordBuffer } from './location_record.ts';
 
 /**
  * What the front thread and the store worker say to each other: one reply to each request, in their order, and before
  * all others one that says whether the store is open. While it is being opened, stages tell how far that is, and notices
- * what somebody should know. What is kept comes in parts before the reply.
+ * what somebody should know. What is kept comes in parts before the reply. Rows do not cross: they lie in memory that both
+ * threads can read, and stay there until the reply.
  */
 
 /** What the store worker is started with. */
@@ -16,10 +21,18 @@ export interface StoreSettings {
   readonly acceptLoss?: boolean;
 }
 
-export type StoreRequest =
-  | { readonly ask: 'load' }
-  | { readonly ask: 'commit'; readonly bytes: Uint8Array }
-  | { readonly ask: 'close' };
+export type StoreRequest = { readonly ask: 'load' } | Commit | { readonly ask: 'close' };
+
+/** A batch to be kept. `entities` is a packed EntityWrite[], left out where there are none. */
+export interface Commit {
+  readonly ask: 'commit';
+  readonly entities: Uint8Array | undefined;
+  /** Where the rows lie. */
+  readonly memory: ArrayBufferLike;
+  readonly start: number;
+  readonly size: number;
+  readonly count: number;
+}
 
 /** How far the preparation of a database has come. */
 export interface Stage {
@@ -42,19 +55,37 @@ type StoreAnswer =
 
 const packr = new Packr();
 
-/** Packs into bytes of their own, which can be handed over without a copy. */
-export function packBatch(batch: StoreBatch): Uint8Array {
-  return new Uint8Array(packr.pack(batch, RESET_BUFFER_MODE));
+/** Rows as bytes; as they are, where they are that. */
+export function packedRows(rows: Iterable<KeptRow>): PackedRows {
+  if (rows instanceof PackedRows) return rows;
+  const writer = new RowWriter(newRecordBuffer, 0);
+  for (const row of rows) writer.row(row);
+  return writer.take();
 }
 
-export function unpackBatch(bytes: Uint8Array): StoreBatch {
-  return packr.unpack(bytes) as StoreBatch;
+export function commitOf({ entities, rows }: StoreBatch): Commit {
+  const { bytes, count, size } = packedRows(rows);
+  const { buffer: memory, byteOffset: start } = look(bytes);
+  return { ask: 'commit', entities: entities.length === 0 ? undefined : own(entities), memory, start, size, count };
+}
+
+export function batchOf({ entities, memory, start, size, count }: Commit): StoreBatch {
+  const buffer = { bytes: Buffer.from(memory), view: new DataView(memory) };
+  return {
+    entities: entities === undefined ? [] : (packr.unpack(entities) as EntityWrite[]),
+    rows: new PackedRows(buffer, { start, size, count }),
+  };
 }
 
 export function packPart(part: KeptPart): Uint8Array {
-  return new Uint8Array(packr.pack(part, RESET_BUFFER_MODE));
+  return own(part);
 }
 
 export function unpackPart(bytes: Uint8Array): KeptPart {
   return packr.unpack(bytes) as KeptPart;
+}
+
+/** Packs into bytes of their own, which can be handed over without a copy. */
+function own(value: KeptPart | readonly EntityWrite[]): Uint8Array {
+  return new Uint8Array(packr.pack(value, RESET_BUFFER_MODE));
 }

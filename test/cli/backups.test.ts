@@ -206,7 +206,7 @@ test('migrate tries its steps on a copy first, and then takes them', async () =>
   makeVersion1(path, { entities: [zone('a')], rows: [row(2)] });
   const before = readFileSync(path);
   const tried = await runCliIn(folder, 'migrate', '--dry-run');
-  assert.match(tried.out, /can be migrated \(tried on a copy, nothing was changed\) from version 1 to 4 in/);
+  assert.match(tried.out, /can be migrated \(tried on a copy, nothing was changed\) from version 1 to 5 in/);
   assert.match(tried.out, /\n {2}2\. Keep settings in a table of their own/);
   assert.deepEqual(readFileSync(path), before);
   assert.deepEqual(
@@ -214,12 +214,12 @@ test('migrate tries its steps on a copy first, and then takes them', async () =>
     [],
   );
   const taken = await runCliIn(folder, 'migrate');
-  assert.match(taken.out, /was migrated from version 1 to 4 in/);
+  assert.match(taken.out, /was migrated from version 1 to 5 in/);
   assert.match(
     (await runCliIn(folder, 'migrate')).out,
-    /of version 4, which is the present one: there is nothing to do/,
+    /of version 5, which is the present one: there is nothing to do/,
   );
-  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, 3);
+  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, 4);
   assert.deepEqual([tried.code, taken.code, zonesIn(path)], [0, 0, ['a']]);
   assert.ok(statSync(path).size > 0);
 });
@@ -243,5 +243,5 @@ test('A migration that is killed at any moment has happened or not, and the next
   store.close();
   assert.deepEqual([kept.entities.length, kept.rows.length], [20_000, 20_000]);
   assert.deepEqual(kept.entities, entities);
-  assert.match((await runCliIn(folder, 'check')).out, /\nversion 4, which is the present one.*\nIt is sound\n$/s);
+  assert.match((await runCliIn(folder, 'check')).out, /\nversion 5, which is the present one.*\nIt is sound\n$/s);
 });

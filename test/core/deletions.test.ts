@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Outcome } from '../../src/core/outcome.ts';
 import { HALL, square } from '../support/hall.ts';
-import { deleted, fence, inHall, provider, ShardHarness, trackable, zone } from '../support/shard_harness.ts';
+import {
+  deleted,
+  fence,
+  type HeardOutcome,
+  inHall,
+  provider,
+  ShardHarness,
+  trackable,
+  zone,
+} from '../support/shard_harness.ts';
 import { brief, briefMotions } from './brief.ts';
 
 const IN = [5, 5] as const;
@@ -21,7 +29,7 @@ async function open(): Promise<ShardHarness> {
   return harness;
 }
 
-function gone({ motions, rows }: Outcome): string[] {
+function gone({ motions, rows }: HeardOutcome): string[] {
   return [
     ...motions.map(({ kind, id }) => `motion ${kind} ${id}`),
     ...rows.map((row) => `row ${row.gone === true ? 'gone' : 'kept'} ${row.id}`),

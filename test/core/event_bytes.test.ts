@@ -5,12 +5,13 @@ import { EventWriter } from '../../src/core/event_writer.ts';
 import { UNSET } from '../../src/core/fence/timing.ts';
 import { asciiBytes, NUMBER_BYTES_MAX, putNumber } from '../../src/core/json_bytes.ts';
 import { accept } from '../../src/core/location/accepted.ts';
-import { locationBytesMax, writeLocation } from '../../src/core/location/event_bytes.ts';
+import { locationBytesMax, writeKept, writeLocation } from '../../src/core/location/event_bytes.ts';
 import type { Fix } from '../../src/core/location/fix.ts';
 import { FixSlab } from '../../src/core/location/fix_slab.ts';
 import { locate } from '../../src/core/location/locate.ts';
 import { received } from '../../src/core/location/received.ts';
-import { locationText, publishedMembersText, sentTimeText } from '../../src/core/location/text.ts';
+import { keptText, locationText, publishedMembersText, sentTimeText } from '../../src/core/location/text.ts';
+import { RowWriter } from '../../src/core/row_bytes.ts';
 import type { Location } from '../../src/model/location.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { eventsOf, T0 } from '../support/shard_harness.ts';
@@ -41,9 +42,10 @@ const location = fc.record({
   properties: maybe(fc.dictionary(word, fc.oneof(word, fc.constant(',"timestamp_sent":"x"')))),
 });
 
-test('A location that is published is the same as bytes and as text', () => {
+test('A location that is published, or kept, is the same as bytes and as text', () => {
   const fixes = new FixSlab(newRecordBuffer);
   const events = new EventWriter(newRecordBuffer);
+  const rows = new RowWriter(newRecordBuffer);
   const sentTime = sentTimeText(T0);
   const tracks = fc.array(fc.record({ sent: location, trackables: fc.array(word, { maxLength: 3 }) }), {
     maxLength: 5,
@@ -72,6 +74,14 @@ test('A location that is published is the same as bytes and as text', () => {
         const most = event.at + locationBytesMax(fix);
         event.end(writeLocation(event, event.at, fix, asciiBytes(sentTime)));
         assert.ok(event.at <= most);
+        const times = { receivedMs: fix.receivedMs, eventTimeMs: fix.eventTimeMs };
+        const at = rows.begin({ kind: 'provider', id: providerId, ...times }, locationBytesMax(fix));
+        rows.endMembers(at);
+        rows.end(writeKept(rows, at, fix));
+        assert.deepEqual(
+          [...rows.take()],
+          [{ kind: 'provider', id: providerId, ...times, location: keptText(fix), memberships: [] }],
+        );
       }
       assert.deepEqual(
         eventsOf({ events: events.take() }).map(({ text }) => text),

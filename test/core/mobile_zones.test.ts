@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Outcome } from '../../src/core/outcome.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { HALL } from '../support/hall.ts';
 import {
   deleted,
   forced,
+  type HeardOutcome,
   inHall,
   locationAt,
   provider,
@@ -25,7 +25,7 @@ const byProviders = (...ids: unknown[]) => ({ properties: { [BY_PROVIDERS]: ids 
 const byTrackables = (...ids: unknown[]) => ({ properties: { [BY_TRACKABLES]: ids } });
 
 /** Where zones are to go: `zone to position, floor by object`. */
-function goals({ zoneMoves }: Outcome): string[] {
+function goals({ zoneMoves }: HeardOutcome): string[] {
   return zoneMoves.map(({ id, position, floor, by }) => `${id} to ${position}, ${floor} by ${by.kind} ${by.id}`);
 }
 

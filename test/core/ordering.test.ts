@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Outcome } from '../../src/core/outcome.ts';
 import { square } from '../support/hall.ts';
-import { fence, inHall, locationAt, provider, ShardHarness, T0, zone } from '../support/shard_harness.ts';
+import {
+  fence,
+  type HeardOutcome,
+  inHall,
+  locationAt,
+  provider,
+  ShardHarness,
+  T0,
+  zone,
+} from '../support/shard_harness.ts';
 import { brief } from './brief.ts';
 
 const IN = [5, 5] as const;
@@ -15,7 +23,7 @@ async function openWithFence(): Promise<ShardHarness> {
   return harness;
 }
 
-function counted({ counts }: Outcome): number[] {
+function counted({ counts }: HeardOutcome): number[] {
   return [counts.processed, counts.outdated, counts.rejected];
 }
 

@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
-import type { Outcome } from '../../src/core/outcome.ts';
 import type { Location } from '../../src/model/location.ts';
 import { square } from '../support/hall.ts';
-import { deleted, fence, inHall, provider, ShardHarness, T0, trackable, zone } from '../support/shard_harness.ts';
+import {
+  deleted,
+  fence,
+  type HeardOutcome,
+  inHall,
+  provider,
+  ShardHarness,
+  T0,
+  trackable,
+  zone,
+} from '../support/shard_harness.ts';
 
 const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
@@ -16,7 +25,7 @@ async function open(rows: 'all' | 'urgent'): Promise<ShardHarness> {
   return harness;
 }
 
-function brief({ rows }: Outcome): string[] {
+function brief({ rows }: HeardOutcome): string[] {
   return rows.map((row) =>
     row.gone === true ? `-${row.id}` : [row.id, ...row.memberships.map(([id]) => id)].join(' '),
   );

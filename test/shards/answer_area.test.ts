@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { lend, look } from '../../src/model/borrowed.ts';
 import { packInto, type ShardReply, unpackShardReply } from '../../src/wire/messages.ts';
+import { packedRows } from '../../src/wire/store_messages.ts';
 
 const TEXTS = [
   '',
@@ -28,8 +29,8 @@ function replyWith(text: string): ShardReply {
   const answers = [[1, { texts: [text] }]] as const;
   return {
     outcome: {
-      rows: [row],
-      backgroundRows: [row],
+      rows: packedRows([row]),
+      backgroundRows: packedRows([row]),
       dirtyCount: 0,
       answers,
       zoneMoves: [],
@@ -45,7 +46,7 @@ function replyWith(text: string): ShardReply {
 
 function plain({ outcome, events, motions }: ShardReply): unknown {
   return {
-    outcome,
+    outcome: { ...outcome, rows: [...outcome.rows], backgroundRows: [...outcome.backgroundRows] },
     motions,
     events: events.map((block) => ({ ...block, bytes: Buffer.from(look(block.bytes)).toString() })),
   };
@@ -58,9 +59,9 @@ for (const text of TEXTS) {
     assert.equal(typeof length, 'number');
     const reply = unpackShardReply(lend(area.subarray(0, length as number)));
     assert.deepEqual(plain(reply), plain(replyWith(text)));
-    const { rows } = reply.outcome;
+    const { answers } = reply.outcome;
     area.fill(0);
-    assert.deepEqual(rows, replyWith(text).outcome.rows, 'the next answer may lie in the same place');
+    assert.deepEqual(answers, replyWith(text).outcome.answers, 'the next answer may lie in the same place');
   });
 }
 

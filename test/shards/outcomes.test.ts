@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { OutcomeDispatcher } from '../../src/hub/outcome_dispatcher.ts';
 import { newCounts } from '../../src/operation/counts.ts';
+import { packedRows } from '../../src/wire/store_messages.ts';
 
 const row = (id: string): LastKnownRow => {
   return { kind: 'provider', id, receivedMs: 1, eventTimeMs: 1, location: '{}', memberships: [] };
@@ -21,7 +22,7 @@ test('whoever waits for a batch hears of it when one of its commits fails, and n
       wakeAt: () => undefined,
     });
     const counts = { processed: 2, outdated: 0, rejected: 0, entries: 1, exits: 0, motions: 0 };
-    const changed = { rows: [row('urgent')], backgroundRows: [row('later')], dirtyCount: 0 };
+    const changed = { rows: packedRows([row('urgent')]), backgroundRows: packedRows([row('later')]), dirtyCount: 0 };
     const outcome = { ...changed, answers: [], zoneMoves: [], counts, nextDeadlineMs: Infinity };
     // A rejection that nobody takes would end the process.
     await assert.rejects(

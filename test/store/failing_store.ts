@@ -1,11 +1,18 @@
-import type { Kept, StoreBatch } from '../../src/core/kept.ts';
+import type { KeptRow } from '../../src/core/item.ts';
+import type { EntityWrite, Kept, StoreBatch } from '../../src/core/kept.ts';
 import type { Store } from '../../src/store/store.ts';
+
+/** A batch with rows that stay. */
+export interface PlainBatch {
+  readonly entities: readonly EntityWrite[];
+  readonly rows: readonly KeptRow[];
+}
 
 /** A store that keeps batches as they come, waits when it is told to, and fails on command. */
 export class FailingStore implements Store {
   /** Says whether it refuses a batch; nothing of that is kept. */
-  refuses: (batch: StoreBatch) => boolean = () => false;
-  readonly kept: StoreBatch[] = [];
+  refuses: (batch: PlainBatch) => boolean = () => false;
+  readonly kept: PlainBatch[] = [];
   attempts = 0;
   inFlight = 0;
   inFlightMost = 0;
@@ -18,7 +25,8 @@ export class FailingStore implements Store {
     return resolve;
   }
 
-  async commit(batch: StoreBatch): Promise<void> {
+  async commit({ entities, rows }: StoreBatch): Promise<void> {
+    const batch = { entities, rows: [...rows] };
     this.attempts++;
     this.inFlightMost = Math.max(this.inFlightMost, ++this.inFlight);
     await this.#gate;

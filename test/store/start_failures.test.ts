@@ -137,7 +137,7 @@ test('SqliteStore can be read by another program while it is open', (context) =>
   const store = new SqliteStore(path, randomUUID);
   store.commit({ entities: [], rows: [row(2)] });
   const reader = new Database(path, { readonly: true });
-  assert.equal(reader.prepare('SELECT count(*) FROM last_known').pluck().get(), 1);
+  assert.equal(reader.prepare('SELECT count(*) FROM row_log').pluck().get(), 1);
   reader.close();
   store.close();
 });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
 import type { EntityWrite } from '../../src/core/kept.ts';
 import { ThreadStore } from '../../src/store/open.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
@@ -75,9 +76,11 @@ test('ThreadStore rejects with the reason while its file cannot be opened anew, 
 });
 
 test('ThreadStore hands on the code of an error of SQLite', async (context) => {
-  const { store } = await openKillable(context);
-  const rows = [{ ...row(2), eventTimeMs: Number.NaN }];
-  await assert.rejects(store.commit({ entities: [], rows }), { code: 'SQLITE_CONSTRAINT_NOTNULL' });
+  const { path, store } = await openKillable(context);
+  const other = new Database(path);
+  other.exec('BEGIN IMMEDIATE');
+  await assert.rejects(store.commit({ entities: [zone('a')], rows: [] }), { code: 'SQLITE_BUSY' });
+  other.close();
   await store.close();
 });
 

@@ -1,5 +1,5 @@
 import type { FenceIndex } from '../../src/core/fence/fence_index.ts';
-import type { Answer, ExportedState, Item, Query } from '../../src/core/item.ts';
+import type { Answer, ExportedState, Item, LastKnownRow, Query } from '../../src/core/item.ts';
 import { type AcceptedLocation, accept } from '../../src/core/location/accepted.ts';
 import { received } from '../../src/core/location/received.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
@@ -42,6 +42,9 @@ export interface Heard {
   readonly collisions: CollisionEvent[];
 }
 
+/** An outcome with rows that stay, those that nobody waits for behind the others. */
+export type HeardOutcome = Omit<Outcome, 'rows'> & { readonly rows: readonly LastKnownRow[] };
+
 export interface HarnessOptions {
   readonly providerInTrackableEvents?: boolean;
   readonly collisionsByDefault?: boolean;
@@ -63,7 +66,7 @@ export class ShardHarness {
   readonly heard: Heard = { locations: [], motions: [], fenceEvents: [], collisions: [] };
   /** All events so far, in order. */
   readonly events: EventText[] = [];
-  readonly outcomes: Outcome[] = [];
+  readonly outcomes: HeardOutcome[] = [];
   readonly shard: Shard;
   rows: 'all' | 'urgent' = 'urgent';
   #seq = 0;
@@ -95,11 +98,12 @@ export class ShardHarness {
   }
 
   /** One step. */
-  step(second: number, items: readonly Item[] = []): Outcome {
+  step(second: number, items: readonly Item[] = []): HeardOutcome {
     const all = this.shard.step({ nowMs: T0 + second * 1000, items, flushBudget: this.rows === 'all' ? Infinity : 0 });
     // The bytes are written over by the next step.
     const kept = all.events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) }));
-    const outcome = { ...all, events: kept, rows: [...all.rows, ...all.backgroundRows] };
+    const rows = [...all.rows, ...all.backgroundRows] as LastKnownRow[];
+    const outcome = { ...all, events: kept, rows };
     this.outcomes.push(outcome);
     const events = eventsOf(outcome);
     this.events.push(...events);
@@ -113,7 +117,7 @@ export class ShardHarness {
   }
 
   /** Tells at a time, in one step. */
-  tell(second: number, ...commands: readonly ShardCommand[]): Outcome {
+  tell(second: number, ...commands: readonly ShardCommand[]): HeardOutcome {
     return this.step(second, this.items(second, ...commands));
   }
 

@@ -66,8 +66,10 @@ export class RunningShards {
       publish: (events) => this.#publish(events),
       tellsOfMemberships: (variant) => VARIANTS.find(({ id }) => id === variant)?.topic === 'fence_events',
       keep: async (kept) => {
-        await keeping(kept);
-        await writer.writeRows(kept, { orFail: true });
+        // They lie in the answer of a shard, which is written over meanwhile.
+        const rows = [...kept];
+        await keeping(rows);
+        await writer.writeRows(rows, { orFail: true });
       },
       motions: (motions) => this.collisions.shardDone(motions),
       moveZones: (moves) => void this.zoneMoves.push(...moves),

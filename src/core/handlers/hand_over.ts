@@ -7,7 +7,7 @@ import { type OwnTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import type { Fix, FixContext } from '../location/fix.ts';
 import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
-import { rowOf } from './last_known.ts';
+import { writeRow } from './last_known.ts';
 import { settle } from './move.ts';
 import { schedule } from './on_deadline.ts';
 import { setTrackable } from './on_trackable.ts';
@@ -111,8 +111,8 @@ function packedFix(fix: Fix): FixOnTheWay {
 }
 
 /** What must be kept before its events are published is kept by this shard, which publishes them. */
-function forget({ state, draft }: ShardContext, object: ProviderState | TrackableState): void {
-  if (state.urgent.has(object) && object.fix !== undefined) draft.rows.push(rowOf(object, object.fix));
+function forget({ state, rows }: ShardContext, object: ProviderState | TrackableState): void {
+  if (state.urgent.has(object) && object.fix !== undefined) writeRow(rows, object, object.fix);
   for (const { fence } of object.members) fence.occupants.delete(object);
   state.fixes.put(object, undefined);
   state.deadlines.remove(object);

@@ -5,11 +5,14 @@ import { restored } from '../fence/membership.ts';
 import { timingIn } from '../fence/observe_fences.ts';
 import { UNSET } from '../fence/timing.ts';
 import type { Item, LastKnownRow } from '../item.ts';
+import { UTF8_MAX } from '../json_bytes.ts';
 import { type AcceptedLocation, accept, acceptAs } from '../location/accepted.ts';
+import { locationBytesMax, writeKept } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
 import { fixInZone } from '../location/locate.ts';
 import { received } from '../location/received.ts';
-import { locationText, membersIn } from '../location/text.ts';
+import { keptText, membersIn } from '../location/text.ts';
+import type { RowWriter } from '../row_bytes.ts';
 import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
 import { reportStanding, settle } from './move.ts';
 import { forgetRow } from './observe_anew.ts';
@@ -24,57 +27,52 @@ import { fixesOf } from './significant_fix.ts';
  */
 
 /**
- * Rows of the objects whose memberships have changed, and of those that are gone. They are kept before their events are
- * published, so that a restart repeats no entry.
+ * Writes rows of the objects whose memberships have changed, and of those that are gone. They are kept before their events
+ * are published, so that a restart repeats no entry.
  */
-export function takeUrgentRows(state: ShardState): LastKnownRow[] {
-  const rows: LastKnownRow[] = [];
-  for (const [kind, id] of state.gone.values()) rows.push({ kind, id, gone: true });
+export function writeUrgentRows(state: ShardState, rows: RowWriter): void {
+  for (const [kind, id] of state.gone.values()) rows.gone(kind, id);
   state.gone.clear();
   for (const object of state.urgent) {
     state.dirty.delete(object);
     const { kind, id, fix } = object;
-    rows.push(fix === undefined ? { kind, id, gone: true } : rowOf(object, fix));
+    if (fix === undefined) rows.gone(kind, id);
+    else writeRow(rows, object, fix);
   }
   state.urgent.clear();
-  return rows;
 }
 
-/** Rows of other objects that have changed since their last row was taken: those that have waited longest, `max` at most. */
-export function takeBackgroundRows(state: ShardState, max: number): LastKnownRow[] {
-  const rows: LastKnownRow[] = [];
+/** Writes rows of other objects that have changed since their last row: those that have waited longest, `max` at most. */
+export function writeBackgroundRows(state: ShardState, rows: RowWriter, max: number): void {
   let left = max;
   for (const object of state.dirty) {
     if (left-- <= 0) break;
     state.dirty.delete(object);
-    if (object.fix !== undefined) rows.push(rowOf(object, object.fix));
+    if (object.fix !== undefined) writeRow(rows, object, object.fix);
   }
-  return rows;
 }
 
-export function rowOf(object: ProviderState | TrackableState, fix: Fix): LastKnownRow {
-  const memberships: [string, number][] = [];
-  for (const { fence, membership } of object.members) {
-    if (membership.at === 'inside') memberships.push([fence.id, membership.entryMs]);
-  }
-  const { kind, id } = object;
-  return {
-    kind,
-    id,
-    receivedMs: fix.receivedMs,
-    eventTimeMs: fix.eventTimeMs,
-    location: keptText(fix),
-    memberships,
-  };
+/** Writes the row of an object that is there. */
+// hot
+export function writeRow(rows: RowWriter, object: ProviderState | TrackableState, fix: Fix): void {
+  const members = membersOf(object);
+  let at = rows.begin(
+    { kind: object.kind, id: object.id, receivedMs: fix.receivedMs, eventTimeMs: fix.eventTimeMs },
+    UTF8_MAX * members.length + locationBytesMax(fix),
+  );
+  if (members !== '') at += rows.bytes.write(members, at);
+  rows.endMembers(at);
+  rows.end(writeKept(rows, at, fix));
 }
 
-/**
- * The location as it is kept. One that was sent in the metres of its zone is kept with these: should the zone's plane
- * move, it goes along.
- */
-function keptText(fix: Fix): string {
-  const text = locationText(fix);
-  return fix.isLocal ? `${text.slice(0, -1)},"local":[${fix.sentX},${fix.sentY}]}` : text;
+/** Fence id and entry time of each membership, as JSON; empty where there is none. */
+function membersOf({ members }: ProviderState | TrackableState): string {
+  let text = '';
+  for (const { fence, membership } of members) {
+    if (membership.at === 'inside')
+      text += `${text === '' ? '[' : ','}[${JSON.stringify(fence.id)},${membership.entryMs}]`;
+  }
+  return text === '' ? '' : `${text}]`;
 }
 
 /**

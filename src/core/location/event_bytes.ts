@@ -1,11 +1,11 @@
 import { asciiBytes, put, putNumber, UTF8_MAX } from '../json_bytes.ts';
 import type { Fix } from './fix.ts';
 import type { RecordBuffer, TextBytes } from './record.ts';
-import { locationText, publishedMembersText, SENT_TIME, TRACKABLES } from './text.ts';
+import { keptText, locationText, publishedMembersText, SENT_TIME, TRACKABLES } from './text.ts';
 
 /**
- * A location as the bytes that are published of it. Nearly all of them came in as they go out, and lie in the record; what
- * the hub adds is a few numbers. So nothing becomes a text on its way from socket to socket.
+ * A location as the bytes that are published of it, or kept. Nearly all of them came in as they go out, and lie in the
+ * record; what the hub adds is a few numbers. So nothing becomes a text on its way from socket to socket, or to the disk.
  */
 
 /** Bytes of what is added beside the ids of trackables: names, five numbers, the time. */
@@ -23,7 +23,7 @@ const CRS = asciiBytes(',"crs":"EPSG:4326"}');
 /** Texts of lists of trackables, which hardly ever change. */
 const trackablesTexts = new WeakMap<readonly string[], string>();
 
-/** How many bytes writeLocation takes at most. */
+/** How many bytes writeLocation, or writeKept, takes at most. */
 export function locationBytesMax(fix: Fix): number {
   const { trackables } = fix;
   const ids = trackables.length === 0 ? 0 : UTF8_MAX * trackablesText(trackables).length;
@@ -43,7 +43,23 @@ export function writeLocation(to: RecordBuffer, start: number, fix: Fix, sentTim
   bytes[start] = OPEN;
   let at = fix.copyText(bytes, start + 1);
   if (fix.hasSentTime) at = withoutSentTime(bytes, start + fix.positionBytes, at);
-  at = put(bytes, at, sentTime);
+  return writeFilledIn(to, put(bytes, at, sentTime), fix);
+}
+
+/** Writes a location as it is kept: what keptText makes of it. Returns where it ends. */
+// hot
+export function writeKept(to: RecordBuffer, start: number, fix: Fix): number {
+  const { bytes } = to;
+  if (fix.positionBytes === 0) return start + bytes.write(keptText(fix), start);
+  bytes[start] = OPEN;
+  return writeFilledIn(to, fix.copyText(bytes, start + 1), fix);
+}
+
+/** Writes what the hub has filled in, and the end. */
+// hot
+function writeFilledIn(to: RecordBuffer, start: number, fix: Fix): number {
+  const { bytes } = to;
+  let at = start;
   if (Number.isNaN(fix.sentFloor)) at = putMember(to, at, FLOOR, fix.floor);
   if (fix.sentElevationRef === undefined) at = put(bytes, at, REF);
   if (Number.isNaN(fix.sentSpeed)) at = putMember(to, at, SPEED, fix.speed);

@@ -27,6 +27,15 @@ export function locationText(fix: Fix, shared = membersText(fix)): string {
 }
 
 /**
+ * The location as it is kept. One that was sent in the metres of its zone is kept with these: should the zone's plane
+ * move, it goes along.
+ */
+export function keptText(fix: Fix): string {
+  const text = locationText(fix);
+  return fix.isLocal ? `${text.slice(0, -1)},"local":[${fix.sentX},${fix.sentY}]}` : text;
+}
+
+/**
  * What locationText says between the position and the trackables, given its value; undefined where the text is made in
  * another way.
  */

@@ -27,6 +27,7 @@ export interface Step {
  *    motions at the start.
  * 4. `sum` is the checksum of a row (row_sum.ts). `written` is one row: how many commits there were, and which lock file
  *    its hubs hold (running_mark.ts, lock.ts).
+ * 5. `row_log` is where rows of last_known and collision are kept first, as they came (row_log.ts, core/row_bytes.ts).
  */
 export const STEPS: readonly Step[] = [
   {
@@ -93,6 +94,12 @@ export const STEPS: readonly Step[] = [
         INSERT INTO written VALUES (0, '');
       `);
     },
+  },
+  {
+    version: 5,
+    name: 'Make the log where last locations are kept first',
+    run: (db) =>
+      db.exec('CREATE TABLE row_log (seq INTEGER PRIMARY KEY, rows BLOB NOT NULL, sum INTEGER NOT NULL) STRICT'),
   },
 ];
 

@@ -1,6 +1,5 @@
 import { type Client, types } from 'cassandra-driver';
 import type { KeptRow } from '../../core/item.ts';
-import { textLength } from '../rows.ts';
 import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
 import type { Statement, Write } from './sender.ts';
@@ -55,8 +54,10 @@ function statementOf(row: KeptRow, { partition, tick }: { partition: number; tic
 }
 
 function bytesOf(row: KeptRow): number {
-  const members = row.gone === true || row.kind === 'collision' ? 0 : row.memberships.length;
-  return ROW_BYTES + 2 * row.id.length + textLength(row) + ROW_BYTES * members;
+  const bytes = ROW_BYTES + 2 * row.id.length;
+  if (row.gone === true) return bytes;
+  if (row.kind === 'collision') return bytes + row.bodies.length;
+  return bytes + row.location.length + ROW_BYTES * row.memberships.length;
 }
 
 /** All rows, those of collisions last. */

@@ -1,6 +1,6 @@
 import type { Client } from 'cassandra-driver';
 import type { Kept, KeptPart, StoreBatch } from '../../core/kept.ts';
-import { checkTimes } from '../rows.ts';
+import { packedRows } from '../../wire/store_messages.ts';
 import { partsOf, type Store } from '../store.ts';
 import { connect, consistencyOf } from './connect.ts';
 import { EntityTable } from './entity_table.ts';
@@ -65,9 +65,11 @@ export class WideColumnStore implements Store {
     });
   }
 
-  commit({ entities, rows }: StoreBatch): Promise<void> {
+  commit({ entities, rows: given }: StoreBatch): Promise<void> {
     return this.#inLine(async () => {
-      for (const row of rows) checkTimes(row);
+      const packed = packedRows(given);
+      packed.checkTimes();
+      const rows = [...packed];
       try {
         await this.#entities.putBack();
         if (rows.length > 0) await this.#sender.sendAll(rowWrites(rows, await this.#lease.ticks(rows.length)));

@@ -1,0 +1,213 @@
+import type Database from 'better-sqlite3';
+import { type PackedRows, ROW_BYTES_MIN, rowId, rowKey, rowTexts } from '../core/row_bytes.ts';
+import { look } from '../model/borrowed.ts';
+import { NewestRows, type Place } from './newest_rows.ts';
+import { bytesSum, rowSum } from './row_sum.ts';
+
+/**
+ * Where rows are kept first. A commit adds them to the table `row_log` as they came, in one piece: that is a tenth of
+ * the work of changing each row in its own place, in one page or more of each. When the log is long, the last row of
+ * each object is brought to its table, in the order in which these lie there, and the log begins anew. In a storm one row
+ * in five is brought there, the others were replaced before.
+ *
+ * So what is kept of an object is its last row in the log, and where there is none the one in its table.
+ */
+
+/** Bytes of a log that is folded. */
+const LONG_BYTES = 32 << 20;
+/** Rows of one piece of the work: what it holds up a commit is 2 or 3 ms. */
+const PIECE_ROWS = 250;
+/** Bytes of the log that are read at once, or dropped. */
+const PIECE_BYTES = 2 << 20;
+/**
+ * Where the log is longer than so many times what is long, a piece is at least so many times what has come since the last
+ * one. A fold has four parts, so with the last of these the log becomes shorter even where no two rows are of one object.
+ */
+const HASTE = [
+  { longs: 8, pace: 5 },
+  { longs: 2, pace: 1 },
+] as const;
+/** What sorts behind all that are in a table: rows that are new there. */
+const NEW_ROWID = 2 ** 30;
+/** Objects that are folded together: their indexes, behind a rowid, are still exact numbers. */
+const OBJECTS_MAX = 2 ** 20;
+const INDEXES = 2 ** 22;
+
+/** The log of an open database, and the tables behind it. */
+export class RowLog {
+  readonly #db: Database.Database;
+  readonly #statements: ReturnType<typeof prepare>;
+  #scratch = Buffer.alloc(0);
+  /** At least so many bytes are in it. */
+  #bytes: number;
+  /** At how many bytes it is folded. */
+  readonly #longBytes: number;
+  #foldAt: number;
+  #folding: Generator<void> | undefined;
+  /** What has come since the last piece of work. */
+  #rowsSince = 0;
+  #bytesSince = 0;
+  /** What the next one is. */
+  #pieceRows = PIECE_ROWS;
+  #pieceBytes = PIECE_BYTES;
+
+  constructor(db: Database.Database, longBytes = LONG_BYTES) {
+    this.#db = db;
+    this.#statements = prepare(db);
+    this.#bytes = this.#statements.length.get() as number;
+    this.#longBytes = longBytes;
+    this.#foldAt = longBytes;
+  }
+
+  /** Adds rows, in the transaction of their commit. */
+  add(rows: PackedRows): void {
+    if (rows.count === 0) return;
+    if (this.#scratch.length < rows.size) this.#scratch = Buffer.alloc(2 ** Math.ceil(Math.log2(rows.size)));
+    this.#scratch.set(look(rows.bytes));
+    const bytes = this.#scratch.subarray(0, rows.size);
+    this.#statements.add.run(bytes, bytesSum(bytes));
+    this.#bytes += rows.size;
+    this.#rowsSince += rows.count;
+    this.#bytesSince += rows.size;
+  }
+
+  /** Folds a piece of a long log. Returns whether there is more to do. Throws when the database fails: it is as it was. */
+  work(): boolean {
+    if (this.#folding === undefined) {
+      if (this.#bytes < this.#foldAt) return false;
+      this.#folding = this.#fold();
+    }
+    const pace = HASTE.find(({ longs }) => this.#bytes > longs * this.#longBytes)?.pace ?? 0;
+    this.#pieceRows = Math.max(PIECE_ROWS, pace * this.#rowsSince);
+    this.#pieceBytes = Math.max(PIECE_BYTES, pace * this.#bytesSince);
+    this.#rowsSince = 0;
+    this.#bytesSince = 0;
+    try {
+      if (this.#folding.next().done !== true) return true;
+      this.#bytes = this.#statements.length.get() as number;
+      this.#foldAt = this.#longBytes;
+    } catch (error) {
+      this.#foldAt = this.#bytes + this.#longBytes;
+      this.#folding = undefined;
+      throw error;
+    }
+    this.#folding = undefined;
+    return false;
+  }
+
+  /** Folds all of it. Throws when the database fails; what is left is in the log. */
+  fold(): void {
+    this.#folding = undefined;
+    this.#pieceRows = OBJECTS_MAX;
+    while (this.#bytes > 0) {
+      for (const _ of this.#fold());
+      this.#bytes = this.#statements.length.get() as number;
+    }
+  }
+
+  *#fold(): Generator<void> {
+    const newest = new NewestRows();
+    /** The last entry of each piece. */
+    const ends: number[] = [];
+    let bytes = 0;
+    for (const seq of this.#statements.seqs.all() as number[]) {
+      const rows = this.#entry(seq);
+      if (newest.size > 0 && newest.size + rows.length / ROW_BYTES_MIN > OBJECTS_MAX) break;
+      newest.add(rows);
+      if (bytes === 0) ends.push(seq);
+      else ends[ends.length - 1] = seq;
+      bytes += rows.length;
+      if (bytes < this.#pieceBytes) continue;
+      bytes = 0;
+      yield;
+    }
+    const inOrder = yield* this.#sorted(newest);
+    for (let done = 0; done < inOrder.length; ) {
+      const end = done + this.#pieceRows;
+      const write = (): void => {
+        for (const number of inOrder.subarray(done, end)) this.#write(newest.place(number % INDEXES));
+      };
+      this.#db.transaction(write).immediate();
+      done = end;
+      yield;
+    }
+    // The oldest first: what is left of the log is newer than the tables.
+    for (const seq of ends) {
+      this.#statements.dropTo.run(seq);
+      yield;
+    }
+  }
+
+  /** Numbers of objects in the order in which their table has them, each with its place there in front. */
+  *#sorted(newest: NewestRows): Generator<void, Float64Array> {
+    const order = new Float64Array(newest.size);
+    let left = this.#pieceRows;
+    for (let number = 0; number < order.length; number++) {
+      const { buffer, at } = newest.place(number);
+      const { kind, id } = rowId(buffer, at);
+      const found = this.#statements.find.get(kind, id) as number | undefined;
+      order[number] = Math.min(found ?? NEW_ROWID, NEW_ROWID) * INDEXES + number;
+      if (--left > 0) continue;
+      yield;
+      left = this.#pieceRows;
+    }
+    return order.sort();
+  }
+
+  #entry(seq: number): Buffer {
+    const { rows, sum } = this.#statements.entry.get(seq) as { rows: Buffer; sum: number };
+    if (sum !== bytesSum(rows)) throw new Error(`Entry ${seq} of the row log has changed since it was written`);
+    return rows;
+  }
+
+  #write({ buffer, at }: Place): void {
+    const { setRow, addRow, deleteRow, setCollision, deleteCollision } = this.#statements;
+    const { kind, id, isGone, receivedMs, eventTimeMs, memberships, text } = rowTexts(buffer, at);
+    if (kind === 'collision') {
+      if (isGone) deleteCollision.run(id);
+      else setCollision.run(id, receivedMs, text, rowSum('collision', id, text, '', receivedMs));
+      return;
+    }
+    if (isGone) {
+      deleteRow.run(kind, id);
+      return;
+    }
+    const sum = rowSum(kind, id, text, memberships, receivedMs, eventTimeMs);
+    // Nearly all are there, and an upsert looks for its place twice.
+    const { changes } = setRow.run(receivedMs, eventTimeMs, text, memberships, sum, kind, id);
+    if (changes === 0) addRow.run(kind, id, receivedMs, eventTimeMs, text, memberships, sum);
+  }
+}
+
+/**
+ * The last row of each object in the log, by its key. `damaged` is told of entries whose checksum does not fit; their
+ * rows are left out.
+ */
+export function readRowLog(db: Database.Database, damaged: (seq: number) => void): ReadonlyMap<string, Place> {
+  const newest = new NewestRows();
+  const entries = db.prepare('SELECT seq, rows, sum FROM row_log ORDER BY seq').iterate();
+  for (const { seq, rows, sum } of entries as Iterable<{ seq: number; rows: Buffer; sum: number }>) {
+    if (sum === bytesSum(rows)) newest.add(rows);
+    else damaged(seq);
+  }
+  return new Map(Array.from(newest, (place) => [rowKey(place.buffer, place.at), place]));
+}
+
+function prepare(db: Database.Database) {
+  return {
+    length: db.prepare('SELECT total(length(rows)) FROM row_log').pluck(),
+    add: db.prepare('INSERT INTO row_log (rows, sum) VALUES (?, ?)'),
+    seqs: db.prepare('SELECT seq FROM row_log ORDER BY seq').pluck(),
+    entry: db.prepare('SELECT rows, sum FROM row_log WHERE seq = ?'),
+    dropTo: db.prepare('DELETE FROM row_log WHERE seq <= ?'),
+    find: db.prepare('SELECT rowid FROM last_known WHERE kind = ? AND id = ?').pluck(),
+    setRow: db.prepare(`
+      UPDATE last_known SET received_ms = ?, key_ms = ?, location = ?, memberships = ?, sum = ? WHERE kind = ? AND id = ?`),
+    addRow: db.prepare('INSERT INTO last_known VALUES (?, ?, ?, ?, ?, ?, ?)'),
+    deleteRow: db.prepare('DELETE FROM last_known WHERE kind = ? AND id = ?'),
+    setCollision: db.prepare(`
+      INSERT INTO collision VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+        start_ms = excluded.start_ms, bodies = excluded.bodies, sum = excluded.sum`),
+    deleteCollision: db.prepare('DELETE FROM collision WHERE id = ?'),
+  };
+}

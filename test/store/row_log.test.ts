@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type Database from 'better-sqlite3';
+import fc from 'fast-check';
+import type { KeptRow } from '../../src/core/item.ts';
+import { rowAt, rowKey } from '../../src/core/row_bytes.ts';
+import { look } from '../../src/model/borrowed.ts';
+import { openFile } from '../../src/store/database_file.ts';
+import { NewestRows } from '../../src/store/newest_rows.ts';
+import { readKept } from '../../src/store/read_kept.ts';
+import { RowLog } from '../../src/store/row_log.ts';
+import { SqliteStore } from '../../src/store/sqlite.ts';
+import { joinedParts } from '../../src/store/store.ts';
+import { packedRows } from '../../src/wire/store_messages.ts';
+import { folderFor } from './folder.ts';
+import { row, sorted } from './rows.ts';
+
+/** About what four rows take: nearly each commit makes the log long. */
+const LONG_BYTES = 2000;
+const PAIR = '["tag-1","tag-2"]';
+
+type Step = { readonly do: 'commit'; readonly rows: readonly KeptRow[] } | { readonly do: 'work' | 'crash' | 'fold' };
+
+const anyRow: fc.Arbitrary<KeptRow> = fc
+  .tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 1e6 }), fc.integer({ min: 0, max: 9 }))
+  .map(([number, atMs, chance]): KeptRow => {
+    if (chance === 0) return { kind: 'collision', id: PAIR, startMs: atMs, bodies: `["${atMs}"]` };
+    if (chance === 1) return { kind: 'collision', id: PAIR, gone: true };
+    const { kind, id } = row(number);
+    return chance === 2 ? { kind, id, gone: true } : row(number, { atMs });
+  });
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({ do: fc.constant('commit' as const), rows: fc.array(anyRow, { maxLength: 6 }) }),
+    },
+    { weight: 6, arbitrary: fc.constant({ do: 'work' as const }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('crash' as const, 'fold' as const) }) },
+  ),
+  { maxLength: 60 },
+);
+
+function newDatabase(context: TestContext): { path: string; db: Database.Database } {
+  const path = join(folderFor(context), 'data.dat');
+  new SqliteStore(path, randomUUID).close();
+  return { path, db: openFile(path) };
+}
+
+const logged = (db: Database.Database) => db.prepare('SELECT count(*) FROM row_log').pluck().get();
+
+test('Whatever is folded when, and whenever the hub is killed, the last row of each object is kept', (context) => {
+  fc.assert(
+    fc.property(steps, (history) => {
+      let { path, db } = newDatabase(context);
+      let log = new RowLog(db, LONG_BYTES);
+      const model = new Map<string, KeptRow>();
+      for (const step of history) {
+        if (step.do === 'work') log.work();
+        else if (step.do === 'fold') log.fold();
+        else if (step.do === 'commit') {
+          db.transaction(() => log.add(packedRows(step.rows))).immediate();
+          for (const each of step.rows) model.set(`${each.kind} ${each.id}`, each);
+        } else {
+          const copy = join(folderFor(context), 'data.dat');
+          for (const ending of ['', '-wal']) copyFileSync(path + ending, copy + ending);
+          db.close();
+          path = copy;
+          db = openFile(path);
+          log = new RowLog(db, LONG_BYTES);
+        }
+        const { rows } = joinedParts(readKept(db, []));
+        assert.deepEqual(sorted(rows), sorted([...model.values()].filter(({ gone }) => gone !== true)), step.do);
+      }
+      log.fold();
+      assert.equal(logged(db), 0);
+      db.close();
+    }),
+    { seed: 14, numRuns: 60 },
+  );
+});
+
+test('A log that is long is folded piece by piece while it grows, and does not grow for ever', (context) => {
+  const { db } = newDatabase(context);
+  const log = new RowLog(db, LONG_BYTES);
+  let most = 0;
+  for (let commit = 0; commit < 400; commit++) {
+    const rows = Array.from({ length: 10 }, (_, number) => row((commit * 10 + number) % 70, { atMs: commit }));
+    db.transaction(() => log.add(packedRows(rows))).immediate();
+    log.work();
+    most = Math.max(most, logged(db) as number);
+  }
+  assert.ok(most < 50, `${most} entries`);
+  db.close();
+});
+
+test('A fold that fails leaves the log as it is, and is tried again when there is more', (context) => {
+  const { db } = newDatabase(context);
+  const log = new RowLog(db, LONG_BYTES);
+  const commit = () => db.transaction(() => log.add(packedRows([row(1), row(2), row(3), row(4), row(5), row(6)])));
+  commit().immediate();
+  db.exec("CREATE TRIGGER full BEFORE INSERT ON last_known BEGIN SELECT raise(ABORT, 'the disk is full'); END");
+  assert.throws(() => {
+    while (log.work());
+  }, /the disk is full/);
+  assert.deepEqual([logged(db), log.work(), joinedParts(readKept(db, [])).rows.length], [1, false, 6]);
+  db.exec('DROP TRIGGER full');
+  commit().immediate();
+  while (log.work());
+  assert.deepEqual([logged(db), joinedParts(readKept(db, [])).rows.length], [0, 6]);
+  db.close();
+});
+
+test('NewestRows finds the last row of each of many objects, in the order of the first', () => {
+  const newest = new NewestRows();
+  const model = new Map<string, KeptRow>();
+  for (let batch = 0; batch < 30; batch++) {
+    const rows = Array.from({ length: 1000 }, (_, number) => {
+      const id = `${(batch * 577 + number * 31) % 9000}`;
+      return { ...row(number, { atMs: batch * 1000 + number }), id };
+    });
+    for (const each of rows) model.set(`${each.kind} ${each.id}`, each);
+    newest.add(Buffer.from(look(packedRows(rows).bytes)));
+  }
+  assert.deepEqual(
+    Array.from(newest, ({ buffer, at }) => [rowKey(buffer, at), rowAt(buffer, at)]),
+    [...model],
+  );
+});
