@@ -39,12 +39,15 @@ async function outlive(disk: Disk, isFast: boolean): Promise<void> {
   const taken = await createUntilRefused(hub);
   const refused = await create(hub, 503);
   assert.equal((await hub.get(`/trackables/${refused}`))?.status, 404);
+  const answers: string[] = [];
   for (let east = 1; east <= 20; east++) {
     // Longer each time: what is no longer than before may still fit.
     const properties = { note: 'x'.repeat(1000 * east) };
     const answered = await hub.put('/providers/early/location', locationOf('early', east / 10, { properties }));
-    assert.equal(answered?.status, isFast ? 204 : 503, JSON.stringify(answered?.body));
+    answers.push(`${answered?.status}`);
   }
+  // From the first that does not fit on, none is taken.
+  assert.match(answers.join(' '), isFast ? /^(204 ?){20}$/ : /^(204 ){0,5}(503 ?)+$/);
   const database = await failing(hub);
   assert.match(database.error ?? '', disk.says);
   assert.ok((database.pending_rows ?? 0) > 0 && Date.parse(database.failing_since ?? '') > 0, JSON.stringify(database));
