@@ -43,9 +43,9 @@ export interface ShardContext {
   setBacks: readonly SetBack[];
   /** What the step in progress publishes. */
   readonly events: EventWriter;
-  /** What is to be kept before that is told, those of objects that move to another shard first. */
+  /** Rows that must be kept before its fence events are told. Objects that move to another shard have theirs first. */
   readonly rows: RowWriter;
-  /** What is kept besides. */
+  /** Other rows, for which nobody waits. */
   readonly backgroundRows: RowWriter;
   draft: Draft;
 }

@@ -18,8 +18,11 @@ export interface Database {
   /** Writes entities and settings, and rows, unless these are not to survive the hub. */
   readonly writer: StoreWriter;
   readonly state: DatabaseState;
-  /** Resolves once the rows are kept; rejects with HUB_UNAVAILABLE when the store does not take them now. `inTime`: see StoreWriter. */
-  keep(rows: Iterable<KeptRow>, options?: { readonly inTime: boolean }): Promise<void>;
+  /**
+   * Resolves once the rows are kept; rejects with HUB_UNAVAILABLE when the store does not take them now. `mayWait`: for
+   * others to share their commit.
+   */
+  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void>;
   /** The latest row of each object, for a shard worker that starts anew. */
   lastRows(): Promise<readonly LastKnownRow[]>;
   /** Whether so many rows wait that none should come that nobody waits for. */

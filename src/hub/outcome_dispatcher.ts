@@ -12,8 +12,8 @@ export interface Sinks {
   publish(events: readonly EventBatch[]): void;
   /** Whether events of a variant tell of memberships, and are not to be published before these are kept. */
   tellsOfMemberships(variant: number): boolean;
-  /** Resolves once the rows are kept, which takes longer `inTime`; rejects when the database does not take them now. */
-  keep(rows: Iterable<KeptRow>, options?: { readonly inTime: boolean }): Promise<void>;
+  /** Resolves once the rows are kept; rejects when the database does not take them now. `mayWait`: to share a commit. */
+  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void>;
   /** Hands packed motions of a shard to the collision stage. */
   motions(motions: PackedMotions | undefined): void;
   /** Moves zones after the objects that they follow. */
@@ -56,7 +56,7 @@ export class OutcomeDispatcher {
     const stored = rows.count === 0 ? undefined : this.#sinks.keep(rows);
     this.#publish(events, this.#gates[shard] as CommitGate, stored);
     if (backgroundRows.count === 0) return stored;
-    const later = this.#sinks.keep(backgroundRows, { inTime: true });
+    const later = this.#sinks.keep(backgroundRows, { mayWait: true });
     return stored === undefined ? later : Promise.all([stored, later]).then(() => undefined);
   }
 

@@ -5,7 +5,8 @@ import { ReplayLog } from './replay_log.ts';
  * The way of a row to the disk.
  *
  * A last-known row says where an object was last, and which fences it is in (core/item.ts). A shard keeps that in memory
- * and writes the row when it is to be handed out, as bytes (core/row_bytes.ts) that are copied from there on. Three classes see to the rest:
+ * and writes the row when it is to be handed out, as bytes (core/row_bytes.ts), which are only copied from there on.
+ * Three classes see to the rest:
  *
  *   FlushScheduler     here, one for each shard   when: how many rows the next batch may bring
  *   OutcomeDispatcher  hub/, one for all          who waits: events and answers, until the rows are kept
@@ -19,7 +20,7 @@ import { ReplayLog } from './replay_log.ts';
  *    seconds at most.
  * 3. The OutcomeDispatcher hands both to the StoreWriter, with times of day (row_times.ts). Events of memberships wait
  *    for their rows in a CommitGate.
- *    Nobody waits for the others, so these wait for company.
+ *    Nobody waits for background rows: they may wait 50 ms to share a commit.
  * 4. The StoreWriter gathers rows in memory that the thread of the store can read (row_queue.ts) and commits what it has,
  *    with changed entities, in that thread. What fails or is late is reported, and written later.
  * 5. A file has them in a log first, and in their tables later (row_log.ts).

@@ -99,7 +99,7 @@ export class RowQueue {
       [this.#flight, this.#waiting] = [this.#waiting, this.#flight];
       this.#waiting.clear();
       this.#lookAt = this.#bytesBeforeLook;
-      // A store that is slow is not to be told twice.
+      // A store with a limit is to get the last row of each object alone.
       if (this.#bytesMax !== Infinity) this.#flight = new RowArea([this.#flight]);
     }
     this.#isSending = true;

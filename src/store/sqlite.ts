@@ -144,7 +144,9 @@ export class SqliteStore {
     this.#checkpoint();
     try {
       return this.#rowLog.work();
-    } catch {
+    } catch (error) {
+      const why = (error as Error).message;
+      this.#opening.notice?.(`Last locations stay in their log, which grows until this is mended: ${why}`);
       return false;
     }
   }
@@ -154,7 +156,7 @@ export class SqliteStore {
     try {
       this.#rowLog.fold();
     } catch {
-      // A disk that is full.
+      // A disk that is full: the next start reads them from the log.
     }
   }
 

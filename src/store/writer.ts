@@ -24,7 +24,7 @@ export interface StoreWriterOptions {
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const NO_ROWS = packedRows([]);
-/** How long rows may wait for others to share their commit with, and how many of them are enough for one. */
+/** How long rows that may wait do so, and how many of them are worth a commit of their own. */
 const PATIENCE_MS = 50;
 const ROWS_ENOUGH = 250;
 
@@ -38,7 +38,7 @@ interface EntityJob {
  * Writes in groups: one commit at a time, and whatever arrives meanwhile is in the next. Rows are kept until they are
  * written, and of each object the latest counts; entities are written or refused, so that an answer to a client is the truth.
  *
- * Rows that are in no hurry wait for company: a commit of twenty costs nearly as much as one of two hundred.
+ * Rows that may wait are gathered: a commit of twenty costs nearly as much as one of two hundred.
  *
  * After a failure rows rest until the retry is due. Entities never wait for that: each group of them is tried at once.
  * The way of a row up to here: shards/flush_scheduler.ts.
@@ -111,11 +111,11 @@ export class StoreWriter {
   /**
    * Resolves once these rows, or newer ones of the same objects, are kept. With `orFail` it rejects with
    * HUB_UNAVAILABLE when the next attempt fails, or rows are late; they stay, and are written when the store takes them.
-   * `inTime`: nobody waits for them, so they may share a commit with those of the next 50 ms.
+   * `mayWait`: nobody needs them soon, so they may wait up to 50 ms to share a commit with others.
    */
-  writeRows(rows: Iterable<KeptRow>, { orFail = false, inTime = false } = {}): Promise<void> {
+  writeRows(rows: Iterable<KeptRow>, { orFail = false, mayWait = false } = {}): Promise<void> {
     this.#rows.put(packedRows(rows));
-    if (inTime) this.#beDueInTime();
+    if (mayWait) this.#beDueSoon();
     else this.#beDue();
     if (orFail && this.refusesRows) {
       this.#start();
@@ -163,8 +163,8 @@ export class StoreWriter {
     this.#cancelPatience = undefined;
   }
 
-  /** The same, but for few of them: in a while. */
-  #beDueInTime(): void {
+  /** The same, but where there are few of them, only in a while. */
+  #beDueSoon(): void {
     if (this.#rows.placesPut - this.#dueTo >= ROWS_ENOUGH) this.#beDue();
     else {
       this.#cancelPatience ??= this.#options.schedule(PATIENCE_MS, () => {

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import type { KeptRow } from '../../src/core/item.ts';
 import type { EntityWrite, Kept } from '../../src/core/kept.ts';
 import { StartupError } from '../../src/errors.ts';
+import { reportOn } from '../../src/store/report.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { folderFor } from './folder.ts';
 import { row, sorted } from './rows.ts';
@@ -120,8 +121,11 @@ for (const { what, text, names, gone } of DAMAGES) {
 
 test('A start names rows in the log that have changed in the file, and goes on without them where that is accepted', (context) => {
   const path = killed(context);
+  const { counts, problems } = reportOn(path);
+  assert.deepEqual([counts.get('last locations'), problems], [60, []]);
   change(path, '8.400012');
   const names = 'last locations that were written together, entry 1 (row_log)';
+  assert.deepEqual(reportOn(path).problems, [`${names} has changed since it was written`]);
   assert.throws(() => served(path), new RegExp(`1 damaged row, ${names.replaceAll(/[()]/g, '\\$&')}: npm`));
   const notices: string[] = [];
   const kept = served(path, { acceptLoss: true, notice: (said) => notices.push(said) });

@@ -115,6 +115,23 @@ test('A fold that fails leaves the log as it is, and is tried again when there i
   db.close();
 });
 
+test('A store says that its log cannot be folded, and goes on keeping rows', (context) => {
+  const path = join(folderFor(context), 'data.dat');
+  const notices: string[] = [];
+  const store = new SqliteStore(path, randomUUID, { nowMs: 0, notice: (text) => notices.push(text) });
+  const other = openFile(path);
+  other.exec("CREATE TRIGGER full BEFORE INSERT ON last_known BEGIN SELECT raise(ABORT, 'the disk is full'); END");
+  other.close();
+  const rows = Array.from({ length: 10_000 }, (_, number) => row(number));
+  for (let commit = 0; commit < 10; commit++) {
+    store.commit({ entities: [], rows });
+    while (store.work());
+  }
+  assert.deepEqual(notices, ['Last locations stay in their log, which grows until this is mended: the disk is full']);
+  assert.equal(store.load().rows.length, rows.length);
+  store.close();
+});
+
 test('NewestRows finds the last row of each of many objects, in the order of the first', () => {
   const newest = new NewestRows();
   const model = new Map<string, KeptRow>();

@@ -62,6 +62,31 @@ test('StoreWriter answers a call only when its own rows are kept', async () => {
   assert.deepEqual([first.now, second.now], ['kept', 'open']);
 });
 
+test('StoreWriter gathers rows that may wait, and writes them after 50 ms, with others that may not, or once there are many', async () => {
+  const { store, timers, writer } = setUp();
+  const mayWait = { mayWait: true };
+  const counts = () => store.kept.map(({ rows }) => rows.length);
+  const first = watch(writer.writeRows([row(1)], mayWait));
+  void writer.writeRows([row(2)], mayWait);
+  await settled();
+  assert.deepEqual([counts(), timers.delays, first.now], [[], [50], 'open']);
+  timers.fire();
+  await settled();
+  assert.deepEqual([counts(), first.now], [[2], 'kept']);
+  void writer.writeRows([row(3)], mayWait);
+  await writer.writeRows([row(4)]);
+  assert.deepEqual([counts(), timers.waiting], [[2, 2], 0]);
+  void writer.writeRows(
+    Array.from({ length: 250 }, (_, number) => row(number)),
+    mayWait,
+  );
+  await settled();
+  assert.deepEqual([counts(), timers.waiting, writer.pendingRows], [[2, 2, 250], 0, 0]);
+  void writer.writeRows([row(5)], mayWait);
+  await writer.drain();
+  assert.deepEqual([counts(), timers.waiting], [[2, 2, 250, 1], 0]);
+});
+
 test('StoreWriter divides many rows into commits of at most 10,000', async () => {
   const { store, writer } = setUp();
   const rows = Array.from({ length: 25_000 }, (_, number) => ({ ...row(0), id: `tag-${number}` }));
