@@ -1,5 +1,6 @@
 import type { SetBack } from '../model/set_back.ts';
 import type { Topic } from '../model/topics.ts';
+import type { EffectWriter } from './effects.ts';
 import type { EventWriter } from './event_writer.ts';
 import type { FenceIndex } from './fence/fence_index.ts';
 import type { Answer, ExportedState } from './item.ts';
@@ -47,6 +48,8 @@ export interface ShardContext {
   readonly rows: RowWriter;
   /** Other rows, for which nobody waits. */
   readonly backgroundRows: RowWriter;
+  /** What the step has changed. */
+  readonly effects: EffectWriter;
   draft: Draft;
 }
 

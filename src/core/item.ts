@@ -5,7 +5,9 @@ import type { Variant, View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import type { CollisionRow } from './collision/row.ts';
+import type { KeptTimers } from './fence/membership.ts';
 import type { ReceivedLocation } from './location/received.ts';
+import type { TextBytes } from './location/record.ts';
 
 /**
  * What a shard is told, in one order: locations, changes of entities, reads, restored rows. Everything was checked
@@ -35,7 +37,15 @@ type Told =
   /** Where each trackable is that takes part in collisions, as motions; then an answer. */
   | { readonly kind: 'stand'; readonly id: number }
   /** Last-known rows from the store. Exits due before `suppressUntilMs` fire at `suppressUntilMs`, or with the next observation. */
-  | { readonly kind: 'restore'; readonly rows: readonly LastKnownRow[]; readonly suppressUntilMs: number }
+  | {
+      readonly kind: 'restore';
+      readonly rows: readonly LastKnownRow[];
+      readonly suppressUntilMs: number;
+      /** Whether their timers go on: the hub has run all the time. */
+      readonly withTimers?: boolean;
+    }
+  /** What steps of another worker have changed since the rows: their effects, one after the other. */
+  | { readonly kind: 'replay'; readonly effects: readonly TextBytes[] }
   /** The objects move to another shard: their state is handed out as a reply and forgotten here, without events. */
   | {
       readonly kind: 'exportState';
@@ -93,9 +103,14 @@ export type LastKnownRow =
       readonly eventTimeMs: number;
       /** JSON text of the location, in EPSG:4326. */
       readonly location: string;
-      /** Fence id and entry time of each membership. */
-      readonly memberships: readonly (readonly [fenceId: string, entryMs: number])[];
+      readonly memberships: readonly KeptMembership[];
     };
+
+/**
+ * Fence id and entry time, null of an object that is entering only; with its timers where these are more than the silence
+ * since its last location. They outlive a worker, but no restart.
+ */
+export type KeptMembership = readonly [fenceId: string, entryMs: number | null, timers?: KeptTimers];
 
 /** What is kept of the moving world. */
 export type KeptRow = LastKnownRow | CollisionRow;

@@ -1,3 +1,4 @@
+import type { Borrowed } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { Answer, ExportedState } from './item.ts';
 import type { Motion } from './motion/motion.ts';
@@ -15,6 +16,8 @@ export interface Outcome {
   readonly rows: PackedRows;
   /** Of other objects that have changed, those that have waited longest, within the flush budget. Nothing waits for them. */
   readonly backgroundRows: PackedRows;
+  /** What has changed of all objects (effects.ts): with those of the steps before, a new worker knows what this one does. */
+  readonly effects: Borrowed;
   /** How many objects have changed since their last row: what is left of the work for later budgets. */
   readonly dirtyCount: number;
   readonly motions: readonly Motion[];

@@ -1,4 +1,5 @@
 import { type Borrowed, lend, look } from '../model/borrowed.ts';
+import { GrowingBuffer } from './growing_buffer.ts';
 import type { KeptRow } from './item.ts';
 import { UTF8_MAX } from './json_bytes.ts';
 import type { NewRecordBuffer, RecordBuffer } from './location/record.ts';
@@ -155,19 +156,13 @@ export function rowAt(buffer: RecordBuffer, at: number): KeptRow {
 }
 
 /** Writes rows into memory that is used again. */
-export class RowWriter implements RecordBuffer {
-  readonly #newBuffer: NewRecordBuffer;
-  bytes: RecordBuffer['bytes'];
-  view: DataView;
+export class RowWriter extends GrowingBuffer {
   #count = 0;
   /** Where the row that was begun starts. */
   #start = 0;
 
   constructor(newBuffer: NewRecordBuffer, bytesAtFirst = BYTES_AT_FIRST) {
-    this.#newBuffer = newBuffer;
-    const { bytes, view } = newBuffer(bytesAtFirst);
-    this.bytes = bytes;
-    this.view = view;
+    super(newBuffer, bytesAtFirst);
   }
 
   /**
@@ -177,7 +172,7 @@ export class RowWriter implements RecordBuffer {
   // hot
   begin({ kind, id, receivedMs, eventTimeMs }: RowHead, bytesMax: number): number {
     const at = this.#start;
-    this.#reserve(at + HEAD_BYTES + UTF8_MAX * id.length + bytesMax);
+    this.reserve(at + HEAD_BYTES + UTF8_MAX * id.length + bytesMax, at);
     const { bytes, view } = this;
     const idBytes = bytes.write(id, at + HEAD_BYTES);
     view.setUint32(at + ID_SIZE, idBytes, true);
@@ -230,7 +225,7 @@ export class RowWriter implements RecordBuffer {
   /** Copies rows. */
   // hot
   add({ bytes, size, count }: PackedRows): void {
-    this.#reserve(this.#start + size);
+    this.reserve(this.#start + size, this.#start);
     this.bytes.set(look(bytes), this.#start);
     this.#start += size;
     this.#count += count;
@@ -239,7 +234,7 @@ export class RowWriter implements RecordBuffer {
   /** Copies one row of another buffer. */
   copy(from: RecordBuffer, at: number): void {
     const size = rowSize(from, at);
-    this.#reserve(this.#start + size);
+    this.reserve(this.#start + size, this.#start);
     from.bytes.copy(this.bytes, this.#start, at, at + size);
     this.end(this.#start + size);
   }
@@ -259,17 +254,6 @@ export class RowWriter implements RecordBuffer {
 
   /** Lets go of memory beyond that. Between two steps. */
   tidy(bytesKept = BYTES_AT_FIRST): void {
-    if (this.bytes.length > bytesKept) this.#grow(Math.max(bytesKept, this.#start));
-  }
-
-  #reserve(bytes: number): void {
-    if (bytes > this.bytes.length) this.#grow(Math.max(bytes, 2 * this.bytes.length));
-  }
-
-  #grow(length: number): void {
-    const { bytes, view } = this.#newBuffer(length);
-    this.bytes.copy(bytes, 0, 0, this.#start);
-    this.bytes = bytes;
-    this.view = view;
+    this.shrink(bytesKept, this.#start);
   }
 }

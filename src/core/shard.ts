@@ -1,6 +1,7 @@
 import { NEVER_SET_BACK, type SetBack, timeOfDay } from '../model/set_back.ts';
 import { TOPICS, type Topic, type Variant } from '../model/topics.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
+import { EffectWriter } from './effects.ts';
 import { EventWriter } from './event_writer.ts';
 import { onExportState, onImportState } from './handlers/hand_over.ts';
 import { onRestore, writeBackgroundRows, writeUrgentRows } from './handlers/last_known.ts';
@@ -13,6 +14,7 @@ import { onRules } from './handlers/on_rules.ts';
 import { onTrackable } from './handlers/on_trackable.ts';
 import { onZone } from './handlers/on_zone.ts';
 import { onRead } from './handlers/read.ts';
+import { onReplay, writeEffects } from './handlers/replay.ts';
 import type { Item } from './item.ts';
 import { asciiBytes } from './json_bytes.ts';
 import { sentTimeText } from './location/text.ts';
@@ -64,6 +66,7 @@ export function openShard(options: ShardOptions): Shard {
     events: new EventWriter(options.newBuffer),
     rows: new RowWriter(options.newBuffer),
     backgroundRows: new RowWriter(options.newBuffer),
+    effects: new EffectWriter(options.newBuffer),
     setBacks: NEVER_SET_BACK,
     draft: emptyDraft(),
   };
@@ -75,6 +78,7 @@ export function openShard(options: ShardOptions): Shard {
       context.events.tidy();
       context.rows.tidy();
       context.backgroundRows.tidy();
+      context.effects.tidy();
     },
   };
 }
@@ -91,16 +95,18 @@ function step(context: ShardContext, batch: Batch): Outcome {
     handle(context, item);
   }
   advance(context, nowMs);
-  const { state, rows, backgroundRows } = context;
+  const { state, rows, backgroundRows, effects } = context;
   const { zoneMoves, ...draft } = context.draft;
   writeUrgentRows(state, rows);
   writeBackgroundRows(state, backgroundRows, flushBudget);
+  writeEffects(state, effects);
   const outcome = {
     ...draft,
     events: context.events.take(),
     zoneMoves: [...zoneMoves.values()],
     rows: rows.take(),
     backgroundRows: backgroundRows.take(),
+    effects: effects.take(),
     dirtyCount: state.dirty.size,
     nextDeadlineMs: state.deadlines.nextMs,
   };
@@ -119,6 +125,7 @@ const HANDLERS: Handlers = {
   forget: onForget,
   read: onRead,
   restore: onRestore,
+  replay: onReplay,
   exportState: onExportState,
   importState: onImportState,
   stand: onStand,

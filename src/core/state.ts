@@ -38,6 +38,8 @@ export interface ShardState {
   readonly deadlines: DeadlineHeap<Tracked>;
   /** Objects whose row in the store is out of date. */
   readonly dirty: Set<ProviderState | TrackableState>;
+  /** Objects that have changed in the step in progress: see `touch`. */
+  readonly changed: { readonly providers: ProviderState[]; readonly trackables: TrackableState[] };
   /** Those of them whose memberships have changed. */
   readonly urgent: Set<ProviderState | TrackableState>;
   /** Rows to be deleted from the store: kind and id. */
@@ -63,7 +65,12 @@ export interface Tracked {
   /** Deadlines do not fire before this time on their own: set at a restart, until the next observation. */
   suppressUntilMs: number;
   heapIndex: number;
+  /** What has changed of it in the step in progress: CHANGED, CHANGED_MEMBERS. */
+  changes: number;
 }
+
+/** The object is among those that have changed; so are its memberships, otherwise than that their silence was put off. */
+export const [CHANGED, CHANGED_MEMBERS] = [1, 2] as const;
 
 export interface Member {
   fence: FenceState;
@@ -142,6 +149,7 @@ export function emptyState(newBuffer: NewRecordBuffer): ShardState {
     fixes: new FixSlab(newBuffer),
     deadlines: new DeadlineHeap(),
     dirty: new Set(),
+    changed: { providers: [], trackables: [] },
     urgent: new Set(),
     gone: new Map(),
     rules: UNRANKED,
@@ -162,8 +170,19 @@ export function providerState(state: ShardState, id: string): ProviderState {
       nearby: undefined,
       suppressUntilMs: 0,
       heapIndex: -1,
+      changes: 0,
     };
     state.providers.set(id, provider);
   }
   return provider;
+}
+
+/** An object has changed: its row is out of date, and the effects of the step tell of it. */
+// hot
+export function touch(state: ShardState, object: ProviderState | TrackableState): void {
+  state.dirty.add(object);
+  if ((object.changes & CHANGED) !== 0) return;
+  object.changes |= CHANGED;
+  if (object.kind === 'provider') state.changed.providers.push(object);
+  else state.changed.trackables.push(object);
 }

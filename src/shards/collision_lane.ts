@@ -1,4 +1,4 @@
-import { type CollisionRow, idsOf } from '../core/collision/row.ts';
+import { type CollisionRow, type HeldPair, idsOf } from '../core/collision/row.ts';
 import { Lane } from '../lane/lane.ts';
 import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import type { SetBack } from '../model/set_back.ts';
@@ -49,7 +49,7 @@ type ShardCommand =
  * The lane to the collision worker, which sees the motions of all shards, and survives the death of the worker.
  *
  * A new worker is told where all trackables stand, which pairs collide, and the motions that the old one had not
- * finished: nobody hears of it. Tolerance timeouts and exit delays begin anew, as after a restart.
+ * finished: nobody hears of it, and all timers go on.
  */
 export class CollisionLane {
   readonly lane: Lane<ShardCommand, CollisionReply>;
@@ -59,6 +59,8 @@ export class CollisionLane {
   readonly #unfinished = new Unfinished();
   /** The pairs that collide, by the ids of their rows. */
   readonly #pairs = new Map<string, CollisionRow>();
+  /** Of these, what holds those that do not touch. */
+  readonly #held = new Map<string, HeldPair>();
   /** Until when pairs of a run before are held. */
   #heldMs = 0;
   #variants: readonly Variant[] = [];
@@ -231,6 +233,7 @@ export class CollisionLane {
     const ids = new Set(rows.flatMap(({ id }) => idsOf(id)));
     return {
       rows,
+      held: this.#broken ? [...this.#held.values()] : undefined,
       gone: [...ids].filter((id) => !this.#options.takesPart(id)),
       heldMs: this.#heldMs > nowMs ? this.#heldMs : 0,
       fromSeq: this.#unfinished.finishedTo,
@@ -244,8 +247,14 @@ export class CollisionLane {
     const watermark = this.#options.firstUndone()?.seq ?? Number.MAX_SAFE_INTEGER;
     if (reply.waiting > 0 && watermark > this.#watermark) this.lane.wake();
     for (const row of reply.rows) {
+      // A pair that has met again touches.
+      this.#held.delete(row.id);
       if (row.gone === true) this.#pairs.delete(row.id);
       else this.#pairs.set(row.id, row);
+    }
+    for (const pair of reply.held) {
+      if (pair.hold.at === 'touching') this.#held.delete(pair.id);
+      else this.#held.set(pair.id, pair);
     }
     return this.#options.outcome(reply);
   }

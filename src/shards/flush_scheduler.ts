@@ -1,5 +1,6 @@
 import type { PackedRows } from '../core/row_bytes.ts';
-import { ReplayLog } from './replay_log.ts';
+import type { Borrowed } from '../model/borrowed.ts';
+import { type Journal, MemoryJournal } from './journal.ts';
 
 /**
  * The way of a row to the disk.
@@ -13,8 +14,8 @@ import { ReplayLog } from './replay_log.ts';
  *   StoreWriter        store/, one for all        how: in groups, one commit at a time, and again after a failure
  *
  * 1. An object whose memberships have changed, or that is gone, has its row in the outcome of that batch (`rows`). Any
- *    other that has changed is dirty: its row comes later, and until then its locations lie in the ReplayLog, from which
- *    a new worker is told of them when this one dies.
+ *    other that has changed is dirty: its row comes later, and until then what has changed lies in the Journal, from which
+ *    a new worker is told when this one dies.
  * 2. Every `db_flush_interval` a round begins. From then on each batch gets a flush budget, at the pace of the FlushPacer,
  *    and brings as many rows of dirty objects (`backgroundRows`). While the store is behind it brings none, for two
  *    seconds at most.
@@ -24,18 +25,19 @@ import { ReplayLog } from './replay_log.ts';
  * 4. The StoreWriter gathers rows in memory that the thread of the store can read (row_queue.ts) and commits what it has,
  *    with changed entities, in that thread. What fails or is late is reported, and written later.
  * 5. A file has them in a log first, and in their tables later (row_log.ts).
- * 6. When the round is over, the ReplayLog drops what was in it before.
+ * 6. When the round is over, the Journal drops what was in it before.
  */
 
-/** What a batch has done about rows. */
-export interface RowsBrought {
+/** What a batch has changed, and what it has done about rows. */
+export interface StepDone {
+  readonly effects: Borrowed;
   readonly backgroundRows: Pick<PackedRows, 'count'>;
   readonly dirtyCount: number;
 }
 
 /** When a shard hands out the rows of what has changed, and what is not in its rows yet. */
 export class FlushScheduler {
-  readonly replay = new ReplayLog();
+  readonly journal: Journal = new MemoryJournal();
   readonly #pacer: FlushPacer;
   readonly #isStoreBehind: () => boolean;
   /** Whether something was done since all rows were handed out. */
@@ -71,20 +73,20 @@ export class FlushScheduler {
     if (this.#roundDue) {
       this.#roundDue = false;
       this.#pacer.begin(nowMs);
-      this.replay.mark();
+      this.journal.mark();
     }
     return this.#flushTo === undefined ? this.#pacer.flushBudget(nowMs, this.#isStoreBehind()) : Infinity;
   }
 
   /** That batch is finished, with everything up to the item of that number. */
-  note({ backgroundRows, dirtyCount }: RowsBrought, doneTo: number): void {
+  note({ effects, backgroundRows, dirtyCount }: StepDone, doneTo: number): void {
     this.#changed = true;
-    this.replay.note();
+    this.journal.append(effects);
     const wasRunning = this.#pacer.isRunning;
     this.#pacer.brought({ rows: backgroundRows.count, dirtyCount, askedMs: this.#askedMs });
-    if (wasRunning && !this.#pacer.isRunning) this.replay.dropMarked();
+    if (wasRunning && !this.#pacer.isRunning) this.journal.dropMarked();
     if (dirtyCount > 0) return;
-    this.replay.clear();
+    this.journal.clear();
     this.#changed = false;
     if (this.#flushTo !== undefined && this.#flushTo <= doneTo) this.#flushTo = undefined;
   }

@@ -1,4 +1,5 @@
-import type { KeptRow, LastKnownRow } from '../core/item.ts';
+import type { KeptTimers } from '../core/fence/membership.ts';
+import type { KeptMembership, KeptRow, LastKnownRow } from '../core/item.ts';
 
 /**
  * Last-known rows have times of day where they are kept, since the running time of one hub means nothing to the next, and
@@ -40,13 +41,27 @@ export function keptRows(rows: readonly LastKnownRow[], clock: Times): readonly 
 /** A row in which no time is later than that. */
 export function rowUntil(row: LastKnownRow, untilMs: number): LastKnownRow {
   if (row.gone === true) return row;
-  const isLate = ([, entryMs]: readonly [string, number]) => entryMs > untilMs;
+  const isLate = ([, entryMs]: KeptMembership) => entryMs !== null && entryMs > untilMs;
   if (row.receivedMs <= untilMs && row.eventTimeMs <= untilMs && !row.memberships.some(isLate)) return row;
   const until = (ms: number): number => Math.min(ms, untilMs);
   return converted(row, until, until);
 }
 
 function converted(row: Row, keyed: (ms: number) => number, received: (ms: number) => number): Row {
-  const memberships = row.memberships.map(([fenceId, entryMs]) => [fenceId, keyed(entryMs)] as const);
+  const memberships = row.memberships.map(([fenceId, entryMs, timers]): KeptMembership => {
+    const entered = entryMs === null ? null : keyed(entryMs);
+    return timers === undefined ? [fenceId, entered] : [fenceId, entered, shifted(timers, keyed, received)];
+  });
   return { ...row, receivedMs: received(row.receivedMs), eventTimeMs: keyed(row.eventTimeMs), memberships };
+}
+
+function shifted(timers: KeptTimers, keyed: (ms: number) => number, received: (ms: number) => number): KeptTimers {
+  const { seen, since, tolerance, delay } = timers;
+  return {
+    ...timers,
+    seen: received(seen),
+    ...(since !== undefined && { since: keyed(since) }),
+    tolerance: tolerance && received(tolerance),
+    delay: delay && received(delay),
+  };
 }

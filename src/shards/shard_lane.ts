@@ -39,10 +39,9 @@ export interface ShardLaneOptions extends ShardWorkerOptions {
 /**
  * A lane to the worker thread of one shard, which survives the death of the thread.
  *
- * A new worker is told the entities, then the last-known rows, then shown the locations that came after the rows: by
- * then it knows what the old one knew after its last finished batch, and nobody hears of it. Tolerance and delay timers
- * start anew, as after a restart. The unfinished batch runs again; one that fails again is halved until the item that
- * makes it fail stands alone, and that is given up.
+ * A new worker is told the entities, then the last-known rows, then what has changed since the rows: by then it knows
+ * what the old one knew after its last finished batch, with all timers, and nobody hears of it. The unfinished batch runs
+ * again; one that fails again is halved until the item that makes it fail stands alone, and that is given up.
  */
 export class ShardLane {
   readonly lane: Lane<LaneItem, ShardReply | undefined>;
@@ -192,11 +191,8 @@ export class ShardLane {
     for (let attempt = 1; ; attempt++) {
       try {
         // Rows that make the worker fail must not keep it from working for ever.
-        const reply = await this.#worker.replace({ blank: isPoisoned, failed: (error) => this.#noteFailure(error) });
+        await this.#worker.replace({ blank: isPoisoned, failed: (error) => this.#noteFailure(error) });
         this.#broken = false;
-        const quiet = { ...reply.outcome, answers: [], zoneMoves: [], counts: NOTHING };
-        if (quiet.rows.count > 0)
-          this.#keepWork(this.#options.outcome({ outcome: quiet, events: [], motions: undefined }));
         return;
       } catch (error) {
         this.#noteFailure(error);
@@ -239,4 +235,3 @@ function isSeveral([first, ...more]: readonly LaneItem[]): boolean {
 }
 
 const LOST = 'Cannot process all of what was sent: it makes a worker thread fail';
-const NOTHING = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };

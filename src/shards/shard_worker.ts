@@ -61,7 +61,6 @@ export class ShardWorker {
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
     const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() });
-    this.flush.replay.hold(batch, items);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#mirror.note(items);
     this.#noteDone(items);
@@ -87,16 +86,16 @@ export class ShardWorker {
   }
 
   /**
-   * Starts a new thread and tells it what the last one knew, `blank` without rows and locations. Returns what it has
-   * decided over that. `failed` is told when the rows cannot be had. Rejects when it fails.
+   * Starts a new thread and tells it what the last one knew, `blank` without rows and what has changed since. `failed` is told
+   * when the rows cannot be had. Rejects when it fails.
    */
-  async replace({ blank, failed }: { blank: boolean; failed(error: unknown): void }): Promise<ShardReply> {
+  async replace({ blank, failed }: { blank: boolean; failed(error: unknown): void }): Promise<void> {
     await this.#thread.restart();
     this.flush.endRound();
     const batch = blank
       ? this.#knowledge([], [])
-      : this.#knowledge(await this.#rows(failed), this.flush.replay.items());
-    return unpackShardReply(await this.#thread.run(packBatch(batch)));
+      : this.#knowledge(await this.#rows(failed), this.flush.journal.effects());
+    await this.#thread.run(packBatch(batch));
   }
 
   /** Ends the thread at once, as a crash would. */
@@ -120,19 +119,18 @@ export class ShardWorker {
     } catch (error) {
       failed(error);
     }
-    const own = rows.filter(({ kind, id }) => this.#mirror.has(kind, id));
-    return this.flush.replay.heardOf(own, (trackable) => this.#mirror.providersOf(trackable));
+    return rows.filter(({ kind, id }) => this.#mirror.has(kind, id));
   }
 
   /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
-  #knowledge(rows: readonly LastKnownRow[], recent: readonly Item[]): LaneBatch {
+  #knowledge(rows: readonly LastKnownRow[], effects: readonly Buffer[]): LaneBatch {
     const again = { seq: 0, receivedMs: 0 };
     const { rules, variants, suppressUntilMs } = this.#mirror;
     const items: Item[] = [
       { ...again, kind: 'rules', rules },
       ...this.#mirror.entities().map((item) => ({ ...item, ...again })),
-      { ...again, kind: 'restore', rows, suppressUntilMs },
-      ...recent,
+      { ...again, kind: 'restore', rows, suppressUntilMs, withTimers: true },
+      { ...again, kind: 'replay', effects },
       // Last, so that nothing is rendered until here.
       { ...again, kind: 'variants', variants },
     ];

@@ -216,15 +216,20 @@ export function unpackedRuns(runs: readonly (Item | LocationRun)[]): Item[] {
   const items: Item[] = [];
   for (const run of runs) {
     if (run.kind === 'locations') readRun(run, items);
-    else items.push(run);
+    else items.push(run.kind === 'replay' ? { ...run, effects: run.effects.map(asBuffer) } : run);
   }
   return items;
+}
+
+/** Bytes as they came, as those that texts are read from. */
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function readRun({ names, bytes }: LocationRun, items: Item[]): void {
   const { buffer, byteOffset, byteLength } = bytes;
   const records = {
-    bytes: Buffer.from(buffer, byteOffset, byteLength),
+    bytes: asBuffer(bytes),
     view: new DataView(buffer, byteOffset, byteLength),
   };
   let at = 0;

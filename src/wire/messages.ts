@@ -63,7 +63,7 @@ export interface ShardReply {
 }
 
 /** What a collision stage is told that does not know the pairs that collide. */
-export interface Restore extends Pick<Restoration, 'rows' | 'gone' | 'heldMs'> {
+export interface Restore extends Pick<Restoration, 'rows' | 'held' | 'gone' | 'heldMs'> {
   /** Motions of items before this one were run by another worker. */
   readonly fromSeq: number;
   /** The last of these, packed. */

@@ -140,6 +140,7 @@ suite('collision events', () => {
       started: 1,
       colliding: 1,
       ended: 0,
+      held: [],
       nextDeadlineMs: Number.POSITIVE_INFINITY,
     });
     const later = stage.step({ nowMs: 4, motions: [disc('b', 4, 9)], variants: [WGS84] });

@@ -52,7 +52,7 @@ interface Again {
 function again(kept: Kept, { nowMs, heldMs = 0, stands, gone = [], done = [], unfinished = [] }: Again): Kept {
   const stage = openStage();
   const ahead = [...unfinished, ...standing(stands)];
-  stage.restore({ nowMs, rows: [...kept.rows.values()], gone, heldMs, done, ahead });
+  stage.restore({ nowMs, rows: [...kept.rows.values()], held: undefined, gone, heldMs, done, ahead });
   return keeping(stage, new Map(kept.rows));
 }
 

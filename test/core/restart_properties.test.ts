@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { ShardHarness, T0 } from '../support/shard_harness.ts';
 import { Alternation } from './site/alternation.ts';
-import { commandsOf, endOf, LATER, type Timed } from './site/commands.ts';
+import { commandsOf, endOf, entitiesAfter, LATER, type Timed } from './site/commands.ts';
 import { randomSite } from './site/steps.ts';
 
 const RUNS = { numRuns: 150, seed: 7 };
@@ -24,20 +24,6 @@ class Kept {
   get rows(): (LastKnownRow & { gone?: false })[] {
     return [...this.#rows.values()].filter((row) => row.gone !== true);
   }
-}
-
-/** The entities as they are after all these commands, in the order in which the hub tells of them at its start. */
-function entitiesAfter(timed: readonly Timed[]): Timed['command'][] {
-  const last = new Map<string, Timed['command']>();
-  for (const { command } of timed) {
-    if (command.kind === 'rules') last.set('rules', command);
-    if (!('entity' in command)) continue;
-    const key = `${command.kind} ${command.id}`;
-    last.delete(key);
-    if (command.entity !== undefined) last.set(key, { ...command, force: false } as Timed['command']);
-  }
-  const kinds = ['rules', 'zone', 'fence', 'provider', 'trackable'];
-  return [...last.values()].sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
 }
 
 interface Crash {
@@ -118,7 +104,7 @@ test('after a restart into silence each member leaves once, at its own fence tim
       const due = kept.rows.flatMap((row) =>
         row.memberships.flatMap(([fenceId, entryMs]) => {
           const timeoutMs = timeoutOf(timed.slice(0, crash.at), row, fenceId);
-          if (timeoutMs === undefined) return [];
+          if (entryMs === null || timeoutMs === undefined) return [];
           const exitMs = Math.max(entryMs, row.receivedMs + timeoutMs);
           if (exitMs < T0 + second * 1000) overdue++;
           return [

@@ -74,11 +74,16 @@ describe('rows', () => {
     });
   }
 
-  test('of those who are entering name no membership', async () => {
+  test('of those who are entering or leaving name their timers', async () => {
     const harness = await open('all');
-    harness.tell(0, fence(square({ id: 'dock', entry_delay: 5000 })));
-    assert.deepEqual(brief(harness.tell(1, inHall(1, IN))), ['tag', 'cart']);
+    harness.tell(0, fence(square({ id: 'dock', entry_delay: 5000, exit_delay: 3000 })));
+    const told = (outcome: HeardOutcome): unknown => outcome.rows.map((row) => row.gone !== true && row.memberships);
+    const at = (second: number): number => T0 + second * 1000;
+    const entering = ['dock', null, { seen: at(1), area: 'entering', since: at(1), tolerance: null, delay: at(1) }];
+    assert.deepEqual(told(harness.tell(1, inHall(1, IN))), [[entering], [entering]]);
     assert.deepEqual(brief(harness.step(6)), ['tag dock', 'cart dock']);
+    const leaving = ['dock', at(1), { seen: at(7), area: 'out', tolerance: null, delay: at(7) }];
+    assert.deepEqual(told(harness.tell(7, inHall(7, [50, 5]))), [[leaving], [leaving]]);
   });
 
   test('of what is gone are gone, at once, and come again with it', async () => {

@@ -31,6 +31,7 @@ function replyWith(text: string): ShardReply {
     outcome: {
       rows: packedRows([row]),
       backgroundRows: packedRows([row]),
+      effects: lend(Buffer.from(text)),
       dirtyCount: 0,
       answers,
       zoneMoves: [],
@@ -46,7 +47,12 @@ function replyWith(text: string): ShardReply {
 
 function plain({ outcome, events, motions }: ShardReply): unknown {
   return {
-    outcome: { ...outcome, rows: [...outcome.rows], backgroundRows: [...outcome.backgroundRows] },
+    outcome: {
+      ...outcome,
+      rows: [...outcome.rows],
+      backgroundRows: [...outcome.backgroundRows],
+      effects: Buffer.from(look(outcome.effects)).toString(),
+    },
     motions,
     events: events.map((block) => ({ ...block, bytes: Buffer.from(look(block.bytes)).toString() })),
   };

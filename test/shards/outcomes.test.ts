@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { OutcomeDispatcher } from '../../src/hub/outcome_dispatcher.ts';
+import { lend } from '../../src/model/borrowed.ts';
 import { newCounts } from '../../src/operation/counts.ts';
 import { packedRows } from '../../src/wire/store_messages.ts';
 
@@ -23,7 +24,14 @@ test('whoever waits for a batch hears of it when one of its commits fails, and n
     });
     const counts = { processed: 2, outdated: 0, rejected: 0, entries: 1, exits: 0, motions: 0 };
     const changed = { rows: packedRows([row('urgent')]), backgroundRows: packedRows([row('later')]), dirtyCount: 0 };
-    const outcome = { ...changed, answers: [], zoneMoves: [], counts, nextDeadlineMs: Infinity };
+    const outcome = {
+      ...changed,
+      effects: lend(Buffer.alloc(0)),
+      answers: [],
+      zoneMoves: [],
+      counts,
+      nextDeadlineMs: Infinity,
+    };
     // A rejection that nobody takes would end the process.
     await assert.rejects(
       outcomes.ofShard(0, { outcome, events: [], motions: undefined }) as Promise<void>,

@@ -103,7 +103,7 @@ export class ShardHarness {
     // The bytes are written over by the next step.
     const kept = all.events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) }));
     const rows = [...all.rows, ...all.backgroundRows] as LastKnownRow[];
-    const outcome = { ...all, events: kept, rows };
+    const outcome = { ...all, effects: lend(copied(all.effects)), events: kept, rows };
     this.outcomes.push(outcome);
     const events = eventsOf(outcome);
     this.events.push(...events);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+import { fenceAround, metres, provider, RunningShards, type Told, trackable } from './running_shards.ts';
 
 const INSIDE = metres(0, 0);
 const OUTSIDE = metres(100, 0);
@@ -119,6 +119,55 @@ test('A new worker knows entities, memberships, fence timeouts and what moved si
     Array(2).fill('2026-03-01T12:00:50.000Z'),
   );
   assert.equal(running.counts.workerRestarts, 1);
+});
+
+test('A new worker goes on with all timers, of those who are entering and of those who leave', async (t) => {
+  const running = new RunningShards({ shards: 1 });
+  t.after(() => running.close());
+  const [shard] = running.shards.lanes;
+  running.tell(
+    fenceAround('slow door', [0, 0], 20, { entry_delay: 30_000 }),
+    fenceAround('long goodbye', [0, 0], 20, { exit_delay: 40_000 }),
+    fenceAround('wide edge', [0, 0], 20, { exit_tolerance: 200, tolerance_timeout: 50_000 }),
+  );
+  const die = async (second: number): Promise<void> => {
+    running.second = second;
+    await shard?.kill();
+    await running.settle();
+  };
+  running.location('tag', INSIDE);
+  await running.settle();
+  await die(3);
+  running.second = 10;
+  running.location('leaver', INSIDE);
+  running.second = 11;
+  running.location('leaver', OUTSIDE);
+  await running.settle();
+  // Now, and when all rows are handed out and forgotten.
+  await die(12);
+  shard?.flush();
+  await running.settle();
+  await die(13);
+  running.second = 100;
+  await running.settle();
+  const timeOf = ({ event_type: type, exit_time: exit, entry_time: entry }: Told): unknown =>
+    (type === 'region_exit' ? exit : entry)?.toString().slice(14, 19);
+  assert.deepEqual(
+    running.events
+      .filter(({ topic }) => topic === 'fence_events')
+      .map((event) => `${event['provider_id']} ${event['event_type']} ${event['fence_id']} ${timeOf(event)}`)
+      .sort(),
+    [
+      'leaver region_entry long goodbye 00:10',
+      'leaver region_entry wide edge 00:10',
+      'leaver region_exit long goodbye 00:51',
+      'leaver region_exit wide edge 01:01',
+      'tag region_entry long goodbye 00:00',
+      'tag region_entry slow door 00:00',
+      'tag region_entry wide edge 00:00',
+    ],
+  );
+  assert.equal(running.counts.workerRestarts, 3);
 });
 
 test('A new worker knows of deletions, and of nothing that it was told to give away', async (t) => {

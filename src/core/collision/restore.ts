@@ -1,21 +1,24 @@
 import type { Motion, Moved } from '../motion/motion.ts';
 import { type Body, type Contact, dueMs, join, newContact } from './body.ts';
-import { holdingOf, type Lease, observe } from './lease.ts';
+import { holdingOf, type Lease, observe, TOUCHING } from './lease.ts';
 import { areaOf, mayCollide } from './pairing.ts';
-import { type CollisionRow, motionsOf } from './row.ts';
+import { type CollisionRow, type HeldPair, motionsOf } from './row.ts';
 import { type CollisionState, putAt } from './state.ts';
 
 /**
  * What one stage takes over from another, which has ended with its hub or with its worker alone.
  *
- * Every trackable stands where it stood. Every pair whose start was told is in collision, since then. Where the places
- * say that it touches, it goes on; where they say that it does not, its tolerance timeout and exit delay begin anew. What
- * touches and has no row begins to collide with the next motion of either one.
+ * Every trackable stands where it stood. Every pair whose start was told is in collision, since then. A stage whose
+ * worker alone has ended left behind what holds each pair, and that goes on. After a restart the places say whether a
+ * pair touches; where they say that it does not, its tolerance timeout and exit delay begin anew. What touches and has no
+ * row begins to collide with the next motion of either one.
  */
 export interface Restoration {
   readonly nowMs: number;
   /** The pairs that collide. */
   readonly rows: readonly CollisionRow[];
+  /** What holds them, where that is not that they touch; undefined after a restart, when nobody knows. */
+  readonly held: readonly HeldPair[] | undefined;
   /** Of these the trackables that are not there any more, or take no part any more. */
   readonly gone: readonly string[];
   /** Before that time no pair is released by what one of the two says: see Contact. */
@@ -27,7 +30,7 @@ export interface Restoration {
 }
 
 /** Brings a stage to where another one was. */
-export function restore(state: CollisionState, { nowMs, rows, gone, heldMs, done, ahead }: Restoration): void {
+export function restore(state: CollisionState, { nowMs, rows, held, gone, heldMs, done, ahead }: Restoration): void {
   const first = firstOf(ahead);
   const last = new Map(done.map((motion) => [motion.id, motion]));
   for (const motion of first.values()) {
@@ -35,6 +38,7 @@ export function restore(state: CollisionState, { nowMs, rows, gone, heldMs, done
     const place = motion.kind === 'stands' ? motion : last.get(motion.id);
     if (place !== undefined && place.kind !== 'gone') putAt(state, place);
   }
+  const holds = held && new Map(held.map((pair) => [pair.id, pair]));
   for (const row of rows) {
     if (row.gone === true) continue;
     const [a, b] = motionsOf(row).map((kept) => bodyOf(state, kept, { first, gone })) as [Found, Found];
@@ -43,8 +47,9 @@ export function restore(state: CollisionState, { nowMs, rows, gone, heldMs, done
     contact.heldMs = heldMs;
     join(contact);
     state.contacts++;
-    if (a.isExact && b.isExact) contact.hold = holdOf(contact, nowMs);
-    else contact.heldMs = Math.max(heldMs, nowMs);
+    if (holds !== undefined) contact.hold = holds.get(row.id)?.hold ?? TOUCHING;
+    else if (a.isExact && b.isExact) contact.hold = holdOf(contact, nowMs);
+    if (!a.isExact || !b.isExact) contact.heldMs = Math.max(heldMs, nowMs);
     state.deadlines.push(dueMs(contact), contact);
   }
 }

@@ -1,5 +1,6 @@
 import type { Moved } from '../motion/motion.ts';
 import type { Contact } from './body.ts';
+import type { Lease } from './lease.ts';
 
 /**
  * What is kept of two trackables in collision: since when, and where both were when that was told, since their own rows
@@ -32,6 +33,17 @@ export function rowOf(contact: Contact): CollisionRow {
 /** The row of a contact that has ended. */
 export function goneRowOf(contact: Contact): CollisionRow {
   return { kind: 'collision', id: idOf(contact), gone: true };
+}
+
+/** What holds a pair in collision, with the deadlines that run. A worker that dies takes them along. */
+export interface HeldPair {
+  /** As that of its row. */
+  readonly id: string;
+  readonly hold: Lease;
+}
+
+export function heldPair(contact: Contact): HeldPair {
+  return { id: idOf(contact), hold: contact.hold };
 }
 
 /** The ids of both, from the id of their row. */

@@ -21,7 +21,7 @@ import { collect, startSearch } from './grid.ts';
 import { holdingOf, observe, releaseMs } from './lease.ts';
 import { areaOf, mayCollide } from './pairing.ts';
 import { type Restoration, restore } from './restore.ts';
-import { type CollisionRow, goneRowOf, rowOf } from './row.ts';
+import { type CollisionRow, goneRowOf, type HeldPair, heldPair, rowOf } from './row.ts';
 import { type CollisionState, newCollisionState, putAt, refreshRenderings, takeAway } from './state.ts';
 
 export interface CollisionOptions {
@@ -53,6 +53,8 @@ export interface CollisionOutcome {
   readonly ended: number;
   /** Of pairs that have begun or ceased to collide. To be kept before these events are published: see row.ts. */
   readonly rows: readonly CollisionRow[];
+  /** Pairs that go on colliding, and are held otherwise than before: by touching, or by which deadlines. */
+  readonly held: readonly HeldPair[];
   /** When to step again at the latest, in milliseconds since 1970; Infinity when nothing is due. */
   readonly nextDeadlineMs: number;
 }
@@ -69,7 +71,7 @@ export function openCollisionStage(options: CollisionOptions): CollisionStage {
   const state = newCollisionState(options.newBuffer);
   const events = new EventWriter(options.newBuffer);
   const begin = (): Run => {
-    return { state, options, events, met: [], goneRows: [], started: 0, colliding: 0, ended: 0 };
+    return { state, options, events, met: [], goneRows: [], held: new Set(), started: 0, colliding: 0, ended: 0 };
   };
   return {
     state,
@@ -90,6 +92,8 @@ interface Run {
   readonly met: Contact[];
   /** Of contacts that had rows and have ended. */
   readonly goneRows: CollisionRow[];
+  /** Contacts that are held otherwise than before. */
+  readonly held: Set<Contact>;
   started: number;
   colliding: number;
   ended: number;
@@ -115,6 +119,7 @@ function step(run: Run, { nowMs, motions, variants, setBacks }: CollisionInput):
     colliding,
     ended,
     rows: rowsOf(run),
+    held: heldOf(run),
     nextDeadlineMs: state.deadlines.nextMs,
   };
 }
@@ -129,6 +134,12 @@ function rowsOf({ met, goneRows }: Run): readonly CollisionRow[] {
     rows.push(rowOf(contact));
   }
   return rows;
+}
+
+function heldOf({ held }: Run): readonly HeldPair[] {
+  const pairs: HeldPair[] = [];
+  for (const contact of held) if (!contact.hasEnded) pairs.push(heldPair(contact));
+  return pairs;
 }
 
 const FOUND: Body[] = [];
@@ -166,7 +177,9 @@ function reassess(run: Run, body: Body, search: number): void {
       continue;
     }
     const holding = holdingOf(body, other);
-    contact.hold = observe(contact.hold, areaOf(body, other, holding.toleranceMetres), holding, receivedMs);
+    const { hold } = contact;
+    contact.hold = observe(hold, areaOf(body, other, holding.toleranceMetres), holding, receivedMs);
+    if (contact.hold !== hold) run.held.add(contact);
     if (other.isHeardOf) contact.heldMs = 0;
     const endMs = dueMs(contact);
     if (endMs <= receivedMs) {

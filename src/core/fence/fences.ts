@@ -1,7 +1,7 @@
 import type { KeptFence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import { projection } from '../geo/crs.ts';
-import type { FenceState, ShardState, Tracked } from '../state.ts';
+import { CHANGED_MEMBERS, type FenceState, type ShardState, type Tracked } from '../state.ts';
 import type { FenceIndex, Region } from './fence_index.ts';
 import { localPlane } from './fence_plane.ts';
 import { withKeptRegion } from './kept_polygon.ts';
@@ -66,7 +66,10 @@ export function deleteFence(state: ShardState, index: FenceIndex, id: string): T
   state.slots[fence.slot] = undefined;
   state.freeSlots.push(fence.slot);
   index.delete(fence.slot);
-  for (const object of fence.occupants) object.members = object.members.filter((member) => member.fence !== fence);
+  for (const object of fence.occupants) {
+    object.members = object.members.filter((member) => member.fence !== fence);
+    object.changes |= CHANGED_MEMBERS;
+  }
   return [...fence.occupants];
 }
 

@@ -157,6 +157,22 @@ function stay(member: Inside, area: Area, timing: Timing, seenMs: number): Insid
   };
 }
 
+/** Whether nothing has changed but when the fence timeout is over. */
+// hot
+export function isSameButSilence(a: Membership, b: Membership): boolean {
+  if (a.at !== b.at) return false;
+  if (a.at === 'inside' && b.at === 'inside') {
+    if (a.area !== b.area || a.entryMs !== b.entryMs) return false;
+    if (a.area === 'in') return true;
+  }
+  return (
+    a.toleranceFromMs === b.toleranceFromMs &&
+    a.toleranceAtMs === b.toleranceAtMs &&
+    a.delayFromMs === b.delayFromMs &&
+    a.delayAtMs === b.delayAtMs
+  );
+}
+
 /** When the next timer fires; Infinity when none runs. */
 export function deadlineMs(membership: Membership): number {
   switch (membership.at) {
@@ -183,6 +199,57 @@ export function expire(membership: Membership, seenMs: number, fenceTimeoutMs: n
 /** A member that was inside before a restart: only its fence timeout goes on. */
 export function restored(entryMs: number, timeoutAtMs: number): Membership {
   return entered(entryMs, timeoutAtMs);
+}
+
+/** Timers as they are kept: as when they began, null for what does not run. */
+export interface KeptTimers {
+  /** Time of receipt of the last observation. */
+  readonly seen: number;
+  readonly area: 'entering' | 'in' | 'tolerance' | 'out';
+  /** Event time of the first inside observation of this visit, of who is entering. */
+  readonly since?: number;
+  readonly tolerance: number | null;
+  readonly delay: number | null;
+}
+
+/** What is to be kept of a membership besides its entry; undefined where that is its silence since `heardMs` alone. */
+export function timersOf(membership: Membership, seenMs: number, heardMs: number): KeptTimers | undefined {
+  const isInside = membership.at === 'inside';
+  if (isInside && membership.area === 'in' && seenMs === heardMs) return undefined;
+  const from = (ms: number): number | null => (ms === NEVER ? null : ms);
+  return {
+    seen: seenMs,
+    area: isInside ? membership.area : 'entering',
+    ...(!isInside && { since: membership.sinceMs }),
+    tolerance: from(membership.toleranceFromMs),
+    delay: from(membership.delayFromMs),
+  };
+}
+
+/** The membership whose timers were kept, with the deadlines that follow from the timing that applies now. */
+export function resumed(entryMs: number | null, kept: KeptTimers, timing: Timing): Membership {
+  const toleranceFromMs = kept.tolerance ?? NEVER;
+  const delayFromMs = kept.delay ?? NEVER;
+  if (kept.area === 'entering') {
+    return {
+      at: 'entering',
+      sinceMs: kept.since ?? kept.seen,
+      toleranceFromMs,
+      toleranceAtMs: toleranceFromMs + timing.entryToleranceTimeoutMs,
+      delayFromMs,
+      delayAtMs: delayFromMs + timing.entryDelayMs,
+    };
+  }
+  return {
+    at: 'inside',
+    area: kept.area,
+    entryMs: entryMs ?? kept.seen,
+    timeoutAtMs: kept.seen + timing.fenceTimeoutMs,
+    toleranceFromMs,
+    toleranceAtMs: toleranceFromMs + timing.toleranceTimeoutMs,
+    delayFromMs,
+    delayAtMs: delayFromMs + timing.exitDelayMs,
+  };
 }
 
 function entered(entryMs: number, timeoutAtMs: number): Inside {

@@ -1,6 +1,6 @@
-import type { FenceState, Member, ShardState, Tracked } from '../state.ts';
+import { CHANGED_MEMBERS, type FenceState, type Member, type ShardState, type Tracked } from '../state.ts';
 import type { FenceIndex, Footprint, Nearby } from './fence_index.ts';
-import { type Area, deadlineMs, expire, observe } from './membership.ts';
+import { type Area, deadlineMs, expire, isSameButSilence, observe } from './membership.ts';
 import { effectiveTiming, type OwnTiming, type Timing, UNSET } from './timing.ts';
 import { type Height, verticalDepthMetres, verticalGapMetres } from './vertical.ts';
 
@@ -52,10 +52,12 @@ export function observeFences(
     const timing = timingIn(fence, seen.timing);
     const next = observe(membership, { area: areaOf(index, fence, seen, timing), timing, nowMs, eventTimeMs });
     if (next === undefined) {
+      object.changes |= CHANGED_MEMBERS;
       fence.occupants.delete(object);
       if (membership.at === 'inside') exits = add(exits, exitOf(fence, membership.entryMs, eventTimeMs));
       continue;
     }
+    if (!isSameButSilence(membership, next)) object.changes |= CHANGED_MEMBERS;
     if (membership.at === 'entering' && next.at === 'inside') entries = add(entries, entryOf(fence, next.entryMs));
     member.membership = next;
     member.seenMs = nowMs;
@@ -73,6 +75,7 @@ export function observeFences(
     const area = timing.entryToleranceMetres === 0 ? 'deep' : insideArea(index, fence, seen, timing);
     const membership = observe(undefined, { area, timing, nowMs, eventTimeMs });
     if (membership === undefined) continue;
+    object.changes |= CHANGED_MEMBERS;
     fence.occupants.add(object);
     members.push({ fence, membership, seenMs: nowMs });
     if (membership.at === 'inside') entries = add(entries, entryOf(fence, membership.entryMs));
@@ -107,11 +110,13 @@ export function observeChangedFences(
     const next = observe(before, { area, timing, nowMs, eventTimeMs });
     if (next === undefined) {
       if (before === undefined) continue;
+      object.changes |= CHANGED_MEMBERS;
       object.members.splice(at, 1);
       fence.occupants.delete(object);
       if (before.at === 'inside') exits = add(exits, exitOf(fence, before.entryMs, eventTimeMs));
       continue;
     }
+    object.changes |= CHANGED_MEMBERS;
     if (before === undefined) object.members.push({ fence, membership: next, seenMs: nowMs });
     else object.members[at] = { fence, membership: next, seenMs: nowMs };
     fence.occupants.add(object);
@@ -132,6 +137,7 @@ export function expireFences(object: Tracked, nowMs: number, chain: TimingChain)
     const { fence, membership } = member;
     const dueMs = deadlineMs(membership);
     if (dueMs > nowMs) return crossings;
+    object.changes |= CHANGED_MEMBERS;
     const next = expire(membership, member.seenMs, timingIn(fence, chain).fenceTimeoutMs);
     if (next === undefined) {
       object.members = object.members.filter((other) => other !== member);
@@ -152,6 +158,7 @@ export function leaveAll(object: Tracked, nowMs: number): Crossing[] | undefined
     if (membership.at === 'inside') exits = add(exits, exitOf(fence, membership.entryMs, nowMs));
   }
   object.members = [];
+  object.changes |= CHANGED_MEMBERS;
   return joined(exits, undefined);
 }
 

@@ -6,7 +6,14 @@ import type { Membership } from '../fence/membership.ts';
 import { type OwnTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
 import type { Fix, FixContext } from '../location/fix.ts';
-import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
+import {
+  CHANGED_MEMBERS,
+  type ProviderState,
+  providerState,
+  type ShardState,
+  type TrackableState,
+  touch,
+} from '../state.ts';
 import { writeRow } from './last_known.ts';
 import { settle } from './move.ts';
 import { schedule } from './on_deadline.ts';
@@ -116,6 +123,7 @@ function forget({ state, rows }: ShardContext, object: ProviderState | Trackable
   for (const { fence } of object.members) fence.occupants.delete(object);
   state.fixes.put(object, undefined);
   state.deadlines.remove(object);
+  touch(state, object);
   state.dirty.delete(object);
   state.urgent.delete(object);
 }
@@ -128,7 +136,8 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
     object.members.push({ fence, membership, seenMs });
     fence.occupants.add(object);
   }
-  state.dirty.add(object);
+  object.changes |= CHANGED_MEMBERS;
+  touch(state, object);
   state.urgent.add(object);
   schedule(state, object);
 }

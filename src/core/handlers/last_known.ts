@@ -1,7 +1,7 @@
 import { parseKeeping } from '../../model/keep_numbers.ts';
 import type { Location } from '../../model/location.ts';
 import type { ShardContext } from '../context.ts';
-import { restored } from '../fence/membership.ts';
+import { restored, resumed, timersOf } from '../fence/membership.ts';
 import { timingIn } from '../fence/observe_fences.ts';
 import { UNSET } from '../fence/timing.ts';
 import type { Item, LastKnownRow } from '../item.ts';
@@ -23,6 +23,7 @@ import { fixesOf } from './significant_fix.ts';
 /**
  * What survives a restart of an object: its last fix and the fences that it is in. Tolerance, delay and entry timers
  * do not: a member comes back as inside, with the fence timeout counting from the time of receipt of its last location.
+ * In a worker that takes the place of a dead one they go on.
  * A trackable whose provider was taken off, just before the end, comes back as a member that leaves: it has no fix.
  */
 
@@ -55,7 +56,7 @@ export function writeBackgroundRows(state: ShardState, rows: RowWriter, max: num
 /** Writes the row of an object that is there. */
 // hot
 export function writeRow(rows: RowWriter, object: ProviderState | TrackableState, fix: Fix): void {
-  const members = membersOf(object);
+  const members = membersOf(object, fix);
   let at = rows.begin(
     { kind: object.kind, id: object.id, receivedMs: fix.receivedMs, eventTimeMs: fix.eventTimeMs },
     UTF8_MAX * members.length + locationBytesMax(fix),
@@ -65,12 +66,14 @@ export function writeRow(rows: RowWriter, object: ProviderState | TrackableState
   rows.end(writeKept(rows, at, fix));
 }
 
-/** Fence id and entry time of each membership, as JSON; empty where there is none. */
-function membersOf({ members }: ProviderState | TrackableState): string {
+/** The memberships as JSON (KeptMembership); empty where there is none. */
+function membersOf({ members }: ProviderState | TrackableState, { receivedMs }: Fix): string {
   let text = '';
-  for (const { fence, membership } of members) {
-    if (membership.at === 'inside')
-      text += `${text === '' ? '[' : ','}[${JSON.stringify(fence.id)},${membership.entryMs}]`;
+  for (const { fence, membership, seenMs } of members) {
+    const entryMs = membership.at === 'inside' ? membership.entryMs : null;
+    const timers = timersOf(membership, seenMs, receivedMs);
+    const more = timers === undefined ? '' : `,${JSON.stringify(timers)}`;
+    text += `${text === '' ? '[' : ','}[${JSON.stringify(fence.id)},${entryMs}${more}]`;
   }
   return text === '' ? '' : `${text}]`;
 }
@@ -93,7 +96,7 @@ function revive(
   context: ShardContext,
   object: ProviderState | TrackableState,
   row: LastKnownRow & { gone?: false },
-  { seq, suppressUntilMs, receivedMs }: Item & { kind: 'restore' },
+  { seq, suppressUntilMs, receivedMs, withTimers }: Item & { kind: 'restore' },
 ): void {
   const { state } = context;
   const fix = fixOfProvider(state, object, row) ?? fixOf(context, row);
@@ -107,11 +110,16 @@ function revive(
   }
   object.suppressUntilMs = suppressUntilMs;
   const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(object);
-  for (const [fenceId, entryMs] of row.memberships) {
+  for (const [fenceId, entryMs, timers] of row.memberships) {
     const fence = state.fences.get(fenceId);
     if (fence === undefined) continue;
-    const timeoutAtMs = isTakenOff ? receivedMs : row.receivedMs + timingIn(fence, timing).fenceTimeoutMs;
-    object.members.push({ fence, membership: restored(entryMs, timeoutAtMs), seenMs: row.receivedMs });
+    const applied = timingIn(fence, timing);
+    if (withTimers === true && timers !== undefined && !isTakenOff) {
+      object.members.push({ fence, membership: resumed(entryMs, timers, applied), seenMs: timers.seen });
+    } else if (entryMs !== null) {
+      const timeoutAtMs = isTakenOff ? receivedMs : row.receivedMs + applied.fenceTimeoutMs;
+      object.members.push({ fence, membership: restored(entryMs, timeoutAtMs), seenMs: row.receivedMs });
+    } else continue;
     fence.occupants.add(object);
   }
   schedule(state, object);

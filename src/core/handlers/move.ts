@@ -7,7 +7,7 @@ import type { Fix } from '../location/fix.ts';
 import { positionOf } from '../location/text.ts';
 import type { Moved } from '../motion/motion.ts';
 import { footprintOf } from '../motion/shape.ts';
-import type { ShardState, TrackableState, Tracked } from '../state.ts';
+import { type ShardState, type TrackableState, type Tracked, touch } from '../state.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from './publish.ts';
 import { trackableSeen } from './seen.ts';
@@ -42,7 +42,10 @@ export function follow(context: ShardContext, trackable: TrackableState, arrival
 /** Whether two fixes are of one location: there are copies of fixes that were restored or handed over. */
 export function isSame(a: Fix, b: Fix): boolean {
   if (a === b) return true;
-  return a.seq === b.seq && a.eventTimeMs === b.eventTimeMs && a.providerId === b.providerId;
+  if (a.eventTimeMs !== b.eventTimeMs || a.providerId !== b.providerId) return false;
+  if (a.seq === b.seq) return true;
+  // A row does not tell the number.
+  return (a.seq === 0 || b.seq === 0) && a.receivedMs === b.receivedMs && a.lon === b.lon && a.lat === b.lat;
 }
 
 /**
@@ -61,7 +64,7 @@ export function moveTrackable(context: ShardContext, trackable: TrackableState, 
 /** Gives a trackable a fix: publishes its motion, shows it to the fences, and hands the motion on to the collision stage. */
 export function showAt(context: ShardContext, trackable: TrackableState, { fix, eventTimeMs, moment }: Arrival): void {
   settle(context.state, trackable, fix);
-  context.state.dirty.add(trackable);
+  touch(context.state, trackable);
   context.draft.counts.motions++;
   publishMotion(context, trackable);
   const crossings = observeFences(context, trackable, trackableSeen(trackable, eventTimeMs, moment.nowMs));
@@ -90,6 +93,7 @@ export function collides(context: ShardContext, trackable: TrackableState): bool
 export function reportGone(context: ShardContext, trackable: TrackableState, moment: Moment): void {
   if (!trackable.colliding) return;
   trackable.colliding = false;
+  touch(context.state, trackable);
   context.draft.motions.push({ kind: 'gone', seq: moment.seq, id: trackable.id, receivedMs: moment.nowMs });
 }
 

@@ -1,7 +1,7 @@
 import { carriedBy, namingTrackables } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { leaveAll } from '../fence/observe_fences.ts';
-import type { ProviderState, TrackableState } from '../state.ts';
+import { type ProviderState, type TrackableState, touch } from '../state.ts';
 import { isSame, moveTrackable, reportGone } from './move.ts';
 import { fireHeld } from './on_deadline.ts';
 import { publishTrackableCrossings } from './publish.ts';
@@ -44,6 +44,7 @@ function isPutDown({ id, fix }: TrackableState, { parent }: Sources): boolean {
 export function loseMotion(context: ShardContext, trackable: TrackableState, moment: Moment): void {
   publishTrackableCrossings(context, trackable, leaveAll(trackable, moment.nowMs));
   reportGone(context, trackable, moment);
+  touch(context.state, trackable);
   context.state.fixes.put(trackable, undefined);
   trackable.footprint = undefined;
   trackable.nearby = undefined;

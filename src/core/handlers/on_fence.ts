@@ -1,7 +1,7 @@
 import type { ShardContext } from '../context.ts';
 import { deleteFence, setFence } from '../fence/fences.ts';
 import type { Item } from '../item.ts';
-import type { ProviderState, TrackableState } from '../state.ts';
+import { type ProviderState, type TrackableState, touch } from '../state.ts';
 import { type Relocated, reevaluate } from './reevaluate.ts';
 import { retimeOccupants } from './retime.ts';
 
@@ -21,7 +21,7 @@ export function onFence(context: ShardContext, item: Item & { kind: 'fence' }): 
     return;
   }
   for (const object of deleteFence(state, index, item.id)) {
-    state.dirty.add(object as ProviderState | TrackableState);
+    touch(state, object as ProviderState | TrackableState);
     state.urgent.add(object as ProviderState | TrackableState);
   }
 }

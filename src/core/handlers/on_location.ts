@@ -3,7 +3,7 @@ import type { Moment, ShardContext } from '../context.ts';
 import { observeFences } from '../fence/observe_fences.ts';
 import { locate } from '../location/locate.ts';
 import type { ReceivedLocation } from '../location/received.ts';
-import { providerState } from '../state.ts';
+import { providerState, touch } from '../state.ts';
 import { follow, moveFollowers } from './move.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
 import { publishLocation, publishProviderCrossings } from './publish.ts';
@@ -39,7 +39,7 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   const isLocal = location.crs === 'local';
   const about = { providerId, source, zone, timing, trackables: assigned.ids, isLocal };
   const fix = state.fixes.renew(provider, location, derived, about);
-  state.dirty.add(provider);
+  touch(state, provider);
   publishLocation(context, fix);
   const crossings = observeFences(context, provider, providerSeen(state, provider, fix, moment.nowMs));
   publishProviderCrossings(context, provider, crossings);

@@ -3,7 +3,7 @@ import type { Moment, ShardContext } from '../context.ts';
 import { leaveAll } from '../fence/observe_fences.ts';
 import { sameTiming, timingOfObject } from '../fence/timing.ts';
 import type { Item } from '../item.ts';
-import { type ProviderState, providerState } from '../state.ts';
+import { type ProviderState, providerState, touch } from '../state.ts';
 import { forgetRow, observeAnew } from './observe_anew.ts';
 import { publishProviderCrossings } from './publish.ts';
 import { retimeProvider } from './retime.ts';
@@ -35,6 +35,7 @@ function dropFix(context: ShardContext, provider: ProviderState, moment: Moment)
   const { state } = context;
   if (provider.fix === undefined) return;
   publishProviderCrossings(context, provider, leaveAll(provider, moment.nowMs));
+  touch(state, provider);
   state.fixes.put(provider, undefined);
   provider.nearby = undefined;
   forgetRow(context, provider);

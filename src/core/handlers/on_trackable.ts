@@ -98,6 +98,7 @@ function newTrackable(entity: Trackable): TrackableState {
     nearby: undefined,
     suppressUntilMs: 0,
     heapIndex: -1,
+    changes: 0,
     colliding: false,
     texts: undefined,
   };

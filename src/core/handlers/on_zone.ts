@@ -2,6 +2,7 @@ import type { Zone } from '../../model/zone.ts';
 import type { ShardContext } from '../context.ts';
 import { fencesIn, setFence } from '../fence/fences.ts';
 import type { Item } from '../item.ts';
+import { type ShardState, touch } from '../state.ts';
 import { keepsPlane } from '../zone/zone_transform.ts';
 import { type Relocated, reevaluate, relocate } from './reevaluate.ts';
 
@@ -21,7 +22,15 @@ export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): vo
     .filter(({ isMoved }) => isMoved)
     .map(({ fence }) => fence);
   const relocated: Relocated = isStill || after === undefined ? new Map() : relocate(state, id, after);
+  if (after === undefined) touchIn(state, id);
   if (changed.length + relocated.size > 0) reevaluate(context, { fences: changed, relocated }, item);
+}
+
+/** What is in a zone that is gone keeps what it was: who replays the effects does not know it. */
+function touchIn(state: ShardState, zoneId: string): void {
+  for (const objects of [state.providers, state.trackables]) {
+    for (const object of objects.values()) if (object.fix?.zone?.id === zoneId) touch(state, object);
+  }
 }
 
 /** Whether the floor is as high as before: heights above it are. */

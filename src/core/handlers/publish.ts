@@ -9,7 +9,7 @@ import { locationBytesMax, writeLocation } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
 import { locationIn, publishedMembersText } from '../location/text.ts';
 import { motionBytesMax, motionIn, writeMotion } from '../motion/text.ts';
-import type { ProviderState, TrackableState } from '../state.ts';
+import { type ProviderState, type TrackableState, touch } from '../state.ts';
 import type { WantedVariant } from '../wanted.ts';
 import { featureCollection } from '../zone/view.ts';
 
@@ -84,7 +84,7 @@ export function publishProviderCrossings(
   if (crossings === undefined) return;
   const trackables = assignedTo(context.state, provider.id).ids;
   publish(context, crossings, { trackableId: undefined, providerId: provider.id, trackables });
-  context.state.dirty.add(provider);
+  touch(context.state, provider);
   context.state.urgent.add(provider);
 }
 
@@ -97,7 +97,7 @@ export function publishTrackableCrossings(
   if (crossings === undefined) return;
   const providerId = trackable.fix?.providerId;
   publish(context, crossings, { trackableId: trackable.id, providerId, trackables: [trackable.id] });
-  context.state.dirty.add(trackable);
+  touch(context.state, trackable);
   context.state.urgent.add(trackable);
 }
 

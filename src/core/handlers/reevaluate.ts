@@ -4,7 +4,14 @@ import { observeChangedFences, observeFences } from '../fence/observe_fences.ts'
 import type { Item } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
 import { fixInZone } from '../location/locate.ts';
-import type { FenceState, ProviderState, ShardState, TrackableState, Tracked } from '../state.ts';
+import {
+  type FenceState,
+  type ProviderState,
+  type ShardState,
+  type TrackableState,
+  type Tracked,
+  touch,
+} from '../state.ts';
 import { isSame, settle, showAt } from './move.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
 import { publishProviderCrossings, publishTrackableCrossings } from './publish.ts';
@@ -55,6 +62,7 @@ function showFences(
     const seen = trackableSeen(object, nowMs, nowMs);
     publishTrackableCrossings(context, object, observeChangedFences(index, object, fences, seen));
   }
+  if (object.changes !== 0) touch(state, object);
   schedule(state, object);
 }
 
@@ -62,7 +70,7 @@ function showProviderAt(context: ShardContext, provider: ProviderState, fix: Fix
   const { state } = context;
   fireHeld(context, provider, nowMs);
   state.fixes.put(provider, fix);
-  state.dirty.add(provider);
+  touch(state, provider);
   const crossings = observeFences(context, provider, providerSeen(state, provider, fix, nowMs, nowMs));
   publishProviderCrossings(context, provider, crossings);
   schedule(state, provider);
@@ -79,6 +87,7 @@ function showTrackableAt(context: ShardContext, trackable: TrackableState, fix: 
     return;
   }
   settle(state, trackable, fix);
+  touch(state, trackable);
   const crossings = observeFences(context, trackable, trackableSeen(trackable, nowMs, nowMs));
   publishTrackableCrossings(context, trackable, crossings);
   schedule(state, trackable);

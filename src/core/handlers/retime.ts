@@ -4,7 +4,15 @@ import type { FenceIndex } from '../fence/fence_index.ts';
 import { retimed } from '../fence/membership.ts';
 import { areaOf, type Seen, timingIn } from '../fence/observe_fences.ts';
 import { type OwnTiming, sameTiming } from '../fence/timing.ts';
-import type { FenceState, ProviderState, ShardState, TrackableState, Tracked } from '../state.ts';
+import {
+  CHANGED_MEMBERS,
+  type FenceState,
+  type ProviderState,
+  type ShardState,
+  type TrackableState,
+  type Tracked,
+  touch,
+} from '../state.ts';
 import { schedule } from './on_deadline.ts';
 import { providerSeen, soleTrackableTiming, trackableSeen } from './seen.ts';
 
@@ -21,7 +29,10 @@ export function retimeOccupants(context: ShardContext, fence: FenceState, nowMs:
 /** The values of a provider have changed: they time the provider, and the trackables that are where it is. */
 export function retimeProvider(context: ShardContext, provider: ProviderState, nowMs: number): void {
   const { state } = context;
-  if (provider.fix !== undefined) provider.fix.timing = provider.timing;
+  if (provider.fix !== undefined) {
+    provider.fix.timing = provider.timing;
+    touch(state, provider);
+  }
   retime(context, provider, nowMs);
   for (const trackable of assignedTo(state, provider.id).trackables) retimeAt(context, trackable, provider, nowMs);
 }
@@ -30,6 +41,7 @@ function retimeAt(context: ShardContext, trackable: TrackableState, provider: Pr
   const { fix } = trackable;
   if (fix?.providerId !== provider.id) return;
   fix.timing = provider.timing;
+  touch(context.state, trackable);
   retime(context, trackable, nowMs);
   for (const child of carriedBy(context.state, trackable.id)) retimeAt(context, child, provider, nowMs);
 }
@@ -47,6 +59,7 @@ export function retime(
   const seen =
     object.kind === 'provider' ? providerSeen(state, object, fix, nowMs) : trackableSeen(object, nowMs, nowMs);
   retimeFences(index, object, seen, only);
+  touch(state, object);
   schedule(state, object);
 }
 
@@ -76,6 +89,7 @@ export function retimeChanged(context: ShardContext, before: Chains, nowMs: numb
  * now. With `only`, the values of that fence alone have changed.
  */
 function retimeFences(index: FenceIndex, object: Tracked, seen: Seen, only: FenceState | undefined): void {
+  object.changes |= CHANGED_MEMBERS;
   object.members = object.members.filter((member) => {
     const { fence, membership, seenMs } = member;
     if (only !== undefined && fence !== only) return true;

@@ -2,7 +2,7 @@ import type { ElevationRef } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { ReceivedLocation } from './received.ts';
-import { LocationRecord, orUndefined, type RecordBuffer } from './record.ts';
+import { LocationRecord, orUndefined, type RecordBuffer, type TextBytes } from './record.ts';
 
 /** In front of the record lies what was derived from it, as f64: NaN for a speed or course that nobody knows. */
 const [LON, LAT, FLOOR, EVENT_TIME, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
@@ -52,6 +52,8 @@ export class Fix extends LocationRecord implements FixContext, Derived {
   holders = 0;
   /** Whether it is looked at when the step is over. */
   isTouched = false;
+  /** Where the effect of its provider stands that has it, among those of the step; -1 for none. */
+  effectAt = -1;
   /** Bytes that it may have. */
   readonly capacity: number;
 
@@ -121,6 +123,17 @@ export class Fix extends LocationRecord implements FixContext, Derived {
   /** What was derived, and the record, where they lie. */
   get bytes(): Uint8Array {
     return this.buffer.bytes.subarray(this.at - DERIVED_BYTES, this.at + this.recordBytes);
+  }
+
+  /** How many bytes these are. */
+  get bytesTaken(): number {
+    return DERIVED_BYTES + this.recordBytes;
+  }
+
+  /** Copies them, and returns where they end. */
+  // hot
+  copyBytes(to: TextBytes, at: number): number {
+    return at + this.buffer.bytes.copy(to, at, this.at - DERIVED_BYTES, this.at + this.recordBytes);
   }
 
   /** Lies in another buffer from now on. */

@@ -129,6 +129,12 @@ export function recordSeq({ view }: RecordBuffer, at: number): number {
   return view.getFloat64(at + SEQ, true);
 }
 
+/** The id of a record's provider. */
+export function recordIdIn(buffer: RecordBuffer, at: number): string {
+  const start = at + HEAD_BYTES;
+  return decoded(buffer, (flagsOf(buffer, at) & ASCII_ID) !== 0, start, start + idBytesOf(buffer, at));
+}
+
 /** The type of a record's provider. */
 export function recordType({ view }: RecordBuffer, at: number): ProviderType {
   return PROVIDER_TYPES[view.getUint8(at + TYPE)] as ProviderType;
@@ -241,9 +247,7 @@ export class LocationRecord {
   }
 
   protected get recordedId(): string {
-    const start = this.at + HEAD_BYTES;
-    const end = start + idBytesOf(this.buffer, this.at);
-    return decoded(this.buffer, (flagsOf(this.buffer, this.at) & ASCII_ID) !== 0, start, end);
+    return recordIdIn(this.buffer, this.at);
   }
 
   /** Source and crs as indexes in the list of names. */

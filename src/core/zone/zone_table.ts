@@ -25,6 +25,10 @@ export class ZoneTable {
     return (key === name ? undefined : this.#byId.get(key)) ?? this.#byForeignId.get(key);
   };
 
+  /** Whether there is a zone of its id. */
+  // hot
+  readonly has = ({ id }: Zone): boolean => this.#byId.has(idKey(id));
+
   /** Adds, replaces or (undefined) removes a zone. Returns the one that was there before. */
   set(id: string, zone: Zone | undefined): Zone | undefined {
     const key = idKey(id);

@@ -18,7 +18,7 @@ export interface Step {
  * run is never changed, a change of the schema is a step more. A new file is made by running all of them.
  *
  * 1. Entities keep their place in the order of creation (seq) when they are replaced. Times are milliseconds since 1970.
- *    `memberships` is JSON: [[fence id, entry time], …]. last_known has a rowid and a separate index on purpose: rows of
+ *    `memberships` is a JSON array of KeptMembership (core/item.ts). last_known has a rowid and a separate index on purpose: rows of
  *    490 bytes in random order of ids went in at 200,000 a second, clustered on the key (WITHOUT ROWID) at 90,000 with
  *    four times as much to checkpoint.
  * 2. Settings of the hub itself, of which one changes every minute, are no entities: without them `entity` is what the

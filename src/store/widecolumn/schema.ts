@@ -7,8 +7,8 @@ const PARTITIONS = 64;
 
 /**
  * What leads from each version to the next; the first leads from nothing to 1. Statements may run twice, or at two hubs
- * at once. Times are milliseconds since 1970; `made` orders entities by creation; `memberships` is JSON:
- * [[fence id, entry time], …]. `collision` are the pairs of trackables that collide: `id` is a JSON array of their ids,
+ * at once. Times are milliseconds since 1970; `made` orders entities by creation; `memberships` is a
+ * JSON array of KeptMembership (core/item.ts). `collision` are the pairs of trackables that collide: `id` is a JSON array of their ids,
  * `bodies` one of their motions at the start.
  *
  * Rows of a partition are written in one batch, which is one mutation for the node that has it.

@@ -29,6 +29,20 @@ export function endOf(timed: readonly Timed[]): number {
   return timed.at(-1)?.second ?? 0;
 }
 
+/** The entities as they are after all these commands, in the order in which the hub tells of them at its start. */
+export function entitiesAfter(timed: readonly Timed[]): Timed['command'][] {
+  const last = new Map<string, Timed['command']>();
+  for (const { command } of timed) {
+    if (command.kind === 'rules') last.set('rules', command);
+    if (!('entity' in command)) continue;
+    const key = `${command.kind} ${command.id}`;
+    last.delete(key);
+    if (command.entity !== undefined) last.set(key, { ...command, force: false } as Timed['command']);
+  }
+  const kinds = ['rules', 'zone', 'fence', 'provider', 'trackable'];
+  return [...last.values()].sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
+}
+
 function tellingOf(
   step: Step,
   second: number,

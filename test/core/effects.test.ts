@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { LastKnownRow } from '../../src/core/item.ts';
+import type { Fix } from '../../src/core/location/fix.ts';
+import type { ProviderState, ShardState, TrackableState } from '../../src/core/state.ts';
+import { look } from '../../src/model/borrowed.ts';
+import { ShardHarness } from '../support/shard_harness.ts';
+import { commandsOf, endOf, entitiesAfter, LATER, type Timed } from './site/commands.ts';
+import { saidOf } from './site/play.ts';
+import { randomSite } from './site/steps.ts';
+
+const RUNS = { numRuns: 300, seed: 7 };
+
+/** Commands in steps: one each, or those of several moments in one. */
+type Cut = readonly number[];
+
+interface Played {
+  readonly harness: ShardHarness;
+  /** The effects of each step, and the rows that it has brought. */
+  readonly effects: Buffer[];
+  readonly rows: (readonly LastKnownRow[])[];
+}
+
+/** Plays commands, so many a step. */
+async function play(timed: readonly Timed[], cut: Cut): Promise<Played> {
+  const harness = await ShardHarness.open();
+  const played: Played = { harness, effects: [], rows: [] };
+  let number = 0;
+  for (let at = 0; at < timed.length; ) {
+    const some = timed.slice(at, at + (cut[number++ % cut.length] as number));
+    at += some.length;
+    const items = some.flatMap(({ second, command }) => harness.items(second, command));
+    const { effects, rows } = harness.step(endOf(some), items);
+    played.effects.push(Buffer.from(look(effects)));
+    played.rows.push(rows);
+  }
+  return played;
+}
+
+/** A shard that is told the entities, then rows, then effects, as one that takes the place of a dead one. */
+async function recover(
+  entities: readonly Timed['command'][],
+  rows: readonly LastKnownRow[],
+  effects: readonly Buffer[],
+) {
+  const harness = await ShardHarness.open();
+  const items = [
+    ...harness.items(0, ...entities),
+    ...harness.items(0, { kind: 'restore', rows, suppressUntilMs: 0, withTimers: true }, { kind: 'replay', effects }),
+  ].map((item) => Object.assign(item, { seq: 0, receivedMs: 0 }));
+  harness.shard.step({ nowMs: 0, items, flushBudget: 0 });
+  return harness;
+}
+
+/** All that a shard knows of where its objects are, and of what they are in. */
+function stateOf({ providers, trackables }: ShardState, placeOf: (fix: Fix) => unknown, isWhole = true): unknown {
+  const objects = [...providers.values(), ...trackables.values()].filter(({ fix }) => fix !== undefined);
+  const ofObject = (object: ProviderState | TrackableState): unknown => ({
+    object: `${object.kind} ${object.id}`,
+    place: placeOf(object.fix as Fix),
+    members: object.members
+      .map(({ fence, membership, seenMs }) => ({ fence: fence.id, ...membership, seenMs }))
+      .sort((a, b) => (a.fence < b.fence ? -1 : 1)),
+    suppressUntilMs: object.suppressUntilMs,
+    footprint: object.kind === 'trackable' && object.footprint,
+    // Of rows nobody knows that: it is taken for granted, and at worst a collision that is not there is ended.
+    colliding: isWhole && object.kind === 'trackable' && object.colliding,
+  });
+  const inOrder = objects.sort((a, b) => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1));
+  return inOrder.map(ofObject);
+}
+
+function wholeFix({ providerId, source, zone, timing, trackables, isLocal, bytes }: Fix): unknown {
+  const around = zone && [zone.id, zone.wgs84_height];
+  return { providerId, source, zone: around, timing, trackables, isLocal, bytes: Buffer.from(bytes).toString('hex') };
+}
+
+const cuts = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 4 });
+
+test('who replays the effects of all steps knows what their shard knows, with all timers', async () => {
+  let [members, timers] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(randomSite(50), cuts, fc.nat(), async (steps, cut, again) => {
+      const timed = commandsOf(steps);
+      const { harness, effects } = await play(timed, cut);
+      // To hear once more what one knows already changes nothing.
+      const twice = [...effects, ...effects.slice(again % effects.length)];
+      for (const told of [effects, twice]) {
+        const recovered = await recover(entitiesAfter(timed), [], told);
+        assert.deepEqual(stateOf(recovered.shard.state, wholeFix), stateOf(harness.shard.state, wholeFix));
+        assert.deepEqual(recovered.events, []);
+      }
+      for (const { members: of } of harness.shard.state.providers.values()) {
+        members += of.length;
+        timers += of.filter(({ membership: { delayFromMs, toleranceFromMs } }) => {
+          return Math.min(delayFromMs, toleranceFromMs) < Infinity;
+        }).length;
+      }
+    }),
+    RUNS,
+  );
+  assert.ok(members > 150 && timers > 80, `only ${members} memberships with ${timers} timers`);
+});
+
+test('rows of any moment and the effects since make a shard that goes on as if nothing had happened', async () => {
+  await fc.assert(
+    fc.asyncProperty(randomSite(50), cuts, fc.nat(), fc.nat(), async (steps, cut, die, mark) => {
+      const timed = commandsOf(steps);
+      const before = timed.slice(0, 13 + (die % (timed.length - 12)));
+      const rest = timed.slice(before.length);
+      const { harness, effects, rows } = await play(before, cut);
+      // All that had changed by the mark is in rows, some of them of later steps.
+      const marked = mark % effects.length;
+      const first = await play(before.slice(0, stepEnd(cut, marked, before.length)), cut);
+      first.harness.rows = 'all';
+      const kept = newest([...first.rows, first.harness.step(0).rows, ...rows.slice(marked)]);
+      const recovered = await recover(entitiesAfter(before), kept, effects.slice(marked));
+      const shortly = ({ eventTimeMs, receivedMs, lon, lat, providerId }: Fix) => [
+        eventTimeMs,
+        receivedMs,
+        lon,
+        lat,
+        providerId,
+      ];
+      assert.deepEqual(stateOf(recovered.shard.state, shortly, false), stateOf(harness.shard.state, shortly, false));
+      // What a row does not say, and the collision stage need not hear.
+      for (const { id, colliding } of harness.shard.state.trackables.values()) {
+        (recovered.shard.state.trackables.get(id) as TrackableState).colliding = colliding;
+      }
+      const [heard, expected] = [recovered, harness].map((one) => {
+        const said = rest.map(({ second, command }) => one.tell(second, command));
+        return inOneOrder(saidOf([...said, one.step(endOf(timed) + LATER)]));
+      });
+      assert.deepEqual(heard, expected);
+    }),
+    RUNS,
+  );
+});
+
+/** How many commands come before a step. */
+function stepEnd(cut: Cut, step: number, most: number): number {
+  let commands = 0;
+  for (let i = 0; i < step; i++) commands += cut[i % cut.length] as number;
+  return Math.min(commands, most);
+}
+
+/** A location that comes from a row has its members in another order. */
+function inOneOrder(said: Record<string, string[]>): unknown {
+  const sorted = (_: string, value: unknown): unknown => {
+    return isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
+  };
+  const ofEvent = (text: string): string => {
+    const at = text.indexOf('{');
+    return text.slice(0, at) + JSON.stringify(JSON.parse(text.slice(at)), sorted);
+  };
+  return Object.fromEntries(Object.entries(said).map(([object, texts]) => [object, texts.map(ofEvent)]));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function newest(rows: readonly (readonly LastKnownRow[])[]): LastKnownRow[] {
+  const last = new Map(rows.flat().map((row) => [`${row.kind} ${row.id}`, row]));
+  return [...last.values()].filter((row) => row.gone !== true);
+}
+
+test('a step that changes nothing has no effects', async () => {
+  const harness = await ShardHarness.open();
+  harness.tell(0, { kind: 'read', id: 1, query: { ask: 'provider_locations', view: { crs: 'EPSG:4326' } } });
+  assert.equal(look(harness.step(1).effects).length, 0);
+});
