@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { move, workerData } from 'piscina';
 import { openCollisionStage } from '../src/core/collision/stage.ts';
 import { WatermarkMerge } from '../src/core/collision/watermark_merge.ts';
@@ -13,13 +12,14 @@ import {
   unpackMotions,
 } from '../src/wire/messages.ts';
 import { bytesOf, type SharedMemory } from '../src/wire/shared_memory.ts';
+import { newEventId } from './event_ids.ts';
 import { warmStage } from './warm_stage.ts';
 
 /** The collision stage: brings the motions of all shards into one order and finds the pairs that touch. */
 const { shared } = workerData as { readonly shared: SharedMemory };
 const zones = new ZoneTable();
 const merge = new WatermarkMerge();
-const stage = openCollisionStage({ newId: randomUUID, zones: zones.find, newBuffer: newRecordBuffer });
+const stage = openCollisionStage({ newId: newEventId, zones: zones.find, newBuffer: newRecordBuffer });
 warmStage();
 
 export default function run(task: Uint8Array | number): unknown {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { move, workerData } from 'piscina';
 import type { Motion } from '../src/core/motion/motion.ts';
 import { openShard } from '../src/core/shard.ts';
@@ -8,13 +7,14 @@ import { openClock } from '../src/time/clock.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { type PackedMotions, pack, packInto, type ShardSettings, unpackBatch } from '../src/wire/messages.ts';
 import { answerArea, bytesOf, type SharedMemory } from '../src/wire/shared_memory.ts';
+import { newEventId } from './event_ids.ts';
 import { garbageCollector } from './garbage.ts';
 import { BusyMeter, MemoryWatch } from './memory_watch.ts';
 import { warmShard } from './warm_shard.ts';
 
 /** One shard of the hub: unpacks a batch, steps, and packs the outcome. */
 const { shared, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
-const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: randomUUID });
+const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: newEventId });
 const collectGarbage = garbageCollector();
 /** It waits for tasks outside of its event loop, which knows not how busy it is. */
 const busy = new BusyMeter(openClock().elapsed);

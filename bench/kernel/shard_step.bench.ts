@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { Item } from '../../src/core/item.ts';
 import { openShard } from '../../src/core/shard.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
+import { newEventId } from '../../workers/event_ids.ts';
 import { providerId } from '../load/plan.ts';
 import { polygonFences } from '../profiles/site.ts';
 import { BODY_LOCATIONS, Bodies } from './bodies.ts';
@@ -43,7 +43,7 @@ async function prepare({ topics, areTracked }: Scene): Promise<Calls> {
   const shard = openShard({
     index: await openFenceIndex(),
     newBuffer: newRecordBuffer,
-    newId: randomUUID,
+    newId: newEventId,
     collisionsByDefault: false,
     providerInTrackableEvents: false,
     parentsMax: 32,

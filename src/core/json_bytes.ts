@@ -29,10 +29,10 @@ export function asciiBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** Copies a short constant, and returns where it ends: a call of the engine would take longer. */
+/** Copies a constant, and returns where it ends. From six bytes on, byte by byte would take longer. */
 // hot
 export function put(to: Uint8Array, at: number, from: Uint8Array): number {
-  for (let i = 0; i < from.length; i++) to[at + i] = from[i] as number;
+  to.set(from, at);
   return at + from.length;
 }
 

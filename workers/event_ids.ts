@@ -1,0 +1,35 @@
+// hot: run for each event of a fence or a collision
+
+import { randomFillSync } from 'node:crypto';
+
+const RANDOM_BYTES = 16;
+/** Random bytes of so many ids are asked for at once. */
+const IDS = 128;
+/** Where the two digits of each random byte stand in the text, between dashes. */
+const PLACES = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34);
+/** 00 to ff, as bytes: the first digit in the lower one. */
+const TWO_DIGITS = Uint16Array.from({ length: 256 }, (_, byte) => {
+  return Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16LE();
+});
+
+const random = new Uint8Array(IDS * RANDOM_BYTES);
+let used = random.length;
+const text = Buffer.alloc(36, '-');
+const view = new DataView(text.buffer, text.byteOffset);
+
+/**
+ * A random UUID, like that of Node's randomUUID, which is a tree of some twenty texts, though: to join them when the event
+ * is written takes longer than all that is done here, and leaves more to collect.
+ */
+export function newEventId(): string {
+  if (used === random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  for (let i = 0; i < RANDOM_BYTES; i++) view.setUint16(PLACES[i]!, TWO_DIGITS[random[used + i]!]!, true);
+  // Version 4, and the variant of RFC 9562.
+  view.setUint16(PLACES[6]!, TWO_DIGITS[(random[used + 6]! & 0x0f) | 0x40]!, true);
+  view.setUint16(PLACES[8]!, TWO_DIGITS[(random[used + 8]! & 0x3f) | 0x80]!, true);
+  used += RANDOM_BYTES;
+  return text.toString('latin1');
+}
