@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 import { Bodies } from '../../bench/kernel/bodies.ts';
+import { diceOf } from '../support/dice.ts';
 import { Comparison } from './scanner_compared.ts';
-import { diceOf, wildBody, wildLocation } from './wild_locations.ts';
+import { wildBody, wildLocation } from './wild_locations.ts';
 
 const CASES = 100_000;
 const FLIGHTS = new URL('../../../shared/data/opensky-germany/locations.ndjson', import.meta.url);

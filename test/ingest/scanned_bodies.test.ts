@@ -12,7 +12,8 @@ import { lend } from '../../src/model/borrowed.ts';
 import { Arrivals } from '../../src/operation/arrivals.ts';
 import { Turns } from '../../src/time/turns.ts';
 import { LocationScanner } from '../../wasm/location_scanner.ts';
-import { type Dice, diceOf, wildBody, wildLocation } from './wild_locations.ts';
+import { type Dice, diceOf } from '../support/dice.ts';
+import { wildBody, wildLocation } from './wild_locations.ts';
 
 const UUID = '6fa459ea-ee8a-4ca4-894e-db77e160355e';
 const RECEIVED_MS = Date.parse('2026-12-01T00:00:00Z');

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
+import { diceOf } from '../support/dice.ts';
 import { Comparison } from './scanner_compared.ts';
-import { diceOf, wildBody } from './wild_locations.ts';
+import { wildBody } from './wild_locations.ts';
 
 /**
  * `npm run fuzz:scanner -- --count 5000000 --seed 1`: compares what the scanner makes of wild bodies with what the parser

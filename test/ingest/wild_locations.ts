@@ -1,9 +1,7 @@
 import { PROVIDER_TYPES } from '../../src/model/location.ts';
+import type { Dice } from '../support/dice.ts';
 
 /** Bodies of locations as nobody would write them, made by chance: right ones, wrong ones, cut and changed ones. */
-
-/** A number from 0 to below `below`, whole. */
-export type Dice = (below: number) => number;
 
 const BLANKS = ['', '', '', '', ' ', '\n  ', '\t', '\r\n'];
 const NUMBERS = [
@@ -138,17 +136,6 @@ const NO_UTF8 = [
   ],
   ...[[0xe2, 0x82], [0xf0, 0x9f, 0x98], [0xc3], [0xed, 0x9f, 0xbf], [0xf4, 0x8f, 0xbf, 0xbf]],
 ];
-
-/** A repeatable sequence of dice (xorshift). */
-export function diceOf(seed: number): Dice {
-  let state = seed * 2_654_435_769 + 1;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
 
 /** The bytes of a body: a list of some locations. */
 export function wildBody(dice: Dice): Uint8Array {

@@ -34,6 +34,8 @@ export const AREAS: readonly Area[] = [
   { path: 'src/fence_index', mayImport: [...INNER, 'wasm'] },
   { path: 'src/store', mayImport: [...INNER, 'src/wire'] },
   { path: 'src/wire', mayImport: INNER, packages: ['msgpackr'] },
+  { path: 'src/cluster', mayImport: [...INNER, 'src/wire', 'src/lane', 'src/time', 'workers/bus.ts'] },
+  { path: 'workers/bus.ts', mayImport: ['src/cluster/nats'] },
   { path: 'workers', mayImport: [...INNER, 'src/wire', 'src/fence_index', 'src/store', 'src/time/clock.ts'] },
   { path: 'src/config', mayImport: ['src/model'] },
   { path: 'src/ingest', mayImport: INNER },
@@ -100,7 +102,11 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['src/config'],
   undici: ['src/hub'],
   pino: ['src/hub'],
+  '@nats-io/transport-node': ['src/cluster/nats/connection.ts'],
 };
+
+/** Who may import the room of clusters: a hub that is alone loads nothing of it. All others do so by `import()`. */
+export const CLUSTER = { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] } as const;
 
 /** Who may start a hub. What others need of it, it hands them. */
 export const HUB_STARTERS = ['src/main.ts', 'test'];

@@ -1,5 +1,5 @@
 import { cruise, type IConfiguration, type ICruiseOptions, type ICruiseResult } from 'dependency-cruiser';
-import { AREAS, HUB_STARTERS, SHARED, SINGLE_SITES } from './areas.ts';
+import { AREAS, CLUSTER, HUB_STARTERS, SHARED, SINGLE_SITES } from './areas.ts';
 import { FOLDERS } from './source_file.ts';
 
 /**
@@ -66,6 +66,12 @@ export const FORBIDDEN: Forbidden[] = [
     severity: 'error',
     from: { pathNot: HUB_STARTERS.map(place) },
     to: { path: place('src/hub/hub.ts') },
+  },
+  {
+    name: 'only import() loads the room of clusters: a hub that is alone does without it',
+    severity: 'error',
+    from: { pathNot: CLUSTER.importers.map(place) },
+    to: { path: place(CLUSTER.path), dynamic: false, dependencyTypesNot: ['type-only'] },
   },
   {
     name: 'files import each other in no circle',

@@ -1,0 +1,297 @@
+import { schedule } from '../../time/clock.ts';
+import type { Connection, Received } from './connection.ts';
+import type { Replies, Reply } from './replies.ts';
+
+/** Messages of one pull. */
+const PULL_MESSAGES = 512;
+const PULL_BYTES = 9_000_000;
+const FOLLOW_MS = 30_000;
+const READ_MS = 1000;
+const HEARTBEAT_MS = 500;
+/** Without a sign of life for so long a consumer is made anew. */
+const SILENT_MS = 2000;
+const ASK_MS = 1000;
+const PAUSE_MS = 250;
+/** The server forgets a consumer that nobody pulls from. */
+const FORGOTTEN_MS = 30_000;
+const NANOSECONDS = 1_000_000;
+const NO_MESSAGE = 10037;
+
+export interface ConsumerOptions {
+  readonly stream: string;
+  readonly subjects: readonly string[];
+  readonly fromSequence: number;
+  /** Whether it ends with what the stream has when it is first asked for messages, and hands out what is asked for. */
+  readonly isRead: boolean;
+  /** What subjects begin with that messages can be delivered to. */
+  readonly inbox: string;
+  newName(): string;
+  elapsed(): number;
+}
+
+/** Who hears of it. */
+export interface ConsumerWatch {
+  message(message: Received, sequence: number): void;
+  /** A consumer is there, once: nothing is missed from here on. */
+  ready(): void;
+  /** A batch has ended, maybe with the last message. */
+  batchEnd(isLast: boolean): void;
+  failed(why: string): void;
+}
+
+/**
+ * A consumer of a stream at the server, which sends messages when they are pulled. It belongs to the connection of a
+ * moment: whenever a message is missing, the connection was lost or nothing is heard, another one is made, from the
+ * message behind the last that was handed out. So none is missing and none comes twice.
+ */
+export class Consumer {
+  readonly #connection: Connection;
+  readonly #replies: Replies;
+  readonly #options: ConsumerOptions;
+  readonly #watch: ConsumerWatch;
+  /** The first sequence that was not handed out yet. */
+  #next: number;
+  /** The last one to be read. */
+  #end = Infinity;
+  #name = '';
+  /** Ends the subscription that its messages come on. */
+  #deaf: (() => void) | undefined;
+  /** Messages that the server has sent from this consumer, by its own count. */
+  #sent = 0;
+  /** Messages that are still to come in this pull. */
+  #pulled = 0;
+  #heardMs = 0;
+  #isReady = false;
+  #isEnded = false;
+  /** Until when a batch may take; 0 while none is asked for. */
+  #untilMs = 0;
+  #isWatched = false;
+
+  constructor(deps: { connection: Connection; replies: Replies }, options: ConsumerOptions, watch: ConsumerWatch) {
+    this.#connection = deps.connection;
+    this.#replies = deps.replies;
+    this.#options = options;
+    this.#watch = watch;
+    this.#next = Math.max(1, options.fromSequence);
+    if (options.isRead) this.#end = 0;
+    else this.#make();
+  }
+
+  /** Asks for the next batch of what is read. */
+  readOn(timeoutMs: number): void {
+    this.#untilMs = this.#options.elapsed() + timeoutMs;
+    this.#watchLater();
+    if (this.#end === 0) this.#findEnd();
+    else if (this.#name === '') this.#make();
+    else this.#pull();
+  }
+
+  /** The connection is there again. */
+  up(): void {
+    if (this.#name !== '') this.#make();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#drop();
+  }
+
+  /** The last message that is to be read, as the leader knows it. What is purged meanwhile need not be waited for. */
+  #findEnd(): void {
+    const { stream, subjects } = this.#options;
+    let open = subjects.length;
+    let last = 0;
+    let problem: JetStreamError | undefined;
+    for (const subject of subjects) {
+      this.#ask(`STREAM.MSG.GET.${stream}`, { last_by_subj: subject }, (answer) => {
+        const { message, error } = answer as { message?: { seq: number }; error?: JetStreamError };
+        if (message !== undefined) last = Math.max(last, message.seq);
+        else if (error?.err_code !== NO_MESSAGE) problem = error;
+        if (--open > 0 || this.#isEnded || this.#untilMs === 0) return;
+        if (problem === undefined) this.#startReading(last);
+        else if (problem.code < 500) this.#fail(problem.description);
+        else schedule(PAUSE_MS, () => this.#untilMs > 0 && this.#findEnd());
+      });
+    }
+  }
+
+  #startReading(last: number): void {
+    this.#end = this.#end === 0 ? last : Math.min(this.#end, last);
+    if (this.#end < this.#next) this.#finish(true);
+    else this.#make();
+  }
+
+  #make(): void {
+    this.#drop();
+    const { stream, subjects, newName, elapsed } = this.#options;
+    const name = newName();
+    this.#name = name;
+    this.#sent = 0;
+    this.#heardMs = elapsed();
+    this.#deaf = this.#connection.subscribe(this.#inbox, (message) => this.#take(message));
+    this.#watchLater();
+    const config = {
+      name,
+      ack_policy: 'none',
+      deliver_policy: 'by_start_sequence',
+      opt_start_seq: this.#next,
+      filter_subjects: subjects,
+      inactive_threshold: FORGOTTEN_MS * NANOSECONDS,
+      mem_storage: true,
+      num_replicas: 1,
+    };
+    const asked = { stream_name: stream, config, action: 'create' };
+    this.#ask(`CONSUMER.CREATE.${stream}.${name}`, asked, (answer) => {
+      if (this.#name !== name || this.#isEnded) return;
+      const { error } = answer as { error?: JetStreamError };
+      if (error !== undefined) {
+        this.#drop();
+        schedule(PAUSE_MS, () => !this.#isEnded && this.#name === '' && this.#make());
+      } else this.#made();
+    });
+  }
+
+  #made(): void {
+    if (!this.#isReady) this.#watch.ready();
+    this.#isReady = true;
+    if (!this.#options.isRead || this.#untilMs > 0) this.#pull();
+  }
+
+  /** Messages come with their own subjects, not with this one. */
+  get #inbox(): string {
+    return `${this.#options.inbox}.${this.#name}.messages`;
+  }
+
+  #pull(): void {
+    const { stream, isRead, elapsed } = this.#options;
+    this.#pulled = PULL_MESSAGES;
+    this.#heardMs = elapsed();
+    const pull = {
+      batch: PULL_MESSAGES,
+      max_bytes: PULL_BYTES,
+      expires: (isRead ? READ_MS : FOLLOW_MS) * NANOSECONDS,
+      idle_heartbeat: Math.min(HEARTBEAT_MS, READ_MS / 2) * NANOSECONDS,
+    };
+    this.#connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#name}`, json(pull), this.#inbox);
+  }
+
+  #take(message: Received): void {
+    this.#heardMs = this.#options.elapsed();
+    if (message.code !== 0) this.#takeStatus(message);
+    else this.#takeMessage(message);
+  }
+
+  #takeMessage(message: Received): void {
+    const { sequence, count } = placeOf(message.reply);
+    if (count !== this.#sent + 1) {
+      this.#make();
+      return;
+    }
+    this.#sent = count;
+    this.#pulled--;
+    if (sequence > this.#end) {
+      this.#finish(true);
+      return;
+    }
+    if (sequence >= this.#next) {
+      this.#next = sequence + 1;
+      this.#watch.message(message, sequence);
+    }
+    if (sequence === this.#end) this.#finish(true);
+    else if (this.#pulled === 0) this.#pullEnd();
+  }
+
+  #takeStatus({ code, description, header }: Received): void {
+    if (code === 100) {
+      const sent = header('Nats-Last-Consumer');
+      if (sent !== '' && Number(sent) !== this.#sent) this.#make();
+    } else if (code === 404 || code === 408 || /max_?bytes|batch completed/i.test(description)) this.#pullEnd();
+    else schedule(PAUSE_MS, () => !this.#isEnded && this.#make());
+  }
+
+  #pullEnd(): void {
+    if (!this.#options.isRead) this.#pull();
+    else if (this.#pulled < PULL_MESSAGES) this.#finish(false);
+    else this.#findEnd();
+  }
+
+  #finish(isLast: boolean): void {
+    this.#untilMs = 0;
+    if (isLast) this.end();
+    this.#watch.batchEnd(isLast);
+  }
+
+  #fail(why: string): void {
+    this.#untilMs = 0;
+    this.#drop();
+    this.#watch.failed(why);
+  }
+
+  #drop(): void {
+    if (this.#name === '') return;
+    const { stream } = this.#options;
+    this.#deaf?.();
+    this.#connection.publish(`$JS.API.CONSUMER.DELETE.${stream}.${this.#name}`, NOTHING);
+    this.#name = '';
+  }
+
+  #watchLater(): void {
+    if (this.#isWatched || this.#isEnded) return;
+    this.#isWatched = true;
+    schedule(PAUSE_MS, () => {
+      this.#isWatched = false;
+      this.#look();
+    });
+  }
+
+  #look(): void {
+    const nowMs = this.#options.elapsed();
+    if (this.#options.isRead && this.#untilMs === 0) return;
+    if (this.#untilMs > 0 && this.#untilMs <= nowMs) {
+      this.#fail('the stream does not answer in time');
+      return;
+    }
+    if (this.#name !== '' && this.#connection.isUp && nowMs - this.#heardMs > SILENT_MS) this.#make();
+    this.#watchLater();
+  }
+
+  #ask(api: string, question: object, done: (answer: object) => void): void {
+    this.#replies.ask({
+      timeoutMs: ASK_MS,
+      retries: true,
+      send: (reply) => this.#connection.publish(`$JS.API.${api}`, json(question), reply),
+      done: (answer: Reply) => done(parsed(answer)),
+    });
+  }
+}
+
+interface JetStreamError {
+  /** As of HTTP: from 500 on it may go well the next time. */
+  readonly code: number;
+  readonly err_code: number;
+  readonly description: string;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** An answer of the JetStream API; with an error where there is none. */
+function parsed(answer: Reply): object {
+  if (typeof answer === 'object' && 'bytes' in answer)
+    return JSON.parse(Buffer.from(answer.bytes).toString()) as object;
+  const description = answer instanceof Error ? answer.message : 'no answer in time';
+  return { error: { code: 504, err_code: 0, description } };
+}
+
+function json(value: object): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+/**
+ * What the subject of acknowledgements says of a message: its sequence in the stream, and how many messages the consumer has
+ * sent with it. Newer servers have the domain and the account in front: $JS.ACK[.domain.account].stream.consumer.….
+ */
+function placeOf(reply: string): { sequence: number; count: number } {
+  const tokens = reply.split('.');
+  const first = tokens.length > 9 ? 7 : 5;
+  return { sequence: Number(tokens[first]), count: Number(tokens[first + 1]) };
+}

@@ -1,0 +1,109 @@
+import { schedule } from '../../time/clock.ts';
+import type { Connection, Received } from './connection.ts';
+
+const SWEEP_MS = 20;
+/** Servers without a leader for a stream answer at once that nobody listens. */
+const RETRY_MS = 50;
+
+export interface Question {
+  readonly timeoutMs: number;
+  /** Whether to ask again, until the time is over, where nobody listens. */
+  readonly retries?: boolean;
+  /** Sends it, with that subject for the answer. It may be called again. */
+  send(reply: string): void;
+  /** Whether this is the answer; left out for yes. */
+  isAnswer?(message: Received): boolean;
+  /** The answer, or why there is none; an error where it cannot be sent. Called once. */
+  done(answer: Reply): void;
+}
+
+export type Reply = Received | Error | 'noResponders' | 'unanswered';
+
+interface Asked {
+  readonly question: Question;
+  readonly untilMs: number;
+  /** When it is sent next; undefined while it waits for an answer. */
+  sendAtMs: number | undefined;
+}
+
+/**
+ * Questions that wait for their answers, all of them on one subscription. Those that come while there is no connection
+ * wait for one, in order; those that are under way when it is lost are unanswered.
+ */
+export class Replies {
+  readonly #connection: Connection;
+  readonly #elapsed: () => number;
+  readonly #inbox: string;
+  readonly #asked = new Map<string, Asked>();
+  #tokens = 0;
+  #isSweeping = false;
+
+  /** `inbox`: what subjects of answers begin with, without a dot at the end. */
+  constructor(connection: Connection, { inbox, elapsed }: { readonly inbox: string; readonly elapsed: () => number }) {
+    this.#connection = connection;
+    this.#elapsed = elapsed;
+    this.#inbox = `${inbox}.`;
+    connection.subscribe(`${inbox}.*`, (message) => this.#take(message));
+  }
+
+  ask(question: Question): void {
+    const nowMs = this.#elapsed();
+    const asked: Asked = { question, untilMs: nowMs + question.timeoutMs, sendAtMs: nowMs };
+    const token = (++this.#tokens).toString(36);
+    this.#asked.set(token, asked);
+    if (this.#connection.isUp) this.#send(token, asked);
+    this.#sweepLater();
+  }
+
+  up(): void {
+    for (const [token, asked] of this.#asked) if (asked.sendAtMs !== undefined) this.#send(token, asked);
+  }
+
+  down(): void {
+    for (const [token, asked] of this.#asked) if (asked.sendAtMs === undefined) this.#end(token, asked, 'unanswered');
+  }
+
+  #send(token: string, asked: Asked): void {
+    asked.sendAtMs = undefined;
+    try {
+      asked.question.send(this.#inbox + token);
+    } catch (error) {
+      this.#end(token, asked, error as Error);
+    }
+  }
+
+  #take(message: Received): void {
+    const token = message.subject.slice(this.#inbox.length);
+    const asked = this.#asked.get(token);
+    // One that was given up, or the server's answer to the first message of a batch that has ended.
+    if (asked === undefined) return;
+    const { question } = asked;
+    if (message.code !== 503 || message.bytes.length > 0) {
+      if (question.isAnswer?.(message) ?? true) this.#end(token, asked, message);
+    } else if (question.retries) asked.sendAtMs = this.#elapsed() + RETRY_MS;
+    else this.#end(token, asked, 'noResponders');
+  }
+
+  #end(token: string, { question }: Asked, answer: Reply): void {
+    this.#asked.delete(token);
+    question.done(answer);
+  }
+
+  #sweepLater(): void {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    schedule(SWEEP_MS, () => {
+      this.#isSweeping = false;
+      this.#sweep();
+      if (this.#asked.size > 0) this.#sweepLater();
+    });
+  }
+
+  #sweep(): void {
+    const nowMs = this.#elapsed();
+    for (const [token, asked] of this.#asked) {
+      if (asked.untilMs <= nowMs) this.#end(token, asked, 'unanswered');
+      else if ((asked.sendAtMs ?? Infinity) <= nowMs && this.#connection.isUp) this.#send(token, asked);
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { look } from '../../model/borrowed.ts';
+import { type Bus, BusError, type StoredMessage, type StreamSettings, type StreamState } from '../bus.ts';
+
+/** Makes and deletes take their time where servers must agree first. */
+const TIMEOUT_MS = 5000;
+const NANOSECONDS = 1_000_000;
+const NO_STREAM = 10059;
+const NO_MESSAGE = 10037;
+
+/** A stream's settings as the server names them. */
+interface Config {
+  readonly name: string;
+  readonly subjects: readonly string[];
+  readonly num_replicas: number;
+  readonly storage: 'file' | 'memory';
+  readonly max_bytes: number;
+  readonly max_age: number;
+}
+
+interface Found {
+  readonly config: Config;
+  readonly state: {
+    readonly first_seq: number;
+    readonly last_seq: number;
+    readonly messages: number;
+    readonly bytes: number;
+  };
+}
+
+interface Problem {
+  readonly err_code: number;
+  readonly description: string;
+}
+
+/** What is done seldom with streams: JetStream's questions and answers, which are JSON in ordinary messages. */
+export class StreamApi {
+  readonly #bus: Pick<Bus, 'request'>;
+
+  constructor(bus: Pick<Bus, 'request'>) {
+    this.#bus = bus;
+  }
+
+  async make(settings: StreamSettings): Promise<void> {
+    await this.#ask(`STREAM.CREATE.${settings.name}`, configOf(settings), `make stream "${settings.name}"`);
+  }
+
+  async alter(settings: StreamSettings): Promise<void> {
+    await this.#ask(`STREAM.UPDATE.${settings.name}`, configOf(settings), `alter stream "${settings.name}"`);
+  }
+
+  async delete(name: string): Promise<boolean> {
+    return (await this.#ask(`STREAM.DELETE.${name}`, {}, `delete stream "${name}"`, NO_STREAM)) !== undefined;
+  }
+
+  async list(prefix: string): Promise<readonly StreamState[]> {
+    const states: StreamState[] = [];
+    for (let offset = 0; ; ) {
+      const page = (await this.#ask('STREAM.LIST', { offset }, `list streams "${prefix}"`)) as {
+        readonly total: number;
+        readonly streams: readonly Found[] | null;
+      };
+      const found = page.streams ?? [];
+      states.push(...found.filter(({ config }) => config.name.startsWith(prefix)).map(stateOf));
+      offset += found.length;
+      if (found.length === 0 || offset >= page.total) return states;
+    }
+  }
+
+  async last(stream: string, subject: string): Promise<StoredMessage | undefined> {
+    const what = `read the last message of "${subject}"`;
+    const found = (await this.#ask(`STREAM.MSG.GET.${stream}`, { last_by_subj: subject }, what, NO_MESSAGE)) as
+      | { readonly message: { readonly subject: string; readonly seq: number; readonly data?: string } }
+      | undefined;
+    if (found === undefined) return undefined;
+    const { subject: its, seq: sequence, data = '' } = found.message;
+    return { subject: its, sequence, bytes: Buffer.from(data, 'base64') };
+  }
+
+  async purge(stream: string, subject: string, beforeSequence: number | undefined): Promise<void> {
+    const before = beforeSequence === undefined ? {} : { seq: beforeSequence };
+    await this.#ask(`STREAM.PURGE.${stream}`, { filter: subject, ...before }, `purge "${subject}"`);
+  }
+
+  /** The answer to a question; undefined for the one problem that is none. */
+  async #ask(api: string, question: object, what: string, absent?: number): Promise<object | undefined> {
+    const bytes = new TextEncoder().encode(JSON.stringify(question));
+    const answer = await this.#bus.request(`$JS.API.${api}`, bytes, {
+      timeoutMs: TIMEOUT_MS,
+      read: (found) => JSON.parse(Buffer.from(look(found)).toString()) as { readonly error?: Problem },
+    });
+    if (answer.at === 'noResponders') throw new BusError(`Cannot ${what}: no server has JetStream`);
+    if (answer.at === 'unanswered') throw new BusError(`Cannot ${what}: nobody has answered in ${TIMEOUT_MS} ms`);
+    const { error } = answer.value;
+    if (error === undefined) return answer.value;
+    if (error.err_code === absent) return undefined;
+    throw new BusError(`Cannot ${what}: ${error.description}`);
+  }
+}
+
+/** A full stream refuses what is new: the cluster removes what is old itself, when it needs it no more. */
+function configOf({ name, subjects, replicas, storage, bytesMax = -1, ageMaxMs = 0 }: StreamSettings): Config & object {
+  return {
+    name,
+    subjects,
+    storage,
+    num_replicas: replicas,
+    max_bytes: bytesMax,
+    max_age: ageMaxMs * NANOSECONDS,
+    ...{ retention: 'limits', discard: 'new', allow_rollup_hdrs: true, allow_atomic: true, allow_direct: false },
+  };
+}
+
+function stateOf({ config, state }: Found): StreamState {
+  const { name, subjects, storage, num_replicas: replicas, max_bytes: bytesMax, max_age: age } = config;
+  return {
+    ...{ name, subjects, storage, replicas },
+    ...(bytesMax >= 0 && { bytesMax }),
+    ...(age > 0 && { ageMaxMs: age / NANOSECONDS }),
+    firstSequence: state.first_seq,
+    lastSequence: state.last_seq,
+    messages: state.messages,
+    bytes: state.bytes,
+  };
+}

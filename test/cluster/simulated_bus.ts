@@ -1,0 +1,426 @@
+import {
+  type Answer,
+  type Append,
+  type Appended,
+  type Asking,
+  type Bus,
+  BusError,
+  type BusStatus,
+  type Message,
+  type Replacement,
+  type Selection,
+  type StoredMessage,
+  type StreamReader,
+  type StreamSettings,
+  type StreamState,
+  type Subscription,
+} from '../../src/cluster/bus.ts';
+import { checkBatch, checkMessage, checkSubject, checkSubjects } from '../../src/cluster/message_checks.ts';
+import { lend } from '../../src/model/borrowed.ts';
+import { type Member, SimulatedNetwork } from './simulated_network.ts';
+import { type Entry, fits, type SimulatedStream } from './simulated_stream.ts';
+
+const API_MS = 5000;
+const READ_MS = 10_000;
+const RETRY_MS = 50;
+const BATCH_MESSAGES = 5;
+
+interface Listening {
+  readonly subject: string;
+  readonly take: (message: Message) => void;
+  isHeard: boolean;
+  readonly ready: () => void;
+}
+
+/** What waits for an answer. */
+interface Waiting {
+  /** Sends it. */
+  attempt(): void;
+  /** Whether it was sent, and neither answered nor refused for the moment. */
+  isSent: boolean;
+  /** Ends it without an answer. */
+  end(): void;
+}
+
+/** Its side of whoever asks. */
+interface Asker<Value> {
+  /** Hands it the answer, at once, unless it is too late. */
+  resolve(value: Value): void;
+  reject(error: unknown): void;
+  /** Whether it still waits. */
+  isOpen(): boolean;
+  /** Sends it once more, a moment later. */
+  retry(): void;
+}
+
+interface Following {
+  readonly stream: string;
+  readonly subjects: readonly string[];
+  readonly take: (message: Message) => void;
+  readonly ready: () => void;
+  next: number;
+  isComing: boolean;
+}
+
+/** Members, servers and a network on simulated time, and a bus for each member. */
+export class SimulatedCluster extends SimulatedNetwork {
+  /** The bus of a member; one that had a bus begins anew. */
+  bus(name: string): Bus {
+    return this.enter(name, (member) => new SimulatedBus(this, member));
+  }
+}
+
+/** The bus of one member of a simulated cluster. */
+class SimulatedBus implements Bus {
+  readonly #network: SimulatedNetwork;
+  readonly #member: Member;
+  readonly #watchers = new Set<(status: BusStatus) => void>();
+  readonly #listening = new Set<Listening>();
+  readonly #following = new Set<Following>();
+  /** Requests that wait, by the subject of their answer. */
+  readonly #asked = new Map<string, (bytes: Uint8Array | undefined) => void>();
+  readonly #open = new Set<Waiting>();
+  #status: BusStatus = { at: 'down', why: 'not connected yet' };
+  #isEnded = false;
+
+  constructor(network: SimulatedNetwork, member: Member) {
+    this.#network = network;
+    this.#member = member;
+  }
+
+  get isUp(): boolean {
+    return this.#status.at === 'up';
+  }
+
+  watch(watcher: (status: BusStatus) => void): () => void {
+    this.#watchers.add(watcher);
+    queueMicrotask(() => this.#watchers.has(watcher) && watcher(this.#status));
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  publish(subject: string, bytes: Uint8Array): boolean {
+    checkMessage(subject, bytes);
+    if (!this.isUp) return false;
+    const sent = Uint8Array.from(bytes);
+    this.#network.send(this.#member, () => this.#spread(subject, sent, ''));
+    return true;
+  }
+
+  async request<Value>(subject: string, bytes: Uint8Array, { timeoutMs, read }: Asking<Value>): Promise<Answer<Value>> {
+    checkMessage(subject, bytes);
+    const sent = Uint8Array.from(bytes);
+    const inbox = this.#network.newName();
+    return this.#within<Answer<Value>>({ timeoutMs, late: { at: 'unanswered' } }, ({ resolve, reject }) => {
+      this.#asked.set(inbox, (answer) => {
+        this.#asked.delete(inbox);
+        try {
+          resolve(answer === undefined ? { at: 'noResponders' } : { at: 'answered', value: read(lend(answer)) });
+        } catch (error) {
+          reject(error);
+        }
+      });
+      if (this.#spread(subject, sent, inbox)) return;
+      this.#network.deliver('servers', this.#member, () => this.#asked.get(inbox)?.(undefined));
+    });
+  }
+
+  subscribe(subject: string, take: (message: Message) => void): Subscription {
+    checkSubject(subject);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const listening: Listening = { subject, take, isHeard: false, ready: resolve };
+    this.#listening.add(listening);
+    this.#hear(listening);
+    const end = (): void => {
+      this.#listening.delete(listening);
+      resolve();
+    };
+    return { ready: promise, end };
+  }
+
+  async makeStream(settings: StreamSettings): Promise<void> {
+    await this.#api(`make stream "${settings.name}"`, (resolve, reject) => {
+      const there = this.#network.streams.get(settings.name)?.stream.settings;
+      if (there === undefined) this.#network.addStream(settings);
+      if (there === undefined || JSON.stringify(there) === JSON.stringify(settings)) resolve(undefined);
+      else reject('stream name already in use');
+    });
+  }
+
+  async alterStream(settings: StreamSettings): Promise<void> {
+    await this.#ofStream(settings.name, `alter stream "${settings.name}"`, (stream) => {
+      stream.settings = settings;
+    });
+  }
+
+  async deleteStream(name: string): Promise<boolean> {
+    return this.#api<boolean>(`delete stream "${name}"`, (resolve) => resolve(this.#network.streams.delete(name)));
+  }
+
+  async streams(prefix: string): Promise<readonly StreamState[]> {
+    return this.#api(`list streams "${prefix}"`, (resolve) => {
+      const states = [...this.#network.streams.values()].map(({ stream }) => stream.state);
+      resolve(states.filter(({ name }) => name.startsWith(prefix)));
+    });
+  }
+
+  async append({ subject, bytes, ...append }: Append): Promise<Appended> {
+    checkMessage(subject, bytes);
+    return this.#add({ ...append, subject, messages: [bytes], replaces: false });
+  }
+
+  async replace({ subject, messages, ...replacement }: Replacement): Promise<Appended> {
+    checkBatch(subject, messages);
+    return this.#add({ ...replacement, subject, messages, replaces: true });
+  }
+
+  async last(stream: string, subject: string): Promise<StoredMessage | undefined> {
+    return this.#ofStream(stream, `read the last message of "${subject}"`, (found) => found.last([subject]));
+  }
+
+  read(stream: string, { subjects, fromSequence }: Selection): StreamReader {
+    checkSubjects(subjects);
+    let next = fromSequence;
+    let end: number | undefined;
+    return {
+      next: async (take) => {
+        const count = 1 + this.#network.dice(BATCH_MESSAGES);
+        const what = `read stream "${stream}"`;
+        const batch = await this.#ofStream(
+          stream,
+          what,
+          (found) => batchOf(found, { subjects, next, end, count }),
+          READ_MS,
+        );
+        end = batch.end;
+        for (const message of batch.messages) {
+          next = message.sequence + 1;
+          this.#hand(take, { ...message, reply: '' });
+        }
+        return batch.messages.length > 0 && next <= end;
+      },
+      end: () => {
+        end = 0;
+      },
+    };
+  }
+
+  follow(stream: string, { subjects, fromSequence }: Selection, take: (message: Message) => void): Subscription {
+    checkSubjects(subjects);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const following: Following = { stream, subjects, take, ready: resolve, next: fromSequence, isComing: false };
+    this.#following.add(following);
+    this.#pump(following);
+    const end = (): void => {
+      this.#following.delete(following);
+      resolve();
+    };
+    return { ready: promise, end };
+  }
+
+  async purge(stream: string, subject: string, beforeSequence?: number): Promise<void> {
+    await this.#ofStream(stream, `purge "${subject}"`, (found) => found.purge(subject, beforeSequence));
+  }
+
+  async close(): Promise<void> {
+    this.#network.kill(this.#member.name);
+  }
+
+  /** The connection is there. */
+  up(): void {
+    this.#tell({ at: 'up' });
+    for (const listening of this.#listening) this.#hear(listening);
+    for (const following of this.#following) this.#pump(following);
+    for (const waiting of this.#open) if (!waiting.isSent) this.#attempt(waiting);
+  }
+
+  /** The connection is lost, and with it the answers to all that was sent. */
+  down(why: string): void {
+    for (const listening of this.#listening) listening.isHeard = false;
+    this.#tell({ at: 'down', why });
+    for (const waiting of [...this.#open]) if (waiting.isSent) waiting.end();
+  }
+
+  /** The member is gone. */
+  ended(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#tell({ at: 'down', why: 'the bus is closed' });
+    for (const waiting of [...this.#open]) waiting.end();
+    for (const { ready } of [...this.#listening, ...this.#following]) ready();
+    this.#listening.clear();
+    this.#following.clear();
+  }
+
+  /** Something was kept in a stream. */
+  kept(stream: string): void {
+    for (const following of this.#following) if (following.stream === stream) this.#pump(following);
+  }
+
+  #tell(status: BusStatus): void {
+    this.#status = status;
+    for (const watcher of this.#watchers) watcher(status);
+  }
+
+  /** Sends a message to all who listen. Returns whether anybody does. */
+  #spread(subject: string, bytes: Uint8Array, reply: string): boolean {
+    let isHeard = false;
+    for (const other of this.#network.members) {
+      const { bus } = other;
+      if (!(bus instanceof SimulatedBus) || other === this.#member || !this.#network.isBetween(this.#member, other))
+        continue;
+      const asked = bus.#asked.has(subject);
+      const heard = [...bus.#listening].filter((each) => each.isHeard && fits([each.subject], subject));
+      isHeard ||= heard.length > 0;
+      if ((!asked && heard.length === 0) || this.#network.dice(1000) < this.#network.mishaps.dropped) continue;
+      this.#network.deliver(this.#member.name, other, () => {
+        bus.#asked.get(subject)?.(bytes);
+        for (const listening of heard) {
+          if (bus.#listening.has(listening)) this.#hand(listening.take, { subject, bytes, reply, sequence: 0 });
+        }
+      });
+    }
+    return isHeard;
+  }
+
+  /** Lends a message: whoever looks at it later finds something else. */
+  #hand(take: (message: Message) => void, message: StoredMessage & { readonly reply: string }): void {
+    const bytes = Uint8Array.from(message.bytes);
+    take({ ...message, bytes: lend(bytes) });
+    bytes.fill(0xdd);
+  }
+
+  #hear(listening: Listening): void {
+    this.#network.send(this.#member, () => {
+      listening.isHeard = true;
+      this.#network.deliver('servers', this.#member, listening.ready);
+    });
+  }
+
+  #add({ stream: name, timeoutMs, ...entry }: Entry & { stream: string; timeoutMs: number }): Promise<Appended> {
+    return this.#within<Appended>({ timeoutMs, late: { at: 'unknown' } }, ({ resolve, isOpen, retry }) => {
+      const led = this.#network.streams.get(name);
+      const access = led === undefined ? 'elects' : this.#network.access(this.#member, led);
+      if (access === 'elects') retry();
+      // Shared memory may be used again as soon as there is a result: it is read before that.
+      if (led === undefined || access !== 'reached' || !isOpen()) return;
+      const messages = entry.messages.map((bytes) => Uint8Array.from(bytes));
+      this.#network.commit(led, () => {
+        const appended = led.stream.append({ ...entry, messages });
+        for (const { bus } of this.#network.members) bus?.kept(name);
+        if (this.#network.dice(1000) < this.#network.mishaps.unanswered) return;
+        this.#network.deliver('servers', this.#member, () => resolve(appended));
+      });
+    });
+  }
+
+  #pump(following: Following): void {
+    if (following.isComing) return;
+    following.isComing = true;
+    this.#network.deliver(`stream ${following.stream}`, this.#member, () => this.#come(following));
+    // Where it cannot be delivered it is tried again.
+    this.#network.schedule(this.#member.name, RETRY_MS, () => this.#following.has(following) && this.#again(following));
+  }
+
+  #again(following: Following): void {
+    if (!following.isComing) return;
+    following.isComing = false;
+    this.#pump(following);
+  }
+
+  #come(following: Following): void {
+    const led = this.#network.streams.get(following.stream);
+    if (!this.#following.has(following) || led === undefined) return;
+    if (this.#network.access(this.#member, led) !== 'reached') return;
+    following.isComing = false;
+    following.ready();
+    const message = led.stream.first(following.subjects, following.next);
+    if (message === undefined) return;
+    following.next = message.sequence + 1;
+    this.#pump(following);
+    this.#hand(following.take, { ...message, reply: '' });
+  }
+
+  /** Asks the leader of a stream. */
+  #ofStream<Value>(
+    name: string,
+    what: string,
+    ask: (stream: SimulatedStream) => Value,
+    timeoutMs = API_MS,
+  ): Promise<Value> {
+    const atLeader = (resolve: (value: Value) => void, reject: (why: string) => void, retry: () => void): void => {
+      const led = this.#network.streams.get(name);
+      if (led === undefined) reject('stream not found');
+      else if (this.#network.access(this.#member, led) === 'reached') resolve(ask(led.stream));
+      else retry();
+    };
+    return this.#api<Value>(what, atLeader, timeoutMs);
+  }
+
+  async #api<Value>(
+    what: string,
+    ask: (resolve: (value: Value) => void, reject: (why: string) => void, retry: () => void) => void,
+    timeoutMs = API_MS,
+  ): Promise<Value> {
+    const late = `nobody has answered in ${timeoutMs} ms`;
+    const found = await this.#within<{ value: Value } | string>({ timeoutMs, late }, ({ resolve, retry }) => {
+      const answer = (found: { value: Value } | string): void =>
+        this.#network.deliver('servers', this.#member, () => resolve(found));
+      ask((value) => answer({ value }), answer, retry);
+    });
+    if (typeof found === 'string') throw new BusError(`Cannot ${what}: ${found}`);
+    return found.value;
+  }
+
+  /** Sends something as soon as there is a connection, and waits for its answer: in time, or what it is when it is late. */
+  #within<Value>(
+    { timeoutMs, late }: { timeoutMs: number; late: Value },
+    arrive: (asker: Asker<Value>) => void,
+  ): Promise<Value> {
+    if (this.#isEnded) return Promise.reject(new BusError('The bus is closed'));
+    const { promise, resolve, reject } = Promise.withResolvers<Value>();
+    const finish = (end: () => void): void => {
+      if (!this.#open.delete(waiting)) return;
+      cancel();
+      end();
+    };
+    const asker: Asker<Value> = {
+      resolve: (value) => finish(() => resolve(value)),
+      reject: (error) => finish(() => reject(error)),
+      isOpen: () => this.#open.has(waiting),
+      retry: () => {
+        waiting.isSent = false;
+        this.#network.schedule(this.#member.name, RETRY_MS, () => this.isUp && this.#attempt(waiting));
+      },
+    };
+    const waiting: Waiting = {
+      isSent: false,
+      attempt: () => this.#network.send(this.#member, () => arrive(asker)),
+      end: () => finish(() => resolve(late)),
+    };
+    const cancel = this.#network.schedule(this.#member.name, timeoutMs, waiting.end);
+    this.#open.add(waiting);
+    if (this.isUp) this.#attempt(waiting);
+    return promise;
+  }
+
+  #attempt(waiting: Waiting): void {
+    if (waiting.isSent || !this.#open.has(waiting)) return;
+    waiting.isSent = true;
+    waiting.attempt();
+  }
+}
+
+/** Some messages, and where the stream ended when the first of them were asked for. */
+function batchOf(
+  stream: SimulatedStream,
+  { subjects, next, end, count }: { subjects: readonly string[]; next: number; end: number | undefined; count: number },
+): { messages: StoredMessage[]; end: number } {
+  const last = end ?? stream.last(subjects)?.sequence ?? 0;
+  const messages: StoredMessage[] = [];
+  for (let from = next; messages.length < count; from = (messages.at(-1)?.sequence ?? 0) + 1) {
+    const message = stream.first(subjects, from);
+    if (message === undefined || message.sequence > last) break;
+    messages.push(message);
+  }
+  return { messages, end: last };
+}

@@ -1,0 +1,307 @@
+import type { StreamSettings } from '../../src/cluster/bus.ts';
+import { type Dice, diceOf } from '../support/dice.ts';
+import type { SimulatedClock } from './simulated_clock.ts';
+import { SimulatedStream } from './simulated_stream.ts';
+
+/** How long messages are under way between two places. */
+const DELAY_MS = { least: 0.1, more: 2 };
+/** Until a majority has an append. */
+const REPLICATION_MS = { least: 0.2, more: 2 };
+const ELECTION_MS = { least: 4000, more: 5000 };
+const RECONNECT_MS = 250;
+/** Until a server that does not answer is given up. */
+const STALE_MS = 5000;
+
+export interface SimulatedNetworkOptions {
+  readonly clock: SimulatedClock;
+  readonly seed: number;
+  readonly servers?: readonly string[];
+}
+
+/** How often what goes wrong: of 1000. */
+interface Mishaps {
+  /** Core messages that are lost. */
+  dropped: number;
+  /** Appends that are kept and whose answer is lost. */
+  unanswered: number;
+}
+
+/** What of a member hears of its connection. */
+interface Connected {
+  up(): void;
+  down(why: string): void;
+  /** The member is gone. */
+  ended(): void;
+  /** Something was kept in a stream. */
+  kept(stream: string): void;
+}
+
+/** A hub: what it does stands still while it is stopped. */
+export interface Member {
+  readonly name: string;
+  bus: Connected | undefined;
+  /** The server that it is connected to. */
+  server: string | undefined;
+  isStopped: boolean;
+  /** Whether it hears nothing, while what it says arrives. */
+  isDeaf: boolean;
+  readonly waiting: (() => void)[];
+}
+
+interface Led {
+  readonly stream: SimulatedStream;
+  leader: string;
+  electedAtMs: number;
+}
+
+/**
+ * Servers and the network between them and their members, on simulated time. Everything takes a moment, another one each
+ * time; places can be cut off from each other, stopped and killed, and streams without a leader wait for an election.
+ */
+export class SimulatedNetwork {
+  readonly clock: SimulatedClock;
+  readonly mishaps: Mishaps = { dropped: 0, unanswered: 0 };
+  readonly #dice: Dice;
+  readonly #servers: readonly string[];
+  readonly #members = new Map<string, Member>();
+  readonly #streams = new Map<string, Led>();
+  readonly #cuts = new Set<string>();
+  readonly #down = new Set<string>();
+  /** When the last message of one place to another arrives: those that are sent later come later. */
+  readonly #arrivals = new Map<string, number>();
+  #names = 0;
+
+  constructor({ clock, seed, servers = ['n1', 'n2', 'n3'] }: SimulatedNetworkOptions) {
+    this.clock = clock;
+    this.#dice = diceOf(seed);
+    this.#servers = servers;
+  }
+
+  /** Lets a member join, and connects it; one of that name is ended before. */
+  protected enter<Entered extends Connected>(name: string, connect: (member: Member) => Entered): Entered {
+    this.kill(name);
+    const member: Member = {
+      ...{ name, bus: undefined, server: undefined, isStopped: false, isDeaf: false, waiting: [] },
+    };
+    this.#members.set(name, member);
+    const entered = connect(member);
+    member.bus = entered;
+    this.#reconnect(member);
+    return entered;
+  }
+
+  /** Timers of a member, which wait while it is stopped and end with it. */
+  schedule(name: string, delayMs: number, callback: () => void): () => void {
+    const member = this.#members.get(name);
+    return this.clock.schedule(delayMs, () => member !== undefined && this.run(member, callback));
+  }
+
+  /** Nothing passes between two places any more. */
+  cut(one: string, other: string): void {
+    this.#cuts.add(linkOf(one, other));
+    this.#changed();
+  }
+
+  /** Cuts a place off from all servers. */
+  isolate(name: string): void {
+    for (const server of this.#servers) if (server !== name) this.cut(name, server);
+  }
+
+  join(one: string, other: string): void {
+    this.#cuts.delete(linkOf(one, other));
+    this.#changed();
+  }
+
+  /** Joins a place with all servers, and lets it hear again. */
+  restore(name: string): void {
+    const member = this.#members.get(name);
+    if (member !== undefined) member.isDeaf = false;
+    for (const server of this.#servers) this.join(name, server);
+  }
+
+  /** Loses all that is said to a member. */
+  deafen(name: string): void {
+    const member = this.#members.get(name);
+    if (member !== undefined) member.isDeaf = true;
+  }
+
+  /** A member does nothing, or a server answers nobody, until it goes on. */
+  stop(name: string): void {
+    const member = this.#members.get(name);
+    if (member === undefined) this.#down.add(name);
+    else member.isStopped = true;
+    this.#changed();
+  }
+
+  resume(name: string): void {
+    const member = this.#members.get(name);
+    this.#down.delete(name);
+    if (member !== undefined) {
+      member.isStopped = false;
+      for (const callback of member.waiting.splice(0)) this.run(member, callback);
+    }
+    this.#changed();
+  }
+
+  /** Ends a member, or a server; `enter` and `resume` start them again. A server has what it has kept. */
+  kill(name: string): void {
+    const member = this.#members.get(name);
+    this.#members.delete(name);
+    if (member === undefined) {
+      if (this.#servers.includes(name)) this.#down.add(name);
+    } else {
+      member.server = undefined;
+      member.waiting.length = 0;
+      member.bus?.ended();
+    }
+    this.#changed();
+  }
+
+  /** A number from 0 up to that. */
+  dice(below: number): number {
+    return this.#dice(below);
+  }
+
+  newName(): string {
+    return `x${++this.#names}`;
+  }
+
+  get members(): Iterable<Member> {
+    return this.#members.values();
+  }
+
+  /** The server that leads a stream. */
+  leaderOf(stream: string): string {
+    const led = this.#streams.get(stream);
+    if (led === undefined) throw new Error(`There is no stream "${stream}"`);
+    this.#elect(led);
+    return led.leader;
+  }
+
+  get streams(): Map<string, Led> {
+    return this.#streams;
+  }
+
+  addStream(settings: StreamSettings): SimulatedStream {
+    const stream = new SimulatedStream(settings, this.clock.elapsed);
+    const leader = this.#servers[this.#dice(this.#servers.length)] as string;
+    this.#streams.set(settings.name, { stream, leader, electedAtMs: 0 });
+    return stream;
+  }
+
+  /** Does something of a member: now, when it goes on, or never when it is gone. */
+  run(member: Member, callback: () => void): void {
+    if (this.#members.get(member.name) !== member) return;
+    if (member.isStopped) member.waiting.push(callback);
+    else callback();
+  }
+
+  /** Calls back when something that a member has sent arrives at the servers; never, where it is lost. */
+  send(member: Member, arrive: () => void): void {
+    const { server } = member;
+    if (server === undefined) return;
+    this.#inTurn(`${member.name} up`, () => {
+      if (this.#reaches(member.name, server)) arrive();
+    });
+  }
+
+  /** Hands something to a member; it is lost where the member cannot be reached, or is deaf. */
+  deliver(from: string, member: Member, take: () => void): void {
+    this.#inTurn(`${from} to ${member.name}`, () => {
+      if (member.server === undefined || member.isDeaf) return;
+      this.run(member, take);
+    });
+  }
+
+  /** Whether what one member publishes can come to the other. */
+  isBetween(one: Member, other: Member): boolean {
+    return one.server !== undefined && other.server !== undefined && this.#reaches(one.server, other.server);
+  }
+
+  /** Calls back when a majority agrees to what the leader of a stream was just told; never, where it is lost before. */
+  commit(led: Led, agreed: () => void): void {
+    const { leader } = led;
+    this.clock.schedule(this.#between(REPLICATION_MS), () => {
+      if (led.leader === leader && this.#leads(led)) agreed();
+    });
+  }
+
+  /** Whether a member can talk to the leader of a stream now; `elects` where there is none. */
+  access(member: Member, led: Led): 'reached' | 'cut' | 'elects' {
+    if (member.server === undefined) return 'cut';
+    this.#elect(led);
+    if (!this.#leads(led)) return 'elects';
+    return this.#reaches(member.server, led.leader) ? 'reached' : 'cut';
+  }
+
+  #inTurn(link: string, callback: () => void): void {
+    const atMs = Math.max(this.#arrivals.get(link) ?? 0, this.clock.nowMs + this.#between(DELAY_MS));
+    this.#arrivals.set(link, atMs);
+    this.clock.schedule(atMs - this.clock.nowMs, callback);
+  }
+
+  #between({ least, more }: { least: number; more: number }): number {
+    return least + (more * this.#dice(1000)) / 1000;
+  }
+
+  #reaches(one: string, other: string): boolean {
+    return !this.#down.has(one) && !this.#down.has(other) && !this.#cuts.has(linkOf(one, other));
+  }
+
+  #leads({ leader, stream }: Led): boolean {
+    return this.#mayLead(leader, stream.settings.replicas);
+  }
+
+  #mayLead(server: string, replicas: number): boolean {
+    const reached = this.#servers.filter((other) => this.#reaches(server, other)).length;
+    return !this.#down.has(server) && (replicas === 1 || reached > this.#servers.length / 2);
+  }
+
+  #elect(led: Led): void {
+    const { replicas } = led.stream.settings;
+    if (this.#leads(led) || replicas === 1) {
+      led.electedAtMs = 0;
+      return;
+    }
+    if (led.electedAtMs === 0) led.electedAtMs = this.clock.nowMs + this.#between(ELECTION_MS);
+    if (led.electedAtMs > this.clock.nowMs) return;
+    const able = this.#servers.filter((server) => this.#mayLead(server, replicas));
+    if (able.length > 0) led.leader = able[this.#dice(able.length)] as string;
+  }
+
+  #changed(): void {
+    for (const led of this.#streams.values()) this.#elect(led);
+    for (const member of this.#members.values()) this.#check(member);
+  }
+
+  #check(member: Member): void {
+    const { server } = member;
+    if (server === undefined || this.#reaches(member.name, server)) return;
+    const afterMs = this.#cuts.has(linkOf(member.name, server)) ? 0 : STALE_MS;
+    this.clock.schedule(afterMs, () => {
+      if (member.server !== server || this.#reaches(member.name, server)) return;
+      member.server = undefined;
+      this.run(member, () => member.bus?.down(`lost ${server}`));
+      this.clock.schedule(RECONNECT_MS, () => this.#reconnect(member));
+    });
+  }
+
+  #reconnect(member: Member): void {
+    if (this.#members.get(member.name) !== member || member.server !== undefined) return;
+    const reached = this.#servers.filter((server) => this.#reaches(member.name, server));
+    if (reached.length === 0 || member.isStopped) {
+      this.clock.schedule(RECONNECT_MS, () => this.#reconnect(member));
+      return;
+    }
+    const server = reached[this.#dice(reached.length)] as string;
+    this.clock.schedule(this.#between(DELAY_MS), () => {
+      member.server = server;
+      this.run(member, () => member.bus?.up());
+      this.#check(member);
+    });
+  }
+}
+
+function linkOf(one: string, other: string): string {
+  return one < other ? `${one} ${other}` : `${other} ${one}`;
+}
