@@ -4,74 +4,81 @@ import type { Membership } from './fence/membership.ts';
 import { type OwnTiming, UNSET } from './fence/timing.ts';
 import { GrowingBuffer } from './growing_buffer.ts';
 import { UTF8_MAX } from './json_bytes.ts';
-import { DERIVED_BYTES, type Fix, type FixContext } from './location/fix.ts';
-import { type RecordBuffer, recordIdIn, type TextBytes } from './location/record.ts';
+import { DERIVED_BYTES, type Derived, derivedIn, type Fix, type FixContext } from './location/fix.ts';
+import { type NewRecordBuffer, recordIdIn, type TextBytes } from './location/record.ts';
 import type { Member, ProviderState, TrackableState } from './state.ts';
 
 /**
- * What a step has changed of the objects of its shard, as bytes: who has the entities and the effects of all steps has
- * the state, without deciding anything anew (handlers/replay.ts).
+ * What a step has changed of the objects of its shard, as bytes: who has the entities, and the locations and effects of
+ * all steps, has the state, without deciding anything anew (handlers/replay.ts).
  *
  * An effect says where an object is and which fences it is in. All of it is absolute, none of it a difference: to apply
  * one twice, or an older one before all newer ones once more, changes nothing. Memberships are left out where an
  * observation has only put off their silence: that follows from when it was made.
  *
- * An effect, little-endian:
+ * One behind the other, little-endian, a text being a u32 of bytes and UTF-8:
  *
- *     0  u32 bytes of the effect      4  u8 kind, as its index in KINDS      5  u8 flags
- *     8  f64 seenMs, of the last observation          16  f64 until when its deadlines are held
- *    24  u32 bytes of the id         28  u32 bytes of the place, or where the effect is whose place it shares
- *    32  the id in UTF-8, the place, the memberships
+ *     u32 bytes of the effect, u8 flags
+ *     f64 until when deadlines are held, where HELD
+ *     f64 of the last observation, where it is HEARD of
+ *     text its id, but not where LOCATED
+ *     where it is: one of
+ *       LOCATED    f64 number of the location, what was derived of it (see Fix), context
+ *       SHARED     u32 where the effect is of the provider that is at the same place
+ *       otherwise  u8 PLACED, text source, text zone, context, u32 bytes, what was derived and the record; or u8 NOWHERE
+ *     its memberships, where MEMBERS: a u32 count, and for each
+ *       text fence, u8 area, f64 seenMs, entryMs or sinceMs, timeoutAtMs, toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs
  *
- * A place:
- *
- *     0  u32 bytes of the place       4  u32 bytes of the source      8  u32 bytes of the zone's name     12  u32 flags
- *    16  u32 trackables              20  seven f64 where it is timed, NaN for unset
- *        source, zone, trackables (u32 bytes and UTF-8 each), what was derived and the record: see Fix
- *
- * Memberships are a u32 count, and for each:
- *
- *     0  u32 bytes of the fence's id  4  u8 area, as its index in AREAS
- *     5  f64 seenMs, entryMs or sinceMs, timeoutAtMs, toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs
- *    61  the fence's id in UTF-8
+ * Context is u8 flags, where TIMED seven f64 with NaN for unset, a u32 count of trackables and their texts.
  */
-const [SIZE, KIND, FLAGS, SEEN, HELD, ID_SIZE, PLACE] = [0, 4, 5, 8, 16, 24, 28] as const;
-const HEAD_BYTES = 32;
-const KINDS = ['provider', 'trackable'] as const;
-/** The place stands here; it is that of another effect; memberships stand here; the collision stage knows the object. */
-const [PLACED, SHARED, MEMBERS, COLLIDING] = [1, 2, 4, 8] as const;
-
-const [P_SIZE, P_SOURCE, P_ZONE, P_FLAGS, P_TRACKABLES] = [0, 4, 8, 12, 16] as const;
-const PLACE_HEAD_BYTES = 20;
-/** Metres of its zone; it has a zone; that is none of the shard's any more, and stands here as JSON; it is timed. */
+const [TRACKABLE, LOCATED, SHARED, MEMBERS, COLLIDING, HELD, HEARD] = [1, 2, 4, 8, 16, 32, 64] as const;
+const [NOWHERE, PLACED] = [0, 1] as const;
+/** Metres of its zone; it has a zone; that is none of the shard's any more, and stands there as JSON; it is timed. */
 const [LOCAL, ZONED, ZONE_GONE, TIMED] = [1, 2, 4, 8] as const;
+const AREAS = ['entering', 'in', 'tolerance', 'out'] as const;
 const TIMING_NAMES = Object.keys(UNSET) as (keyof OwnTiming)[];
 
-const [M_ID, M_AREA, M_TIMES, M_HEAD_BYTES] = [0, 4, 5, 61] as const;
-const AREAS = ['entering', 'in', 'tolerance', 'out'] as const;
-
 const BYTES_AT_FIRST = 1 << 12;
-const NOBODY: readonly string[] = [];
+/** Of all that has a fixed size. */
+const FIXED_MAX = 256;
+const MEMBER_MAX = 64;
 
 /** What an effect says. */
 export interface Effect {
   readonly kind: 'provider' | 'trackable';
-  readonly id: string;
+  /** Of a provider that was located, its location says it. */
+  readonly id: string | undefined;
   /** Where it stands among the others: who shares its place names that. */
   readonly at: number;
-  readonly seenMs: number;
+  /** Until when its deadlines are held. */
   readonly suppressUntilMs: number;
+  /** When its fences have seen it last; undefined where its memberships say so, or it has none. */
+  readonly heardMs: number | undefined;
   readonly colliding: boolean;
-  /** Where the object is: a place of its own, that of the effect at a number, or nowhere. */
-  readonly place: Place | number | undefined;
+  readonly place: Place;
   /** Undefined where they have not changed but for their silence. */
   readonly members: readonly EffectMember[] | undefined;
 }
 
-/** A fix on its way. Of its zone there is the name, or what it was. */
-export interface Place extends Omit<FixContext, 'zone'> {
-  readonly bytes: Uint8Array;
-  readonly zone: string | Zone | undefined;
+export type Place =
+  | { readonly at: 'nowhere' }
+  /** At the place that the effect at `effect` says. */
+  | { readonly at: 'shared'; readonly effect: number }
+  /** Where the location of that number was found to be. */
+  | ({ readonly at: 'location'; readonly seq: number; readonly derived: Derived } & PlaceContext)
+  | ({ readonly at: 'fix'; readonly bytes: Uint8Array } & PlaceContext & FixNames);
+
+/** What is known of a fix besides its location. */
+type PlaceContext = Pick<FixContext, 'timing' | 'trackables'> & {
+  readonly isLocal: boolean;
+  readonly isInZone: boolean;
+};
+
+interface FixNames {
+  readonly providerId: string;
+  readonly source: string;
+  /** Its name, or what it was. */
+  readonly zone: string | Zone;
 }
 
 export interface EffectMember {
@@ -80,242 +87,244 @@ export interface EffectMember {
   readonly membership: Membership;
 }
 
+/** How an object is written. */
+export interface HowToWrite {
+  readonly withMembers: boolean;
+  /** Where the effect stands of the provider whose place it shares; -1 for none. */
+  readonly shared: number;
+  /** Whether its place is that of a location of this step. */
+  readonly isLocated: boolean;
+  /** Whether the shard has a zone of that id. */
+  readonly isKnown: (zone: Zone) => boolean;
+}
+
 /** Writes effects into memory that is used again. */
 export class EffectWriter extends GrowingBuffer {
-  #end = 0;
+  #at = 0;
 
-  constructor(newBuffer: ConstructorParameters<typeof GrowingBuffer>[0]) {
+  constructor(newBuffer: NewRecordBuffer) {
     super(newBuffer, BYTES_AT_FIRST);
   }
 
-  /**
-   * Writes the effect of an object as it is now, with its memberships where `withMembers` says so. `shared` is where the
-   * effect of an object stands that has the same fix. Returns where this one stands.
-   */
+  /** Writes the effect of an object as it is now, and returns where it stands. */
   // hot
-  write(object: ProviderState | TrackableState, { withMembers, shared, isKnown }: HowToWrite): number {
-    const { kind, id, fix, members } = object;
-    const start = this.#end;
-    const ownFix = shared === undefined ? fix : undefined;
-    this.reserve(start + HEAD_BYTES + UTF8_MAX * id.length + placeBytesMax(ownFix), start);
-    const idBytes = this.bytes.write(id, start + HEAD_BYTES);
+  write(object: ProviderState | TrackableState, how: HowToWrite): number {
+    const { fix, members, suppressUntilMs } = object;
+    const start = this.#at;
+    const isLocated = how.isLocated && fix !== undefined;
+    this.reserve(start + FIXED_MAX + UTF8_MAX * object.id.length, start);
+    this.#at += 5;
     let flags = 0;
-    let at = start + HEAD_BYTES + idBytes;
-    let place = 0;
-    if (shared !== undefined) {
+    if (suppressUntilMs !== 0) {
+      flags |= HELD;
+      this.#f64(suppressUntilMs);
+    }
+    if (!how.withMembers && members.length > 0) {
+      flags |= HEARD;
+      this.#f64((members[0] as Member).seenMs);
+    }
+    if (object.kind === 'trackable') flags |= object.colliding ? TRACKABLE | COLLIDING : TRACKABLE;
+    if (!isLocated) this.#text(object.id);
+    if (how.shared >= 0) {
       flags |= SHARED;
-      place = shared;
-    } else if (ownFix !== undefined) {
-      flags |= PLACED;
-      at = this.#writePlace(at, ownFix, isKnown);
-      place = at - start - HEAD_BYTES - idBytes;
-    }
-    if (withMembers) {
+      this.#u32(how.shared);
+    } else if (isLocated) {
+      flags |= LOCATED;
+      this.#f64(fix.seq);
+      fix.copyDerived(this.view, this.#at);
+      this.#at += DERIVED_BYTES;
+      this.#context(fix, fix.zone === undefined ? 0 : ZONED);
+    } else if (fix === undefined) this.#u8(NOWHERE);
+    else this.#place(fix, how.isKnown);
+    if (how.withMembers) {
       flags |= MEMBERS;
-      at = this.#writeMembers(at, members);
+      this.#members(members);
     }
-    if (object.kind === 'trackable' && object.colliding) flags |= COLLIDING;
-    const { view } = this;
-    view.setUint32(start + SIZE, at - start, true);
-    view.setUint8(start + KIND, kind === 'provider' ? 0 : 1);
-    view.setUint8(start + FLAGS, flags);
-    view.setFloat64(start + SEEN, members[0]?.seenMs ?? 0, true);
-    view.setFloat64(start + HELD, object.suppressUntilMs, true);
-    view.setUint32(start + ID_SIZE, idBytes, true);
-    view.setUint32(start + PLACE, place, true);
-    this.#end = at;
+    this.view.setUint32(start, this.#at - start, true);
+    this.view.setUint8(start + 4, flags);
     return start;
   }
 
   /** All effects since the last call. They are good until the next one is written. */
   take(): Borrowed {
-    const effects = lend(this.bytes.subarray(0, this.#end));
-    this.#end = 0;
+    const effects = lend(this.bytes.subarray(0, this.#at));
+    this.#at = 0;
     return effects;
   }
 
   /** Lets go of memory beyond that. Between two steps. */
   tidy(bytesKept = BYTES_AT_FIRST): void {
-    this.shrink(bytesKept, this.#end);
+    this.shrink(bytesKept, this.#at);
+  }
+
+  #place(fix: Fix, isKnown: (zone: Zone) => boolean): void {
+    const { source, zone, bytes } = fix;
+    const isHere = zone === undefined || isKnown(zone);
+    const name = zone === undefined ? '' : isHere ? zone.id : JSON.stringify(zone);
+    this.reserve(this.#at + FIXED_MAX + UTF8_MAX * (source.length + name.length), this.#at);
+    this.#u8(PLACED);
+    this.#text(source);
+    this.#text(name);
+    this.#context(fix, (zone === undefined ? 0 : ZONED) | (isHere ? 0 : ZONE_GONE));
+    this.reserve(this.#at + FIXED_MAX + bytes.length, this.#at);
+    this.#u32(bytes.length);
+    this.bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
   }
 
   // hot
-  #writePlace(start: number, fix: Fix, isKnown: (zone: Zone) => boolean): number {
-    const { bytes, view } = this;
-    const { source, zone, trackables, timing, isLocal } = fix;
-    let flags = isLocal ? LOCAL : 0;
-    let at = start + PLACE_HEAD_BYTES;
-    if (timing !== UNSET) {
-      flags |= TIMED;
-      for (const name of TIMING_NAMES) {
-        view.setFloat64(at, timing[name] ?? Number.NaN, true);
-        at += 8;
-      }
-    }
-    const sourceBytes = bytes.write(source, at);
-    at += sourceBytes;
-    let zoneBytes = 0;
-    if (zone !== undefined) {
-      const isHere = isKnown(zone);
-      flags |= isHere ? ZONED : ZONED | ZONE_GONE;
-      // Named as most locations name it: then it need not be written twice.
-      if (!isHere || zone.id !== source) {
-        const text = isHere ? zone.id : JSON.stringify(zone);
-        this.reserve(at + UTF8_MAX * text.length + restBytesMax(fix), at);
-        zoneBytes = this.bytes.write(text, at);
-        at += zoneBytes;
-      }
-    }
+  #context({ isLocal, timing, trackables }: Fix, ofZone: number): void {
+    this.#u8(ofZone | (isLocal ? LOCAL : 0) | (timing === UNSET ? 0 : TIMED));
+    if (timing !== UNSET) for (const name of TIMING_NAMES) this.#f64(timing[name] ?? Number.NaN);
+    this.#u32(trackables.length);
     for (const id of trackables) {
-      const idBytes = this.bytes.write(id, at + 4);
-      this.view.setUint32(at, idBytes, true);
-      at += 4 + idBytes;
+      this.reserve(this.#at + FIXED_MAX + UTF8_MAX * id.length, this.#at);
+      this.#text(id);
     }
-    at = fix.copyBytes(this.bytes, at);
-    const written = this.view;
-    written.setUint32(start + P_SIZE, at - start, true);
-    written.setUint32(start + P_SOURCE, sourceBytes, true);
-    written.setUint32(start + P_ZONE, zoneBytes, true);
-    written.setUint32(start + P_FLAGS, flags, true);
-    written.setUint32(start + P_TRACKABLES, trackables.length, true);
-    return at;
   }
 
-  #writeMembers(start: number, members: readonly Member[]): number {
-    this.reserve(start + membersBytesMax(members), start);
-    const { bytes, view } = this;
-    view.setUint32(start, members.length, true);
-    let at = start + 4;
+  #members(members: readonly Member[]): void {
+    this.#u32(members.length);
     for (const { fence, membership, seenMs } of members) {
-      const { toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs } = membership;
+      this.reserve(this.#at + MEMBER_MAX + UTF8_MAX * fence.id.length, this.#at);
       const isInside = membership.at === 'inside';
-      const fromMs = isInside ? membership.entryMs : membership.sinceMs;
-      const timeoutAtMs = isInside ? membership.timeoutAtMs : 0;
-      view.setUint8(at + M_AREA, isInside ? AREAS.indexOf(membership.area) : 0);
-      view.setFloat64(at + M_TIMES, seenMs, true);
-      view.setFloat64(at + M_TIMES + 8, fromMs, true);
-      view.setFloat64(at + M_TIMES + 16, timeoutAtMs, true);
-      view.setFloat64(at + M_TIMES + 24, toleranceFromMs, true);
-      view.setFloat64(at + M_TIMES + 32, toleranceAtMs, true);
-      view.setFloat64(at + M_TIMES + 40, delayFromMs, true);
-      view.setFloat64(at + M_TIMES + 48, delayAtMs, true);
-      const idBytes = bytes.write(fence.id, at + M_HEAD_BYTES);
-      view.setUint32(at + M_ID, idBytes, true);
-      at += M_HEAD_BYTES + idBytes;
+      this.#text(fence.id);
+      this.#u8(isInside ? AREAS.indexOf(membership.area) : 0);
+      this.#f64(seenMs);
+      this.#f64(isInside ? membership.entryMs : membership.sinceMs);
+      this.#f64(isInside ? membership.timeoutAtMs : 0);
+      this.#f64(membership.toleranceFromMs);
+      this.#f64(membership.toleranceAtMs);
+      this.#f64(membership.delayFromMs);
+      this.#f64(membership.delayAtMs);
     }
-    return at;
+    this.reserve(this.#at + FIXED_MAX, this.#at);
   }
-}
 
-export interface HowToWrite {
-  readonly withMembers: boolean;
-  readonly shared: number | undefined;
-  /** Whether the shard has a zone of that id. */
-  readonly isKnown: (zone: Zone) => boolean;
+  #u8(value: number): void {
+    this.view.setUint8(this.#at, value);
+    this.#at += 1;
+  }
+
+  #u32(value: number): void {
+    this.view.setUint32(this.#at, value, true);
+    this.#at += 4;
+  }
+
+  #f64(value: number): void {
+    this.view.setFloat64(this.#at, value, true);
+    this.#at += 8;
+  }
+
+  #text(text: string): void {
+    const bytes = this.bytes.write(text, this.#at + 4);
+    this.#u32(bytes);
+    this.#at += bytes;
+  }
 }
 
 /** The effects among these bytes, in the order in which they were written. */
 export function* effectsIn(bytes: TextBytes): Generator<Effect> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const buffer = { bytes, view };
-  for (let at = 0; at < bytes.length; at += view.getUint32(at + SIZE, true)) yield effectAt(buffer, at);
+  const reader = new EffectReader(bytes);
+  while (reader.at < bytes.length) yield reader.effect();
 }
 
-function effectAt(buffer: RecordBuffer, at: number): Effect {
-  const { bytes, view } = buffer;
-  const flags = view.getUint8(at + FLAGS);
-  const idBytes = view.getUint32(at + ID_SIZE, true);
-  const placeAt = at + HEAD_BYTES + idBytes;
-  const place = view.getUint32(at + PLACE, true);
-  const isPlaced = (flags & PLACED) !== 0;
-  const ownPlace = isPlaced ? placeIn(buffer, placeAt) : undefined;
-  return {
-    kind: KINDS[view.getUint8(at + KIND)] as Effect['kind'],
-    id: bytes.toString('utf8', at + HEAD_BYTES, placeAt),
-    at,
-    seenMs: view.getFloat64(at + SEEN, true),
-    suppressUntilMs: view.getFloat64(at + HELD, true),
-    colliding: (flags & COLLIDING) !== 0,
-    place: (flags & SHARED) !== 0 ? place : ownPlace,
-    members: (flags & MEMBERS) !== 0 ? membersIn(buffer, placeAt + (isPlaced ? place : 0)) : undefined,
-  };
-}
+class EffectReader {
+  readonly #bytes: TextBytes;
+  readonly #view: DataView;
+  at = 0;
 
-function placeIn(buffer: RecordBuffer, start: number): Place {
-  const { bytes, view } = buffer;
-  const flags = view.getUint32(start + P_FLAGS, true);
-  let at = start + PLACE_HEAD_BYTES;
-  let timing = UNSET;
-  if ((flags & TIMED) !== 0) {
-    timing = timingIn(view, at);
-    at += 8 * TIMING_NAMES.length;
+  constructor(bytes: TextBytes) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
-  const text = (size: number): string => {
-    at += size;
-    return bytes.toString('utf8', at - size, at);
-  };
-  const source = text(view.getUint32(start + P_SOURCE, true));
-  const named = text(view.getUint32(start + P_ZONE, true));
-  const trackables = Array.from({ length: view.getUint32(start + P_TRACKABLES, true) }, () => {
-    at += 4;
-    return text(view.getUint32(at - 4, true));
-  });
-  const zone = (flags & ZONE_GONE) !== 0 ? (JSON.parse(named) as Zone) : named === '' ? source : named;
-  return {
-    providerId: recordIdIn(buffer, at + DERIVED_BYTES),
-    source,
-    zone: (flags & ZONED) === 0 ? undefined : zone,
-    timing,
-    trackables: trackables.length === 0 ? NOBODY : trackables,
-    isLocal: (flags & LOCAL) !== 0,
-    bytes: bytes.subarray(at, start + view.getUint32(start + P_SIZE, true)),
-  };
-}
 
-function timingIn(view: DataView, at: number): OwnTiming {
-  const timing: { -readonly [K in keyof OwnTiming]: OwnTiming[K] } = { ...UNSET };
-  for (const [i, name] of TIMING_NAMES.entries()) {
-    const value = view.getFloat64(at + 8 * i, true);
-    timing[name] = Number.isNaN(value) ? undefined : value;
+  effect(): Effect {
+    const { at } = this;
+    const end = at + this.#u32();
+    const flags = this.#u8();
+    const suppressUntilMs = (flags & HELD) === 0 ? 0 : this.#f64();
+    const heardMs = (flags & HEARD) === 0 ? undefined : this.#f64();
+    const id = (flags & LOCATED) === 0 ? this.#text() : undefined;
+    const place = this.#place(flags);
+    const members = (flags & MEMBERS) === 0 ? undefined : this.#members();
+    this.at = end;
+    const kind = (flags & TRACKABLE) === 0 ? 'provider' : 'trackable';
+    return { kind, id, at, suppressUntilMs, heardMs, colliding: (flags & COLLIDING) !== 0, place, members };
   }
-  return timing;
-}
 
-function membersIn({ bytes, view }: RecordBuffer, start: number): EffectMember[] {
-  let at = start + 4;
-  return Array.from({ length: view.getUint32(start, true) }, () => {
-    const idAt = at + M_HEAD_BYTES;
-    const time = (index: number): number => view.getFloat64(at + M_TIMES + 8 * index, true);
-    const area = AREAS[view.getUint8(at + M_AREA)] as (typeof AREAS)[number];
-    const timers = { toleranceFromMs: time(3), toleranceAtMs: time(4), delayFromMs: time(5), delayAtMs: time(6) };
-    const membership: Membership =
-      area === 'entering'
-        ? { at: 'entering', sinceMs: time(1), ...timers }
-        : { at: 'inside', area, entryMs: time(1), timeoutAtMs: time(2), ...timers };
-    const seenMs = time(0);
-    at = idAt + view.getUint32(at + M_ID, true);
-    return { fenceId: bytes.toString('utf8', idAt, at), seenMs, membership };
-  });
-}
+  #place(flags: number): Place {
+    if ((flags & SHARED) !== 0) return { at: 'shared', effect: this.#u32() };
+    if ((flags & LOCATED) !== 0) {
+      const seq = this.#f64();
+      const derived = derivedIn(this.#view, this.at);
+      this.at += DERIVED_BYTES;
+      const { isGone: _, ...context } = this.#context();
+      return { at: 'location', seq, derived, ...context };
+    }
+    if (this.#u8() === NOWHERE) return { at: 'nowhere' };
+    const source = this.#text();
+    const name = this.#text();
+    const { isGone, ...context } = this.#context();
+    const size = this.#u32();
+    const start = this.at;
+    this.at += size;
+    const providerId = recordIdIn({ bytes: this.#bytes, view: this.#view }, start + DERIVED_BYTES);
+    const zone = isGone ? (JSON.parse(name) as Zone) : name;
+    return { at: 'fix', bytes: this.#bytes.subarray(start, this.at), providerId, source, zone, ...context };
+  }
 
-function placeBytesMax(fix: Fix | undefined): number {
-  return fix === undefined ? 0 : PLACE_HEAD_BYTES + 8 * TIMING_NAMES.length + zoneBytesMax(fix) + restBytesMax(fix);
-}
+  #context(): PlaceContext & { readonly isGone: boolean } {
+    const flags = this.#u8();
+    const timing = (flags & TIMED) === 0 ? UNSET : this.#timing();
+    const trackables = Array.from({ length: this.#u32() }, () => this.#text());
+    const isGone = (flags & ZONE_GONE) !== 0;
+    return { isLocal: (flags & LOCAL) !== 0, isInZone: (flags & ZONED) !== 0, isGone, timing, trackables };
+  }
 
-/** Of the source and the name of a zone that is there. */
-function zoneBytesMax({ source, zone }: Fix): number {
-  return UTF8_MAX * (source.length + (zone?.id.length ?? 0));
-}
+  #timing(): OwnTiming {
+    const timing: { -readonly [K in keyof OwnTiming]: OwnTiming[K] } = { ...UNSET };
+    for (const name of TIMING_NAMES) {
+      const value = this.#f64();
+      timing[name] = Number.isNaN(value) ? undefined : value;
+    }
+    return timing;
+  }
 
-/** Of the trackables and the fix itself. */
-function restBytesMax({ trackables, bytesTaken }: Fix): number {
-  let most = bytesTaken;
-  for (const id of trackables) most += 4 + UTF8_MAX * id.length;
-  return most;
-}
+  #members(): EffectMember[] {
+    return Array.from({ length: this.#u32() }, () => {
+      const fenceId = this.#text();
+      const area = AREAS[this.#u8()] as (typeof AREAS)[number];
+      const [seenMs, fromMs, timeoutAtMs] = [this.#f64(), this.#f64(), this.#f64()];
+      const [toleranceFromMs, toleranceAtMs] = [this.#f64(), this.#f64()];
+      const [delayFromMs, delayAtMs] = [this.#f64(), this.#f64()];
+      const timers = { toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs };
+      const membership: Membership =
+        area === 'entering'
+          ? { at: 'entering', sinceMs: fromMs, ...timers }
+          : { at: 'inside', area, entryMs: fromMs, timeoutAtMs, ...timers };
+      return { fenceId, seenMs, membership };
+    });
+  }
 
-function membersBytesMax(members: readonly Member[]): number {
-  let most = 4;
-  for (const { fence } of members) most += M_HEAD_BYTES + UTF8_MAX * fence.id.length;
-  return most;
+  #u8(): number {
+    return this.#view.getUint8(this.at++);
+  }
+
+  #u32(): number {
+    this.at += 4;
+    return this.#view.getUint32(this.at - 4, true);
+  }
+
+  #f64(): number {
+    this.at += 8;
+    return this.#view.getFloat64(this.at - 8, true);
+  }
+
+  #text(): string {
+    const start = this.at + 4;
+    const end = start + this.#u32();
+    this.at = end;
+    return this.#bytes.toString('utf8', start, end);
+  }
 }

@@ -44,8 +44,8 @@ type Told =
       /** Whether their timers go on: the hub has run all the time. */
       readonly withTimers?: boolean;
     }
-  /** What steps of another worker have changed since the rows: their effects, one after the other. */
-  | { readonly kind: 'replay'; readonly effects: readonly TextBytes[] }
+  /** What steps of another worker have changed since the rows, one after the other. */
+  | { readonly kind: 'replay'; readonly steps: readonly PastStep[] }
   /** The objects move to another shard: their state is handed out as a reply and forgotten here, without events. */
   | {
       readonly kind: 'exportState';
@@ -55,6 +55,13 @@ type Told =
     }
   /** The objects come from another shard, with the state that it handed out. */
   | { readonly kind: 'importState'; readonly state: ExportedState };
+
+/** A step that was made, as far as it takes to know what it has changed. */
+export interface PastStep {
+  readonly locations: readonly ReceivedLocation[];
+  /** See effects.ts. */
+  readonly effects: TextBytes;
+}
 
 /** The objects that may be shown, by their ids; left out: all. */
 interface Limit {

@@ -89,7 +89,9 @@ function step(context: ShardContext, batch: Batch): Outcome {
   context.setBacks = setBacks;
   context.sentTime = sentTimeText(timeOfDay(sentMs, setBacks));
   context.sentTimeBytes = asciiBytes(context.sentTime);
+  let zonesHaveChanged = false;
   for (const item of items) {
+    zonesHaveChanged ||= item.kind === 'zone';
     advance(context, item.receivedMs);
     const handle = HANDLERS[item.kind] as (context: ShardContext, item: Item) => void;
     handle(context, item);
@@ -99,7 +101,7 @@ function step(context: ShardContext, batch: Batch): Outcome {
   const { zoneMoves, ...draft } = context.draft;
   writeUrgentRows(state, rows);
   writeBackgroundRows(state, backgroundRows, flushBudget);
-  writeEffects(state, effects);
+  writeEffects(state, effects, zonesHaveChanged);
   const outcome = {
     ...draft,
     events: context.events.take(),

@@ -1,11 +1,17 @@
 import { type Borrowed, look } from '../model/borrowed.ts';
+import type { PackedStep } from '../wire/messages.ts';
 
 /**
- * The effects of a shard's steps (core/effects.ts) that may not be in the rows that it has handed out: with these rows,
- * they are what a worker takes along when it dies, and what the next one is told.
+ * The steps of a shard, with what they have changed (core/effects.ts), that may not be in the rows that it has handed out:
+ * with these rows, they are what a worker takes along when it dies, and what the next one is told.
  */
 export interface Journal {
-  /** Takes note of the effects of a step that is done, after all before. hot */
+  /**
+   * Copies a batch that is about to run; an empty one where no location is in it. One that was held before and has not
+   * become a step is forgotten. hot
+   */
+  hold(batch: Borrowed): void;
+  /** The batch that is held is done, with these effects. hot */
   append(effects: Borrowed): void;
   /** From here on, rows of all objects are handed out that have changed so far. */
   mark(): void;
@@ -13,8 +19,8 @@ export interface Journal {
   dropMarked(): void;
   /** All rows are handed out. */
   clear(): void;
-  /** The effects of each step, in the order of the steps. They are good until the journal changes. */
-  effects(): Buffer[];
+  /** The steps in their order. They are good until the journal changes. */
+  steps(): PackedStep[];
 }
 
 const BUFFER_MIN_BYTES = 1 << 20;
@@ -24,16 +30,21 @@ const BUFFER_KEPT_BYTES = 1 << 23;
 /**
  * A journal in this process, whose workers may die and which may not itself.
  *
- * Workers rarely die. So effects are bytes that are looked into only then. They lie in buffers that are used again: memory
- * that comes and goes at this rate would have all of the front thread's heap searched for garbage, twice a second.
+ * Workers rarely die. So batches and effects are kept as the bytes that they were sent as, and are looked into only then.
+ * They lie in buffers that are used again: memory that comes and goes at this rate would have all of the front thread's
+ * heap searched for garbage, twice a second.
  */
 export class MemoryJournal implements Journal {
-  /** Effects from before the mark, and those since. */
-  #older = new EffectBuffer();
-  #newer = new EffectBuffer();
+  /** Steps from before the mark, and those since. */
+  #older = new StepBuffer();
+  #newer = new StepBuffer();
+
+  hold(batch: Borrowed): void {
+    this.#newer.hold(look(batch));
+  }
 
   append(effects: Borrowed): void {
-    this.#newer.append(look(effects));
+    this.#newer.keep(look(effects));
   }
 
   mark(): void {
@@ -53,35 +64,45 @@ export class MemoryJournal implements Journal {
     }
   }
 
-  effects(): Buffer[] {
-    return [...this.#older.effects(), ...this.#newer.effects()];
+  steps(): PackedStep[] {
+    return [...this.#older.steps(), ...this.#newer.steps()];
   }
 }
 
-/** Effects of steps one after the other, in memory that is kept. */
-class EffectBuffer {
+/** Steps one after the other, in memory that is kept: of each its batch, then its effects. */
+class StepBuffer {
   #bytes = Buffer.alloc(0);
+  /** Where the batch and the effects of each step end. */
   #ends: number[] = [];
+  #heldTo = 0;
 
   get isEmpty(): boolean {
     return this.#ends.length === 0;
   }
 
-  append(effects: Uint8Array): void {
-    if (effects.length === 0) return;
+  hold(batch: Uint8Array): void {
     const start = this.#ends.at(-1) ?? 0;
-    const end = start + effects.length;
-    if (end > this.#bytes.length) {
-      const bytes = Buffer.allocUnsafeSlow(Math.max(2 * end, BUFFER_MIN_BYTES));
-      this.#bytes.copy(bytes, 0, 0, start);
-      this.#bytes = bytes;
-    }
-    this.#bytes.set(effects, start);
-    this.#ends.push(end);
+    this.#heldTo = start;
+    this.#put(batch);
   }
 
-  effects(): Buffer[] {
-    return this.#ends.map((end, index) => this.#bytes.subarray(this.#ends[index - 1] ?? 0, end));
+  keep(effects: Uint8Array): void {
+    // Without effects its locations have had none either.
+    if (effects.length === 0) return;
+    const batchEnd = this.#heldTo;
+    this.#put(effects);
+    this.#ends.push(batchEnd, this.#heldTo);
+  }
+
+  steps(): PackedStep[] {
+    const steps: PackedStep[] = [];
+    let start = 0;
+    for (let i = 0; i < this.#ends.length; i += 2) {
+      const [batchEnd, end] = this.#ends.slice(i, i + 2) as [number, number];
+      steps.push({ batch: this.#bytes.subarray(start, batchEnd), effects: this.#bytes.subarray(batchEnd, end) });
+      start = end;
+    }
+    return steps;
   }
 
   clear(): void {
@@ -91,5 +112,17 @@ class EffectBuffer {
   /** Lets go of an empty room that is large. */
   shrink(): void {
     if (this.#bytes.length > BUFFER_KEPT_BYTES) this.#bytes = Buffer.alloc(0);
+  }
+
+  #put(bytes: Uint8Array): void {
+    const start = this.#heldTo;
+    const end = start + bytes.length;
+    if (end > this.#bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(2 * end, BUFFER_MIN_BYTES));
+      this.#bytes.copy(grown, 0, 0, start);
+      this.#bytes = grown;
+    }
+    this.#bytes.set(bytes, start);
+    this.#heldTo = end;
   }
 }

@@ -1,11 +1,20 @@
 import type { Item, LastKnownRow } from '../core/item.ts';
 import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
+import { lend } from '../model/borrowed.ts';
 import { type LaneItem, lastSeqOf } from '../wire/location_record.ts';
-import { type LaneBatch, packBatch, type ShardReply, type ShardSettings, unpackShardReply } from '../wire/messages.ts';
+import {
+  type LaneBatch,
+  type PackedStep,
+  packBatch,
+  type ShardReply,
+  type ShardSettings,
+  unpackShardReply,
+} from '../wire/messages.ts';
 import { FlushScheduler } from './flush_scheduler.ts';
 import { StateMirror } from './state_mirror.ts';
 
 const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
+const NOTHING = lend(new Uint8Array(0));
 /** A full batch takes less, and so does the answer to it; a longer one crosses by itself. */
 const SHARED_BYTES = 1 << 23;
 
@@ -61,6 +70,7 @@ export class ShardWorker {
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
     const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() });
+    this.flush.journal.hold(items.some(({ kind }) => kind === 'locations') ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#mirror.note(items);
     this.#noteDone(items);
@@ -94,7 +104,7 @@ export class ShardWorker {
     this.flush.endRound();
     const batch = blank
       ? this.#knowledge([], [])
-      : this.#knowledge(await this.#rows(failed), this.flush.journal.effects());
+      : this.#knowledge(await this.#rows(failed), this.flush.journal.steps());
     await this.#thread.run(packBatch(batch));
   }
 
@@ -123,17 +133,16 @@ export class ShardWorker {
   }
 
   /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
-  #knowledge(rows: readonly LastKnownRow[], effects: readonly Buffer[]): LaneBatch {
+  #knowledge(rows: readonly LastKnownRow[], replay: readonly PackedStep[]): LaneBatch {
     const again = { seq: 0, receivedMs: 0 };
     const { rules, variants, suppressUntilMs } = this.#mirror;
     const items: Item[] = [
       { ...again, kind: 'rules', rules },
       ...this.#mirror.entities().map((item) => ({ ...item, ...again })),
       { ...again, kind: 'restore', rows, suppressUntilMs, withTimers: true },
-      { ...again, kind: 'replay', effects },
-      // Last, so that nothing is rendered until here.
+      // Last of all that may say something, so that nothing is rendered.
       { ...again, kind: 'variants', variants },
     ];
-    return { nowMs: 0, sentMs: 0, items, flushBudget: 0 };
+    return { nowMs: 0, sentMs: 0, items, replay, flushBudget: 0 };
   }
 }

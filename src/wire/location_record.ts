@@ -216,13 +216,13 @@ export function unpackedRuns(runs: readonly (Item | LocationRun)[]): Item[] {
   const items: Item[] = [];
   for (const run of runs) {
     if (run.kind === 'locations') readRun(run, items);
-    else items.push(run.kind === 'replay' ? { ...run, effects: run.effects.map(asBuffer) } : run);
+    else items.push(run);
   }
   return items;
 }
 
 /** Bytes as they came, as those that texts are read from. */
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 

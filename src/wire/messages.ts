@@ -2,7 +2,7 @@ import { addExtension, Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import type { Restoration } from '../core/collision/restore.ts';
 import type { CollisionOutcome } from '../core/collision/stage.ts';
 import { KeptPolygon } from '../core/fence/kept_polygon.ts';
-import type { Item } from '../core/item.ts';
+import type { Item, PastStep } from '../core/item.ts';
 import type { Motion } from '../core/motion/motion.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { PackedRows } from '../core/row_bytes.ts';
@@ -15,7 +15,7 @@ import { KeptNumber } from '../model/kept_number.ts';
 import type { SetBack } from '../model/set_back.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
-import { type LaneItem, packedRuns, unpackedRuns } from './location_record.ts';
+import { asBuffer, type LaneItem, packedRuns, unpackedRuns } from './location_record.ts';
 
 /**
  * What crosses between the front thread and its workers: one msgpack text each way per batch. Motions stay packed on
@@ -45,7 +45,17 @@ export interface ShapeReply {
 }
 
 /** A batch on its way to a shard: items as they wait in its lane, or plain ones. */
-export type LaneBatch = Omit<Batch, 'items'> & { readonly items: readonly (Item | LaneItem)[] };
+export interface LaneBatch extends Omit<Batch, 'items'> {
+  readonly items: readonly (Item | LaneItem)[];
+  /** What another worker has done, to be replayed behind the items. */
+  readonly replay?: readonly PackedStep[];
+}
+
+/** A step that a worker has made: the batch as it was sent, empty where no location was in it, and the effects. */
+export interface PackedStep {
+  readonly batch: Uint8Array;
+  readonly effects: Uint8Array;
+}
 
 /** Packed Motion[] of one shard. */
 export interface PackedMotions {
@@ -148,8 +158,15 @@ export function packBatch({ items, ...rest }: LaneBatch): Borrowed {
 }
 
 export function unpackBatch(bytes: Borrowed): Batch {
-  const { items, ...rest } = packr.unpack(look(bytes));
-  return { ...rest, items: unpackedRuns(items) };
+  const { items: runs, replay, ...rest } = packr.unpack(look(bytes));
+  const items = unpackedRuns(runs);
+  if (replay !== undefined) items.push({ kind: 'replay', seq: 0, receivedMs: 0, steps: replay.map(pastStep) });
+  return { ...rest, items };
+}
+
+function pastStep({ batch, effects }: PackedStep): PastStep {
+  const items = batch.length === 0 ? [] : unpackBatch(lend(batch)).items;
+  return { locations: items.filter((item) => item.kind === 'location'), effects: asBuffer(effects) };
 }
 
 export function unpackShardReply(bytes: Borrowed): ShardReply {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { LastKnownRow } from '../../src/core/item.ts';
+import type { LastKnownRow, PastStep } from '../../src/core/item.ts';
 import type { Fix } from '../../src/core/location/fix.ts';
 import type { ProviderState, ShardState, TrackableState } from '../../src/core/state.ts';
 import { look } from '../../src/model/borrowed.ts';
@@ -17,37 +17,38 @@ type Cut = readonly number[];
 
 interface Played {
   readonly harness: ShardHarness;
-  /** The effects of each step, and the rows that it has brought. */
-  readonly effects: Buffer[];
+  /** The steps, and the rows that each has brought. */
+  readonly steps: PastStep[];
   readonly rows: (readonly LastKnownRow[])[];
 }
 
 /** Plays commands, so many a step. */
 async function play(timed: readonly Timed[], cut: Cut): Promise<Played> {
   const harness = await ShardHarness.open();
-  const played: Played = { harness, effects: [], rows: [] };
+  const played: Played = { harness, steps: [], rows: [] };
   let number = 0;
   for (let at = 0; at < timed.length; ) {
     const some = timed.slice(at, at + (cut[number++ % cut.length] as number));
     at += some.length;
     const items = some.flatMap(({ second, command }) => harness.items(second, command));
     const { effects, rows } = harness.step(endOf(some), items);
-    played.effects.push(Buffer.from(look(effects)));
+    const locations = items.filter((item) => item.kind === 'location');
+    played.steps.push({ locations, effects: Buffer.from(look(effects)) });
     played.rows.push(rows);
   }
   return played;
 }
 
-/** A shard that is told the entities, then rows, then effects, as one that takes the place of a dead one. */
+/** A shard that is told the entities, then rows, then steps, as one that takes the place of a dead one. */
 async function recover(
   entities: readonly Timed['command'][],
   rows: readonly LastKnownRow[],
-  effects: readonly Buffer[],
+  steps: readonly PastStep[],
 ) {
   const harness = await ShardHarness.open();
   const items = [
     ...harness.items(0, ...entities),
-    ...harness.items(0, { kind: 'restore', rows, suppressUntilMs: 0, withTimers: true }, { kind: 'replay', effects }),
+    ...harness.items(0, { kind: 'restore', rows, suppressUntilMs: 0, withTimers: true }, { kind: 'replay', steps }),
   ].map((item) => Object.assign(item, { seq: 0, receivedMs: 0 }));
   harness.shard.step({ nowMs: 0, items, flushBudget: 0 });
   return harness;
@@ -83,10 +84,10 @@ test('who replays the effects of all steps knows what their shard knows, with al
   await fc.assert(
     fc.asyncProperty(randomSite(50), cuts, fc.nat(), async (steps, cut, again) => {
       const timed = commandsOf(steps);
-      const { harness, effects } = await play(timed, cut);
+      const { harness, steps: made } = await play(timed, cut);
       // To hear once more what one knows already changes nothing.
-      const twice = [...effects, ...effects.slice(again % effects.length)];
-      for (const told of [effects, twice]) {
+      const twice = [...made, ...made.slice(again % made.length)];
+      for (const told of [made, twice]) {
         const recovered = await recover(entitiesAfter(timed), [], told);
         assert.deepEqual(stateOf(recovered.shard.state, wholeFix), stateOf(harness.shard.state, wholeFix));
         assert.deepEqual(recovered.events, []);
@@ -109,13 +110,13 @@ test('rows of any moment and the effects since make a shard that goes on as if n
       const timed = commandsOf(steps);
       const before = timed.slice(0, 13 + (die % (timed.length - 12)));
       const rest = timed.slice(before.length);
-      const { harness, effects, rows } = await play(before, cut);
+      const { harness, steps: made, rows } = await play(before, cut);
       // All that had changed by the mark is in rows, some of them of later steps.
-      const marked = mark % effects.length;
+      const marked = mark % made.length;
       const first = await play(before.slice(0, stepEnd(cut, marked, before.length)), cut);
       first.harness.rows = 'all';
       const kept = newest([...first.rows, first.harness.step(0).rows, ...rows.slice(marked)]);
-      const recovered = await recover(entitiesAfter(before), kept, effects.slice(marked));
+      const recovered = await recover(entitiesAfter(before), kept, made.slice(marked));
       const shortly = ({ eventTimeMs, receivedMs, lon, lat, providerId }: Fix) => [
         eventTimeMs,
         receivedMs,

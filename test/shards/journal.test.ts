@@ -1,50 +1,61 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lend } from '../../src/model/borrowed.ts';
+import { type Borrowed, lend } from '../../src/model/borrowed.ts';
 import { MemoryJournal } from '../../src/shards/journal.ts';
 
 function opened() {
   const journal = new MemoryJournal();
-  const append = (...texts: readonly string[]): void => {
-    for (const text of texts) {
-      const bytes = Buffer.from(text);
-      journal.append(lend(bytes));
-      // They were only lent.
-      bytes.fill(0);
-    }
+  // They are only lent.
+  const lent = (text: string, use: (bytes: Borrowed) => void): void => {
+    const bytes = Buffer.from(text);
+    use(lend(bytes));
+    bytes.fill(0);
   };
-  return { journal, append, found: () => journal.effects().map(String) };
+  const hold = (batch: string): void => lent(batch, (bytes) => journal.hold(bytes));
+  const step = (batch: string, effects: string): void => {
+    hold(batch);
+    lent(effects, (bytes) => journal.append(bytes));
+  };
+  const found = (): string[] => journal.steps().map(({ batch, effects }) => `${batch}>${effects}`);
+  return { journal, hold, step, found };
 }
 
-test('A journal keeps the effects of each step in their order, and none of a step without', () => {
-  const { append, found } = opened();
-  append('first', '', 'second', 'x'.repeat(3 << 20), 'last');
-  assert.deepEqual(found(), ['first', 'second', 'x'.repeat(3 << 20), 'last']);
+test('A journal keeps each step in its order, and none without effects', () => {
+  const { hold, step, found } = opened();
+  const long = 'x'.repeat(3 << 20);
+  step('one', 'first');
+  step('two', '');
+  step('', 'second');
+  hold('never done');
+  step(long, 'third');
+  step('four', long);
+  step('five', 'last');
+  assert.deepEqual(found(), ['one>first', '>second', `${long}>third`, `four>${long}`, 'five>last']);
 });
 
 test('A journal drops what came before the mark when its rows are handed out, and nothing sooner', () => {
-  const { journal, append, found } = opened();
-  append('a');
+  const { journal, step, found } = opened();
+  step('1', 'a');
   journal.mark();
-  append('b');
-  assert.deepEqual(found(), ['a', 'b']);
+  step('2', 'b');
+  assert.deepEqual(found(), ['1>a', '2>b']);
   journal.mark();
-  append('c');
-  assert.deepEqual(found(), ['a', 'b', 'c'], 'the first round is not over');
+  step('3', 'c');
+  assert.deepEqual(found(), ['1>a', '2>b', '3>c'], 'the first round is not over');
   journal.dropMarked();
-  assert.deepEqual(found(), ['b', 'c']);
+  assert.deepEqual(found(), ['2>b', '3>c']);
   journal.mark();
   journal.dropMarked();
   assert.deepEqual(found(), []);
 });
 
 test('A journal forgets everything when all rows are handed out', () => {
-  const { journal, append, found } = opened();
-  append('a');
+  const { journal, step, found } = opened();
+  step('1', 'a');
   journal.mark();
-  append('b');
+  step('2', 'b');
   journal.clear();
   assert.deepEqual(found(), []);
-  append('c');
-  assert.deepEqual(found(), ['c']);
+  step('3', 'c');
+  assert.deepEqual(found(), ['3>c']);
 });

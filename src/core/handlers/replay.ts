@@ -1,9 +1,10 @@
 import type { ShardContext } from '../context.ts';
-import { type Effect, type EffectWriter, effectsIn, type Place } from '../effects.ts';
+import { type Effect, type EffectWriter, effectsIn } from '../effects.ts';
 import type { Membership } from '../fence/membership.ts';
 import { timingIn } from '../fence/observe_fences.ts';
 import type { Item } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
+import type { ReceivedLocation } from '../location/received.ts';
 import {
   CHANGED_MEMBERS,
   type ProviderState,
@@ -21,66 +22,115 @@ import { providerTiming, trackableTiming } from './seen.ts';
  * one. Whoever applies them has the entities as they are by then.
  */
 
-/** Writes what the step has changed, and forgets that it has: providers first, whose places trackables share. */
+/**
+ * Writes what the step has changed, and forgets that it has: providers first, whose places trackables share. Where zones
+ * have changed, locations of the step do not say by themselves which one they are in.
+ */
 // hot
-export function writeEffects(state: ShardState, effects: EffectWriter): void {
+export function writeEffects(state: ShardState, effects: EffectWriter, zonesHaveChanged: boolean): void {
   const { providers, trackables } = state.changed;
+  const isKnown = state.zones.has;
   for (const provider of providers) {
-    const at = writeEffect(state, effects, provider, undefined);
-    if (provider.fix !== undefined) provider.fix.effectAt = at;
+    const { fix, changes } = provider;
+    const isLocated = fix?.isLocated === true && !zonesHaveChanged;
+    const withMembers = (changes & CHANGED_MEMBERS) !== 0;
+    const at = effects.write(provider, { withMembers, shared: -1, isLocated, isKnown });
+    provider.changes = 0;
+    if (fix !== undefined) fix.effectAt = at;
   }
   for (const trackable of trackables) {
-    const at = trackable.fix?.effectAt;
-    writeEffect(state, effects, trackable, at === -1 ? undefined : at);
+    const shared = trackable.fix?.effectAt ?? -1;
+    const withMembers = (trackable.changes & CHANGED_MEMBERS) !== 0;
+    effects.write(trackable, { withMembers, shared, isLocated: false, isKnown });
+    trackable.changes = 0;
   }
-  for (const { fix } of providers) if (fix !== undefined) fix.effectAt = -1;
+  for (const { fix } of providers) {
+    if (fix === undefined) continue;
+    fix.effectAt = -1;
+    fix.isLocated = false;
+  }
   providers.length = 0;
   trackables.length = 0;
 }
 
-function writeEffect(
-  { zones }: ShardState,
-  effects: EffectWriter,
-  object: ProviderState | TrackableState,
-  shared: number | undefined,
-): number {
-  const withMembers = (object.changes & CHANGED_MEMBERS) !== 0;
-  object.changes = 0;
-  return effects.write(object, { withMembers, shared, isKnown: zones.has });
-}
-
-/** Applies the effects of steps that another worker has made, one after the other, without a word to anybody. */
-export function onReplay(context: ShardContext, { effects }: Item & { kind: 'replay' }): void {
+/** Applies what steps of another worker have changed, one after the other, without a word to anybody. */
+export function onReplay(context: ShardContext, { steps }: Item & { kind: 'replay' }): void {
   const { state } = context;
-  for (const ofStep of effects) {
-    const places = new Map<number, Fix>();
-    for (const effect of effectsIn(ofStep)) apply(state, effect, places);
+  for (const { locations, effects } of steps) {
+    const replay = new Replay(state, locations);
+    for (const effect of effectsIn(effects)) replay.apply(effect);
     state.fixes.endStep();
   }
 }
 
-function apply(state: ShardState, effect: Effect, places: Map<number, Fix>): void {
-  const { kind, id, place } = effect;
-  if (place === undefined) {
-    const object = kind === 'provider' ? state.providers.get(id) : state.trackables.get(id);
-    if (object !== undefined) placeNowhere(state, object);
-    return;
+/** The replay of one step. */
+class Replay {
+  readonly #state: ShardState;
+  readonly #locations: ReadonlyMap<number, ReceivedLocation>;
+  /** Of providers, by where their effects stand. */
+  readonly #fixes = new Map<number, Fix>();
+
+  constructor(state: ShardState, locations: readonly ReceivedLocation[]) {
+    this.#state = state;
+    this.#locations = new Map(locations.map((location) => [location.seq, location]));
   }
-  const fix = typeof place === 'number' ? places.get(place) : fixAt(state, place);
-  if (fix === undefined) throw new Error(`The place of ${kind} "${id}" is that of an effect that is not there`);
-  if (kind === 'provider') {
-    const provider = providerState(state, id);
-    places.set(effect.at, fix);
-    state.fixes.put(provider, fix);
-    applyMembers(state, provider, effect);
-    return;
+
+  apply(effect: Effect): void {
+    const state = this.#state;
+    const { kind, at, place, colliding } = effect;
+    const id = effect.id ?? this.#locationOf(effect).providerId;
+    if (place.at === 'nowhere') {
+      const object = kind === 'provider' ? state.providers.get(id) : state.trackables.get(id);
+      if (object !== undefined) placeNowhere(state, object);
+      return;
+    }
+    const fix = this.#fixOf(effect);
+    if (kind === 'provider') {
+      const provider = providerState(state, id);
+      this.#fixes.set(at, fix);
+      state.fixes.put(provider, fix);
+      applyMembers(state, provider, effect);
+      return;
+    }
+    const trackable = state.trackables.get(id);
+    // It was deleted since.
+    if (trackable === undefined) return;
+    settle(state, trackable, fix);
+    trackable.colliding = colliding;
+    applyMembers(state, trackable, effect);
   }
-  const trackable = state.trackables.get(id);
-  // It was deleted since.
-  if (trackable === undefined) return;
-  settle(state, trackable, fix);
-  trackable.colliding = effect.colliding;
-  applyMembers(state, trackable, effect);
+
+  #fixOf(effect: Effect): Fix {
+    const { place } = effect;
+    const { zones, fixes } = this.#state;
+    switch (place.at) {
+      case 'location': {
+        const location = this.#locationOf(effect);
+        const { providerId, source } = location;
+        const zone = place.isInZone ? zones.find(source) : undefined;
+        return fixes.take(location, place.derived, { ...place, providerId, source, zone });
+      }
+      case 'fix': {
+        const { zone: name } = place;
+        const zone = typeof name === 'string' ? zones.find(name) : name;
+        return fixes.takeOver(place.bytes, { ...place, zone: place.isInZone ? zone : undefined });
+      }
+      case 'shared': {
+        const fix = this.#fixes.get(place.effect);
+        if (fix === undefined) throw new Error(`There is no effect at ${place.effect} whose place could be shared`);
+        return fix;
+      }
+      case 'nowhere':
+        throw new Error('Nowhere is no place');
+    }
+  }
+
+  #locationOf({ place }: Effect): ReceivedLocation {
+    const seq = place.at === 'location' ? place.seq : 0;
+    const location = this.#locations.get(seq);
+    if (location === undefined) throw new Error(`The step has no location ${seq}`);
+    return location;
+  }
 }
 
 /** An object without a place is in no fence; a provider that is not configured either is gone. */
@@ -99,18 +149,18 @@ function placeNowhere(state: ShardState, object: ProviderState | TrackableState)
 }
 
 function applyMembers(state: ShardState, object: ProviderState | TrackableState, effect: Effect): void {
-  const { members, seenMs, suppressUntilMs } = effect;
+  const { members, heardMs, suppressUntilMs } = effect;
   if (members !== undefined) {
     const found = members.flatMap(({ fenceId, ...member }) => {
       const fence = state.fences.get(fenceId);
       return fence === undefined ? [] : [{ fence, ...member }];
     });
     putMembers(object, found);
-  } else {
+  } else if (heardMs !== undefined) {
     const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(object);
     for (const member of object.members) {
-      member.seenMs = seenMs;
-      member.membership = heardOf(member.membership, seenMs + timingIn(member.fence, timing).fenceTimeoutMs);
+      member.seenMs = heardMs;
+      member.membership = heardOf(member.membership, heardMs + timingIn(member.fence, timing).fenceTimeoutMs);
     }
   }
   object.suppressUntilMs = suppressUntilMs;
@@ -128,8 +178,4 @@ function putMembers(object: ProviderState | TrackableState, members: ProviderSta
   for (const { fence } of members) fence.occupants.add(object);
   object.members = members;
   object.changes |= CHANGED_MEMBERS;
-}
-
-function fixAt({ zones, fixes }: ShardState, { bytes, zone, ...context }: Place): Fix {
-  return fixes.takeOver(bytes, { ...context, zone: typeof zone === 'string' ? zones.find(zone) : zone });
 }

@@ -2,7 +2,7 @@ import type { ElevationRef } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { ReceivedLocation } from './received.ts';
-import { LocationRecord, orUndefined, type RecordBuffer, type TextBytes } from './record.ts';
+import { LocationRecord, orUndefined, type RecordBuffer } from './record.ts';
 
 /** In front of the record lies what was derived from it, as f64: NaN for a speed or course that nobody knows. */
 const [LON, LAT, FLOOR, EVENT_TIME, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
@@ -36,6 +36,19 @@ export interface Derived {
   readonly course: number | undefined;
 }
 
+/** What was derived of a location, from where a fix has copied it to. */
+export function derivedIn(view: DataView, at: number): Derived {
+  const value = (offset: number): number => view.getFloat64(at + DERIVED_BYTES + offset, true);
+  return {
+    lon: value(LON),
+    lat: value(LAT),
+    floor: value(FLOOR),
+    eventTimeMs: value(EVENT_TIME),
+    speed: orUndefined(value(SPEED)),
+    course: orUndefined(value(COURSE)),
+  };
+}
+
 /**
  * Where an object was last: the record of a location with what was derived from it, in memory that is used again
  * (fix_slab.ts). But for what its provider sets, it does not change as long as two objects hold it, or the step lasts in
@@ -52,6 +65,8 @@ export class Fix extends LocationRecord implements FixContext, Derived {
   holders = 0;
   /** Whether it is looked at when the step is over. */
   isTouched = false;
+  /** Whether it is that of a location of the step in progress. */
+  isLocated = false;
   /** Where the effect of its provider stands that has it, among those of the step; -1 for none. */
   effectAt = -1;
   /** Bytes that it may have. */
@@ -98,6 +113,7 @@ export class Fix extends LocationRecord implements FixContext, Derived {
   // hot
   write(location: ReceivedLocation, derived: Derived, context: FixContext): void {
     location.copyTo(this.buffer, this.at);
+    this.isLocated = false;
     const { view } = this.buffer;
     view.setFloat64(this.at + LON, derived.lon, true);
     view.setFloat64(this.at + LAT, derived.lat, true);
@@ -125,15 +141,13 @@ export class Fix extends LocationRecord implements FixContext, Derived {
     return this.buffer.bytes.subarray(this.at - DERIVED_BYTES, this.at + this.recordBytes);
   }
 
-  /** How many bytes these are. */
-  get bytesTaken(): number {
-    return DERIVED_BYTES + this.recordBytes;
-  }
-
-  /** Copies them, and returns where they end. */
+  /** Copies what was derived: see derivedIn. */
   // hot
-  copyBytes(to: TextBytes, at: number): number {
-    return at + this.buffer.bytes.copy(to, at, this.at - DERIVED_BYTES, this.at + this.recordBytes);
+  copyDerived(to: DataView, at: number): void {
+    const { view } = this.buffer;
+    for (let i = 0; i < DERIVED_BYTES; i += 8) {
+      to.setFloat64(at + i, view.getFloat64(this.at - DERIVED_BYTES + i, true), true);
+    }
   }
 
   /** Lies in another buffer from now on. */

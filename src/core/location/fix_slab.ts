@@ -59,9 +59,11 @@ export class FixSlab {
     const bytes = DERIVED_BYTES + location.recordBytes;
     if (last?.holders === 1 && !last.isTouched && last.capacity >= bytes && last.capacity <= SPARE_FACTOR * bytes) {
       last.write(location, derived, context);
+      last.isLocated = true;
       return last;
     }
     const fix = this.take(location, derived, context);
+    fix.isLocated = true;
     this.put(object, fix);
     return fix;
   }
