@@ -140,6 +140,11 @@ class SimulatedBus implements Bus {
   async makeStream(settings: StreamSettings): Promise<void> {
     await this.#api(`make stream "${settings.name}"`, (resolve, reject) => {
       const there = this.#network.streams.get(settings.name)?.stream.settings;
+      const others = [...this.#network.streams.values()].map(({ stream }) => stream.settings);
+      const isTaken = others.some(
+        ({ name, subjects }) => name !== settings.name && overlap(subjects, settings.subjects),
+      );
+      if (isTaken) return reject('subjects overlap with an existing stream');
       if (there === undefined) this.#network.addStream(settings);
       if (there === undefined || JSON.stringify(there) === JSON.stringify(settings)) resolve(undefined);
       else reject('stream name already in use');
@@ -423,4 +428,9 @@ function batchOf(
     messages.push(message);
   }
   return { messages, end: last };
+}
+
+/** Whether a message may belong to both. Of two patterns one must fit the other as it is written. */
+function overlap(some: readonly string[], others: readonly string[]): boolean {
+  return some.some((one) => others.some((other) => fits([one], other) || fits([other], one)));
 }
