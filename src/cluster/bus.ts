@@ -50,8 +50,8 @@ export interface Bus {
   streams(prefix: string): Promise<readonly StreamState[]>;
 
   /**
-   * Adds a message to a stream, if the last sequence is what it expects. Rejects only for what is wrong with the call: a
-   * message that is too large, a stream that does not take the subject.
+   * Adds a message to a stream, if the last sequence is what it expects. Rejects for what is wrong with the call, a
+   * message that is too large or a stream that does not take the subject, and with a BusBusyError where too much waits.
    *
    * An `unknown` append may have been kept, and it may still be kept later. Repeating it as it is, with the same
    * expectation, is safe: of both at most one is kept, and when the first was, the second is `refused`.
@@ -194,3 +194,6 @@ export interface StreamReader {
 export class BusError extends Error {
   override name = 'BusError';
 }
+
+/** Too much waits to be sent: what was asked for was not sent, and may be in a moment. */
+export class BusBusyError extends BusError {}

@@ -1,5 +1,5 @@
 import { look } from '../model/borrowed.ts';
-import { type Bus, BusError, PAYLOAD_BYTES_MAX } from './bus.ts';
+import { type Append, type Appended, type Bus, BusBusyError, BusError } from './bus.ts';
 import { JournalFormatError, journalMessage, recordBytes, recordsMessage, sealMessage } from './journal_message.ts';
 
 /**
@@ -15,10 +15,14 @@ import { JournalFormatError, journalMessage, recordBytes, recordsMessage, sealMe
  *   kept      | a majority has it                         | its records are kept; the next message
  *   unknown   | it may be there, or come to be there      | the same message to the other stream
  *   full      | no room                                   | the same again, a moment later: trimming makes room
+ *   busy      | too much waits to be sent                 | the same again, a moment later
  *   refused   | something else is last: look what it is   |
  *     itself  | an earlier try has got through            | its records are kept
  *     earlier | one that was unknown is there after all   | the same message again, expecting that
  *     a seal  | another hub has taken over                | the lane is out: nothing of it is ever kept again
+ *     nothing | nobody can say, or it is agreed on still  | the same message to the other stream
+ *
+ * Where neither stream takes it at once, the lane waits a moment before the next round.
  *
  * Messages are numbered without gaps, and who reads joins both streams by number. So a message may be in both, and none
  * that was kept can be missed. A seal goes to both streams without expectation: from then on every append of the lane is
@@ -55,8 +59,10 @@ export class JournalEnded extends Error {
 
 /** How long an append may take before the other stream is tried. */
 export const APPEND_MS = 700;
-/** Until what was full is tried again. */
-const FULL_MS = 100;
+/** Until an append is tried again that was not taken. */
+const AGAIN_MS = 100;
+/** A larger one could not be looked at: see Bus.last. */
+const RECORD_BYTES_MAX = 4_000_000;
 /** Bytes of a message, about; a record that is larger is one by itself. */
 const MESSAGE_BYTES = 1 << 20;
 
@@ -115,16 +121,15 @@ export class JournalLane {
     return this.#isFull;
   }
 
-  /** The number of the message that the next records go into. */
+  /** The number of the earliest message that the next record may go into. */
   get nextNumber(): number {
     return this.#number + (this.#isSending ? 1 : 0);
   }
 
   /** Appends a record after all before, which must stay as it is. Resolves when it is kept; rejects with JournalEnded. */
   append(record: Uint8Array): Promise<void> {
-    if (recordBytes(record) > PAYLOAD_BYTES_MAX - MESSAGE_BYTES) {
-      const most = PAYLOAD_BYTES_MAX - MESSAGE_BYTES;
-      this.#end(`A record of lane "${this.#name}" has ${record.length} bytes, more than ${most}`);
+    if (record.length > RECORD_BYTES_MAX) {
+      this.#end(`A record of lane "${this.#name}" has ${record.length} bytes, more than ${RECORD_BYTES_MAX}`);
     }
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     this.#waiting.push(record);
@@ -148,10 +153,14 @@ export class JournalLane {
     });
   }
 
-  /** Removes the messages before a number: what is in them is kept elsewhere. The last of each stream always stays. */
+  /**
+   * Removes the messages before a number: what is in them is kept elsewhere. The last of each stream always stays. Does
+   * nothing once the lane has ended, since others may be reading it.
+   */
   async trim(before: number): Promise<void> {
     const { bus, places } = this.#options;
     for (const [index, { stream, subject }] of places.entries()) {
+      if (this.#ended !== undefined) return;
       const own = this.#messages.filter((message) => message.in === index);
       const first = own.find(({ number }) => number >= before) ?? own.at(-1);
       if (first === undefined || first === own[0]) continue;
@@ -203,53 +212,48 @@ export class JournalLane {
   /** Resolves when the message is kept; rejects when it never will be. */
   async #send(message: Uint8Array): Promise<void> {
     const { bus, places } = this.#options;
+    let misses = 0;
     while (this.#ended === undefined) {
       const index = this.#at;
-      const lastOfSubject = this.#last[index];
-      const appended = await bus.append({
-        ...places[index],
-        bytes: message,
-        expects: { lastOfSubject },
-        timeoutMs: APPEND_MS,
-      });
+      const expects = { lastOfSubject: this.#last[index] };
+      const appended = await tried(bus, { ...places[index], bytes: message, expects, timeoutMs: APPEND_MS });
       this.#isFull = appended.at === 'full';
-      switch (appended.at) {
-        case 'kept':
-          this.#noteKept(index, appended.sequence);
-          return;
-        case 'unknown':
-          this.#at = index === 0 ? 1 : 0;
-          break;
-        case 'full':
-          await new Promise<void>((resolve) => void this.#options.schedule(FULL_MS, resolve));
-          break;
-        case 'refused':
-          if (await this.#isThere(index, message)) return;
+      if (appended.at === 'kept') {
+        this.#noteKept(index, appended.sequence);
+        return;
+      }
+      const found = appended.at === 'refused' ? await this.#look(index, message) : 'nothing';
+      if (found === 'itself') return;
+      if (found === 'earlier') continue;
+      if (appended.at === 'full' || appended.at === 'busy') await pause(this.#options);
+      else {
+        this.#at = index === 0 ? 1 : 0;
+        if (++misses % 2 === 0) await pause(this.#options);
       }
     }
     throw this.#ended;
   }
 
   /** Looks what is last in a place that has refused the message. Throws where that is none of the lane's. */
-  async #isThere(index: 0 | 1, message: Uint8Array): Promise<boolean> {
+  async #look(index: 0 | 1, message: Uint8Array): Promise<'itself' | 'earlier' | 'nothing'> {
     const { bus, places } = this.#options;
     const { stream, subject } = places[index];
     let last: Awaited<ReturnType<Bus['last']>>;
     try {
       last = await bus.last(stream, subject);
     } catch (error) {
-      if (!(error instanceof BusError)) throw error;
-      // It cannot be asked now.
-      this.#at = index === 0 ? 1 : 0;
-      return false;
+      if (error instanceof BusError) return 'nothing';
+      throw error;
     }
-    if (last === undefined) {
-      this.#last[index] = 0;
-      return false;
+    const { sequence = 0 } = last ?? {};
+    if (last === undefined || sequence === this.#last[index]) {
+      const isNew = sequence !== this.#last[index];
+      this.#last[index] = sequence;
+      return isNew ? 'earlier' : 'nothing';
     }
     if (Buffer.compare(last.bytes, message) === 0) {
       this.#noteKept(index, last.sequence);
-      return true;
+      return 'itself';
     }
     const found = journalMessage(last.bytes);
     if (found.kind === 'seal') {
@@ -258,8 +262,8 @@ export class JournalLane {
     if (found.number >= this.#number) {
       throw new JournalFormatError(`Stream "${stream}" has message ${found.number}, which it was not sent`);
     }
-    this.#last[index] = last.sequence;
-    return false;
+    this.#last[index] = sequence;
+    return 'earlier';
   }
 
   #noteKept(index: 0 | 1, sequence: number): void {
@@ -277,23 +281,45 @@ export class JournalLane {
     this.#ended = ended;
     const waiters = [...this.#waiters.splice(0), ...this.#inFlight.splice(0), ...this.#barriers.splice(0)];
     this.#waiting = [];
+    this.#bytes = 0;
     for (const { reject } of waiters) reject(ended);
     this.#options.ended(ended);
   }
 }
 
+/** Who seals a lane, and until when. */
+export interface Sealing extends Pick<JournalLaneOptions, 'bus' | 'places' | 'schedule'> {
+  readonly by: string;
+  /** Whether it is not wanted any more. */
+  isOff(): boolean;
+}
+
 /**
- * Seals a lane: when this resolves, nothing that its owner appends is kept any more. Tries until it is done or `isOff`
- * says that it is not wanted any more.
+ * Seals a lane: when this resolves, nothing that its owner appends is kept any more. Tries until it is done or off; a
+ * stream that is full takes no seal, so whoever finds that lets it have more bytes.
  */
-export async function sealLane(bus: Bus, places: JournalPlaces, by: string, isOff: () => boolean): Promise<void> {
+export async function sealLane({ bus, places, schedule, by, isOff }: Sealing): Promise<void> {
   const bytes = sealMessage(by);
   for (const place of places) {
     while (!isOff()) {
-      const { at } = await bus.append({ ...place, bytes, timeoutMs: 5 * APPEND_MS });
+      const { at } = await tried(bus, { ...place, bytes, timeoutMs: 5 * APPEND_MS });
       if (at === 'kept') break;
+      await pause({ schedule });
     }
   }
+}
+
+async function tried(bus: Bus, append: Append): Promise<Appended | { readonly at: 'busy' }> {
+  try {
+    return await bus.append(append);
+  } catch (error) {
+    if (error instanceof BusBusyError) return { at: 'busy' };
+    throw error;
+  }
+}
+
+function pause({ schedule }: Pick<JournalLaneOptions, 'schedule'>): Promise<void> {
+  return new Promise((resolve) => void schedule(AGAIN_MS, resolve));
 }
 
 /**
@@ -305,15 +331,19 @@ export async function readLane(bus: Bus, places: JournalPlaces, from: number): P
   for (const { stream, subject } of places) {
     const reader = bus.read(stream, { subjects: [subject], fromSequence: 1 });
     let isSealed = false;
-    for (let isMore = true; isMore && !isSealed; ) {
-      isMore = await reader.next(({ bytes }) => {
-        if (isSealed) return;
-        const message = journalMessage(Uint8Array.from(look(bytes)));
-        if (message.kind === 'seal') isSealed = true;
-        else if (message.number >= from && !messages.has(message.number)) messages.set(message.number, message.records);
-      });
+    try {
+      for (let isMore = true; isMore && !isSealed; ) {
+        isMore = await reader.next(({ bytes }) => {
+          if (isSealed) return;
+          const message = journalMessage(Uint8Array.from(look(bytes)));
+          if (message.kind === 'seal') isSealed = true;
+          else if (message.number >= from && !messages.has(message.number))
+            messages.set(message.number, message.records);
+        });
+      }
+    } finally {
+      reader.end();
     }
-    reader.end();
   }
   const numbers = [...messages.keys()].sort((a, b) => a - b);
   return numbers.flatMap((number, index) => {

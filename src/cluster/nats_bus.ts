@@ -6,6 +6,7 @@ import {
   type Appended,
   type Asking,
   type Bus,
+  BusBusyError,
   BusError,
   type BusStatus,
   type Expectation,
@@ -155,7 +156,7 @@ export class NatsBus implements Bus {
     const { subject, messages } = replacement;
     checkBatch(subject, messages);
     const what = `replace "${subject}"`;
-    if (!this.#link.hasRoomFor(messages)) throw new BusError(`Cannot ${what}: too much waits to be sent`);
+    if (!this.#link.hasRoomFor(messages)) throw new BusBusyError(`Cannot ${what}: too much waits to be sent`);
     const { promise, call } = appending(subject, messages);
     const fields = fieldsOf(replacement);
     const commands = messages.map((bytes, index) => {
@@ -251,13 +252,13 @@ export class NatsBus implements Bus {
     const bytes = inlineBytes(call.bytes);
     if (this.#isClosed) throw new BusError(`Cannot ${what}: the bus is closed`);
     if (this.#calls.size >= CALLS_MAX || this.#callBytes + bytes > CALL_BYTES_MAX) {
-      throw new BusError(
+      throw new BusBusyError(
         `Cannot ${what}: ${this.#calls.size} calls with ${this.#callBytes} bytes are under way already`,
       );
     }
     const id = ++this.#ids;
     for (const command of commands) {
-      if (!this.#link.send({ ...command, id })) throw new BusError(`Cannot ${what}: too much waits to be sent`);
+      if (!this.#link.send({ ...command, id })) throw new BusBusyError(`Cannot ${what}: too much waits to be sent`);
     }
     this.#callBytes += bytes;
     this.#calls.set(id, call);

@@ -13,8 +13,8 @@ import type { Member, ProviderState, TrackableState } from './state.ts';
  * all steps, has the state, without deciding anything anew (handlers/replay.ts).
  *
  * An effect says where an object is and which fences it is in. All of it is absolute, none of it a difference: to apply
- * one twice, or an older one before all newer ones once more, changes nothing. Memberships are left out where an
- * observation has only put off their silence: that follows from when it was made.
+ * one twice, or an older one before all newer ones once more, changes nothing. Memberships are left out where all that
+ * has happened to them is an observation that has put off their silence: that follows from when it was made.
  *
  * One behind the other, little-endian, a text being a u32 of bytes and UTF-8:
  *

@@ -61,6 +61,8 @@ export class CollisionLane {
   readonly #pairs = new Map<string, CollisionRow>();
   /** Of these, what holds those that do not touch. */
   readonly #held = new Map<string, HeldPair>();
+  /** Whether that is known: after a restart of the hub the stage finds it out first. */
+  #isHeldKnown = true;
   /** Until when pairs of a run before are held. */
   #heldMs = 0;
   #variants: readonly Variant[] = [];
@@ -120,6 +122,7 @@ export class CollisionLane {
       this.#pairs.set(row.id, row.gone === true ? row : { ...row, startMs: Math.min(row.startMs, nowMs) });
     }
     this.#heldMs = nowMs + delayMs;
+    this.#isHeldKnown = false;
     this.lane.push({ kind: 'pairs' });
   }
 
@@ -225,6 +228,7 @@ export class CollisionLane {
     });
     const reply = unpackCollisionReply(await this.#thread.run(bytes));
     this.#unfinished.finish(watermark);
+    this.#isHeldKnown ||= arePairsDue;
     return reply;
   }
 
@@ -233,7 +237,7 @@ export class CollisionLane {
     const ids = new Set(rows.flatMap(({ id }) => idsOf(id)));
     return {
       rows,
-      held: this.#broken ? [...this.#held.values()] : undefined,
+      held: this.#isHeldKnown ? [...this.#held.values()] : undefined,
       gone: [...ids].filter((id) => !this.#options.takesPart(id)),
       heldMs: this.#heldMs > nowMs ? this.#heldMs : 0,
       fromSeq: this.#unfinished.finishedTo,

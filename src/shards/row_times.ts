@@ -41,7 +41,7 @@ export function keptRows(rows: readonly LastKnownRow[], clock: Times): readonly 
 /** A row in which no time is later than that. */
 export function rowUntil(row: LastKnownRow, untilMs: number): LastKnownRow {
   if (row.gone === true) return row;
-  const isLate = ([, entryMs]: KeptMembership) => entryMs !== null && entryMs > untilMs;
+  const isLate = ([, entryMs, timers]: KeptMembership) => (entryMs ?? 0) > untilMs || latestOf(timers) > untilMs;
   if (row.receivedMs <= untilMs && row.eventTimeMs <= untilMs && !row.memberships.some(isLate)) return row;
   const until = (ms: number): number => Math.min(ms, untilMs);
   return converted(row, until, until);
@@ -53,6 +53,12 @@ function converted(row: Row, keyed: (ms: number) => number, received: (ms: numbe
     return timers === undefined ? [fenceId, entered] : [fenceId, entered, shifted(timers, keyed, received)];
   });
   return { ...row, receivedMs: received(row.receivedMs), eventTimeMs: keyed(row.eventTimeMs), memberships };
+}
+
+function latestOf(timers: KeptTimers | undefined): number {
+  if (timers === undefined) return 0;
+  const { seen, since, tolerance, delay } = timers;
+  return Math.max(seen, since ?? 0, tolerance ?? 0, delay ?? 0);
 }
 
 function shifted(timers: KeptTimers, keyed: (ms: number) => number, received: (ms: number) => number): KeptTimers {

@@ -13,7 +13,7 @@ import {
   weightOf,
 } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
-import { ShardWorker, type ShardWorkerOptions } from './shard_worker.ts';
+import { type Known, ShardWorker, type ShardWorkerOptions } from './shard_worker.ts';
 
 /** A worker that dies while it is told what the last one knew is replaced as often as this, then its batch is lost. */
 const REVIVALS_MAX = 10;
@@ -187,16 +187,16 @@ export class ShardLane {
 
   /** Replaces the worker. Throws when that fails again and again; then the items are lost. */
   async #revive(items: readonly LaneItem[]): Promise<void> {
-    let isPoisoned = false;
+    // What makes the worker fail must not keep it from working for ever.
+    let known: Known = 'all';
     for (let attempt = 1; ; attempt++) {
       try {
-        // Rows that make the worker fail must not keep it from working for ever.
-        await this.#worker.replace({ blank: isPoisoned, failed: (error) => this.#noteFailure(error) });
+        await this.#worker.replace({ known, failed: (error) => this.#noteFailure(error) });
         this.#broken = false;
         return;
       } catch (error) {
         this.#noteFailure(error);
-        isPoisoned = this.#worker.isAlive;
+        if (this.#worker.isAlive) known = known === 'all' ? 'rows' : 'nothing';
         if (attempt < REVIVALS_MAX) continue;
         this.#giveUp(items, error);
         throw error;

@@ -34,6 +34,9 @@ export interface ShardWorkerOptions {
   rows(): Promise<readonly LastKnownRow[]>;
 }
 
+/** What a new worker is told besides entities: rows and the steps since, rows alone, or nothing. */
+export type Known = 'all' | 'rows' | 'nothing';
+
 /** The worker thread of one shard, and what it takes to have another one in its place. */
 export class ShardWorker {
   readonly flush: FlushScheduler;
@@ -96,16 +99,16 @@ export class ShardWorker {
   }
 
   /**
-   * Starts a new thread and tells it what the last one knew, `blank` without rows and what has changed since. `failed` is told
-   * when the rows cannot be had. Rejects when it fails.
+   * Starts a new thread and tells it what the last one knew, or as much of it as `known` says. `failed` is told when the
+   * rows cannot be had. Rejects when it fails.
    */
-  async replace({ blank, failed }: { blank: boolean; failed(error: unknown): void }): Promise<void> {
+  async replace({ known, failed }: { readonly known: Known; failed(error: unknown): void }): Promise<void> {
     await this.#thread.restart();
     this.flush.endRound();
-    const batch = blank
-      ? this.#knowledge([], [])
-      : this.#knowledge(await this.#rows(failed), this.flush.journal.steps());
-    await this.#thread.run(packBatch(batch));
+    // Steps that are left out are lost for the next worker as well: it would replay them without those before.
+    if (known !== 'all') this.flush.journal.clear();
+    const rows = known === 'nothing' ? [] : await this.#rows(failed);
+    await this.#thread.run(packBatch(this.#knowledge(rows, this.flush.journal.steps())));
   }
 
   /** Ends the thread at once, as a crash would. */

@@ -181,6 +181,21 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(next.step([disc('c', 600, 0)]), ['start c b 600'], 'nothing is where it was');
   });
 
+  test('leaves to a third what it has found out about a pair that has parted meanwhile', () => {
+    const kept = keeping();
+    kept.step([A, B]);
+    const apart = standing([A, disc('b', 3, 9)]);
+    const rows = [...kept.rows.values()];
+    const heldMs = 2000;
+    const second = openStage();
+    second.restore({ nowMs: 1000, rows, held: undefined, gone: [], heldMs, done: [], ahead: apart });
+    const { held } = second.step({ nowMs: 1001, motions: [] });
+    const third = openStage();
+    third.restore({ nowMs: 1002, rows, held, gone: [], heldMs, done: [], ahead: apart });
+    assert.deepEqual(third.step({ nowMs: 1999, motions: [] }).ended, 0);
+    assert.deepEqual(third.step({ nowMs: 2000, motions: [] }).ended, 1);
+  });
+
   test('goes on with a pair of which one has lost its place', () => {
     const next = again(before(), { nowMs: 10, stands: [B, C] });
     assert.deepEqual(next.step([disc('b', 11, 1.1), disc('a', 12, 9)]), ['colliding b a 11', 'end a b 12']);

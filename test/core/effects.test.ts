@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { LastKnownRow, PastStep } from '../../src/core/item.ts';
+import type { ExportedState, LastKnownRow, PastStep } from '../../src/core/item.ts';
 import type { Fix } from '../../src/core/location/fix.ts';
 import type { ProviderState, ShardState, TrackableState } from '../../src/core/state.ts';
 import { look } from '../../src/model/borrowed.ts';
-import { ShardHarness } from '../support/shard_harness.ts';
+import { HALL, square } from '../support/hall.ts';
+import {
+  deleted,
+  fence,
+  inHall,
+  provider,
+  type ShardCommand,
+  ShardHarness,
+  trackable,
+  zone,
+} from '../support/shard_harness.ts';
 import { commandsOf, endOf, entitiesAfter, LATER, type Timed } from './site/commands.ts';
 import { saidOf } from './site/play.ts';
 import { randomSite } from './site/steps.ts';
@@ -171,4 +181,84 @@ test('a step that changes nothing has no effects', async () => {
   const harness = await ShardHarness.open();
   harness.tell(0, { kind: 'read', id: 1, query: { ask: 'provider_locations', view: { crs: 'EPSG:4326' } } });
   assert.equal(look(harness.step(1).effects).length, 0);
+});
+
+const P = { provider_id: 'p' };
+
+const CASES: readonly {
+  readonly what: string;
+  /** Told one step each, at their seconds. */
+  readonly told: readonly (readonly [second: number, ...commands: ShardCommand[]])[];
+}[] = [
+  {
+    what: 'a zone that has got another name',
+    told: [
+      [1, zone({ ...HALL, foreign_id: 'one', wgs84_height: 7 })],
+      [2, inHall(2, [5, 5], { ...P, source: 'one' })],
+      [3, zone({ ...HALL, foreign_id: 'two', wgs84_height: 7 })],
+    ],
+  },
+  {
+    what: 'a zone that is gone',
+    told: [
+      [1, zone({ ...HALL, wgs84_height: 7 })],
+      [2, inHall(2, [5, 5], P)],
+      [3, deleted('zone', HALL.id)],
+    ],
+  },
+  {
+    what: 'fences that have seen an object at different times',
+    told: [
+      [1, zone(), fence(square({ id: 'f', timeout: 10_000 })), fence(square({ id: 'g', timeout: 10_000 }))],
+      [2, trackable('t', ['p']), inHall(2, [5, 5], P)],
+      [
+        8,
+        fence({ ...square({ id: 'g', timeout: 10_000 }), region: { type: 'Point', coordinates: [5, 5] }, radius: 3 }),
+      ],
+      [9, trackable('t', ['p'], { calculate_collisions: false })],
+    ],
+  },
+  {
+    what: 'what was put down where a provider is whose timeout changes',
+    told: [
+      [1, zone(), provider('p'), trackable('cart', ['p']), trackable('box', [], { parent: 'cart' })],
+      [2, inHall(2, [5, 5], P)],
+      [3, trackable('box', [])],
+      [4, provider('p', { fence_timeout: 5000 })],
+    ],
+  },
+];
+
+for (const { what, told } of CASES) {
+  test(`who replays effects knows ${what}`, async () => {
+    const harness = await ShardHarness.open();
+    const timed: Timed[] = [];
+    const steps = told.map(([second, ...commands]): PastStep => {
+      timed.push(...commands.map((command) => ({ second, command })));
+      const items = harness.items(second, ...commands);
+      const effects = Buffer.from(look(harness.step(second, items).effects));
+      return { locations: items.filter((item) => item.kind === 'location'), effects };
+    });
+    const recovered = await recover(entitiesAfter(timed), [], steps);
+    assert.deepEqual(stateOf(recovered.shard.state, wholeFix), stateOf(harness.shard.state, wholeFix));
+  });
+}
+
+test('who replays effects knows who has come from another shard, whose memory two locations of one step have left', async () => {
+  const [from, to] = [await ShardHarness.open(), await ShardHarness.open()];
+  from.tell(1, zone());
+  from.tell(2, inHall(2, [5, 5], { provider_id: 'moving' }));
+  const { answers } = from.tell(3, { kind: 'exportState', id: 9, providers: ['moving'], trackables: [] });
+  const steps: PastStep[] = [];
+  const tell = (second: number, ...commands: readonly ShardCommand[]): void => {
+    const items = to.items(second, ...commands);
+    const effects = Buffer.from(look(to.step(second, items).effects));
+    steps.push({ locations: items.filter((item) => item.kind === 'location'), effects });
+  };
+  tell(1, zone());
+  tell(2, inHall(2, [5, 5], { provider_id: 'stayer' }), inHall(2.1, [6, 6], { provider_id: 'stayer' }));
+  tell(3, { kind: 'importState', state: answers[0]?.[1] as ExportedState });
+  const recovered = await recover([zone()], [], steps);
+  assert.deepEqual(stateOf(recovered.shard.state, wholeFix), stateOf(to.shard.state, wholeFix));
+  assert.equal(recovered.shard.state.providers.size, 2);
 });

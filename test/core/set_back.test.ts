@@ -271,6 +271,12 @@ test('Rows are kept with times of day, and read with none that lies in the futur
     eventTimeMs: T0 + 5,
     memberships: [['f', T0 + 5]],
   });
+  const timers = { seen: T0 + 9, area: 'entering', since: T0 + 7, tolerance: null, delay: T0 + 1 } as const;
+  const entering = { ...ROW, receivedMs: T0, eventTimeMs: T0, memberships: [['f', null, timers]] } as const;
+  assert.deepEqual(rowUntil(entering, T0 + 5), {
+    ...entering,
+    memberships: [['f', null, { ...timers, seen: T0 + 5, since: T0 + 5 }]],
+  });
 });
 
 test('The time of day of what was noted before the clock went ahead stays', () => {

@@ -29,8 +29,12 @@ export interface Restoration {
   readonly ahead: readonly Motion[];
 }
 
-/** Brings a stage to where another one was. */
-export function restore(state: CollisionState, { nowMs, rows, held, gone, heldMs, done, ahead }: Restoration): void {
+/** Brings a stage to where another one was. Returns the contacts that were found out to be held by deadlines. */
+export function restore(
+  state: CollisionState,
+  { nowMs, rows, held, gone, heldMs, done, ahead }: Restoration,
+): readonly Contact[] {
+  const found: Contact[] = [];
   const first = firstOf(ahead);
   const last = new Map(done.map((motion) => [motion.id, motion]));
   for (const motion of first.values()) {
@@ -51,7 +55,9 @@ export function restore(state: CollisionState, { nowMs, rows, held, gone, heldMs
     else if (a.isExact && b.isExact) contact.hold = holdOf(contact, nowMs);
     if (!a.isExact || !b.isExact) contact.heldMs = Math.max(heldMs, nowMs);
     state.deadlines.push(dueMs(contact), contact);
+    if (contact.hold !== TOUCHING) found.push(contact);
   }
+  return found;
 }
 
 /** The first motion of each trackable; where it stands counts for those that do not move. */

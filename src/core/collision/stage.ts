@@ -70,13 +70,18 @@ export interface CollisionStage {
 export function openCollisionStage(options: CollisionOptions): CollisionStage {
   const state = newCollisionState(options.newBuffer);
   const events = new EventWriter(options.newBuffer);
+  let restored: readonly Contact[] = [];
   const begin = (): Run => {
-    return { state, options, events, met: [], goneRows: [], held: new Set(), started: 0, colliding: 0, ended: 0 };
+    const held = new Set(restored);
+    restored = [];
+    return { state, options, events, met: [], goneRows: [], held, started: 0, colliding: 0, ended: 0 };
   };
   return {
     state,
     step: (input) => step(begin(), input),
-    restore: (restoration) => restore(state, restoration),
+    restore(restoration) {
+      restored = restore(state, restoration);
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import type { Fix } from '../location/fix.ts';
 import { positionOf } from '../location/text.ts';
 import type { Moved } from '../motion/motion.ts';
 import { footprintOf } from '../motion/shape.ts';
-import { type ShardState, type TrackableState, type Tracked, touch } from '../state.ts';
+import { CHANGED_MEMBERS, type ShardState, type TrackableState, type Tracked, touch } from '../state.ts';
 import { fireHeld, schedule } from './on_deadline.ts';
 import { publishMotion, publishTrackableCrossings } from './publish.ts';
 import { trackableSeen } from './seen.ts';
@@ -93,6 +93,8 @@ export function collides(context: ShardContext, trackable: TrackableState): bool
 export function reportGone(context: ShardContext, trackable: TrackableState, moment: Moment): void {
   if (!trackable.colliding) return;
   trackable.colliding = false;
+  // Nobody has observed it.
+  trackable.changes |= CHANGED_MEMBERS;
   touch(context.state, trackable);
   context.draft.motions.push({ kind: 'gone', seq: moment.seq, id: trackable.id, receivedMs: moment.nowMs });
 }

@@ -2,7 +2,7 @@ import type { Zone } from '../../model/zone.ts';
 import type { ShardContext } from '../context.ts';
 import { fencesIn, setFence } from '../fence/fences.ts';
 import type { Item } from '../item.ts';
-import { type ShardState, touch } from '../state.ts';
+import { CHANGED_MEMBERS, type ShardState, touch } from '../state.ts';
 import { keepsPlane } from '../zone/zone_transform.ts';
 import { type Relocated, reevaluate, relocate } from './reevaluate.ts';
 
@@ -22,14 +22,19 @@ export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): vo
     .filter(({ isMoved }) => isMoved)
     .map(({ fence }) => fence);
   const relocated: Relocated = isStill || after === undefined ? new Map() : relocate(state, id, after);
-  if (after === undefined) touchIn(state, id);
+  if (after === undefined || before?.foreign_id !== after.foreign_id) touchIn(state, id);
   if (changed.length + relocated.size > 0) reevaluate(context, { fences: changed, relocated }, item);
 }
 
-/** What is in a zone that is gone keeps what it was: who replays the effects does not know it. */
+/** What is in a zone that is gone, or has another name, stays in it: whoever replays older effects would not find it. */
 function touchIn(state: ShardState, zoneId: string): void {
   for (const objects of [state.providers, state.trackables]) {
-    for (const object of objects.values()) if (object.fix?.zone?.id === zoneId) touch(state, object);
+    for (const object of objects.values()) {
+      if (object.fix?.zone?.id !== zoneId) continue;
+      // Nobody has observed it.
+      object.changes |= CHANGED_MEMBERS;
+      touch(state, object);
+    }
   }
 }
 

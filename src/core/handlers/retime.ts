@@ -29,12 +29,22 @@ export function retimeOccupants(context: ShardContext, fence: FenceState, nowMs:
 /** The values of a provider have changed: they time the provider, and the trackables that are where it is. */
 export function retimeProvider(context: ShardContext, provider: ProviderState, nowMs: number): void {
   const { state } = context;
-  if (provider.fix !== undefined) {
-    provider.fix.timing = provider.timing;
+  const { fix } = provider;
+  if (fix !== undefined) {
+    fix.timing = provider.timing;
     touch(state, provider);
+    // Also those that another trackable has put down there.
+    if (fix.holders > 1)
+      for (const trackable of state.trackables.values()) if (trackable.fix === fix) touchUnseen(state, trackable);
   }
   retime(context, provider, nowMs);
   for (const trackable of assignedTo(state, provider.id).trackables) retimeAt(context, trackable, provider, nowMs);
+}
+
+/** Nobody has observed it. */
+function touchUnseen(state: ShardState, trackable: TrackableState): void {
+  trackable.changes |= CHANGED_MEMBERS;
+  touch(state, trackable);
 }
 
 function retimeAt(context: ShardContext, trackable: TrackableState, provider: ProviderState, nowMs: number): void {

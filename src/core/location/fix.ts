@@ -113,7 +113,6 @@ export class Fix extends LocationRecord implements FixContext, Derived {
   // hot
   write(location: ReceivedLocation, derived: Derived, context: FixContext): void {
     location.copyTo(this.buffer, this.at);
-    this.isLocated = false;
     const { view } = this.buffer;
     view.setFloat64(this.at + LON, derived.lon, true);
     view.setFloat64(this.at + LAT, derived.lat, true);
@@ -173,5 +172,6 @@ export class Fix extends LocationRecord implements FixContext, Derived {
     this.timing = timing;
     this.trackables = trackables;
     this.isLocal = isLocal;
+    this.isLocated = false;
   }
 }

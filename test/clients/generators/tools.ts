@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
@@ -17,6 +17,9 @@ const USUAL_GO = '/usr/local/go/bin/go';
 
 /** The command of Go; undefined where there is none. */
 export const GO = ['go', USUAL_GO].find((command) => spawnSync(command, ['version']).status === 0);
+
+/** What programs are found by: generators of Go call it by its name. */
+const PATH = GO === USUAL_GO ? `${dirname(USUAL_GO)}:${process.env['PATH'] ?? ''}` : (process.env['PATH'] ?? '');
 
 export interface Tool {
   /** Where it is installed. */
@@ -65,7 +68,7 @@ interface Running {
 /** Runs a program to its end. Rejects with all that it has printed when it fails. */
 export async function run(program: string, args: readonly string[], running: Running): Promise<string> {
   const { cwd, env = {}, timeoutMs = RUN_MS } = running;
-  const options = { cwd, env: { ...process.env, ...env }, timeout: timeoutMs, maxBuffer: OUTPUT_MAX_BYTES };
+  const options = { cwd, env: { ...process.env, PATH, ...env }, timeout: timeoutMs, maxBuffer: OUTPUT_MAX_BYTES };
   try {
     const { stdout, stderr } = await promisify(execFile)(program, args, options);
     return stdout + stderr;
