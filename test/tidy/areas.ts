@@ -34,7 +34,10 @@ export const AREAS: readonly Area[] = [
   { path: 'src/fence_index', mayImport: [...INNER, 'wasm'] },
   { path: 'src/store', mayImport: [...INNER, 'src/wire'] },
   { path: 'src/wire', mayImport: INNER, packages: ['msgpackr'] },
-  { path: 'src/cluster', mayImport: [...INNER, 'src/wire', 'src/lane', 'src/time', 'workers/bus.ts'] },
+  {
+    path: 'src/cluster',
+    mayImport: [...INNER, 'src/wire', 'src/lane', 'src/time', 'src/shards/affinity.ts', 'workers/bus.ts'],
+  },
   { path: 'workers/bus.ts', mayImport: ['src/cluster/nats'] },
   { path: 'workers', mayImport: [...INNER, 'src/wire', 'src/fence_index', 'src/store', 'src/time/clock.ts'] },
   { path: 'src/config', mayImport: ['src/model'] },

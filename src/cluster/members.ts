@@ -1,0 +1,384 @@
+import { PARTITIONS } from '../shards/affinity.ts';
+import { afterLeave, type PartitionMap } from './map.ts';
+
+/**
+ * Who is a member of the cluster, who is suspected, and what this hub does about it. Members are who the records of the
+ * configuration log say, so all hubs agree on them; whom a hub suspects is its own opinion, of what it hears.
+ *
+ * What another member is to this hub:
+ *
+ *   state     signal                                next state
+ *   --------  ------------------------------------  ------------------------------------------------------------------
+ *   none      join                                  member: its silence begins
+ *   member    beat                                  member: its silence begins anew; it is reachable
+ *   member    noResponders                          member: unreachable, unless it was heard since
+ *   member    look, is a suspect, may be accused    sealing: to be sealed                                     -> seal
+ *   sealing   sealed                                sealed: to be expelled
+ *   sealing   failed                                sealing: to be sealed again a little later                -> seal
+ *   sealed    look, nobody is being expelled        sealed: being expelled                                    -> expel
+ *   sealed    overtaken                             sealed: to be expelled, by what is known then             -> expel
+ *   sealed    failed                                sealed: to be expelled again a little later               -> expel
+ *   any       leave, expel                          none
+ *
+ * First seal, then expel: there is no other way into `sealed` than having sealed, and none to `expel` than from there.
+ * From the first seal on there is no way back either, whatever is heard: one of its lanes may be sealed, and with that the
+ * member is out. One is expelled at a time, since each expulsion expects to be the next record, and changes the map.
+ *
+ * A member is a *suspect* when it was silent for `suspectMs`, or for a second if requests to it find no responders.
+ * Silence counts only while this hub has a connection. It *may accuse* only while all of this holds; the first that does
+ * not is the reason:
+ *
+ *   notMember    it is a member itself
+ *   down         it has a connection
+ *   reconnected  it has had it for 3 s
+ *   minority     more than half of the members are no suspects, itself included; or there are two members
+ *   notKept      an append of its own was kept within the last second: whoever has none to make makes an empty one
+ *
+ * All times are of one clock of this hub that is never set and does not stand still while the process does. Times of day
+ * are only compared with each other. Safety rests on seals alone: what is told late, or not at all, costs time.
+ */
+export interface Members {
+  /** The incarnation of this hub. */
+  readonly self: string;
+  readonly suspectMs: number;
+  readonly ownersMax: number;
+  /** The configuration sequence that this hub has applied. */
+  readonly applied: number;
+  readonly map: PartitionMap | undefined;
+  readonly connection: Connection;
+  readonly keptAtMs: number;
+  /** By incarnation, this hub included once it has joined; in the order of their indexes. */
+  readonly all: ReadonlyMap<string, Member>;
+}
+
+type Connection = { readonly at: 'down' } | { readonly at: 'up'; readonly sinceMs: number };
+
+export interface Member {
+  readonly incarnation: string;
+  readonly name: string;
+  /** The sequence of its `join`. */
+  readonly index: number;
+  /** A lane each. */
+  readonly shards: number;
+  readonly heardAtMs: number;
+  readonly isUnreachable: boolean;
+  readonly beat: Beat | undefined;
+  /** How much its clock was ahead of this hub's at its last beats, the latest last. */
+  readonly aheadMs: readonly number[];
+  readonly standing: Standing;
+}
+
+/** `askAtMs`: when to ask for the step; Infinity while it is under way. */
+type Standing =
+  | { readonly at: 'member' }
+  | { readonly at: 'sealing'; readonly askAtMs: number }
+  | { readonly at: 'sealed'; readonly askAtMs: number };
+
+/** What each member says of itself every BEAT_MS. */
+export interface Beat {
+  readonly incarnation: string;
+  /** The configuration sequence that it has applied. It never falls. */
+  readonly applied: number;
+  /** Its time of day when it sent this. */
+  readonly clockMs: number;
+  /** How many locations it can take. */
+  readonly room: number;
+  /** Locations a second in each partition that it owns. */
+  readonly loads: ReadonlyMap<number, number>;
+}
+
+/** What can be told. Records are told in their order, each once; of those that are none of these, `applied`. */
+export type Signal =
+  | Joined
+  | {
+      readonly is: 'leave' | 'expel';
+      readonly sequence: number;
+      readonly incarnation: string;
+      readonly map?: PartitionMap;
+    }
+  | { readonly is: 'map'; readonly sequence: number; readonly map: PartitionMap }
+  | { readonly is: 'applied'; readonly sequence: number }
+  | Heard
+  /** A request to a member has found that nobody listens. */
+  | { readonly is: 'noResponders'; readonly atMs: number; readonly incarnation: string }
+  /** An append of this hub was kept. */
+  | { readonly is: 'kept'; readonly atMs: number }
+  | { readonly is: 'up'; readonly atMs: number }
+  | { readonly is: 'down' }
+  /** All lanes of a member are sealed, in both journals. */
+  | { readonly is: 'sealed'; readonly incarnation: string }
+  /** An expulsion was refused, since another record came first. That record is told before. */
+  | { readonly is: 'overtaken'; readonly incarnation: string }
+  /** Nothing, or nothing certain, has come of sealing or expelling a member. */
+  | { readonly is: 'failed'; readonly atMs: number; readonly incarnation: string };
+
+interface Joined {
+  readonly is: 'join';
+  readonly sequence: number;
+  readonly atMs: number;
+  readonly incarnation: string;
+  readonly name: string;
+  readonly shards: number;
+}
+
+/** `timeOfDayMs`: this hub's, when the beat came. */
+interface Heard {
+  readonly is: 'beat';
+  readonly atMs: number;
+  readonly timeOfDayMs: number;
+  readonly beat: Beat;
+}
+
+/** What this hub is to do now. Of `seal` and `expel` it is told what has come; of `append` only when it was kept. */
+export type Step =
+  /** Append a seal to each lane of a member, in both journals. */
+  | { readonly do: 'seal'; readonly incarnation: string; readonly shards: number }
+  /** Append an `expel` to the configuration log, with the new map, where there is one. */
+  | {
+      readonly do: 'expel';
+      readonly incarnation: string;
+      readonly expects: number;
+      readonly map: PartitionMap | undefined;
+    }
+  /** Append something, to see whether that is possible. Said with each look; one at a time is enough. */
+  | { readonly do: 'append' };
+
+export type Accusing = 'may' | 'notMember' | 'down' | 'reconnected' | 'minority' | 'notKept';
+
+export interface ClockDifference {
+  readonly incarnation: string;
+  readonly name: string;
+  /** How much the member's clock is ahead of this hub's; negative where it is behind. */
+  readonly aheadMs: number;
+  readonly isWarning: boolean;
+}
+
+export const BEAT_MS = 250;
+/** Silence of a member that nobody can reach. */
+const UNREACHABLE_SUSPECT_MS = 1000;
+const KEPT_WITHIN_MS = 1000;
+const RECONNECTED_MS = 3000;
+/** What came to nothing is tried again so much later. */
+const RETRY_MS = 100;
+const CLOCK_WARNING_MS = 100;
+/** Differences of clocks are taken from so many beats. */
+const CLOCK_BEATS = 8;
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** What a hub knows before it was told anything. `ownersMax`: see map.ts. */
+export function openMembers(
+  self: string,
+  { suspectMs, ownersMax = PARTITIONS }: { readonly suspectMs: number; readonly ownersMax?: number },
+): Members {
+  if (!(suspectMs > 0)) throw new RangeError(`Cannot watch members: suspectMs must be above 0, found ${suspectMs}`);
+  const connection: Connection = { at: 'down' };
+  return { self, suspectMs, ownersMax, applied: 0, map: undefined, connection, keptAtMs: -NEVER, all: new Map() };
+}
+
+/** Takes in what has happened. Look afterwards. */
+export function told(members: Members, signal: Signal): Members {
+  switch (signal.is) {
+    case 'join':
+      return onJoin(applied(members, signal.sequence), signal);
+    case 'leave':
+    case 'expel': {
+      const all = new Map(members.all);
+      all.delete(signal.incarnation);
+      return mapped({ ...applied(members, signal.sequence), all }, signal.map);
+    }
+    case 'map':
+      return mapped(applied(members, signal.sequence), signal.map);
+    case 'applied':
+      return applied(members, signal.sequence);
+    case 'beat':
+      return changed(members, signal.beat.incarnation, (member) => onBeat(member, signal));
+    case 'noResponders':
+      return changed(members, signal.incarnation, (member) => {
+        return signal.atMs < member.heardAtMs ? member : { ...member, isUnreachable: true };
+      });
+    case 'kept':
+      return { ...members, keptAtMs: Math.max(members.keptAtMs, signal.atMs) };
+    case 'up':
+      return members.connection.at === 'up' ? members : onUp(members, signal.atMs);
+    case 'down':
+      return { ...members, connection: { at: 'down' } };
+    case 'sealed':
+    case 'overtaken':
+    case 'failed':
+      return changed(members, signal.incarnation, (member) => ({ ...member, standing: stepped(member, signal) }));
+  }
+}
+
+/** What is to be done now, and the members with that under way. To be asked after each signal, and at `nextLookMs`. */
+export function look(members: Members, nowMs: number): { readonly members: Members; readonly steps: readonly Step[] } {
+  if (members.connection.at === 'down' || !members.all.has(members.self)) return { members, steps: [] };
+  const accusing = accusation(members, nowMs);
+  const suspected = suspects(members, nowMs);
+  const accused = suspected.filter(({ standing }) => standing.at === 'member');
+  const steps: Step[] = accused.length > 0 && accusing === 'notKept' ? [{ do: 'append' }] : [];
+  let next = members;
+  const ask = (step: Step, { incarnation }: Member, at: 'sealing' | 'sealed'): void => {
+    steps.push(step);
+    next = changed(next, incarnation, (member) => ({ ...member, standing: { at, askAtMs: NEVER } }));
+  };
+  const isDue = ({ standing }: Member): boolean => standing.at !== 'member' && standing.askAtMs <= nowMs;
+  const others = [...members.all.values()];
+  const again = others.filter((member) => member.standing.at === 'sealing' && isDue(member));
+  for (const member of [...again, ...(accusing === 'may' ? accused : [])]) {
+    ask({ do: 'seal', incarnation: member.incarnation, shards: member.shards }, member, 'sealing');
+  }
+  const sealed = others.filter(({ standing }) => standing.at === 'sealed');
+  const isExpelling = sealed.some(({ standing }) => standing.at === 'sealed' && standing.askAtMs === NEVER);
+  const first = isExpelling ? undefined : sealed.find(isDue);
+  if (first !== undefined) ask(expulsion(next, first, suspected), first, 'sealed');
+  return { members: next, steps };
+}
+
+/** Members that have been silent for too long, whether this hub may accuse them or not, and what it does about them. */
+export function suspects(members: Members, nowMs: number): readonly Member[] {
+  return [...members.all.values()].filter((member) => suspectAtMs(members, member) <= nowMs);
+}
+
+/** Whether this hub may begin to expel suspects, or why not. */
+export function accusation(members: Members, nowMs: number): Accusing {
+  const { all, connection, keptAtMs } = members;
+  if (!all.has(members.self)) return 'notMember';
+  if (connection.at === 'down') return 'down';
+  if (nowMs < connection.sinceMs + RECONNECTED_MS) return 'reconnected';
+  const heard = all.size - suspects(members, nowMs).length;
+  if (heard * 2 <= all.size && all.size !== 2) return 'minority';
+  if (nowMs >= keptAtMs + KEPT_WITHIN_MS) return 'notKept';
+  return 'may';
+}
+
+/** When something that was asked here gets another answer although nothing was told: look again then. */
+export function nextLookMs(members: Members, nowMs: number): number {
+  const { connection, keptAtMs, all } = members;
+  const times = [keptAtMs + KEPT_WITHIN_MS];
+  if (connection.at === 'up') times.push(connection.sinceMs + RECONNECTED_MS);
+  for (const member of all.values()) {
+    times.push(suspectAtMs(members, member));
+    if (member.standing.at !== 'member') times.push(member.standing.askAtMs);
+  }
+  return Math.min(NEVER, ...times.filter((atMs) => atMs > nowMs));
+}
+
+/** The member with the smallest index, who does what one has to do for all; undefined where there are no members. */
+export function firstMember({ all }: Members): Member | undefined {
+  return all.values().next().value;
+}
+
+/**
+ * The configuration sequence that every member has applied, as far as this hub has heard. A member serves only when it
+ * has applied its own `join`, so it has applied that as well.
+ */
+export function appliedByAll(members: Members): number {
+  let least = members.applied;
+  for (const { incarnation, index, beat } of members.all.values()) {
+    if (incarnation !== members.self) least = Math.min(least, Math.max(index, beat?.applied ?? 0));
+  }
+  return least;
+}
+
+/** Locations a second in each partition, as its owner has told. */
+export function loads({ all, map }: Members): readonly number[] {
+  return Array.from({ length: PARTITIONS }, (_, partition) => {
+    return all.get(map?.owners[partition] ?? '')?.beat?.loads.get(partition) ?? 0;
+  });
+}
+
+/**
+ * How clocks of other members differ from this hub's. A beat that takes long makes a clock look behind, none makes it look
+ * ahead; so of the last beats the one counts that has its clock farthest ahead.
+ */
+export function clockDifferences({ all }: Members): readonly ClockDifference[] {
+  return [...all.values()]
+    .filter((member) => member.aheadMs.length > 0)
+    .map((member) => {
+      const aheadMs = Math.max(...member.aheadMs);
+      const isWarning = Math.abs(aheadMs) > CLOCK_WARNING_MS;
+      return { incarnation: member.incarnation, name: member.name, aheadMs, isWarning };
+    });
+}
+
+function suspectAtMs({ self, connection, suspectMs }: Members, member: Member): number {
+  if (member.incarnation === self || connection.at === 'down') return NEVER;
+  const silentFromMs = Math.max(member.heardAtMs, connection.sinceMs);
+  return silentFromMs + (member.isUnreachable ? Math.min(UNREACHABLE_SUSPECT_MS, suspectMs) : suspectMs);
+}
+
+function onJoin(members: Members, { incarnation, name, shards, sequence, atMs }: Joined): Members {
+  if (members.all.has(incarnation)) return members;
+  const member: Member = {
+    incarnation,
+    name,
+    index: sequence,
+    shards,
+    heardAtMs: atMs,
+    isUnreachable: false,
+    beat: undefined,
+    aheadMs: [],
+    standing: { at: 'member' },
+  };
+  return { ...members, all: new Map(members.all).set(incarnation, member) };
+}
+
+function onBeat(member: Member, { atMs, timeOfDayMs, beat }: Heard): Member {
+  // What a member has applied never falls, so this one was sent before one that came earlier.
+  if (member.beat !== undefined && beat.applied < member.beat.applied) return member;
+  const aheadMs = [...member.aheadMs, beat.clockMs - timeOfDayMs].slice(-CLOCK_BEATS);
+  return { ...member, heardAtMs: Math.max(member.heardAtMs, atMs), isUnreachable: false, beat, aheadMs };
+}
+
+/** Whom requests did not reach before may have been reachable for others, as this hub was not. */
+function onUp(members: Members, sinceMs: number): Members {
+  const all = new Map<string, Member>();
+  for (const [incarnation, member] of members.all) all.set(incarnation, { ...member, isUnreachable: false });
+  return { ...members, connection: { at: 'up', sinceMs }, all };
+}
+
+/** What has come of the step that was asked for. Of a step that is not under way nothing has come. */
+function stepped(
+  { standing }: Member,
+  signal: { readonly is: 'sealed' | 'overtaken' } | { readonly is: 'failed'; readonly atMs: number },
+): Standing {
+  if (standing.at === 'member') return standing;
+  const isUnderWay = standing.askAtMs === NEVER;
+  switch (signal.is) {
+    case 'sealed':
+      // A try that was given up may have got through all the same.
+      return standing.at === 'sealing' ? { at: 'sealed', askAtMs: -NEVER } : standing;
+    case 'overtaken':
+      return standing.at === 'sealed' && isUnderWay ? { at: 'sealed', askAtMs: -NEVER } : standing;
+    case 'failed':
+      return isUnderWay ? { at: standing.at, askAtMs: signal.atMs + RETRY_MS } : standing;
+  }
+}
+
+/** What it owned goes to none who may be next. */
+function expulsion({ all, map, applied, ownersMax }: Members, gone: Member, suspected: readonly Member[]): Step {
+  const passedOver = new Set(suspected.map(({ incarnation }) => incarnation));
+  const members = [...all.values()]
+    .filter(({ incarnation, standing }) => standing.at === 'member' && !passedOver.has(incarnation))
+    .map(({ incarnation }) => incarnation);
+  const { incarnation } = gone;
+  const next = map && afterLeave(map, { gone: incarnation, members, ownersMax });
+  return { do: 'expel', incarnation, expects: applied, map: next };
+}
+
+function applied(members: Members, sequence: number): Members {
+  if (sequence > members.applied) return { ...members, applied: sequence };
+  throw new RangeError(`Cannot apply a record: sequence must be above ${members.applied}, found ${sequence}`);
+}
+
+/** All hubs see the same records, so a map that was made without knowing the last one is taken by none. */
+function mapped(members: Members, map: PartitionMap | undefined): Members {
+  if (map === undefined || map.epoch <= (members.map?.epoch ?? 0)) return members;
+  return { ...members, map };
+}
+
+function changed(members: Members, incarnation: string, change: (member: Member) => Member): Members {
+  const before = members.all.get(incarnation);
+  if (before === undefined) return members;
+  return { ...members, all: new Map(members.all).set(incarnation, change(before)) };
+}

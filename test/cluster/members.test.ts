@@ -1,0 +1,614 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { firstMap, type PartitionMap } from '../../src/cluster/map.ts';
+import {
+  accusation,
+  appliedByAll,
+  BEAT_MS,
+  type Beat,
+  clockDifferences,
+  firstMember,
+  loads,
+  look,
+  type Members,
+  nextLookMs,
+  openMembers,
+  type Signal,
+  type Step,
+  suspects,
+  told,
+} from '../../src/cluster/members.ts';
+
+const SUSPECT_MS = 2000;
+
+function join(sequence: number, incarnation: string, atMs = 0): Signal {
+  return { is: 'join', sequence, atMs, incarnation, name: `hub ${incarnation}`, shards: 3 };
+}
+
+function beat(incarnation: string, atMs: number, more: Partial<Beat> & { readonly timeOfDayMs?: number } = {}): Signal {
+  const { timeOfDayMs = atMs, ...said } = more;
+  const sent: Beat = { incarnation, applied: 0, clockMs: timeOfDayMs, room: 100, loads: new Map(), ...said };
+  return { is: 'beat', atMs, timeOfDayMs, beat: sent };
+}
+
+const up = (atMs: number): Signal => ({ is: 'up', atMs });
+const kept = (atMs: number): Signal => ({ is: 'kept', atMs });
+const noResponders = (incarnation: string, atMs: number): Signal => ({ is: 'noResponders', atMs, incarnation });
+const sealed = (incarnation: string): Signal => ({ is: 'sealed', incarnation });
+const overtaken = (incarnation: string): Signal => ({ is: 'overtaken', incarnation });
+const failed = (incarnation: string, atMs: number): Signal => ({ is: 'failed', atMs, incarnation });
+const expel = (sequence: number, incarnation: string): Signal => ({ is: 'expel', sequence, incarnation });
+
+function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: SUSPECT_MS })): Members {
+  return signals.reduce(told, from);
+}
+
+/** This hub, and others that joined after it, up since -10,000 and silent since 0, with an append kept at `keptAtMs`. */
+function cluster(others: readonly string[], { keptAtMs = 1_000_000 }: { readonly keptAtMs?: number } = {}): Members {
+  const joined = ['me', ...others].map((incarnation, i) => join(i + 1, incarnation));
+  return play([up(-10_000), ...joined, kept(keptAtMs)]);
+}
+
+function suspected(members: Members, nowMs: number): string[] {
+  return suspects(members, nowMs).map(({ incarnation }) => incarnation);
+}
+
+/** Looks and tells in turn; returns what was to be done after each signal. */
+function session(members: Members, steps: readonly [nowMs: number, ...signals: Signal[]][]): string[] {
+  let now = members;
+  return steps.map(([nowMs, ...signals]) => {
+    const looked = look(play(signals, now), nowMs);
+    now = looked.members;
+    return looked.steps.map(show).join(' ');
+  });
+}
+
+function show(step: Step): string {
+  return step.do === 'append' ? step.do : `${step.do} ${step.incarnation}`;
+}
+
+describe('suspects', () => {
+  const rows: [name: string, signals: Signal[], silentFromMs: number, afterMs: number][] = [
+    ['one that was never heard, 2 s after its join', [], 0, 2000],
+    ['one that was heard, 2 s after its last beat', [beat('a', 300), beat('a', 700)], 700, 2000],
+    ['one without responders, after 1 s', [beat('a', 300), noResponders('a', 400)], 300, 1000],
+    [
+      'one that was heard after there were no responders, after 2 s',
+      [noResponders('a', 300), beat('a', 400)],
+      400,
+      2000,
+    ],
+    ['one whose lack of responders is told late, after 2 s', [beat('a', 400), noResponders('a', 300)], 400, 2000],
+    ['one whose beats are told out of order, from the last', [beat('a', 700), beat('a', 300)], 700, 2000],
+    [
+      'one whose beat was overtaken by a later one, from that',
+      [beat('a', 300, { applied: 9 }), beat('a', 900, { applied: 8 })],
+      300,
+      2000,
+    ],
+    ['one whose clock is an hour off, as any other', [beat('a', 300, { clockMs: 3_600_000 })], 300, 2000],
+    ['one whose clock was set back, as any other', [beat('a', 300), beat('a', 600, { clockMs: -9000 })], 600, 2000],
+    ['one that has joined later, from then', [expel(9, 'a'), join(10, 'a', 500)], 500, 2000],
+    ['nobody over silence before this hub had a connection', [{ is: 'down' }, up(5000)], 5000, 2000],
+    ['nobody over responders before a new connection', [noResponders('a', 9), { is: 'down' }, up(20)], 20, 2000],
+    ['nobody anew when told twice of the same connection', [up(1000)], 0, 2000],
+  ];
+  for (const [name, signals, silentFromMs, afterMs] of rows) {
+    test(`names ${name}`, () => {
+      const members = play(signals, cluster(['a']));
+      assert.deepEqual(suspected(members, silentFromMs + afterMs - 1), []);
+      assert.deepEqual(suspected(members, silentFromMs + afterMs), ['a']);
+      assert.equal(nextLookMs(members, silentFromMs + afterMs - 1), silentFromMs + afterMs);
+    });
+  }
+
+  test('names nobody without a connection, and never this hub', () => {
+    const members = cluster(['a']);
+    assert.deepEqual(suspected(play([{ is: 'down' }], members), 1e9), []);
+    assert.deepEqual(suspected(members, 1e9), ['a']);
+  });
+
+  test('never waits longer for one without responders than for others', () => {
+    const hasty = openMembers('me', { suspectMs: 600 });
+    const members = play([up(0), join(1, 'me'), join(2, 'a'), noResponders('a', 1)], hasty);
+    assert.deepEqual([suspected(members, 599), suspected(members, 600)], [[], ['a']]);
+  });
+
+  test('does not know who is no member, whatever is heard of it', () => {
+    const members = play([beat('x', 5), noResponders('x', 6), sealed('x'), failed('x', 7)], cluster([]));
+    assert.deepEqual([...members.all.keys()], ['me']);
+  });
+});
+
+describe('accusation', () => {
+  const now = 10_000;
+  const heard = (...all: string[]): Signal[] => all.map((incarnation) => beat(incarnation, now - BEAT_MS));
+  const rows: [name: string, others: string[], signals: Signal[], expected: string][] = [
+    ['may be made by one of two', ['a'], [kept(now)], 'may'],
+    ['may be made by one of three that hears another', ['a', 'b'], [...heard('a'), kept(now)], 'may'],
+    ['needs more than half: not one of three', ['a', 'b'], [kept(now)], 'minority'],
+    ['needs more than half: not two of four', ['a', 'b', 'c'], [...heard('a'), kept(now)], 'minority'],
+    ['needs more than half: three of five', ['a', 'b', 'c', 'd'], [...heard('a', 'd'), kept(now)], 'may'],
+    ['does not count one that was expelled', ['a', 'b'], [expel(9, 'b'), kept(now)], 'may'],
+    [
+      'does not count one without responders',
+      ['a', 'b'],
+      [beat('a', 9000), noResponders('a', 9001), kept(now)],
+      'minority',
+    ],
+    ['needs an append kept within the last second', ['a'], [kept(now - 999)], 'may'],
+    ['needs one kept, not a second ago', ['a'], [kept(now - 1000)], 'notKept'],
+    ['takes the latest append, whatever is told last', ['a'], [kept(now), kept(5)], 'may'],
+    ['needs one kept at all', ['a'], [], 'notKept'],
+    ['needs a connection', ['a'], [kept(now), { is: 'down' }], 'down'],
+    ['waits for 3 s after a reconnection', ['a'], [kept(now), { is: 'down' }, up(now - 2999)], 'reconnected'],
+    ['does not wait longer than 3 s', ['a'], [kept(now), { is: 'down' }, up(now - 3000)], 'may'],
+    ['needs a member: not one that was expelled', ['a'], [kept(now), expel(9, 'me')], 'notMember'],
+  ];
+  for (const [name, others, signals, expected] of rows) {
+    test(name, () => {
+      const members = play(signals, cluster(others, { keptAtMs: Number.NEGATIVE_INFINITY }));
+      assert.equal(accusation(members, now), expected);
+    });
+  }
+
+  test('is not made before this hub has applied its own join', () => {
+    assert.equal(accusation(play([up(0), join(1, 'a'), kept(now)]), now), 'notMember');
+  });
+});
+
+test('nextLookMs names the end of the 3 s after a reconnection', () => {
+  const alone = cluster([], { keptAtMs: Number.NEGATIVE_INFINITY });
+  assert.equal(nextLookMs(play([{ is: 'down' }, up(9000)], alone), 9000), 12_000);
+});
+
+describe('look', () => {
+  const three = (): Members => cluster(['a', 'b'], { keptAtMs: 0 });
+  /** At `nowMs` b is heard, and an append kept. */
+  const well = (nowMs: number): Signal[] => [beat('b', nowMs), kept(nowMs)];
+  const rows: [name: string, start: Members, steps: [nowMs: number, ...signals: Signal[]][], expected: string[]][] = [
+    [
+      'seals a suspect first, then expels it, each once',
+      three(),
+      [[1999, ...well(1999)], [2000], [2001], [2002, sealed('a')], [2003], [2004, expel(9, 'a')], [2005]],
+      ['', 'seal a', '', 'expel a', '', '', ''],
+    ],
+    [
+      'expels nobody before it is told that all lanes are sealed',
+      three(),
+      [
+        [2000, ...well(2000)],
+        [3000, ...well(3000), overtaken('a')],
+        [4000, ...well(4000), expel(9, 'b')],
+      ],
+      ['seal a', '', ''],
+    ],
+    [
+      'does nothing when told of a seal that it did not ask for',
+      three(),
+      [
+        [100, sealed('a')],
+        [200, ...well(200), failed('a', 200)],
+        [2000, ...well(2000)],
+      ],
+      ['', '', 'seal a'],
+    ],
+    [
+      'seals again a little later when sealing came to nothing',
+      three(),
+      [[2000, ...well(2000)], [2500, failed('a', 2500)], [2599], [2600], [2601, sealed('a')]],
+      ['seal a', '', '', 'seal a', 'expel a'],
+    ],
+    [
+      'expels again at once when overtaken, a little later when failed',
+      three(),
+      [
+        [2000, ...well(2000)],
+        [2001, sealed('a')],
+        [2002, { is: 'applied', sequence: 9 }, overtaken('a')],
+        [2003, failed('a', 2003)],
+        [2102],
+        [2103],
+      ],
+      ['seal a', 'expel a', 'expel a', '', '', 'expel a'],
+    ],
+    [
+      'goes on with who is heard again, and when it may accuse no more: a lane may be sealed',
+      three(),
+      [
+        [2000, ...well(2000)],
+        [2100, beat('a', 2100)],
+        [9000, failed('a', 8000)],
+        [9001, sealed('a')],
+      ],
+      ['seal a', '', 'seal a', 'expel a'],
+    ],
+    [
+      'does not seal again who has been expelled meanwhile by somebody else',
+      three(),
+      [[2000, ...well(2000)], [2100, expel(9, 'a'), failed('a', 2100)], [2200, sealed('a')], [2300]],
+      ['seal a', '', '', ''],
+    ],
+    [
+      'does nothing without a connection, and goes on when there is one',
+      three(),
+      [[2000, ...well(2000)], [2001, { is: 'down' }, sealed('a')], [2002], [2003, up(2003)]],
+      ['seal a', '', '', 'expel a'],
+    ],
+    [
+      'seals several at a time, but expels one by one',
+      cluster(['a', 'b', 'c', 'd'], { keptAtMs: 0 }),
+      [
+        [2000, beat('c', 2000), beat('d', 2000), kept(2000)],
+        [2001, sealed('b')],
+        [2002, sealed('a')],
+        [2003, expel(9, 'b')],
+        [2004, expel(10, 'a')],
+      ],
+      ['seal a seal b', 'expel b', '', 'expel a', ''],
+    ],
+    [
+      'asks for an append where that is all that is missing, and accuses when it was kept',
+      three(),
+      [[1500], [2000, beat('b', 2000)], [2001], [2002, kept(2002)]],
+      ['', 'append', 'append', 'seal a'],
+    ],
+    ['accuses nobody as a minority', cluster(['a', 'b'], { keptAtMs: 0 }), [[2000, kept(2000)]], ['']],
+    [
+      'accuses nobody for 3 s after a reconnection',
+      three(),
+      [[1000, { is: 'down' }], [9000, up(9000), ...well(9000)], [11_999, ...well(11_999)], [12_000]],
+      ['', '', '', 'seal a'],
+    ],
+    [
+      'does nothing as one that was expelled, nor finishes what it began',
+      three(),
+      [
+        [2000, ...well(2000)],
+        [2001, expel(9, 'me'), sealed('a')],
+        [9000, kept(9000)],
+      ],
+      ['seal a', '', ''],
+    ],
+    [
+      'accuses nobody right after this hub itself stood still, even as one of two',
+      cluster(['a'], { keptAtMs: 0 }),
+      [[100, beat('a', 100), kept(100)], [9000], [9001, beat('a', 9001), kept(9002)]],
+      ['', 'append', ''],
+    ],
+  ];
+  for (const [name, start, steps, expected] of rows) {
+    test(name, () => assert.deepEqual(session(start, steps), expected));
+  }
+
+  test('says what to seal, and expels with the map and the sequence of that moment', () => {
+    const map = firstMap({ members: ['me', 'a', 'b'] });
+    const start = play([{ is: 'map', sequence: 7, map }, ...well(2000)], three());
+    const first = look(start, 2000);
+    assert.deepEqual(first.steps, [{ do: 'seal', incarnation: 'a', shards: 3 }]);
+    const second = look(play([sealed('a')], first.members), 2001);
+    const [step] = second.steps;
+    assert.ok(step?.do === 'expel' && step.map);
+    assert.equal(step.expects, 7);
+    assert.equal(step.map.epoch, 2);
+    assert.deepEqual(new Set(step.map.owners), new Set(['me', 'b']));
+    const third = look(play([{ is: 'applied', sequence: 8 }, overtaken('a')], second.members), 2002);
+    assert.deepEqual(third.steps, [{ ...step, expects: 8 }]);
+  });
+
+  test('gives nothing of the one to the next', () => {
+    const map = firstMap({ members: ['me', 'a', 'b', 'c', 'd'] });
+    const silent = play([{ is: 'map', sequence: 7, map }, kept(2000)], cluster(['a', 'b', 'c', 'd'], { keptAtMs: 0 }));
+    const sealing = look(play([beat('c', 2000), beat('d', 500)], silent), 2000).members;
+    const { steps } = look(play([sealed('a'), beat('b', 2400)], sealing), 2500);
+    const step = steps.find((each) => each.do === 'expel');
+    assert.ok(step?.map);
+    const given = step.map.owners.filter((_, partition) => map.owners[partition] === 'a');
+    // b is being sealed, although it is heard again; d has just become a suspect.
+    assert.deepEqual(new Set(given), new Set(['me', 'c']));
+  });
+
+  test('gives everything to one where one may own', () => {
+    const open = openMembers('me', { suspectMs: SUSPECT_MS, ownersMax: 1 });
+    const map = firstMap({ members: ['a', 'b', 'me'], ownersMax: 1 });
+    const joined = [up(-9000), join(1, 'a'), join(2, 'b'), join(3, 'me'), { is: 'map', sequence: 4, map } as const];
+    const sealing = look(play([...joined, ...well(2000)], open), 2000).members;
+    const [step] = look(play([sealed('a')], sealing), 2001).steps;
+    assert.ok(step?.do === 'expel' && step.map);
+    assert.deepEqual([new Set(step.map.owners), step.map.collisions], [new Set(['b']), 'b']);
+  });
+});
+
+describe('Records', () => {
+  test('say who is a member, and the member that joined first has the smallest index', () => {
+    const members = cluster(['b', 'a']);
+    const first = (...signals: Signal[]) => firstMember(play(signals, members))?.incarnation;
+    assert.equal(first(), 'me');
+    assert.equal(first({ is: 'leave', sequence: 4, incarnation: 'me' }), 'b');
+    assert.equal(first(expel(4, 'me'), expel(5, 'b'), join(6, 'me')), 'a');
+    assert.equal(first(beat('b', 5), noResponders('me', 6)), 'me');
+    assert.equal(firstMember(openMembers('me', { suspectMs: 1 })), undefined);
+  });
+
+  test('bring maps; one that is no later than the last is not taken', () => {
+    const map = (epoch: number): PartitionMap => ({ ...firstMap({ members: ['me'] }), epoch });
+    const members = play([{ is: 'map', sequence: 9, map: map(5) }], cluster(['a']));
+    assert.equal(members.map?.epoch, 5);
+    assert.equal(play([{ is: 'map', sequence: 10, map: map(5) }], members).map, members.map);
+    assert.equal(play([{ ...expel(10, 'a'), map: map(6) } as Signal], members).map?.epoch, 6);
+    assert.equal(play([{ is: 'leave', sequence: 10, incarnation: 'a', map: map(4) }], members).map?.epoch, 5);
+  });
+
+  test('come in order, each once', () => {
+    const message = 'Cannot apply a record: sequence must be above 2, found 2';
+    assert.throws(() => play([join(2, 'b')], cluster(['a'])), { name: 'RangeError', message });
+  });
+
+  test('that join somebody again change nothing', () => {
+    const members = cluster(['a', 'b']);
+    assert.deepEqual(play([join(9, 'a', 700)], members).all, members.all);
+  });
+});
+
+describe('appliedByAll', () => {
+  const rows: [name: string, signals: Signal[], expected: number][] = [
+    ['is the join of who was not heard yet: it serves from there on', [], 3],
+    ['is the least of all', [beat('a', 1, { applied: 6 }), beat('b', 1, { applied: 5 })], 5],
+    ['is at most what this hub has applied', [beat('a', 1, { applied: 60 }), beat('b', 1, { applied: 50 })], 7],
+    [
+      'does not fall when a beat is overtaken',
+      [beat('a', 1, { applied: 6 }), beat('b', 1, { applied: 5 }), beat('b', 2, { applied: 4 })],
+      5,
+    ],
+    ['does not fall below a join', [beat('b', 1, { applied: 1 })], 3],
+    ['is held up by one that is silent', [beat('b', 1, { applied: 8 }), noResponders('a', 1)], 4],
+    ['does not count who was expelled', [beat('b', 1, { applied: 8 }), expel(8, 'a')], 8],
+    ['is what this hub has applied when it is alone', [expel(8, 'a'), expel(9, 'b')], 9],
+  ];
+  for (const [name, signals, expected] of rows) {
+    test(name, () => {
+      const first = [join(1, 'me'), join(3, 'b'), join(4, 'a'), { is: 'applied', sequence: 7 } as const];
+      assert.equal(appliedByAll(play([up(0), ...first, ...signals])), expected);
+    });
+  }
+});
+
+describe('clockDifferences', () => {
+  const at = (atMs: number, aheadMs: number): Signal => beat('a', atMs, { timeOfDayMs: 500, clockMs: 500 + aheadMs });
+  const rows: [name: string, signals: Signal[], aheadMs: number, isWarning: boolean][] = [
+    ['shows a clock that is ahead', [at(1, 30)], 30, false],
+    ['does not warn of 100 ms', [at(1, 100)], 100, false],
+    ['warns of more than 100 ms ahead', [at(1, 101)], 101, true],
+    ['warns of more than 100 ms behind', [at(1, -101)], -101, true],
+    [
+      'does not take a beat that comes late for a clock that is behind',
+      [at(1, -2), at(2, -900), at(3, -700)],
+      -2,
+      false,
+    ],
+    ['takes no beat that was overtaken', [beat('a', 1, { applied: 5, clockMs: 1 }), at(2, 4000)], 0, false],
+    [
+      'forgets a clock that was set, after 8 beats',
+      [at(1, 900), ...Array.from({ length: 8 }, (_, i) => at(i, 3))],
+      3,
+      false,
+    ],
+    ['still shows it before', [at(1, 900), ...Array.from({ length: 7 }, (_, i) => at(i, 3))], 900, true],
+  ];
+  for (const [name, signals, aheadMs, isWarning] of rows) {
+    test(name, () => {
+      const members = play(signals, cluster(['a', 'b']));
+      assert.deepEqual(clockDifferences(members), [{ incarnation: 'a', name: 'hub a', aheadMs, isWarning }]);
+    });
+  }
+});
+
+test('loads are what the owner of each partition has told last, and room is told by member', () => {
+  const map = firstMap({ members: ['a', 'me'] });
+  const told = (load: number) => new Map([0, 1, 2, 3].map((partition) => [partition, load + partition]));
+  const beats = [beat('a', 1, { loads: told(90) }), beat('a', 2, { loads: told(10), room: 7 })];
+  const members = play([{ is: 'map', sequence: 9, map }, ...beats], cluster(['a']));
+  assert.deepEqual(loads(members).slice(0, 5), [10, 0, 12, 0, 0]);
+  assert.equal(members.all.get('a')?.beat?.room, 7);
+  assert.equal(loads(openMembers('me', { suspectMs: 1 })).length, 256);
+});
+
+test('openMembers refuses a silence of no length', () => {
+  const message = 'Cannot watch members: suspectMs must be above 0, found 0';
+  assert.throws(() => openMembers('me', { suspectMs: 0 }), { name: 'RangeError', message });
+});
+
+/** Something that happens a while after what happened before, as a record with some sequence if it is one. */
+interface Happening {
+  readonly afterMs: number;
+  readonly make: (atMs: number, sequence: number) => Signal;
+}
+
+/** What happens to somebody, so many times as often as others. */
+function happens(weight: number, make: (who: string, atMs: number, sequence: number, some: number) => Signal) {
+  const arbitrary = fc
+    .record({ afterMs: fc.nat(250), who: fc.constantFrom('me', 'a', 'b', 'c'), some: fc.nat(400) })
+    .map(({ afterMs, who, some }): Happening => ({ afterMs, make: (at, sequence) => make(who, at, sequence, some) }));
+  return { weight, arbitrary };
+}
+
+const happenings = fc.array(
+  fc.oneof(
+    // A beat in ten was overtaken; others come late.
+    happens(120, (who, atMs, _, some) => beat(who, atMs - some, { applied: some % 10 === 0 ? some : 400 })),
+    happens(80, (_, atMs) => kept(atMs)),
+    happens(40, (who, atMs) => noResponders(who, atMs)),
+    happens(60, sealed),
+    happens(20, failed),
+    happens(20, overtaken),
+    happens(10, (who, atMs, sequence) => join(sequence, who, atMs)),
+    happens(5, (who, _, sequence) => expel(sequence, who === 'me' ? 'c' : who)),
+    happens(1, (_who, _atMs, sequence) => expel(sequence, 'me')),
+    happens(3, () => ({ is: 'down' })),
+    happens(10, (_, atMs) => up(atMs)),
+  ),
+  { minLength: 20, maxLength: 120 },
+);
+
+/** All have joined and are up: what follows is less often nothing. */
+const BEGIN: readonly Signal[] = [
+  up(-5000),
+  ...['me', 'a', 'b', 'c'].map((incarnation, i) => join(i + 1, incarnation)),
+];
+
+/** What the rules say of a whole history, read from its beginning each time. */
+function judged(history: readonly Signal[], nowMs: number): { suspects: string[]; accusing: string } {
+  const joinedAt = new Map<string, number>();
+  for (const [at, signal] of history.entries()) {
+    if (signal.is === 'expel') joinedAt.delete(signal.incarnation);
+    if (signal.is === 'join' && !joinedAt.has(signal.incarnation)) joinedAt.set(signal.incarnation, at);
+  }
+  const ups = history.filter((signal) => signal.is === 'up' || signal.is === 'down');
+  const lastDown = ups.findLastIndex(({ is }) => is === 'down');
+  const upSignal = ups[lastDown + 1];
+  const upAtMs = upSignal?.is === 'up' ? upSignal.atMs : undefined;
+  const upAt = upSignal === undefined ? -1 : history.indexOf(upSignal);
+  const isSilent = (who: string): boolean => {
+    if (who === 'me' || upAtMs === undefined) return false;
+    let heardMs = Number.NEGATIVE_INFINITY;
+    let applied = -1;
+    let isUnreachable = false;
+    for (const [at, signal] of history.entries()) {
+      if (at < (joinedAt.get(who) ?? 0)) continue;
+      if (at === upAt) isUnreachable = false;
+      if (at === joinedAt.get(who) && signal.is === 'join') heardMs = signal.atMs;
+      if (signal.is === 'beat' && signal.beat.incarnation === who && signal.beat.applied >= applied) {
+        applied = signal.beat.applied;
+        heardMs = Math.max(heardMs, signal.atMs);
+        isUnreachable = false;
+      }
+      if (signal.is === 'noResponders' && signal.incarnation === who && signal.atMs >= heardMs) isUnreachable = true;
+    }
+    return nowMs - Math.max(heardMs, upAtMs) >= (isUnreachable ? 1000 : SUSPECT_MS);
+  };
+  const silent = [...joinedAt.keys()].filter(isSilent);
+  const keptMs = history.map((signal) => (signal.is === 'kept' ? signal.atMs : Number.NEGATIVE_INFINITY));
+  const ladder: [refused: boolean, why: string][] = [
+    [!joinedAt.has('me'), 'notMember'],
+    [upAtMs === undefined, 'down'],
+    [nowMs - (upAtMs ?? 0) < 3000, 'reconnected'],
+    [joinedAt.size !== 2 && joinedAt.size - silent.length <= joinedAt.size / 2, 'minority'],
+    [nowMs - Math.max(...keptMs) >= 1000, 'notKept'],
+  ];
+  return { suspects: silent.toSorted(), accusing: ladder.find(([refused]) => refused)?.[1] ?? 'may' };
+}
+
+describe('Members in any history', () => {
+  test('are suspected and may be accused as the rules say of the whole of it', () => {
+    const seen = new Map<string, number>();
+    fc.assert(
+      fc.property(happenings, (all) => {
+        let members = play(BEGIN);
+        const history = [...BEGIN];
+        let nowMs = 0;
+        for (const { afterMs, make } of all) {
+          nowMs += afterMs;
+          const before = judged(history, nowMs);
+          assert.deepEqual(suspected(members, nowMs).toSorted(), before.suspects);
+          assert.equal(accusation(members, nowMs), before.accusing);
+          const kind = `${before.accusing}${before.suspects.length > 0}`;
+          seen.set(kind, (seen.get(kind) ?? 0) + 1);
+          const signal = make(nowMs, history.length + 1);
+          history.push(signal);
+          members = told(members, signal);
+        }
+      }),
+      { seed: 401, numRuns: 500 },
+    );
+    // All kinds of situations have come up, some of them often.
+    for (const kind of ['maytrue', 'mayfalse', 'minoritytrue', 'notKepttrue', 'reconnectedtrue', 'notMemberfalse']) {
+      assert.ok((seen.get(kind) ?? 0) > 20, `${kind}: ${seen.get(kind)}`);
+    }
+  });
+
+  test('are sealed by who may accuse, and expelled after that only, one at a time; and none applies less', () => {
+    let expelled = 0;
+    fc.assert(
+      fc.property(happenings, (all) => {
+        let members = play(BEGIN);
+        let nowMs = 0;
+        const asked = new Map<string, 'seal' | 'sealed' | 'expel'>();
+        for (const [i, { afterMs, make }] of all.entries()) {
+          nowMs += afterMs;
+          const signal = make(nowMs, i + 10);
+          const appliedBefore = appliedByAll(members);
+          members = told(members, signal);
+          assert.ok(appliedByAll(members) >= appliedBefore);
+          if (signal.is === 'expel') asked.delete(signal.incarnation);
+          if (signal.is === 'sealed' && asked.get(signal.incarnation) === 'seal')
+            asked.set(signal.incarnation, 'sealed');
+          if ((signal.is === 'failed' || signal.is === 'overtaken') && asked.get(signal.incarnation) === 'expel') {
+            asked.set(signal.incarnation, 'sealed');
+          }
+          const accusing = accusation(members, nowMs);
+          const looked = look(members, nowMs);
+          members = looked.members;
+          for (const step of looked.steps) {
+            assert.notEqual(accusing, 'down');
+            assert.notEqual(accusing, 'notMember');
+            if (step.do === 'append') continue;
+            assert.notEqual(step.incarnation, 'me');
+            if (step.do === 'seal') {
+              assert.ok(accusing === 'may' || asked.get(step.incarnation) === 'seal', `sealed although ${accusing}`);
+            } else {
+              expelled++;
+              assert.equal(asked.get(step.incarnation), 'sealed');
+              assert.ok(![...asked.values()].includes('expel'), 'two are expelled at a time');
+            }
+            asked.set(step.incarnation, step.do);
+          }
+          assert.deepEqual(
+            look(members, nowMs).steps.filter(({ do: what }) => what !== 'append'),
+            [],
+          );
+        }
+      }),
+      { seed: 402, numRuns: 500 },
+    );
+    assert.ok(expelled > 20, `only ${expelled} expelled`);
+  });
+
+  test('give the same answers until the next look is due', () => {
+    fc.assert(
+      fc.property(happenings, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (all, part) => {
+        let members = play(BEGIN);
+        let nowMs = 0;
+        for (const [i, { afterMs, make }] of all.entries()) {
+          nowMs += afterMs;
+          members = look(told(members, make(nowMs, i + 10)), nowMs).members;
+          const nextMs = Math.min(nextLookMs(members, nowMs), nowMs + 100_000);
+          assert.ok(nextMs > nowMs);
+          const laterMs = nowMs + part * (nextMs - nowMs);
+          if (laterMs >= nextMs) continue;
+          assert.deepEqual(suspected(members, laterMs), suspected(members, nowMs));
+          assert.equal(accusation(members, laterMs), accusation(members, nowMs));
+          assert.deepEqual(look(members, laterMs).steps, look(members, nowMs).steps);
+        }
+      }),
+      { seed: 403, numRuns: 300 },
+    );
+  });
+});
+
+test('A member that beats as it should is never suspected, however late each beat is by less than the rest', () => {
+  const late = fc.array(fc.nat(SUSPECT_MS - BEAT_MS - 1), { minLength: 1, maxLength: 30 });
+  fc.assert(
+    fc.property(late, (lateMs) => {
+      // Sent at each BEAT_MS, heard later, and not before those that were sent earlier.
+      let members = cluster(['a']);
+      let heardMs = 0;
+      for (const [i, ms] of lateMs.entries()) {
+        heardMs = Math.max(heardMs, (i + 1) * BEAT_MS + ms);
+        assert.deepEqual(suspected(members, heardMs), []);
+        members = play([beat('a', heardMs)], members);
+      }
+    }),
+    { seed: 404, numRuns: 200 },
+  );
+});
