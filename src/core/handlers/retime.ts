@@ -4,6 +4,7 @@ import type { FenceIndex } from '../fence/fence_index.ts';
 import { retimed } from '../fence/membership.ts';
 import { areaOf, type Seen, timingIn } from '../fence/observe_fences.ts';
 import { type OwnTiming, sameTiming } from '../fence/timing.ts';
+import type { Fix } from '../location/fix.ts';
 import {
   CHANGED_MEMBERS,
   type FenceState,
@@ -33,18 +34,20 @@ export function retimeProvider(context: ShardContext, provider: ProviderState, n
   if (fix !== undefined) {
     fix.timing = provider.timing;
     touch(state, provider);
-    // Also those that another trackable has put down there.
-    if (fix.holders > 1)
-      for (const trackable of state.trackables.values()) if (trackable.fix === fix) touchUnseen(state, trackable);
+    if (fix.holders > 1) touchThoseAt(state, fix);
   }
   retime(context, provider, nowMs);
   for (const trackable of assignedTo(state, provider.id).trackables) retimeAt(context, trackable, provider, nowMs);
 }
 
-/** Nobody has observed it. */
-function touchUnseen(state: ShardState, trackable: TrackableState): void {
-  trackable.changes |= CHANGED_MEMBERS;
-  touch(state, trackable);
+/** Whoever has the fix has its timing, also what was put down there and is not the provider's. */
+function touchThoseAt(state: ShardState, fix: Fix): void {
+  for (const trackable of state.trackables.values()) {
+    if (trackable.fix !== fix) continue;
+    // Nobody has observed it.
+    trackable.changes |= CHANGED_MEMBERS;
+    touch(state, trackable);
+  }
 }
 
 function retimeAt(context: ShardContext, trackable: TrackableState, provider: ProviderState, nowMs: number): void {
