@@ -160,8 +160,13 @@ test('On an empty hub a floor plan comes first: it is put where the map has gone
   await page.getByText('is needed, above 0').waitFor();
   await page.getByLabel('Width of the image').fill('60');
   await page.getByLabel('Turned by').fill('90');
+  const create = page.getByRole('button', { name: 'Create zone' });
+  await page.route('**/zones/fromlocal', async (route) => {
+    await untilHolds(page, () => create.isDisabled());
+    await route.continue();
+  });
   await page.getByRole('button', { name: 'Put it there' }).click();
-  await page.getByRole('button', { name: 'Create zone' }).click();
+  await create.click();
   await page.getByText('Hall 3 is saved').waitFor();
   const [{ ground_control_points: rows, properties }] = (await hub.get('/zones/summary')).body;
   assert.deepEqual(

@@ -17,6 +17,8 @@ export interface AnyDraft {
   change(patch: object, step?: string): void;
   /** Says what is wrong with a text that cannot even be sent; undefined when it is right again. */
   blame(field: string, problem: string | undefined): void;
+  /** Returns an answer of the hub's that the draft will take a part from, and lets nobody save it before. */
+  await<T>(part: Promise<T>): Promise<T>;
 }
 
 /**
@@ -27,6 +29,8 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly value: Signal<Draft<K>>;
   readonly error = signal<unknown>(undefined);
   readonly isSaving = signal(false);
+  /** A part of it is being worked out by the hub; it is not to be saved without it. */
+  readonly isAwaited: ReadonlySignal<boolean>;
   readonly canUndo: ReadonlySignal<boolean>;
   readonly canRedo: ReadonlySignal<boolean>;
   readonly isChanged: ReadonlySignal<boolean>;
@@ -40,6 +44,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly #first: Signal<Draft<K>>;
   readonly #past = signal<readonly Draft<K>[]>([]);
   readonly #future = signal<readonly Draft<K>[]>([]);
+  readonly #awaited = signal(0);
   #lastStep: string | undefined;
 
   constructor(kind: K, { kept, first }: { readonly kept?: Entities[K] | undefined; readonly first?: Draft<K> }) {
@@ -52,6 +57,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.#first = signal(begin);
     this.canUndo = computed(() => this.#past.value.length > 0);
     this.canRedo = computed(() => this.#future.value.length > 0);
+    this.isAwaited = computed(() => this.#awaited.value > 0);
     this.isChanged = computed(() => !equal(this.value.value, this.#first.value));
   }
 
@@ -130,6 +136,15 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
       return undefined;
     } finally {
       this.isSaving.value = false;
+    }
+  }
+
+  async await<T>(part: Promise<T>): Promise<T> {
+    this.#awaited.value++;
+    try {
+      return await part;
+    } finally {
+      this.#awaited.value--;
     }
   }
 

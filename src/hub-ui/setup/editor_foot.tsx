@@ -69,7 +69,7 @@ export function EditorFoot<K extends Kind>({
         <Button
           kind="main"
           data-save
-          disabled={draft.isSaving.value || isBlocked || isDone}
+          disabled={draft.isSaving.value || draft.isAwaited.value || isBlocked || isDone}
           onClick={() => void save()}
         >
           {kept === undefined ? `Create ${SINGULAR[kind]}` : 'Save'}

@@ -7,6 +7,7 @@ import { AreaField, NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import { errorAt, request } from '../../hub/rest.ts';
+import type { AnyDraft } from '../draft.ts';
 import positionStyles from '../position_fields.module.css';
 
 interface Reference {
@@ -19,7 +20,13 @@ interface Reference {
  * Places a zone by what was measured on site: its extent, or its corners in meters, around a reference point whose place
  * on the earth is known. The hub does the calculation.
  */
-export function FromLocal({ onPlaced }: { readonly onPlaced: (rows: number[][]) => void }) {
+export function FromLocal({
+  draft,
+  onPlaced,
+}: {
+  readonly draft: AnyDraft;
+  readonly onPlaced: (rows: number[][]) => void;
+}) {
   const [way, setWay] = useState<'extent' | 'corners'>('extent');
   const [reference, setReference] = useState<Reference>({ longitude: undefined, latitude: undefined, rotation: 0 });
   const [size, setSize] = useState<{ width?: number | undefined; depth?: number | undefined }>({});
@@ -38,14 +45,16 @@ export function FromLocal({ onPlaced }: { readonly onPlaced: (rows: number[][]) 
         : cornersOf(text);
     const { longitude, latitude, rotation } = reference;
     try {
-      const zone = await request<Zone>('PUT', '/zones/fromlocal', {
-        body: {
-          local_coordinates: { type: 'LineString', coordinates: corners },
-          global_reference: { type: 'Point', coordinates: [longitude, latitude] },
-          local_reference: { type: 'Point', coordinates: corners[0] },
-          rotation: rotation ?? 0,
-        },
-      });
+      const zone = await draft.await(
+        request<Zone>('PUT', '/zones/fromlocal', {
+          body: {
+            local_coordinates: { type: 'LineString', coordinates: corners },
+            global_reference: { type: 'Point', coordinates: [longitude, latitude] },
+            local_reference: { type: 'Point', coordinates: corners[0] },
+            rotation: rotation ?? 0,
+          },
+        }),
+      );
       setError(undefined);
       onPlaced((zone.ground_control_points ?? []) as number[][]);
     } catch (problem) {

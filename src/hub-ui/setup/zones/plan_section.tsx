@@ -94,7 +94,7 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
           )}
         </div>
         {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
-        {image !== undefined && planPairs.length === 0 && <PlanStart image={image} onPlaced={put} />}
+        {image !== undefined && planPairs.length === 0 && <PlanStart draft={draft} image={image} onPlaced={put} />}
         {area !== undefined && (
           <Notice tone="info">
             <p>The zone itself is not placed yet.</p>

@@ -7,6 +7,7 @@ import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import { errorAt, request } from '../../hub/rest.ts';
 import { placeLookedAt } from '../context_map.tsx';
+import type { AnyDraft } from '../draft.ts';
 import type { PlanImage } from './image_layer.tsx';
 import { type Pair, pairsOf } from './pairs.ts';
 
@@ -28,9 +29,11 @@ interface Known {
  * it is and how it is turned. The hub does the calculation.
  */
 export function PlanStart({
+  draft,
   image: { width: columns, height: rows },
   onPlaced,
 }: {
+  readonly draft: AnyDraft;
   readonly image: PlanImage;
   readonly onPlaced: (corners: PlanCorners) => void;
 }) {
@@ -57,14 +60,16 @@ export function PlanStart({
       [0, 0],
     ];
     try {
-      const { ground_control_points: points } = await request<Zone>('PUT', '/zones/fromlocal', {
-        body: {
-          local_coordinates: { type: 'LineString', coordinates: corners },
-          global_reference: { type: 'Point', coordinates: [longitude, latitude] },
-          local_reference: { type: 'Point', coordinates: [width / 2, depth / 2] },
-          rotation,
-        },
-      });
+      const { ground_control_points: points } = await draft.await(
+        request<Zone>('PUT', '/zones/fromlocal', {
+          body: {
+            local_coordinates: { type: 'LineString', coordinates: corners },
+            global_reference: { type: 'Point', coordinates: [longitude, latitude] },
+            local_reference: { type: 'Point', coordinates: [width / 2, depth / 2] },
+            rotation,
+          },
+        }),
+      );
       const ofZone = pairsOf(points);
       onPlaced({ ofZone, ofPlan: ofZone.map(({ earth }, i) => ({ earth, own: pixels[i] ?? [] })) });
     } catch (problem) {

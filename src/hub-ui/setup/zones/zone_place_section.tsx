@@ -76,7 +76,7 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
           Draw the area
         </Button>
       </div>
-      <FromLocal onPlaced={(rows) => change(rows)} />
+      <FromLocal draft={draft} onPlaced={(rows) => change(rows)} />
       {problem !== undefined && (
         <p class={fieldStyles.error} role="alert">
           {problem}
