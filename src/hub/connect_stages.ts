@@ -70,6 +70,7 @@ export function connectStages(deps: StageDeps): Stages {
     setBacks,
     rows: database.lastRows,
     isStoreBehind: database.isBehind,
+    stepped: (shard, reply) => outcomes.stepped(shard, reply),
     outcome: (shard, reply) => outcomes.ofShard(shard, reply),
     lost(item, error) {
       if (item.kind === 'locations') counts.rejected += item.count;

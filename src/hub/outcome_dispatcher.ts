@@ -40,17 +40,21 @@ export class OutcomeDispatcher {
     return this.#gates.reduce((sum, { held }) => sum + held, this.#collisions.held);
   }
 
-  /**
-   * Stores rows and publishes events: those of memberships after these are kept, or at once where the database fails,
-   * since a subscriber must not miss what has happened. Returns what is being stored.
-   */
-  ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
+  /** Counts, and hands on what is needed by those who do not tell of it before it is let out. */
+  stepped(shard: number, { outcome, motions }: ShardReply): void {
     const { counts } = this.#sinks;
     for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits', 'motions'] as const) {
       counts[name] += outcome.counts[name];
     }
     this.#sinks.wakeAt(shard, outcome.nextDeadlineMs);
     this.#sinks.motions(motions);
+  }
+
+  /**
+   * Stores rows and publishes events: those of memberships after these are kept, or at once where the database fails,
+   * since a subscriber must not miss what has happened. Returns what is being stored.
+   */
+  ofShard(shard: number, { outcome, events }: ShardReply): Promise<void> | undefined {
     if (outcome.zoneMoves.length > 0) this.#sinks.moveZones(outcome.zoneMoves);
     const { rows, backgroundRows } = outcome;
     const stored = rows.count === 0 ? undefined : this.#sinks.keep(rows);

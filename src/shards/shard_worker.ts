@@ -1,15 +1,9 @@
 import type { Item, LastKnownRow } from '../core/item.ts';
 import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import { lend } from '../model/borrowed.ts';
+import type { PackedStep } from '../wire/lane_record.ts';
 import { type LaneItem, lastSeqOf } from '../wire/location_record.ts';
-import {
-  type LaneBatch,
-  type PackedStep,
-  packBatch,
-  type ShardReply,
-  type ShardSettings,
-  unpackShardReply,
-} from '../wire/messages.ts';
+import { type LaneBatch, packBatch, type ShardReply, type ShardSettings, unpackShardReply } from '../wire/messages.ts';
 import { FlushScheduler } from './flush_scheduler.ts';
 import { StateMirror } from './state_mirror.ts';
 
@@ -28,6 +22,8 @@ export interface ShardWorkerOptions {
   heldSinceMs?(): number | undefined;
   /** What part of all rows that the store takes may come from this shard. */
   readonly shareOfStore: number;
+  /** Whether each step is recorded for other hubs. */
+  readonly recordsSteps?: boolean;
   /** Whether the store has much to write. */
   isStoreBehind(): boolean;
   /** The newest of all rows that were handed out, for a worker that starts anew. */
@@ -72,7 +68,12 @@ export class ShardWorker {
       next?.receivedMs ?? Number.POSITIVE_INFINITY,
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
-    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() });
+    const last = items.at(-1);
+    const order = last === undefined ? this.#doneTo : lastSeqOf(last);
+    const batch = packBatch({
+      ...{ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() },
+      ...(this.#options.recordsSteps && { order }),
+    });
     this.flush.journal.hold(items.some(({ kind }) => kind === 'locations') ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#mirror.note(items);
@@ -136,16 +137,16 @@ export class ShardWorker {
   }
 
   /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
-  #knowledge(rows: readonly LastKnownRow[], replay: readonly PackedStep[]): LaneBatch {
+  #knowledge(rows: readonly LastKnownRow[], steps: readonly PackedStep[]): LaneBatch {
     const again = { seq: 0, receivedMs: 0 };
     const { rules, variants, suppressUntilMs } = this.#mirror;
-    const items: Item[] = [
+    const items: (Item | LaneItem)[] = [
       { ...again, kind: 'rules', rules },
       ...this.#mirror.entities().map((item) => ({ ...item, ...again })),
-      { ...again, kind: 'restore', rows, suppressUntilMs, withTimers: true },
+      { ...again, kind: 'adopt', rows, steps, suppressUntilMs },
       // Last of all that may say something, so that nothing is rendered.
       { ...again, kind: 'variants', variants },
     ];
-    return { nowMs: 0, sentMs: 0, items, replay, flushBudget: 0 };
+    return { nowMs: 0, sentMs: 0, items, flushBudget: 0 };
   }
 }

@@ -87,6 +87,7 @@ export class RunningShards {
         return writer.latest((await store.load()).rows).filter((row) => row.kind !== 'collision');
       },
       isStoreBehind: () => writer.pendingRows > 500,
+      stepped: (shard, reply) => outcomes.stepped(shard, reply),
       outcome: (shard, reply) => outcomes.ofShard(shard, reply),
       lost: (item) => {
         if (item.kind === 'locations') this.counts.rejected += item.count;
