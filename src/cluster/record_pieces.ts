@@ -1,0 +1,35 @@
+/**
+ * Records of a lane in pieces that a message can carry: what a step has changed may be more, and then all of its pieces
+ * follow one another. A piece begins with a byte that is 1 where more of the record follows.
+ */
+const MORE = 1;
+/** Of a piece; several small ones share a message. */
+const PIECE_BYTES = 1 << 20;
+
+/** The pieces of a record, as bytes of their own. */
+export function piecesOf(record: Uint8Array, bytesMax = PIECE_BYTES): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let start = 0;
+  do {
+    const end = Math.min(record.length, start + bytesMax);
+    const piece = new Uint8Array(1 + end - start);
+    piece[0] = end < record.length ? MORE : 0;
+    piece.set(record.subarray(start, end), 1);
+    pieces.push(piece);
+    start = end;
+  } while (start < record.length);
+  return pieces;
+}
+
+/** The records that pieces make up. The last one is left out where some of it is missing: it was never kept. */
+export function recordsOf(pieces: readonly Uint8Array[]): Uint8Array[] {
+  const records: Uint8Array[] = [];
+  let begun: Uint8Array[] = [];
+  for (const piece of pieces) {
+    begun.push(piece.subarray(1));
+    if (piece[0] === MORE) continue;
+    records.push(begun.length === 1 ? (begun[0] as Uint8Array) : Buffer.concat(begun));
+    begun = [];
+  }
+  return records;
+}
