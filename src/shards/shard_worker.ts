@@ -4,7 +4,7 @@ import { lend } from '../model/borrowed.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
 import { type LaneItem, lastSeqOf } from '../wire/location_record.ts';
 import { type LaneBatch, packBatch, type ShardReply, type ShardSettings, unpackShardReply } from '../wire/messages.ts';
-import { FlushScheduler } from './flush_scheduler.ts';
+import { FlushScheduler, type RoundWatch } from './flush_scheduler.ts';
 import { StateMirror } from './state_mirror.ts';
 
 const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
@@ -24,6 +24,7 @@ export interface ShardWorkerOptions {
   readonly shareOfStore: number;
   /** Whether each step is recorded for other hubs. */
   readonly recordsSteps?: boolean;
+  readonly rounds?: RoundWatch | undefined;
   /** Whether the store has much to write. */
   isStoreBehind(): boolean;
   /** The newest of all rows that were handed out, for a worker that starts anew. */
@@ -43,7 +44,7 @@ export class ShardWorker {
 
   constructor(options: ShardWorkerOptions) {
     this.#options = options;
-    this.flush = new FlushScheduler(options.shareOfStore, () => options.isStoreBehind());
+    this.flush = new FlushScheduler(options.shareOfStore, () => options.isStoreBehind(), options.rounds);
     this.#thread = openThread(SHARD_WORKER, {
       workerData: options.settings satisfies ShardSettings,
       sharedBytes: SHARED_BYTES,

@@ -7,18 +7,21 @@ import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Adoption, LaneItem, Times } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
+import type { RoundWatch } from './flush_scheduler.ts';
 import { OutcomeGate } from './outcome_gate.ts';
 import { rowUntil } from './row_times.ts';
 import { type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
 import { type Rebalance, ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
 
-export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore'> {
+export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds'> {
   readonly count: number;
   /** Hears of each step as soon as it is done. */
   stepped(shard: number, reply: ShardReply): void;
   /** Keeps what a step has changed before anybody hears of what it has decided, see OutcomeGate; left out: nobody waits. */
   readonly keep?: ((shard: number, reply: ShardReply) => Promise<void> | undefined) | undefined;
+  /** Hears of rounds in which a shard hands out its rows. */
+  readonly rounds?: ((shard: number) => RoundWatch) | undefined;
   /** Hears of what steps have decided, in their order. The promise is what `settled` waits for besides. */
   outcome(shard: number, reply: ShardReply): Promise<void> | undefined;
 }
@@ -65,6 +68,7 @@ export class Shards {
       return new ShardLane({
         ...options,
         shareOfStore: 1 / options.count,
+        rounds: options.rounds?.(shard),
         outcome,
         heldSinceMs: () => this.#moving?.sinceMs,
         lost: (item, error) => this.#lose(item, error),
