@@ -97,6 +97,12 @@ export function rowSize({ view }: RecordBuffer, at: number): number {
   return view.getUint32(at + SIZE, true);
 }
 
+/** Whether the row says that its object is gone. */
+// hot
+export function isGoneRow({ view }: RecordBuffer, at: number): boolean {
+  return view.getUint8(at + GONE) === 1;
+}
+
 /** A number that is the same for all rows of an object: FNV-1a of its id, mixed once more for tables of powers of two. */
 // hot
 export function rowHash({ bytes, view }: RecordBuffer, at: number): number {
