@@ -5,6 +5,7 @@ import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { ZoneTable } from '../core/zone/zone_table.ts';
 import { asShown } from '../entities/as_shown.ts';
 import { type Change, Entities } from '../entities/entities.ts';
+import { isSilent } from '../entities/left_behind.ts';
 import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
 import { placedChanges } from '../entities/placed_changes.ts';
 import { ZoneMoves } from '../entities/zone_moves.ts';
@@ -62,8 +63,8 @@ export function connectEntities(deps: EntityDeps): Configured {
     committed(changes) {
       tell(changes);
       for (const change of changes) {
-        const { kind, after, isSilent } = change;
-        if (isSilent === true) continue;
+        if (isSilent(change)) continue;
+        const { kind, after } = change;
         const shown = () => after && asShown(kind, after, entities);
         announceChange(fanout, change, { nowMs: clock.now(), shown });
         if (kind === 'zone' && after === undefined) zoneMoves.forget(change.id);
