@@ -26,8 +26,10 @@ export class BeatError extends Error {
 
 const packr = new Packr({ useRecords: false, useToJSON: false });
 
+/** Loads and room that cannot be are left out: whatever a hub measures, it is to be heard. */
 export function packBeat({ incarnation, applied, clockMs, room, loads }: Beat): Uint8Array {
-  return packed([VERSION, incarnation, applied, clockMs, room, [...loads].flat()]);
+  const pairs = [...loads].filter((pair) => isPairs(pair)).flat();
+  return packed([VERSION, incarnation, applied, clockMs, isAmount(room) ? room : 0, pairs]);
 }
 
 /** Reads a beat. Throws a BeatError that names the field and what was found. */

@@ -125,7 +125,7 @@ const REASON_MS = 500;
 const READY_MS = 12_000;
 const LEAVE_MS = 10_000;
 /** Requests that may wait until all have applied something. */
-const WAITING_MAX = 100_000;
+const WAITING_MAX = 10_000;
 
 /** Begins to watch the connection. Tell of all records from now on, and join. */
 export function openMembership(options: MembershipOptions): Membership {

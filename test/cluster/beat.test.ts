@@ -6,13 +6,14 @@ import { packApplied, packBeat, unpackApplied, unpackBeat } from '../../src/clus
 import { lend } from '../../src/model/borrowed.ts';
 
 const number = fc.double({ min: 0.001, max: 1e15, noNaN: true });
-const beats = fc.record({
+const fields = {
   incarnation: fc.string(),
   applied: fc.nat(),
   clockMs: fc.integer(),
   room: number,
   loads: fc.array(fc.tuple(fc.nat(255), number)).map((pairs) => new Map(pairs)),
-});
+};
+const beats = fc.record(fields, { noNullPrototype: true });
 
 test('A beat, and what is applied, are read as they were written', () => {
   fc.assert(
@@ -23,6 +24,17 @@ test('A beat, and what is applied, are read as they were written', () => {
     }),
     { seed: 31, numRuns: 200 },
   );
+});
+
+test('A beat leaves out what a hub cannot have measured: it is to be heard all the same', () => {
+  const loads = new Map([
+    [1, NaN],
+    [2, 5],
+    [3, -1],
+    [4, Infinity],
+  ]);
+  const beat = { incarnation: 'x', applied: 1, clockMs: 1, room: -Infinity, loads };
+  assert.deepEqual(unpackBeat(lend(packBeat(beat))), { ...beat, room: 0, loads: new Map([[2, 5]]) });
 });
 
 const BAD: readonly [what: string, value: unknown, message: string][] = [

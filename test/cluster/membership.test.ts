@@ -59,7 +59,7 @@ async function trouble(world: HubWorld, dice: Dice, start: () => void): Promise<
   for (let i = 0; i < 7; i++) {
     const { living } = world;
     const hub = living[dice(living.length)];
-    const kind = dice(8);
+    const kind = dice(10);
     if (hub === undefined || kind === 0) start();
     else if (kind === 1) world.kill(hub);
     else if (kind === 2) for (const each of living) world.kill(each);
@@ -76,6 +76,12 @@ async function trouble(world: HubWorld, dice: Dice, start: () => void): Promise<
     } else if (kind === 6) {
       cluster.cut('n1', 'n2');
       clock.schedule(dice(12_000), () => cluster.join('n1', 'n2'));
+    } else if (kind === 7) {
+      for (const server of ['n2', 'n3']) cluster.cut('n1', server);
+      clock.schedule(dice(12_000), () => cluster.restore('n1'));
+    } else if (kind === 8) {
+      cluster.deafen(hub.incarnation);
+      clock.schedule(dice(6000), () => cluster.restore(hub.incarnation));
     } else {
       hub.membership.leave().then(
         () => hub.end(),
@@ -115,6 +121,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     await world.clock.wait(40_000);
 
     assert.deepEqual(failures, []);
+    assert.deepEqual(world.unsealed, []);
     const { living } = world;
     assert.ok(living.length > 0);
     for (const hub of living) {
@@ -145,7 +152,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
 test('The seeds have shown what they are to show', (context) => {
   context.diagnostic(JSON.stringify(SEEN));
   assert.ok(SEEN.all > 50 * SEEDS && SEEN.late > 0, JSON.stringify(SEEN));
-  assert.ok(SEEN.expelled > 3 * SEEDS && SEEN.left > SEEDS / 2 && SEEN.stopped > SEEDS / 2, JSON.stringify(SEEN));
+  assert.ok(SEEN.expelled > 3 * SEEDS && SEEN.left > SEEDS / 4 && SEEN.stopped > SEEDS / 2, JSON.stringify(SEEN));
 });
 
 describe('A takeover', () => {
@@ -238,19 +245,38 @@ test('A hub that stood still accuses nobody who did, too', async (context) => {
 });
 
 test('Nobody is expelled while NATS is away, nor when it is there again', async (context) => {
-  const world = new HubWorld(context, 2);
-  const hubs = await world.start(3);
+  for (let seed = 1; seed <= 6; seed++) {
+    const world = new HubWorld(context, seed);
+    const hubs = await world.start(1 + (seed % 4));
+    await world.clock.wait(4000);
+    for (const server of ['n1', 'n2', 'n3']) world.cluster.kill(server);
+    await world.clock.wait(15_000);
+    for (const { membership } of hubs) assert.equal(membership.accusing, 'down');
+    for (const server of ['n1', 'n2', 'n3']) {
+      world.cluster.resume(server);
+      await world.clock.wait(seed * 100);
+    }
+    await world.clock.wait(30_000);
+    assert.equal(world.living.length, hubs.length);
+    for (const hub of hubs) assert.deepEqual(namesOf(hub), names(hubs));
+  }
+});
+
+test('A hub whose appends take longer than a second expels nobody', async (context) => {
+  const world = new HubWorld(context, 1);
+  const [owner] = await world.start(1);
+  const slow = (ms: number) => new Promise<void>((resolve) => void world.cluster.schedule('h2', ms, resolve));
+  let ms = 1100;
+  const other = world.add({ barrier: () => slow(ms) });
+  await other.start();
+  assert.ok(owner);
   await world.clock.wait(4000);
-  for (const server of ['n1', 'n2', 'n3']) world.cluster.kill(server);
-  await world.clock.wait(15_000);
-  assert.deepEqual(
-    hubs.map(({ membership }) => membership.accusing),
-    ['down', 'down', 'down'],
-  );
-  for (const server of ['n1', 'n2', 'n3']) world.cluster.resume(server);
-  await world.clock.wait(30_000);
-  assert.equal(world.living.length, 3);
-  for (const hub of hubs) assert.deepEqual(namesOf(hub), names(hubs));
+  world.kill(owner);
+  await world.clock.wait(10_000);
+  assert.deepEqual([namesOf(other), other.membership.accusing], [['h1', 'h2'], 'notKept']);
+  assert.deepEqual(other.notices.slice(1), ['Not expelling "hub h1" (h1) yet: this hub can append nothing']);
+  ms = 500;
+  await world.until(() => ownersAt(other)[0] === 'h2', 3000);
 });
 
 test('A hub that leaves hands over what it had, sealed, and the last one leaves nobody', async (context) => {
@@ -317,8 +343,8 @@ test('appliedByAll resolves some milliseconds after the record, and rejects in t
 test('appliedByAll refuses more requests than may wait', async (context) => {
   const world = new HubWorld(context, 1);
   const [hub] = await world.start(2);
-  const waiting = Array.from({ length: 100_001 }, () => hub?.membership.appliedByAll(1000, 100));
-  await assert.rejects(waiting.at(-1) ?? Promise.resolve(), /100000 requests wait already$/);
+  const waiting = Array.from({ length: 10_001 }, () => hub?.membership.appliedByAll(1000, 100));
+  await assert.rejects(waiting.at(-1) ?? Promise.resolve(), /10000 requests wait already$/);
   const settled = await Promise.allSettled(waiting);
   assert.ok(settled.every(({ status }) => status === 'rejected'));
 });
