@@ -1,5 +1,5 @@
 import { PARTITIONS } from '../shards/affinity.ts';
-import { afterLeave, type PartitionMap } from './map.ts';
+import { afterLeave, firstMap, type PartitionMap } from './map.ts';
 
 /**
  * Who is a member of the cluster, who is suspected, and what this hub does about it. Members are who the records of the
@@ -31,8 +31,16 @@ import { afterLeave, type PartitionMap } from './map.ts';
  *   notMember    it is a member itself
  *   down         it has a connection
  *   reconnected  it has had it for 3 s
- *   minority     more than half of the members are no suspects, itself included; or there are two members
+ *   minority     more than half of the members are no suspects, itself included; or there are two members; or some have
+ *                been suspects for longer, and only those are accused
  *   notKept      an append of its own was kept within the last second: whoever has none to make makes an empty one
+ *
+ * The rule about majorities keeps a hub that hears nobody, but can append, from expelling all others who do hear each other:
+ * they are to be faster, and seal it. So it need not last for ever, and must not: a hub that comes back alone after three
+ * have died would wait for the dead. A minority waits for 3 s more where a suspect's connection is gone, and for 10 s more
+ * where it is only silent. A majority has acted by then, and this hub's append would not have been kept.
+ *
+ * A map is missing where there is none, or it names somebody who is no member: the first member that is no suspect makes one.
  *
  * All times are of one clock of this hub that is never set and does not stand still while the process does. Times of day
  * are only compared with each other. Safety rests on seals alone: what is told late, or not at all, costs time.
@@ -63,6 +71,8 @@ export interface Member {
   readonly heardAtMs: number;
   readonly isUnreachable: boolean;
   readonly beat: Beat | undefined;
+  /** The configuration sequence that it has applied, as far as it has told. */
+  readonly applied: number;
   /** How much its clock was ahead of this hub's at its last beats, the latest last. */
   readonly aheadMs: readonly number[];
   readonly standing: Standing;
@@ -99,6 +109,8 @@ export type Signal =
   | { readonly is: 'map'; readonly sequence: number; readonly map: PartitionMap }
   | { readonly is: 'applied'; readonly sequence: number }
   | Heard
+  /** A member says what it has applied, between its beats. */
+  | { readonly is: 'hasApplied'; readonly incarnation: string; readonly sequence: number }
   /** A request to a member has found that nobody listens. */
   | { readonly is: 'noResponders'; readonly atMs: number; readonly incarnation: string }
   /** An append of this hub was kept. */
@@ -156,13 +168,15 @@ export interface ClockDifference {
 export const BEAT_MS = 250;
 /** Silence of a member that nobody can reach. */
 const UNREACHABLE_SUSPECT_MS = 1000;
+/** How much longer a minority waits before it accuses a suspect: one whose connection is gone, and one that is silent. */
+const MINORITY_MS = { unreachable: 3000, silent: 10_000 };
 const KEPT_WITHIN_MS = 1000;
 const RECONNECTED_MS = 3000;
 /** What came to nothing is tried again so much later. */
 const RETRY_MS = 100;
 const CLOCK_WARNING_MS = 100;
 /** Differences of clocks are taken from so many beats. */
-const CLOCK_BEATS = 8;
+export const CLOCK_BEATS = 8;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** What a hub knows before it was told anything. `ownersMax`: see map.ts. */
@@ -173,6 +187,21 @@ export function openMembers(
   if (!(suspectMs > 0)) throw new RangeError(`Cannot watch members: suspectMs must be above 0, found ${suspectMs}`);
   const connection: Connection = { at: 'down' };
   return { self, suspectMs, ownersMax, applied: 0, map: undefined, connection, keptAtMs: -NEVER, all: new Map() };
+}
+
+/** What a snapshot of the configuration says of members, in any order. */
+export interface RestoredMembers {
+  readonly members: readonly Pick<Member, 'incarnation' | 'name' | 'shards' | 'index'>[];
+  readonly map: PartitionMap | undefined;
+}
+
+/** Begins with members and a map of a snapshot, before any record. Their silence begins now. */
+export function restored(members: Members, { members: those, map }: RestoredMembers, atMs: number): Members {
+  const inOrder = those.toSorted((one, other) => one.index - other.index);
+  const joined = inOrder.reduce((before, { index, ...who }) => {
+    return told(before, { is: 'join', sequence: index, atMs, ...who });
+  }, members);
+  return { ...joined, map };
 }
 
 /** Takes in what has happened. Look afterwards. */
@@ -192,6 +221,10 @@ export function told(members: Members, signal: Signal): Members {
       return applied(members, signal.sequence);
     case 'beat':
       return changed(members, signal.beat.incarnation, (member) => onBeat(member, signal));
+    case 'hasApplied':
+      return changed(members, signal.incarnation, (member) => {
+        return { ...member, applied: Math.max(member.applied, signal.sequence) };
+      });
     case 'noResponders':
       return changed(members, signal.incarnation, (member) => {
         return signal.atMs < member.heardAtMs ? member : { ...member, isUnreachable: true };
@@ -214,7 +247,7 @@ export function look(members: Members, nowMs: number): { readonly members: Membe
   if (members.connection.at === 'down' || !members.all.has(members.self)) return { members, steps: [] };
   const accusing = accusation(members, nowMs);
   const suspected = suspects(members, nowMs);
-  const accused = suspected.filter(({ standing }) => standing.at === 'member');
+  const accused = accusable(members, nowMs).filter(({ standing }) => standing.at === 'member');
   const steps: Step[] = accused.length > 0 && accusing === 'notKept' ? [{ do: 'append' }] : [];
   let next = members;
   const ask = (step: Step, { incarnation }: Member, at: 'sealing' | 'sealed'): void => {
@@ -245,8 +278,7 @@ export function accusation(members: Members, nowMs: number): Accusing {
   if (!all.has(members.self)) return 'notMember';
   if (connection.at === 'down') return 'down';
   if (nowMs < connection.sinceMs + RECONNECTED_MS) return 'reconnected';
-  const heard = all.size - suspects(members, nowMs).length;
-  if (heard * 2 <= all.size && all.size !== 2) return 'minority';
+  if (accusable(members, nowMs).length === 0 && suspects(members, nowMs).length > 0) return 'minority';
   if (nowMs >= keptAtMs + KEPT_WITHIN_MS) return 'notKept';
   return 'may';
 }
@@ -257,10 +289,33 @@ export function nextLookMs(members: Members, nowMs: number): number {
   const times = [keptAtMs + KEPT_WITHIN_MS];
   if (connection.at === 'up') times.push(connection.sinceMs + RECONNECTED_MS);
   for (const member of all.values()) {
-    times.push(suspectAtMs(members, member));
+    times.push(suspectAtMs(members, member), overdueAtMs(members, member));
     if (member.standing.at !== 'member') times.push(member.standing.askAtMs);
   }
   return Math.min(NEVER, ...times.filter((atMs) => atMs > nowMs));
+}
+
+/**
+ * The map that this hub is to append now, behind what is applied. Undefined where there is one that names members only, or
+ * somebody else is to.
+ */
+export function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
+  const { self, map, all, connection, ownersMax } = members;
+  if (connection.at === 'down') return undefined;
+  const candidates = heirs(members, suspects(members, nowMs));
+  if (candidates[0] !== self) return undefined;
+  if (map === undefined) return firstMap({ members: candidates, ownersMax });
+  const gone = [...new Set([...map.owners, map.collisions])].filter((owner) => !all.has(owner));
+  if (gone.length === 0) return undefined;
+  const next = gone.reduce((before, each) => afterLeave(before, { gone: each, members: candidates, ownersMax }), map);
+  return { ...next, epoch: map.epoch + 1 };
+}
+
+/** The map without this hub, which leaves; undefined where nobody can take what it has. */
+export function mapWithoutSelf(members: Members, nowMs: number): PartitionMap | undefined {
+  const { self, map, ownersMax } = members;
+  const others = heirs(members, suspects(members, nowMs)).filter((incarnation) => incarnation !== self);
+  return map && others.length > 0 ? afterLeave(map, { gone: self, members: others, ownersMax }) : undefined;
 }
 
 /** The member with the smallest index, who does what one has to do for all; undefined where there are no members. */
@@ -274,8 +329,8 @@ export function firstMember({ all }: Members): Member | undefined {
  */
 export function appliedByAll(members: Members): number {
   let least = members.applied;
-  for (const { incarnation, index, beat } of members.all.values()) {
-    if (incarnation !== members.self) least = Math.min(least, Math.max(index, beat?.applied ?? 0));
+  for (const { incarnation, applied } of members.all.values()) {
+    if (incarnation !== members.self) least = Math.min(least, applied);
   }
   return least;
 }
@@ -307,6 +362,27 @@ function suspectAtMs({ self, connection, suspectMs }: Members, member: Member): 
   return silentFromMs + (member.isUnreachable ? Math.min(UNREACHABLE_SUSPECT_MS, suspectMs) : suspectMs);
 }
 
+/** When a minority may accuse a member. */
+function overdueAtMs(members: Members, member: Member): number {
+  return suspectAtMs(members, member) + (member.isUnreachable ? MINORITY_MS.unreachable : MINORITY_MS.silent);
+}
+
+/** The suspects that this hub may accuse, if it may accuse at all. */
+function accusable(members: Members, nowMs: number): readonly Member[] {
+  const suspected = suspects(members, nowMs);
+  const { size } = members.all;
+  if ((size - suspected.length) * 2 > size || size === 2) return suspected;
+  return suspected.filter((member) => overdueAtMs(members, member) <= nowMs);
+}
+
+/** Who may be given partitions, in the order of indexes: neither suspects nor who is being expelled. */
+function heirs({ all }: Members, suspected: readonly Member[]): readonly string[] {
+  const passedOver = new Set(suspected.map(({ incarnation }) => incarnation));
+  return [...all.values()]
+    .filter(({ incarnation, standing }) => standing.at === 'member' && !passedOver.has(incarnation))
+    .map(({ incarnation }) => incarnation);
+}
+
 function onJoin(members: Members, { incarnation, name, shards, sequence, atMs }: Joined): Members {
   if (members.all.has(incarnation)) return members;
   const member: Member = {
@@ -317,6 +393,7 @@ function onJoin(members: Members, { incarnation, name, shards, sequence, atMs }:
     heardAtMs: atMs,
     isUnreachable: false,
     beat: undefined,
+    applied: sequence,
     aheadMs: [],
     standing: { at: 'member' },
   };
@@ -327,7 +404,8 @@ function onBeat(member: Member, { atMs, timeOfDayMs, beat }: Heard): Member {
   // What a member has applied never falls, so this one was sent before one that came earlier.
   if (member.beat !== undefined && beat.applied < member.beat.applied) return member;
   const aheadMs = [...member.aheadMs, beat.clockMs - timeOfDayMs].slice(-CLOCK_BEATS);
-  return { ...member, heardAtMs: Math.max(member.heardAtMs, atMs), isUnreachable: false, beat, aheadMs };
+  const applied = Math.max(member.applied, beat.applied);
+  return { ...member, heardAtMs: Math.max(member.heardAtMs, atMs), isUnreachable: false, beat, applied, aheadMs };
 }
 
 /** Whom requests did not reach before may have been reachable for others, as this hub was not. */
@@ -356,13 +434,9 @@ function stepped(
 }
 
 /** What it owned goes to none who may be next. */
-function expulsion({ all, map, applied, ownersMax }: Members, gone: Member, suspected: readonly Member[]): Step {
-  const passedOver = new Set(suspected.map(({ incarnation }) => incarnation));
-  const members = [...all.values()]
-    .filter(({ incarnation, standing }) => standing.at === 'member' && !passedOver.has(incarnation))
-    .map(({ incarnation }) => incarnation);
-  const { incarnation } = gone;
-  const next = map && afterLeave(map, { gone: incarnation, members, ownersMax });
+function expulsion(members: Members, { incarnation }: Member, suspected: readonly Member[]): Step {
+  const { map, applied, ownersMax } = members;
+  const next = map && afterLeave(map, { gone: incarnation, members: heirs(members, suspected), ownersMax });
   return { do: 'expel', incarnation, expects: applied, map: next };
 }
 

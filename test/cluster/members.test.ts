@@ -11,9 +11,13 @@ import {
   firstMember,
   loads,
   look,
+  type Member,
   type Members,
+  mapWithoutSelf,
+  missingMap,
   nextLookMs,
   openMembers,
+  restored,
   type Signal,
   type Step,
   suspects,
@@ -38,6 +42,7 @@ const noResponders = (incarnation: string, atMs: number): Signal => ({ is: 'noRe
 const sealed = (incarnation: string): Signal => ({ is: 'sealed', incarnation });
 const overtaken = (incarnation: string): Signal => ({ is: 'overtaken', incarnation });
 const failed = (incarnation: string, atMs: number): Signal => ({ is: 'failed', atMs, incarnation });
+const has = (incarnation: string, sequence: number): Signal => ({ is: 'hasApplied', incarnation, sequence });
 const expel = (sequence: number, incarnation: string): Signal => ({ is: 'expel', sequence, incarnation });
 
 function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: SUSPECT_MS })): Members {
@@ -48,6 +53,13 @@ function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: 
 function cluster(others: readonly string[], { keptAtMs = 1_000_000 }: { readonly keptAtMs?: number } = {}): Members {
   const joined = ['me', ...others].map((incarnation, i) => join(i + 1, incarnation));
   return play([up(-10_000), ...joined, kept(keptAtMs)]);
+}
+
+/** A member with another number of shards. */
+function of(members: Members, incarnation: string, shards: number): Member {
+  const member = members.all.get(incarnation);
+  assert.ok(member);
+  return { ...member, shards };
 }
 
 function suspected(members: Members, nowMs: number): string[] {
@@ -254,7 +266,24 @@ describe('look', () => {
       [[1500], [2000, beat('b', 2000)], [2001], [2002, kept(2002)]],
       ['', 'append', 'append', 'seal a'],
     ],
-    ['accuses nobody as a minority', cluster(['a', 'b'], { keptAtMs: 0 }), [[2000, kept(2000)]], ['']],
+    [
+      'accuses nobody as a minority, until those who are silent have been suspects for 10 s',
+      cluster(['a', 'b'], { keptAtMs: 0 }),
+      [[2000, kept(2000)], [11_999, beat('b', 2000), kept(11_999)], [12_000]],
+      ['', '', 'seal a'],
+    ],
+    [
+      'accuses as a minority whose connections have been gone for 3 s, and only those',
+      cluster(['a', 'b', 'c'], { keptAtMs: 0 }),
+      [[999, noResponders('a', 999), noResponders('b', 999)], [3999, kept(3999), beat('b', 1000)], [4000]],
+      ['', '', 'seal a'],
+    ],
+    [
+      'asks for an append as a minority that waits for nothing else',
+      cluster(['a', 'b'], { keptAtMs: 0 }),
+      [[3999, noResponders('a', 999), beat('b', 1)], [4000], [4001, kept(4001)]],
+      ['', 'append', 'seal a'],
+    ],
     [
       'accuses nobody for 3 s after a reconnection',
       three(),
@@ -340,6 +369,19 @@ describe('Records', () => {
     assert.equal(play([{ is: 'leave', sequence: 10, incarnation: 'a', map: map(4) }], members).map?.epoch, 5);
   });
 
+  test('may have begun with a snapshot', () => {
+    const map = firstMap({ members: ['a'] });
+    const all = [
+      { incarnation: 'b', name: 'hub b', shards: 2, index: 8 },
+      { incarnation: 'a', name: 'hub a', shards: 3, index: 5 },
+    ];
+    const members = restored(openMembers('me', { suspectMs: SUSPECT_MS }), { members: all, map }, 70);
+    const told = play([join(5, 'a', 70), join(8, 'b', 70)]);
+    assert.deepEqual({ ...members, map: undefined }, { ...told, all: new Map(told.all).set('b', of(told, 'b', 2)) });
+    assert.equal(members.map, map);
+    assert.equal(firstMember(play([expel(9, 'a')], members))?.incarnation, 'b');
+  });
+
   test('come in order, each once', () => {
     const message = 'Cannot apply a record: sequence must be above 2, found 2';
     assert.throws(() => play([join(2, 'b')], cluster(['a'])), { name: 'RangeError', message });
@@ -362,6 +404,11 @@ describe('appliedByAll', () => {
       5,
     ],
     ['does not fall below a join', [beat('b', 1, { applied: 1 })], 3],
+    [
+      'is what a member says between its beats, if that is more',
+      [beat('b', 1, { applied: 8 }), has('a', 6), has('a', 5), beat('a', 2, { applied: 4 })],
+      6,
+    ],
     ['is held up by one that is silent', [beat('b', 1, { applied: 8 }), noResponders('a', 1)], 4],
     ['does not count who was expelled', [beat('b', 1, { applied: 8 }), expel(8, 'a')], 8],
     ['is what this hub has applied when it is alone', [expel(8, 'a'), expel(9, 'b')], 9],
@@ -372,6 +419,60 @@ describe('appliedByAll', () => {
       assert.equal(appliedByAll(play([up(0), ...first, ...signals])), expected);
     });
   }
+});
+
+describe('missingMap', () => {
+  const map = firstMap({ members: ['x', 'y'] });
+  const brings = (sequence: number, brought: PartitionMap): Signal => ({ is: 'map', sequence, map: brought });
+  const rows: [name: string, signals: Signal[], nowMs: number, owners: string[] | undefined][] = [
+    ['is one of all members where there was none', [], 500, ['a', 'b', 'me']],
+    ['is made without suspects', [beat('b', 900)], 2000, ['b', 'me']],
+    ['is none where all owners are members', [brings(9, firstMap({ members: ['a', 'b'] }))], 500, undefined],
+    ['is one without owners who are no members', [brings(9, map)], 500, ['a', 'b', 'me']],
+    [
+      'is one with an owner of the collision stage',
+      [brings(9, { ...map, owners: map.owners.map(() => 'a') })],
+      500,
+      ['a'],
+    ],
+    ['is made by somebody else before this hub has joined', [expel(9, 'me')], 500, undefined],
+    ['is not made without a connection', [{ is: 'down' }], 500, undefined],
+  ];
+  for (const [name, signals, nowMs, owners] of rows) {
+    test(name, () => {
+      const made = missingMap(play(signals, cluster(['a', 'b'])), nowMs);
+      assert.deepEqual(made && [...new Set(made.owners)].toSorted(), owners);
+      if (made !== undefined) assert.ok(['me', 'a', 'b'].includes(made.collisions));
+    });
+  }
+
+  test('is made by the first that is no suspect, behind the last map', () => {
+    const start = play([up(-9000), join(1, 'a'), join(2, 'me'), brings(3, { ...map, epoch: 5 })]);
+    assert.equal(missingMap(start, 1999), undefined);
+    assert.equal(missingMap(start, 2000)?.epoch, 6);
+  });
+
+  test('gives everything to one where one may own', () => {
+    const one = openMembers('me', { suspectMs: SUSPECT_MS, ownersMax: 1 });
+    const made = missingMap(play([up(0), join(1, 'me'), join(2, 'a'), brings(3, map)], one), 10);
+    assert.deepEqual([new Set(made?.owners).size, made?.collisions], [1, made?.owners[0]]);
+  });
+});
+
+describe('mapWithoutSelf', () => {
+  test('gives to members that are no suspects what this hub has', () => {
+    const map = firstMap({ members: ['me', 'a', 'b'] });
+    const members = play([{ is: 'map', sequence: 9, map }, beat('b', 900)], cluster(['a', 'b']));
+    assert.deepEqual(new Set(mapWithoutSelf(members, 500)?.owners), new Set(['a', 'b']));
+    const later = mapWithoutSelf(members, 2000)?.owners;
+    assert.deepEqual(new Set(later?.filter((_, partition) => map.owners[partition] === 'me')), new Set(['b']));
+  });
+
+  test('is none where nobody is left', () => {
+    const map = firstMap({ members: ['me'] });
+    assert.equal(mapWithoutSelf(play([{ is: 'map', sequence: 9, map }], cluster([])), 1), undefined);
+    assert.equal(mapWithoutSelf(cluster(['a']), 1), undefined);
+  });
 });
 
 describe('clockDifferences', () => {
@@ -469,8 +570,9 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
   const upSignal = ups[lastDown + 1];
   const upAtMs = upSignal?.is === 'up' ? upSignal.atMs : undefined;
   const upAt = upSignal === undefined ? -1 : history.indexOf(upSignal);
-  const isSilent = (who: string): boolean => {
-    if (who === 'me' || upAtMs === undefined) return false;
+  /** For how long somebody has been a suspect, and how long a minority waits before it accuses. */
+  const suspicion = (who: string): { ms: number; minorityMs: number } => {
+    if (who === 'me' || upAtMs === undefined) return { ms: -1, minorityMs: 0 };
     let heardMs = Number.NEGATIVE_INFINITY;
     let applied = -1;
     let isUnreachable = false;
@@ -485,15 +587,18 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
       }
       if (signal.is === 'noResponders' && signal.incarnation === who && signal.atMs >= heardMs) isUnreachable = true;
     }
-    return nowMs - Math.max(heardMs, upAtMs) >= (isUnreachable ? 1000 : SUSPECT_MS);
+    const silentMs = nowMs - Math.max(heardMs, upAtMs);
+    return { ms: silentMs - (isUnreachable ? 1000 : SUSPECT_MS), minorityMs: isUnreachable ? 3000 : 10_000 };
   };
-  const silent = [...joinedAt.keys()].filter(isSilent);
+  const silent = [...joinedAt.keys()].filter((who) => suspicion(who).ms >= 0);
+  const isOverdue = (who: string): boolean => suspicion(who).ms >= suspicion(who).minorityMs;
+  const isMinority = joinedAt.size !== 2 && joinedAt.size - silent.length <= joinedAt.size / 2;
   const keptMs = history.map((signal) => (signal.is === 'kept' ? signal.atMs : Number.NEGATIVE_INFINITY));
   const ladder: [refused: boolean, why: string][] = [
     [!joinedAt.has('me'), 'notMember'],
     [upAtMs === undefined, 'down'],
     [nowMs - (upAtMs ?? 0) < 3000, 'reconnected'],
-    [joinedAt.size !== 2 && joinedAt.size - silent.length <= joinedAt.size / 2, 'minority'],
+    [isMinority && silent.length > 0 && !silent.some(isOverdue), 'minority'],
     [nowMs - Math.max(...keptMs) >= 1000, 'notKept'],
   ];
   return { suspects: silent.toSorted(), accusing: ladder.find(([refused]) => refused)?.[1] ?? 'may' };

@@ -1,0 +1,469 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { PartitionMap } from '../../src/cluster/map.ts';
+import { openClock, schedule } from '../../src/time/clock.ts';
+import { type Dice, diceOf } from '../support/dice.ts';
+import { up, utf8 } from './contract.ts';
+import { HubWorld, PROTOCOL, TestHub } from './membership_world.ts';
+import { natsWorld, testNats } from './test_nats.ts';
+
+const nats = await testNats();
+
+function ownersOf(map: PartitionMap | undefined): string[] {
+  return [...new Set([...(map?.owners ?? []), map?.collisions ?? ''])].toSorted();
+}
+
+function ownersAt(hub: TestHub | undefined): string[] {
+  return ownersOf(hub?.membership.map);
+}
+
+function namesOf(hub: TestHub): string[] {
+  return hub.membership.members.map(({ incarnation }) => incarnation).toSorted();
+}
+
+function names(hubs: readonly TestHub[]): string[] {
+  return hubs.map(({ incarnation }) => incarnation).toSorted();
+}
+
+/** What a hub does until it is gone: records, changes of the configuration, and waiting for all to have them. */
+async function live(world: HubWorld, hub: TestHub, dice: Dice, counts: { all: number; late: number }): Promise<void> {
+  await hub.start();
+  while (hub.isLiving) {
+    hub.write(dice(2));
+    if (dice(20) === 0) void change(world, hub, counts);
+    await new Promise<void>((resolve) => void world.cluster.schedule(hub.incarnation, dice(100), resolve));
+  }
+}
+
+async function change(world: HubWorld, hub: TestHub, counts: { all: number; late: number }): Promise<void> {
+  const appended = await hub.log?.append(PROTOCOL).catch(() => undefined);
+  if (appended?.at !== 'kept') return;
+  const { sequence } = appended;
+  try {
+    await hub.membership.appliedByAll(sequence, 5000);
+  } catch (error) {
+    assert.equal((error as { code?: string }).code, 'HUB_UNAVAILABLE');
+    counts.late++;
+    return;
+  }
+  counts.all++;
+  for (const incarnation of namesOf(hub)) {
+    const member = world.hubs.find((each) => each.incarnation === incarnation);
+    assert.ok((member?.applied ?? 0) >= sequence, `${incarnation} has applied ${member?.applied}, not ${sequence}`);
+  }
+}
+
+/** Faults one after the other, and none in the end. */
+async function trouble(world: HubWorld, dice: Dice, start: () => void): Promise<void> {
+  const { cluster, clock } = world;
+  for (let i = 0; i < 7; i++) {
+    const { living } = world;
+    const hub = living[dice(living.length)];
+    const kind = dice(10);
+    if (hub === undefined || kind === 0) start();
+    else if (kind === 1) world.kill(hub);
+    else if (kind === 2) for (const each of living) world.kill(each);
+    else if (kind === 3) {
+      cluster.stop(hub.incarnation);
+      clock.schedule(dice(6000), () => cluster.resume(hub.incarnation));
+    } else if (kind === 4) {
+      cluster.isolate(hub.incarnation);
+      clock.schedule(dice(6000), () => cluster.restore(hub.incarnation));
+    } else if (kind === 5) {
+      const server = cluster.leaderOf('hub_CONFIG');
+      cluster.kill(server);
+      clock.schedule(dice(12_000), () => cluster.resume(server));
+    } else if (kind === 6) {
+      cluster.cut('n1', 'n2');
+      clock.schedule(dice(12_000), () => cluster.join('n1', 'n2'));
+    } else if (kind === 7) {
+      for (const server of ['n2', 'n3']) cluster.cut('n1', server);
+      clock.schedule(dice(12_000), () => cluster.restore('n1'));
+    } else if (kind === 8) {
+      cluster.deafen(hub.incarnation);
+      clock.schedule(dice(6000), () => cluster.restore(hub.incarnation));
+    } else {
+      hub.membership.leave().then(
+        () => hub.end(),
+        () => world.kill(hub),
+      );
+    }
+    await clock.wait(dice(4000));
+  }
+  await clock.wait(12_000);
+  if (world.living.length === 0) start();
+}
+
+const SEEN = { all: 0, late: 0, expelled: 0, left: 0, stopped: 0 };
+const SEEDS = 40;
+
+for (let seed = 1; seed <= SEEDS; seed++) {
+  test(`Members agree on who they are, and on one living owner, after faults of seed ${seed}`, async (context) => {
+    const world = new HubWorld(context, seed);
+    const dice = diceOf(seed + 500);
+    const ownersMax = seed % 3 === 0 ? 4 : 1;
+    world.cluster.mishaps.unanswered = dice(2) * 100;
+    const failures: unknown[] = [];
+    const start = (): void => {
+      const hub = world.add({ ownersMax });
+      live(world, hub, dice, SEEN).catch((error: unknown) => {
+        if ((error as { code?: string }).code !== 'HUB_UNAVAILABLE' && (error as Error).name !== 'BusError') {
+          failures.push(error);
+        }
+        hub.end();
+        world.kill(hub);
+      });
+    };
+    for (let i = 1 + dice(5); i > 0; i--) start();
+    await world.clock.wait(dice(6000));
+    await trouble(world, dice, start);
+    world.cluster.mishaps.unanswered = 0;
+    await world.clock.wait(40_000);
+
+    assert.deepEqual(failures, []);
+    assert.deepEqual(world.unsealed, []);
+    const { living } = world;
+    assert.ok(living.length > 0);
+    for (const hub of living) {
+      assert.deepEqual(namesOf(hub), names(living));
+      assert.deepEqual(hub.membership.map, living[0]?.membership.map);
+      assert.deepEqual(hub.stops, []);
+      assert.ok(hub.membership.members.every(({ isSuspect }) => !isSuspect));
+    }
+    const owners = ownersAt(living[0]);
+    assert.ok(owners.length > 0 && owners.length <= ownersMax, `${owners}`);
+    for (const owner of owners) assert.ok(names(living).includes(owner), `${owner} owns, and is gone`);
+
+    const records = living[0]?.records ?? [];
+    for (const record of records) {
+      if (record.kind !== 'expel' && record.kind !== 'leave') continue;
+      SEEN[record.kind === 'expel' ? 'expelled' : 'left']++;
+      for (const kinds of world.lanesOf(record.incarnation)) {
+        assert.ok(
+          !kinds.slice(kinds.indexOf('seal')).includes('records'),
+          `${record.incarnation}: kept behind its seal`,
+        );
+      }
+    }
+    SEEN.stopped += world.hubs.filter(({ isOut }) => isOut).length;
+  });
+}
+
+test('The seeds have shown what they are to show', (context) => {
+  context.diagnostic(JSON.stringify(SEEN));
+  assert.ok(SEEN.all > 50 * SEEDS && SEEN.late > 0, JSON.stringify(SEEN));
+  assert.ok(SEEN.expelled > 3 * SEEDS && SEEN.left > SEEDS / 4 && SEEN.stopped > SEEDS / 2, JSON.stringify(SEEN));
+});
+
+describe('A takeover', () => {
+  test('is decided within 3 s of the death of one of two', async (context) => {
+    const times: number[] = [];
+    for (let seed = 1; seed <= 10; seed++) {
+      const world = new HubWorld(context, seed);
+      const [owner, other] = await world.start(2);
+      assert.ok(owner && other);
+      assert.deepEqual([ownersAt(owner), ownersAt(other)], [['h1'], ['h1']]);
+      await world.clock.wait(4000 + 37 * seed);
+      world.kill(owner);
+      times.push(await world.until(() => ownersAt(other)[0] === 'h2', 3000));
+      assert.deepEqual(namesOf(other), ['h2']);
+    }
+    context.diagnostic(`from death to map: ${Math.round(Math.min(...times))} to ${Math.round(Math.max(...times))} ms`);
+  });
+
+  test('waits for the election where the server dies too that leads the configuration', async (context) => {
+    for (let seed = 1; seed <= 4; seed++) {
+      const world = new HubWorld(context, seed);
+      const [owner, other] = await world.start(2);
+      assert.ok(owner && other);
+      await world.clock.wait(4000);
+      world.kill(owner);
+      world.cluster.kill(world.cluster.leaderOf('hub_CONFIG'));
+      // An election takes 9 s; a connection to the dead server is given up after 5 s, and nobody is accused for 3 s then.
+      await world.until(() => ownersAt(other)[0] === 'h2', 3000 + 5000 + 9000 + 1000);
+    }
+  });
+
+  const rows: [name: string, members: number, how: 'killed' | 'stopped', ms: number][] = [
+    ['by one that comes back after it was the only one', 1, 'killed', 5000],
+    ['by one that comes back beside the other when one of two has died', 2, 'killed', 5000],
+    ['by one that comes back alone after three have died', 3, 'killed', 5000],
+    ['by one that comes back alone after five have died', 5, 'killed', 5000],
+    ['by one that comes back alone while three stand still', 3, 'stopped', 13_000],
+  ];
+  for (const [name, members, how, ms] of rows) {
+    test(`is decided ${name}`, async (context) => {
+      for (let seed = 1; seed <= 4; seed++) {
+        const world = new HubWorld(context, seed);
+        const before = await world.start(members);
+        await world.clock.wait(5000);
+        for (const hub of members === 2 ? before.slice(0, 1) : before) {
+          hub.isGone = true;
+          if (how === 'killed') world.kill(hub);
+          else world.cluster.stop(hub.incarnation);
+        }
+        await world.clock.wait(seed * 200);
+        const [back, fromMs] = [world.add(), world.clock.nowMs];
+        await back.start();
+        const isOwned = (): boolean => world.living.some(({ incarnation }) => ownersAt(back)[0] === incarnation);
+        await world.until(isOwned, ms - (world.clock.nowMs - fromMs));
+        await world.until(() => namesOf(back).join() === names(world.living).join(), 1000);
+      }
+    });
+  }
+});
+
+test('A hub that stood still finds itself sealed and expelled, and keeps nothing more', async (context) => {
+  const world = new HubWorld(context, 1);
+  const [owner, other, third] = await world.start(3);
+  assert.ok(owner && other && third);
+  await world.clock.wait(4000);
+  world.cluster.stop('h1');
+  owner.write(0);
+  const ms = await world.until(() => namesOf(other).join() === 'h2,h3', 3000);
+  assert.ok(ms >= 1700, `expelled after ${ms} ms of silence`);
+  world.cluster.resume('h1');
+  const kept = owner.lanes[0]?.append(utf8('late'));
+  await assert.rejects(kept ?? Promise.resolve(), /was sealed by "hub h/);
+  await world.until(() => owner.isOut, 100);
+  assert.deepEqual([owner.membership.isMember, ownersAt(third)], [false, ['h2']]);
+  await assert.rejects(owner.membership.appliedByAll(1, 100), { code: 'HUB_UNAVAILABLE', message: /is no member/ });
+});
+
+test('A hub that stood still accuses nobody who did, too', async (context) => {
+  for (let seed = 1; seed <= 5; seed++) {
+    const world = new HubWorld(context, seed);
+    const hubs = await world.start(5);
+    await world.clock.wait(4000);
+    for (const { incarnation } of hubs) world.cluster.stop(incarnation);
+    await world.clock.wait(20_000);
+    for (const { incarnation } of hubs) world.cluster.resume(incarnation);
+    await world.clock.wait(10_000);
+    assert.equal(world.living.length, 5);
+    for (const hub of hubs) assert.deepEqual(namesOf(hub), names(hubs));
+  }
+});
+
+test('Nobody is expelled while NATS is away, nor when it is there again', async (context) => {
+  for (let seed = 1; seed <= 6; seed++) {
+    const world = new HubWorld(context, seed);
+    const hubs = await world.start(1 + (seed % 4));
+    await world.clock.wait(4000);
+    for (const server of ['n1', 'n2', 'n3']) world.cluster.kill(server);
+    await world.clock.wait(15_000);
+    for (const { membership } of hubs) assert.equal(membership.accusing, 'down');
+    for (const server of ['n1', 'n2', 'n3']) {
+      world.cluster.resume(server);
+      await world.clock.wait(seed * 100);
+    }
+    await world.clock.wait(30_000);
+    assert.equal(world.living.length, hubs.length);
+    for (const hub of hubs) assert.deepEqual(namesOf(hub), names(hubs));
+  }
+});
+
+test('A hub whose appends take longer than a second expels nobody', async (context) => {
+  const world = new HubWorld(context, 1);
+  const [owner] = await world.start(1);
+  const slow = (ms: number) => new Promise<void>((resolve) => void world.cluster.schedule('h2', ms, resolve));
+  let ms = 1100;
+  const other = world.add({ barrier: () => slow(ms) });
+  await other.start();
+  assert.ok(owner);
+  await world.clock.wait(4000);
+  world.kill(owner);
+  await world.clock.wait(10_000);
+  assert.deepEqual([namesOf(other), other.membership.accusing], [['h1', 'h2'], 'notKept']);
+  assert.deepEqual(other.notices.slice(1), ['Not expelling "hub h1" (h1) yet: this hub can append nothing']);
+  ms = 500;
+  await world.until(() => ownersAt(other)[0] === 'h2', 3000);
+});
+
+test('A hub that leaves hands over what it had, sealed, and the last one leaves nobody', async (context) => {
+  const world = new HubWorld(context, 1);
+  const [first, second] = await world.start(2);
+  assert.ok(first && second);
+  const fromMs = world.clock.nowMs;
+  await first.membership.leave();
+  await world.until(() => ownersAt(second)[0] === 'h2', 100);
+  assert.ok(world.clock.nowMs - fromMs < 200, `${world.clock.nowMs - fromMs} ms`);
+  assert.ok(world.isSealed('h1'));
+  assert.deepEqual([first.isOut, first.membership.isMember, namesOf(second)], [false, false, ['h2']]);
+  assert.deepEqual(second.notices, ['Hub "hub h1" (h1) has left']);
+  first.end();
+  await second.membership.leave();
+  second.end();
+  // The map names somebody who is no member any more: whoever comes next replaces it.
+  const third = world.add();
+  await third.start();
+  await world.until(() => ownersAt(third)[0] === 'h3', 500);
+});
+
+test('leave rejects in time where NATS is away', async (context) => {
+  const world = new HubWorld(context, 1);
+  const [hub] = await world.start(1);
+  assert.ok(hub);
+  world.cluster.isolate('h1');
+  const fromMs = world.clock.nowMs;
+  await assert.rejects(hub.membership.leave(3000), { code: 'HUB_UNAVAILABLE', message: /Cannot leave .*in 3000 ms$/ });
+  assert.ok(world.clock.nowMs - fromMs <= 3001);
+});
+
+test('appliedByAll resolves some milliseconds after the record, and rejects in time over who does not apply it', async (context) => {
+  const world = new HubWorld(context, 1);
+  const [hub, other] = await world.start(3);
+  assert.ok(hub?.log && other);
+  const times: number[] = [];
+  for (let i = 0; i < 20; i++) {
+    await world.clock.wait(13);
+    const appended = await hub.log.append(PROTOCOL);
+    const fromMs = world.clock.nowMs;
+    assert.ok(appended.at === 'kept');
+    await hub.membership.appliedByAll(appended.sequence, 1000);
+    times.push(world.clock.nowMs - fromMs);
+  }
+  assert.ok(Math.max(...times) < 20, `${times.map(Math.round)} ms`);
+  world.cluster.stop('h2');
+  const appended = await hub.log.append(PROTOCOL);
+  assert.ok(appended.at === 'kept');
+  const fromMs = world.clock.nowMs;
+  const { sequence } = appended;
+  await assert.rejects(hub.membership.appliedByAll(sequence, 300), {
+    code: 'HUB_UNAVAILABLE',
+    message: `Cannot wait for configuration record ${sequence} any longer: after 300 ms the last is hub h2 ${other.applied}`,
+  });
+  assert.ok(world.clock.nowMs - fromMs <= 301);
+  // It is expelled.
+  await hub.membership.appliedByAll(sequence, 3000);
+  const ended = assert.rejects(hub.membership.appliedByAll(sequence + 9, 3000), /this hub is closed$/);
+  hub.membership.close();
+  await ended;
+});
+
+test('appliedByAll refuses more requests than may wait', async (context) => {
+  const world = new HubWorld(context, 1);
+  const [hub] = await world.start(2);
+  const waiting = Array.from({ length: 10_001 }, () => hub?.membership.appliedByAll(1000, 100));
+  await assert.rejects(waiting.at(-1) ?? Promise.resolve(), /10000 requests wait already$/);
+  const settled = await Promise.allSettled(waiting);
+  assert.ok(settled.every(({ status }) => status === 'rejected'));
+});
+
+test('A member is expelled whose journal was deleted, or is full', async (context) => {
+  for (const isFull of [false, true]) {
+    const world = new HubWorld(context, 3);
+    const [owner, other] = await world.start(2);
+    assert.ok(owner && other);
+    await world.clock.wait(4000);
+    world.kill(owner);
+    for (const name of ['hub_J_h1_A', 'hub_J_h1_B']) {
+      const stream = world.cluster.streams.get(name)?.stream;
+      assert.ok(stream);
+      if (isFull) stream.settings = { ...stream.settings, bytesMax: stream.state.bytes };
+      else await other.bus.deleteStream(name);
+    }
+    await world.until(() => ownersAt(other)[0] === 'h2', 15_000);
+    assert.ok(world.isSealed('h1'));
+  }
+});
+
+test('The log says whose clock differs, once', async (context) => {
+  const world = new HubWorld(context, 1);
+  const hub = world.add();
+  await hub.start();
+  const ahead = world.add({ now: () => world.clock.nowMs + 250 });
+  const behind = world.add({ now: () => world.clock.nowMs - 3000 });
+  await Promise.all([ahead.start(), behind.start()]);
+  await world.clock.wait(60_000);
+  assert.equal(hub.notices.length, 2);
+  const [one, other] = hub.notices.toSorted();
+  assert.match(one ?? '', /^The clock of hub "hub h2" \(h2\) is 2\d\d ms ahead of this one's$/);
+  assert.match(other ?? '', /^The clock of hub "hub h3" \(h3\) is 300\d ms behind this one's$/);
+  const aheadMs = new Map(hub.membership.members.map((member) => [member.incarnation, member.aheadMs]));
+  assert.equal(aheadMs.get('h1'), undefined);
+  assert.ok(Math.abs((aheadMs.get('h2') ?? 0) - 250) < 5 && Math.abs((aheadMs.get('h3') ?? 0) + 3000) < 5);
+});
+
+test('The log says who is suspected and heard again, and why nobody is expelled, once', async (context) => {
+  const world = new HubWorld(context, 1);
+  await world.start(2);
+  for (const incarnation of ['h1', 'h2']) world.cluster.stop(incarnation);
+  const hub = world.add();
+  await hub.start();
+  await world.clock.wait(4500);
+  assert.equal(hub.membership.accusing, 'minority');
+  const silent = hub.membership.members.filter(({ isSuspect }) => isSuspect);
+  assert.deepEqual(
+    silent.map(({ incarnation, silentMs }) => [incarnation, silentMs > 4000]),
+    [
+      ['h1', true],
+      ['h2', true],
+    ],
+  );
+  world.cluster.resume('h2');
+  await world.clock.wait(1000);
+  const both = '"hub h1" (h1), "hub h2" (h2)';
+  assert.deepEqual(
+    hub.notices.map((text) => text.replace(/\d{4} ms/, '… ms')),
+    [
+      'Hub "hub h1" (h1) is suspected: it was silent for … ms',
+      'Hub "hub h2" (h2) is suspected: it was silent for … ms',
+      `Not expelling ${both} yet: this hub has just got its connection back`,
+      `Not expelling ${both} yet: this hub hears no more than half of the members`,
+      'Hub "hub h2" (h2) is heard again',
+      'Hub "hub h1" (h1) was expelled',
+    ],
+  );
+});
+
+test('A beat that cannot be read is left out, and told once', async (context) => {
+  const world = new HubWorld(context, 1);
+  const [hub] = await world.start(1);
+  const stranger = world.cluster.bus('stranger');
+  await up(stranger);
+  for (const bytes of [Uint8Array.of(0x93), Uint8Array.of(0x91, 9), Uint8Array.of(1)]) {
+    stranger.publish('hub.beat', bytes);
+    stranger.publish('hub.applied', bytes);
+  }
+  await world.clock.wait(1000);
+  assert.deepEqual(hub?.notices, ['Cannot read a beat: 1 bytes are no msgpack']);
+  assert.ok(hub?.isLiving);
+});
+
+test('Another hub takes over within 6 s when one is gone, on a NATS server', { skip: nats.skip }, async (context) => {
+  const world = await natsWorld(context, nats);
+  const clock = openClock();
+  const hubs = ['a', 'b'].map((incarnation) => {
+    const bus = world.bus(incarnation);
+    const place = { bus, name: world.name, incarnation, replicas: 1, schedule };
+    return new TestHub({ ...place, elapsed: clock.elapsed, now: clock.now });
+  });
+  const [a, b] = hubs;
+  assert.ok(a && b);
+  context.after(() => {
+    for (const hub of hubs) hub.end();
+  });
+  const reached = async (owner: string): Promise<number> => {
+    const fromMs = clock.elapsed();
+    while (ownersAt(b)[0] !== owner) {
+      assert.ok(clock.elapsed() - fromMs < 6000, `${owner} owns nothing after 6 s`);
+      await new Promise<void>((resolve) => void schedule(5, resolve));
+    }
+    return clock.elapsed() - fromMs;
+  };
+  await a.start();
+  await b.start();
+  await reached('a');
+  const appended = await a.log?.append(PROTOCOL);
+  assert.ok(appended?.at === 'kept');
+  const fromMs = clock.elapsed();
+  await a.membership.appliedByAll(appended.sequence, 1000);
+  const appliedMs = clock.elapsed() - fromMs;
+  // It has heard of the other, and may accuse.
+  await new Promise<void>((resolve) => void schedule(3200, resolve));
+  void a.bus.close();
+  a.end();
+  const ms = await reached('b');
+  context.diagnostic(`from close to map: ${Math.round(ms)} ms; applied by both after ${appliedMs.toFixed(1)} ms more`);
+  assert.deepEqual(b.stops, []);
+});

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { Bus } from '../../src/cluster/bus.ts';
+import { type ConfigLog, openConfigLog } from '../../src/cluster/config_log.ts';
+import type { ConfigBody } from '../../src/cluster/config_record.ts';
+import { JournalLane } from '../../src/cluster/journal_lane.ts';
+import { journalMessage } from '../../src/cluster/journal_message.ts';
+import { journalStreams, lanePlaces } from '../../src/cluster/lane_places.ts';
+import type { PartitionMap } from '../../src/cluster/map.ts';
+import { type Membership, type MembershipOptions, openMembership } from '../../src/cluster/membership.ts';
+import { utf8 } from './contract.ts';
+import { SimulatedCluster } from './simulated_bus.ts';
+import { SimulatedClock } from './simulated_clock.ts';
+
+export const SHARDS = 2;
+export const PROTOCOL: ConfigBody = { kind: 'protocol', version: 1 };
+
+/** What a hub of these tests needs of its surroundings. */
+export interface HubPlace extends Pick<MembershipOptions, 'elapsed' | 'now' | 'schedule'> {
+  readonly bus: Bus;
+  /** Of the cluster. */
+  readonly name: string;
+  readonly incarnation: string;
+  readonly replicas: number;
+  /** Before an `expel` or a `leave` is appended. */
+  beforeGone?(incarnation: string): unknown;
+}
+
+/** A hub as far as members go: its log, its lanes, and what it was told. */
+export class TestHub {
+  readonly incarnation: string;
+  readonly bus: Bus;
+  readonly membership: Membership;
+  readonly lanes: readonly JournalLane[];
+  readonly notices: string[] = [];
+  readonly maps: { readonly atMs: number; readonly map: PartitionMap }[] = [];
+  readonly stops: Error[] = [];
+  readonly records: ConfigBody[] = [];
+  readonly #place: HubPlace;
+  log: ConfigLog | undefined;
+  applied = 0;
+  /** Expelled, or sealed. */
+  isOut = false;
+  /** Killed, left, or not come up. */
+  isGone = false;
+  #ids = 0;
+
+  constructor(place: HubPlace, more: Partial<MembershipOptions> = {}) {
+    const { bus, name, incarnation, schedule, elapsed } = place;
+    this.#place = place;
+    this.incarnation = incarnation;
+    this.bus = bus;
+    this.lanes = Array.from({ length: SHARDS }, (_, shard) => {
+      const places = lanePlaces(name, incarnation, shard);
+      return new JournalLane({ bus, places, schedule, ended: ({ isSealed }) => isSealed && this.#end() });
+    });
+    this.membership = openMembership({
+      ...place,
+      ...{ hubName: `hub ${incarnation}`, shards: SHARDS, digest: 'd', protocols: [1], ownersMax: 1 },
+      makeJournal: (of) => this.#makeJournal(of),
+      room: () => 100,
+      loads: () => new Map([[3, 40]]),
+      barrier: () => this.lanes[0]?.barrier() ?? Promise.reject(new Error('no lane')),
+      onMap: (map) => this.maps.push({ atMs: elapsed(), map }),
+      out: () => this.#end(),
+      notice: (text) => this.notices.push(text),
+      ...more,
+    });
+  }
+
+  /** A member that has joined. */
+  get isLiving(): boolean {
+    return this.membership.isMember && !this.isOut && !this.isGone;
+  }
+
+  async start(): Promise<void> {
+    const { bus, name, replicas, schedule, elapsed, incarnation, beforeGone = () => undefined } = this.#place;
+    const log = await openConfigLog({
+      ...{ bus, name, replicas, storage: 'file', schedule, elapsed },
+      ...{ restore: () => assert.fail(), snapshot: () => [], shouldSnapshot: () => false },
+      apply: (record) => {
+        this.applied = record.sequence;
+        this.records.push(record.body);
+        this.membership.record(record);
+      },
+      stopped: (error) => this.stops.push(error),
+      notice: (text) => this.notices.push(text),
+      newId: () => `${incarnation} ${++this.#ids}`,
+    });
+    this.log = log;
+    await this.#makeJournal(incarnation);
+    await this.membership.join({
+      append: (body, expected) => {
+        if (body.kind === 'expel' || body.kind === 'leave') beforeGone(body.incarnation);
+        return log.append(body, expected);
+      },
+    });
+  }
+
+  /** Appends something to a lane, whatever comes of it. */
+  write(shard: number): void {
+    this.lanes[shard]?.append(utf8('record')).catch(() => undefined);
+  }
+
+  /** What a process does that ends by itself. */
+  end(): void {
+    this.isGone = true;
+    this.membership.close();
+    this.log?.close();
+    for (const lane of this.lanes) lane.close();
+  }
+
+  #end(): void {
+    this.isOut = true;
+    this.membership.close();
+  }
+
+  async #makeJournal(incarnation: string): Promise<void> {
+    const { bus, name, replicas } = this.#place;
+    const streams = journalStreams(name, incarnation);
+    await Promise.all(streams.map((stream) => bus.makeStream({ ...stream, replicas, storage: 'file' })));
+  }
+}
+
+/** Hubs on a simulated network. */
+export class HubWorld {
+  readonly clock = new SimulatedClock();
+  readonly cluster: SimulatedCluster;
+  readonly hubs: TestHub[] = [];
+  /** Who was to be expelled, or to leave, without being sealed. */
+  readonly unsealed: string[] = [];
+
+  constructor(context: TestContext, seed: number) {
+    context.after(this.clock.run());
+    this.cluster = new SimulatedCluster({ clock: this.clock, seed });
+  }
+
+  /** A hub that is starting. Each one is another incarnation, on a member of the network of its own. */
+  add(more: Partial<MembershipOptions> = {}): TestHub {
+    const incarnation = `h${this.hubs.length + 1}`;
+    const hub = new TestHub(
+      {
+        ...{ bus: this.cluster.bus(incarnation), name: 'hub', incarnation, replicas: 3 },
+        ...{ elapsed: this.clock.elapsed, now: this.clock.elapsed },
+        schedule: (delayMs, callback) => this.cluster.schedule(incarnation, delayMs, callback),
+        beforeGone: (gone) => this.isSealed(gone) || this.unsealed.push(gone),
+      },
+      more,
+    );
+    this.hubs.push(hub);
+    return hub;
+  }
+
+  /** Starts hubs one after the other, and waits until they have a map. */
+  async start(count: number, more: Partial<MembershipOptions> = {}): Promise<TestHub[]> {
+    const hubs: TestHub[] = [];
+    for (let i = 0; i < count; i++) {
+      const hub = this.add(more);
+      hubs.push(hub);
+      await hub.start();
+    }
+    await this.until(() => hubs.every(({ maps }) => maps.length > 0), 1000);
+    return hubs;
+  }
+
+  /** Ends a hub as kill -9 does. */
+  kill(hub: TestHub): void {
+    hub.isGone = true;
+    this.cluster.kill(hub.incarnation);
+  }
+
+  /** How long it takes until something holds. Fails when that is not in time. */
+  async until(holds: () => boolean, ms: number): Promise<number> {
+    const fromMs = this.clock.nowMs;
+    while (!holds()) {
+      assert.ok(this.clock.nowMs - fromMs <= ms, `not in ${ms} ms`);
+      await this.clock.wait(1);
+    }
+    return this.clock.nowMs - fromMs;
+  }
+
+  get living(): readonly TestHub[] {
+    return this.hubs.filter(({ isLiving }) => isLiving);
+  }
+
+  /** Whether each lane of an incarnation is sealed in both journals. */
+  isSealed(incarnation: string): boolean {
+    return this.lanesOf(incarnation).every((kinds) => kinds.includes('seal'));
+  }
+
+  /** What is in the lanes of an incarnation: of each, and in each journal. */
+  lanesOf(incarnation: string): readonly (readonly string[])[] {
+    return Array.from({ length: SHARDS }, (_, shard) => lanePlaces('hub', incarnation, shard))
+      .flat()
+      .map(({ stream, subject }) => {
+        const kept = this.cluster.streams.get(stream)?.stream;
+        const kinds: string[] = [];
+        let next = kept?.first([subject], 1);
+        while (next !== undefined) {
+          kinds.push(journalMessage(next.bytes).kind);
+          next = kept?.first([subject], next.sequence + 1);
+        }
+        return kinds;
+      });
+  }
+}
