@@ -1,8 +1,10 @@
-import type { PackedStep } from '../wire/messages.ts';
+import { zstdDecompressSync } from 'node:zlib';
+import { type LaneRecord, type PackedStep, unpackLaneRecord } from '../wire/lane_record.ts';
 import type { Bus } from './bus.ts';
 import { type JournalPlaces, readLane } from './journal_lane.ts';
 import { JournalFormatError } from './journal_message.ts';
 import { journalStreams, lanePlaces } from './lane_places.ts';
+import { recordsOf } from './record_pieces.ts';
 
 /**
  * What an incarnation has left behind in its journal: the steps that are not in the state.
@@ -11,14 +13,8 @@ import { journalStreams, lanePlaces } from './lane_places.ts';
  * later. So what counts begins behind the last `done` that was kept, wherever the lane begins by now.
  */
 
-/** A record of a lane. `done`: what is in its messages up to that number is in the state. */
-export type LaneRecord = ({ readonly kind: 'step' } & OrderedStep) | { readonly kind: 'done'; readonly upTo: number };
-
-/** `order` rises from step to step of a lane, and says which of two steps of one incarnation came first. */
-export interface OrderedStep {
-  readonly order: number;
-  readonly step: PackedStep;
-}
+/** A step. `order` rises from step to step of a lane, and says which of two steps of one incarnation came first. */
+export type OrderedStep = Pick<LaneRecord & { readonly kind: 'step' }, 'order' | 'nowMs' | 'step'>;
 
 /** The steps of each lane of one incarnation, in the lane's order. */
 export type LanesLeft = readonly (readonly OrderedStep[])[];
@@ -30,8 +26,6 @@ export interface DeadIncarnation {
   readonly incarnation: string;
   /** How many lanes it has. */
   readonly shards: number;
-  /** Reads a record, of which the step may be a part: it stays as it is. */
-  readRecord(bytes: Uint8Array): LaneRecord;
 }
 
 /**
@@ -39,11 +33,11 @@ export interface DeadIncarnation {
  * streams. Rejects with a BusError where they cannot be read, with a JournalFormatError where a lane is not sealed, or a
  * message is missing.
  */
-export async function readLanes({ bus, name, incarnation, shards, readRecord }: DeadIncarnation): Promise<LanesLeft> {
+export async function readLanes({ bus, name, incarnation, shards }: DeadIncarnation): Promise<LanesLeft> {
   const lanes: OrderedStep[][] = [];
   // One after the other: each is read as fast as the bus can.
   for (let shard = 0; shard < shards; shard++) {
-    lanes.push(await readSteps(bus, lanePlaces(name, incarnation, shard), readRecord));
+    lanes.push(await readSteps(bus, lanePlaces(name, incarnation, shard)));
   }
   return lanes;
 }
@@ -58,28 +52,27 @@ export async function dropIncarnation(bus: Bus, name: string, incarnation: strin
   for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
 }
 
-async function readSteps(
-  bus: Bus,
-  places: JournalPlaces,
-  readRecord: DeadIncarnation['readRecord'],
-): Promise<OrderedStep[]> {
+async function readSteps(bus: Bus, places: JournalPlaces): Promise<OrderedStep[]> {
   const lane = places[0].subject;
   const { messages, isSealed } = await readLane(bus, places);
   if (!isSealed) throw new JournalFormatError(`Cannot take over lane "${lane}": it is not sealed`);
-  const records = new Map(Array.from(messages, ([number, some]) => [number, some.map((bytes) => readRecord(bytes))]));
-  const upTo = [...records.values()].flat().reduce((most, record) => Math.max(most, doneBy(record)), -1);
-  const last = [...records.keys()].reduce((most, number) => Math.max(most, number), -1);
-  const steps: OrderedStep[] = [];
+  const numbers = [...messages.keys()].sort((a, b) => a - b);
+  const all = recordsOf(numbers.flatMap((number) => messages.get(number) ?? [])).map(unpacked);
+  const upTo = all.reduce((most, record) => Math.max(most, record.kind === 'done' ? record.upTo : -1), -1);
+  const last = numbers.at(-1) ?? -1;
+  const pieces: Uint8Array[] = [];
   for (let number = upTo + 1; number <= last; number++) {
-    const found = records.get(number);
+    const found = messages.get(number);
     if (found === undefined) throw new JournalFormatError(`Message ${number} of lane "${lane}" is missing`);
-    for (const record of found) if (record.kind === 'step') steps.push(record);
+    pieces.push(...found);
   }
-  return steps;
+  return recordsOf(pieces)
+    .map(unpacked)
+    .filter((record) => record.kind === 'step');
 }
 
-function doneBy(record: LaneRecord): number {
-  return record.kind === 'done' ? record.upTo : -1;
+function unpacked(record: Uint8Array): LaneRecord {
+  return unpackLaneRecord(zstdDecompressSync(record));
 }
 
 /** Joins lanes by order, each in its own; of equal ones the lane with the smaller index comes first. */

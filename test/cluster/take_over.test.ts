@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
 import type { Bus } from '../../src/cluster/bus.ts';
 import { JournalLane, sealLane } from '../../src/cluster/journal_lane.ts';
 import { recordsMessage, sealMessage } from '../../src/cluster/journal_message.ts';
 import { journalStreams, lanePlaces } from '../../src/cluster/lane_places.ts';
-import { dropIncarnation, type LaneRecord, readLanes, stepsOf } from '../../src/cluster/take_over.ts';
+import { piecesOf } from '../../src/cluster/record_pieces.ts';
+import { dropIncarnation, readLanes, stepsOf } from '../../src/cluster/take_over.ts';
+import { lend } from '../../src/model/borrowed.ts';
 import { schedule } from '../../src/time/clock.ts';
-import type { PackedStep } from '../../src/wire/messages.ts';
+import { type PackedStep, packDone, packStep } from '../../src/wire/lane_record.ts';
 import { diceOf } from '../support/dice.ts';
 import { textOf, up, utf8 } from './contract.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
@@ -17,11 +20,12 @@ const nats = await testNats();
 const SEEDS = 80;
 const SERVERS = ['n1', 'n2', 'n3'];
 
-/** Records of these tests: "step <order> <text>" and "done <number>". */
-function readRecord(bytes: Uint8Array): LaneRecord {
-  const [kind, number, ...texts] = textOf(bytes).split(' ');
-  if (kind === 'done') return { kind, upTo: Number(number) };
-  return { kind: 'step', order: Number(number), step: stepOf(texts.join(' ')) };
+/** A record as a lane has it, of "step <order> <text>" or "done <number>". */
+function record(text: string): Uint8Array {
+  const [kind, number, ...texts] = text.split(' ');
+  const step = { order: Number(number), nowMs: 0, batch: lend(utf8(texts.join(' '))), effects: lend(new Uint8Array()) };
+  const [piece] = piecesOf(zstdCompressSync(kind === 'done' ? packDone(Number(number)) : packStep(step)));
+  return piece as Uint8Array;
 }
 
 function stepOf(text: string): PackedStep {
@@ -79,7 +83,7 @@ async function taken(context: TestContext, seed: number) {
   }
   await sealing;
   await clock.wait(30_000);
-  const left = await readLanes({ bus: taker, name: 'hub', incarnation: 'i', shards: 2, readRecord });
+  const left = await readLanes({ bus: taker, name: 'hub', incarnation: 'i', shards: 2 });
   return { lanes, left };
 }
 
@@ -115,7 +119,7 @@ class Lane {
   step(order: number): void {
     const text = `${this.#shard}: ${order}`;
     this.texts.push(text);
-    this.#lane.append(utf8(`step ${order} ${text}`)).then(
+    this.#lane.append(record(`step ${order} ${text}`)).then(
       () => this.kept++,
       () => undefined,
     );
@@ -126,7 +130,7 @@ class Lane {
     const mark = this.#next;
     this.#next = this.#mark();
     this.marks.push(mark);
-    this.#lane.append(utf8(`done ${mark.upTo}`)).then(
+    this.#lane.append(record(`done ${mark.upTo}`)).then(
       () => {
         mark.isKept = true;
         this.#doneUpTo = mark.upTo;
@@ -195,12 +199,12 @@ async function lane(context: TestContext, messages: readonly [place: 0 | 1, byte
   const seals = sealed.map((place): [0 | 1, Uint8Array] => [place as 0 | 1, sealMessage('taker')]);
   for (const [place, bytes] of [...messages, ...seals]) await bus.append({ ...places[place], bytes, timeoutMs: 1000 });
   return async () => {
-    const [steps = []] = await readLanes({ bus, name: 'hub', incarnation: 'i', shards: 1, readRecord });
+    const [steps = []] = await readLanes({ bus, name: 'hub', incarnation: 'i', shards: 1 });
     return textsOf(steps.map(({ step }) => step));
   };
 }
 
-const message = (number: number, ...records: string[]): Uint8Array => recordsMessage(number, records.map(utf8));
+const message = (number: number, ...records: string[]): Uint8Array => recordsMessage(number, records.map(record));
 
 test('readLanes begins behind the largest number that is done, wherever the lane begins and whichever stream says so', async (context) => {
   const read = await lane(context, [
@@ -252,7 +256,7 @@ test('readLanes refuses a lane that is not sealed in both streams', async (conte
 });
 
 test('stepsOf keeps the order of incarnations, of steps, and of lanes where steps are equal', () => {
-  const steps = (...orders: number[]) => orders.map((order, i) => ({ order, step: stepOf(`${order}${'abc'[i]}`) }));
+  const steps = (...orders: number[]) => orders.map((order, i) => ({ order, nowMs: 0, step: stepOf(`${order}${'abc'[i]}`) }));
   const first = [steps(0, 2, 4), steps(1, 4, 5), [], steps(4, 4)];
   assert.deepEqual(textsOf(stepsOf([first, [], [steps(3)]])), ['0a', '1a', '2b', '4c', '4b', '4a', '4b', '5c', '3a']);
   assert.deepEqual(stepsOf([]), []);
@@ -278,12 +282,12 @@ test('A lane that was trimmed is taken over on a real server', { skip: nats.skip
   await makeStreams(taker, world.name, 'i', 1);
   const places = lanePlaces(world.name, 'i', 0);
   const own = new JournalLane({ places, bus: owner, schedule, ended: () => undefined });
-  for (let order = 0; order < 100; order++) await own.append(utf8(`step ${order} ${order}`));
-  await own.append(utf8('done 79'));
+  for (let order = 0; order < 100; order++) await own.append(record(`step ${order} ${order}`));
+  await own.append(record('done 79'));
   await own.trim(80);
   await sealLane({ bus: taker, places, schedule, by: 'taker', isOff: () => false });
-  await assert.rejects(own.append(utf8('step 100 100')), { name: 'JournalEnded' });
-  const left = await readLanes({ bus: taker, name: world.name, incarnation: 'i', shards: 1, readRecord });
+  await assert.rejects(own.append(record('step 100 100')), { name: 'JournalEnded' });
+  const left = await readLanes({ bus: taker, name: world.name, incarnation: 'i', shards: 1 });
   assert.deepEqual(
     textsOf(stepsOf([left])),
     Array.from({ length: 20 }, (_, i) => `${80 + i}`),
