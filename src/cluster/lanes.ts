@@ -17,8 +17,6 @@ export interface LanesOptions {
   writeState(): Promise<void>;
   /** Calls back after a delay; returns how to call it off. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** An append was kept. */
-  kept(): void;
   /** A lane keeps nothing any more: this hub is out. */
   ended(error: JournalEnded): void;
 }
@@ -66,14 +64,14 @@ export class Lanes {
    * over by then. Undefined where it has done neither.
    */
   keep(shard: number, { record, events, outcome }: ShardReply): Promise<void> | undefined {
-    if (record !== undefined) return this.#noted(this.#append(this.#of(shard), look(record)));
+    if (record !== undefined) return this.#append(this.#of(shard), look(record));
     const isHeard = events.length > 0 || outcome.answers.length > 0 || outcome.zoneMoves.length > 0;
-    return isHeard ? this.#noted(this.#of(shard).journal.barrier()) : undefined;
+    return isHeard ? this.#of(shard).journal.barrier() : undefined;
   }
 
   /** Resolves when an append was kept that began after this call: nobody else has taken over before. */
   barrier(): Promise<void> {
-    return this.#noted(this.#of(0).journal.barrier());
+    return this.#of(0).journal.barrier();
   }
 
   /** A round of a shard begins. */
@@ -100,10 +98,6 @@ export class Lanes {
   #append({ journal }: Lane, record: Uint8Array): Promise<void> {
     const kept = piecesOf(record).map((piece) => journal.append(piece));
     return kept.length === 1 ? (kept[0] as Promise<void>) : Promise.all(kept).then(() => undefined);
-  }
-
-  #noted(kept: Promise<void>): Promise<void> {
-    return kept.then(() => this.#options.kept());
   }
 
   #of(shard: number): Lane {

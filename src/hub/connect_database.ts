@@ -19,10 +19,10 @@ export interface Database {
   readonly writer: StoreWriter;
   readonly state: DatabaseState;
   /**
-   * Resolves once the rows are kept; rejects with HUB_UNAVAILABLE when the store does not take them now. `mayWait`: for
-   * others to share their commit.
+   * Resolves once the rows are kept; rejects with HUB_UNAVAILABLE when the store does not take them now. Undefined where
+   * nobody need wait for that. `mayWait`: for others to share their commit.
    */
-  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void>;
+  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
   /** The latest row of each object, for a shard worker that starts anew. */
   lastRows(): Promise<readonly LastKnownRow[]>;
   /** Whether so many rows wait that none should come that nobody waits for. */

@@ -12,8 +12,13 @@ export interface Sinks {
   publish(events: readonly EventBatch[]): void;
   /** Whether events of a variant tell of memberships, and are not to be published before these are kept. */
   tellsOfMemberships(variant: number): boolean;
-  /** Resolves once the rows are kept; rejects when the database does not take them now. `mayWait`: to share a commit. */
-  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void>;
+  /**
+   * Resolves once the rows are kept; rejects when the database does not take them now. Undefined where nobody need wait for
+   * that. `mayWait`: to share a commit.
+   */
+  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
+  /** Resolves when what the shards have decided so far was let out; undefined where it was. */
+  released?(): Promise<void> | undefined;
   /** Hands packed motions of a shard to the collision stage. */
   motions(motions: PackedMotions | undefined): void;
   /** Moves zones after the objects that they follow. */
@@ -60,8 +65,7 @@ export class OutcomeDispatcher {
     const stored = rows.count === 0 ? undefined : this.#sinks.keep(rows);
     this.#publish(events, this.#gates[shard] as CommitGate, stored);
     if (backgroundRows.count === 0) return stored;
-    const later = this.#sinks.keep(backgroundRows, { mayWait: true });
-    return stored === undefined ? later : Promise.all([stored, later]).then(() => undefined);
+    return both(stored, this.#sinks.keep(backgroundRows, { mayWait: true }));
   }
 
   /** hot: most batches tell of no membership, and most of them find none that waits. */
@@ -81,8 +85,13 @@ export class OutcomeDispatcher {
     this.#sinks.counts.collisionsColliding += colliding;
     this.#sinks.counts.collisionsEnded += ended;
     this.#sinks.wakeAt('collisions', nextDeadlineMs);
-    const stored = rows.length === 0 ? undefined : this.#sinks.keep(rows);
+    // Motions come to the stage before their shards' steps are kept; what it makes of them is not told before.
+    const stored = both(this.#sinks.released?.(), rows.length === 0 ? undefined : this.#sinks.keep(rows));
     if (events.length > 0) this.#collisions.publish(events, stored);
     return stored?.catch(() => undefined);
   }
+}
+
+function both(one: Promise<void> | undefined, other: Promise<void> | undefined): Promise<void> | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Promise.all([one, other]).then(() => undefined);
 }

@@ -69,11 +69,9 @@ export class ShardWorker {
       next?.receivedMs ?? Number.POSITIVE_INFINITY,
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
-    const last = items.at(-1);
-    const order = last === undefined ? this.#doneTo : lastSeqOf(last);
     const batch = packBatch({
       ...{ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() },
-      ...(this.#options.recordsSteps && { order }),
+      ...(this.#options.recordsSteps && this.#recorded(items)),
     });
     this.flush.journal.hold(items.some(({ kind }) => kind === 'locations') ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));
@@ -81,6 +79,16 @@ export class ShardWorker {
     this.#noteDone(items);
     this.flush.note(reply.outcome, this.#doneTo);
     return reply;
+  }
+
+  /**
+   * How a step is recorded. What was adopted is not: it is where it came from until it is in the state. So that it is all of
+   * what the step does, no deadline is due in it.
+   */
+  #recorded(items: readonly LaneItem[]): { readonly order: number } | { readonly nowMs: number } {
+    if (items.some(({ kind }) => kind === 'adopt')) return { nowMs: 0 };
+    const last = items.at(-1);
+    return { order: last === undefined ? this.#doneTo : lastSeqOf(last) };
   }
 
   /** The items are not done, and never will be. */
