@@ -9,7 +9,7 @@ import { show } from '../model/show.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
-import { type Change, type ForeignChange, foreignEntity, writtenChange } from './change.ts';
+import { type Change, type ForeignChange, foreignEntity } from './change.ts';
 import { ChangeQueue, type ChangeQueueOptions, type Committing, type Step } from './change_queue.ts';
 import { checkBounds } from './check_bounds.ts';
 import type { Carried, EntityMap, Kind, Known } from './known.ts';
@@ -124,9 +124,9 @@ export class Entities implements Known {
   }
 
   /** All that is kept, each kind in the order of creation. Not for while a commit runs, which may be taken back. */
-  *written(): Generator<ForeignChange> {
+  *written(): Generator<{ readonly kind: Kind; readonly id: string; readonly text: string }> {
     for (const kind of KINDS) {
-      for (const after of this.#state.list(kind)) yield writtenChange({ kind, id: after.id, before: undefined, after });
+      for (const entity of this.#state.list(kind)) yield { kind, id: entity.id, text: JSON.stringify(entity) };
     }
   }
 
