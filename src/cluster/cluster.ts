@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
 import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
-import type { PackedRows } from '../core/row_bytes.ts';
 import { HubError, StartupError } from '../errors.ts';
 import type { Turns } from '../time/turns.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
-import type { Bus, StreamSettings } from './bus.ts';
+import type { Bus, BusStatus, StreamSettings } from './bus.ts';
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
 import type { EntityChange } from './config_record.ts';
@@ -172,8 +171,6 @@ export class Cluster {
   #handlers: ClusterHandlers | undefined;
   #standing: Standing = 'opening';
   #map: PartitionMap | undefined;
-  /** The takeover that is under way, or the last one. */
-  #takingOver: Promise<void> = Promise.resolve();
   #takeovers = 0;
   #lastTakeoverMs = 0;
 
@@ -184,7 +181,7 @@ export class Cluster {
     this.#checkpoints = checkpoints;
     this.#lanes = new Lanes({
       ...{ bus, name, incarnation, shards, schedule },
-      writeState: () => checkpoints.write(),
+      writeState: () => this.#written(checkpoints.write()),
       ended: (error) => this.#out(error),
     });
     this.#membership = openMembership({
@@ -231,6 +228,11 @@ export class Cluster {
 
   get membership(): Membership {
     return this.#membership;
+  }
+
+  /** Hears of the connection to NATS, and of how it is now. */
+  watch(watcher: (status: BusStatus) => void): void {
+    this.#options.bus.watch(watcher);
   }
 
   get lanes(): Pick<Lanes, 'heldBytes' | 'isFull'> {
@@ -284,13 +286,13 @@ export class Cluster {
   }
 
   /** Takes rows that the shards have handed out, in times of day. Bytes are copied. */
-  noteRows(rows: Iterable<LastKnownRow> | PackedRows): void {
-    this.#checkpoints.note(rows);
+  noteRows(rows: Iterable<KeptRow>): void {
+    this.#checkpoints.note(rows as Iterable<LastKnownRow>);
   }
 
   /** Keeps pairs that collide. Resolves when they are kept. */
-  keepPairs(rows: Iterable<CollisionRow>): Promise<void> {
-    return this.#checkpoints.noteCollisions(rows);
+  async keepPairs(rows: Iterable<KeptRow>): Promise<void> {
+    await this.#written(this.#checkpoints.noteCollisions(rows as Iterable<CollisionRow>));
   }
 
   /** The last row of each object, in times of day. */
@@ -390,7 +392,7 @@ export class Cluster {
     const isOwner = map.owners.includes(incarnation);
     if (isOwner && (this.#standing === 'standby' || this.#standing === 'attached')) {
       this.#standing = 'takingOver';
-      this.#takingOver = this.#takeOverUntilDone();
+      void this.#takeOverUntilDone();
     }
     this.#handlers?.ownerChanged();
   }
@@ -457,6 +459,16 @@ export class Cluster {
     for (const { incarnation: of } of toDelete(this.#state)) {
       await dropIncarnation(bus, name, of);
       await this.#log.append({ kind: 'took', by: incarnation, of, partitions: [], requests: [] });
+    }
+  }
+
+  /** Where the state is not this hub's any more, it is out. */
+  async #written(written: Promise<void>): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      if (this.#checkpoints.failure !== undefined) this.#out(this.#checkpoints.failure);
+      throw error;
     }
   }
 

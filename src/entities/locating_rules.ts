@@ -19,7 +19,7 @@ export interface LocatingRulesDeps {
    * Keeps the rules. Resolves with `applied` where `apply` has taken them in their turn, as it takes all that hubs keep in
    * a log that they share. Rejects with HUB_UNAVAILABLE when it cannot.
    */
-  commit(rules: readonly LocatingRule[]): Promise<void> | Promise<'applied'>;
+  commit(rules: readonly LocatingRule[]): Promise<'applied' | undefined> | Promise<void>;
   /** Tells those who rank locations, as soon as the rules are kept. */
   committed(rules: readonly LocatingRule[]): void;
 }

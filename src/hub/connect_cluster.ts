@@ -19,12 +19,10 @@ interface ClusterDeps {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
-  /** How many locations the hub can take. */
-  room(): number;
 }
 
 /** Joins this hub to its cluster; undefined where it is alone, and then nothing of it is loaded. */
-export async function connectCluster({ config, log, clock, room }: ClusterDeps): Promise<Cluster | undefined> {
+export async function connectCluster({ config, log, clock }: ClusterDeps): Promise<Cluster | undefined> {
   const settings = clusterSettings(config, hostname());
   if (settings === undefined) return undefined;
   const [{ openCluster }, { openNatsBus }] = await Promise.all([
@@ -41,7 +39,7 @@ export async function connectCluster({ config, log, clock, room }: ClusterDeps):
     turns: new Turns(),
     // Where an object is kept does not change with what it is assigned to.
     partitionOf: (_, id) => partitionOf(id),
-    room,
+    room: () => config.lane_capacity,
     notice,
     schedule,
     now: clock.now,

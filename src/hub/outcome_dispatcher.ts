@@ -17,6 +17,8 @@ export interface Sinks {
    * that. `mayWait`: to share a commit.
    */
   keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
+  /** The same of pairs that collide. */
+  keepPairs(rows: Iterable<KeptRow>): Promise<void> | undefined;
   /** Resolves when what the shards have decided so far was let out; undefined where it was. */
   released?(): Promise<void> | undefined;
   /** Hands packed motions of a shard to the collision stage. */
@@ -86,7 +88,7 @@ export class OutcomeDispatcher {
     this.#sinks.counts.collisionsEnded += ended;
     this.#sinks.wakeAt('collisions', nextDeadlineMs);
     // Motions come to the stage before their shards' steps are kept; what it makes of them is not told before.
-    const stored = both(this.#sinks.released?.(), rows.length === 0 ? undefined : this.#sinks.keep(rows));
+    const stored = both(this.#sinks.released?.(), rows.length === 0 ? undefined : this.#sinks.keepPairs(rows));
     if (events.length > 0) this.#collisions.publish(events, stored);
     return stored?.catch(() => undefined);
   }

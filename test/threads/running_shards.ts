@@ -63,20 +63,23 @@ export class RunningShards {
       return T0 + this.second * 1000;
     };
     const restarted = () => void this.counts.workerRestarts++;
+    const keep = async (kept: Iterable<KeptRow>) => {
+      // They lie in the answer of a shard, which is written over meanwhile.
+      const rows = [...kept];
+      await keeping(rows);
+      await writer.writeRows(rows, { orFail: true });
+    };
     const outcomes = new OutcomeDispatcher({
       shards: count,
       counts: this.counts,
       publish: (events) => this.#publish(events),
       tellsOfMemberships: (variant) => VARIANTS.find(({ id }) => id === variant)?.topic === 'fence_events',
-      keep: async (kept) => {
-        // They lie in the answer of a shard, which is written over meanwhile.
-        const rows = [...kept];
-        await keeping(rows);
-        await writer.writeRows(rows, { orFail: true });
-      },
+      keep,
+      keepPairs: keep,
       motions: (motions) => this.collisions.shardDone(motions),
       moveZones: (moves) => void this.zoneMoves.push(...moves),
       wakeAt: () => undefined,
+      released: () => this.shards.released(),
     });
     this.shards = new Shards({
       count,
