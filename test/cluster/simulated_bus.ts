@@ -4,6 +4,7 @@ import {
   type Appended,
   type Asking,
   type Bus,
+  BusBusyError,
   BusError,
   type BusStatus,
   type Message,
@@ -170,6 +171,8 @@ class SimulatedBus implements Bus {
 
   async append({ subject, bytes, ...append }: Append): Promise<Appended> {
     checkMessage(subject, bytes);
+    if (this.#network.mishap('busy'))
+      throw new BusBusyError(`Cannot append to "${subject}": too much waits to be sent`);
     return this.#add({ ...append, subject, messages: [bytes], replaces: false });
   }
 
@@ -179,7 +182,9 @@ class SimulatedBus implements Bus {
   }
 
   async last(stream: string, subject: string): Promise<StoredMessage | undefined> {
-    return this.#ofStream(stream, `read the last message of "${subject}"`, (found) => found.last([subject]));
+    const what = `read the last message of "${subject}"`;
+    if (this.#network.mishap('unread')) return this.#api(what, () => undefined);
+    return this.#ofStream(stream, what, (found) => found.last([subject]));
   }
 
   read(stream: string, { subjects, fromSequence }: Selection): StreamReader {

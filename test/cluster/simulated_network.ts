@@ -24,6 +24,10 @@ interface Mishaps {
   dropped: number;
   /** Appends that are kept and whose answer is lost. */
   unanswered: number;
+  /** Appends that are refused because too much waits to be sent. */
+  busy: number;
+  /** Questions for the last message of a subject that nobody answers. */
+  unread: number;
 }
 
 /** What of a member hears of its connection. */
@@ -60,7 +64,7 @@ interface Led {
  */
 export class SimulatedNetwork {
   readonly clock: SimulatedClock;
-  readonly mishaps: Mishaps = { dropped: 0, unanswered: 0 };
+  readonly mishaps: Mishaps = { dropped: 0, unanswered: 0, busy: 0, unread: 0 };
   readonly #dice: Dice;
   readonly #servers: readonly string[];
   readonly #members = new Map<string, Member>();
@@ -155,6 +159,12 @@ export class SimulatedNetwork {
       member.bus?.ended();
     }
     this.#changed();
+  }
+
+  /** Whether one of the mishaps happens now. */
+  mishap(what: keyof Mishaps): boolean {
+    const often = this.mishaps[what];
+    return often > 0 && this.#dice(1000) < often;
   }
 
   /** A number from 0 up to that. */
