@@ -197,3 +197,26 @@ export class BusError extends Error {
 
 /** Too much waits to be sent: what was asked for was not sent, and may be in a moment. */
 export class BusBusyError extends BusError {}
+
+/** How the connection of a bus is, and who watches it: for whoever implements a Bus. */
+export class BusWatchers {
+  readonly #watchers = new Set<(status: BusStatus) => void>();
+  #status: BusStatus = { at: 'down', why: 'not connected yet' };
+
+  get isUp(): boolean {
+    return this.#status.at === 'up';
+  }
+
+  /** See Bus.watch. */
+  add(watcher: (status: BusStatus) => void): () => void {
+    this.#watchers.add(watcher);
+    queueMicrotask(() => this.#watchers.has(watcher) && watcher(this.#status));
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  /** Takes the new status, and tells it to all watchers. */
+  tell(status: BusStatus): void {
+    this.#status = status;
+    for (const watcher of this.#watchers) watcher(status);
+  }
+}

@@ -9,6 +9,7 @@ import {
   BusBusyError,
   BusError,
   type BusStatus,
+  BusWatchers,
   type Expectation,
   type Message,
   type Replacement,
@@ -58,13 +59,12 @@ export function openNatsBus(settings: BusSettings, notice: (text: string) => voi
 export class NatsBus implements Bus {
   readonly #settings: BusSettings;
   readonly #notice: (text: string) => void;
-  readonly #watchers = new Set<(status: BusStatus) => void>();
+  readonly #watchers = new BusWatchers();
   readonly #calls = new Map<number, Call>();
   readonly #listeners = new Map<number, Listener>();
   readonly #api: StreamApi;
   #link: ThreadLink;
   #delivered: Delivered | undefined;
-  #status: BusStatus = { at: 'down', why: 'not connected yet' };
   #callBytes = 0;
   #ids = 0;
   #restartMs = RESTART_MS.first;
@@ -79,13 +79,11 @@ export class NatsBus implements Bus {
   }
 
   get isUp(): boolean {
-    return this.#status.at === 'up';
+    return this.#watchers.isUp;
   }
 
   watch(watcher: (status: BusStatus) => void): () => void {
-    this.#watchers.add(watcher);
-    queueMicrotask(() => this.#watchers.has(watcher) && watcher(this.#status));
-    return () => void this.#watchers.delete(watcher);
+    return this.#watchers.add(watcher);
   }
 
   publish(subject: string, bytes: Uint8Array): boolean {
@@ -310,8 +308,7 @@ export class NatsBus implements Bus {
 
   #tell(status: BusStatus): void {
     if (status.at === 'up') this.#restartMs = RESTART_MS.first;
-    this.#status = status;
-    for (const watcher of this.#watchers) watcher(status);
+    this.#watchers.tell(status);
   }
 
   #ended(why: string): void {

@@ -7,6 +7,7 @@ import {
   BusBusyError,
   BusError,
   type BusStatus,
+  BusWatchers,
   type Message,
   type Replacement,
   type Selection,
@@ -75,13 +76,12 @@ export class SimulatedCluster extends SimulatedNetwork {
 class SimulatedBus implements Bus {
   readonly #network: SimulatedNetwork;
   readonly #member: Member;
-  readonly #watchers = new Set<(status: BusStatus) => void>();
+  readonly #watchers = new BusWatchers();
   readonly #listening = new Set<Listening>();
   readonly #following = new Set<Following>();
   /** Requests that wait, by the subject of their answer. */
   readonly #asked = new Map<string, (bytes: Uint8Array | undefined) => void>();
   readonly #open = new Set<Waiting>();
-  #status: BusStatus = { at: 'down', why: 'not connected yet' };
   #isEnded = false;
 
   constructor(network: SimulatedNetwork, member: Member) {
@@ -90,13 +90,11 @@ class SimulatedBus implements Bus {
   }
 
   get isUp(): boolean {
-    return this.#status.at === 'up';
+    return this.#watchers.isUp;
   }
 
   watch(watcher: (status: BusStatus) => void): () => void {
-    this.#watchers.add(watcher);
-    queueMicrotask(() => this.#watchers.has(watcher) && watcher(this.#status));
-    return () => void this.#watchers.delete(watcher);
+    return this.#watchers.add(watcher);
   }
 
   publish(subject: string, bytes: Uint8Array): boolean {
@@ -237,7 +235,7 @@ class SimulatedBus implements Bus {
 
   /** The connection is there. */
   up(): void {
-    this.#tell({ at: 'up' });
+    this.#watchers.tell({ at: 'up' });
     for (const listening of this.#listening) this.#hear(listening);
     for (const following of this.#following) this.#pump(following);
     for (const waiting of this.#open) if (!waiting.isSent) this.#attempt(waiting);
@@ -246,7 +244,7 @@ class SimulatedBus implements Bus {
   /** The connection is lost, and with it the answers to all that was sent. */
   down(why: string): void {
     for (const listening of this.#listening) listening.isHeard = false;
-    this.#tell({ at: 'down', why });
+    this.#watchers.tell({ at: 'down', why });
     for (const waiting of [...this.#open]) if (waiting.isSent) waiting.end();
   }
 
@@ -254,7 +252,7 @@ class SimulatedBus implements Bus {
   ended(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#tell({ at: 'down', why: 'the bus is closed' });
+    this.#watchers.tell({ at: 'down', why: 'the bus is closed' });
     for (const waiting of [...this.#open]) waiting.end();
     for (const { ready } of [...this.#listening, ...this.#following]) ready();
     this.#listening.clear();
@@ -264,11 +262,6 @@ class SimulatedBus implements Bus {
   /** Something was kept in a stream. */
   kept(stream: string): void {
     for (const following of this.#following) if (following.stream === stream) this.#pump(following);
-  }
-
-  #tell(status: BusStatus): void {
-    this.#status = status;
-    for (const watcher of this.#watchers) watcher(status);
   }
 
   /** Sends a message to all who listen. Returns whether anybody does. */
