@@ -232,7 +232,7 @@ test('A lane whose append was refused goes on until it can be told what is there
 });
 
 for (const [what, bytes, message] of [
-  ['a message of the lane that it has not sent', recordsMessage(7, []), /has message 7, which it was not sent/],
+  ['a message of the lane that it has not sent', recordsMessage(7, []), /has message 7, which this lane did not send/],
   ['something else than a journal', utf8('hello'), /A message of a journal has 5 bytes/],
 ] as const) {
   test(`A lane ends when it finds ${what}`, async (context) => {

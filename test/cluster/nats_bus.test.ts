@@ -110,7 +110,7 @@ test('NatsBus leaves out what is larger than any bus sends, and goes on', { skip
   foreign.publish('large.m', new Uint8Array(8 << 20));
   foreign.publish('large.m', new Uint8Array(5));
   assert.equal(await promise, 5);
-  assert.match(notices.join(), /Cannot take 8388608 bytes on "large\.m"/);
+  assert.match(notices.join(), /Cannot take a message of 8388608 bytes on "large\.m"/);
 });
 
 test('NatsBus gives up a connection on which nothing is heard any more', { skip }, async (context) => {

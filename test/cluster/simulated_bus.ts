@@ -364,7 +364,7 @@ class SimulatedBus implements Bus {
     ask: (resolve: (value: Value) => void, reject: (why: string) => void, retry: () => void) => void,
     timeoutMs = API_MS,
   ): Promise<Value> {
-    const late = `nobody has answered in ${timeoutMs} ms`;
+    const late = `nobody answered within ${timeoutMs} ms`;
     const found = await this.#within<{ value: Value } | string>({ timeoutMs, late }, ({ resolve, retry }) => {
       const answer = (found: { value: Value } | string): void =>
         this.#network.deliver('servers', this.#member, () => resolve(found));
