@@ -99,13 +99,13 @@ export class ShardWorker {
   }
 
   /**
-   * Starts a new thread and tells it what the last one knew, or as much of it as `known` says. `failed` is told when the
-   * rows cannot be had. Rejects when it fails.
+   * Starts a new thread and tells it what the last one knew, or as much of it as `known` says. `failed` is told if the rows
+   * cannot be read. Rejects if the new thread fails.
    */
   async replace({ known, failed }: { readonly known: Known; failed(error: unknown): void }): Promise<void> {
     await this.#thread.restart();
     this.flush.endRound();
-    // Steps that are left out are lost for the next worker as well: it would replay them without those before.
+    // Steps that are left out must stay out: the next worker could only replay later ones without them.
     if (known !== 'all') this.flush.journal.clear();
     const rows = known === 'nothing' ? [] : await this.#rows(failed);
     await this.#thread.run(packBatch(this.#knowledge(rows, this.flush.journal.steps())));
@@ -143,7 +143,7 @@ export class ShardWorker {
       { ...again, kind: 'rules', rules },
       ...this.#mirror.entities().map((item) => ({ ...item, ...again })),
       { ...again, kind: 'restore', rows, suppressUntilMs, withTimers: true },
-      // Last of all that may say something, so that nothing is rendered.
+      // Comes after everything that may publish, so that none of that is rendered.
       { ...again, kind: 'variants', variants },
     ];
     return { nowMs: 0, sentMs: 0, items, replay, flushBudget: 0 };

@@ -47,11 +47,11 @@ export interface ShapeReply {
 /** A batch on its way to a shard: items as they wait in its lane, or plain ones. */
 export interface LaneBatch extends Omit<Batch, 'items'> {
   readonly items: readonly (Item | LaneItem)[];
-  /** What another worker has done, to be replayed behind the items. */
+  /** Steps of another worker, to be replayed after the items. */
   readonly replay?: readonly PackedStep[];
 }
 
-/** A step that a worker has made: the batch as it was sent, empty where no location was in it, and the effects. */
+/** A past step of a worker: its batch as it was sent, empty if it had no locations, and its effects. */
 export interface PackedStep {
   readonly batch: Uint8Array;
   readonly effects: Uint8Array;

@@ -36,7 +36,7 @@ async function makeStreams(bus: Bus, places: JournalPlaces, more: Partial<Stream
   for (const settings of streamsOf(places, more)) await bus.makeStream(settings);
 }
 
-/** A lane and what has become of its records. */
+/** A lane, and the fate of its records. */
 class Watched {
   readonly lane: JournalLane;
   readonly acknowledged: string[] = [];
@@ -109,7 +109,7 @@ async function sealed(context: TestContext, seed: number) {
     await clock.wait(dice(30));
   }
   await sealing;
-  // Whatever stood in the way is over: the owner must learn that it is out.
+  // All faults are over by now: the owner must find out that it is sealed.
   await clock.wait(30_000);
   cluster.mishaps.unanswered = 0;
   watched.send();
@@ -117,7 +117,7 @@ async function sealed(context: TestContext, seed: number) {
   return { watched, read: await readFrom(0), known };
 }
 
-test('What a lane has acknowledged is read after its seal, in order and once, and nothing is acknowledged after it', async (context) => {
+test('What a lane has acknowledged is read after its seal, in order and once, and nothing else is acknowledged', async (context) => {
   let kept = 0;
   for (let seed = 1; seed <= 150; seed++) {
     const { watched, read, known } = await sealed(context, seed);
@@ -153,7 +153,7 @@ test('A lane goes on in its other stream when the server that leads the first on
   assert.deepEqual(await readFrom(0), recordsTo(200));
 });
 
-test('Records that come while an append is in flight go together, and a barrier needs an append that began after it', async (context) => {
+test('Records that arrive during an append are sent together, and a barrier needs an append that began after it', async (context) => {
   const { watched, lane } = await laneOn(context);
   for (let i = 0; i < 100; i++) watched.send();
   await lane.barrier();
@@ -164,7 +164,7 @@ test('Records that come while an append is in flight go together, and a barrier 
   assert.equal(lane.heldBytes, 0);
 });
 
-test('A lane that is trimmed is read from there on, and goes on', async (context) => {
+test('A trimmed lane can be read from there on, and goes on', async (context) => {
   const { lane, readFrom } = await laneOn(context);
   for (const record of recordsTo(10)) await lane.append(utf8(record));
   await lane.trim(7);
@@ -177,7 +177,7 @@ test('A lane that is trimmed is read from there on, and goes on', async (context
   assert.deepEqual(await readFrom(12), ['record 12']);
 });
 
-test('A lane that is sealed is not trimmed any more, since others may be reading it', async (context) => {
+test('A sealed lane is not trimmed any more, since others may be reading it', async (context) => {
   const { clock, taker, lane, readFrom } = await laneOn(context);
   for (const record of recordsTo(10)) await lane.append(utf8(record));
   await sealLane({ bus: taker, places: PLACES, schedule: clock.schedule, by: 'taker', isOff: () => false });
@@ -216,7 +216,7 @@ test('A lane waits while its bus is busy', async (context) => {
   assert.deepEqual(await readFrom(0), recordsTo(5));
 });
 
-test('A lane whose append was refused goes on until it can be told what is there', async (context) => {
+test('A lane whose append was refused goes on trying while it cannot find out why', async (context) => {
   const { clock, cluster, watched, readFrom } = await laneOn(context);
   cluster.mishaps.unanswered = 1000;
   for (let i = 0; i < 5; i++) watched.send();
@@ -232,8 +232,8 @@ test('A lane whose append was refused goes on until it can be told what is there
 });
 
 for (const [what, bytes, message] of [
-  ['a message of the lane that it has not sent', recordsMessage(7, []), /has message 7, which this lane did not send/],
-  ['something else than a journal', utf8('hello'), /A message of a journal has 5 bytes/],
+  ['a message that it did not send', recordsMessage(7, []), /has message 7, which this lane did not send/],
+  ['a message that is not of a journal', utf8('hello'), /A message of a journal has 5 bytes/],
 ] as const) {
   test(`A lane ends when it finds ${what}`, async (context) => {
     const { taker, watched, lane } = await laneOn(context);
@@ -249,14 +249,14 @@ for (const [what, bytes, message] of [
   });
 }
 
-test('A lane ends over a record that is too large to be looked at', async (context) => {
+test('A lane ends when it is given a record that would be too large to read back', async (context) => {
   const { watched, lane } = await laneOn(context);
   const message = /has 4000001 bytes, more than 4000000/;
   await assert.rejects(lane.append(new Uint8Array(4_000_001)), { name: 'JournalEnded', isSealed: false, message });
   assert.equal(watched.ends.length, 1);
 });
 
-test('A full stream is sealed once it may have more bytes, unless nobody wants it sealed any more', async (context) => {
+test('A full stream is sealed once it may grow, unless the seal is no longer wanted', async (context) => {
   const { clock, taker, watched, lane } = await laneOn(context, { bytesMax: 1000 });
   for (; !lane.isFull; await clock.wait(50)) watched.send();
   let isOff = false;
@@ -284,7 +284,7 @@ test('A full stream is sealed once it may have more bytes, unless nobody wants i
   );
 });
 
-test('A closed lane rejects what waits and what comes', async (context) => {
+test('A closed lane rejects waiting and later calls', async (context) => {
   const clock = new SimulatedClock();
   context.after(clock.run());
   const cluster = new SimulatedCluster({ clock, seed: 1 });

@@ -38,20 +38,20 @@ interface Listening {
 interface Waiting {
   /** Sends it. */
   attempt(): void;
-  /** Whether it was sent, and neither answered nor refused for the moment. */
+  /** Whether it is on its way: sent, and not waiting to be sent again. */
   isSent: boolean;
   /** Ends it without an answer. */
   end(): void;
 }
 
-/** Its side of whoever asks. */
+/** What answers a call. */
 interface Asker<Value> {
-  /** Hands it the answer, at once, unless it is too late. */
+  /** Ends the call with its answer, unless it has ended already. */
   resolve(value: Value): void;
   reject(error: unknown): void;
-  /** Whether it still waits. */
+  /** Whether the call is still waiting. */
   isOpen(): boolean;
-  /** Sends it once more, a moment later. */
+  /** Sends the call again a moment later. */
   retry(): void;
 }
 
@@ -66,7 +66,7 @@ interface Following {
 
 /** Members, servers and a network on simulated time, and a bus for each member. */
 export class SimulatedCluster extends SimulatedNetwork {
-  /** The bus of a member; one that had a bus begins anew. */
+  /** The bus of a member. A member that has one already is killed first. */
   bus(name: string): Bus {
     return this.enter(name, (member) => new SimulatedBus(this, member));
   }
@@ -79,7 +79,7 @@ class SimulatedBus implements Bus {
   readonly #watchers = new BusWatchers();
   readonly #listening = new Set<Listening>();
   readonly #following = new Set<Following>();
-  /** Requests that wait, by the subject of their answer. */
+  /** Waiting requests, by the subjects of their answers. */
   readonly #asked = new Map<string, (bytes: Uint8Array | undefined) => void>();
   readonly #open = new Set<Waiting>();
   #isEnded = false;
@@ -264,7 +264,7 @@ class SimulatedBus implements Bus {
     for (const following of this.#following) if (following.stream === stream) this.#pump(following);
   }
 
-  /** Sends a message to all who listen. Returns whether anybody does. */
+  /** Sends a message to everybody who listens. Returns whether anybody does. */
   #spread(subject: string, bytes: Uint8Array, reply: string): boolean {
     let isHeard = false;
     for (const other of this.#network.members) {
@@ -285,7 +285,7 @@ class SimulatedBus implements Bus {
     return isHeard;
   }
 
-  /** Lends a message: whoever looks at it later finds something else. */
+  /** Lends a message: its bytes are overwritten as soon as `take` returns. */
   #hand(take: (message: Message) => void, message: StoredMessage & { readonly reply: string }): void {
     const bytes = Uint8Array.from(message.bytes);
     take({ ...message, bytes: lend(bytes) });
@@ -304,7 +304,7 @@ class SimulatedBus implements Bus {
       const led = this.#network.streams.get(name);
       const access = led === undefined ? 'elects' : this.#network.access(this.#member, led);
       if (access === 'elects') retry();
-      // Shared memory may be used again as soon as there is a result: it is read before that.
+      // The caller may reuse shared memory as soon as there is a result, so it is copied before.
       if (led === undefined || access !== 'reached' || !isOpen()) return;
       const messages = entry.messages.map((bytes) => Uint8Array.from(bytes));
       this.#network.commit(led, () => {
@@ -320,7 +320,7 @@ class SimulatedBus implements Bus {
     if (following.isComing) return;
     following.isComing = true;
     this.#network.deliver(`stream ${following.stream}`, this.#member, () => this.#come(following));
-    // Where it cannot be delivered it is tried again.
+    // Tried again in case it cannot be delivered.
     this.#network.schedule(this.#member.name, RETRY_MS, () => this.#following.has(following) && this.#again(following));
   }
 
@@ -374,7 +374,7 @@ class SimulatedBus implements Bus {
     return found.value;
   }
 
-  /** Sends something as soon as there is a connection, and waits for its answer: in time, or what it is when it is late. */
+  /** Makes a call as soon as there is a connection. Resolves with its answer, or with `late` if none arrives in time. */
   #within<Value>(
     { timeoutMs, late }: { timeoutMs: number; late: Value },
     arrive: (asker: Asker<Value>) => void,
@@ -428,7 +428,7 @@ function batchOf(
   return { messages, end: last };
 }
 
-/** Whether a message may belong to both. Of two patterns one must fit the other as it is written. */
+/** Whether a message may belong to both. Tells only if one of two patterns matches the other as a text. */
 function overlap(some: readonly string[], others: readonly string[]): boolean {
   return some.some((one) => others.some((other) => fits([one], other) || fits([other], one)));
 }
