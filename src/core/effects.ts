@@ -35,7 +35,7 @@ const [TRACKABLE, LOCATED, SHARED, MEMBERS, COLLIDING, HELD, HEARD] = [1, 2, 4, 
 const [NOWHERE, PLACED] = [0, 1] as const;
 /**
  * Flags of a context: it was sent in metres of its zone; it is in a zone; the shard no longer has that zone, which is
- * therefore written as JSON in the place of its name; its provider has timing of its own.
+ * written as JSON instead of its name; its provider has timing of its own.
  */
 const [LOCAL, ZONED, ZONE_GONE, TIMED] = [1, 2, 4, 8] as const;
 const AREAS = ['entering', 'in', 'tolerance', 'out'] as const;

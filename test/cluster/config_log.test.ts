@@ -49,7 +49,7 @@ interface TestHub {
   readonly applied: AppliedRecord[];
   readonly stops: Error[];
   readonly notices: string[];
-  /** The id that the last append has got. */
+  /** The id of the last append. */
   lastId: string;
 }
 
@@ -185,7 +185,7 @@ test('ConfigLog stops over a record that cannot be applied, and rejects what wai
   assert.equal(hub.log.applied, 1);
 });
 
-/** What has become of one append. */
+/** The fate of one append. */
 interface Tried {
   readonly hub: string;
   readonly id: string;
@@ -194,7 +194,7 @@ interface Tried {
   readonly tookMs: number;
 }
 
-/** Appends a few at a time until it is over, and says what has become of each. */
+/** Appends a few at a time until it is over, and returns the fate of each. */
 async function load(
   clock: SimulatedClock,
   { name, hub, dice, isOver }: { name: string; hub: TestHub; dice: Dice; isOver: () => boolean },
@@ -216,7 +216,7 @@ async function load(
   return tried;
 }
 
-/** One fault after the other, and none in the end. */
+/** One fault after another, and none in the end. */
 async function trouble(cluster: SimulatedCluster, dice: Dice): Promise<void> {
   const servers = ['n1', 'n2', 'n3'] as const;
   for (let i = 0; i < 8; i++) {
@@ -267,7 +267,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     cluster.mishaps.unanswered = 0;
     isOver = true;
     const tried = (await Promise.all(loads)).flat();
-    // Nothing waits for ever: all can append, and come to the same end.
+    // The faults are over: all hubs can append, and arrive at the same state.
     const last = await Promise.all(hubs.map(({ log }) => log.append(PROTOCOL)));
     const end = Math.max(...last.map((appended) => (appended.at === 'kept' ? appended.sequence : NaN)));
     await Promise.all(hubs.map(({ log }) => log.reached(end, 10_000)));
@@ -383,7 +383,7 @@ test('ConfigLog rejects an append when the stream is full, and goes on when ther
   assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'kept', sequence: 1 });
 });
 
-test('ConfigLog does not believe an append lost that may still be kept', async (context) => {
+test('ConfigLog does not give up an append that may still be kept', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const bus = cluster.bus('a');
   let tries = 0;
@@ -436,7 +436,7 @@ test('ConfigLog refuses appends beyond what may wait, and rejects all when it is
   assert.equal(state.length, log.applied);
 });
 
-/** Appends so many records, one after the other. */
+/** Appends so many records, one after another. */
 async function appendMany(hub: TestHub, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     assert.equal((await hub.log.append(PROTOCOL)).at, 'kept');
@@ -448,13 +448,13 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     const { clock, cluster, open } = simulated(context, seed);
     const bus = cluster.bus('a');
     const more = { snapshotEvery: 20, shouldSnapshot: () => true };
-    // Two believe that they write snapshots.
+    // Two hubs believe that it is they who write snapshots.
     const [a, b] = await Promise.all([open('a', { bus, ...more }), open('b', more)]);
     cluster.mishaps.unanswered = 300;
     const late: TestHub[] = [];
     for (const name of ['c', 'd', 'e', 'f']) {
       await appendMany(a, 23);
-      // While it opens, the log goes on, and snapshots take the place of the one that it reads.
+      // While it opens, the log grows, and newer snapshots replace the one that it reads.
       const [hub] = await Promise.all([open(name), appendMany(a, 23)]);
       late.push(hub);
     }
@@ -470,7 +470,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     for (const { state } of [b, ...late]) assert.deepEqual(state, a.state);
     assert.ok((late.at(-1)?.applied.length ?? Infinity) < 20, 'records were applied that the snapshot has');
     const { firstSequence, lastSequence } = await stateOf(bus);
-    // Back to the snapshot before the last, which may be some records older where one was not written.
+    // Trimmed to the snapshot before the last, which may be older than usual if one was not written.
     assert.equal(firstSequence % 20, 1);
     assert.ok(lastSequence - firstSequence >= 20 && lastSequence - firstSequence < 80, `${firstSequence}`);
     const { messages } = await stateOf(bus, 'hub_SNAP');
@@ -478,7 +478,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
   });
 }
 
-test('ConfigLog knows its snapshot again when the answer is lost, and trims the log', async (context) => {
+test('ConfigLog recognises its snapshot when the answer was lost, and trims the log', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const bus = cluster.bus('a');
   const hub = await open('a', { bus, snapshotEvery: 5, shouldSnapshot: () => true });

@@ -24,7 +24,7 @@ import { randomSite } from './site/steps.ts';
 
 const RUNS = { numRuns: 300, seed: 7 };
 
-/** Commands in steps: one each, or those of several moments in one. */
+/** How many commands each step has, repeated as often as needed. */
 type Cut = readonly number[];
 
 interface Played {
@@ -34,7 +34,7 @@ interface Played {
   readonly rows: (readonly LastKnownRow[])[];
 }
 
-/** Plays commands, so many a step. */
+/** Plays commands, cut into steps. */
 async function play(timed: readonly Timed[], cut: Cut): Promise<Played> {
   const harness = await ShardHarness.open();
   const played: Played = { harness, steps: [], rows: [] };
@@ -51,7 +51,7 @@ async function play(timed: readonly Timed[], cut: Cut): Promise<Played> {
   return played;
 }
 
-/** A shard that is told the entities, then rows, then steps, as one that takes the place of a dead one. */
+/** A shard that is told the entities, then rows, then steps, as one that replaces a dead one. */
 async function recover(
   entities: readonly Timed['command'][],
   rows: readonly LastKnownRow[],
@@ -66,7 +66,7 @@ async function recover(
   return harness;
 }
 
-/** All that a shard knows of where its objects are, and of what they are in. */
+/** All that a shard knows of where its objects are, and which fences they are in. */
 function stateOf({ providers, trackables }: ShardState, placeOf: (fix: Fix) => unknown, isWhole = true): unknown {
   const objects = [...providers.values(), ...trackables.values()].filter(({ fix }) => fix !== undefined);
   const ofObject = (object: ProviderState | TrackableState): unknown => ({
@@ -77,7 +77,7 @@ function stateOf({ providers, trackables }: ShardState, placeOf: (fix: Fix) => u
       .sort((a, b) => (a.fence < b.fence ? -1 : 1)),
     suppressUntilMs: object.suppressUntilMs,
     footprint: object.kind === 'trackable' && object.footprint,
-    // Of rows nobody knows that: it is taken for granted, and at worst a collision that is not there is ended.
+    // Rows do not tell: it is assumed, and at worst a collision is ended that does not exist.
     colliding: isWhole && object.kind === 'trackable' && object.colliding,
   });
   const inOrder = objects.sort((a, b) => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1));
@@ -91,13 +91,13 @@ function wholeFix({ providerId, source, zone, timing, trackables, isLocal, bytes
 
 const cuts = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 4 });
 
-test('who replays the effects of all steps knows what their shard knows, with all timers', async () => {
+test('a shard that replays the effects of all steps knows what their shard knows, with all timers', async () => {
   let [members, timers] = [0, 0];
   await fc.assert(
     fc.asyncProperty(randomSite(50), cuts, fc.nat(), async (steps, cut, again) => {
       const timed = commandsOf(steps);
       const { harness, steps: made } = await play(timed, cut);
-      // To hear once more what one knows already changes nothing.
+      // Replaying steps again changes nothing.
       const twice = [...made, ...made.slice(again % made.length)];
       for (const told of [made, twice]) {
         const recovered = await recover(entitiesAfter(timed), [], told);
@@ -116,7 +116,7 @@ test('who replays the effects of all steps knows what their shard knows, with al
   assert.ok(members > 150 && timers > 80, `only ${members} memberships with ${timers} timers`);
 });
 
-test('rows of any moment and the effects since make a shard that goes on as if nothing had happened', async () => {
+test('a shard made from rows of any moment and the effects since goes on as if nothing had happened', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(50), cuts, fc.nat(), fc.nat(), async (steps, cut, die, mark) => {
       const timed = commandsOf(steps);
@@ -137,7 +137,7 @@ test('rows of any moment and the effects since make a shard that goes on as if n
         providerId,
       ];
       assert.deepEqual(stateOf(recovered.shard.state, shortly, false), stateOf(harness.shard.state, shortly, false));
-      // What a row does not say, and the collision stage need not hear.
+      // A row does not tell that, and the collision stage need not hear of it.
       for (const { id, colliding } of harness.shard.state.trackables.values()) {
         (recovered.shard.state.trackables.get(id) as TrackableState).colliding = colliding;
       }
@@ -240,7 +240,7 @@ const CASES: readonly {
 ];
 
 for (const { what, told } of CASES) {
-  test(`who replays effects knows ${what}`, async () => {
+  test(`a shard that replays effects knows ${what}`, async () => {
     const harness = await ShardHarness.open();
     const timed: Timed[] = [];
     const steps = told.map(([second, ...commands]): PastStep => {
@@ -254,7 +254,7 @@ for (const { what, told } of CASES) {
   });
 }
 
-test('who replays effects knows until when the deadlines of objects from before a restart are held', async () => {
+test('a shard that replays effects knows how long the deadlines of objects from before a restart are held', async () => {
   const before = await ShardHarness.open();
   const entities = [zone(), fence(square({ id: 'f', timeout: 5000 })), provider('p')];
   before.rows = 'all';
@@ -272,7 +272,7 @@ test('who replays effects knows until when the deadlines of objects from before 
   assert.deepEqual(stateOf(recovered.shard.state, wholeFix), stateOf(after.shard.state, wholeFix));
 });
 
-test('who replays effects knows who has come from another shard, whose memory two locations of one step have left', async () => {
+test('a shard that replays effects knows an object from another shard, in memory that a location has just left', async () => {
   const [from, to] = [await ShardHarness.open(), await ShardHarness.open()];
   from.tell(1, zone());
   from.tell(2, inHall(2, [5, 5], { provider_id: 'moving' }));

@@ -52,7 +52,7 @@ interface Play {
   readonly more: Partial<Trackable> | undefined;
 }
 
-/** Plays steps with carts that are new, and returns the collisions that were told meanwhile. */
+/** Plays steps with new carts, and returns the collisions that were told meanwhile. */
 async function play(running: RunningShards, { steps, fromSecond, kills, more }: Play): Promise<readonly string[]> {
   const before = collisionsOf(running).length;
   running.second = fromSecond;
@@ -87,7 +87,10 @@ async function clear(running: RunningShards): Promise<void> {
   await running.settle();
 }
 
-/** Plays random steps with workers that are killed, and with such that live: these serve all runs, since to start them takes longest. */
+/**
+ * Plays random steps twice: with workers that are killed, and with workers that live. The latter serve all runs, since
+ * starting workers takes longer than anything else here.
+ */
 async function assertSameCollisions(
   t: TestContext,
   { more, ...runs }: { readonly numRuns: number; readonly seed: number; readonly more?: Partial<Trackable> },

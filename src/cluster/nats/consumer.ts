@@ -293,8 +293,8 @@ function json(value: object): Uint8Array {
 }
 
 /**
- * What the subject for acknowledging a message says about it: its sequence in the stream, and how many messages the consumer
- * has sent including it. Newer servers add the domain and the account: $JS.ACK[.domain.account].stream.consumer.….
+ * What the subject for acknowledging a message says about it: its sequence in the stream, and how many messages the
+ * consumer has sent including it. Newer servers add the domain and the account: $JS.ACK[.domain.account].stream.consumer.….
  */
 function placeOf(reply: string): { sequence: number; count: number } {
   const tokens = reply.split('.');

@@ -18,7 +18,7 @@ export const COMMAND = {
   batched: 4,
   /** `id`, `subject`. Answered by `ready`. */
   subscribe: 5,
-  /** `id`, `subject`: subjects separated by spaces; `reply`: the stream; `first`: the first sequence. Answered by `ready`. */
+  /** `id`; `subject`: subjects with spaces in between; `reply`: the stream; `first`: a sequence. Answered by `ready`. */
   follow: 6,
   /** As `follow`, not answered. */
   read: 7,
