@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { loadConfig, readConfigFile } from './config/load.ts';
 import { StartupError } from './errors.ts';
-import { openHub } from './hub/hub.ts';
+import { type Hub, openHub } from './hub/hub.ts';
 import { openLog } from './hub/log.ts';
 
 /** Starts the hub from its configuration, says where it is, and stops it on a signal. */
@@ -16,10 +16,13 @@ async function main(): Promise<void> {
   });
   const log = openLog(config.severity_level);
   for (const [message, facts] of warnings) log.warn(message, facts);
-  const hub = await openHub(config, log).catch((error: unknown) => {
-    log.debug('The start has failed', { stack: String((error as Error).stack ?? error) });
-    throw error;
-  });
+  const open = (): Promise<Hub> => {
+    return openHub(config, log).catch((error: unknown) => {
+      log.debug('The start has failed', { stack: String((error as Error).stack ?? error) });
+      throw error;
+    });
+  };
+  let hub = await open();
   const address = `${config.host.includes(':') ? `[${config.host}]` : config.host}:${hub.port}`;
   let stopping = false;
   const stop = (): void => {
@@ -33,6 +36,22 @@ async function main(): Promise<void> {
       },
     );
   };
+  // A hub that is out of its cluster joins it anew, as another one would.
+  const beginAnew = async (error: Error): Promise<void> => {
+    if (stopping) return;
+    log.error('This hub is out of its cluster, and joins it anew', { error: error.message });
+    await hub.close();
+    if (stopping) return;
+    hub = await open();
+    follow();
+  };
+  const follow = (): void => {
+    hub.isOut.then(beginAnew).catch((error: unknown) => {
+      log.error('The hub could not join its cluster anew', { error: String(error) });
+      process.exit(1);
+    });
+  };
+  follow();
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
   // Without a certificate the signal ends the hub, as it does when its terminal is closed.

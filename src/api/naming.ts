@@ -62,6 +62,7 @@ export async function editSeen<K extends Kind>(
   if (sight === undefined) return entities.edit(kind, id, revise, options);
   let kept: readonly string[] = [];
   const reviseSeen = (before: EntityMap[K]): unknown => {
+    kept = [];
     const after = revise(before);
     const whole = withHidden(kind, before, after, sight);
     kept = whole === after ? [] : membersThatDiffer(whole as Members, after as Members);

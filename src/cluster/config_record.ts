@@ -1,6 +1,20 @@
-import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import type { EntityKind } from '../core/kept.ts';
-import { type Borrowed, look } from '../model/borrowed.ts';
+import type { Borrowed } from '../model/borrowed.ts';
+import { PARTITIONS } from '../shards/affinity.ts';
+import {
+  COUNT,
+  check,
+  FLAG,
+  listOf,
+  misfit,
+  PARTITION,
+  packed,
+  rowOf,
+  type Shape,
+  TEXT,
+  unpacked,
+  type Valued,
+} from './config_shapes.ts';
 
 /**
  * The records of the configuration log: msgpack of `[version, kind, id, …]`, with the fields of the kind in the order of
@@ -11,14 +25,6 @@ import { type Borrowed, look } from '../model/borrowed.ts';
  */
 
 const VERSION = 1;
-const PARTITIONS = 256;
-
-/** What a field may be. */
-interface Shape<Value> {
-  /** In words, behind "must be". */
-  readonly what: string;
-  fits(value: unknown): value is Value;
-}
 
 /** An entity as JSON text, null where it is deleted. With `force` together with what refers to it. */
 export type EntityChange = readonly [kind: EntityKind, id: string, text: string | null, force: boolean];
@@ -31,28 +37,21 @@ export type LastRequest = readonly [lane: string, door: string, number: number];
 
 const ENTITY_KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor', 'setting'] as const satisfies EntityKind[];
 
-const TEXT: Shape<string> = { what: 'a text', fits: (value) => typeof value === 'string' };
-const COUNT: Shape<number> = { what: 'a whole number', fits: isCount };
-const FLAG: Shape<boolean> = { what: 'true or false', fits: (value) => typeof value === 'boolean' };
 const TEXT_OR_NULL: Shape<string | null> = {
   what: 'a text or null',
   fits: (value) => value === null || typeof value === 'string',
 };
-const ENTITY_KIND: Shape<EntityKind> = {
+export const ENTITY_KIND: Shape<EntityKind> = {
   what: `one of ${ENTITY_KINDS.join(', ')}`,
   fits: (value): value is EntityKind => ENTITY_KINDS.includes(value as EntityKind),
 };
-const PARTITION: Shape<number> = {
-  what: `a number below ${PARTITIONS}`,
-  fits: (value): value is number => isCount(value) && value < PARTITIONS,
-};
 const OWNER: Shape<number> = {
   what: 'a whole number, or -1',
-  fits: (value): value is number => value === -1 || isCount(value),
+  fits: (value): value is number => value === -1 || COUNT.fits(value),
 };
 
 /** Who owns what from this record on. */
-const MAP = {
+export const MAP = {
   epoch: COUNT,
   /** Their incarnations. */
   members: listOf(TEXT),
@@ -85,8 +84,6 @@ const FIELDS = {
 
 export type ConfigKind = keyof typeof FIELDS;
 
-type Valued<Shapes> = { readonly [Field in keyof Shapes]: Shapes[Field] extends Shape<infer Value> ? Value : never };
-
 /** What a record says, by its kind. */
 export type ConfigBody<Kind extends ConfigKind = ConfigKind> = {
   [Each in Kind]: { readonly kind: Each } & Valued<(typeof FIELDS)[Each]>;
@@ -98,14 +95,6 @@ export interface ConfigRecord {
   readonly id: string;
   readonly body: ConfigBody;
 }
-
-/** A record, or a snapshot, does not fit. */
-export class ConfigRecordError extends Error {
-  override name = 'ConfigRecordError';
-}
-
-// Nothing but lists of plain values: neither records of msgpackr, which define structures on their way, nor toJSON.
-const packr = new Packr({ useRecords: false, useToJSON: false });
 
 /** Packs a record into bytes of its own. Throws where it is none that could be read again. */
 export function packRecord(id: string, body: ConfigBody): Uint8Array {
@@ -160,60 +149,6 @@ export function unpackSnapshotEnd(bytes: Borrowed, at: number): SnapshotEnd {
   return { sequence: sequence as number, parts: parts as number };
 }
 
-function packed(values: readonly unknown[]): Uint8Array {
-  return new Uint8Array(packr.pack(values, RESET_BUFFER_MODE));
-}
-
-function unpacked(what: string, bytes: Borrowed): readonly unknown[] {
-  let value: unknown;
-  try {
-    value = packr.unpack(look(bytes));
-  } catch (cause) {
-    throw new ConfigRecordError(`${what}: ${look(bytes).length} bytes are no msgpack`, { cause });
-  }
-  if (!Array.isArray(value)) throw misfit(what, 'it', value, 'a list');
-  return value;
-}
-
 function isKind(kind: unknown): kind is ConfigKind {
   return typeof kind === 'string' && Object.hasOwn(FIELDS, kind);
-}
-
-function check(what: string, field: string, value: unknown, shape: Shape<unknown>): void {
-  if (!shape.fits(value)) throw misfit(what, field, value, shape.what);
-}
-
-function misfit(what: string, field: string, value: unknown, wanted: string): ConfigRecordError {
-  return new ConfigRecordError(`${what}: ${field} must be ${wanted}, but is ${shown(value)}`);
-}
-
-const SHOWN_MAX = 100;
-
-/** A value, shortened. */
-function shown(value: unknown): string {
-  const text = (typeof value === 'bigint' ? `${value}` : JSON.stringify(value)) ?? 'missing';
-  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function listOf<Value>(each: Shape<Value>, length?: number): Shape<readonly Value[]> {
-  return {
-    what: `a list${length === undefined ? '' : ` of ${length}`}, and each of it ${each.what}`,
-    fits: (value): value is readonly Value[] =>
-      Array.isArray(value) && (length ?? value.length) === value.length && value.every((one) => each.fits(one)),
-  };
-}
-
-function rowOf<Row extends readonly unknown[]>(...shapes: { [At in keyof Row]: Shape<Row[At]> }): Shape<Row> {
-  const columns: readonly Shape<unknown>[] = shapes;
-  return {
-    what: `[${columns.map(({ what }) => what).join('; ')}]`,
-    fits: (value): value is Row =>
-      Array.isArray(value) &&
-      value.length === columns.length &&
-      columns.every((shape, index) => shape.fits(value[index])),
-  };
 }

@@ -322,12 +322,17 @@ function pause({ schedule }: Pick<JournalLaneOptions, 'schedule'>): Promise<void
   return new Promise((resolve) => void schedule(AGAIN_MS, resolve));
 }
 
-/**
- * Reads the records of a lane from the message of that number on, joined from both streams, up to the seals if it was
- * sealed. Rejects with a BusError where the streams cannot be read, with a JournalFormatError where a message is missing.
- */
-export async function readLane(bus: Bus, places: JournalPlaces, from: number): Promise<Uint8Array[]> {
+/** What is left of a lane: the records of its messages, by their numbers, joined from both streams up to their seals. */
+export interface LaneLeft {
+  readonly messages: ReadonlyMap<number, readonly Uint8Array[]>;
+  /** Whether both streams are sealed: there is nothing more, and never will be. */
+  readonly isSealed: boolean;
+}
+
+/** Reads a lane. Rejects with a BusError where its streams cannot be read, with a JournalFormatError for what is in them. */
+export async function readLane(bus: Bus, places: JournalPlaces): Promise<LaneLeft> {
   const messages = new Map<number, readonly Uint8Array[]>();
+  let seals = 0;
   for (const { stream, subject } of places) {
     const reader = bus.read(stream, { subjects: [subject], fromSequence: 1 });
     let isSealed = false;
@@ -337,18 +342,13 @@ export async function readLane(bus: Bus, places: JournalPlaces, from: number): P
           if (isSealed) return;
           const message = journalMessage(Uint8Array.from(look(bytes)));
           if (message.kind === 'seal') isSealed = true;
-          else if (message.number >= from && !messages.has(message.number))
-            messages.set(message.number, message.records);
+          else if (!messages.has(message.number)) messages.set(message.number, message.records);
         });
       }
     } finally {
       reader.end();
     }
+    if (isSealed) seals++;
   }
-  const numbers = [...messages.keys()].sort((a, b) => a - b);
-  return numbers.flatMap((number, index) => {
-    if (number !== from + index)
-      throw new JournalFormatError(`Message ${from + index} of lane "${places[0].subject}" is missing`);
-    return messages.get(number) as readonly Uint8Array[];
-  });
+  return { messages, isSealed: seals === places.length };
 }

@@ -18,6 +18,6 @@ export function inOwnWords(key: Key, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (key === 'db_type' && value === 'cassandra') return 'widecolumn';
   const usual = settingOf(key).default;
-  const isListOfWords = Array.isArray(usual) && typeof usual[0] === 'string';
+  const isListOfWords = key === 'cluster_servers' || (Array.isArray(usual) && typeof usual[0] === 'string');
   return isListOfWords ? value.split(',').map((word) => word.trim()) : value;
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { clusterProblems } from './cluster.ts';
 import { type Collected, ConfigError } from './collect.ts';
 import { configPath, type Environment, readEnvironment } from './environment.ts';
 import { readConfigText } from './file.ts';
@@ -37,6 +38,7 @@ export function loadConfig({ env, cwd, cores, readFile, warn }: LoadOptions): Co
     read.problems.push(`${source}: cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
   readEnvironment(env, read);
+  read.problems.push(...clusterProblems(read.values));
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   const { withoutMeaning: settings, unknownVariables: variables } = read;
   if (settings.length > 0) warn?.('Settings of DeepHub that mean nothing to this hub are ignored', { settings });

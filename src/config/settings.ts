@@ -105,6 +105,51 @@ function bytesPerSecond(config: Config): number {
   return config.widecolumn_rate === 0 ? Infinity : config.widecolumn_rate * KILOBYTE;
 }
 
+/** What all hubs of a cluster must have alike: it decides what becomes of a location. */
+const ALIKE = [
+  'calculate_collisions_default',
+  'fence_event_provider_id',
+  'max_parent_depth',
+  'require_authorization',
+  'restart_event_delay',
+] as const satisfies (keyof Config)[];
+
+/** How a hub is one of several; undefined where it is alone. `machine`: the name of this machine. */
+export function clusterSettings(config: Config, machine: string) {
+  if (config.cluster_servers.length === 0) return undefined;
+  const path = <Name extends string>(name: Name, value: string | null) => {
+    return (value === null ? {} : { [name]: resolve(config.config_path, value) }) as { readonly [N in Name]?: string };
+  };
+  const tls = {
+    ...path('caPath', config.cluster_tls_ca_path),
+    ...path('certificatePath', config.cluster_tls_certificate_path),
+    ...path('keyPath', config.cluster_tls_key_path),
+  };
+  const hubName = config.cluster_hub_name ?? machine;
+  return {
+    bus: {
+      servers: config.cluster_servers,
+      name: config.cluster_name,
+      memberName: hubName,
+      ...path('credentialsPath', config.cluster_credentials_path),
+      ...path('nkeyPath', config.cluster_nkey_path),
+      ...(config.cluster_username !== null && { username: config.cluster_username }),
+      ...(config.cluster_password !== null && { password: config.cluster_password }),
+      ...(Object.keys(tls).length > 0 && { tls }),
+    },
+    name: config.cluster_name,
+    hubName,
+    replicas: config.cluster_replicas,
+    storage: config.cluster_storage,
+    suspectMs: config.cluster_suspect,
+    holdMs: config.cluster_hold,
+    checkpointMs: config.cluster_checkpoint_interval,
+    journalBytesMax: config.cluster_journal_max_size * 2 ** 20,
+    shards: config.num_threads,
+    alike: ALIKE.map((name) => `${name}: ${config[name]}`),
+  };
+}
+
 /** The bounds that the settings give. */
 export function boundsOf(config: Config): Bounds {
   return {

@@ -44,8 +44,11 @@ type Told =
       /** Whether their timers go on: the hub has run all the time. */
       readonly withTimers?: boolean;
     }
-  /** What steps of another worker have changed since the rows, one after the other. */
-  | { readonly kind: 'replay'; readonly steps: readonly PastStep[] }
+  /**
+   * What steps of another worker have changed since the rows, one after the other. `takenOverUntilMs`: they are of another
+   * hub. Only objects of which the shard has the entity are concerned, and their deadlines are held until then.
+   */
+  | { readonly kind: 'replay'; readonly steps: readonly PastStep[]; readonly takenOverUntilMs?: number }
   /** The objects move to another shard: their state is handed out as a reply and forgotten here, without events. */
   | {
       readonly kind: 'exportState';

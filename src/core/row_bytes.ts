@@ -85,10 +85,22 @@ export class PackedRows implements Iterable<KeptRow> {
   }
 }
 
+/** The same rows in memory of their own. */
+export function copiedRows({ bytes, size, count }: PackedRows): PackedRows {
+  const own = Buffer.from(look(bytes));
+  return new PackedRows({ bytes: own, view: new DataView(own.buffer, own.byteOffset, size) }, { size, count });
+}
+
 /** How many bytes the row takes that begins there. */
 // hot
 export function rowSize({ view }: RecordBuffer, at: number): number {
   return view.getUint32(at + SIZE, true);
+}
+
+/** Whether the row says that its object is gone. */
+// hot
+export function isGoneRow({ view }: RecordBuffer, at: number): boolean {
+  return view.getUint8(at + GONE) === 1;
 }
 
 /** A number that is the same for all rows of an object: FNV-1a of its id, mixed once more for tables of powers of two. */

@@ -9,6 +9,25 @@ import { Turns } from '../time/turns.ts';
  * commit fails, the changes of the whole group are taken back in reverse order and every step of it fails. Nobody is
  * answered before the commit, so that no answer speaks of a state that is taken back afterwards. A group that takes long
  * does so in turns.
+ *
+ * Where hubs share a log, a group may be overtaken: a record of the log has come first (`overtake`). Then the changes of
+ * the group are taken back, the record is applied, and when the commit has said so too, the steps run anew on what the
+ * record has made of the state. Only what a step does in its last run counts. Until it begins memory has what the log
+ * has, and nothing else.
+ *
+ *   the group is  signal                          next
+ *   ------------  ------------------------------  -------------------------------------------------------
+ *   performing    all steps have run              committing; kept, where nothing has changed
+ *   performing    overtake                        performing, from the first step on: taken back before
+ *   committing    overtake                        overtaken: taken back before
+ *   committing    kept, or the commit resolves    kept: everybody is told
+ *   committing    the commit rejects              failed: taken back
+ *   overtaken     the commit says 'overtaken'     performing, from the first step on
+ *   overtaken     the commit rejects              failed
+ *   kept          overtake                        kept: whatever comes is behind its changes
+ *   kept          the commit resolves or rejects  kept: the steps are answered
+ *
+ * A step may therefore run several times: what it changes besides handing changes to `write` it must change anew.
  */
 export class ChangeQueue<Change> {
   readonly #on: ChangeHandlers<Change>;
@@ -17,6 +36,8 @@ export class ChangeQueue<Change> {
   readonly #turns: Turns;
   #waiting: Waiting<Change>[] = [];
   #busy = false;
+  /** The one that is not answered yet. */
+  #group: Group<Change> | undefined;
   #committing: Promise<void> | undefined;
 
   constructor(on: ChangeHandlers<Change>, options: ChangeQueueOptions = {}) {
@@ -48,37 +69,61 @@ export class ChangeQueue<Change> {
     return promise;
   }
 
+  /**
+   * The changes that are being committed are kept, as the log says before the commit resolves. Tells everybody at once, so
+   * that what comes behind them is told behind them. Throws where nothing is being committed.
+   */
+  kept(): void {
+    if (this.#group?.keep() !== true) throw new Error('Cannot keep changes: none are being committed');
+    this.#group.tell();
+  }
+
+  /**
+   * Applies what has come first. What `apply` changes is behind all that was kept, and before all that was not, which is
+   * taken back meanwhile. To be called for each record of the log that is not of the running commit, also for one that
+   * changes nothing here.
+   */
+  overtake(apply: () => void): void {
+    this.#group?.overtake();
+    apply();
+  }
+
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const group = new Group<Change>(this.#on);
-      this.#committing = this.#perform(group, this.#waiting.splice(0, this.#groupMax));
+      const group = new Group<Change>(this.#on, this.#waiting.splice(0, this.#groupMax));
+      this.#group = group;
+      this.#committing = this.#perform(group);
       // The failure is answered to each step; here it only ends the wait.
       await this.#committing.catch(() => undefined);
       this.#committing = undefined;
+      this.#group = undefined;
       group.answer();
     }
     this.#busy = false;
   }
 
-  async #perform(group: Group<Change>, steps: readonly Waiting<Change>[]): Promise<void> {
+  async #perform(group: Group<Change>): Promise<void> {
     let isLong = false;
-    let begun = this.#turns.begin();
-    for (const step of steps) {
-      group.take(step);
-      if (!this.#turns.isLong(begun)) continue;
-      isLong = true;
-      await this.#turns.next();
-      begun = this.#turns.begin();
-    }
-    try {
-      await group.commit();
-      if (isLong) await this.#turns.next();
-      group.tell();
-    } finally {
-      if (isLong) await this.#turns.next();
-    }
+    do {
+      this.#waiting.unshift(...group.shed());
+      let begun = this.#turns.begin();
+      while (group.performNext()) {
+        if (!this.#turns.isLong(begun)) continue;
+        isLong = true;
+        await this.#turns.next();
+        this.#waiting.unshift(...group.shed());
+        begun = this.#turns.begin();
+      }
+    } while ((await group.commit()) === 'overtaken');
+    if (isLong && group.isUntold) await this.#turns.next();
+    group.tell();
+    if (isLong) await this.#turns.next();
+    if (group.failure !== undefined) throw group.failure.error;
   }
 }
+
+/** So often a group may be overtaken before it gives up half of its steps each time. */
+const OVERTAKEN_MAX = 3;
 
 export interface ChangeQueueOptions {
   /** Steps that may wait; 100,000 when left out. */
@@ -89,12 +134,21 @@ export interface ChangeQueueOptions {
   readonly turns?: Turns;
 }
 
+/**
+ * Resolves when the changes are kept, or with `overtaken` when they never will be, since something else came first, of
+ * which `overtake` was told. Rejects with whatever the steps are to be answered.
+ */
+export type Committing = Promise<void> | Promise<Overtaken | undefined>;
+type Overtaken = 'overtaken';
+
 export interface ChangeHandlers<Change> {
   /** Applies a change in memory; returns how to take it back. */
   apply(change: Change): () => void;
   /** Keeps the changes, all or none. */
-  commit(changes: readonly Change[]): Promise<void>;
+  commit(changes: readonly Change[]): Committing;
   committed(changes: readonly Change[]): void;
+  /** All changes of a group are taken back, and its steps will run anew. */
+  takenBack?(): void;
 }
 
 export type Step<Change, Result> = (write: (change: Change) => void) => Result;
@@ -108,17 +162,125 @@ interface Waiting<Change> {
 /** The steps that share one transaction. */
 class Group<Change> {
   readonly #on: ChangeHandlers<Change>;
-  readonly #changes: Change[] = [];
-  readonly #undos: (() => void)[] = [];
-  readonly #refusals: (() => void)[] = [];
-  readonly #answers: { readonly done: () => void; readonly failed: (error: unknown) => void }[] = [];
+  readonly #steps: Waiting<Change>[];
+  #at: 'performing' | 'committing' | 'overtaken' | 'kept' | 'failed' = 'performing';
+  #performed = 0;
+  #changes: Change[] = [];
+  #undos: (() => void)[] = [];
+  #refusals: (() => void)[] = [];
+  #answers: { readonly done: () => void; readonly failed: (error: unknown) => void }[] = [];
   #failure: { readonly error: unknown } | undefined;
+  #isTold = false;
+  #timesTakenBack = 0;
 
-  constructor(on: ChangeHandlers<Change>) {
+  constructor(on: ChangeHandlers<Change>, steps: Waiting<Change>[]) {
     this.#on = on;
+    this.#steps = steps;
   }
 
-  take({ step, resolve, reject }: Waiting<Change>): void {
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
+  }
+
+  get isUntold(): boolean {
+    return this.#at === 'kept' && !this.#isTold;
+  }
+
+  /**
+   * The last steps of a group that is overtaken again and again, which it does without: whoever takes longer than others
+   * to perform a group would always be late.
+   */
+  shed(): readonly Waiting<Change>[] {
+    if (this.#timesTakenBack < OVERTAKEN_MAX || this.#performed > 0) return [];
+    return this.#steps.splice(Math.ceil(this.#steps.length / 2));
+  }
+
+  /** Runs the next step. False when all have run. */
+  performNext(): boolean {
+    const next = this.#steps[this.#performed];
+    if (next === undefined) return false;
+    this.#performed++;
+    this.#perform(next);
+    return true;
+  }
+
+  async commit(): Promise<Overtaken | undefined> {
+    this.#at = 'committing';
+    try {
+      const outcome = this.#changes.length === 0 ? undefined : await this.#on.commit(this.#changes);
+      if (outcome === 'overtaken') {
+        this.#beginAnew();
+        return outcome;
+      }
+      this.#committed();
+    } catch (error) {
+      this.#fail(error);
+    }
+    return undefined;
+  }
+
+  /** The changes stay. False where none are being committed. */
+  keep(): boolean {
+    if (this.#at !== 'committing') return false;
+    this.#at = 'kept';
+    return true;
+  }
+
+  /** Takes the changes back, unless they are kept. */
+  overtake(): void {
+    switch (this.#at) {
+      case 'performing':
+        this.#takeBack();
+        this.#begin();
+        return;
+      case 'committing':
+        this.#takeBack();
+        // What the steps have come to is needed still, where the commit fails.
+        this.#at = 'overtaken';
+        return;
+      case 'kept':
+        this.tell();
+        return;
+      case 'overtaken':
+      case 'failed':
+        return;
+    }
+  }
+
+  tell(): void {
+    if (!this.isUntold) return;
+    this.#isTold = true;
+    if (this.#changes.length === 0) return;
+    try {
+      this.#on.committed(this.#changes);
+    } catch (error) {
+      // The changes are kept and stay; whoever asked for them learns that not everybody was told.
+      this.#failure = { error };
+    }
+  }
+
+  answer(): void {
+    for (const refuse of this.#refusals) refuse();
+    for (const { done, failed } of this.#answers) {
+      if (this.#failure === undefined) done();
+      else failed(this.#failure.error);
+    }
+  }
+
+  #beginAnew(): void {
+    if (this.#at === 'kept') throw new Error('Cannot perform changes anew: they are kept');
+    this.overtake();
+    this.#begin();
+  }
+
+  #begin(): void {
+    this.#at = 'performing';
+    this.#performed = 0;
+    this.#refusals = [];
+    this.#answers = [];
+  }
+
+  #perform({ step, resolve, reject }: Waiting<Change>): void {
     const start = this.#changes.length;
     try {
       const result = step((change) => {
@@ -132,34 +294,24 @@ class Group<Change> {
     }
   }
 
-  async commit(): Promise<void> {
-    if (this.#changes.length === 0) return;
-    try {
-      await this.#on.commit(this.#changes);
-    } catch (error) {
-      this.#failure = { error };
-      this.#undoFrom(0);
-      throw error;
-    }
+  #committed(): void {
+    if (this.#at === 'kept' || this.keep()) return;
+    throw new Error(`Cannot keep changes: they are ${this.#at}`);
   }
 
-  tell(): void {
-    if (this.#changes.length === 0) return;
-    try {
-      this.#on.committed(this.#changes);
-    } catch (error) {
-      // The changes are kept and stay; whoever asked for them learns that not everybody was told.
-      this.#failure = { error };
-      throw error;
-    }
+  #fail(error: unknown): void {
+    this.#failure = { error };
+    if (this.#at === 'kept') return;
+    this.#undoFrom(0);
+    this.#at = 'failed';
   }
 
-  answer(): void {
-    for (const refuse of this.#refusals) refuse();
-    for (const { done, failed } of this.#answers) {
-      if (this.#failure === undefined) done();
-      else failed(this.#failure.error);
-    }
+  /** The commit goes on with the changes as they were. */
+  #takeBack(): void {
+    this.#timesTakenBack++;
+    this.#changes = [];
+    while (this.#undos.length > 0) this.#undos.pop()?.();
+    this.#on.takenBack?.();
   }
 
   #undoFrom(start: number): void {

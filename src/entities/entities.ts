@@ -9,8 +9,8 @@ import { show } from '../model/show.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
-import type { Change } from './change.ts';
-import { ChangeQueue, type ChangeQueueOptions, type Step } from './change_queue.ts';
+import { type Change, type ForeignChange, foreignEntity } from './change.ts';
+import { ChangeQueue, type ChangeQueueOptions, type Committing, type Step } from './change_queue.ts';
 import { checkBounds } from './check_bounds.ts';
 import type { Carried, EntityMap, Kind, Known } from './known.ts';
 import { withLeftBehind } from './left_behind.ts';
@@ -25,8 +25,8 @@ export type { EntityMap, Kind } from './known.ts';
 
 /** What the entities are given by the hub. */
 export interface EntitiesDeps extends ChangeQueueOptions {
-  /** Keeps the changes, all or none. Rejects with HUB_UNAVAILABLE when it cannot. */
-  commit(changes: readonly Change[]): Promise<void>;
+  /** Keeps the changes, all or none, or says that others came first. Rejects with HUB_UNAVAILABLE when it cannot. */
+  commit(changes: readonly Change[]): Committing;
   /** Tells everybody else, in the order of the changes, as soon as they are kept. */
   committed(changes: readonly Change[]): void;
   newId(): string;
@@ -49,6 +49,8 @@ interface CreateOptions {
 }
 
 export type ReplaceOptions = Omit<CreateOptions, 'replaceId' | 'asKept'>;
+
+const KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const satisfies Kind[];
 
 /** Looks at geometries for one change. */
 const ROUNDS_MAX = 5;
@@ -81,6 +83,7 @@ export class Entities implements Known {
           this.#fresh.clear();
           deps.committed(changes);
         },
+        takenBack: () => this.#pending.takenBack(),
       },
       deps,
     );
@@ -93,6 +96,38 @@ export class Entities implements Known {
     for (const trackable of kept.trackable ?? []) this.#state.set('trackable', trackable.id, trackable);
     for (const provider of kept.provider ?? []) this.#state.set('provider', provider.id, provider);
     for (const anchor of kept.anchor ?? []) this.#state.set('anchor', anchor.id, anchor);
+  }
+
+  /**
+   * Applies what another hub has changed, as a record of the log that all hubs share says: unchecked, before all changes
+   * of this hub that are not kept. To be called for each record but those of own commits, also for one without entities.
+   * Everybody is told. Throws where a text is no entity; nothing is changed then.
+   */
+  applyForeign(changes: readonly ForeignChange[]): void {
+    const foreign = changes.map((change) => ({ ...change, after: foreignEntity(change) }));
+    this.#queue.overtake(() => {
+      const applied: Change[] = [];
+      for (const { kind, id, after, ifAbsent, ...options } of foreign) {
+        const before = this.#state.get(kind, id);
+        if (before === undefined ? after === undefined : ifAbsent === true) continue;
+        const change = { kind, id: before?.id ?? id, before, after, ...forced(options) };
+        this.#set(change);
+        applied.push(change);
+      }
+      if (applied.length > 0) this.#deps.committed(applied);
+    });
+  }
+
+  /** The record of the running commit has come: tells of its changes now. Throws where no commit runs. */
+  kept(): void {
+    this.#queue.kept();
+  }
+
+  /** All that is kept, each kind in the order of creation. Not for while a commit runs, which may be taken back. */
+  *written(): Generator<{ readonly kind: Kind; readonly id: string; readonly text: string }> {
+    for (const kind of KINDS) {
+      for (const entity of this.#state.list(kind)) yield { kind, id: entity.id, text: JSON.stringify(entity) };
+    }
   }
 
   get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
@@ -268,7 +303,7 @@ export class Entities implements Known {
 
   #announce(provider: LocationProvider): Promise<void> {
     const created = this.#queue.run((write) => {
-      this.#pending.forget(provider.id);
+      this.#pending.forget(provider);
       if (this.#state.has('provider', provider.id)) return;
       write({ kind: 'provider', id: provider.id, before: undefined, after: provider });
     });
@@ -310,9 +345,14 @@ export class Entities implements Known {
     }
   }
 
-  #apply({ kind, id, before, after }: Change): () => void {
-    const undo = this.#state.set(kind, id, after);
+  #set({ kind, id, after }: Change): () => void {
     if (kind === 'provider' && after === undefined) this.#providersGone++;
+    return this.#state.set(kind, id, after);
+  }
+
+  #apply(change: Change): () => void {
+    const { kind, id, before } = change;
+    const undo = this.#set(change);
     if (kind !== 'provider' || before !== undefined) return undo;
     const key = idKey(id);
     this.#fresh.add(key);

@@ -2,6 +2,7 @@ import { planeOnly } from '../core/fence/fence_plane.ts';
 import { anchoredZone } from '../core/zone/control_points.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import type { Anchor } from '../model/anchor.ts';
+import type { KeptFence } from '../model/fence.ts';
 import { idKey } from '../model/id.ts';
 import type { Zone } from '../model/zone.ts';
 import type { Change } from './change.ts';
@@ -15,6 +16,16 @@ import type { State } from './state.ts';
 export function* withLeftBehind(change: Change, state: State): Generator<Change> {
   yield* leftBehind(change, state);
   yield change;
+}
+
+/**
+ * Whether a change is one of those of fences: clients see no difference, and are not told. What a fence has kept of a
+ * plane is changed by nothing else, but dropped.
+ */
+export function isSilent({ kind, before, after }: Change): boolean {
+  if (kind !== 'fence' || before === undefined) return false;
+  const { former_zone: former } = (after ?? {}) as Partial<KeptFence>;
+  return former !== undefined && !isSame(former, (before as KeptFence).former_zone);
 }
 
 function* leftBehind({ kind, before, after }: Change, state: State): Generator<Change<'fence'>> {
@@ -34,15 +45,20 @@ function* left(before: Zone, after: Zone | undefined, state: State): Generator<C
   const names = namesOf(before).filter((name) => state.localFences(name).length > 0);
   if (names.length === 0 || zoneTransform(before) === undefined) return;
   const stay = after === undefined || zoneTransform(after) === undefined ? [] : namesOf(after);
+  const former = planeOnly(before);
   for (const name of names) {
     if (stay.includes(name)) continue;
     const named = state.get('zone', name) ?? state.zoneByForeignId(name);
     if (named === undefined || idKey(named.id) !== idKey(before.id)) continue;
     for (const fence of state.localFences(name)) {
-      const kept = { ...fence, former_zone: planeOnly(before) };
-      yield { kind: 'fence', id: fence.id, before: fence, after: kept, isSilent: true };
+      if (isSame(former, fence.former_zone)) continue;
+      yield { kind: 'fence', id: fence.id, before: fence, after: { ...fence, former_zone: former } };
     }
   }
+}
+
+function isSame(one: Zone, other: Zone | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function namesOf({ id, foreign_id: foreignId }: Zone): string[] {

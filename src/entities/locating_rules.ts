@@ -15,8 +15,11 @@ const schema = checker(Type.Array(LocatingRule));
 export interface LocatingRulesDeps {
   /** What may be kept; DEFAULT_BOUNDS when left out. */
   readonly bounds?: Bounds;
-  /** Keeps the rules. Rejects with HUB_UNAVAILABLE when it cannot. */
-  commit(rules: readonly LocatingRule[]): Promise<void>;
+  /**
+   * Keeps the rules. Resolves with `applied` where `apply` has taken them in their turn, as it takes all that hubs keep in
+   * a log that they share. Rejects with HUB_UNAVAILABLE when it cannot.
+   */
+  commit(rules: readonly LocatingRule[]): Promise<'applied' | undefined> | Promise<void>;
   /** Tells those who rank locations, as soon as the rules are kept. */
   committed(rules: readonly LocatingRule[]): void;
 }
@@ -36,9 +39,13 @@ export class LocatingRules {
 
   /** Fills in what the store has kept, and tells of it. */
   load(kept: readonly LocatingRule[] | undefined): void {
-    if (kept === undefined) return;
-    this.#rules = kept;
-    this.#deps.committed(kept);
+    if (kept !== undefined) this.apply(kept);
+  }
+
+  /** Takes rules that are kept, unchecked, and tells of them: those of each record of a shared log, in their order. */
+  apply(rules: readonly LocatingRule[]): void {
+    this.#rules = rules;
+    this.#deps.committed(rules);
   }
 
   /** Replaces all rules. Rejects with HUB_BAD_REQUEST for what is no list of rules, and then leaves them as they were. */
@@ -46,9 +53,7 @@ export class LocatingRules {
     const rules = schema.parse(body, 'rules').map((rule) => onlyMembers(LocatingRule, rule));
     checkBounds({ rules }, this.#deps.bounds ?? DEFAULT_BOUNDS);
     checkRules(rules, 'rules');
-    await this.#deps.commit(rules);
-    this.#rules = rules;
-    this.#deps.committed(rules);
+    if ((await this.#deps.commit(rules)) !== 'applied') this.apply(rules);
     return rules;
   }
 }

@@ -90,15 +90,24 @@ export class ZoneMoves {
     this.#lastMs = this.#options.now();
     let taken: ZoneMove[] | undefined;
     const kept = this.#options.entities.moveZones(() => {
-      this.#isQueued = false;
+      // Asked again, where changes of another hub came first.
+      if (taken === undefined) this.#isQueued = false;
+      else this.#putBack(taken);
       taken = [...this.#pending.values()];
       this.#pending.clear();
       return taken;
     });
     kept.catch(() => {
       if (taken === undefined) this.#isQueued = false;
-      for (const move of taken ?? []) if (!this.#pending.has(move.id)) this.#pending.set(move.id, move);
+      else this.#putBack(taken);
       this.#startIn(RETRY_MS);
     });
+  }
+
+  /** Has moves wait again, but those of zones that were deleted, and those that newer ones have followed. */
+  #putBack(taken: readonly ZoneMove[]): void {
+    for (const move of taken) {
+      if (this.#lastSeq.get(move.id) === move.seq && !this.#pending.has(move.id)) this.#pending.set(move.id, move);
+    }
   }
 }

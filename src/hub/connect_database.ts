@@ -19,10 +19,12 @@ export interface Database {
   readonly writer: StoreWriter;
   readonly state: DatabaseState;
   /**
-   * Resolves once the rows are kept; rejects with HUB_UNAVAILABLE when the store does not take them now. `mayWait`: for
-   * others to share their commit.
+   * Resolves once the rows are kept; rejects with HUB_UNAVAILABLE when the store does not take them now. Undefined where
+   * nobody need wait for that. `mayWait`: for others to share their commit.
    */
-  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void>;
+  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
+  /** The same of pairs that collide. */
+  keepPairs(rows: Iterable<KeptRow>): Promise<void> | undefined;
   /** The latest row of each object, for a shard worker that starts anew. */
   lastRows(): Promise<readonly LastKnownRow[]>;
   /** Whether so many rows wait that none should come that nobody waits for. */
@@ -49,10 +51,13 @@ export function connectDatabase({ store, config, log, clock }: DatabaseDeps): Da
   // Rows that are not to survive the hub are still what a shard worker needs that starts anew.
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
+  const keep: Database['keep'] = (rows, options) =>
+    rowWriter.writeRows(rowsToKeep(rows, clock), { orFail: true, ...options });
   return {
     writer,
     state: databaseState,
-    keep: (rows, options) => rowWriter.writeRows(rowsToKeep(rows, clock), { orFail: true, ...options }),
+    keep,
+    keepPairs: keep,
     async lastRows() {
       await rowWriter.drain();
       const { rows } = await rowStore.load();

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf } from '../config/settings.ts';
 import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { ZoneTable } from '../core/zone/zone_table.ts';
 import { asShown } from '../entities/as_shown.ts';
+import { writtenChange } from '../entities/change.ts';
 import { type Change, Entities } from '../entities/entities.ts';
+import { isSilent } from '../entities/left_behind.ts';
 import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
 import { placedChanges } from '../entities/placed_changes.ts';
 import { ZoneMoves } from '../entities/zone_moves.ts';
@@ -33,6 +36,8 @@ interface EntityDeps {
   readonly shapes: ShapeChecks;
   readonly database: Database;
   readonly stages: Stages;
+  /** Where the hub is one of several. */
+  readonly cluster: Cluster | undefined;
   /** The zones that ingest finds. */
   readonly zones: ZoneTable;
   /** Tells the sources of a zone; undefined when there is none any more. */
@@ -40,7 +45,7 @@ interface EntityDeps {
 }
 
 export function connectEntities(deps: EntityDeps): Configured {
-  const { clock, config, turns, shapes, zones, toSources } = deps;
+  const { clock, config, turns, shapes, zones, cluster, toSources } = deps;
   const { writer } = deps.database;
   const { fanout, shards, collisions } = deps.stages;
   const bounds = boundsOf(config);
@@ -58,12 +63,13 @@ export function connectEntities(deps: EntityDeps): Configured {
     shapes,
     bounds,
     turns,
-    commit: (changes) => writer.writeEntities(entityWrites(changes)),
+    commit: (changes) =>
+      cluster === undefined ? writer.writeEntities(entityWrites(changes)) : cluster.commit(changes.map(writtenChange)),
     committed(changes) {
       tell(changes);
       for (const change of changes) {
-        const { kind, after, isSilent } = change;
-        if (isSilent === true) continue;
+        if (isSilent(change)) continue;
+        const { kind, after } = change;
         const shown = () => after && asShown(kind, after, entities);
         announceChange(fanout, change, { nowMs: clock.now(), shown });
         if (kind === 'zone' && after === undefined) zoneMoves.forget(change.id);
@@ -78,7 +84,10 @@ export function connectEntities(deps: EntityDeps): Configured {
   });
   const rules = new LocatingRules({
     bounds,
-    commit: (changed) => writer.writeEntities([settingWrite(RULES_SETTING, changed)]),
+    async commit(changed) {
+      await writer.writeEntities([settingWrite(RULES_SETTING, changed)]);
+      return cluster === undefined ? undefined : 'applied';
+    },
     committed: (changed) => shards.rules(changed),
   });
   return { entities, rules, zoneMoves, tell };

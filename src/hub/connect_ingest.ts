@@ -1,5 +1,6 @@
 import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { openSources, type Sources } from '../adapters/sources.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf } from '../config/settings.ts';
 import { recordSize, shiftRecord } from '../core/location/record.ts';
@@ -35,6 +36,8 @@ interface IngestDeps {
   readonly database: Database;
   readonly stages: Stages;
   readonly entities: Entities;
+  /** Where the hub is one of several. */
+  readonly cluster: Cluster | undefined;
 }
 
 /** The same with running times. */
@@ -45,11 +48,11 @@ function bodyInRunning(body: ScannedBody, { runningTime }: Clock): ScannedBody {
 }
 
 export function connectIngest(deps: IngestDeps): Incoming {
-  const { clock, config, log, turns, zones, arrivals, database, entities } = deps;
+  const { clock, config, log, turns, zones, arrivals, database, entities, cluster } = deps;
   const { fanout, shards, collisions, outcomes } = deps.stages;
   const { now, timeOfDay } = clock;
   // With fast writes nothing waits for the database, and a provider that it refuses is tried again with its next location.
-  const slow = config.persist_locations && !config.db_fast_writes;
+  const slow = cluster !== undefined || (config.persist_locations && !config.db_fast_writes);
   // What a sender says of time is the time of day; what the hub says itself is now.
   const inRunning = ({ generatedMs, receivedMs }: Times): Times => {
     return { generatedMs: clock.runningTime(generatedMs), receivedMs: clock.runningTime(receivedMs) };
@@ -84,7 +87,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
     came: (count, from) => arrivals.came(count, from),
     announce: (proximity) => announceProximity(fanout, proximity, now()),
     // Who waits for the answer before sending more finds the pace that the shards can keep.
-    kept: () => (slow ? shards.kept() : shards.eased()),
+    kept: () => (cluster !== undefined ? shards.settled() : slow ? shards.kept() : shards.eased()),
   });
   const streams = config.iso_24730_connections;
   const sources = openSources({ streams, ingest, log, now: clock.running, timeOfDay, schedule, random: Math.random });

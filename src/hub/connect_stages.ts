@@ -1,3 +1,4 @@
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { renderingBoundsOf, shardSettings } from '../config/settings.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
@@ -9,6 +10,7 @@ import { CollisionLane } from '../shards/collision_lane.ts';
 import { Shards } from '../shards/shards.ts';
 import { Ticker } from '../shards/ticker.ts';
 import { type Clock, schedule } from '../time/clock.ts';
+import type { ShardReply } from '../wire/messages.ts';
 import type { Database } from './connect_database.ts';
 import type { Log } from './log.ts';
 import { OutcomeDispatcher } from './outcome_dispatcher.ts';
@@ -28,13 +30,15 @@ interface StageDeps {
   readonly log: Log;
   readonly counts: HubCounts;
   readonly database: Database;
+  /** Where the hub is one of several. */
+  readonly cluster: Cluster | undefined;
   trackable(id: string): Trackable | undefined;
   /** Moves zones after the objects that they follow. */
   moveZones(moves: readonly ZoneMove[]): void;
 }
 
 export function connectStages(deps: StageDeps): Stages {
-  const { clock, config, log, counts, database, trackable, moveZones } = deps;
+  const { clock, config, log, counts, database, cluster, trackable, moveZones } = deps;
   const { now, running } = clock;
   const setBacks = () => clock.setBacks;
   const rendered = {
@@ -53,9 +57,12 @@ export function connectStages(deps: StageDeps): Stages {
   const outcomes = new OutcomeDispatcher({
     shards: config.num_threads,
     counts,
-    publish: (events) => fanout.publish(events),
+    // What a hub that is out has made of motions is nobody's business.
+    publish: (events) => cluster?.standing !== 'out' && fanout.publish(events),
     tellsOfMemberships: (variant) => fanout.topicOf(variant) === 'fence_events',
     keep: database.keep,
+    keepPairs: database.keepPairs,
+    released: () => shards.released(),
     motions: (motions) => collisions.shardDone(motions),
     moveZones,
     wakeAt: (who, atMs) => ticker.set(who, atMs),
@@ -68,8 +75,14 @@ export function connectStages(deps: StageDeps): Stages {
     ...shardSettings(config),
     now: running,
     setBacks,
-    rows: database.lastRows,
+    // Rows that wait for their steps to be kept are not among them before.
+    rows: async () => {
+      await shards.released();
+      return database.lastRows();
+    },
+    ...(cluster && clusterShards(cluster, (shard) => shards.lanes[shard]?.lane.settled())),
     isStoreBehind: database.isBehind,
+    stepped: (shard, reply) => outcomes.stepped(shard, reply),
     outcome: (shard, reply) => outcomes.ofShard(shard, reply),
     lost(item, error) {
       if (item.kind === 'locations') counts.rejected += item.count;
@@ -91,6 +104,23 @@ export function connectStages(deps: StageDeps): Stages {
     restarted,
   });
   return { fanout, shards, collisions, ticker, outcomes };
+}
+
+/** How the steps of shards are kept for other hubs. `settled`: resolves when a shard has done what it was told so far. */
+function clusterShards(cluster: Cluster, settled: (shard: number) => Promise<void> | undefined) {
+  return {
+    recordsSteps: true,
+    keep: (shard: number, reply: ShardReply) => cluster.keep(shard, reply),
+    rounds: (shard: number) => ({
+      begun: () => cluster.roundBegun(shard),
+      // The batch that ends a round has the last of its rows.
+      over: () =>
+        void settled(shard)?.then(
+          () => cluster.roundOver(shard),
+          () => undefined,
+        ),
+    }),
+  };
 }
 
 /** Nothing can move the trackable. */

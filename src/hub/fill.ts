@@ -2,6 +2,7 @@ import { garbageCollector } from '../../workers/garbage.ts';
 import type { Config } from '../config/schema.ts';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
+import type { EntityWrite } from '../core/kept.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { keptByKind, keptSetting } from '../store/entity_text.ts';
 import type { Reading } from '../store/store.ts';
@@ -16,14 +17,22 @@ export async function fill(parts: Parts, reading: Reading, config: Config): Prom
   await bringEntities(parts, reading);
   // From here on time counts.
   await bringRows(parts, reading, config);
-  // A worker takes some 400 ms to start. The first location should not wait for that.
+  await startWorkers(parts);
+}
+
+/** A worker takes some 400 ms to start. The first location should not wait for that. */
+export async function startWorkers(parts: Parts): Promise<void> {
   for (const lane of [...parts.shards.lanes.map(({ lane }) => lane), parts.collisions.lane]) lane.wake();
   await settled(parts);
 }
 
 async function bringEntities(parts: Parts, reading: Reading): Promise<void> {
+  await tellEntities(parts, await reading.entities);
+}
+
+/** Fills in entities and settings that were kept, and tells of them. */
+export async function tellEntities(parts: Parts, kept: readonly EntityWrite[]): Promise<void> {
   const { entities, rules, tell } = parts;
-  const kept = await reading.entities;
   entities.load(keptByKind(kept));
   rules.load(keptSetting(kept, RULES_SETTING));
   // A trackable comes after its providers.

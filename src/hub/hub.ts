@@ -2,6 +2,7 @@ import { garbageCollector } from '../../workers/garbage.ts';
 import { MemoryWatch } from '../../workers/memory_watch.ts';
 import type { Sources } from '../adapters/sources.ts';
 import type { Fetch } from '../auth/fetch_json.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { storePlace } from '../config/settings.ts';
 import type { Fanout } from '../fanout/fanout.ts';
@@ -18,8 +19,10 @@ import type { Store } from '../store/store.ts';
 import { beginReading } from '../store/store.ts';
 import { BEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
 import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
+import { connectCluster } from './connect_cluster.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
 import { fill } from './fill.ts';
+import { fillFromCluster } from './fill_from_cluster.ts';
 import type { Log } from './log.ts';
 import { outgoingFetch } from './outgoing_fetch.ts';
 import { connectParts, type Parts } from './parts.ts';
@@ -47,6 +50,8 @@ export interface Hub {
   readonly store: Store;
   /** Access tokens whose signature was looked at since the start. */
   tokensVerified(): number;
+  /** Resolves when the hub is out of its cluster: what it holds is worth nothing any more. Never, where it is alone. */
+  readonly isOut: Promise<Error>;
   /** Stops taking requests, finishes what was accepted, keeps it, and ends all threads. */
   close(): Promise<void>;
 }
@@ -63,40 +68,49 @@ const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: p
 export async function openHub(config: Config, log: Log, deps: HubDeps = {}): Promise<Hub> {
   const { outgoing = throughProxy, clock = openClock() } = deps;
   const authorization = openAuthorization(config, { log, outgoing, clock });
-  const store = await openStore(storePlace(config, clock.now()), {
-    stage: ({ text, part }) => log.info(text, { part }),
-    notice: (text) => log.warn(text),
-    restarted: () => log.error('The thread of the database has failed and was started anew'),
-  });
+  const cluster = await connectCluster({ config, log, clock });
+  const store = cluster?.store ?? (await openOwnStore(config, log, clock));
   try {
-    return await openOn({ store, clock, authorization }, config, log);
+    return await openOn({ store, cluster, clock, authorization }, config, log);
   } catch (error) {
     authorization?.close();
-    await store.close();
+    await Promise.all([store.close(), cluster?.close()]);
     throw error;
   }
 }
 
+function openOwnStore(config: Config, log: Log, clock: Clock): Promise<Store> {
+  return openStore(storePlace(config, clock.now()), {
+    stage: ({ text, part }) => log.info(text, { part }),
+    notice: (text) => log.warn(text),
+    restarted: () => log.error('The thread of the database has failed and was started anew'),
+  });
+}
+
 interface Opened {
   readonly store: Store;
+  readonly cluster: Cluster | undefined;
   readonly clock: Clock;
   readonly authorization: HubAuthorization | undefined;
 }
 
-async function openOn({ store, clock, authorization }: Opened, config: Config, log: Log): Promise<Hub> {
+async function openOn({ store, cluster, clock, authorization }: Opened, config: Config, log: Log): Promise<Hub> {
   // Workers start meanwhile. A failure is heard of below, where there is something to close.
   const reading = beginReading(store);
   const { max_geometry_check_time: limitMs } = config;
   const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
-  const parts = connectParts({ clock, store, config, log, shapes });
+  const parts = connectParts({ clock, store, cluster, config, log, shapes });
+  const isOut = Promise.withResolvers<Error>();
   const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
   try {
-    await fill(parts, reading, config);
+    if (cluster === undefined) await fill(parts, reading, config);
+    else await fillFromCluster(parts, cluster, { config, out: isOut.resolve });
     const kept = await reading.all;
     const connections = () => connectionsOf(sources.status(), entities);
     const operation = await openOperation(parts, { config, log, kept, schedule, connections });
     const waiting = new WaitingFrames();
     const listening = await serve({ ...parts, operation, authorization, waiting }, config, log);
+    await cluster?.join();
     operation.start();
     sources.start();
     warnOfExposure(config, log);
@@ -105,6 +119,7 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
     return {
       port: listening.port,
       isSecure: listening.certificate !== undefined,
+      isOut: isOut.promise,
       renewCertificate: () => care.look(),
       fanout,
       shards,
@@ -124,6 +139,8 @@ async function openOn({ store, clock, authorization }: Opened, config: Config, l
         const lost = writer.pendingRows;
         if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
         await store.close();
+        await cluster?.leave();
+        await cluster?.close();
         background.stopBeating();
       },
     };
@@ -141,13 +158,14 @@ interface Background {
 }
 
 /** What the hub does from time to time, whatever it is sent. */
-function startBackground({ clock, shards }: Parts, care: CertificateCare, config: Config): Background {
+function startBackground({ clock, cluster, shards }: Parts, care: CertificateCare, config: Config): Background {
   const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
   clock.beat();
   const stopBeating = every(BEAT_MS, () => clock.beat());
   const memory = new MemoryWatch({ collect: garbageCollector() });
   const stopWatching = every(MEMORY_WATCH_MS, () => memory.look());
-  const flushTimer = setInterval(() => shards.flushInBackground(), config.db_flush_interval);
+  const roundMs = cluster === undefined ? config.db_flush_interval : config.cluster_checkpoint_interval;
+  const flushTimer = setInterval(() => shards.flushInBackground(), roundMs);
   const stop = (): void => {
     clearInterval(flushTimer);
     stopWatching();

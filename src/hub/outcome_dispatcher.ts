@@ -12,8 +12,15 @@ export interface Sinks {
   publish(events: readonly EventBatch[]): void;
   /** Whether events of a variant tell of memberships, and are not to be published before these are kept. */
   tellsOfMemberships(variant: number): boolean;
-  /** Resolves once the rows are kept; rejects when the database does not take them now. `mayWait`: to share a commit. */
-  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void>;
+  /**
+   * Resolves once the rows are kept; rejects when the database does not take them now. Undefined where nobody need wait for
+   * that. `mayWait`: to share a commit.
+   */
+  keep(rows: Iterable<KeptRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
+  /** The same of pairs that collide. */
+  keepPairs(rows: Iterable<KeptRow>): Promise<void> | undefined;
+  /** Resolves when what the shards have decided so far was let out; undefined where it was. */
+  released?(): Promise<void> | undefined;
   /** Hands packed motions of a shard to the collision stage. */
   motions(motions: PackedMotions | undefined): void;
   /** Moves zones after the objects that they follow. */
@@ -40,24 +47,27 @@ export class OutcomeDispatcher {
     return this.#gates.reduce((sum, { held }) => sum + held, this.#collisions.held);
   }
 
-  /**
-   * Stores rows and publishes events: those of memberships after these are kept, or at once where the database fails,
-   * since a subscriber must not miss what has happened. Returns what is being stored.
-   */
-  ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
+  /** Counts, and hands on what is needed by those who do not tell of it before it is let out. */
+  stepped(shard: number, { outcome, motions }: ShardReply): void {
     const { counts } = this.#sinks;
     for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits', 'motions'] as const) {
       counts[name] += outcome.counts[name];
     }
     this.#sinks.wakeAt(shard, outcome.nextDeadlineMs);
     this.#sinks.motions(motions);
+  }
+
+  /**
+   * Stores rows and publishes events: those of memberships after these are kept, or at once where the database fails,
+   * since a subscriber must not miss what has happened. Returns what is being stored.
+   */
+  ofShard(shard: number, { outcome, events }: ShardReply): Promise<void> | undefined {
     if (outcome.zoneMoves.length > 0) this.#sinks.moveZones(outcome.zoneMoves);
     const { rows, backgroundRows } = outcome;
     const stored = rows.count === 0 ? undefined : this.#sinks.keep(rows);
     this.#publish(events, this.#gates[shard] as CommitGate, stored);
     if (backgroundRows.count === 0) return stored;
-    const later = this.#sinks.keep(backgroundRows, { mayWait: true });
-    return stored === undefined ? later : Promise.all([stored, later]).then(() => undefined);
+    return both(stored, this.#sinks.keep(backgroundRows, { mayWait: true }));
   }
 
   /** hot: most batches tell of no membership, and most of them find none that waits. */
@@ -77,8 +87,13 @@ export class OutcomeDispatcher {
     this.#sinks.counts.collisionsColliding += colliding;
     this.#sinks.counts.collisionsEnded += ended;
     this.#sinks.wakeAt('collisions', nextDeadlineMs);
-    const stored = rows.length === 0 ? undefined : this.#sinks.keep(rows);
+    // Motions come to the stage before their shards' steps are kept; what it makes of them is not told before.
+    const stored = both(this.#sinks.released?.(), rows.length === 0 ? undefined : this.#sinks.keepPairs(rows));
     if (events.length > 0) this.#collisions.publish(events, stored);
     return stored?.catch(() => undefined);
   }
+}
+
+function both(one: Promise<void> | undefined, other: Promise<void> | undefined): Promise<void> | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Promise.all([one, other]).then(() => undefined);
 }

@@ -1,3 +1,4 @@
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import type { ShapeChecks } from '../core/shape_checks.ts';
 import { ZoneTable } from '../core/zone/zone_table.ts';
@@ -8,7 +9,8 @@ import type { Store } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import { Turns } from '../time/turns.ts';
-import { connectDatabase } from './connect_database.ts';
+import { clusterDatabase } from './connect_cluster.ts';
+import { connectDatabase, type Database } from './connect_database.ts';
 import { type Configured, connectEntities } from './connect_entities.ts';
 import { connectIngest, type Incoming } from './connect_ingest.ts';
 import { connectStages, type Stages } from './connect_stages.ts';
@@ -24,12 +26,17 @@ export interface Parts extends Stages, Configured, Incoming {
   readonly turns: Turns;
   readonly writer: StoreWriter;
   readonly databaseState: DatabaseState;
+  readonly cluster: Cluster | undefined;
+  /** Keeps rows of objects that no shard has. */
+  readonly keepRows: Database['keep'];
   readonly arrivals: Arrivals;
 }
 
 interface PartsDeps {
   readonly clock: Clock;
   readonly store: Store;
+  /** Where the hub is one of several. */
+  readonly cluster: Cluster | undefined;
   readonly config: Config;
   readonly log: Log;
   readonly shapes: ShapeChecks;
@@ -39,18 +46,20 @@ interface PartsDeps {
  * Makes the parts and connects them with each other, against the way of a location: each part is handed those that come
  * behind it. What leads the other way, to a part that is made later, is a function. Nothing runs before the first item.
  */
-export function connectParts({ clock, store, config, log, shapes }: PartsDeps): Parts {
+export function connectParts({ clock, store, cluster, config, log, shapes }: PartsDeps): Parts {
   const counts = newCounts();
   const turns = new Turns();
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
-  const database = connectDatabase({ store, config, log, clock });
+  const database =
+    cluster === undefined ? connectDatabase({ store, config, log, clock }) : clusterDatabase(cluster, { clock });
   const stages = connectStages({
     clock,
     config,
     log,
     counts,
     database,
+    cluster,
     trackable: (id) => configured.entities.get('trackable', id),
     moveZones: (moves) => configured.zoneMoves.take(moves),
   });
@@ -61,11 +70,12 @@ export function connectParts({ clock, store, config, log, shapes }: PartsDeps): 
     shapes,
     database,
     stages,
+    cluster,
     zones,
     toSources: (id, zone) => incoming.sources.zone(id, zone),
   });
   const { entities } = configured;
-  const incoming = connectIngest({ clock, config, log, turns, zones, arrivals, database, stages, entities });
+  const incoming = connectIngest({ clock, config, log, turns, zones, arrivals, database, stages, entities, cluster });
   const { writer, state: databaseState } = database;
   return {
     clock,
@@ -74,6 +84,8 @@ export function connectParts({ clock, store, config, log, shapes }: PartsDeps): 
     turns,
     writer,
     databaseState,
+    cluster,
+    keepRows: database.keep,
     arrivals,
     ...stages,
     ...configured,

@@ -35,11 +35,18 @@ export interface StepDone {
   readonly dirtyCount: number;
 }
 
+/** Hears of rounds: when one begins, and when the rows are handed out of all that had changed by then. */
+export interface RoundWatch {
+  begun(): void;
+  over(): void;
+}
+
 /** When a shard hands out the rows of what has changed, and what is not in its rows yet. */
 export class FlushScheduler {
   readonly journal: Journal = new MemoryJournal();
   readonly #pacer: FlushPacer;
   readonly #isStoreBehind: () => boolean;
+  readonly #watch: RoundWatch | undefined;
   /** Whether something was done since all rows were handed out. */
   #changed = false;
   /** The number of the item up to which all rows are asked for; 0: what is done already. */
@@ -48,9 +55,10 @@ export class FlushScheduler {
   #askedMs = 0;
 
   /** `share`: the part of what the store takes that is for this shard. */
-  constructor(share: number, isStoreBehind: () => boolean) {
+  constructor(share: number, isStoreBehind: () => boolean, watch?: RoundWatch) {
     this.#pacer = new FlushPacer(share);
     this.#isStoreBehind = isStoreBehind;
+    this.#watch = watch;
   }
 
   get isChanged(): boolean {
@@ -74,6 +82,7 @@ export class FlushScheduler {
       this.#roundDue = false;
       this.#pacer.begin(nowMs);
       this.journal.mark();
+      this.#watch?.begun();
     }
     return this.#flushTo === undefined ? this.#pacer.flushBudget(nowMs, this.#isStoreBehind()) : Infinity;
   }
@@ -84,7 +93,10 @@ export class FlushScheduler {
     this.journal.append(effects);
     const wasRunning = this.#pacer.isRunning;
     this.#pacer.brought({ rows: backgroundRows.count, dirtyCount, askedMs: this.#askedMs });
-    if (wasRunning && !this.#pacer.isRunning) this.journal.dropMarked();
+    if (wasRunning && !this.#pacer.isRunning) {
+      this.journal.dropMarked();
+      this.#watch?.over();
+    }
     if (dirtyCount > 0) return;
     this.journal.clear();
     this.#changed = false;

@@ -1,5 +1,5 @@
 import { type Borrowed, look } from '../model/borrowed.ts';
-import type { PackedStep } from '../wire/messages.ts';
+import type { PackedStep } from '../wire/lane_record.ts';
 
 /**
  * The steps of a shard, with what they have changed (core/effects.ts), that may not be in the rows that it has handed out:

@@ -1,11 +1,15 @@
 import { withKeptRegion } from '../core/fence/kept_polygon.ts';
 import type { Item } from '../core/item.ts';
 import type { KeptFence } from '../model/fence.ts';
+import type { LaneItem } from '../wire/location_record.ts';
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'receivedMs'> : never;
 
 /** An item before it gets its number and time. */
 export type ShardCommand = Unnumbered<Exclude<Item, { kind: 'location' }>>;
+
+/** The same of what waits in a lane. */
+export type LaneCommand = Unnumbered<Exclude<LaneItem, { kind: 'locations' }>>;
 
 /** What the shards are told of a changed entity; without one it was deleted. */
 export type EntityCommand = Extract<ShardCommand, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;

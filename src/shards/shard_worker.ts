@@ -1,16 +1,10 @@
 import type { Item, LastKnownRow } from '../core/item.ts';
 import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import { lend } from '../model/borrowed.ts';
+import type { PackedStep } from '../wire/lane_record.ts';
 import { type LaneItem, lastSeqOf } from '../wire/location_record.ts';
-import {
-  type LaneBatch,
-  type PackedStep,
-  packBatch,
-  type ShardReply,
-  type ShardSettings,
-  unpackShardReply,
-} from '../wire/messages.ts';
-import { FlushScheduler } from './flush_scheduler.ts';
+import { type LaneBatch, packBatch, type ShardReply, type ShardSettings, unpackShardReply } from '../wire/messages.ts';
+import { FlushScheduler, type RoundWatch } from './flush_scheduler.ts';
 import { StateMirror } from './state_mirror.ts';
 
 const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
@@ -28,6 +22,9 @@ export interface ShardWorkerOptions {
   heldSinceMs?(): number | undefined;
   /** What part of all rows that the store takes may come from this shard. */
   readonly shareOfStore: number;
+  /** Whether each step is recorded for other hubs. */
+  readonly recordsSteps?: boolean;
+  readonly rounds?: RoundWatch | undefined;
   /** Whether the store has much to write. */
   isStoreBehind(): boolean;
   /** The newest of all rows that were handed out, for a worker that starts anew. */
@@ -47,7 +44,7 @@ export class ShardWorker {
 
   constructor(options: ShardWorkerOptions) {
     this.#options = options;
-    this.flush = new FlushScheduler(options.shareOfStore, () => options.isStoreBehind());
+    this.flush = new FlushScheduler(options.shareOfStore, () => options.isStoreBehind(), options.rounds);
     this.#thread = openThread(SHARD_WORKER, {
       workerData: options.settings satisfies ShardSettings,
       sharedBytes: SHARED_BYTES,
@@ -72,13 +69,26 @@ export class ShardWorker {
       next?.receivedMs ?? Number.POSITIVE_INFINITY,
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
-    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() });
+    const batch = packBatch({
+      ...{ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() },
+      ...(this.#options.recordsSteps && this.#recorded(items)),
+    });
     this.flush.journal.hold(items.some(({ kind }) => kind === 'locations') ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#mirror.note(items);
     this.#noteDone(items);
     this.flush.note(reply.outcome, this.#doneTo);
     return reply;
+  }
+
+  /**
+   * How a step is recorded. What was adopted is not: it is where it came from until it is in the state. So that it is all of
+   * what the step does, no deadline is due in it.
+   */
+  #recorded(items: readonly LaneItem[]): { readonly order: number } | { readonly nowMs: number } {
+    if (items.some(({ kind }) => kind === 'adopt')) return { nowMs: 0 };
+    const last = items.at(-1);
+    return { order: last === undefined ? this.#doneTo : lastSeqOf(last) };
   }
 
   /** The items are not done, and never will be. */
@@ -136,16 +146,16 @@ export class ShardWorker {
   }
 
   /** A batch that tells a worker what the last one knew. No deadline is due in it: those that were have fired. */
-  #knowledge(rows: readonly LastKnownRow[], replay: readonly PackedStep[]): LaneBatch {
+  #knowledge(rows: readonly LastKnownRow[], steps: readonly PackedStep[]): LaneBatch {
     const again = { seq: 0, receivedMs: 0 };
     const { rules, variants, suppressUntilMs } = this.#mirror;
-    const items: Item[] = [
+    const items: (Item | LaneItem)[] = [
       { ...again, kind: 'rules', rules },
       ...this.#mirror.entities().map((item) => ({ ...item, ...again })),
-      { ...again, kind: 'restore', rows, suppressUntilMs, withTimers: true },
+      { ...again, kind: 'adopt', rows, steps, suppressUntilMs },
       // Last of all that may say something, so that nothing is rendered.
       { ...again, kind: 'variants', variants },
     ];
-    return { nowMs: 0, sentMs: 0, items, replay, flushBudget: 0 };
+    return { nowMs: 0, sentMs: 0, items, flushBudget: 0 };
   }
 }

@@ -1,19 +1,28 @@
-import type { Answer, ExportedState, Item, Query } from '../core/item.ts';
+import type { Answer, ExportedState, LastKnownRow, Query } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
-import type { LaneItem, Times } from '../wire/location_record.ts';
+import type { Adoption, LaneItem, Times } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
+import type { RoundWatch } from './flush_scheduler.ts';
+import { OutcomeGate } from './outcome_gate.ts';
 import { rowUntil } from './row_times.ts';
-import { type EntityCommand, type ShardCommand, withoutReturns } from './shard_commands.ts';
+import { type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
 import { type Rebalance, ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
 
-export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore'> {
+export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds'> {
   readonly count: number;
+  /** Hears of each step as soon as it is done. */
+  stepped(shard: number, reply: ShardReply): void;
+  /** Keeps what a step has changed before anybody hears of what it has decided, see OutcomeGate; left out: nobody waits. */
+  readonly keep?: ((shard: number, reply: ShardReply) => Promise<void> | undefined) | undefined;
+  /** Hears of rounds in which a shard hands out its rows. */
+  readonly rounds?: ((shard: number) => RoundWatch) | undefined;
+  /** Hears of what steps have decided, in their order. The promise is what `settled` waits for besides. */
   outcome(shard: number, reply: ShardReply): Promise<void> | undefined;
 }
 
@@ -35,6 +44,7 @@ const NOBODY: ExportedState = { providers: [], trackables: [] };
  */
 export class Shards {
   readonly #lanes: readonly ShardLane[];
+  readonly #gates: OutcomeGate[] = [];
   readonly #options: ShardsOptions;
   readonly #directory: ShardDirectory;
   readonly #questions = new Map<number, Question>();
@@ -46,11 +56,19 @@ export class Shards {
   constructor(options: ShardsOptions) {
     this.#options = options;
     this.#directory = new ShardDirectory(options.count);
+    const { keep } = options;
     this.#lanes = Array.from({ length: options.count }, (_, shard) => {
-      const outcome = (reply: ShardReply) => this.#take(shard, reply);
+      const release = (reply: ShardReply) => this.#take(shard, reply);
+      const gate = keep && new OutcomeGate({ keep: (reply) => keep(shard, reply), release });
+      if (gate !== undefined) this.#gates.push(gate);
+      const outcome = (reply: ShardReply): Promise<void> | undefined => {
+        options.stepped(shard, reply);
+        return gate === undefined ? release(reply) : gate.take(reply);
+      };
       return new ShardLane({
         ...options,
         shareOfStore: 1 / options.count,
+        rounds: options.rounds?.(shard),
         outcome,
         heldSinceMs: () => this.#moving?.sinceMs,
         lost: (item, error) => this.#lose(item, error),
@@ -86,6 +104,12 @@ export class Shards {
     }
     if (first !== undefined || this.#moving === undefined) return first;
     return { seq: this.#lastSeq + 1, receivedMs: this.#moving.sinceMs };
+  }
+
+  /** Resolves when what all steps so far have decided was let out; undefined where it was. Rejects when it never will be. */
+  released(): Promise<void> | undefined {
+    const waiting = this.#gates.flatMap(({ released }) => released ?? []);
+    return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
   }
 
   /** Hands a checked location to its shard. hot */
@@ -156,18 +180,28 @@ export class Shards {
    * Hands out last-known rows to the shards that own their objects. Exits that are overdue wait for `delayMs`, or for
    * the next location of their object. What lies in the future was noted while the clock was ahead, and counts as now.
    */
-  restore(rows: (Item & { kind: 'restore' })['rows'], delayMs: number): void {
+  restore(rows: readonly LastKnownRow[], delayMs: number): void {
     const receivedMs = this.#options.now();
     const suppressUntilMs = receivedMs + delayMs;
     this.#inLine(receivedMs, () => {
-      const byShard = this.#lanes.map((): (typeof rows)[number][] => []);
-      for (const row of rows.map((each) => rowUntil(each, receivedMs))) {
-        const shard =
-          row.kind === 'provider' ? this.#directory.ofProvider(row.id) : this.#directory.ofTrackable(row.id);
-        byShard[shard]?.push(row);
-      }
-      for (const [to, own] of byShard.entries())
+      for (const [to, own] of this.#byShard(rows, receivedMs).entries()) {
         this.#push(to, receivedMs, { kind: 'restore', rows: own, suppressUntilMs });
+      }
+    });
+  }
+
+  /**
+   * Takes over the state of all objects from another hub: their rows, and the steps since, in their order. Deadlines are held
+   * for `delayMs`, or until the next location of their object.
+   */
+  takeOver({ rows, steps }: Pick<Adoption, 'rows' | 'steps'>, delayMs: number): void {
+    const receivedMs = this.#options.now();
+    const suppressUntilMs = receivedMs + delayMs;
+    this.#inLine(receivedMs, () => {
+      for (const [to, own] of this.#byShard(rows, receivedMs).entries()) {
+        const adoption = { rows: own, steps, suppressUntilMs, takenOverUntilMs: suppressUntilMs };
+        this.#push(to, receivedMs, { kind: 'adopt', ...adoption });
+      }
     });
   }
 
@@ -238,12 +272,21 @@ export class Shards {
     return new Promise((resolve) => this.#inLine(this.#options.now(), resolve));
   }
 
-  #push(shard: number, receivedMs: number, command: ShardCommand): void {
+  #byShard(rows: readonly LastKnownRow[], untilMs: number): LastKnownRow[][] {
+    const byShard = this.#lanes.map((): LastKnownRow[] => []);
+    for (const row of rows) {
+      const shard = row.kind === 'provider' ? this.#directory.ofProvider(row.id) : this.#directory.ofTrackable(row.id);
+      byShard[shard]?.push(rowUntil(row, untilMs));
+    }
+    return byShard;
+  }
+
+  #push(shard: number, receivedMs: number, command: LaneCommand): void {
     this.#lastSeq++;
     this.#lanes[shard]?.lane.push({ ...command, seq: this.#lastSeq, receivedMs } as LaneItem);
   }
 
-  #toAll(command: ShardCommand): void {
+  #toAll(command: LaneCommand): void {
     const receivedMs = this.#options.now();
     this.#inLine(receivedMs, () => {
       for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, command);
@@ -301,7 +344,7 @@ export class Shards {
     for (const entry of line) this.#inLine(entry.receivedMs, entry.tell);
   }
 
-  #question(shard: number, receivedMs: number, ask: (id: number) => ShardCommand): Promise<Answer | ExportedState> {
+  #question(shard: number, receivedMs: number, ask: (id: number) => LaneCommand): Promise<Answer | ExportedState> {
     this.#lastQuestion++;
     const id = this.#lastQuestion;
     return new Promise((resolve, reject) => {

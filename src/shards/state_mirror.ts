@@ -75,6 +75,7 @@ export class StateMirror {
         this.#variants = item.variants;
         return;
       case 'restore':
+      case 'adopt':
         this.#suppressUntilMs = item.suppressUntilMs;
         for (const { kind, id } of item.rows) if (kind === 'provider') this.#noteProvider(id);
         return;

@@ -1,4 +1,4 @@
-import type { Item } from '../core/item.ts';
+import type { Item, LastKnownRow } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { ReceivedLocation } from '../core/location/received.ts';
 import {
@@ -11,6 +11,7 @@ import {
   writeRecord,
 } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned.ts';
+import type { PackedStep } from './lane_record.ts';
 
 /**
  * Locations on their way to a shard, as bytes.
@@ -45,8 +46,22 @@ export interface Times {
   readonly receivedMs: number;
 }
 
+/**
+ * The state of objects from elsewhere: their last-known rows, and what steps have changed since. `takenOverUntilMs`: see the
+ * item of the core; left out where it is all of this shard.
+ */
+export interface Adoption {
+  readonly kind: 'adopt';
+  readonly seq: number;
+  readonly receivedMs: number;
+  readonly rows: readonly LastKnownRow[];
+  readonly steps: readonly PackedStep[];
+  readonly suppressUntilMs: number;
+  readonly takenOverUntilMs?: number;
+}
+
 /** What waits in the lane of a shard. */
-export type LaneItem = Exclude<Item, { kind: 'location' }> | PackedRun;
+export type LaneItem = Exclude<Item, { kind: 'location' | 'replay' }> | PackedRun | Adoption;
 
 /** A run of locations in a batch. */
 export interface LocationRun {
@@ -186,8 +201,8 @@ function halvesOfRun(run: PackedRun): PackedRun[] {
 
 /** What a batch carries for the items of a lane: runs of locations that lie side by side as one. */
 // hot
-export function packedRuns(items: readonly (Item | LaneItem)[]): (Item | LocationRun)[] {
-  const runs: (Item | LocationRun)[] = [];
+export function packedRuns(items: readonly (Item | LaneItem)[]): (Item | Adoption | LocationRun)[] {
+  const runs: (Item | Adoption | LocationRun)[] = [];
   for (let i = 0; i < items.length; i++) {
     const first = items[i] as Item | LaneItem;
     if (!('chunk' in first)) {
@@ -212,8 +227,8 @@ function runOf({ names, bytes }: ReceivedLocation): LocationRun {
 
 /** The items that a batch was made of. */
 // hot
-export function unpackedRuns(runs: readonly (Item | LocationRun)[]): Item[] {
-  const items: Item[] = [];
+export function unpackedRuns(runs: readonly (Item | Adoption | LocationRun)[]): (Item | Adoption)[] {
+  const items: (Item | Adoption)[] = [];
   for (const run of runs) {
     if (run.kind === 'locations') readRun(run, items);
     else items.push(run);
@@ -226,7 +241,7 @@ export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-function readRun({ names, bytes }: LocationRun, items: Item[]): void {
+function readRun({ names, bytes }: LocationRun, items: (Item | Adoption)[]): void {
   const { buffer, byteOffset, byteLength } = bytes;
   const records = {
     bytes: asBuffer(bytes),

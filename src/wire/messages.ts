@@ -15,7 +15,8 @@ import { KeptNumber } from '../model/kept_number.ts';
 import type { SetBack } from '../model/set_back.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
-import { asBuffer, type LaneItem, packedRuns, unpackedRuns } from './location_record.ts';
+import type { PackedStep } from './lane_record.ts';
+import { type Adoption, asBuffer, type LaneItem, packedRuns, unpackedRuns } from './location_record.ts';
 
 /**
  * What crosses between the front thread and its workers: one msgpack text each way per batch. Motions stay packed on
@@ -47,14 +48,8 @@ export interface ShapeReply {
 /** A batch on its way to a shard: items as they wait in its lane, or plain ones. */
 export interface LaneBatch extends Omit<Batch, 'items'> {
   readonly items: readonly (Item | LaneItem)[];
-  /** What another worker has done, to be replayed behind the items. */
-  readonly replay?: readonly PackedStep[];
-}
-
-/** A step that a worker has made: the batch as it was sent, empty where no location was in it, and the effects. */
-export interface PackedStep {
-  readonly batch: Uint8Array;
-  readonly effects: Uint8Array;
+  /** Where the step is to be recorded: its order among those of the hub's lanes, see lane_record.ts. */
+  readonly order?: number;
 }
 
 /** Packed Motion[] of one shard. */
@@ -70,6 +65,8 @@ export interface ShardReply {
   readonly events: readonly EventBatch[];
   /** Undefined when nothing moved. */
   readonly motions: PackedMotions | undefined;
+  /** Where the step is recorded, and has changed anything: its record (lane_record.ts), compressed. */
+  readonly record?: Borrowed;
 }
 
 /** What a collision stage is told that does not know the pairs that collide. */
@@ -157,11 +154,29 @@ export function packBatch({ items, ...rest }: LaneBatch): Borrowed {
   return lend(packr.pack({ ...rest, items: packedRuns(items) }, RESET_BUFFER_MODE));
 }
 
-export function unpackBatch(bytes: Borrowed): Batch {
-  const { items: runs, replay, ...rest } = packr.unpack(look(bytes));
-  const items = unpackedRuns(runs);
-  if (replay !== undefined) items.push({ kind: 'replay', seq: 0, receivedMs: 0, steps: replay.map(pastStep) });
-  return { ...rest, items };
+export function unpackBatch(bytes: Borrowed): Batch & Pick<LaneBatch, 'order'> {
+  const { items: runs, ...rest } = packr.unpack(look(bytes));
+  return { ...rest, items: unpackedItems(unpackedRuns(runs)) };
+}
+
+/** hot: most batches have nothing but locations, and are as they should be. */
+function unpackedItems(items: (Item | Adoption)[]): readonly Item[] {
+  if (items.every((item): item is Item => item.kind !== 'adopt')) return items;
+  return items.flatMap((item) => (item.kind === 'adopt' ? adopted(item) : [item]));
+}
+
+/** No deadline may be due before all is known, so both are received before everything else. */
+function adopted({ rows, steps, suppressUntilMs, takenOverUntilMs }: Adoption): Item[] {
+  const before = { seq: 0, receivedMs: 0 };
+  return [
+    { ...before, kind: 'restore', rows, suppressUntilMs, withTimers: true },
+    {
+      ...before,
+      kind: 'replay',
+      steps: steps.map(pastStep),
+      ...(takenOverUntilMs !== undefined && { takenOverUntilMs }),
+    },
+  ];
 }
 
 function pastStep({ batch, effects }: PackedStep): PastStep {

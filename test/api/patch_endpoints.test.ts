@@ -61,7 +61,7 @@ for (const { path, body } of KINDS) {
 
 describe('PATCH', () => {
   it('loses none of many patches that are sent at once', async () => {
-    const { send, entities } = openApi({ entities: { commit: () => new Promise((done) => setImmediate(done)) } });
+    const { send, entities } = openApi({ entities: { commit: () => new Promise<void>((done) => setImmediate(done)) } });
     await send('POST', '/v2/trackables', { id: UUID_A, type: 'omlox', location_providers: [] });
     const names = Array.from({ length: 50 }, (_, i) => `tag-${i}`);
     const append = (value: string) => ({ op: 'add', path: '/location_providers/-', value });

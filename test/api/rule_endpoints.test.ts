@@ -50,7 +50,7 @@ describe('/trackables/rules/locating', () => {
   it('keeps the rules where the store does not take others', async () => {
     const told: unknown[] = [];
     const rules = new LocatingRules({
-      commit: () => Promise.reject(new HubError('HUB_UNAVAILABLE', 'Cannot keep data')),
+      commit: () => Promise.reject<void>(new HubError('HUB_UNAVAILABLE', 'Cannot keep data')),
       committed: (changed) => void told.push(changed),
     });
     rules.load(RULES);

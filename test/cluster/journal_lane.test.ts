@@ -51,6 +51,12 @@ class Watched {
   }
 }
 
+/** What is left of a lane, in the order of its messages. */
+async function recordsOf(bus: Bus, places = PLACES): Promise<string[]> {
+  const { messages } = await readLane(bus, places);
+  return [...messages].sort(([a], [b]) => a - b).flatMap(([, records]) => records.map(textOf));
+}
+
 const recordsTo = (count: number): string[] => Array.from({ length: count }, (_, number) => `record ${number}`);
 
 /**
@@ -102,7 +108,7 @@ async function sealed(context: TestContext, seed: number) {
   cluster.mishaps.unanswered = 0;
   watched.send();
   await clock.wait(30_000);
-  const read = (await readLane(taker, PLACES, 0)).map(textOf);
+  const read = await recordsOf(taker);
   return { watched, read, known };
 }
 
@@ -143,7 +149,7 @@ test('A lane goes on in its other stream when the server that leads the first on
     longestMs = Math.max(longestMs, clock.nowMs - fromMs);
   }
   assert.ok(longestMs < 2000, `${longestMs} ms`);
-  assert.deepEqual((await readLane(bus, PLACES, 0)).map(textOf), recordsTo(200));
+  assert.deepEqual(await recordsOf(bus), recordsTo(200));
 });
 
 test('Records that come while an append is in flight go together, and a barrier needs an append that began after it', async (context) => {
@@ -174,12 +180,11 @@ test('A lane that is trimmed is read from there on, and goes on', async (context
   for (let i = 0; i < 10; i++) await watched.lane.append(utf8(`record ${i}`));
   await watched.lane.trim(7);
   for (let i = 10; i < 12; i++) await watched.lane.append(utf8(`record ${i}`));
-  assert.deepEqual((await readLane(bus, PLACES, 7)).map(textOf), recordsTo(12).slice(7));
-  await assert.rejects(readLane(bus, PLACES, 3), /Message 3 of lane "hub\.j\.a\.0" is missing/);
+  assert.deepEqual(await recordsOf(bus), recordsTo(12).slice(7));
   await watched.lane.trim(1000);
-  await assert.rejects(readLane(bus, PLACES, 10), /Message 10 of lane/);
+  assert.deepEqual(await recordsOf(bus), ['record 11']);
   await watched.lane.append(utf8('record 12'));
-  assert.deepEqual((await readLane(bus, PLACES, 12)).map(textOf), ['record 12']);
+  assert.deepEqual(await recordsOf(bus), ['record 11', 'record 12']);
 });
 
 test('A closed lane rejects what waits and what comes', async (context) => {
@@ -240,7 +245,7 @@ test('A lane is sealed on a real server while its owner appends', { skip: nats.s
   };
   await assert.rejects(append(), /was sealed by "taker"/);
   assert.equal((await promise).isSealed, true);
-  const read = (await readLane(taker, places, 0)).map(textOf);
+  const read = await recordsOf(taker, places);
   assert.ok(acknowledged.length >= 200);
   assert.deepEqual(read.slice(0, acknowledged.length), acknowledged);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Change } from '../../src/entities/entities.ts';
+import { isSilent } from '../../src/entities/left_behind.ts';
 import type { KeptFence } from '../../src/model/fence.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openEntities, point, uwbZone } from './open_entities.ts';
@@ -21,7 +22,7 @@ async function inHall() {
   return { entities, told, formers };
 }
 
-const brief = ({ kind, id, isSilent }: Change) => `${kind} ${id}${isSilent === true ? ' silently' : ''}`;
+const brief = (change: Change) => `${change.kind} ${change.id}${isSilent(change) ? ' silently' : ''}`;
 
 describe('A local fence keeps the plane', () => {
   it('of a deleted zone, before that is gone', async () => {
@@ -75,6 +76,15 @@ describe('A local fence keeps the plane', () => {
       ]);
       assert.deepEqual(entities.get('fence', 'dock')?.former_zone?.ground_control_points, rows);
     }
+  });
+
+  it('once: nothing is written where the same zone goes again', async () => {
+    const { entities, told } = await inHall();
+    await entities.remove('zone', HALL.id);
+    await entities.create('zone', HALL);
+    told.length = 0;
+    await entities.remove('zone', HALL.id);
+    assert.deepEqual(told.map(brief), [`zone ${HALL.id}`]);
   });
 
   it('that the last zone of its name had', async () => {
@@ -150,5 +160,16 @@ describe('A fence whose zone is gone', () => {
     const entities = await orphan();
     const finer = await entities.replace('fence', 'dock', LOCAL, { subdivide: true });
     assert.equal(finer.former_zone?.id, HALL.id);
+  });
+
+  it('is news to clients whenever they change it, though they see no difference', async () => {
+    const { entities, told } = await inHall();
+    await entities.remove('zone', HALL.id);
+    told.length = 0;
+    await entities.replace('fence', 'dock', LOCAL);
+    await entities.create('zone', HALL);
+    await entities.replace('fence', 'dock', LOCAL);
+    await entities.remove('fence', 'gate');
+    assert.deepEqual(told.map(brief), ['fence dock', `zone ${HALL.id}`, 'fence dock', 'fence gate']);
   });
 });

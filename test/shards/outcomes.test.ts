@@ -18,6 +18,7 @@ test('whoever waits for a batch hears of it when one of its commits fails, and n
       publish: () => undefined,
       tellsOfMemberships: () => true,
       keep: ([kept]) => (kept?.id === failing ? Promise.reject(new Error('disk full')) : Promise.resolve()),
+      keepPairs: () => undefined,
       motions: () => undefined,
       moveZones: () => undefined,
       wakeAt: () => undefined,

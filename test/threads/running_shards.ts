@@ -16,6 +16,7 @@ import { Shards } from '../../src/shards/shards.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
 import type { LaneItem } from '../../src/wire/location_record.ts';
+import type { ShardReply } from '../../src/wire/messages.ts';
 import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { T0, VARIANTS } from '../support/shard_harness.ts';
 
@@ -29,6 +30,8 @@ export interface RunningOptions {
   readonly rows?: () => Promise<never>;
   /** Told of rows before they are kept, which waits for what this returns. */
   readonly keeping?: (rows: readonly KeptRow[]) => Promise<void> | undefined;
+  /** Keeps the steps of shards before anybody hears of what they have decided. */
+  readonly keepSteps?: (shard: number, reply: ShardReply) => Promise<void> | undefined;
 }
 
 const VIEW = { crs: 'EPSG:4326' };
@@ -51,7 +54,7 @@ export class RunningShards {
   /** Called whenever somebody reads the clock, as a lane does before each batch. */
   onClock: (() => void) | undefined;
 
-  constructor({ shards: count, batchMax = 1000, rows, keeping = () => undefined }: RunningOptions) {
+  constructor({ shards: count, batchMax = 1000, rows, keeping = () => undefined, keepSteps }: RunningOptions) {
     const store = new MemoryStore('');
     const writer = new StoreWriter(store, { retryMs: [], schedule: () => () => undefined, state: () => undefined });
     this.#writer = writer;
@@ -60,20 +63,23 @@ export class RunningShards {
       return T0 + this.second * 1000;
     };
     const restarted = () => void this.counts.workerRestarts++;
+    const keep = async (kept: Iterable<KeptRow>) => {
+      // They lie in the answer of a shard, which is written over meanwhile.
+      const rows = [...kept];
+      await keeping(rows);
+      await writer.writeRows(rows, { orFail: true });
+    };
     const outcomes = new OutcomeDispatcher({
       shards: count,
       counts: this.counts,
       publish: (events) => this.#publish(events),
       tellsOfMemberships: (variant) => VARIANTS.find(({ id }) => id === variant)?.topic === 'fence_events',
-      keep: async (kept) => {
-        // They lie in the answer of a shard, which is written over meanwhile.
-        const rows = [...kept];
-        await keeping(rows);
-        await writer.writeRows(rows, { orFail: true });
-      },
+      keep,
+      keepPairs: keep,
       motions: (motions) => this.collisions.shardDone(motions),
       moveZones: (moves) => void this.zoneMoves.push(...moves),
       wakeAt: () => undefined,
+      released: () => this.shards.released(),
     });
     this.shards = new Shards({
       count,
@@ -87,6 +93,9 @@ export class RunningShards {
         return writer.latest((await store.load()).rows).filter((row) => row.kind !== 'collision');
       },
       isStoreBehind: () => writer.pendingRows > 500,
+      keep: keepSteps,
+      recordsSteps: keepSteps !== undefined,
+      stepped: (shard, reply) => outcomes.stepped(shard, reply),
       outcome: (shard, reply) => outcomes.ofShard(shard, reply),
       lost: (item) => {
         if (item.kind === 'locations') this.counts.rejected += item.count;

@@ -36,7 +36,10 @@ export const AREAS: readonly Area[] = [
   { path: 'src/wire', mayImport: INNER, packages: ['msgpackr'] },
   {
     path: 'src/cluster',
-    mayImport: [...INNER, 'src/wire', 'src/lane', 'src/time', 'src/shards/affinity.ts', 'workers/bus.ts'],
+    mayImport: [...INNER, 'src/wire', 'src/lane', 'src/time', 'workers/bus.ts'].concat([
+      'src/shards/affinity.ts',
+      'src/store/newest_rows.ts',
+    ]),
   },
   { path: 'workers/bus.ts', mayImport: ['src/cluster/nats'] },
   { path: 'workers', mayImport: [...INNER, 'src/wire', 'src/fence_index', 'src/store', 'src/time/clock.ts'] },

@@ -18,7 +18,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/cluster/lane_places.ts': 'names that all hubs agree on',
   'src/cluster/message_checks.ts': 'what no bus takes, that of simulations included',
   'src/core/handlers': 'one kind of item each',
-  'src/entities/left_behind.ts': 'a rule of its own about fences without a zone',
   'src/entities/pending_providers.ts': 'a state of its own',
   'src/entities/subdivided.ts': 'a rule of its own about long edges',
   'src/fanout/copy_buffer.ts': 'memory with an owner of its own',

@@ -19,7 +19,7 @@ import { providerTiming, trackableTiming } from './seen.ts';
 
 /**
  * The effects of steps are told, and applied where the state is needed again: in a worker that takes the place of a dead
- * one. Whoever applies them has the entities as they are by then.
+ * one, or in another hub. Whoever applies them has the entities as they are by then.
  */
 
 /**
@@ -54,10 +54,10 @@ export function writeEffects(state: ShardState, effects: EffectWriter, zonesHave
 }
 
 /** Applies what steps of another worker have changed, one after the other, without a word to anybody. */
-export function onReplay(context: ShardContext, { steps }: Item & { kind: 'replay' }): void {
+export function onReplay(context: ShardContext, { steps, takenOverUntilMs }: Item & { kind: 'replay' }): void {
   const { state } = context;
   for (const { locations, effects } of steps) {
-    const replay = new Replay(state, locations);
+    const replay = new Replay(state, locations, takenOverUntilMs);
     for (const effect of effectsIn(effects)) replay.apply(effect);
     state.fixes.endStep();
   }
@@ -67,11 +67,14 @@ export function onReplay(context: ShardContext, { steps }: Item & { kind: 'repla
 class Replay {
   readonly #state: ShardState;
   readonly #locations: ReadonlyMap<number, ReceivedLocation>;
+  /** Until when deadlines are held; undefined where the step was one of this shard. */
+  readonly #takenOverUntilMs: number | undefined;
   /** Of providers, by where their effects stand. */
   readonly #fixes = new Map<number, Fix>();
 
-  constructor(state: ShardState, locations: readonly ReceivedLocation[]) {
+  constructor(state: ShardState, locations: readonly ReceivedLocation[], takenOverUntilMs: number | undefined) {
     this.#state = state;
+    this.#takenOverUntilMs = takenOverUntilMs;
     this.#locations = new Map(locations.map((location) => [location.seq, location]));
   }
 
@@ -79,17 +82,20 @@ class Replay {
     const state = this.#state;
     const { kind, at, place, colliding } = effect;
     const id = effect.id ?? this.#locationOf(effect).providerId;
+    const isOwn = this.#takenOverUntilMs === undefined || hasEntity(state, kind, id);
     if (place.at === 'nowhere') {
+      if (!isOwn) return;
       const object = kind === 'provider' ? state.providers.get(id) : state.trackables.get(id);
       if (object !== undefined) placeNowhere(state, object);
       return;
     }
     const fix = this.#fixOf(effect);
     if (kind === 'provider') {
-      const provider = providerState(state, id);
       this.#fixes.set(at, fix);
+      if (!isOwn) return;
+      const provider = providerState(state, id);
       state.fixes.put(provider, fix);
-      applyMembers(state, provider, effect);
+      this.#applyMembers(provider, effect);
       return;
     }
     const trackable = state.trackables.get(id);
@@ -97,7 +103,11 @@ class Replay {
     if (trackable === undefined) return;
     settle(state, trackable, fix);
     trackable.colliding = colliding;
-    applyMembers(state, trackable, effect);
+    this.#applyMembers(trackable, effect);
+  }
+
+  #applyMembers(object: ProviderState | TrackableState, effect: Effect): void {
+    applyMembers(this.#state, object, effect, Math.max(effect.suppressUntilMs, this.#takenOverUntilMs ?? 0));
   }
 
   #fixOf(effect: Effect): Fix {
@@ -148,8 +158,16 @@ function placeNowhere(state: ShardState, object: ProviderState | TrackableState)
   object.colliding = false;
 }
 
-function applyMembers(state: ShardState, object: ProviderState | TrackableState, effect: Effect): void {
-  const { members, heardMs, suppressUntilMs } = effect;
+function hasEntity({ providers, trackables }: ShardState, kind: Effect['kind'], id: string): boolean {
+  return kind === 'trackable' ? trackables.has(id) : providers.get(id)?.entity !== undefined;
+}
+
+function applyMembers(
+  state: ShardState,
+  object: ProviderState | TrackableState,
+  { members, heardMs }: Effect,
+  suppressUntilMs: number,
+): void {
   if (members !== undefined) {
     const found = members.flatMap(({ fenceId, ...member }) => {
       const fence = state.fences.get(fenceId);

@@ -1,0 +1,499 @@
+import { randomUUID } from 'node:crypto';
+import type { CollisionRow } from '../core/collision/row.ts';
+import type { KeptRow, LastKnownRow } from '../core/item.ts';
+import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
+import { HubError, StartupError } from '../errors.ts';
+import type { Turns } from '../time/turns.ts';
+import type { PackedStep } from '../wire/lane_record.ts';
+import type { ShardReply } from '../wire/messages.ts';
+import type { Bus, BusStatus, StreamSettings } from './bus.ts';
+import { type Checkpoints, openCheckpoints } from './checkpoints.ts';
+import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
+import type { EntityChange } from './config_record.ts';
+import {
+  applied,
+  type ConfigState,
+  EMPTY_STATE,
+  type EntityText,
+  restored,
+  snapshotParts,
+  type TakeOver,
+  takeOvers,
+  toDelete,
+} from './config_state.ts';
+import { journalStreams } from './lane_places.ts';
+import { Lanes } from './lanes.ts';
+import type { PartitionMap } from './map.ts';
+import { type Membership, openMembership } from './membership.ts';
+import { dropIncarnation, readLanes, stepsOf } from './take_over.ts';
+
+/**
+ * This hub as one of several: what it keeps in NATS, and what it takes over from others.
+ *
+ *   stands      what it does                                         until
+ *   ----------  ---------------------------------------------------  -----------------------------------------------
+ *   opening     reads the configuration                              `attach`: the hub has the entities
+ *   attached    applies what others change, in the log's order       `join`: its own record is applied
+ *   standby     the same; others own everything                      a map names it as an owner
+ *   takingOver  claims the state, reads it and the lanes of the      the state is whole, written anew, and `took` is
+ *               dead, and has the hub take that in                   in the log
+ *   owner       keeps steps in its lanes, and rows in the state      the end
+ *   out         nothing is kept any more
+ *
+ * It is out when another hub has sealed its lanes, has expelled it or has claimed its state, and when the configuration
+ * cannot be followed. All that it holds is worth nothing then: the hub begins anew.
+ */
+export interface ClusterOptions extends Pick<StreamSettings, 'replicas' | 'storage'> {
+  readonly bus: Bus;
+  /** Of the cluster: what subjects and streams begin with. */
+  readonly name: string;
+  /** Of this hub, the same after a restart. */
+  readonly hubName: string;
+  /** Of this run of it: no other has the same. */
+  readonly incarnation: string;
+  readonly shards: number;
+  /** Of what all hubs must have alike. */
+  readonly digest: string;
+  readonly suspectMs: number;
+  /** Of each journal stream. */
+  readonly journalBytesMax: number;
+  readonly turns: Turns;
+  /** The partition that the rows of an object are kept in. */
+  partitionOf(kind: LastKnownRow['kind'], id: string): number;
+  /** How many locations can be taken. */
+  room(): number;
+  /** Told what the log of the hub should say. */
+  notice(text: string): void;
+  /** Time of day. */
+  now(): number;
+  /** Time that has passed since some moment. */
+  elapsed(): number;
+  /** Calls back after a delay; returns how to call it off. */
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+/** What a cluster needs of its hub. */
+export interface ClusterHandlers {
+  /** What a record has changed that is not of a commit of this hub; empty for one that has changed no entities. */
+  foreign(changes: readonly ForeignChange[]): void;
+  /** A setting, after each record that has changed it; null where it is deleted. */
+  setting(name: string, text: string | null): void;
+  /** The record of the running commit has come. */
+  kept(): void;
+  /** All entities as JSON, in the order of creation. */
+  entities(): Iterable<EntityText>;
+  /** Takes over the state of all objects. Resolves when the shards have it, and have handed out the rows of all of it. */
+  takeOver(left: LeftBehind): Promise<void>;
+  /** Somebody else owns the objects from now on, or this hub, or nobody. */
+  ownerChanged(): void;
+  /** This hub is out. */
+  out(error: Error): void;
+}
+
+/** A change of an entity, as all hubs tell it. */
+export interface ForeignChange {
+  readonly kind: EntityText['kind'];
+  readonly id: string;
+  /** JSON; null where it is deleted. */
+  readonly text: string | null;
+  readonly force: boolean;
+  /** Nothing changes where the entity exists already. */
+  readonly ifAbsent?: boolean;
+}
+
+/** What the owners before have left. */
+export interface LeftBehind {
+  readonly rows: readonly LastKnownRow[];
+  readonly pairs: readonly CollisionRow[];
+  /** What has changed since the rows, in this order. */
+  readonly steps: readonly PackedStep[];
+}
+
+type Standing = 'opening' | 'attached' | 'standby' | 'takingOver' | 'owner' | 'out';
+
+/** The versions of messages that this hub reads and writes. */
+const PROTOCOLS = [1];
+const HUB_ID_SETTING = 'hub_id';
+/** How long NATS may take to be there when the hub starts. */
+const REACH_MS = 10_000;
+/** Until a takeover that has failed is tried again. */
+const AGAIN_MS = 500;
+/** How long a change of entities waits for other hubs to have it. */
+const EVERYWHERE_MS = 10_000;
+
+/** Connects to the cluster and reads its configuration. Throws a StartupError where NATS cannot be reached. */
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const { bus, name, incarnation, replicas, storage, journalBytesMax } = options;
+  try {
+    await reached(options);
+    for (const stream of journalStreams(name, incarnation)) {
+      await bus.makeStream({ ...stream, replicas, storage, bytesMax: journalBytesMax });
+    }
+    const checkpoints = await openCheckpoints(options);
+    const cluster = new Cluster(options, checkpoints);
+    await cluster.open();
+    return cluster;
+  } catch (error) {
+    await bus.close();
+    if (error instanceof StartupError) throw error;
+    throw new StartupError(`Cannot join cluster "${name}": ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Resolves when a server was reached. */
+function reached({ bus, schedule }: ClusterOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let why = 'not connected yet';
+    const cancel = schedule(REACH_MS, () => {
+      unwatch();
+      reject(new StartupError(`cluster_servers: cannot reach NATS: ${why}`));
+    });
+    const unwatch = bus.watch((status) => {
+      if (status.at === 'down') why = status.why;
+      else {
+        cancel();
+        unwatch();
+        resolve();
+      }
+    });
+  });
+}
+
+export class Cluster {
+  readonly #options: ClusterOptions;
+  readonly #checkpoints: Checkpoints;
+  readonly #lanes: Lanes;
+  readonly #membership: Membership;
+  #log!: ConfigLog;
+  #state: ConfigState = EMPTY_STATE;
+  /** Until the hub has them. */
+  readonly #texts = new Map<string, EntityText>();
+  #handlers: ClusterHandlers | undefined;
+  #standing: Standing = 'opening';
+  #map: PartitionMap | undefined;
+  #takeovers = 0;
+  #lastTakeoverMs = 0;
+
+  /** Only for openCluster. */
+  constructor(options: ClusterOptions, checkpoints: Checkpoints) {
+    const { bus, name, incarnation, shards, schedule, elapsed, now, notice, room } = options;
+    this.#options = options;
+    this.#checkpoints = checkpoints;
+    this.#lanes = new Lanes({
+      ...{ bus, name, incarnation, shards, schedule },
+      writeState: () => this.#written(checkpoints.write()),
+      ended: (error) => this.#out(error),
+    });
+    this.#membership = openMembership({
+      ...{ bus, name, incarnation, shards, schedule, elapsed, now, notice, room },
+      hubName: options.hubName,
+      digest: options.digest,
+      protocols: PROTOCOLS,
+      ownersMax: 1,
+      suspectMs: options.suspectMs,
+      makeJournal: (of) => this.#makeJournal(of),
+      loads: () => new Map(),
+      barrier: () => this.#lanes.barrier(),
+      onMap: (map) => this.#mapped(map),
+      out: () => this.#out(new Error('Another hub has expelled this one')),
+    });
+  }
+
+  /** Only for openCluster. */
+  async open(): Promise<void> {
+    const { bus, name, replicas, storage, notice, elapsed, schedule } = this.#options;
+    this.#log = await openConfigLog({
+      ...{ bus, name, replicas, storage, notice, elapsed, schedule },
+      newId: randomUUID,
+      restore: (parts) => this.#restore(parts),
+      apply: (record) => this.#apply(record),
+      snapshot: () => snapshotParts(this.#state, this.#handlers?.entities() ?? this.#texts.values()),
+      shouldSnapshot: () => this.#membership.isFirst,
+      stopped: (error) => this.#out(error),
+    });
+    if (this.#state.settings.has(HUB_ID_SETTING)) return;
+    const changes: EntityChange[] = [['setting', HUB_ID_SETTING, JSON.stringify(randomUUID()), false]];
+    // Of two hubs that find none the first one makes it.
+    await this.#log.append({ kind: 'change', by: this.#options.hubName, changes }, this.#log.applied);
+  }
+
+  get standing(): Standing {
+    return this.#standing;
+  }
+
+  /** The incarnation of who owns the objects; undefined while nobody does. */
+  get owner(): string | undefined {
+    return this.#standing === 'takingOver' ? undefined : this.#membership.ownerOf(0);
+  }
+
+  get membership(): Membership {
+    return this.#membership;
+  }
+
+  /** Hears of the connection to NATS, and of how it is now. */
+  watch(watcher: (status: BusStatus) => void): void {
+    this.#options.bus.watch(watcher);
+  }
+
+  get lanes(): Pick<Lanes, 'heldBytes' | 'isFull'> {
+    return this.#lanes;
+  }
+
+  /** How many takeovers there were, and how long the last one took, in milliseconds. */
+  get takeovers(): { readonly count: number; readonly lastMs: number } {
+    return { count: this.#takeovers, lastMs: this.#lastTakeoverMs };
+  }
+
+  /** The configuration sequence that this hub has applied. */
+  get applied(): number {
+    return this.#log.applied;
+  }
+
+  /** Whether locations can be kept. */
+  get canKeep(): boolean {
+    return this.#standing === 'owner' && this.#lanes.hasRoom && this.#options.bus.isUp;
+  }
+
+  /** Entities and settings as they are now. From here on the handlers are told of what changes. */
+  attach(handlers: ClusterHandlers): readonly EntityWrite[] {
+    const entities: EntityWrite[] = [...this.#texts.values()];
+    for (const [id, text] of this.#state.settings) entities.push({ kind: 'setting', id, text });
+    this.#texts.clear();
+    this.#handlers = handlers;
+    this.#standing = 'attached';
+    return entities;
+  }
+
+  /** Resolves when this hub is a member. Rejects with HUB_UNAVAILABLE when it is not in time. */
+  async join(): Promise<void> {
+    await this.#membership.join(this.#log);
+    if (this.#standing === 'attached') this.#standing = 'standby';
+  }
+
+  /** Keeps changed entities, all or none. Resolves when all hubs have them, or with `overtaken` where another was first. */
+  async commit(changes: readonly ForeignChange[]): Promise<'overtaken' | undefined> {
+    const rows = changes.map(({ kind, id, text, force }): EntityChange => [kind, id, text, force]);
+    const record = { kind: 'change', by: this.#options.hubName, changes: rows } as const;
+    const appended = await this.#log.append(record, this.#log.applied);
+    if (appended.at === 'overtaken') return 'overtaken';
+    await this.#membership.appliedByAll(appended.sequence, EVERYWHERE_MS);
+    return undefined;
+  }
+
+  /** Keeps what a step has changed, see Lanes. */
+  keep(shard: number, reply: ShardReply): Promise<void> | undefined {
+    return this.#lanes.keep(shard, reply);
+  }
+
+  /** Takes rows that the shards have handed out, in times of day. Bytes are copied. */
+  noteRows(rows: Iterable<KeptRow>): void {
+    this.#checkpoints.note(rows as Iterable<LastKnownRow>);
+  }
+
+  /** Keeps pairs that collide. Resolves when they are kept. */
+  async keepPairs(rows: Iterable<KeptRow>): Promise<void> {
+    await this.#written(this.#checkpoints.noteCollisions(rows as Iterable<CollisionRow>));
+  }
+
+  /** The last row of each object, in times of day. */
+  async rows(): Promise<readonly LastKnownRow[]> {
+    const { rows } = await this.#readState();
+    return rows;
+  }
+
+  /** A round of a shard begins. */
+  roundBegun(shard: number): void {
+    this.#lanes.roundBegun(shard);
+  }
+
+  /** The rows that a round has handed out were all noted. */
+  async roundOver(shard: number): Promise<void> {
+    // Until the state is whole the lanes are needed from their beginnings.
+    if (this.#standing === 'owner') await this.#lanes.roundOver(shard);
+  }
+
+  /** Where the hub keeps its settings, and reads entities from. Rows have a way of their own. */
+  readonly store = {
+    load: async (read?: (part: KeptPart) => void): Promise<Kept> => {
+      const kept = { entities: this.#settings(), rows: [] };
+      read?.(kept);
+      return { ...kept, hubId: this.#hubId() };
+    },
+    commit: async ({ entities }: StoreBatch): Promise<void> => {
+      if (entities.length === 0) return;
+      const changes = entities.map(({ kind, id, text }): EntityChange => [kind, id, text ?? null, false]);
+      await this.#log.append({ kind: 'change', by: this.#options.hubName, changes });
+    },
+    close: async (): Promise<void> => undefined,
+  };
+
+  /** Has others take over at once what this hub owns. To be called when its shards do nothing any more. */
+  async leave(): Promise<void> {
+    if (this.#standing === 'out') return;
+    try {
+      if (this.#standing === 'owner') await this.#checkpoints.write();
+      await this.#membership.leave();
+    } catch (error) {
+      this.#options.notice(`Others will take over later: ${(error as Error).message}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#standing = 'out';
+    this.#membership.close();
+    this.#log.close();
+    this.#checkpoints.close();
+    await this.#options.bus.close();
+  }
+
+  #hubId(): string {
+    return JSON.parse(this.#state.settings.get(HUB_ID_SETTING) ?? '""') as string;
+  }
+
+  #settings(): EntityWrite[] {
+    return [...this.#state.settings].map(([id, text]) => ({ kind: 'setting', id, text }));
+  }
+
+  async #makeJournal(incarnation: string): Promise<void> {
+    const { bus, name, replicas, storage, journalBytesMax: bytesMax } = this.#options;
+    for (const stream of journalStreams(name, incarnation)) {
+      await bus.makeStream({ ...stream, replicas, storage, bytesMax });
+    }
+  }
+
+  #restore(parts: readonly Uint8Array[]): void {
+    const { state, entities } = restored(parts);
+    this.#state = state;
+    for (const entity of entities) this.#texts.set(keyOf(entity), entity);
+    this.#membership.restore({ ...state, members: [...state.members.values()] });
+  }
+
+  #apply(record: AppliedRecord): void {
+    this.#state = applied(this.#state, record);
+    const changes = changesIn(record);
+    if (this.#handlers === undefined) for (const change of changes) this.#hold(change);
+    else if (record.isOwn && changes.length > 0) this.#handlers.kept();
+    else this.#handlers.foreign(changes);
+    if (record.body.kind === 'change') {
+      for (const [kind, name, text] of record.body.changes) if (kind === 'setting') this.#handlers?.setting(name, text);
+    }
+    this.#membership.record(record);
+  }
+
+  #hold({ kind, id, text, ifAbsent }: ForeignChange): void {
+    const key = keyOf({ kind, id });
+    if (text === null) this.#texts.delete(key);
+    else if (ifAbsent !== true || !this.#texts.has(key)) this.#texts.set(key, { kind, id, text });
+  }
+
+  #mapped(map: PartitionMap): void {
+    this.#map = map;
+    const { incarnation } = this.#options;
+    const isOwner = map.owners.includes(incarnation);
+    if (isOwner && (this.#standing === 'standby' || this.#standing === 'attached')) {
+      this.#standing = 'takingOver';
+      void this.#takeOverUntilDone();
+    }
+    this.#handlers?.ownerChanged();
+  }
+
+  async #takeOverUntilDone(): Promise<void> {
+    const { notice, elapsed, schedule } = this.#options;
+    const begunMs = elapsed();
+    while (this.#standing === 'takingOver') {
+      try {
+        await this.#takeOver();
+        if (this.#standing !== 'takingOver') return;
+        this.#standing = 'owner';
+        this.#takeovers++;
+        this.#lastTakeoverMs = elapsed() - begunMs;
+        notice(`This hub owns all objects now: taken over in ${Math.round(this.#lastTakeoverMs)} ms`);
+        this.#handlers?.ownerChanged();
+        await this.#forgetDead().catch((error: unknown) => notice(`Cannot delete journals: ${String(error)}`));
+        return;
+      } catch (error) {
+        if (this.#standing !== 'takingOver') return;
+        notice(`Cannot take over: ${(error as Error).message}`);
+        await new Promise<void>((resolve) => schedule(AGAIN_MS, resolve));
+      }
+    }
+  }
+
+  async #takeOver(): Promise<void> {
+    const { incarnation } = this.#options;
+    const map = this.#map as PartitionMap;
+    const partitions = map.owners.flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
+    await this.#checkpoints.claim({ partitions, collisions: map.collisions === incarnation, epoch: map.epoch });
+    const from = takeOvers(this.#state).filter(({ by }) => by === incarnation);
+    const steps = await this.#stepsOf(from);
+    const handlers = this.#handlers as ClusterHandlers;
+    await handlers.takeOver({ ...(await this.#readState()), steps });
+    await this.#checkpoints.write();
+    for (const { of, partitions: taken } of from) {
+      await this.#log.append({ kind: 'took', by: incarnation, of: of.incarnation, partitions: taken, requests: [] });
+    }
+  }
+
+  async #stepsOf(from: readonly TakeOver[]): Promise<PackedStep[]> {
+    const { bus, name } = this.#options;
+    const left = [];
+    for (const { of } of from) left.push(await readLanes({ bus, name, ...of }));
+    return stepsOf(left);
+  }
+
+  async #readState(): Promise<Pick<LeftBehind, 'rows' | 'pairs'>> {
+    const rows: LastKnownRow[] = [];
+    const pairs: CollisionRow[] = [];
+    for await (const part of this.#checkpoints.rows()) {
+      for (const row of part as readonly KeptRow[]) {
+        if (row.kind === 'collision') pairs.push(row);
+        else rows.push(row);
+      }
+    }
+    return { rows, pairs };
+  }
+
+  /** Deletes the journals that nobody reads any more, and says so. */
+  async #forgetDead(): Promise<void> {
+    const { bus, name, incarnation } = this.#options;
+    for (const { incarnation: of } of toDelete(this.#state)) {
+      await dropIncarnation(bus, name, of);
+      await this.#log.append({ kind: 'took', by: incarnation, of, partitions: [], requests: [] });
+    }
+  }
+
+  /** Where the state is not this hub's any more, it is out. */
+  async #written(written: Promise<void>): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      if (this.#checkpoints.failure !== undefined) this.#out(this.#checkpoints.failure);
+      throw error;
+    }
+  }
+
+  #out(error: Error): void {
+    if (this.#standing === 'out') return;
+    this.#standing = 'out';
+    this.#membership.close();
+    this.#handlers?.out(error);
+  }
+}
+
+function keyOf({ kind, id }: Pick<EntityText, 'kind' | 'id'>): string {
+  return `${kind} ${id}`;
+}
+
+/** The entities that a record changes. */
+function changesIn({ body }: AppliedRecord): readonly ForeignChange[] {
+  if (body.kind === 'change') {
+    return body.changes.flatMap(([kind, id, text, force]) => (kind === 'setting' ? [] : [{ kind, id, text, force }]));
+  }
+  if (body.kind !== 'ensure') return [];
+  return body.providers.map(([id, text]) => ({ kind: 'provider', id, text, force: false, ifAbsent: true }));
+}
+
+/** What is answered where this hub cannot do what it is asked for. */
+export function notOwner(why: string): HubError {
+  return new HubError('HUB_UNAVAILABLE', `Cannot do that now: ${why}`);
+}

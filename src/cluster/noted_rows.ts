@@ -1,0 +1,83 @@
+import { type PackedRows, rowSize } from '../core/row_bytes.ts';
+import { look } from '../model/borrowed.ts';
+import { NewestRows } from '../store/newest_rows.ts';
+
+const CHUNK_BYTES = 1 << 18;
+/** Chunks that are kept to be used again. */
+const SPARE_CHUNKS = 32;
+/** Bytes of rows beyond which those are looked for that have been replaced. */
+const LOOK_BYTES = 4 << 20;
+
+interface Chunk {
+  readonly bytes: Buffer;
+  used: number;
+}
+
+/**
+ * Copies of rows that wait to be written, the older before the newer. Of an object there may be several, of which the last
+ * one counts; where they become many, that alone is kept. So they are bounded by the number of objects.
+ */
+export class NotedRows {
+  /** The last one is filled. */
+  #chunks: Chunk[] = [];
+  #spare: Buffer[] = [];
+  #size = 0;
+  readonly #lookBytes: number;
+  #lookAt: number;
+
+  constructor(lookBytes = LOOK_BYTES) {
+    this.#lookBytes = lookBytes;
+    this.#lookAt = lookBytes;
+  }
+
+  /** How many bytes the rows take. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whole rows, one behind the other, in the order in which they came. They are good until `clear`. */
+  *chunks(): Generator<Buffer> {
+    for (const { bytes, used } of this.#chunks) yield bytes.subarray(0, used);
+  }
+
+  /** Copies rows that are newer than all before. hot */
+  add({ bytes, count }: PackedRows): void {
+    if (count === 0) return;
+    this.#copy(look(bytes));
+    if (this.#size > this.#lookAt) this.#dropReplaced();
+  }
+
+  /** Copies all that another one has, which is newer. */
+  addAll(others: NotedRows): void {
+    for (const rows of others.chunks()) this.#copy(rows);
+  }
+
+  clear(): void {
+    const used = this.#chunks.map(({ bytes }) => bytes).filter(({ length }) => length === CHUNK_BYTES);
+    this.#spare = [...this.#spare, ...used].slice(0, SPARE_CHUNKS);
+    this.#chunks = [];
+    this.#size = 0;
+    this.#lookAt = this.#lookBytes;
+  }
+
+  #copy(rows: Uint8Array): void {
+    let chunk = this.#chunks.at(-1);
+    if (chunk === undefined || chunk.used + rows.length > chunk.bytes.length) {
+      const spare = rows.length <= CHUNK_BYTES ? this.#spare.pop() : undefined;
+      chunk = { bytes: spare ?? Buffer.allocUnsafeSlow(Math.max(rows.length, CHUNK_BYTES)), used: 0 };
+      this.#chunks.push(chunk);
+    }
+    chunk.bytes.set(rows, chunk.used);
+    chunk.used += rows.length;
+    this.#size += rows.length;
+  }
+
+  #dropReplaced(): void {
+    const newest = new NewestRows();
+    for (const chunk of this.chunks()) newest.add(chunk);
+    this.#chunks = [];
+    this.#size = 0;
+    for (const { buffer, at } of newest) this.#copy(buffer.bytes.subarray(at, at + rowSize(buffer, at)));
+    this.#lookAt = this.#lookBytes + 2 * this.#size;
+  }
+}

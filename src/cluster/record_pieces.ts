@@ -1,0 +1,40 @@
+/**
+ * Records of a lane in pieces that a message can carry: what a step has changed may be more, and then all of its pieces
+ * follow one another. A piece begins with a byte of flags: whether it goes on with a record, and whether more of it follows.
+ */
+const [CONTINUED, MORE] = [1, 2];
+/** Of a piece; several small ones share a message. */
+const PIECE_BYTES = 1 << 20;
+
+/** The pieces of a record, as bytes of their own. */
+export function piecesOf(record: Uint8Array, bytesMax = PIECE_BYTES): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let start = 0;
+  do {
+    const end = Math.min(record.length, start + bytesMax);
+    const piece = new Uint8Array(1 + end - start);
+    piece[0] = (start > 0 ? CONTINUED : 0) | (end < record.length ? MORE : 0);
+    piece.set(record.subarray(start, end), 1);
+    pieces.push(piece);
+    start = end;
+  } while (start < record.length);
+  return pieces;
+}
+
+/**
+ * The records that pieces make up, from wherever these begin. One whose beginning is missing is left out, since it is in the
+ * state, and the last one where its end is: it was never kept.
+ */
+export function recordsOf(pieces: Iterable<Uint8Array>): Uint8Array[] {
+  const records: Uint8Array[] = [];
+  let begun: Uint8Array[] = [];
+  for (const piece of pieces) {
+    const flags = piece[0] as number;
+    if ((flags & CONTINUED) !== 0 && begun.length === 0) continue;
+    begun.push(piece.subarray(1));
+    if ((flags & MORE) !== 0) continue;
+    records.push(begun.length === 1 ? (begun[0] as Uint8Array) : Buffer.concat(begun));
+    begun = [];
+  }
+  return records;
+}

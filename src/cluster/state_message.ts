@@ -1,0 +1,84 @@
+import { PackedRows, ROW_BYTES_MIN, rowSize } from '../core/row_bytes.ts';
+import type { Place } from '../store/newest_rows.ts';
+import { asBuffer } from '../wire/location_record.ts';
+
+/**
+ * What the state of a partition consists of: messages with rows, of which the last of each object counts, and one that
+ * says that its object is gone counts for its own subject alone. One without rows is a claim: it says who writes from
+ * here on, as every other message does.
+ *
+ *     0  u16 version          2  u16 bytes of the name
+ *     4  f64 epoch of the map by which the writer owns the partition
+ *    12  f64 number, which tells the writer's messages of a subject apart
+ *    20  u32 rows           24  the name of the incarnation that writes, in UTF-8, and the rows (core/row_bytes.ts)
+ *
+ * Little-endian. A message that was appended twice, because nobody knew of the first time, is the same bytes.
+ */
+const VERSION = 1;
+const [NAME_SIZE_AT, EPOCH_AT, NUMBER_AT, COUNT_AT, HEAD_BYTES] = [2, 4, 12, 20, 24] as const;
+
+export interface StateHead {
+  /** The incarnation of the hub that has written it. */
+  readonly by: string;
+  readonly epoch: number;
+  readonly number: number;
+}
+
+export interface StateMessage extends StateHead {
+  readonly rows: PackedRows;
+}
+
+/** A message of the state is none that this version can read. */
+export class StateFormatError extends Error {
+  override name = 'StateFormatError';
+}
+
+/** A message of rows; without any, a claim. */
+export function packState({ by, epoch, number }: StateHead, rows: readonly Place[]): Uint8Array {
+  const name = new TextEncoder().encode(by);
+  const start = HEAD_BYTES + name.length;
+  const bytes = Buffer.allocUnsafeSlow(rows.reduce((sum, { buffer, at }) => sum + rowSize(buffer, at), start));
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, VERSION, true);
+  view.setUint16(NAME_SIZE_AT, name.length, true);
+  view.setFloat64(EPOCH_AT, epoch, true);
+  view.setFloat64(NUMBER_AT, number, true);
+  view.setUint32(COUNT_AT, rows.length, true);
+  bytes.set(name, HEAD_BYTES);
+  let to = start;
+  for (const { buffer, at } of rows) {
+    const size = rowSize(buffer, at);
+    buffer.bytes.copy(bytes, to, at, at + size);
+    to += size;
+  }
+  return bytes;
+}
+
+/** Reads a message; its rows lie in the bytes. Throws a StateFormatError. */
+export function unpackState(message: Uint8Array): StateMessage {
+  const bytes = asBuffer(message);
+  const { length } = bytes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, length);
+  if (length < HEAD_BYTES) throw new StateFormatError(`A message of the state has ${length} bytes`);
+  const version = view.getUint16(0, true);
+  if (version !== VERSION) throw new StateFormatError(`A message of the state has version ${version}, not ${VERSION}`);
+  const start = HEAD_BYTES + view.getUint16(NAME_SIZE_AT, true);
+  const head = {
+    by: bytes.toString('utf8', HEAD_BYTES, start),
+    epoch: view.getFloat64(EPOCH_AT, true),
+    number: view.getFloat64(NUMBER_AT, true),
+  };
+  const count = view.getUint32(COUNT_AT, true);
+  let at = start;
+  for (let left = count; left > 0; left--) {
+    const size = at + ROW_BYTES_MIN <= length ? rowSize({ bytes, view }, at) : Number.POSITIVE_INFINITY;
+    if (size < ROW_BYTES_MIN || at + size > length) {
+      throw new StateFormatError(`Message ${head.number} of "${head.by}" in the state ends within a row`);
+    }
+    at += size;
+  }
+  if (at !== length) {
+    throw new StateFormatError(`Message ${head.number} of "${head.by}" in the state is longer than its rows`);
+  }
+  return { ...head, rows: new PackedRows({ bytes, view }, { start, size: length - start, count }) };
+}

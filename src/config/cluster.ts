@@ -1,0 +1,91 @@
+import Type from 'typebox';
+import { Word } from './word.ts';
+
+/** The settings that a cluster does without, and by what. */
+export const NOT_IN_A_CLUSTER = {
+  db_type: 'a cluster keeps its data in NATS',
+  db_fast_writes: 'in a cluster a location is always kept before it is answered',
+  db_flush_interval: 'cluster_checkpoint_interval takes its place',
+  persist_locations: 'a cluster always keeps locations',
+} as const;
+
+const Text = (options: { description: string; secret?: boolean }) =>
+  Type.Union([Type.String({ minLength: 1 }), Type.Null()], { default: null, ...options });
+
+/** The settings of a hub that is one of several, see docs/cluster.md. */
+export const ClusterProperties = {
+  cluster_servers: Type.Array(Type.String({ pattern: '^(nats|tls)://[^\\s/]+$' }), {
+    default: [],
+    description: 'NATS servers of a cluster of hubs, such as tls://nats-1.example:4222. None: this hub is alone.',
+  }),
+  cluster_name: Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$',
+    default: 'hub',
+    description: 'Name of the cluster. Subjects and streams in NATS begin with it.',
+  }),
+  cluster_hub_name: Text({
+    description: 'Name of this hub among the others, the same after a restart. null is the name of its machine.',
+  }),
+  cluster_replicas: Type.Integer({
+    minimum: 1,
+    maximum: 5,
+    default: 3,
+    description: 'NATS servers that have a copy of each stream: 1, 3 or 5.',
+  }),
+  cluster_storage: Word(['file', 'memory'], {
+    default: 'file',
+    description: 'Where NATS keeps the streams: file, or memory, which a restart of all its servers empties.',
+  }),
+  cluster_credentials_path: Text({ description: 'Credentials file by which the hub signs in to NATS.' }),
+  cluster_nkey_path: Text({ description: 'File with the nkey seed by which it signs in.' }),
+  cluster_username: Text({ description: 'User as which it signs in.' }),
+  cluster_password: Text({ secret: true, description: 'Password of that user.' }),
+  cluster_tls_ca_path: Text({ description: 'PEM file with the certificates by which NATS servers are verified.' }),
+  cluster_tls_certificate_path: Text({ description: 'PEM file with the certificate that the hub shows to NATS.' }),
+  cluster_tls_key_path: Text({ description: 'PEM file with the private key of that certificate.' }),
+  cluster_hold: Type.Integer({
+    minimum: 0,
+    maximum: 600_000,
+    default: 6000,
+    description: 'How long a request waits while nobody owns its objects, in milliseconds. Then it is answered 503.',
+  }),
+  cluster_suspect: Type.Integer({
+    minimum: 500,
+    maximum: 600_000,
+    default: 2000,
+    description: 'Silence after which another hub takes over from a hub, in milliseconds.',
+  }),
+  cluster_checkpoint_interval: Type.Integer({
+    minimum: 100,
+    maximum: 600_000,
+    default: 5000,
+    description: 'How often the state is written beside the journal, in milliseconds. Less makes takeovers shorter.',
+  }),
+  cluster_journal_max_size: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 1024,
+    description: 'Size of each journal stream, in MiB. A hub whose journal is full takes no locations.',
+  }),
+};
+
+/** What is set, and cannot be in a cluster, or makes none. */
+export function clusterProblems(values: ReadonlyMap<string, unknown>): string[] {
+  const servers = values.get('cluster_servers') as readonly string[] | undefined;
+  if (servers === undefined || servers.length === 0) return [];
+  const problems = Object.entries(NOT_IN_A_CLUSTER)
+    .filter(([name]) => values.has(name))
+    .map(([name, why]) => `${name}: cannot be set with cluster_servers: ${why}`);
+  const replicas = values.get('cluster_replicas');
+  if (replicas === 2 || replicas === 4) problems.push(`cluster_replicas: must be 1, 3 or 5, found ${replicas}`);
+  if (values.has('cluster_username') !== values.has('cluster_password')) {
+    const [is, isNot] = values.has('cluster_username') ? ['username', 'password'] : ['password', 'username'];
+    problems.push(`cluster_${is}: needs cluster_${isNot}, which is not set`);
+  }
+  if (values.has('cluster_tls_certificate_path') !== values.has('cluster_tls_key_path')) {
+    const isCertificate = values.has('cluster_tls_certificate_path');
+    const [is, isNot] = isCertificate ? ['certificate', 'key'] : ['key', 'certificate'];
+    problems.push(`cluster_tls_${is}_path: needs cluster_tls_${isNot}_path, which is not set`);
+  }
+  return problems;
+}

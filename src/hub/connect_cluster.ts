@@ -1,0 +1,69 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Config } from '../config/schema.ts';
+import { clusterSettings } from '../config/settings.ts';
+import { DatabaseState } from '../operation/database_state.ts';
+import { partitionOf } from '../shards/affinity.ts';
+import { keptRows, rowsToKeep } from '../shards/row_times.ts';
+import { StoreWriter } from '../store/writer.ts';
+import { type Clock, schedule } from '../time/clock.ts';
+import { Turns } from '../time/turns.ts';
+import type { Database } from './connect_database.ts';
+import type { Log } from './log.ts';
+
+const RETRY_MS = [100, 500, 2000];
+const INCARNATION_BYTES = 16;
+
+interface ClusterDeps {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** Joins this hub to its cluster; undefined where it is alone, and then nothing of it is loaded. */
+export async function connectCluster({ config, log, clock }: ClusterDeps): Promise<Cluster | undefined> {
+  const settings = clusterSettings(config, hostname());
+  if (settings === undefined) return undefined;
+  const [{ openCluster }, { openNatsBus }] = await Promise.all([
+    import('../cluster/cluster.ts'),
+    import('../cluster/nats_bus.ts'),
+  ]);
+  const { bus, alike, ...rest } = settings;
+  const notice = (text: string): void => log.warn(text);
+  return openCluster({
+    ...rest,
+    bus: openNatsBus(bus, notice),
+    incarnation: randomBytes(INCARNATION_BYTES).toString('base64url'),
+    digest: createHash('sha256').update(alike.join('\n')).digest('base64url'),
+    turns: new Turns(),
+    // Where an object is kept does not change with what it is assigned to.
+    partitionOf: (_, id) => partitionOf(id),
+    room: () => config.lane_capacity,
+    notice,
+    schedule,
+    now: clock.now,
+    elapsed: clock.elapsed,
+  });
+}
+
+/** What other parts see of the store, in a cluster: rows go to the state, and wait for nobody. */
+export function clusterDatabase(cluster: Cluster, { clock }: Pick<ClusterDeps, 'clock'>): Database {
+  const state = new DatabaseState();
+  cluster.watch((status) => {
+    const error = status.at === 'up' ? undefined : new Error(`NATS cannot be reached: ${status.why}`);
+    state.note(status.at === 'up' ? 'ok' : 'failing', { error, nowMs: clock.now() });
+  });
+  return {
+    writer: new StoreWriter(cluster.store, { retryMs: RETRY_MS, schedule, state: () => undefined }),
+    state,
+    keep(rows) {
+      cluster.noteRows(rowsToKeep(rows, clock));
+      return undefined;
+    },
+    keepPairs: (rows) => cluster.keepPairs(rowsToKeep(rows, clock)),
+    lastRows: async () => keptRows(await cluster.rows(), clock),
+    isBehind: () => false,
+    refusesRows: () => !cluster.canKeep,
+  };
+}

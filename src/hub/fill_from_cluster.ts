@@ -1,0 +1,47 @@
+import type { Cluster, LeftBehind } from '../cluster/cluster.ts';
+import type { Config } from '../config/schema.ts';
+import type { LastKnownRow } from '../core/item.ts';
+import { RULES_SETTING } from '../entities/locating_rules.ts';
+import { keptRows } from '../shards/row_times.ts';
+import { startWorkers, tellEntities } from './fill.ts';
+import type { Parts } from './parts.ts';
+
+/** Brings in the entities of a cluster, and from then on what others change, and what they leave to this hub. */
+export async function fillFromCluster(
+  parts: Parts,
+  cluster: Cluster,
+  { config, out }: { readonly config: Config; out(error: Error): void },
+): Promise<void> {
+  const { entities, rules } = parts;
+  const kept = cluster.attach({
+    foreign: (changes) => entities.applyForeign(changes),
+    setting(name, text) {
+      if (name === RULES_SETTING) rules.apply(text === null ? [] : JSON.parse(text));
+    },
+    kept: () => entities.kept(),
+    entities: () => entities.written(),
+    takeOver: (left) => takeOver(parts, left, config.restart_event_delay),
+    ownerChanged: () => undefined,
+    out,
+  });
+  // Nothing may come in between: the next record is told to the entities themselves.
+  await tellEntities(parts, kept);
+  await startWorkers(parts);
+}
+
+/** Gives the shards what was left of their objects, and the collision stage its pairs. */
+async function takeOver(parts: Parts, { rows, pairs, steps }: LeftBehind, delayMs: number): Promise<void> {
+  const { clock, entities, shards, collisions } = parts;
+  const wanted: LastKnownRow[] = [];
+  const unwanted: LastKnownRow[] = [];
+  for (const row of rows) {
+    if (entities.has(row.kind, row.id)) wanted.push(row);
+    else unwanted.push({ kind: row.kind, id: row.id, gone: true });
+  }
+  void parts.keepRows(unwanted);
+  shards.takeOver({ rows: keptRows(wanted, clock), steps }, delayMs);
+  await shards.settled();
+  await shards.standing();
+  collisions.restore(pairs, delayMs);
+  await shards.kept();
+}

@@ -1,0 +1,58 @@
+import { copiedRows } from '../core/row_bytes.ts';
+import { copied, lend } from '../model/borrowed.ts';
+import type { ShardReply } from '../wire/messages.ts';
+
+export interface OutcomeGateOptions {
+  /**
+   * Keeps what a step has changed, so that it outlives this hub; undefined where nobody need wait for that. Rejects where
+   * it never will be kept.
+   */
+  keep(reply: ShardReply): Promise<void> | undefined;
+  /** Lets out what the step has decided. */
+  release(reply: ShardReply): Promise<void> | undefined;
+}
+
+/**
+ * Lets what the steps of a shard have decided out in their order, each when what it has changed is kept: nobody hears of
+ * anything that a hub which takes over would not know. After a step that cannot be kept nothing is let out any more.
+ */
+export class OutcomeGate {
+  readonly #options: OutcomeGateOptions;
+  /** Of the step before; undefined where none waits. */
+  #last: Promise<void> | undefined;
+
+  constructor(options: OutcomeGateOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all steps so far are let out; undefined where they are. */
+  get released(): Promise<void> | undefined {
+    return this.#last;
+  }
+
+  /** Takes the reply to a step. Resolves when it was let out, with what that has asked for. */
+  take(reply: ShardReply): Promise<void> | undefined {
+    const { keep, release } = this.#options;
+    const before = this.#last;
+    const kept = keep(reply);
+    if (kept === undefined && before === undefined) return release(reply);
+    // Its bytes lie in memory that the step after the next one is answered in.
+    const own = withOwnBytes(reply);
+    const released = Promise.all([before, kept]).then(() => release(own));
+    this.#last = released;
+    const done = (): void => {
+      if (this.#last === released) this.#last = undefined;
+    };
+    released.then(done, () => undefined);
+    return released;
+  }
+}
+
+function withOwnBytes({ outcome, events, motions }: ShardReply): ShardReply {
+  const { rows, backgroundRows } = outcome;
+  return {
+    outcome: { ...outcome, rows: copiedRows(rows), backgroundRows: copiedRows(backgroundRows) },
+    events: events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) })),
+    motions,
+  };
+}

@@ -1,0 +1,520 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Bus } from '../../src/cluster/bus.ts';
+import { type Checkpoints, type CheckpointsOptions, openCheckpoints } from '../../src/cluster/checkpoints.ts';
+import { NotedRows } from '../../src/cluster/noted_rows.ts';
+import { packState, unpackState } from '../../src/cluster/state_message.ts';
+import type { CollisionRow } from '../../src/core/collision/row.ts';
+import type { KeptRow, LastKnownRow } from '../../src/core/item.ts';
+import { PackedRows } from '../../src/core/row_bytes.ts';
+import { copied } from '../../src/model/borrowed.ts';
+import { schedule } from '../../src/time/clock.ts';
+import { Turns } from '../../src/time/turns.ts';
+import { packedRows } from '../../src/wire/store_messages.ts';
+import { type Dice, diceOf } from '../support/dice.ts';
+import { readAll, up } from './contract.ts';
+import { SimulatedCluster } from './simulated_bus.ts';
+import { SimulatedClock } from './simulated_clock.ts';
+import { natsWorld, testNats } from './test_nats.ts';
+
+const nats = await testNats();
+const SEEDS = 60;
+const PARTITIONS = [0, 1, 2, 3];
+const ALL = Array.from({ length: 256 }, (_, partition) => partition);
+
+function objectRow(id: string, version: string | undefined): LastKnownRow {
+  if (version === undefined) return { kind: 'trackable', id, gone: true };
+  return {
+    ...{ kind: 'trackable', id, receivedMs: 5, eventTimeMs: 4, location: version },
+    memberships: [['fence', 3, [1, 2, 3, 4]]] as unknown as (LastKnownRow & { gone?: false })['memberships'],
+  };
+}
+
+function pairRow(id: string, version: string | undefined): CollisionRow {
+  return version === undefined
+    ? { kind: 'collision', id, gone: true }
+    : { kind: 'collision', id, startMs: 7, bodies: version };
+}
+
+async function allRows(checkpoints: Checkpoints): Promise<Map<string, KeptRow>> {
+  const found = new Map<string, KeptRow>();
+  for await (const rows of checkpoints.rows()) {
+    assert.ok(rows.length > 0 && rows.length <= 5000);
+    for (const row of rows) {
+      assert.ok(!found.has(row.id), `two rows of ${row.id}`);
+      found.set(row.id, row);
+    }
+  }
+  return found;
+}
+
+function versionOf(row: KeptRow | undefined): string | undefined {
+  if (row === undefined) return undefined;
+  assert.notEqual(row.gone, true);
+  if (row.kind === 'collision') return (row as { bodies: string }).bodies;
+  // Nothing of it is lost on the way.
+  assert.deepEqual(row, objectRow(row.id, (row as { location: string }).location));
+  return (row as { location: string }).location;
+}
+
+type Given = Pick<CheckpointsOptions, 'bus' | 'incarnation'> & Partial<CheckpointsOptions>;
+
+async function open(given: Given): Promise<Checkpoints> {
+  return openCheckpoints({
+    ...{ name: 'hub', replicas: 3, storage: 'file', turns: new Turns(), schedule },
+    partitionOf: () => 0,
+    notice: () => undefined,
+    ...given,
+  });
+}
+
+function simulated(context: TestContext, seed = 1) {
+  const clock = new SimulatedClock();
+  context.after(clock.run());
+  const cluster = new SimulatedCluster({ clock, seed });
+  const enter = async (incarnation: string, more: Partial<CheckpointsOptions> = {}): Promise<Checkpoints> => {
+    const bus = cluster.bus(incarnation);
+    await up(bus);
+    const later = (ms: number, callback: () => void): (() => void) => cluster.schedule(incarnation, ms, callback);
+    return open({ bus, incarnation, schedule: later, ...more });
+  };
+  return { clock, cluster, enter };
+}
+
+/** What an object has been, as its owner has noted it; undefined where it was not, or gone. */
+interface Told {
+  readonly versions: (string | undefined)[];
+  /** Nothing before that may be read any more. */
+  acknowledged: number;
+}
+
+const OBJECTS = Array.from({ length: 12 }, (_, i) => `object ${i}`);
+const PAIRS = Array.from({ length: 4 }, (_, i) => `pair ${i}`);
+
+/** One owner after the other writes down what it notes, through faults. */
+class World {
+  readonly clock: SimulatedClock;
+  readonly cluster: SimulatedCluster;
+  readonly dice: Dice;
+  readonly told = new Map(
+    [...OBJECTS, ...PAIRS].map((id): [string, Told] => [id, { versions: [undefined], acknowledged: 0 }]),
+  );
+  /** The configuration: which partition an object belongs to. */
+  readonly partitions = new Map<string, number>();
+  readonly #enter: ReturnType<typeof simulated>['enter'];
+  #versions = 0;
+  #epoch = 0;
+  seen = { acknowledged: 0, lost: 0, overtaken: 0, takeovers: 0 };
+
+  constructor(context: TestContext, seed: number) {
+    const { clock, cluster, enter } = simulated(context, seed);
+    this.clock = clock;
+    this.cluster = cluster;
+    this.#enter = enter;
+    this.dice = diceOf(seed + 500);
+  }
+
+  /** Lets another incarnation take over, and checks what it finds. */
+  async takeOver(): Promise<{ name: string; checkpoints: Checkpoints }> {
+    const { dice } = this;
+    if (this.#epoch > 0 && dice(3) === 0) await this.#hesitate();
+    const epoch = ++this.#epoch;
+    const name = `i${epoch}`;
+    const checkpoints = await this.#open(name);
+    const before = new Map(Array.from(this.told, ([id, { acknowledged }]) => [id, acknowledged]));
+    await checkpoints.claim({ partitions: PARTITIONS, collisions: true, epoch });
+    const rows = await allRows(checkpoints);
+    for (const [id, told] of this.told) {
+      const version = versionOf(rows.get(id));
+      const index = told.versions.lastIndexOf(version);
+      assert.ok(
+        index >= (before.get(id) ?? 0),
+        `${id} is "${version}" for ${name}, not ${told.versions.slice(before.get(id))}`,
+      );
+      this.told.set(id, { versions: [version], acknowledged: 0 });
+    }
+    this.seen.takeovers++;
+    return { name, checkpoints };
+  }
+
+  /** One claims, and is stopped over it; when it goes on, somebody else has claimed by a later map. */
+  async #hesitate(): Promise<void> {
+    const epoch = ++this.#epoch;
+    const name = `i${epoch}`;
+    const checkpoints = await this.#open(name);
+    const claiming = checkpoints.claim({ partitions: PARTITIONS, collisions: true, epoch });
+    const isOut = claiming.then(
+      () => false,
+      (error: Error) => error.name === 'CheckpointsLost',
+    );
+    await this.clock.wait(this.dice(10));
+    this.cluster.stop(name);
+    this.clock.schedule(1000 + this.dice(3000), () => this.cluster.resume(name));
+    void isOut.then((isLost) => {
+      if (isLost) this.seen.overtaken++;
+    });
+  }
+
+  #open(name: string): Promise<Checkpoints> {
+    const partitionOf = (_: string, id: string): number => this.partitions.get(id) ?? 0;
+    return this.#enter(name, { partitionOf, compactBytes: 1500 });
+  }
+
+  /** Notes and writes for some time, as the owner. What is read meanwhile is the latest. */
+  async own(checkpoints: Checkpoints, turns: number): Promise<void> {
+    const { dice, clock } = this;
+    for (let turn = 0; turn < turns; turn++) {
+      const kind = dice(10);
+      if (kind < 6) this.#note(checkpoints);
+      else if (kind < 8) this.#acknowledge(OBJECTS, checkpoints.write());
+      else if (kind < 9) this.#collide(checkpoints);
+      else this.partitions.set(OBJECTS[dice(OBJECTS.length)] as string, dice(4));
+      if (dice(20) === 0) {
+        const rows = await allRows(checkpoints);
+        for (const [id, { versions }] of this.told) assert.equal(versionOf(rows.get(id)), versions.at(-1), id);
+      }
+      await clock.wait(dice(30));
+    }
+  }
+
+  #note(checkpoints: Checkpoints): void {
+    const ids = Array.from({ length: this.dice(4) }, () => OBJECTS[this.dice(OBJECTS.length)] as string);
+    const rows = ids.map((id) => objectRow(id, this.#next(id)));
+    checkpoints.note(this.dice(2) === 0 ? rows : packedRows(rows));
+  }
+
+  #collide(checkpoints: Checkpoints): void {
+    const id = PAIRS[this.dice(PAIRS.length)] as string;
+    const row = pairRow(id, this.#next(id));
+    this.#acknowledge([id], checkpoints.noteCollisions([row]));
+  }
+
+  #next(id: string): string | undefined {
+    const version = this.dice(4) === 0 ? undefined : `${++this.#versions} ${'x'.repeat(this.dice(200))}`;
+    this.told.get(id)?.versions.push(version);
+    return version;
+  }
+
+  #acknowledge(ids: readonly string[], writing: Promise<void>): void {
+    const noted = ids.map((id) => ({
+      told: this.told.get(id) as Told,
+      count: this.told.get(id)?.versions.length ?? 0,
+    }));
+    writing.then(
+      () => {
+        this.seen.acknowledged++;
+        for (const { told, count } of noted) told.acknowledged = Math.max(told.acknowledged, count - 1);
+      },
+      () => undefined,
+    );
+  }
+
+  /** Does something to the owner: some of it lets it go on after its partitions were taken over. */
+  fault(name: string): void {
+    const { clock, cluster, dice } = this;
+    const kind = dice(6);
+    const backMs = 1000 + dice(8000);
+    if (kind === 0) cluster.kill(name);
+    if (kind === 1) {
+      cluster.stop(name);
+      clock.schedule(backMs, () => cluster.resume(name));
+    }
+    if (kind === 2) {
+      cluster.isolate(name);
+      clock.schedule(backMs, () => cluster.restore(name));
+    }
+    if (kind === 3) {
+      const server = cluster.leaderOf('hub_STATE');
+      cluster.kill(server);
+      clock.schedule(backMs, () => cluster.resume(server));
+    }
+  }
+
+  /** A former owner goes on writing, and learns that it is none. */
+  async outlive({ name, checkpoints }: { name: string; checkpoints: Checkpoints }): Promise<void> {
+    const rows = OBJECTS.map((id) => objectRow(id, `late, of ${name}`));
+    checkpoints.note(rows);
+    const tried = [checkpoints.write(), checkpoints.noteCollisions([pairRow('pair 0', 'late')])].map((each) =>
+      each.catch((error: Error) => error),
+    );
+    for (const each of tried) {
+      const settled = await Promise.race([each, this.clock.wait(40_000).then(() => 'nothing')]);
+      // It was killed.
+      if (settled === 'nothing') continue;
+      assert.equal(
+        (settled as Error).name === 'CheckpointsLost' || (settled as Error).name === 'BusError',
+        true,
+        String(settled),
+      );
+      if ((settled as Error).name === 'CheckpointsLost') this.seen.lost++;
+    }
+  }
+}
+
+const SEEN = { acknowledged: 0, lost: 0, overtaken: 0, takeovers: 0 };
+
+for (let seed = 1; seed <= SEEDS; seed++) {
+  test(`Checkpoints give the next owner all that was kept, and nothing of a former one, through faults of seed ${seed}`, async (context) => {
+    const world = new World(context, seed);
+    world.cluster.mishaps.unanswered = world.dice(2) * 150;
+    let owner = await world.takeOver();
+    for (let round = 0; round < 4; round++) {
+      await world.own(owner.checkpoints, 20 + world.dice(60));
+      const former = owner;
+      world.fault(former.name);
+      await world.clock.wait(world.dice(3) * 50);
+      owner = await world.takeOver();
+      const outliving = world.outlive(former);
+      await world.own(owner.checkpoints, 20 + world.dice(40));
+      await outliving;
+    }
+    for (const key of ['acknowledged', 'lost', 'overtaken', 'takeovers'] as const) SEEN[key] += world.seen[key];
+  });
+}
+
+test('The seeds have shown former owners that went on, and claims that came too late', (context) => {
+  context.diagnostic(JSON.stringify(SEEN));
+  assert.ok(SEEN.acknowledged > 20 * SEEDS && SEEN.lost > 2 * SEEDS && SEEN.overtaken > 10, JSON.stringify(SEEN));
+});
+
+/** Everything of the state, by subject. */
+async function messagesOf(bus: Bus, name = 'hub') {
+  const settings = { name: `${name}_STATE`, subjects: [`${name}.s.*`], replicas: 3, storage: 'file' } as const;
+  const found = await readAll(bus, settings, 1);
+  return found.map(({ subject, bytes }) => ({ subject, bytes: bytes.length, ...unpackState(bytes) }));
+}
+
+test('Checkpoints write a message for each partition with rows, and rows of large parts in several', async (context) => {
+  const { cluster, enter } = simulated(context);
+  const checkpoints = await enter('a', { partitionOf: (_, id) => Number(id) % 256, compactBytes: 4_000_000 });
+  const reader = cluster.bus('reader');
+  await checkpoints.claim({ partitions: ALL, collisions: true, epoch: 1 });
+  assert.equal((await messagesOf(reader)).length, 257);
+  const large = 'x'.repeat(600_000);
+  checkpoints.note(['0', '1', '1', '257', '513', '769'].map((id) => objectRow(id, id === '0' ? 'small' : large)));
+  await checkpoints.write();
+  const rows = (await messagesOf(reader)).filter((message) => message.rows.count > 0);
+  assert.deepEqual(rows.map((message) => `${message.subject}: ${message.rows.count}`).sort(), [
+    'hub.s.0: 1',
+    'hub.s.1: 1',
+    'hub.s.1: 1',
+    'hub.s.1: 1',
+    'hub.s.1: 1',
+  ]);
+  // Heavy by now: a few large messages replace those, and the next read finds the same.
+  checkpoints.note(['1', '257', '513'].map((id) => objectRow(id, `${large}!`)));
+  await checkpoints.write();
+  checkpoints.note(['1', '257', '513'].map((id) => objectRow(id, `${large}?`)));
+  await checkpoints.write();
+  const found = await allRows(checkpoints);
+  assert.deepEqual([...found.keys()].sort(), ['0', '1', '257', '513', '769']);
+  assert.equal(versionOf(found.get('257')), `${large}?`);
+  const compacted = (await messagesOf(reader)).filter(({ subject }) => subject === 'hub.s.1');
+  assert.ok(compacted.length < 8, `${compacted.length} messages`);
+});
+
+test('Checkpoints keep what an often written partition takes within bounds, and nothing of what is gone', async (context) => {
+  const { cluster, enter } = simulated(context);
+  const checkpoints = await enter('a', { compactBytes: 5000 });
+  const reader = cluster.bus('reader');
+  await checkpoints.claim({ partitions: [0], collisions: true, epoch: 1 });
+  for (let round = 0; round < 100; round++) {
+    const ids = Array.from({ length: 10 }, (_, i) => `${round % 3} ${i}`);
+    checkpoints.note(ids.map((id) => objectRow(id, 'y'.repeat(100))));
+    await checkpoints.write();
+    checkpoints.note(ids.map((id) => objectRow(id, undefined)));
+    await checkpoints.noteCollisions([pairRow(`pair ${round}`, 'z'.repeat(500))]);
+    await checkpoints.noteCollisions([pairRow(`pair ${round}`, undefined)]);
+  }
+  await checkpoints.write();
+  assert.equal((await allRows(checkpoints)).size, 0);
+  const bytes = (await messagesOf(reader)).reduce((sum, message) => sum + message.bytes, 0);
+  assert.ok(bytes < 25_000, `${bytes} bytes`);
+});
+
+test('Checkpoints write nothing for an object that came and went between two rounds', async (context) => {
+  const { cluster, enter } = simulated(context);
+  const checkpoints = await enter('a');
+  await checkpoints.claim({ partitions: [0], collisions: false, epoch: 1 });
+  checkpoints.note([objectRow('a', '1'), objectRow('a', undefined)]);
+  await checkpoints.write();
+  assert.equal((await messagesOf(cluster.bus('reader'))).length, 1);
+});
+
+test('Rows of a partition that is not claimed wait until it is, and newer ones replace them', async (context) => {
+  const { cluster, enter } = simulated(context);
+  const checkpoints = await enter('a', { partitionOf: () => 7 });
+  await checkpoints.claim({ partitions: [0], collisions: false, epoch: 1 });
+  checkpoints.note([objectRow('a', '1'), objectRow('b', '1')]);
+  await checkpoints.write();
+  checkpoints.note([objectRow('b', '2')]);
+  await checkpoints.write();
+  assert.deepEqual([versionOf((await allRows(checkpoints)).get('b'))], ['2']);
+  await checkpoints.claim({ partitions: [7], collisions: false, epoch: 2 });
+  await checkpoints.write();
+  const other = await enter('b', { partitionOf: () => 7 });
+  await other.claim({ partitions: [7], collisions: false, epoch: 3 });
+  const found = await allRows(other);
+  assert.deepEqual(
+    ['a', 'b'].map((id) => versionOf(found.get(id))),
+    ['1', '2'],
+  );
+  assert.equal((await messagesOf(cluster.bus('reader'))).filter(({ subject }) => subject === 'hub.s.0').length, 1);
+});
+
+test('Checkpoints of a former owner are lost, and so is a claim by an older map', async (context) => {
+  const { enter } = simulated(context);
+  const [a, b] = [await enter('a'), await enter('b')];
+  const claim = { partitions: [0], collisions: true };
+  await a.claim({ ...claim, epoch: 1 });
+  await b.claim({ ...claim, epoch: 2 });
+  a.note([objectRow('o', 'late')]);
+  const lost = { name: 'CheckpointsLost', message: 'The state in "hub.s.0" was claimed by "b" in epoch 2' };
+  await assert.rejects(a.write(), lost);
+  assert.equal(a.failure?.name, 'CheckpointsLost');
+  await assert.rejects(a.write(), lost);
+  await assert.rejects(a.noteCollisions([pairRow('p', '1')]), lost);
+  await assert.rejects(allRows(a), lost);
+  const c = await enter('c');
+  await assert.rejects(c.claim({ ...claim, epoch: 1 }), {
+    name: 'CheckpointsLost',
+    message: /was claimed by "b" in epoch 2, this hub owns it by 1$/,
+  });
+  assert.equal((await allRows(b)).size, 0);
+});
+
+test('Checkpoints wait while the stream is full, say so once, and go on', async (context) => {
+  const { clock, cluster, enter } = simulated(context);
+  const notices: string[] = [];
+  const checkpoints = await enter('a', { bytesMax: 2000, notice: (text) => notices.push(text) });
+  await checkpoints.claim({ partitions: [0], collisions: true, epoch: 1 });
+  checkpoints.note([objectRow('a', 'x'.repeat(3000))]);
+  const writing = checkpoints.write();
+  const colliding = checkpoints.noteCollisions([pairRow('p', 'x'.repeat(3000))]);
+  assert.equal(await Promise.race([writing, colliding, clock.wait(5000).then(() => 'waits')]), 'waits');
+  assert.deepEqual(notices, ['Cannot write to stream "hub_STATE": it is full. It is tried again']);
+  const settings = { name: 'hub_STATE', subjects: ['hub.s.*'], replicas: 3, storage: 'file' } as const;
+  await cluster.bus('operator').alterStream(settings);
+  await Promise.all([writing, colliding]);
+  assert.equal((await allRows(checkpoints)).size, 2);
+});
+
+test('Closed checkpoints reject what waits and what comes', async (context) => {
+  const { cluster, enter } = simulated(context);
+  const checkpoints = await enter('a');
+  await checkpoints.claim({ partitions: [0], collisions: true, epoch: 1 });
+  cluster.isolate('a');
+  checkpoints.note([objectRow('a', '1')]);
+  const waiting = [checkpoints.write(), checkpoints.write(), checkpoints.noteCollisions([pairRow('p', '1')])];
+  checkpoints.close();
+  for (const each of await Promise.allSettled(waiting)) assert.match(String(Object(each).reason), /are closed/);
+  await assert.rejects(checkpoints.write(), /are closed/);
+  await assert.rejects(checkpoints.claim({ partitions: [1], collisions: false, epoch: 1 }), /are closed/);
+});
+
+test('Checkpoints refuse partitions that there are not, pairs that are not claimed, and pairs among objects', async (context) => {
+  const { enter } = simulated(context);
+  const checkpoints = await enter('a');
+  for (const partition of [-1, 256, 0.5]) {
+    await assert.rejects(checkpoints.claim({ partitions: [partition], collisions: false, epoch: 1 }), {
+      name: 'RangeError',
+      message: `Cannot claim partition ${partition}: partitions are 0 to 255`,
+    });
+  }
+  await assert.rejects(checkpoints.noteCollisions([pairRow('p', '1')]), /they are not claimed/);
+  await checkpoints.claim({ partitions: [0], collisions: false, epoch: 1 });
+  checkpoints.note(packedRows([pairRow('p', '1')]));
+  await assert.rejects(checkpoints.write(), /Cannot keep the row of collision "p"/);
+});
+
+test('Noted rows are bounded by the number of objects', () => {
+  const noted = new NotedRows(10_000);
+  for (let round = 0; round < 1000; round++) {
+    noted.add(packedRows(Array.from({ length: 20 }, (_, i) => objectRow(`${i}`, `${round}`))));
+    assert.ok(noted.size < 20_000, `${noted.size} bytes`);
+  }
+  const chunks = Array.from(noted.chunks(), (bytes) => ({
+    bytes,
+    rows: new PackedRows({ bytes, view: new DataView(bytes.buffer) }, { size: bytes.length, count: 0 }),
+  }));
+  const last = new Map(chunks.flatMap(({ rows }) => Array.from(rows, (row) => [row.id, versionOf(row)])));
+  assert.deepEqual([...new Set(last.values()), last.size], ['999', 20]);
+});
+
+test('Checkpoints hand out many rows in parts, those that are written and those that are not', async (context) => {
+  const { enter } = simulated(context);
+  const checkpoints = await enter('a');
+  await checkpoints.claim({ partitions: [0], collisions: false, epoch: 1 });
+  const ids = Array.from({ length: 12_000 }, (_, i) => `${i}`);
+  for (let round = 0; round < 5; round++) checkpoints.note(ids.map((id) => objectRow(id, `${round}`)));
+  const found = await allRows(checkpoints);
+  assert.equal(found.size, 12_000);
+  assert.ok([...found.values()].every((row) => versionOf(row) === '4'));
+  await checkpoints.write();
+  assert.deepEqual(await allRows(checkpoints), found);
+});
+
+const HEAD = { by: 'hub', epoch: 3, number: 2 };
+
+for (const [what, bytes, message] of [
+  ['short', new Uint8Array(3), /has 3 bytes/],
+  ['of another version', packState(HEAD, []).fill(9, 0, 1), /has version 9, not 1/],
+  ['cut off', packState(HEAD, placesOf([pairRow('p', 'abc')])).subarray(0, -1), /Message 2 of "hub".* within a row/],
+  ['cut off within a head', packState(HEAD, placesOf([pairRow('p', 'a')])).subarray(0, 40), /ends within a row/],
+  ['too long', Uint8Array.of(...packState(HEAD, []), 1), /Message 2 of "hub" in the state is longer than its rows/],
+] as const) {
+  test(`A message of the state that is ${what} is refused`, () => {
+    assert.throws(() => unpackState(bytes), { name: 'StateFormatError', message });
+  });
+}
+
+function placesOf(rows: readonly KeptRow[]) {
+  const packed = packedRows(rows);
+  const bytes = Buffer.from(copied(packed.bytes));
+  const buffer = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
+  return Array.from(new PackedRows(buffer, { size: packed.size, count: packed.count }).places(), (at) => ({
+    buffer,
+    at,
+  }));
+}
+
+test('A message of the state is read as it was written', () => {
+  const rows = [pairRow('ß', 'abc'), objectRow('o', '1'), objectRow('gone', undefined)];
+  const message = unpackState(packState({ by: 'hub ü', epoch: 2 ** 40, number: 7 }, placesOf(rows)));
+  assert.deepEqual({ ...message, rows: [...message.rows] }, { by: 'hub ü', epoch: 2 ** 40, number: 7, rows });
+});
+
+test('Checkpoints are taken over on a real server', { skip: nats.skip }, async (context) => {
+  const world = await natsWorld(context, nats);
+  const partitionOf = (_: string, id: string): number => Number(id) % 256;
+  const enter = async (incarnation: string): Promise<Checkpoints> => {
+    const bus = world.bus(incarnation);
+    await up(bus);
+    return open({ bus, incarnation, name: world.name, replicas: 1, partitionOf, compactBytes: 4000 });
+  };
+  const [a, b] = [await enter('a'), await enter('b')];
+  await a.claim({ partitions: ALL, collisions: true, epoch: 1 });
+  const ids = Array.from({ length: 2000 }, (_, i) => `${i}`);
+  for (let round = 0; round < 4; round++) {
+    a.note(ids.map((id) => objectRow(id, Number(id) === round ? undefined : `${round} ${'x'.repeat(200)}`)));
+    await a.write();
+    await a.noteCollisions([pairRow(`${round % 3}`, `${round}`)]);
+  }
+  a.note(ids.map((id) => objectRow(id, 'not written')));
+  await b.claim({ partitions: ALL, collisions: true, epoch: 2 });
+  await assert.rejects(a.write(), { name: 'CheckpointsLost' });
+  let pairs = 0;
+  let objects = 0;
+  for await (const rows of b.rows()) {
+    for (const row of rows) {
+      if (row.kind === 'collision') pairs++;
+      else if (versionOf(row)?.startsWith('3 ')) objects++;
+    }
+  }
+  assert.deepEqual([pairs, objects], [3, 1999]);
+  const bus = world.bus('reader');
+  await up(bus);
+  // Each partition would have 5 messages, had none been compacted.
+  const { length } = await messagesOf(bus, world.name);
+  assert.ok(length < 4 * 256, `${length} messages`);
+});

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { piecesOf, recordsOf } from '../../src/cluster/record_pieces.ts';
+
+const records = fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 });
+
+test('records are what their pieces make up, but for those of which the beginning or the end is missing', () => {
+  fc.assert(
+    fc.property(records, fc.integer({ min: 1, max: 20 }), fc.nat(30), fc.nat(30), (all, bytesMax, before, behind) => {
+      const pieces = all.flatMap((record, of) => piecesOf(record, bytesMax).map((piece) => ({ of, piece })));
+      const kept = pieces.slice(before, Math.max(before, pieces.length - behind));
+      const isWhole = (_: Uint8Array, of: number): boolean => {
+        return pieces.every((each) => each.of !== of || kept.includes(each));
+      };
+      assert.deepEqual(
+        recordsOf(kept.map(({ piece }) => piece)).map((record) => Buffer.from(record)),
+        all.filter(isWhole).map((record) => Buffer.from(record)),
+      );
+    }),
+    { seed: 1, numRuns: 1000 },
+  );
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { zstdDecompressSync } from 'node:zlib';
+import fc from 'fast-check';
+import type { KeptRow, LastKnownRow } from '../../src/core/item.ts';
+import { keyOf } from '../../src/core/row_bytes.ts';
+import { look } from '../../src/model/borrowed.ts';
+import type { EntityCommand } from '../../src/shards/shard_commands.ts';
+import { unpackLaneRecord } from '../../src/wire/lane_record.ts';
+import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+
+const TIMERS = { tolerance_timeout: 4000, exit_delay: 3000, entry_delay: 2000, timeout: 9000 };
+const ENTITIES: readonly EntityCommand[] = [
+  fenceAround('plain', [0, 0], 20),
+  fenceAround('timed', [5, 0], 20, { ...TIMERS, exit_tolerance: 2 }),
+  ...[0, 1, 2, 3, 4].map((tag) => provider(`tag ${tag}`)),
+  ...[0, 1, 2].map((cart) => trackable(`cart ${cart}`, [`tag ${cart}`, 'tag 3'])),
+];
+/** What carts are assigned to, at times: they get other shards, and others with them. */
+const ASSIGNMENTS = [['tag 0', 'tag 3'], ['tag 1'], ['tag 4', 'tag 2'], []];
+
+interface Kept {
+  readonly order: number;
+  readonly record: Uint8Array;
+}
+
+/** Shards of which all that they hand out is remembered. */
+class RecordedShards {
+  readonly records: Kept[] = [];
+  readonly rows = new Map<string, KeptRow>();
+  readonly running: RunningShards;
+
+  constructor(shards: number) {
+    this.running = new RunningShards({
+      shards,
+      keeping: (rows) => {
+        for (const row of rows) this.rows.set(keyOf(row.kind, row.id), row);
+        return undefined;
+      },
+      keepSteps: (_, { record }) => {
+        if (record === undefined) return undefined;
+        const bytes = new Uint8Array(zstdDecompressSync(look(record)));
+        const { order } = unpackLaneRecord(bytes) as { readonly order: number };
+        this.records.push({ order, record: bytes });
+        return Promise.resolve();
+      },
+    });
+  }
+
+  steps() {
+    const inOrder = this.records.toSorted((a, b) => a.order - b.order);
+    return inOrder.flatMap(({ record }) => {
+      const read = unpackLaneRecord(record);
+      return read.kind === 'step' ? [read.step] : [];
+    });
+  }
+}
+
+const command = fc.oneof(
+  { weight: 10, arbitrary: fc.record({ tag: fc.nat(4), east: fc.integer({ min: -14, max: 22 }) }) },
+  { weight: 1, arbitrary: fc.record({ cart: fc.nat(2), providers: fc.constantFrom(...ASSIGNMENTS) }) },
+);
+type Command = typeof command extends fc.Arbitrary<infer Each> ? Each : never;
+
+async function run(running: RunningShards, commands: readonly Command[]): Promise<void> {
+  for (const each of commands) {
+    running.second++;
+    if ('tag' in each) running.location(`tag ${each.tag}`, metres(each.east, 0));
+    else running.tell(trackable(`cart ${each.cart}`, each.providers));
+    await running.settle();
+  }
+  for (let rest = 0; rest < 12; rest++) {
+    running.second++;
+    await running.settle();
+  }
+}
+
+/** Entries and exits, with the times at which they were. */
+function crossingsOf({ events }: RunningShards): string[] {
+  return events
+    .filter(({ topic }) => topic === 'fence_events')
+    .map((event) => {
+      const { event_type: type, trackable_id, provider_id, fence_id, entry_time, exit_time } = event;
+      return [type, trackable_id ?? provider_id, fence_id, entry_time, exit_time].join(' ');
+    })
+    .sort();
+}
+
+test('shards that take over from those of another hub, fewer or more, go on as these would have', async () => {
+  const property = fc.asyncProperty(
+    fc.constantFrom(1, 2, 3),
+    fc.constantFrom(1, 2, 3),
+    fc.array(command, { minLength: 1, maxLength: 30 }),
+    fc.array(command, { minLength: 1, maxLength: 10 }),
+    fc.boolean(),
+    async (before, after, first, then, hasRows) => {
+      const [old, taker] = [new RecordedShards(before), new RecordedShards(after)];
+      try {
+        old.running.tell(...ENTITIES);
+        const last = new Map(first.flatMap((each) => ('cart' in each ? [[each.cart, each.providers] as const] : [])));
+        const half = Math.floor(first.length / 2);
+        for (const [index, each] of first.entries()) {
+          old.running.second++;
+          if ('tag' in each) old.running.location(`tag ${each.tag}`, metres(each.east, 0));
+          else old.running.tell(trackable(`cart ${each.cart}`, each.providers));
+          await old.running.settle();
+          if (hasRows && index === half) await old.running.shards.kept();
+        }
+        taker.running.second = old.running.second;
+        taker.running.tell(...ENTITIES, ...[...last].map(([cart, providers]) => trackable(`cart ${cart}`, providers)));
+        const rows = hasRows ? [...old.rows.values()].filter(({ kind }) => kind !== 'collision') : [];
+        taker.running.shards.takeOver({ rows: rows as LastKnownRow[], steps: old.steps() }, 0);
+        await taker.running.settle();
+        const told = old.running.events.length;
+        await Promise.all([run(old.running, then), run(taker.running, then)]);
+        const rest = old.running.events.splice(told);
+        old.running.events.splice(0, Number.POSITIVE_INFINITY, ...rest);
+        assert.deepEqual(crossingsOf(taker.running), crossingsOf(old.running));
+      } finally {
+        await Promise.all([old.running.close(), taker.running.close()]);
+      }
+    },
+  );
+  await fc.assert(property, { seed: 11, numRuns: 6, endOnFailure: true });
+});
