@@ -136,11 +136,12 @@ export class HubWorld {
   }
 
   /** A hub that is starting. Each one is another incarnation, on a member of the network of its own. */
-  add(more: Partial<MembershipOptions> = {}): TestHub {
+  add(more: Partial<MembershipOptions> = {}, changed = (bus: Bus): Bus => bus): TestHub {
     const incarnation = `h${this.hubs.length + 1}`;
+    const bus = changed(this.cluster.bus(incarnation));
     const hub = new TestHub(
       {
-        ...{ bus: this.cluster.bus(incarnation), name: 'hub', incarnation, replicas: 3 },
+        ...{ bus, name: 'hub', incarnation, replicas: 3 },
         ...{ elapsed: this.clock.elapsed, now: this.clock.elapsed },
         schedule: (delayMs, callback) => this.cluster.schedule(incarnation, delayMs, callback),
         beforeGone: (gone) => this.isSealed(gone) || this.unsealed.push(gone),
