@@ -162,13 +162,14 @@ export class StateSection {
       // They are heavy still: the next round comes back to them.
       if (!isWhole) return;
       await each([...newest], ([subject, rows]) =>
-        subject.replace([...rows].filter((place) => this.#isAt(subject, place))),
+        subject.replace([...rows].filter((place) => this.#isAtHome(subject, place))),
       );
     }
   }
 
-  #isAt(subject: StateSubject, place: Place): boolean {
-    return !isGoneRow(place.buffer, place.at) && this.#homes.get(rowKey(place.buffer, place.at)) === subject;
+  /** Whether the row counts: neither is its object gone, nor at home elsewhere. */
+  #isAtHome(subject: StateSubject, { buffer, at }: Place): boolean {
+    return this.#homes.get(rowKey(buffer, at)) === subject;
   }
 
   /** Reads all subjects, and learns where everybody is at home. */
