@@ -16,11 +16,13 @@ interface ThirdPartyDeps {
   /** These events count as the hub's own do. */
   readonly counts: { entries: number; exits: number };
   now(): number;
+  /** Told of each of them as well. */
+  announced?(event: FenceEvent): void;
 }
 
 /** How the API publishes the fence events of third parties. */
 export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: KeptFence, body: unknown) => void {
-  const { fanout, entities, counts, now } = deps;
+  const { fanout, entities, counts, now, announced } = deps;
   return (fence, body) => {
     const event = completeFenceEvent(fence, body, {
       id: entities.newId(),
@@ -29,6 +31,7 @@ export function fenceEventPublisher(deps: ThirdPartyDeps): (fence: KeptFence, bo
     });
     counts[event.event_type === 'region_entry' ? 'entries' : 'exits']++;
     announceFenceEvent(fanout, { fence, event, zones: (id) => entities.zoneBy(id) });
+    announced?.(event);
   };
 }
 

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
 import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
-import { HubError, StartupError } from '../errors.ts';
+import { StartupError } from '../errors.ts';
 import type { Turns } from '../time/turns.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import type { Bus, BusStatus, StreamSettings } from './bus.ts';
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts';
+import { ClusterFanout, type ClusterFanoutOptions } from './cluster_fanout.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
 import type { EntityChange } from './config_record.ts';
 import {
@@ -21,10 +22,13 @@ import {
   takeOvers,
   toDelete,
 } from './config_state.ts';
+import { type Door, type DoorOptions, openDoor } from './door.ts';
 import { journalStreams } from './lane_places.ts';
 import { Lanes } from './lanes.ts';
 import type { PartitionMap } from './map.ts';
 import { type Membership, openMembership } from './membership.ts';
+import { RemoteShards } from './remote_shards.ts';
+import { openRouter, type Router } from './router.ts';
 import { dropIncarnation, readLanes, stepsOf } from './take_over.ts';
 
 /**
@@ -55,13 +59,15 @@ export interface ClusterOptions extends Pick<StreamSettings, 'replicas' | 'stora
   /** Of what all hubs must have alike. */
   readonly digest: string;
   readonly suspectMs: number;
+  /** How long a request waits for an owner. */
+  readonly holdMs: number;
+  /** How many locations may wait for an owner. */
+  readonly capacity: number;
   /** Of each journal stream. */
   readonly journalBytesMax: number;
   readonly turns: Turns;
   /** The partition that the rows of an object are kept in. */
   partitionOf(kind: LastKnownRow['kind'], id: string): number;
-  /** How many locations can be taken. */
-  room(): number;
   /** Told what the log of the hub should say. */
   notice(text: string): void;
   /** Time of day. */
@@ -84,8 +90,10 @@ export interface ClusterHandlers {
   entities(): Iterable<EntityText>;
   /** Takes over the state of all objects. Resolves when the shards have it, and have handed out the rows of all of it. */
   takeOver(left: LeftBehind): Promise<void>;
-  /** Somebody else owns the objects from now on, or this hub, or nobody. */
-  ownerChanged(): void;
+  /** What is asked of this hub as the owner. */
+  readonly owned: Pick<DoorOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
+  readonly fanout: ClusterFanoutOptions['fanout'];
+  readonly announce: ClusterFanoutOptions['announce'];
   /** This hub is out. */
   out(error: Error): void;
 }
@@ -160,12 +168,19 @@ function reached({ bus, schedule }: ClusterOptions): Promise<void> {
 }
 
 export class Cluster {
+  /** The shards of whoever is the owner, as this hub hands them what it takes while it is not. */
+  readonly remote: RemoteShards;
   readonly #options: ClusterOptions;
   readonly #checkpoints: Checkpoints;
   readonly #lanes: Lanes;
   readonly #membership: Membership;
   #log!: ConfigLog;
   #state: ConfigState = EMPTY_STATE;
+  readonly #router: Router;
+  #door: Door | undefined;
+  #fanout: ClusterFanout | undefined;
+  /** The sequence of the record that is being applied. */
+  #applying = 0;
   /** Until the hub has them. */
   readonly #texts = new Map<string, EntityText>();
   #handlers: ClusterHandlers | undefined;
@@ -176,7 +191,7 @@ export class Cluster {
 
   /** Only for openCluster. */
   constructor(options: ClusterOptions, checkpoints: Checkpoints) {
-    const { bus, name, incarnation, shards, schedule, elapsed, now, notice, room } = options;
+    const { bus, name, incarnation, shards, schedule, elapsed, now, notice } = options;
     this.#options = options;
     this.#checkpoints = checkpoints;
     this.#lanes = new Lanes({
@@ -185,7 +200,8 @@ export class Cluster {
       ended: (error) => this.#out(error),
     });
     this.#membership = openMembership({
-      ...{ bus, name, incarnation, shards, schedule, elapsed, now, notice, room },
+      ...{ bus, name, incarnation, shards, schedule, elapsed, now, notice },
+      room: () => (this.canKeep ? options.capacity : 0),
       hubName: options.hubName,
       digest: options.digest,
       protocols: PROTOCOLS,
@@ -197,6 +213,19 @@ export class Cluster {
       onMap: (map) => this.#mapped(map),
       out: () => this.#out(new Error('Another hub has expelled this one')),
     });
+    this.#router = openRouter({
+      ...{ bus, name, incarnation, elapsed, schedule },
+      owner: () => this.owner,
+      ownDoor: {
+        forwarded: (bytes) => (this.#door as Door).forwarded(bytes),
+        asked: (bytes) => (this.#door as Door).asked(bytes),
+      },
+      applied: () => this.applied,
+      reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
+      holdMs: options.holdMs,
+      capacity: options.capacity,
+    });
+    this.remote = new RemoteShards(this.#router);
   }
 
   /** Only for openCluster. */
@@ -226,6 +255,25 @@ export class Cluster {
     return this.#standing === 'takingOver' ? undefined : this.#membership.ownerOf(0);
   }
 
+  /** Whether this hub processes what it takes itself. What came before it owned the objects is first. */
+  get isLocal(): boolean {
+    return this.#standing === 'owner' && this.#router.gauges.waiting === 0;
+  }
+
+  /** Whether nothing that this hub does or knows counts any more. */
+  get isOut(): boolean {
+    return this.#standing === 'out';
+  }
+
+  get router(): Pick<Router, 'gauges'> {
+    return this.#router;
+  }
+
+  /** What subscribers at other hubs get of this one; undefined before `attach`. */
+  get fanout(): ClusterFanout | undefined {
+    return this.#fanout;
+  }
+
   get membership(): Membership {
     return this.#membership;
   }
@@ -249,6 +297,11 @@ export class Cluster {
     return this.#log.applied;
   }
 
+  /** Whether what the shards do next can be kept. */
+  get hasRoom(): boolean {
+    return this.#lanes.hasRoom;
+  }
+
   /** Whether locations can be kept. */
   get canKeep(): boolean {
     return this.#standing === 'owner' && this.#lanes.hasRoom && this.#options.bus.isUp;
@@ -260,12 +313,22 @@ export class Cluster {
     for (const [id, text] of this.#state.settings) entities.push({ kind: 'setting', id, text });
     this.#texts.clear();
     this.#handlers = handlers;
+    const { bus, name, incarnation: self, notice, schedule } = this.#options;
+    this.#fanout = new ClusterFanout({ bus, name, self, notice, schedule, ...handlers });
+    this.#door = openDoor({
+      ...{ bus, name, incarnation: self, notice, schedule, ...handlers.owned },
+      applied: () => this.applied,
+      reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
+      owns: () => this.#standing === 'owner',
+    });
+    for (const member of this.#state.members.keys()) this.#fanout.joined(member);
     this.#standing = 'attached';
     return entities;
   }
 
   /** Resolves when this hub is a member. Rejects with HUB_UNAVAILABLE when it is not in time. */
   async join(): Promise<void> {
+    await Promise.all([this.#fanout?.ready(), this.#door?.ready]);
     await this.#membership.join(this.#log);
     if (this.#standing === 'attached') this.#standing = 'standby';
   }
@@ -340,6 +403,9 @@ export class Cluster {
 
   async close(): Promise<void> {
     this.#standing = 'out';
+    this.#router.close();
+    this.#door?.close();
+    this.#fanout?.close();
     this.#membership.close();
     this.#log.close();
     this.#checkpoints.close();
@@ -369,6 +435,7 @@ export class Cluster {
   }
 
   #apply(record: AppliedRecord): void {
+    this.#applying = record.sequence;
     this.#state = applied(this.#state, record);
     const changes = changesIn(record);
     if (this.#handlers === undefined) for (const change of changes) this.#hold(change);
@@ -377,7 +444,21 @@ export class Cluster {
     if (record.body.kind === 'change') {
       for (const [kind, name, text] of record.body.changes) if (kind === 'setting') this.#handlers?.setting(name, text);
     }
+    this.#tellFanout(record);
     this.#membership.record(record);
+  }
+
+  #tellFanout({ sequence, body }: AppliedRecord): void {
+    if (body.kind === 'join') this.#fanout?.joined(body.incarnation);
+    if (body.kind === 'expel' || body.kind === 'leave') {
+      this.#fanout?.gone(body.incarnation);
+      this.#door?.forgetDoor(body.incarnation);
+    }
+    if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') {
+      const { owners = [], collisions = '' } = this.#state.map ?? {};
+      this.#fanout?.owners(new Set([...owners, collisions]));
+    }
+    this.#fanout?.applied(sequence);
   }
 
   #hold({ kind, id, text, ifAbsent }: ForeignChange): void {
@@ -392,9 +473,10 @@ export class Cluster {
     const isOwner = map.owners.includes(incarnation);
     if (isOwner && (this.#standing === 'standby' || this.#standing === 'attached')) {
       this.#standing = 'takingOver';
+      this.#fanout?.tookAfter(this.#applying);
       void this.#takeOverUntilDone();
     }
-    this.#handlers?.ownerChanged();
+    this.#router.ownerChanged();
   }
 
   async #takeOverUntilDone(): Promise<void> {
@@ -408,7 +490,7 @@ export class Cluster {
         this.#takeovers++;
         this.#lastTakeoverMs = elapsed() - begunMs;
         notice(`This hub owns all objects now: taken over in ${Math.round(this.#lastTakeoverMs)} ms`);
-        this.#handlers?.ownerChanged();
+        this.#router.ownerChanged();
         await this.#forgetDead().catch((error: unknown) => notice(`Cannot delete journals: ${String(error)}`));
         return;
       } catch (error) {
@@ -426,6 +508,8 @@ export class Cluster {
     await this.#checkpoints.claim({ partitions, collisions: map.collisions === incarnation, epoch: map.epoch });
     const from = takeOvers(this.#state).filter(({ by }) => by === incarnation);
     const steps = await this.#stepsOf(from);
+    // From the first event on all get what they want.
+    await this.#fanout?.allHeard();
     const handlers = this.#handlers as ClusterHandlers;
     await handlers.takeOver({ ...(await this.#readState()), steps });
     await this.#checkpoints.write();
@@ -491,9 +575,4 @@ function changesIn({ body }: AppliedRecord): readonly ForeignChange[] {
   }
   if (body.kind !== 'ensure') return [];
   return body.providers.map(([id, text]) => ({ kind: 'provider', id, text, force: false, ifAbsent: true }));
-}
-
-/** What is answered where this hub cannot do what it is asked for. */
-export function notOwner(why: string): HubError {
-  return new HubError('HUB_UNAVAILABLE', `Cannot do that now: ${why}`);
 }

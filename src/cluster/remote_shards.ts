@@ -84,6 +84,11 @@ export class RemoteShards {
     return this.#router.forget([id]);
   }
 
+  /** The same of many. */
+  forgetAll(ids: readonly string[]): Promise<void> {
+    return this.#router.forget(ids);
+  }
+
   ask(query: Query): Promise<readonly Answer[]> {
     return this.#router.ask(query);
   }

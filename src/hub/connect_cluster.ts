@@ -39,7 +39,7 @@ export async function connectCluster({ config, log, clock }: ClusterDeps): Promi
     turns: new Turns(),
     // Where an object is kept does not change with what it is assigned to.
     partitionOf: (_, id) => partitionOf(id),
-    room: () => config.lane_capacity,
+    capacity: config.lane_capacity,
     notice,
     schedule,
     now: clock.now,

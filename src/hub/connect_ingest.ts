@@ -23,6 +23,8 @@ const HELD_MAX = 500_000;
 /** The one way in, and the sources that the hub connects to itself. */
 export interface Incoming {
   readonly ingest: Ingest;
+  /** Whether the shards can take that many more locations. */
+  hasCapacity(count: number): boolean;
   readonly sources: Sources;
 }
 
@@ -58,6 +60,21 @@ export function connectIngest(deps: IngestDeps): Incoming {
     return { generatedMs: clock.runningTime(generatedMs), receivedMs: clock.runningTime(receivedMs) };
   };
   const bounds = boundsOf(config);
+  const hasCapacity = (count: number): boolean => {
+    return (
+      shards.hasCapacity(count) && collisions.hasCapacity && outcomes.held < HELD_MAX && cluster?.hasRoom !== false
+    );
+  };
+  // In a cluster another hub may be the one that processes them; times of day go there.
+  const keptInCluster = (): Promise<void> | undefined => {
+    // What was handed over before it was this hub's turn is not forgotten.
+    const elsewhere = cluster?.remote.kept();
+    const here = cluster?.isLocal === false ? undefined : shards.settled();
+    return elsewhere === undefined || here === undefined
+      ? (elsewhere ?? here)
+      : Promise.all([elsewhere, here]).then(() => undefined);
+  };
+  const remote = (): Cluster['remote'] | undefined => (cluster?.isLocal === false ? cluster.remote : undefined);
   const ingest = new Ingest({
     now,
     depthMax: config.max_json_depth,
@@ -65,19 +82,27 @@ export function connectIngest(deps: IngestDeps): Incoming {
     turns,
     zone: zones.find,
     // Without fast writes a location that cannot be kept is not processed.
-    canKeep: () => !slow || !database.refusesRows(),
-    hasCapacity: (count) => shards.hasCapacity(count) && collisions.hasCapacity && outcomes.held < HELD_MAX,
+    canKeep: () => cluster !== undefined || !slow || !database.refusesRows(),
+    hasCapacity: (count) => (remote() ?? { hasCapacity }).hasCapacity(count),
     scanner: new LocationScanner({ nameBytes: bounds.nameLength, propertiesBytes: bounds.locationPropertiesBytes }),
     canTakeScanned: () => !shards.isMoving,
-    scanned: (body) => shards.scanned(clock.setBacks.length === 0 ? body : bodyInRunning(body, clock)),
-    location: (location, times) => shards.location(location, clock.setBacks.length === 0 ? times : inRunning(times)),
+    scanned(body) {
+      const to = remote();
+      if (to !== undefined) to.scanned(body);
+      else shards.scanned(clock.setBacks.length === 0 ? body : bodyInRunning(body, clock));
+    },
+    location(location, times) {
+      const to = remote();
+      if (to !== undefined) to.location(location, times);
+      else shards.location(location, clock.setBacks.length === 0 ? times : inRunning(times));
+    },
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
     providerId: (id) => entities.get('provider', id)?.id ?? id,
     ensureProvider(id, type) {
       const created = entities.ensureProvider(id, type);
       return created?.catch((error: unknown) => {
         if (!slow) return;
-        shards.forget(id);
+        void (remote() ?? shards).forget(id);
         throw error;
       });
     },
@@ -85,11 +110,14 @@ export function connectIngest(deps: IngestDeps): Incoming {
     homeOf: (id) => shards.homeOf(id),
     heardOf: (id) => arrivals.heardOf(id),
     came: (count, from) => arrivals.came(count, from),
-    announce: (proximity) => announceProximity(fanout, proximity, now()),
+    announce(proximity) {
+      announceProximity(fanout, proximity, now());
+      cluster?.fanout?.announce('proximity', JSON.stringify(proximity));
+    },
     // Who waits for the answer before sending more finds the pace that the shards can keep.
-    kept: () => (cluster !== undefined ? shards.settled() : slow ? shards.kept() : shards.eased()),
+    kept: () => (cluster !== undefined ? keptInCluster() : slow ? shards.kept() : shards.eased()),
   });
   const streams = config.iso_24730_connections;
   const sources = openSources({ streams, ingest, log, now: clock.running, timeOfDay, schedule, random: Math.random });
-  return { ingest, sources };
+  return { ingest, hasCapacity, sources };
 }

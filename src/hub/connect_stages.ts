@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import { renderingBoundsOf, shardSettings } from '../config/settings.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
 import { Fanout } from '../fanout/fanout.ts';
+import type { EventBatch } from '../model/event_batch.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { HubCounts } from '../operation/counts.ts';
@@ -47,6 +48,10 @@ export function connectStages(deps: StageDeps): Stages {
       shards.variants(variants);
       collisions.variants(variants);
     },
+    ...(cluster && {
+      interestChanged: () => cluster.fanout?.interestChanged(),
+      forward: (events: EventBatch, to: ReadonlyMap<string, Variant>) => cluster.fanout?.forward(events, to),
+    }),
   };
   const fanout = new Fanout(rendered, renderingBoundsOf(config));
   const ticker = new Ticker<number | 'collisions'>({
@@ -58,7 +63,7 @@ export function connectStages(deps: StageDeps): Stages {
     shards: config.num_threads,
     counts,
     // What a hub that is out has made of motions is nobody's business.
-    publish: (events) => cluster?.standing !== 'out' && fanout.publish(events),
+    publish: (events) => cluster?.isOut !== true && fanout.publish(events),
     tellsOfMemberships: (variant) => fanout.topicOf(variant) === 'fence_events',
     keep: database.keep,
     keepPairs: database.keepPairs,

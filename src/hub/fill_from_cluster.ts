@@ -2,6 +2,8 @@ import type { Cluster, LeftBehind } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import type { LastKnownRow } from '../core/item.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
+import { announceFenceEvent, announceProximity } from '../fanout/front_events.ts';
+import type { FenceEvent } from '../model/events.ts';
 import { keptRows } from '../shards/row_times.ts';
 import { startWorkers, tellEntities } from './fill.ts';
 import type { Parts } from './parts.ts';
@@ -12,7 +14,7 @@ export async function fillFromCluster(
   cluster: Cluster,
   { config, out }: { readonly config: Config; out(error: Error): void },
 ): Promise<void> {
-  const { entities, rules } = parts;
+  const { clock, entities, rules, shards, zoneMoves, fanout } = parts;
   const kept = cluster.attach({
     foreign: (changes) => entities.applyForeign(changes),
     setting(name, text) {
@@ -21,7 +23,33 @@ export async function fillFromCluster(
     kept: () => entities.kept(),
     entities: () => entities.written(),
     takeOver: (left) => takeOver(parts, left, config.restart_event_delay),
-    ownerChanged: () => undefined,
+    owned: {
+      hasCapacity: (count) => parts.hasCapacity(count),
+      async take(runs) {
+        const receivedMs = clock.running();
+        const isStranger = (id: string): boolean => !entities.has('provider', id);
+        for (const run of runs) shards.received(run, { receivedMs, runningTime: clock.runningTime, isStranger });
+        await shards.settled();
+      },
+      ask: (query) => shards.ask(query),
+      async forget(ids) {
+        for (const id of ids) shards.forget(id);
+        await shards.settled();
+      },
+      async settled() {
+        await shards.settled();
+        await zoneMoves.settled();
+      },
+    },
+    fanout,
+    announce: {
+      proximity: (text) => announceProximity(fanout, JSON.parse(text), clock.now()),
+      fenceEvent(text) {
+        const event = JSON.parse(text) as FenceEvent;
+        const fence = entities.get('fence', event.fence_id);
+        if (fence !== undefined) announceFenceEvent(fanout, { fence, event, zones: (id) => entities.zoneBy(id) });
+      },
+    },
     out,
   });
   // Nothing may come in between: the next record is told to the entities themselves.

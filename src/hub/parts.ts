@@ -27,6 +27,8 @@ export interface Parts extends Stages, Configured, Incoming {
   readonly writer: StoreWriter;
   readonly databaseState: DatabaseState;
   readonly cluster: Cluster | undefined;
+  /** Whether the shards can take that many more locations. */
+  hasCapacity(count: number): boolean;
   /** Keeps rows of objects that no shard has. */
   readonly keepRows: Database['keep'];
   readonly arrivals: Arrivals;

@@ -69,23 +69,28 @@ export async function serve(parts: Served, config: Config, log: Log): Promise<Li
 }
 
 function apiDeps(parts: Served, config: Config): GuardedApiDeps {
-  const { now, counts, turns, fanout, shards, entities, zoneMoves, rules, ingest, sources } = parts;
+  const { now, counts, turns, cluster, fanout, shards, entities, rules, ingest, sources } = parts;
   const { operation, authorization } = parts;
   return {
     entities,
-    read: (query) => shards.ask(query),
+    read: (query) => (cluster?.isLocal === false ? cluster.remote : shards).ask(query),
     acceptLocations: (values, incoming) => ingest.locations(values, incoming),
     acceptBody: (body, incoming) => ingest.body(body, incoming),
     acceptLongBody: (body, incoming) => ingest.longBody(body, incoming),
     acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
-    zonesMoved: () => zoneMoves.settled(),
+    zonesMoved: () => zonesMoved(parts),
     acceptCisco: sources.acceptCisco,
-    forgetLocation: async (id) => shards.forget(id),
+    forgetLocation: async (id) => (cluster?.isLocal === false ? cluster.remote : shards).forget(id),
     async forgetAllLocations() {
-      for (const { id } of entities.list('provider')) shards.forget(id);
+      const ids = entities.list('provider').map(({ id }) => id);
+      if (cluster?.isLocal === false) await cluster.remote.forgetAll(ids);
+      else for (const id of ids) shards.forget(id);
     },
     rules,
-    publishFenceEvent: fenceEventPublisher({ fanout, entities, counts, now }),
+    publishFenceEvent: fenceEventPublisher({
+      ...{ fanout, entities, counts, now },
+      announced: (event) => cluster?.fanout?.announce('fenceEvent', JSON.stringify(event)),
+    }),
     // Whom it does not concern is refused before there is an answer.
     corsEnabled: config.cors || config.allowed_origins.length > 0,
     errorTypes: config.error_types,
@@ -98,8 +103,14 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
   };
 }
 
+/** Zones may follow what another hub processes. */
+function zonesMoved({ cluster, entities, zoneMoves }: Served): Promise<void> | undefined {
+  if (cluster?.isLocal !== false) return zoneMoves.settled();
+  return entities.hasMobileZones ? cluster.remote.settled() : undefined;
+}
+
 function socketDeps(parts: Served, config: Config): Omit<SocketDeps, 'unsent' | 'tooSlow' | 'report'> {
-  const { now, turns, fanout, entities, ingest, operation, authorization, waiting } = parts;
+  const { now, turns, cluster, fanout, entities, ingest, operation, authorization, waiting } = parts;
   return {
     fanout,
     open: operation.open,
@@ -115,6 +126,7 @@ function socketDeps(parts: Served, config: Config): Omit<SocketDeps, 'unsent' | 
     subscriptionsMax: config.websocket_max_subscriptions,
     paramsMax: config.websocket_max_params_size << 10,
     queueMaxBytes: config.websocket_buffer_size << 20,
+    ...(cluster && { interestTold: () => cluster.fanout?.told() }),
     ...(authorization && { authorize: authorization.socket }),
     now,
     schedule,
