@@ -24,6 +24,11 @@ const CATALOGUE = {
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
+/** Whether a text from elsewhere names an error. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(CATALOGUE, text);
+}
+
 /** A failure that is answered to a client. The message says what could not be done: and the state found. */
 export class HubError extends Error {
   readonly code: ErrorCode;

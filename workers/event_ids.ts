@@ -3,9 +3,9 @@
 import { randomFillSync } from 'node:crypto';
 
 const RANDOM_BYTES = 16;
-/** Random bytes of so many ids are asked for at once. */
+/** For how many ids random bytes are drawn at once. */
 const IDS = 128;
-/** Where the two digits of each random byte stand in the text, between dashes. */
+/** The offset in the text of the two digits of each random byte, between the dashes. */
 const PLACES = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34);
 /** 00 to ff, as bytes: the first digit in the lower one. */
 const TWO_DIGITS = Uint16Array.from({ length: 256 }, (_, byte) => {
@@ -18,8 +18,8 @@ const text = Buffer.alloc(36, '-');
 const view = new DataView(text.buffer, text.byteOffset);
 
 /**
- * A random UUID, like that of Node's randomUUID, which is a tree of some twenty texts, though: to join them when the event
- * is written takes longer than all that is done here, and leaves more to collect.
+ * A random UUID, like randomUUID of Node, but as a flat text. Node's is a tree of some twenty texts, and to join these when
+ * the event is written takes longer than everything done here, and leaves more garbage.
  */
 export function newEventId(): string {
   if (used === random.length) {

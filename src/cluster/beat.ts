@@ -70,7 +70,7 @@ function unpacked(what: string, bytes: Borrowed, shapes: readonly Shape[]): read
   try {
     list = packr.unpack(look(bytes));
   } catch (cause) {
-    throw new BeatError(`Cannot read ${what}: ${look(bytes).length} bytes are no msgpack`, { cause });
+    throw new BeatError(`Cannot read ${what}: ${look(bytes).length} bytes are not msgpack`, { cause });
   }
   if (!Array.isArray(list)) throw new BeatError(`Cannot read ${what}: it is no list`);
   const checks: readonly Shape[] = [['version', (value) => value === VERSION], ...shapes];

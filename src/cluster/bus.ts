@@ -1,100 +1,104 @@
 import type { Borrowed } from '../model/borrowed.ts';
 
 /**
- * What the hubs of a cluster talk through, and keep their logs in: messages that are for whoever listens, and streams of
- * messages that a majority of servers keeps.
+ * What the hubs of a cluster talk over and keep their logs in: plain messages for whoever is listening, and streams of
+ * messages, each stored by a majority of the servers.
  *
- * Nothing here waits without a bound: a call ends after its `timeoutMs` at the latest, whatever has become of servers,
- * connection and thread. Bytes that are handed in are sent as they are when the call returns, and are the caller's again
- * then. Only those that lie in a SharedArrayBuffer are not copied: an append sends them from where they lie, and they must
- * stay as they are until it has its result.
+ * No call waits for ever: each ends after its `timeoutMs` at the latest, whatever happens to the servers, the connection
+ * or the thread. Bytes that are passed in are copied before the call returns, so the caller may reuse them at once. The
+ * exception is an append of bytes in a SharedArrayBuffer: these are sent from where they lie, and must not change until
+ * the append has its result.
  */
 export interface Bus {
-  /** Whether there is a connection to a server. */
+  /** Whether the bus is connected to a server. */
   readonly isUp: boolean;
 
   /**
-   * Hears of every change of the connection, and once at the end of this turn how it is now. Returns how to stop that.
-   * Messages of the time between `down` and `up` are lost; whoever follows a stream gets what it has kept meanwhile.
+   * Calls the watcher on every change of the connection, and once at the end of this turn with the current status.
+   * Returns a function that stops it. Messages published between `down` and `up` are lost; followers of a stream still
+   * get everything that it stored in the meantime.
    */
   watch(watcher: (status: BusStatus) => void): () => void;
 
   /**
-   * Sends a message to all who listen to its subject now, this bus excepted. It arrives once or not at all, and in order
-   * with what this bus sends otherwise. False where it is not sent: there is no connection, or too much waits to be sent.
+   * Sends a message to everybody listening to its subject right now, except this bus. It arrives once or not at all, and
+   * in order with whatever else this bus sends. Returns false if it was not sent: there is no connection, or the queue is
+   * full. Throws a BusError for an invalid subject or a message that is too large.
    */
   publish(subject: string, bytes: Uint8Array): boolean;
 
   /**
-   * Asks whoever listens to a subject, and takes the first answer. `read` sees the bytes in the moment in which they
-   * arrive; what it makes of them is the value. A request that waits for a connection is sent when there is one.
+   * Asks whoever listens to a subject, and takes the first answer. `read` is called with the bytes as they arrive, and
+   * what it returns is the value; if it throws, the request rejects. A request made without a connection is sent as soon
+   * as there is one.
    */
   request<Value>(subject: string, bytes: Uint8Array, asking: Asking<Value>): Promise<Answer<Value>>;
 
   /**
-   * Listens to a subject, which may have the wildcards `*` for one token and `>` for the rest, until it is ended. What is
-   * larger than PAYLOAD_BYTES_MAX, which no bus sends, is left out.
+   * Listens to a subject until the subscription is ended. The subject may contain the wildcards `*`, for one token, and
+   * `>`, for the rest. Messages larger than PAYLOAD_BYTES_MAX, which no bus sends, are skipped.
    */
   subscribe(subject: string, take: (message: Message) => void): Subscription;
 
-  /** Makes a stream. One with the same settings may be there; rejects where it has others. */
+  /** Creates a stream. Does nothing if it exists with the same settings; rejects if it exists with others. */
   makeStream(settings: StreamSettings): Promise<void>;
 
-  /** Gives a stream other settings. Name and storage stay. Rejects where there is none. */
+  /** Changes the settings of a stream, except its name and storage. Rejects if there is no such stream. */
   alterStream(settings: StreamSettings): Promise<void>;
 
-  /** Deletes a stream with all that it keeps. False where there was none. */
+  /** Deletes a stream and everything in it. Returns false if there was none. */
   deleteStream(name: string): Promise<boolean>;
 
-  /** The streams whose names begin so. */
+  /** The streams whose names begin with the prefix. */
   streams(prefix: string): Promise<readonly StreamState[]>;
 
   /**
-   * Adds a message to a stream, if the last sequence is what it expects. Rejects for what is wrong with the call, a
-   * message that is too large or a stream that does not take the subject, and with a BusBusyError where too much waits.
+   * Adds a message to a stream, provided the last sequence is the expected one. Rejects with a BusError if the call itself
+   * is wrong, such as a message that is too large or a subject that the stream does not take, and with a BusBusyError if
+   * the queue is full.
    *
-   * An `unknown` append may have been kept, and it may still be kept later. Repeating it as it is, with the same
-   * expectation, is safe: of both at most one is kept, and when the first was, the second is `refused`.
+   * An `unknown` append may have been kept, or may yet be. Repeating it unchanged, with the same expectation, is safe: at
+   * most one of the two is kept, and if it was the first, the second is `refused`.
    */
   append(append: Append): Promise<Appended>;
 
   /**
-   * Adds messages of one subject to a stream, in the place of all that it had there: all of them, or nothing happens. The
-   * first one states the expectation. As for `append`, and at most BATCH_MESSAGES_MAX.
+   * Atomically replaces all messages that a stream has of one subject with others, of which there are 1 to
+   * BATCH_MESSAGES_MAX. `sequence` of the result is that of the last message. Otherwise as `append`.
    */
   replace(replacement: Replacement): Promise<Appended>;
 
   /**
-   * The last message of a subject, as the stream's leader knows it; undefined where there is none. The bytes are a copy.
-   * It must have less than 5,000,000 bytes: larger ones can only be read.
+   * The last message of a subject, as the stream's leader knows it; undefined if there is none. The bytes are a copy.
+   * Works for messages below 5,000,000 bytes: larger ones can only be read. Rejects with a BusError.
    */
   last(stream: string, subject: string): Promise<StoredMessage | undefined>;
 
   /**
-   * Reads what a stream has of some subjects, from a sequence to its end as that is when the first batch is asked for:
-   * everything that was kept before then is read, and in order. What is purged meanwhile may be missing.
+   * Reads the messages of some subjects in order, from a sequence up to the end of the stream at the time when the first
+   * batch is requested. Messages that are purged in the meantime may be missing.
    */
   read(stream: string, selection: Selection): StreamReader;
 
   /**
-   * Hands out what a stream has, and gets, of some subjects, from a sequence on and until it is ended: in order, each
-   * message once, whatever happens to the connection. What was purged before it came is missing.
+   * Delivers the messages of some subjects from a sequence on, those already stored and all that follow, until it is
+   * ended: in order, each exactly once, whatever happens to the connection. Messages purged before delivery are missing.
    */
   follow(stream: string, selection: Selection, take: (message: Message) => void): Subscription;
 
-  /** Removes the messages of a subject before a sequence; without one, all of them. */
+  /** Removes the messages of a subject before a sequence, or all of them without one. */
   purge(stream: string, subject: string, beforeSequence?: number): Promise<void>;
 
-  /** Ends everything at once. What waits is `unknown`, unanswered or rejected. */
+  /** Ends everything at once. Appends end as `unknown`, requests as `unanswered`; all else is rejected. */
   close(): Promise<void>;
 }
 
-/** A message may have so many bytes, its subject not counted. */
+/** The largest message, in bytes, without its subject. */
 export const PAYLOAD_BYTES_MAX = 8_000_000;
 
 export const BATCH_MESSAGES_MAX = 1000;
 
-/** `why`: what the connection was lost over, or cannot be made for. */
+/** `why`: why the connection was lost, or cannot be made. */
 export type BusStatus = { readonly at: 'up' } | { readonly at: 'down'; readonly why: string };
 
 export interface Asking<Value> {
@@ -102,38 +106,41 @@ export interface Asking<Value> {
   readonly read: (bytes: Borrowed) => Value;
 }
 
-/** What a request has come to. Without responders nobody has got it; where it is unanswered somebody may have. */
+/** The outcome of a request. With `noResponders` nobody received it; with `unanswered` somebody may have. */
 export type Answer<Value> =
   | { readonly at: 'answered'; readonly value: Value }
   | { readonly at: 'noResponders' }
   | { readonly at: 'unanswered' };
 
-/** A message that has come: lent, with all its fields, until the call returns that takes it. */
+/** A message that has arrived. It is lent, with all its fields, until the function that takes it returns. */
 export interface Message {
   readonly subject: string;
   readonly bytes: Borrowed;
   /** Where to publish an answer; empty where none is wanted. */
   readonly reply: string;
-  /** Of a message of a stream; 0 for others. */
+  /** Its sequence, if it is from a stream; otherwise 0. */
   readonly sequence: number;
 }
 
 export interface Subscription {
-  /** Resolves when it holds at the server: what is published after that comes. It waits for a connection, if need be. */
+  /**
+   * Resolves once it is in force at the server, so that everything published from then on arrives. Without a connection
+   * that takes until there is one.
+   */
   readonly ready: Promise<void>;
-  /** Ends it. Nothing comes any more from this moment. */
+  /** Ends it: from this call on nothing more arrives. */
   end(): void;
 }
 
 export interface StreamSettings {
   readonly name: string;
-  /** What it takes; wildcards are allowed. */
+  /** The subjects that it takes; wildcards are allowed. */
   readonly subjects: readonly string[];
   readonly replicas: number;
   readonly storage: 'file' | 'memory';
-  /** Beyond so many bytes appends are answered `full`; left out for no bound. */
+  /** The size in bytes beyond which appends are answered `full`; unbounded if left out. */
   readonly bytesMax?: number;
-  /** After so long messages are removed; left out for never. */
+  /** The age at which messages are removed; never if left out. */
   readonly ageMaxMs?: number;
 }
 
@@ -144,13 +151,14 @@ export interface StreamState extends StreamSettings {
   readonly bytes: number;
 }
 
-/** The sequence of the last message of the subject, or of the stream; 0 for none yet, left out for whatever it is. */
+/** The sequence that the last message of the subject, or of the stream, must have; 0 if there must be none yet. */
 export type Expectation = { readonly lastOfSubject: number } | { readonly lastOfStream: number };
 
 export interface Append {
   readonly stream: string;
   readonly subject: string;
   readonly bytes: Uint8Array;
+  /** Left out, the append is kept whatever is last. */
   readonly expects?: Expectation;
   readonly timeoutMs: number;
 }
@@ -160,9 +168,9 @@ export interface Replacement extends Omit<Append, 'bytes'> {
 }
 
 /**
- * What an append has come to. `kept`: by a majority of the stream's servers, with the sequence of its last message.
- * `refused`: not kept, since the last sequence was another. `full`: not kept, since the stream is. `unknown`: nothing was
- * heard in time.
+ * The outcome of an append. `kept`: stored by a majority of the stream's servers, under `sequence`. `refused`: not kept,
+ * because the last sequence was not the expected one. `full`: not kept, because the stream is full. `unknown`: no answer
+ * came in time, so it may have been kept, or may yet be.
  */
 export type Appended =
   | { readonly at: 'kept'; readonly sequence: number }
@@ -177,23 +185,46 @@ export interface StoredMessage {
 }
 
 export interface Selection {
-  /** Those of which one fits the message's subject. */
+  /** Messages are selected whose subject matches one of these; wildcards are allowed. */
   readonly subjects: readonly string[];
   readonly fromSequence: number;
 }
 
-/** Reads batch by batch, so that whoever reads sets the pace. */
+/** Reads batch by batch, at the pace of the caller. */
 export interface StreamReader {
-  /** Hands out some messages. False when these were the last. Rejects with a BusError when they cannot be had in time. */
+  /** Passes the next batch to `take`. False if it was the last. Rejects with a BusError if it does not arrive in time. */
   next(take: (message: Message) => void): Promise<boolean>;
-  /** Reads no further. Who does not read to the end calls it. */
+  /** Stops reading. To be called by whoever does not read to the end. */
   end(): void;
 }
 
-/** The bus, or a server, cannot do what it was asked for. */
+/** The bus, or a server, cannot do what it was asked to do. */
 export class BusError extends Error {
   override name = 'BusError';
 }
 
-/** Too much waits to be sent: what was asked for was not sent, and may be in a moment. */
+/** The queue is full: nothing was sent, and the call may succeed a moment later. */
 export class BusBusyError extends BusError {}
+
+/** The status of a bus and its watchers, for implementations of Bus. */
+export class BusWatchers {
+  readonly #watchers = new Set<(status: BusStatus) => void>();
+  #status: BusStatus = { at: 'down', why: 'not connected yet' };
+
+  get isUp(): boolean {
+    return this.#status.at === 'up';
+  }
+
+  /** See Bus.watch. */
+  add(watcher: (status: BusStatus) => void): () => void {
+    this.#watchers.add(watcher);
+    queueMicrotask(() => this.#watchers.has(watcher) && watcher(this.#status));
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  /** Sets the status and tells all watchers. */
+  tell(status: BusStatus): void {
+    this.#status = status;
+    for (const watcher of this.#watchers) watcher(status);
+  }
+}

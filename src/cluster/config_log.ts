@@ -4,75 +4,78 @@ import { type ConfigBody, type ConfigRecord, packRecord, unpackRecord } from './
 import { loadSnapshot, type SnapshotPlace, writeSnapshot } from './config_snapshot.ts';
 
 /**
- * The configuration log: all hubs append to one stream, and each applies all of its records, in its order.
+ * The configuration log: all hubs append to one stream, and every hub applies all of its records in the same order.
  *
- * Every append names the last sequence that this hub has applied, n, so that at most one append of all hubs becomes record
- * n + 1. Which one it was is read in the log itself, where each record has an id: that decides, whatever has become of
- * answers. Until record n + 1 has come, the same append is repeated with the same expectation, of which at most one is
- * kept; when it has come, an append that is not record n + 1 can never be kept any more, and is overtaken, or tried again
- * behind it.
+ * Every append names n, the last sequence that this hub has applied, so that of the appends of all hubs at most one
+ * becomes record n + 1. Which one that was is decided by the log itself, where each record has an id, and not by the
+ * answers, which may be lost. Until record n + 1 arrives, the append is repeated with the same expectation, so that at most
+ * one copy is kept. Once it has arrived, an append that is not record n + 1 can never be kept as such: it is overtaken, or
+ * tried again after that record.
  *
- * An append without an expectation is one that is tried again. Sent without naming a sequence it could not be repeated
- * when its answer is lost, since both might be kept.
+ * Appends without an expected sequence are those that are tried again. They too name n when they are sent: otherwise
+ * they could not be repeated after a lost answer, since both copies might be kept.
  */
 export interface ConfigLogOptions extends Pick<StreamSettings, 'replicas' | 'storage'> {
   readonly bus: Bus;
-  /** Of the cluster: what subjects and streams begin with. */
+  /** The name of the cluster, with which its subjects and streams begin. */
   readonly name: string;
-  /** Takes a snapshot, before any record: the messages that `snapshot` has made, here or at another hub. */
+  /** Loads a snapshot before any record is applied: the messages that `snapshot` returned, on this hub or another. */
   restore(parts: readonly Uint8Array[]): void;
-  /** Takes each record once and in order, while the log is opened too. What it throws stops the log. */
+  /** Applies a record. Called once for each, in order, beginning while the log is being opened. A throw stops the log. */
   apply(record: AppliedRecord): void;
-  /** The state as messages, of which none is empty or too large for the bus. They stay as they are until it is asked again. */
+  /**
+   * The state as messages, none of which may be empty or larger than PAYLOAD_BYTES_MAX. They must not change before the
+   * next call.
+   */
   snapshot(): readonly Uint8Array[];
-  /** Whether this hub is the one that writes snapshots; asked when one is due. */
+  /** Whether it is this hub that writes snapshots; asked when one is due. */
   shouldSnapshot(): boolean;
-  /** The log has stopped over an error, and does nothing any more: this hub does not know the configuration. */
+  /** Called when the log has stopped because of an error: from then on this hub no longer knows the configuration. */
   stopped(error: Error): void;
-  /** Told what the log of the hub should say. */
+  /** Takes a line for the hub's own log. */
   notice(text: string): void;
-  /** An id that nobody else has. */
+  /** A new id, unique across all hubs. */
   newId(): string;
-  /** Time that has passed since some moment. */
+  /** Milliseconds since some fixed moment. */
   elapsed(): number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls back after a delay; returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** How long an append may take in all; 12,000 when left out, which is longer than an election. */
+  /** How long an append may take in all; 12,000 if left out, which is longer than an election. */
   readonly appendMs?: number;
-  /** How long it may take to apply what the log has when it is opened; 60,000 when left out. */
+  /** How long opening may take to apply the existing records; 60,000 if left out. */
   readonly catchUpMs?: number;
-  /** Records from one snapshot to the next; 10,000 when left out. */
+  /** Records from one snapshot to the next; 10,000 if left out. */
   readonly snapshotEvery?: number;
 }
 
 export interface AppliedRecord extends ConfigRecord {
-  /** Whether it is of an append of this log that waits for it, and is told `kept` next. */
+  /** Whether it is an append of this log that is still waiting, and is about to resolve as `kept`. */
   readonly isOwn: boolean;
 }
 
 /**
- * What an append has come to. `kept`: as the record of that sequence, which this hub has applied. `overtaken`: never kept,
- * since another record, which this hub has applied, is behind the sequence that was expected.
+ * The outcome of an append. `kept`: it is the record of that sequence, and this hub has applied it. `overtaken`: it was not
+ * kept and never will be, because another record, which this hub has applied, follows the expected sequence.
  */
 export type ConfigAppended = { readonly at: 'kept'; readonly sequence: number } | { readonly at: 'overtaken' };
 
 const APPEND_MS = 12_000;
 const CATCH_UP_MS = 60_000;
 const SNAPSHOT_EVERY = 10_000;
-/** One try of an append. */
+/** How long one attempt to append may take. */
 const TRY_MS = 2000;
-/** Until an append is repeated where nothing has come behind it. */
+/** Pause before an append is repeated while the next record has not arrived. */
 const RETRY_MS = 100;
-/** Until a snapshot that has failed is tried again. */
+/** Pause before a failed snapshot is tried again. */
 const SNAPSHOT_AGAIN_MS = 10_000;
-/** Appends that may wait, and their bytes. */
+/** How many appends may wait, and how many bytes they may have together. */
 const WAITING_MAX = { appends: 1000, bytes: 64 << 20 };
-/** Requests that may wait for a sequence. */
+/** How many callers may wait for a sequence. */
 const MARKS_MAX = 100_000;
 
 /**
- * Makes the log where there is none, and applies what it has: the newest snapshot, and the records behind it. Rejects when
- * that cannot be done in time, or when `restore` or `apply` throws.
+ * Opens the log, creating its streams if need be, and applies what is there: the newest snapshot and the records after it.
+ * Rejects if that takes longer than `catchUpMs`, if `restore` or `apply` throws, or with what the bus rejects with.
  */
 export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLog> {
   const { bus, name, replicas, storage, catchUpMs = CATCH_UP_MS } = options;
@@ -84,7 +87,9 @@ export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLo
   const from = snapshot?.sequence ?? 0;
   const end = (await bus.streams(stream)).find((state) => state.name === stream)?.lastSequence ?? 0;
   if (end < from) {
-    throw new Error(`Cannot open the configuration log: its snapshot stands for record ${from}, but it ends at ${end}`);
+    throw new Error(
+      `Cannot open the configuration log: its snapshot includes record ${from}, but the log ends at ${end}`,
+    );
   }
   if (snapshot !== undefined) options.restore(snapshot.parts);
   let isOpen = false;
@@ -93,7 +98,7 @@ export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLo
   };
   const log = new ConfigLog({ ...options, stopped }, { snapshots, stream, from });
   const late = await log.reached(end, catchUpMs).catch((error: unknown) => error);
-  // It may have stopped over a record behind the last one already.
+  // The log may have stopped already at a record after `end`.
   const failure = log.failure ?? late;
   if (failure !== undefined) {
     log.close();
@@ -103,13 +108,13 @@ export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLo
   return log;
 }
 
-/** The configuration log of one hub, which follows it until it is closed. */
+/** The configuration log as one hub follows it, until it is closed. */
 export class ConfigLog {
   readonly #options: ConfigLogOptions;
   readonly #stream: string;
   readonly #snapshots: SnapshotPlace;
   readonly #following: Subscription;
-  /** One is under way, the first: the server refuses a second expectation while it agrees on the first. */
+  /** Only the first is in flight: a server refuses an append while the stream is still agreeing on the one before. */
   readonly #waiting: Waiting[] = [];
   #waitingBytes = 0;
   readonly #marks = new Set<Mark>();
@@ -117,10 +122,10 @@ export class ConfigLog {
   #failure: Error | undefined;
   #isAppending = false;
   #isWritingSnapshot = false;
-  /** When a snapshot that has failed is due again. */
+  /** When a failed snapshot is due again. */
   #snapshotAgainMs = Infinity;
 
-  /** Only for openConfigLog. `from`: the record that the state stands for. */
+  /** For openConfigLog alone. `from`: the last record that the state includes. */
   constructor(options: ConfigLogOptions, at: { snapshots: SnapshotPlace; stream: string; from: number }) {
     this.#options = options;
     this.#stream = at.stream;
@@ -130,34 +135,35 @@ export class ConfigLog {
     this.#following = options.bus.follow(at.stream, selection, (message) => this.#take(message));
   }
 
-  /** The sequence of the last record that was applied. */
+  /** The sequence of the last applied record. */
   get applied(): number {
     return this.#applied;
   }
 
-  /** Why the log has stopped; undefined while it goes on. */
+  /** Why the log has stopped; undefined while it is running. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
-  /** Resolves when that record is applied; rejects with HUB_UNAVAILABLE when it is not in time. */
+  /** Resolves once that record is applied; rejects with HUB_UNAVAILABLE if that takes longer. */
   async reached(sequence: number, timeoutMs: number): Promise<void> {
     if (this.#failure !== undefined) throw stoppedError(this.#failure);
     if (this.#applied >= sequence) return;
     if (this.#marks.size >= MARKS_MAX) {
-      throw unavailable(`Cannot wait for configuration record ${sequence}: ${MARKS_MAX} requests wait already`);
+      throw unavailable(`Cannot wait for configuration record ${sequence}: ${MARKS_MAX} requests are waiting already`);
     }
     if (await this.#mark(sequence, timeoutMs).passes) return;
     if (this.#failure !== undefined) throw stoppedError(this.#failure);
     throw unavailable(
-      `Cannot wait for configuration record ${sequence} any longer: after ${timeoutMs} ms ${this.#applied} is the last`,
+      `Cannot wait for configuration record ${sequence} any longer: after ${timeoutMs} ms the last one is ${this.#applied}`,
     );
   }
 
   /**
-   * Appends a record: behind the sequence that is expected, or behind whatever there is. Rejects with HUB_UNAVAILABLE when
-   * that cannot be done, or not in time. The message says whether the record may have been kept all the same: it is then
-   * applied like that of another hub. Where the log has stopped over an error, or was closed, nothing is known.
+   * Appends a record: right after the expected sequence, or after whatever is last. Rejects with HUB_UNAVAILABLE if that
+   * is not possible, or not in time. The message says whether the record may have been kept nevertheless, in which case it
+   * is applied like one from another hub; once the log has stopped or was closed, it may or may not have been kept. Rejects
+   * with a RangeError for a sequence that this hub has not applied yet, and with a ConfigRecordError for an invalid body.
    */
   async append(body: ConfigBody, expectedSequence?: number): Promise<ConfigAppended> {
     if (this.#failure !== undefined) throw stoppedError(this.#failure);
@@ -167,7 +173,7 @@ export class ConfigLog {
     const { length } = this.#waiting;
     if (length >= WAITING_MAX.appends || this.#waitingBytes + bytes.length > WAITING_MAX.bytes) {
       throw unavailable(
-        `Cannot change the configuration: ${length} changes of ${this.#waitingBytes} bytes wait already`,
+        `Cannot change the configuration: ${length} changes of ${this.#waitingBytes} bytes are waiting already`,
       );
     }
     const { promise, resolve, reject } = Promise.withResolvers<ConfigAppended>();
@@ -175,13 +181,13 @@ export class ConfigLog {
     this.#waitingBytes += bytes.length;
     if (!this.#isAppending) {
       this.#isAppending = true;
-      // A microtask later, so that whoever appends while a record is applied appends behind it.
+      // A microtask later, so that an append made while a record is being applied comes after that record.
       queueMicrotask(() => void this.#appendAll());
     }
     return promise;
   }
 
-  /** Ends it: nothing is applied any more, and what waits is rejected. */
+  /** Stops applying records, and rejects whatever is waiting. */
   close(): void {
     this.#end(new Error('the configuration log is closed'));
   }
@@ -215,7 +221,7 @@ export class ConfigLog {
     for (const mark of this.#marks) mark.end(false);
   }
 
-  /** Waits for a record. */
+  /** Starts to wait for a record. */
   #mark(sequence: number, timeoutMs: number): Mark {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const end = (isReached: boolean): void => {
@@ -229,7 +235,7 @@ export class ConfigLog {
     return mark;
   }
 
-  /** One after the other. Each ends when its own time is up: those before it are up earlier. */
+  /** Appends one after another. None outlives its time: those before it run out of theirs first. */
   async #appendAll(): Promise<void> {
     for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
       while (first.isOpen) await this.#appendBehind(first, this.#applied);
@@ -239,15 +245,18 @@ export class ConfigLog {
     this.#isAppending = false;
   }
 
-  /** Appends a record behind the last that is applied, until it is known which one is the next. */
+  /** Appends a record after the last applied one, until it is known which record comes next. */
   async #appendBehind(waiting: Waiting, applied: number): Promise<void> {
     const { expectedSequence = applied, untilMs } = waiting;
     if (expectedSequence < applied) return settle(waiting, { at: 'overtaken' });
     if (expectedSequence > applied) {
-      return fail(waiting, new RangeError(`Cannot append behind record ${expectedSequence}: ${applied} is the last`));
+      return fail(
+        waiting,
+        new RangeError(`Cannot append after record ${expectedSequence}: the last one is ${applied}`),
+      );
     }
     const leftMs = untilMs - this.#options.elapsed();
-    if (leftMs <= 0) return fail(waiting, notKept('the changes before it have taken all of its time'));
+    if (leftMs <= 0) return fail(waiting, notKept('the changes before it took all of its time'));
     const mark = this.#mark(applied + 1, leftMs);
     await this.#repeatBehind(waiting, applied, mark.passes);
     mark.end(false);
@@ -257,9 +266,9 @@ export class ConfigLog {
     let isInDoubt = false;
     for (;;) {
       const appended = await this.#tryBehind(waiting, applied, passes);
-      // Known from the log, or it has stopped.
+      // The log has decided, or has stopped.
       if (appended === true || this.#applied > applied || !waiting.isOpen) return;
-      // This try has no answer yet.
+      // Time is up, and this attempt is still unanswered.
       if (appended === false) return fail(waiting, lateError(true));
       if (appended instanceof Error) return fail(waiting, isInDoubt ? lateError(true, appended) : appended);
       if (appended.at === 'full' && !isInDoubt) return fail(waiting, notKept('its stream is full'));
@@ -269,7 +278,7 @@ export class ConfigLog {
     }
   }
 
-  /** One try: its answer, or, where that comes earlier, whether the next record has come in time. */
+  /** One attempt. Resolves with its answer or, if that comes first, with whether the next record arrived in time. */
   #tryBehind(
     { bytes, untilMs }: Waiting,
     applied: number,
@@ -283,7 +292,7 @@ export class ConfigLog {
     return Promise.race([passes, append.catch((error: Error) => error)]);
   }
 
-  /** What the promise says, or undefined when it says nothing for so long. */
+  /** What the promise resolves with, or undefined if it has not within so many milliseconds. */
   #within(passes: Promise<boolean>, ms: number): Promise<boolean | undefined> {
     return new Promise((resolve) => {
       const cancel = this.#options.schedule(ms, () => resolve(undefined));
@@ -294,7 +303,7 @@ export class ConfigLog {
     });
   }
 
-  /** All hubs count the same records: at each multiple one of them writes a snapshot. */
+  /** All hubs count the same records, and at each multiple of `snapshotEvery` one of them writes a snapshot. */
   #snapshotIfDue(): void {
     const { snapshotEvery = SNAPSHOT_EVERY, elapsed, shouldSnapshot } = this.#options;
     const isDue = this.#applied % snapshotEvery === 0 || elapsed() >= this.#snapshotAgainMs;
@@ -303,7 +312,7 @@ export class ConfigLog {
     void this.#writeSnapshot(this.#applied);
   }
 
-  /** Writes the state as it is now, and trims the log back to the snapshot before, which others may be reading. */
+  /** Writes the current state, and trims the log up to the previous snapshot, which others may still be reading. */
   async #writeSnapshot(sequence: number): Promise<void> {
     const { bus, name, snapshot, notice, elapsed } = this.#options;
     this.#snapshotAgainMs = Infinity;
@@ -312,13 +321,13 @@ export class ConfigLog {
       if (before !== undefined && before > 0) await bus.purge(this.#stream, `${name}.cfg`, before + 1);
     } catch (error) {
       this.#snapshotAgainMs = elapsed() + SNAPSHOT_AGAIN_MS;
-      notice(`No snapshot of configuration record ${sequence}: ${(error as Error).message}`);
+      notice(`Cannot write a snapshot of configuration record ${sequence}: ${(error as Error).message}`);
     }
     this.#isWritingSnapshot = false;
   }
 }
 
-/** An append that has not come to anything yet. */
+/** An append that is not decided yet. */
 interface Waiting {
   readonly id: string;
   readonly bytes: Uint8Array;
@@ -329,10 +338,10 @@ interface Waiting {
   isOpen: boolean;
 }
 
-/** Somebody who waits for a record. */
+/** A caller who waits for a record. */
 interface Mark {
   readonly sequence: number;
-  /** Whether it is applied in time. */
+  /** Resolves with whether it was applied in time. */
   readonly passes: Promise<boolean>;
   end(isReached: boolean): void;
 }
@@ -356,8 +365,8 @@ function notKept(why: string): HubError {
 }
 
 function lateError(isInDoubt: boolean, cause?: unknown): HubError {
-  if (!isInDoubt) return notKept('others were first, and their changes have not come in time');
-  return unavailable('Cannot say whether the configuration was changed: the log was not heard in time', cause);
+  if (!isInDoubt) return notKept('other changes came first, and did not arrive in time');
+  return unavailable('Cannot say whether the configuration was changed: the log did not answer in time', cause);
 }
 
 function stoppedError(failure: Error): HubError {
@@ -366,6 +375,6 @@ function stoppedError(failure: Error): HubError {
 
 function gapError(applied: number, found: number): Error {
   return new Error(
-    `Cannot follow the configuration log: record ${applied + 1} must be next, but ${found} is: this hub was away for longer than records are kept`,
+    `Cannot follow the configuration log: record ${applied + 1} must be next, found ${found}, because this hub was away for longer than records are kept`,
   );
 }

@@ -18,21 +18,21 @@ import {
 
 /**
  * The records of the configuration log: msgpack of `[version, kind, id, …]`, with the fields of the kind in the order of
- * FIELDS. The id is one that no other record has, so that whoever appends finds its own again.
+ * FIELDS. The id is unique, so that whoever appends a record recognises it in the log.
  *
- * All hubs apply the same records, so one that cannot be read may not be left out: it is an error, of whoever reads it
- * and of whoever would write it.
+ * All hubs must apply the same records, so a record that cannot be read must not be skipped: reading it is an error, and
+ * so is writing it.
  */
 
 const VERSION = 1;
 
-/** An entity as JSON text, null where it is deleted. With `force` together with what refers to it. */
+/** An entity as JSON text, or null if it is deleted: with `force`, together with whatever refers to it. */
 export type EntityChange = readonly [kind: EntityKind, id: string, text: string | null, force: boolean];
 
-/** A provider that a location has brought along, as JSON text. */
+/** A provider that came along with a location, as JSON text. */
 export type EnsuredProvider = readonly [id: string, text: string];
 
-/** The last request of a front door that was recorded in a lane. */
+/** The number of the last request from a front door that was recorded in a lane. */
 export type LastRequest = readonly [lane: string, door: string, number: number];
 
 const ENTITY_KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor', 'setting'] as const satisfies EntityKind[];
@@ -55,30 +55,30 @@ export const MAP = {
   epoch: COUNT,
   /** Their incarnations. */
   members: listOf(TEXT),
-  /** Of each partition, the place of its owner in `members`; -1 for nobody. */
+  /** For each partition, the index of its owner in `members`; -1 for nobody. */
   owners: listOf(OWNER, PARTITIONS),
-  /** The place of whoever owns the collision stage. */
+  /** The index of the owner of the collision stage. */
   collisionOwner: OWNER,
 } as const;
 
 const FIELDS = {
   /** Entities, rules and settings, and who has changed them. */
   change: { by: TEXT, changes: listOf(rowOf<EntityChange>(ENTITY_KIND, TEXT, TEXT_OR_NULL, FLAG)) },
-  /** Providers that are to be created where they are absent. */
+  /** Providers to create if they do not exist. */
   ensure: { by: TEXT, providers: listOf(rowOf<EnsuredProvider>(TEXT, TEXT)) },
-  /** `protocols`: the versions that it reads and writes; `digest`: of the settings that must be equal. */
+  /** `protocols`: the versions that it can read and write; `digest`: of the settings that all hubs must share. */
   join: { incarnation: TEXT, name: TEXT, protocols: listOf(COUNT), shards: COUNT, digest: TEXT },
   map: MAP,
   expel: { incarnation: TEXT, ...MAP },
   leave: { incarnation: TEXT, ...MAP },
-  /** `by` has taken over partitions of `of`, both incarnations. */
+  /** `by` has taken over partitions from `of`; both are incarnations. */
   took: {
     by: TEXT,
     of: TEXT,
     partitions: listOf(PARTITION),
     requests: listOf(rowOf<LastRequest>(TEXT, TEXT, COUNT)),
   },
-  /** From here on everybody writes this version. */
+  /** From this record on everybody writes this version. */
   protocol: { version: COUNT },
 } as const;
 
@@ -107,7 +107,7 @@ export function packRecord(id: string, body: ConfigBody): Uint8Array {
   return packed([VERSION, body.kind, id, ...values]);
 }
 
-/** Reads the record of a sequence. Throws a ConfigRecordError, which names the sequence, where it does not fit. */
+/** Unpacks the record of a sequence. Throws a ConfigRecordError that names the sequence if it is malformed. */
 export function unpackRecord(bytes: Borrowed, sequence: number): ConfigRecord {
   const what = `Cannot read configuration record ${sequence}`;
   const list = unpacked(what, bytes);
@@ -128,7 +128,7 @@ export function unpackRecord(bytes: Borrowed, sequence: number): ConfigRecord {
   return { sequence, id: id as string, body: body as unknown as ConfigBody };
 }
 
-/** What ends a snapshot: the sequence that it stands for, and the number of messages before this one. */
+/** The last message of a snapshot: the last record that it includes, and the number of messages before this one. */
 export interface SnapshotEnd {
   readonly sequence: number;
   readonly parts: number;
@@ -138,7 +138,7 @@ export function packSnapshotEnd({ sequence, parts }: SnapshotEnd): Uint8Array {
   return packed([VERSION, 'snapshot', sequence, parts]);
 }
 
-/** Reads the end of a snapshot, which is the message of that sequence in its stream. Throws where it is none. */
+/** Unpacks the end of a snapshot, the message with sequence `at` of its stream. Throws a ConfigRecordError. */
 export function unpackSnapshotEnd(bytes: Borrowed, at: number): SnapshotEnd {
   const what = `Cannot read the end of the configuration's snapshot, message ${at}`;
   const [version, kind, sequence, parts] = unpacked(what, bytes);

@@ -45,7 +45,7 @@ export function unpacked(what: string, bytes: Borrowed): readonly unknown[] {
   try {
     value = packr.unpack(look(bytes));
   } catch (cause) {
-    throw new ConfigRecordError(`${what}: ${look(bytes).length} bytes are no msgpack`, { cause });
+    throw new ConfigRecordError(`${what}: ${look(bytes).length} bytes are not msgpack`, { cause });
   }
   if (!Array.isArray(value)) throw misfit(what, 'it', value, 'a list');
   return value;
@@ -74,7 +74,7 @@ function isCount(value: unknown): value is number {
 
 export function listOf<Value>(each: Shape<Value>, length?: number): Shape<readonly Value[]> {
   return {
-    what: `a list${length === undefined ? '' : ` of ${length}`}, and each of it ${each.what}`,
+    what: `a list${length === undefined ? '' : ` of ${length}`}, each of them ${each.what}`,
     fits: (value): value is readonly Value[] =>
       Array.isArray(value) && (length ?? value.length) === value.length && value.every((one) => each.fits(one)),
   };

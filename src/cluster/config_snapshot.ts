@@ -3,9 +3,9 @@ import { type Appended, type Bus, BusError } from './bus.ts';
 import { packSnapshotEnd, unpackSnapshotEnd } from './config_record.ts';
 
 /**
- * The newest snapshot of the configuration, in a stream of its own: the messages that its writer has made of the state,
- * and behind them one that says which sequence of the log it stands for and how many they are. All of them take the place
- * of the snapshot before, or nothing happens.
+ * The newest snapshot of the configuration, in a stream of its own: the messages that its writer made of the state, and
+ * after them one that says how many they are and which sequence of the log they include. A snapshot replaces the previous
+ * one atomically.
  */
 export interface SnapshotPlace {
   readonly bus: Bus;
@@ -14,7 +14,7 @@ export interface SnapshotPlace {
 }
 
 export interface ConfigSnapshot {
-  /** The last record of the log that is in it. */
+  /** The last record of the log that it includes. */
   readonly sequence: number;
   readonly parts: readonly Uint8Array[];
 }
@@ -22,7 +22,7 @@ export interface ConfigSnapshot {
 const TRIES_MAX = 5;
 const WRITE_MS = 5000;
 
-/** The newest snapshot; undefined where there is none yet. */
+/** The newest snapshot; undefined if there is none yet. Rejects with a BusError or a ConfigRecordError. */
 export async function loadSnapshot(place: SnapshotPlace): Promise<ConfigSnapshot | undefined> {
   const { bus, stream, subject } = place;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -35,15 +35,18 @@ export async function loadSnapshot(place: SnapshotPlace): Promise<ConfigSnapshot
         if (sequence < newest.at) parts.push(copied(bytes));
       })
     );
-    // Where some are missing, a newer one has taken their place meanwhile.
+    // If some are missing, a newer snapshot has replaced them in the meantime.
     if (parts.length === newest.parts) return { sequence: newest.sequence, parts };
   }
-  throw new BusError(`Cannot read the snapshot in stream "${stream}": it was replaced ${TRIES_MAX} times meanwhile`);
+  throw new BusError(
+    `Cannot read the snapshot in stream "${stream}": it was replaced ${TRIES_MAX} times while it was read`,
+  );
 }
 
 /**
- * Puts a snapshot in the place of the one before. Returns the sequence that the one before stood for, 0 for none, or
- * undefined where there is one already that is as new. Rejects when it cannot be had in time; it may be kept then.
+ * Replaces the previous snapshot, and returns the sequence that this included, or 0 if there was none. Returns undefined,
+ * and writes nothing, if the one in place is at least as new. Rejects with a BusError if it cannot be written in time, in
+ * which case it may still be kept.
  */
 export async function writeSnapshot(
   place: SnapshotPlace,
@@ -55,7 +58,7 @@ export async function writeSnapshot(
   let appended: Appended = { at: 'refused' };
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const newest = await newestEnd(place);
-    // After a try whose answer was lost, the one that is there is this one.
+    // After an attempt whose answer was lost, the snapshot in place may be this very one.
     if (newest !== undefined && newest.sequence >= sequence) return newest.sequence === sequence ? before : undefined;
     before = newest?.sequence ?? 0;
     const expects = { lastOfSubject: newest?.at ?? 0 };
@@ -66,7 +69,7 @@ export async function writeSnapshot(
   throw new BusError(`Cannot write a snapshot to stream "${stream}": the last answer was "${appended.at}"`);
 }
 
-/** What ends the newest snapshot, and its own place in the stream. */
+/** The last message of the newest snapshot, and its sequence in the stream. */
 async function newestEnd({ bus, stream, subject }: SnapshotPlace) {
   const last = await bus.last(stream, subject);
   if (last === undefined) return undefined;

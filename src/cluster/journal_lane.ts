@@ -3,41 +3,42 @@ import { type Append, type Appended, type Bus, BusBusyError, BusError } from './
 import { JournalFormatError, journalMessage, recordBytes, recordsMessage, sealMessage } from './journal_message.ts';
 
 /**
- * The journal of one lane, a shard of one hub: what its steps have changed, kept by a majority of servers before anybody
- * hears of it.
+ * The journal of one lane, that is, of one shard of one hub: what its steps have changed, stored by a majority of the
+ * servers before anybody hears of it.
  *
  * A lane has a subject in each of two streams, A and B, that are led by different servers. It appends to one of them at a
- * time: an election takes seconds, and the other stream is there at once. One append is in flight, and what comes meanwhile is
- * the next, so messages grow with the load. Each expects the last sequence that the lane knows of its subject:
+ * time, and switches to the other when that fails: an election takes seconds, and the other stream is there at once. One
+ * append is in flight at a time; records that arrive meanwhile make up the next, so messages grow with the load. Each
+ * expects the last sequence that the lane knows of its subject:
  *
- *   result    | what it means                             | what is done
+ *   result    | meaning                                   | action
  *   ----------+-------------------------------------------+----------------------------------------------------------
- *   kept      | a majority has it                         | its records are kept; the next message
- *   unknown   | it may be there, or come to be there      | the same message to the other stream
- *   full      | no room                                   | the same again, a moment later: trimming makes room
- *   busy      | too much waits to be sent                 | the same again, a moment later
- *   refused   | something else is last: look what it is   |
- *     itself  | an earlier try has got through            | its records are kept
- *     earlier | one that was unknown is there after all   | the same message again, expecting that
- *     a seal  | another hub has taken over                | the lane is out: nothing of it is ever kept again
- *     nothing | nobody can say, or it is agreed on still  | the same message to the other stream
+ *   kept      | a majority has it                         | its records are kept; send the next message
+ *   unknown   | it may have been kept, or may yet be      | send the same message to the other stream
+ *   full      | the stream is full                        | retry a moment later, once trimming has made room
+ *   busy      | the bus has too much to send              | retry a moment later
+ *   refused   | another message is last: see which        |
+ *     itself  | an earlier attempt got through            | its records are kept; send the next message
+ *     earlier | an unknown one was kept after all         | send the same message again, expecting that one
+ *     a seal  | another hub has taken over                | end the lane: nothing of it is ever kept again
+ *     nothing | it cannot be read, or is not agreed yet   | send the same message to the other stream
  *
- * Where neither stream takes it at once, the lane waits a moment before the next round.
+ * After trying both streams in vain, the lane waits a moment before it tries them again.
  *
- * Messages are numbered without gaps, and who reads joins both streams by number. So a message may be in both, and none
- * that was kept can be missed. A seal goes to both streams without expectation: from then on every append of the lane is
- * refused, in whichever stream it tries.
+ * Messages are numbered without gaps, and a reader merges both streams by number. So a message may be in both, and none
+ * that was kept can be missed. A seal is appended to both streams without an expectation: from then on every append of
+ * the lane is refused, whichever stream it tries.
  */
 export interface JournalLaneOptions {
   readonly bus: Bus;
   readonly places: JournalPlaces;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Calls back after a delay; returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** The lane is out: another hub has sealed it, or `error` says what is wrong with it. Nothing is kept any more. */
+  /** Called once when the lane ends: another hub has sealed it, it was closed, or it failed. `error` says which. */
   ended(error: JournalEnded): void;
 }
 
-/** Where a lane is kept: in A, and in B. */
+/** Where the records of a lane are kept: in A and in B. */
 export type JournalPlaces = readonly [JournalPlace, JournalPlace];
 
 export interface JournalPlace {
@@ -45,10 +46,10 @@ export interface JournalPlace {
   readonly subject: string;
 }
 
-/** Why a lane keeps nothing any more. */
+/** Why a lane has ended and keeps no more records. */
 export class JournalEnded extends Error {
   override name = 'JournalEnded';
-  /** Whether another hub has sealed it. */
+  /** Whether another hub has sealed it; otherwise it was closed, or `cause` is what failed. */
   readonly isSealed: boolean;
 
   constructor(message: string, { isSealed, cause }: { readonly isSealed: boolean; readonly cause?: unknown }) {
@@ -57,13 +58,13 @@ export class JournalEnded extends Error {
   }
 }
 
-/** How long an append may take before the other stream is tried. */
+/** How long an append may take, in milliseconds, before the other stream is tried. */
 export const APPEND_MS = 700;
-/** Until an append is tried again that was not taken. */
+/** Pause before an append that was not accepted is tried again. */
 const AGAIN_MS = 100;
-/** A larger one could not be looked at: see Bus.last. */
+/** The largest record, in bytes. Bus.last could not read a larger one back. */
 const RECORD_BYTES_MAX = 4_000_000;
-/** Bytes of a message, about; a record that is larger is one by itself. */
+/** The approximate size of a message. A larger record has a message to itself. */
 const MESSAGE_BYTES = 1 << 20;
 
 interface Barrier {
@@ -72,38 +73,38 @@ interface Barrier {
 }
 
 interface Waiter extends Barrier {
-  /** How many records must be kept. */
+  /** How many records of the lane must be kept. */
   readonly until: number;
 }
 
-/** A message that is kept. */
+/** Where a message was kept. */
 interface KeptAt {
   readonly number: number;
-  /** The place that it is in. */
+  /** The index of its place. */
   readonly in: 0 | 1;
   readonly sequence: number;
 }
 
-/** Appends the records of a lane. */
+/** The writing end of a lane. */
 export class JournalLane {
   readonly #options: JournalLaneOptions;
-  /** The place that is appended to. */
+  /** The index of the place that is currently appended to. */
   #at: 0 | 1 = 0;
-  /** The last sequence of the subject in each place, as far as it is known. */
+  /** The last known sequence of the subject in each place. */
   readonly #last: [number, number] = [0, 0];
   #number = 0;
   #waiting: Uint8Array[] = [];
   #bytes = 0;
-  /** Records so far: handed in, and kept. */
+  /** How many records were passed in so far, and how many of them are kept. */
   #put = 0;
   #kept = 0;
   #isSending = false;
   #isFull = false;
   #ended: JournalEnded | undefined;
   #waiters: Waiter[] = [];
-  /** A barrier needs a message that begins after it, if need be without records. */
+  /** Barriers that wait for a message sent after them, without records if there are none. */
   #barriers: Barrier[] = [];
-  /** Those that wait for the message in flight. */
+  /** Barriers that wait for the message in flight. */
   #inFlight: Barrier[] = [];
   #messages: KeptAt[] = [];
 
@@ -111,12 +112,12 @@ export class JournalLane {
     this.#options = options;
   }
 
-  /** Bytes of records that are not kept yet. */
+  /** Bytes of the records that are not kept yet. */
   get heldBytes(): number {
     return this.#bytes;
   }
 
-  /** Whether the streams have no room left. */
+  /** Whether the last append found its stream full. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -126,7 +127,10 @@ export class JournalLane {
     return this.#number + (this.#isSending ? 1 : 0);
   }
 
-  /** Appends a record after all before, which must stay as it is. Resolves when it is kept; rejects with JournalEnded. */
+  /**
+   * Appends a record of at most 4,000,000 bytes, which must not change afterwards. Resolves once it is kept, which is
+   * after all records before it. Rejects with JournalEnded; a larger record ends the lane.
+   */
   append(record: Uint8Array): Promise<void> {
     if (record.length > RECORD_BYTES_MAX) {
       this.#end(`A record of lane "${this.#name}" has ${record.length} bytes, more than ${RECORD_BYTES_MAX}`);
@@ -142,8 +146,8 @@ export class JournalLane {
   }
 
   /**
-   * Resolves when an append was kept that began after this call: by then nobody else can have taken the lane over before
-   * it. Rejects with JournalEnded.
+   * Resolves once an append that began after this call is kept, which proves that no other hub had taken the lane over
+   * before the call. Rejects with JournalEnded.
    */
   barrier(): Promise<void> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
@@ -154,8 +158,8 @@ export class JournalLane {
   }
 
   /**
-   * Removes the messages before a number: what is in them is kept elsewhere. The last of each stream always stays. Does
-   * nothing once the lane has ended, since others may be reading it.
+   * Removes the messages before a number, whose contents are kept elsewhere by now. The last message of each stream always
+   * stays. Does nothing once the lane has ended, since others may be reading it. Rejects with a BusError.
    */
   async trim(before: number): Promise<void> {
     const { bus, places } = this.#options;
@@ -169,7 +173,7 @@ export class JournalLane {
     }
   }
 
-  /** Keeps nothing any more, and rejects what waits. */
+  /** Ends the lane, and rejects whatever is waiting. */
   close(): void {
     this.#end(`Lane "${this.#name}" is closed`);
   }
@@ -209,7 +213,7 @@ export class JournalLane {
     this.#go();
   }
 
-  /** Resolves when the message is kept; rejects when it never will be. */
+  /** Resolves once the message is kept; rejects if the lane ends first. */
   async #send(message: Uint8Array): Promise<void> {
     const { bus, places } = this.#options;
     let misses = 0;
@@ -234,7 +238,10 @@ export class JournalLane {
     throw this.#ended;
   }
 
-  /** Looks what is last in a place that has refused the message. Throws where that is none of the lane's. */
+  /**
+   * Finds out which message is last in a place that has refused this one. Throws a JournalEnded for a seal, and a
+   * JournalFormatError for a message that the lane did not send.
+   */
   async #look(index: 0 | 1, message: Uint8Array): Promise<'itself' | 'earlier' | 'nothing'> {
     const { bus, places } = this.#options;
     const { stream, subject } = places[index];
@@ -260,7 +267,7 @@ export class JournalLane {
       throw new JournalEnded(`Lane "${this.#name}" was sealed by "${found.by}"`, { isSealed: true });
     }
     if (found.number >= this.#number) {
-      throw new JournalFormatError(`Stream "${stream}" has message ${found.number}, which it was not sent`);
+      throw new JournalFormatError(`Stream "${stream}" has message ${found.number}, which this lane did not send`);
     }
     this.#last[index] = sequence;
     return 'earlier';
@@ -287,16 +294,17 @@ export class JournalLane {
   }
 }
 
-/** Who seals a lane, and until when. */
+/** Who seals a lane, and where. */
 export interface Sealing extends Pick<JournalLaneOptions, 'bus' | 'places' | 'schedule'> {
   readonly by: string;
-  /** Whether it is not wanted any more. */
+  /** Whether to give up, because the seal is no longer wanted. */
   isOff(): boolean;
 }
 
 /**
- * Seals a lane: when this resolves, nothing that its owner appends is kept any more. Tries until it is done or off; a
- * stream that is full takes no seal, so whoever finds that lets it have more bytes.
+ * Seals a lane. Once this resolves, nothing that its owner appends is kept any more, unless `isOff` said so: then it
+ * resolves too, with some of the streams unsealed. Until then it tries again and again. A full stream accepts no seal
+ * either: whoever seals must raise its `bytesMax`. Rejects with a BusError if the call itself is wrong.
  */
 export async function sealLane({ bus, places, schedule, by, isOff }: Sealing): Promise<void> {
   const bytes = sealMessage(by);

@@ -1,10 +1,11 @@
 /**
- * What a journal holds. One message carries some records of a lane, or says that the lane is sealed:
+ * The messages of a journal. Each carries some records of a lane, or seals it:
  *
  *     0  u8 version        1  u8 kind, as its index in KINDS        2  f64 number, from 0, of the messages of the lane
- *    10  u32 records, and for each a u32 of bytes and these; of a seal the name of who has sealed, in UTF-8
+ *    10  u32 number of records       14  for each record its u32 length and its bytes; for a seal, who sealed it, in UTF-8
  *
- * Little-endian. A message that was appended twice, because nobody knew of the first time, is the same bytes.
+ * All numbers are little-endian. A message that is appended twice, because its first answer was lost, has the same bytes
+ * both times.
  */
 const VERSION = 1;
 const KINDS = ['records', 'seal'] as const;
@@ -14,17 +15,17 @@ export type JournalMessage =
   | { readonly kind: 'records'; readonly number: number; readonly records: readonly Uint8Array[] }
   | { readonly kind: 'seal'; readonly by: string };
 
-/** A message of a journal is none that this version can read. */
+/** A message of a journal is missing, malformed, or of a version that cannot be read. */
 export class JournalFormatError extends Error {
   override name = 'JournalFormatError';
 }
 
-/** How many bytes a record takes in a message. */
+/** The size of a record within a message, in bytes. */
 export function recordBytes({ length }: Uint8Array): number {
   return 4 + length;
 }
 
-/** A message of records. An empty one is a barrier: what it shows is that its sender could still append. */
+/** A message with records. One without any serves as a barrier: it shows that its sender can still append. */
 export function recordsMessage(number: number, records: readonly Uint8Array[]): Uint8Array {
   const size = records.reduce((sum, record) => sum + recordBytes(record), HEAD_BYTES as number);
   const { bytes, view } = begun('records', number, records.length, size);
@@ -37,7 +38,7 @@ export function recordsMessage(number: number, records: readonly Uint8Array[]): 
   return bytes;
 }
 
-/** The message behind which nothing of the lane counts any more. */
+/** A seal, after which nothing of the lane counts any more. `by`: the name of the hub that seals. */
 export function sealMessage(by: string): Uint8Array {
   const name = new TextEncoder().encode(by);
   const { bytes } = begun('seal', 0, 0, HEAD_BYTES + name.length);
@@ -45,7 +46,7 @@ export function sealMessage(by: string): Uint8Array {
   return bytes;
 }
 
-/** Reads a message; its records are parts of the bytes. Throws a JournalFormatError. */
+/** Decodes a message; its records are views of the bytes. Throws a JournalFormatError. */
 export function journalMessage(bytes: Uint8Array): JournalMessage {
   if (bytes.length < HEAD_BYTES) throw new JournalFormatError(`A message of a journal has ${bytes.length} bytes`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -68,6 +69,7 @@ export function journalMessage(bytes: Uint8Array): JournalMessage {
   return { kind, number, records };
 }
 
+/** A message with its head written, and room for the rest. `size`: of the whole, in bytes. */
 function begun(kind: JournalMessage['kind'], number: number, count: number, size: number) {
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);

@@ -1,43 +1,46 @@
 import { PARTITIONS } from '../shards/affinity.ts';
 
 /**
- * Which member owns which partition. A map is replaced as a whole, by one with the next epoch. What makes the next one
- * is pure, and depends on neither the order nor the number of times in which members are named: where several members
- * have equally much, the one with the smallest incarnation comes first. So whoever makes it makes the same.
+ * Which member owns which partition. A map is always replaced as a whole, by one with the next epoch. The functions that
+ * make the next map are pure, and neither the order in which members are listed nor repetitions matter: ties go to the
+ * member with the smallest incarnation. So every hub that makes the map makes the same one.
  *
- *   what has happened       takes from                       gives to            at a time
+ *   event                   moves partitions from            to                  at a time
  *   ----------------------  -------------------------------  ------------------  ---------
- *   a member has joined     who has most partitions          the one who joined  8
- *   a member is gone        the one who is gone              who has fewest      all it had
- *   loads differ by more    who has most load, what brings   who has least load  8
- *   than a fifth            both nearest to each other
+ *   a member has joined     whoever has most of them         the new member      8
+ *   a member is gone        that member                      whoever has fewest  all it had
+ *   loads differ by more    whoever has most load, choosing  whoever has least   8
+ *   than a fifth            what evens the two out best      load
  *
- * Nothing else moves. Numbers of partitions count when a member comes or goes, and only then: what was moved over its
- * load is not moved back over numbers.
+ * Nothing else moves. The number of partitions matters only when a member joins or leaves: what was moved because of
+ * its load is not moved back to even out the numbers.
  *
- * At most `ownersMax` members own anything. With 1, one member owns everything, and when it is gone another one does.
+ * At most `ownersMax` members own anything. With 1, one member owns everything, and another takes over when it is gone.
  */
 export interface PartitionMap {
-  /** Each map has a higher one than the map before. */
+  /** Rises by one with each map, beginning with 1. */
   readonly epoch: number;
-  /** The incarnation of the owner of each of the PARTITIONS. */
+  /** The incarnation of the owner of each partition, of which there are PARTITIONS. */
   readonly owners: readonly string[];
-  /** The incarnation of the owner of the collision stage. It stays where it is until that member is gone. */
+  /** The incarnation of the owner of the collision stage, which moves only when that member is gone. */
   readonly collisions: string;
 }
 
-/** So many partitions move at a time: all wait while they do. */
+/** How many partitions move at a time. All of them wait while they do. */
 export const MOVES_MAX = 8;
 
 /** Who may own partitions. */
 export interface Candidates {
-  /** Incarnations. Members that are suspected are left out: they neither get nor give anything. */
+  /** Their incarnations. Suspects are to be left out: they neither get nor give up anything. */
   readonly members: Iterable<string>;
-  /** So many members own partitions at most; all of them without it. */
+  /** How many members may own partitions, at least 1; all of them if left out. */
   readonly ownersMax?: number;
 }
 
-/** The map of a cluster that had none: everybody owns equally many partitions, give or take one. */
+/**
+ * The first map of a cluster: everybody owns the same number of partitions, give or take one. Throws a RangeError if
+ * there are no members.
+ */
 export function firstMap({ members, ownersMax }: Candidates): PartitionMap {
   const owners = inOrder(members).slice(0, checkedOwnersMax(ownersMax));
   const [first] = owners;
@@ -50,8 +53,8 @@ export function firstMap({ members, ownersMax }: Candidates): PartitionMap {
 }
 
 /**
- * The map with the next batch of partitions for a member that has joined; undefined when it has its share. To be asked
- * again when the batch has arrived.
+ * The map with the next batch of partitions for a member that has joined; undefined once it has its share. To be called
+ * again when the batch has arrived. Throws a RangeError if `joined` is not one of the members.
  */
 export function afterJoin(
   map: PartitionMap,
@@ -72,7 +75,10 @@ export function afterJoin(
   return replaced(map, owners);
 }
 
-/** The map when a member is gone: those who have fewest partitions have got what it had. */
+/**
+ * The map after a member is gone: its partitions go, one by one, to whoever has fewest. Throws a RangeError if `gone` is
+ * still one of the members, or none remain to take over.
+ */
 export function afterLeave(
   map: PartitionMap,
   { gone, ...candidates }: Candidates & { readonly gone: string },
@@ -95,9 +101,9 @@ export function afterLeave(
 }
 
 /**
- * The map with a batch of partitions moved from members that have much to do to such that have little; undefined while
- * members differ by a fifth at most, or nothing that could be moved would help. `loads`: of each partition, in whatever
- * unit. To be asked again with what was measured after the batch has arrived.
+ * The map with a batch of partitions moved from busy members to idle ones; undefined while their loads differ by a fifth
+ * at most, or if no move would help. `loads`: the load of each partition, in any unit. To be called again with what is
+ * measured once the batch has arrived. Throws a RangeError for loads that are negative, not finite, or of another number.
  */
 export function afterImbalance(
   map: PartitionMap,
@@ -114,7 +120,7 @@ export function afterImbalance(
     const to = lowest(heirs, loadOf);
     if (from === undefined || to === undefined || loadOf(from) * 5 <= loadOf(to) * 6) break;
     const gap = loadOf(from) - loadOf(to);
-    // What is as large as the gap, or larger, would only change who of both has more.
+    // Moving a load as large as the gap would only swap which of the two has more.
     const helping = from.partitions.filter((partition) => isBetween(loads[partition] ?? 0, 0, gap));
     const partition = lowest(helping, (each) => Math.abs(gap - 2 * (loads[each] ?? 0)));
     if (partition === undefined) break;
@@ -123,7 +129,7 @@ export function afterImbalance(
   return replaced(map, owners);
 }
 
-/** A member with the partitions that it owns, in ascending order but for those that it has just got. */
+/** A member and its partitions, in ascending order except for those that it has just been given. */
 interface Holding {
   readonly member: string;
   readonly partitions: number[];
@@ -131,14 +137,14 @@ interface Holding {
 
 const NOBODY = 'Cannot make a partition map: members must name at least one, found none';
 
-/** What each member owns, in the order of incarnations. What others own is in no holding. */
+/** The holdings of the members, ordered by incarnation. Partitions of anybody else are in none of them. */
 function holdingsOf(map: PartitionMap, members: Iterable<string>): ReadonlyMap<string, Holding> {
   const holdings = new Map(inOrder(members).map((member) => [member, { member, partitions: [] as number[] }]));
   for (const [partition, owner] of map.owners.entries()) holdings.get(owner)?.partitions.push(partition);
   return holdings;
 }
 
-/** Who may get partitions: owners, and others until there are `ownersMax` of them. */
+/** Who may be given partitions: the present owners, and others until there are `ownersMax`. */
 function heirsOf(holdings: ReadonlyMap<string, Holding>, ownersMax: number | undefined): readonly Holding[] {
   const all = [...holdings.values()];
   const owners = all.filter((holding) => countOf(holding) > 0);
@@ -171,7 +177,7 @@ function countOf({ partitions }: Holding): number {
   return partitions.length;
 }
 
-/** The first of those that have least. */
+/** The item with the least value; the first of several. */
 function lowest<Item>(items: readonly Item[], of: (item: Item) => number): Item | undefined {
   let found: { readonly item: Item; readonly value: number } | undefined;
   for (const item of items) {
@@ -181,7 +187,7 @@ function lowest<Item>(items: readonly Item[], of: (item: Item) => number): Item 
   return found?.item;
 }
 
-/** The first of those that have most. */
+/** The item with the greatest value; the first of several. */
 function highest<Item>(items: readonly Item[], of: (item: Item) => number): Item | undefined {
   return lowest(items, (item) => -of(item));
 }
@@ -192,7 +198,7 @@ function isBetween(value: number, above: number, below: number): boolean {
 
 function checkedOwnersMax(ownersMax = PARTITIONS): number {
   if (Number.isInteger(ownersMax) && ownersMax >= 1) return ownersMax;
-  throw new RangeError(`Cannot make a partition map: ownersMax must be an integer from 1 on, found ${ownersMax}`);
+  throw new RangeError(`Cannot make a partition map: ownersMax must be an integer of at least 1, found ${ownersMax}`);
 }
 
 function checkLoads(loads: readonly number[]): void {

@@ -2,8 +2,8 @@ import { PARTITIONS } from '../shards/affinity.ts';
 import { afterLeave, firstMap, type PartitionMap } from './map.ts';
 
 /**
- * Who is a member of the cluster, who is suspected, and what this hub does about it. Members are who the records of the
- * configuration log say, so all hubs agree on them; whom a hub suspects is its own opinion, of what it hears.
+ * Who is a member of the cluster, who is suspected, and what this hub does about it. The configuration log says who the
+ * members are, so all hubs agree on them. Whom a hub suspects is its own opinion, based on what it hears.
  *
  * What another member is to this hub:
  *
@@ -12,21 +12,21 @@ import { afterLeave, firstMap, type PartitionMap } from './map.ts';
  *   none      join                                  member: its silence begins
  *   member    beat                                  member: its silence begins anew; it is reachable
  *   member    noResponders                          member: unreachable, unless it was heard since
- *   member    look, is a suspect, may be accused    sealing: to be sealed                                     -> seal
+ *   member    look, is a suspect, may be accused    sealing: being sealed                                     -> seal
  *   sealing   sealed                                sealed: to be expelled
  *   sealing   failed                                sealing: to be sealed again a little later                -> seal
  *   sealed    look, nobody is being expelled        sealed: being expelled                                    -> expel
- *   sealed    overtaken                             sealed: to be expelled, by what is known then             -> expel
+ *   sealed    overtaken                             sealed: to be expelled, by what is known by then          -> expel
  *   sealed    failed                                sealed: to be expelled again a little later               -> expel
  *   any       leave, expel                          none
  *
- * First seal, then expel: there is no other way into `sealed` than having sealed, and none to `expel` than from there.
- * From the first seal on there is no way back either, whatever is heard: one of its lanes may be sealed, and with that the
- * member is out. One is expelled at a time, since each expulsion expects to be the next record, and changes the map.
+ * First seal, then expel: only a member whose lanes are sealed becomes `sealed`, and only then can it be expelled. From the
+ * first seal on there is no way back, whatever is heard from the member: one of its lanes may be sealed already, and then
+ * it is out. Members are expelled one at a time, since each expulsion must be the next record, and changes the map.
  *
- * A member is a *suspect* when it was silent for `suspectMs`, or for a second if requests to it find no responders.
- * Silence counts only while this hub has a connection. It *may accuse* only while all of this holds; the first that does
- * not is the reason:
+ * A member is a *suspect* once it has been silent for `suspectMs`, or for a second if requests to it find no responders.
+ * Silence counts only while this hub is connected. This hub *may accuse* a suspect only while all of these hold; the first
+ * that does not is the reason why not:
  *
  *   notMember    it is a member itself
  *   down         it has a connection
@@ -50,7 +50,7 @@ export interface Members {
   readonly self: string;
   readonly suspectMs: number;
   readonly ownersMax: number;
-  /** The configuration sequence that this hub has applied. */
+  /** The last configuration record that this hub has applied. */
   readonly applied: number;
   readonly map: PartitionMap | undefined;
   readonly connection: Connection;
@@ -64,9 +64,9 @@ type Connection = { readonly at: 'down' } | { readonly at: 'up'; readonly sinceM
 export interface Member {
   readonly incarnation: string;
   readonly name: string;
-  /** The sequence of its `join`. */
+  /** The sequence of its `join` record. */
   readonly index: number;
-  /** A lane each. */
+  /** How many shards it has, with one lane each. */
   readonly shards: number;
   readonly heardAtMs: number;
   readonly isUnreachable: boolean;
@@ -78,26 +78,26 @@ export interface Member {
   readonly standing: Standing;
 }
 
-/** `askAtMs`: when to ask for the step; Infinity while it is under way. */
+/** `askAtMs`: when the step is due; Infinity while it is under way. */
 type Standing =
   | { readonly at: 'member' }
   | { readonly at: 'sealing'; readonly askAtMs: number }
   | { readonly at: 'sealed'; readonly askAtMs: number };
 
-/** What each member says of itself every BEAT_MS. */
+/** What each member reports of itself every BEAT_MS. */
 export interface Beat {
   readonly incarnation: string;
-  /** The configuration sequence that it has applied. It never falls. */
+  /** The last configuration record that it has applied. It never decreases. */
   readonly applied: number;
   /** Its time of day when it sent this. */
   readonly clockMs: number;
-  /** How many locations it can take. */
+  /** How many more locations it can accept. */
   readonly room: number;
-  /** Locations a second in each partition that it owns. */
+  /** Locations per second in each partition that it owns. */
   readonly loads: ReadonlyMap<number, number>;
 }
 
-/** What can be told. Records are told in their order, each once; of those that are none of these, `applied`. */
+/** What may happen. Records are told in order, each exactly once; those of other kinds are told as `applied`. */
 export type Signal =
   | Joined
   | {
@@ -117,11 +117,11 @@ export type Signal =
   | { readonly is: 'kept'; readonly atMs: number }
   | { readonly is: 'up'; readonly atMs: number }
   | { readonly is: 'down' }
-  /** All lanes of a member are sealed, in both journals. */
+  /** All lanes of a member are sealed, in both streams. */
   | { readonly is: 'sealed'; readonly incarnation: string }
-  /** An expulsion was refused, since another record came first. That record is told before. */
+  /** An expulsion was not kept, because another record came first. That record must be told before this signal. */
   | { readonly is: 'overtaken'; readonly incarnation: string }
-  /** Nothing, or nothing certain, has come of sealing or expelling a member. */
+  /** Sealing or expelling a member failed, or its outcome is unknown. */
   | { readonly is: 'failed'; readonly atMs: number; readonly incarnation: string };
 
 interface Joined {
@@ -133,7 +133,7 @@ interface Joined {
   readonly shards: number;
 }
 
-/** `timeOfDayMs`: this hub's, when the beat came. */
+/** `timeOfDayMs`: this hub's time of day when the beat arrived. */
 interface Heard {
   readonly is: 'beat';
   readonly atMs: number;
@@ -141,45 +141,46 @@ interface Heard {
   readonly beat: Beat;
 }
 
-/** What this hub is to do now. Of `seal` and `expel` it is told what has come; of `append` only when it was kept. */
+/** What this hub must do now. The outcome of `seal` and `expel` must be told; of `append`, only that it was kept. */
 export type Step =
-  /** Append a seal to each lane of a member, in both journals. */
+  /** Append a seal to each lane of a member, in both streams. */
   | { readonly do: 'seal'; readonly incarnation: string; readonly shards: number }
-  /** Append an `expel` to the configuration log, with the new map, where there is one. */
+  /** Append an `expel` to the configuration log, with the new map if there is one. `expects`: the last record. */
   | {
       readonly do: 'expel';
       readonly incarnation: string;
       readonly expects: number;
       readonly map: PartitionMap | undefined;
     }
-  /** Append something, to see whether that is possible. Said with each look; one at a time is enough. */
+  /** Append something, to see whether that is possible. Repeated with every look; one in flight is enough. */
   | { readonly do: 'append' };
 
+/** Whether this hub may accuse suspects; otherwise the condition that fails, see above. */
 export type Accusing = 'may' | 'notMember' | 'down' | 'reconnected' | 'minority' | 'notKept';
 
 export interface ClockDifference {
   readonly incarnation: string;
   readonly name: string;
-  /** How much the member's clock is ahead of this hub's; negative where it is behind. */
+  /** By how much the member's clock is ahead of this hub's; negative if it is behind. */
   readonly aheadMs: number;
   readonly isWarning: boolean;
 }
 
 export const BEAT_MS = 250;
-/** Silence of a member that nobody can reach. */
+/** How long a member that cannot be reached may be silent. */
 const UNREACHABLE_SUSPECT_MS = 1000;
 /** How much longer a minority waits before it accuses a suspect: one whose connection is gone, and one that is silent. */
 const MINORITY_MS = { unreachable: 3000, silent: 10_000 };
 const KEPT_WITHIN_MS = 1000;
 const RECONNECTED_MS = 3000;
-/** What came to nothing is tried again so much later. */
+/** Pause before a failed step is tried again. */
 const RETRY_MS = 100;
 const CLOCK_WARNING_MS = 100;
 /** Differences of clocks are taken from so many beats. */
 export const CLOCK_BEATS = 8;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** What a hub knows before it was told anything. `ownersMax`: see map.ts. */
+/** What a hub knows at first. Throws a RangeError unless `suspectMs` is above 0. `ownersMax`: see map.ts. */
 export function openMembers(
   self: string,
   { suspectMs, ownersMax = PARTITIONS }: { readonly suspectMs: number; readonly ownersMax?: number },
@@ -242,7 +243,7 @@ export function told(members: Members, signal: Signal): Members {
   }
 }
 
-/** What is to be done now, and the members with that under way. To be asked after each signal, and at `nextLookMs`. */
+/** The steps to take now, and the members with these under way. To be called after each signal, and at `nextLookMs`. */
 export function look(members: Members, nowMs: number): { readonly members: Members; readonly steps: readonly Step[] } {
   if (members.connection.at === 'down' || !members.all.has(members.self)) return { members, steps: [] };
   const accusing = accusation(members, nowMs);
@@ -267,12 +268,12 @@ export function look(members: Members, nowMs: number): { readonly members: Membe
   return { members: next, steps };
 }
 
-/** Members that have been silent for too long, whether this hub may accuse them or not, and what it does about them. */
+/** Members that have been silent for too long, whether or not this hub may accuse them. */
 export function suspects(members: Members, nowMs: number): readonly Member[] {
   return [...members.all.values()].filter((member) => suspectAtMs(members, member) <= nowMs);
 }
 
-/** Whether this hub may begin to expel suspects, or why not. */
+/** Whether this hub may begin to seal and expel suspects, or why not. */
 export function accusation(members: Members, nowMs: number): Accusing {
   const { all, connection, keptAtMs } = members;
   if (!all.has(members.self)) return 'notMember';
@@ -283,7 +284,7 @@ export function accusation(members: Members, nowMs: number): Accusing {
   return 'may';
 }
 
-/** When something that was asked here gets another answer although nothing was told: look again then. */
+/** When to look again, even if nothing is told until then; Infinity if never. */
 export function nextLookMs(members: Members, nowMs: number): number {
   const { connection, keptAtMs, all } = members;
   const times = [keptAtMs + KEPT_WITHIN_MS];
@@ -324,8 +325,8 @@ export function firstMember({ all }: Members): Member | undefined {
 }
 
 /**
- * The configuration sequence that every member has applied, as far as this hub has heard. A member serves only when it
- * has applied its own `join`, so it has applied that as well.
+ * The last configuration record that every member has applied, as far as this hub knows. A member begins to serve only
+ * after applying its own `join`, so it has applied at least that.
  */
 export function appliedByAll(members: Members): number {
   let least = members.applied;
@@ -335,7 +336,7 @@ export function appliedByAll(members: Members): number {
   return least;
 }
 
-/** Locations a second in each partition, as its owner has told. */
+/** Locations per second in each partition, as reported by its owner; 0 if unknown. */
 export function loads({ all, map }: Members): readonly number[] {
   return Array.from({ length: PARTITIONS }, (_, partition) => {
     return all.get(map?.owners[partition] ?? '')?.beat?.loads.get(partition) ?? 0;
@@ -343,8 +344,8 @@ export function loads({ all, map }: Members): readonly number[] {
 }
 
 /**
- * How clocks of other members differ from this hub's. A beat that takes long makes a clock look behind, none makes it look
- * ahead; so of the last beats the one counts that has its clock farthest ahead.
+ * How the clocks of other members differ from this hub's. A delayed beat makes a clock look as if it were behind, and
+ * nothing makes it look ahead; so the largest difference of the last beats is taken.
  */
 export function clockDifferences({ all }: Members): readonly ClockDifference[] {
   return [...all.values()]
@@ -401,21 +402,21 @@ function onJoin(members: Members, { incarnation, name, shards, sequence, atMs }:
 }
 
 function onBeat(member: Member, { atMs, timeOfDayMs, beat }: Heard): Member {
-  // What a member has applied never falls, so this one was sent before one that came earlier.
+  // What a member has applied never decreases, so this beat was sent before one that arrived earlier.
   if (member.beat !== undefined && beat.applied < member.beat.applied) return member;
   const aheadMs = [...member.aheadMs, beat.clockMs - timeOfDayMs].slice(-CLOCK_BEATS);
   const applied = Math.max(member.applied, beat.applied);
   return { ...member, heardAtMs: Math.max(member.heardAtMs, atMs), isUnreachable: false, beat, applied, aheadMs };
 }
 
-/** Whom requests did not reach before may have been reachable for others, as this hub was not. */
+/** Members that seemed unreachable may have been reachable all along, when it was this hub that was cut off. */
 function onUp(members: Members, sinceMs: number): Members {
   const all = new Map<string, Member>();
   for (const [incarnation, member] of members.all) all.set(incarnation, { ...member, isUnreachable: false });
   return { ...members, connection: { at: 'up', sinceMs }, all };
 }
 
-/** What has come of the step that was asked for. Of a step that is not under way nothing has come. */
+/** The standing after the outcome of a step; unchanged if the step is no longer under way. */
 function stepped(
   { standing }: Member,
   signal: { readonly is: 'sealed' | 'overtaken' } | { readonly is: 'failed'; readonly atMs: number },
@@ -424,7 +425,7 @@ function stepped(
   const isUnderWay = standing.askAtMs === NEVER;
   switch (signal.is) {
     case 'sealed':
-      // A try that was given up may have got through all the same.
+      // An attempt that was given up may have succeeded all the same.
       return standing.at === 'sealing' ? { at: 'sealed', askAtMs: -NEVER } : standing;
     case 'overtaken':
       return standing.at === 'sealed' && isUnderWay ? { at: 'sealed', askAtMs: -NEVER } : standing;
@@ -445,7 +446,7 @@ function applied(members: Members, sequence: number): Members {
   throw new RangeError(`Cannot apply a record: sequence must be above ${members.applied}, found ${sequence}`);
 }
 
-/** All hubs see the same records, so a map that was made without knowing the last one is taken by none. */
+/** All hubs see the same records in the same order, so all of them ignore a map that was made from an outdated one. */
 function mapped(members: Members, map: PartitionMap | undefined): Members {
   if (map === undefined || map.epoch <= (members.map?.epoch ?? 0)) return members;
   return { ...members, map };

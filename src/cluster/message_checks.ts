@@ -1,17 +1,17 @@
 import { BATCH_MESSAGES_MAX, BusError, PAYLOAD_BYTES_MAX } from './bus.ts';
 
-/** What no bus takes, whatever it is made of. */
+/** What every bus rejects, whatever its implementation. All of these throw a BusError. */
 
 const SUBJECT = /^[!-~]{1,255}$/;
 
 export function checkSubject(subject: string): void {
   if (!SUBJECT.test(subject)) {
-    throw new BusError(`Cannot use subject "${subject}": it must be 1 to 255 visible ASCII characters without blanks`);
+    throw new BusError(`Cannot use subject "${subject}": it must be 1 to 255 visible ASCII characters without spaces`);
   }
 }
 
 export function checkSubjects(subjects: readonly string[]): void {
-  if (subjects.length === 0) throw new BusError('Cannot read a stream: subjects must name at least one');
+  if (subjects.length === 0) throw new BusError('Cannot read a stream: subjects must list at least one');
   for (const subject of subjects) checkSubject(subject);
 }
 
@@ -20,17 +20,17 @@ export function checkMessage(subject: string, { length }: Uint8Array): void {
   checkSubject(subject);
   if (length > PAYLOAD_BYTES_MAX) {
     throw new BusError(
-      `Cannot send to "${subject}": a message may have ${PAYLOAD_BYTES_MAX} bytes, this one has ${length}`,
+      `Cannot send to "${subject}": a message may have at most ${PAYLOAD_BYTES_MAX} bytes, but this one has ${length}`,
     );
   }
 }
 
-/** Checks messages that are to be kept together. */
+/** Checks messages that are to be stored together. */
 export function checkBatch(subject: string, messages: readonly Uint8Array[]): void {
   const { length } = messages;
   if (length === 0 || length > BATCH_MESSAGES_MAX) {
     throw new BusError(
-      `Cannot replace "${subject}": messages must be 1 to ${BATCH_MESSAGES_MAX}, but they are ${length}`,
+      `Cannot replace "${subject}": there must be 1 to ${BATCH_MESSAGES_MAX} messages, found ${length}`,
     );
   }
   for (const bytes of messages) checkMessage(subject, bytes);

@@ -9,6 +9,7 @@ import {
   BusBusyError,
   BusError,
   type BusStatus,
+  BusWatchers,
   type Expectation,
   type Message,
   type Replacement,
@@ -25,32 +26,32 @@ import { ANSWERS, APPEND, APPENDED, type BusSettings, COMMAND, EVENT } from './n
 import { StreamApi } from './nats/stream_api.ts';
 import { ThreadLink } from './nats/thread_link.ts';
 
-/** Calls under way, and their bytes that do not lie in shared memory: what is more is refused. */
+/** How many calls may be under way, and how many bytes they may hold outside of shared memory. More are refused. */
 const CALLS_MAX = 8192;
 const CALL_BYTES_MAX = 64 << 20;
 /** How long one batch of a reader may take. */
 const READ_MS = 10_000;
-/** A thread that dies again and again is started more and more seldom. */
+/** A thread that keeps dying is restarted less and less often. */
 const RESTART_MS = { first: 100, longest: 5000 };
 
-/** What is under way in the thread, and ends with one event of its own. */
+/** A call that is under way in the thread, and ends with an event of its own. */
 interface Call {
-  /** Takes the event that ends it. */
+  /** Called with the event that ends it. */
   end(event: FrameReader): void;
-  /** Ends it without one. */
+  /** Called instead when no such event will come. */
   lose(why: string): void;
   readonly bytes: readonly Uint8Array[];
 }
 
-/** What lasts: it is asked for again when there is another thread. */
+/** A subscription or follower, which starts again in every new thread. */
 interface Listener {
-  /** Has the thread listen. */
+  /** Tells the thread to listen; false if its queue is full. */
   start(): boolean;
   take(message: Message): void;
   ready(): void;
 }
 
-/** The bus over NATS, with its connection in a thread of its own. `notice` is told what the log should say. */
+/** Opens a bus over NATS, with the connection in a thread of its own. `notice` takes lines for the log. */
 export function openNatsBus(settings: BusSettings, notice: (text: string) => void = () => undefined): NatsBus {
   return new NatsBus(settings, notice);
 }
@@ -58,13 +59,12 @@ export function openNatsBus(settings: BusSettings, notice: (text: string) => voi
 export class NatsBus implements Bus {
   readonly #settings: BusSettings;
   readonly #notice: (text: string) => void;
-  readonly #watchers = new Set<(status: BusStatus) => void>();
+  readonly #watchers = new BusWatchers();
   readonly #calls = new Map<number, Call>();
   readonly #listeners = new Map<number, Listener>();
   readonly #api: StreamApi;
   #link: ThreadLink;
   #delivered: Delivered | undefined;
-  #status: BusStatus = { at: 'down', why: 'not connected yet' };
   #callBytes = 0;
   #ids = 0;
   #restartMs = RESTART_MS.first;
@@ -79,13 +79,11 @@ export class NatsBus implements Bus {
   }
 
   get isUp(): boolean {
-    return this.#status.at === 'up';
+    return this.#watchers.isUp;
   }
 
   watch(watcher: (status: BusStatus) => void): () => void {
-    this.#watchers.add(watcher);
-    queueMicrotask(() => this.#watchers.has(watcher) && watcher(this.#status));
-    return () => void this.#watchers.delete(watcher);
+    return this.#watchers.add(watcher);
   }
 
   publish(subject: string, bytes: Uint8Array): boolean {
@@ -225,7 +223,7 @@ export class NatsBus implements Bus {
     await this.#link.kill();
   }
 
-  /** Ends the thread as a crash would; another one takes its place. */
+  /** Ends the thread as a crash would; another one replaces it. */
   async killThread(): Promise<void> {
     await this.#link.kill();
   }
@@ -247,13 +245,13 @@ export class NatsBus implements Bus {
     return { ready: promise, end };
   }
 
-  /** Sends commands, of which the last is answered. */
+  /** Starts a call by sending its commands, the last of which is answered. Throws a BusError. */
   #begin(what: string, call: Call, ...commands: readonly FrameFields[]): void {
     const bytes = inlineBytes(call.bytes);
     if (this.#isClosed) throw new BusError(`Cannot ${what}: the bus is closed`);
     if (this.#calls.size >= CALLS_MAX || this.#callBytes + bytes > CALL_BYTES_MAX) {
       throw new BusBusyError(
-        `Cannot ${what}: ${this.#calls.size} calls with ${this.#callBytes} bytes are under way already`,
+        `Cannot ${what}: ${this.#calls.size} calls of ${this.#callBytes} bytes are under way already`,
       );
     }
     const id = ++this.#ids;
@@ -310,8 +308,7 @@ export class NatsBus implements Bus {
 
   #tell(status: BusStatus): void {
     if (status.at === 'up') this.#restartMs = RESTART_MS.first;
-    this.#status = status;
-    for (const watcher of this.#watchers) watcher(status);
+    this.#watchers.tell(status);
   }
 
   #ended(why: string): void {
@@ -321,7 +318,7 @@ export class NatsBus implements Bus {
       for (const { ready } of this.#listeners.values()) ready();
       return;
     }
-    // What is asked for meanwhile waits for the next thread.
+    // Calls that are made in the meantime wait in the rings of the next thread.
     const link = this.#newLink();
     this.#link = link;
     for (const { start } of this.#listeners.values()) start();
@@ -330,7 +327,7 @@ export class NatsBus implements Bus {
   }
 }
 
-/** The message that is being handed out: one object for all of them, which looks into the ring. */
+/** The message that is being delivered: a single object for all of them, which reads from the ring. */
 class Delivered implements Message {
   readonly #event: FrameReader;
 

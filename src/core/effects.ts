@@ -9,66 +9,69 @@ import { type NewRecordBuffer, recordIdIn, type TextBytes } from './location/rec
 import type { Member, ProviderState, TrackableState } from './state.ts';
 
 /**
- * What a step has changed of the objects of its shard, as bytes: who has the entities, and the locations and effects of
- * all steps, has the state, without deciding anything anew (handlers/replay.ts).
+ * What a step has changed of the objects of its shard, as bytes. Whoever has the entities, and the locations and effects
+ * of all steps, can rebuild the state from them without making any decision again (handlers/replay.ts).
  *
- * An effect says where an object is and which fences it is in. All of it is absolute, none of it a difference: to apply
- * one twice, or an older one before all newer ones once more, changes nothing. Memberships are left out where all that
- * has happened to them is an observation that has put off their silence: that follows from when it was made.
+ * An effect says where an object is and which fences it is in. It states this in full, never as a difference: so to apply
+ * an effect twice, or to apply a run of effects again from an earlier point, changes nothing. Memberships are left out if
+ * all that has happened to them is an observation that restarted their fence timeouts, since these follow from its time.
  *
- * One behind the other, little-endian, a text being a u32 of bytes and UTF-8:
+ * Effects lie one after another, little-endian; a text is its length in bytes as a u32, and then UTF-8:
  *
  *     u32 bytes of the effect, u8 flags
- *     f64 until when deadlines are held, where HELD
- *     f64 of the last observation, where it is HEARD of
- *     text its id, but not where LOCATED
- *     where it is: one of
- *       LOCATED    f64 number of the location, what was derived of it (see Fix), context
- *       SHARED     u32 where the effect is of the provider that is at the same place
+ *     if HELD: f64 time until which deadlines are held
+ *     if HEARD: f64 time of the last observation
+ *     unless LOCATED: text id
+ *     its place, one of
+ *       LOCATED    f64 number of the location, what was derived from it (see Fix), context
+ *       SHARED     u32 offset of the effect of the provider that is at the same place
  *       otherwise  u8 PLACED, text source, text zone, context, u32 bytes, what was derived and the record; or u8 NOWHERE
- *     its memberships, where MEMBERS: a u32 count, and for each
+ *     if MEMBERS: its memberships, as a u32 count, and for each
  *       text fence, u8 area, f64 seenMs, entryMs or sinceMs, timeoutAtMs, toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs
  *
- * Context is u8 flags, where TIMED seven f64 with NaN for unset, a u32 count of trackables and their texts.
+ * The context is u8 flags, if TIMED seven f64 with NaN for unset, a u32 count of trackables and their ids as texts.
  */
 const [TRACKABLE, LOCATED, SHARED, MEMBERS, COLLIDING, HELD, HEARD] = [1, 2, 4, 8, 16, 32, 64] as const;
 const [NOWHERE, PLACED] = [0, 1] as const;
-/** Metres of its zone; it has a zone; that is none of the shard's any more, and stands there as JSON; it is timed. */
+/**
+ * Flags of a context: it was sent in metres of its zone; it is in a zone; the shard no longer has that zone, which is
+ * written as JSON instead of its name; its provider has timing of its own.
+ */
 const [LOCAL, ZONED, ZONE_GONE, TIMED] = [1, 2, 4, 8] as const;
 const AREAS = ['entering', 'in', 'tolerance', 'out'] as const;
 const TIMING_NAMES = Object.keys(UNSET) as (keyof OwnTiming)[];
 
 const BYTES_AT_FIRST = 1 << 12;
-/** Of all that has a fixed size. */
+/** More than all that has a fixed size takes, in bytes; and the same for one membership. */
 const FIXED_MAX = 256;
 const MEMBER_MAX = 64;
 
-/** What an effect says. */
+/** An effect, decoded. */
 export interface Effect {
   readonly kind: 'provider' | 'trackable';
-  /** Of a provider that was located, its location says it. */
+  /** Undefined for a provider that was located: its location names it. */
   readonly id: string | undefined;
-  /** Where it stands among the others: who shares its place names that. */
+  /** Its offset among the effects of the step, by which others that share its place refer to it. */
   readonly at: number;
-  /** Until when its deadlines are held. */
+  /** Time until which its deadlines are held; 0 if they are not. */
   readonly suppressUntilMs: number;
-  /** When its fences have seen it last; undefined where its memberships say so, or it has none. */
+  /** When it was last observed; undefined if its memberships say so, or if it has none. */
   readonly heardMs: number | undefined;
   readonly colliding: boolean;
   readonly place: Place;
-  /** Undefined where they have not changed but for their silence. */
+  /** Undefined if nothing has changed about them but when their fence timeouts end. */
   readonly members: readonly EffectMember[] | undefined;
 }
 
 export type Place =
   | { readonly at: 'nowhere' }
-  /** At the place that the effect at `effect` says. */
+  /** The same place as in the effect at the offset `effect`. */
   | { readonly at: 'shared'; readonly effect: number }
-  /** Where the location of that number was found to be. */
+  /** The place of the location with that number. */
   | ({ readonly at: 'location'; readonly seq: number; readonly derived: Derived } & PlaceContext)
   | ({ readonly at: 'fix'; readonly bytes: Uint8Array } & PlaceContext & FixNames);
 
-/** What is known of a fix besides its location. */
+/** What a fix has besides its location. */
 type PlaceContext = Pick<FixContext, 'timing' | 'trackables'> & {
   readonly isLocal: boolean;
   readonly isInZone: boolean;
@@ -77,7 +80,7 @@ type PlaceContext = Pick<FixContext, 'timing' | 'trackables'> & {
 interface FixNames {
   readonly providerId: string;
   readonly source: string;
-  /** Its name, or what it was. */
+  /** Its name, or the zone itself if the shard no longer has it. */
   readonly zone: string | Zone;
 }
 
@@ -87,18 +90,18 @@ export interface EffectMember {
   readonly membership: Membership;
 }
 
-/** How an object is written. */
+/** How to write an object. */
 export interface HowToWrite {
   readonly withMembers: boolean;
-  /** Where the effect stands of the provider whose place it shares; -1 for none. */
+  /** The offset of the effect of the provider whose place it shares; -1 if none. */
   readonly shared: number;
-  /** Whether its place is that of a location of this step. */
+  /** Whether its place is that of a location in this step. */
   readonly isLocated: boolean;
   /** Whether the shard has a zone of that id. */
   readonly isKnown: (zone: Zone) => boolean;
 }
 
-/** Writes effects into memory that is used again. */
+/** Writes effects into memory that is reused by each step. */
 export class EffectWriter extends GrowingBuffer {
   #at = 0;
 
@@ -106,7 +109,7 @@ export class EffectWriter extends GrowingBuffer {
     super(newBuffer, BYTES_AT_FIRST);
   }
 
-  /** Writes the effect of an object as it is now, and returns where it stands. */
+  /** Writes the effect of an object as it is now, and returns its offset. */
   // hot
   write(object: ProviderState | TrackableState, how: HowToWrite): number {
     const { fix, members, suppressUntilMs } = object;
@@ -145,14 +148,14 @@ export class EffectWriter extends GrowingBuffer {
     return start;
   }
 
-  /** All effects since the last call. They are good until the next one is written. */
+  /** All effects since the last call. They are valid until the next one is written. */
   take(): Borrowed {
     const effects = lend(this.bytes.subarray(0, this.#at));
     this.#at = 0;
     return effects;
   }
 
-  /** Lets go of memory beyond that. Between two steps. */
+  /** Frees memory beyond so many bytes. To be called between two steps. */
   tidy(bytesKept = BYTES_AT_FIRST): void {
     this.shrink(bytesKept, this.#at);
   }
@@ -223,7 +226,7 @@ export class EffectWriter extends GrowingBuffer {
   }
 }
 
-/** The effects among these bytes, in the order in which they were written. */
+/** Decodes effects, in the order in which they were written. */
 export function* effectsIn(bytes: TextBytes): Generator<Effect> {
   const reader = new EffectReader(bytes);
   while (reader.at < bytes.length) yield reader.effect();

@@ -1,6 +1,6 @@
 import type { NewRecordBuffer, RecordBuffer } from './location/record.ts';
 
-/** Memory that is written into from the beginning, grows with what is written, and is used again. */
+/** Memory that is filled from the start, grows with what is written, and is reused. */
 export class GrowingBuffer implements RecordBuffer {
   readonly #newBuffer: NewRecordBuffer;
   bytes: RecordBuffer['bytes'];
@@ -19,7 +19,7 @@ export class GrowingBuffer implements RecordBuffer {
     if (bytes > this.bytes.length) this.#become(Math.max(bytes, 2 * this.bytes.length), used);
   }
 
-  /** Lets go of memory beyond `bytesKept`, but for the first `used` bytes. */
+  /** Frees memory beyond `bytesKept`, but keeps the first `used` bytes. */
   protected shrink(bytesKept: number, used: number): void {
     if (this.bytes.length > bytesKept) this.#become(Math.max(bytesKept, used), used);
   }

@@ -59,7 +59,7 @@ type Told =
   /** The objects come from another shard, with the state that it handed out. */
   | { readonly kind: 'importState'; readonly state: ExportedState };
 
-/** A step that was made, as far as it takes to know what it has changed. */
+/** A past step: all that is needed to know what it changed. */
 export interface PastStep {
   readonly locations: readonly ReceivedLocation[];
   /** See effects.ts. */
@@ -117,8 +117,8 @@ export type LastKnownRow =
     };
 
 /**
- * Fence id and entry time, null of an object that is entering only; with its timers where these are more than the silence
- * since its last location. They outlive a worker, but no restart.
+ * Fence id and entry time in milliseconds, null while the object is only entering; with its timers if more of them run than
+ * the fence timeout since its last location. Timers outlive a worker, but no restart of the hub.
  */
 export type KeptMembership = readonly [fenceId: string, entryMs: number | null, timers?: KeptTimers];
 

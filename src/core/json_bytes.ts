@@ -29,7 +29,7 @@ export function asciiBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** Copies a constant, and returns where it ends. From six bytes on, byte by byte would take longer. */
+/** Copies a constant, and returns the offset of its end. From six bytes on, copying byte by byte would take longer. */
 // hot
 export function put(to: Uint8Array, at: number, from: Uint8Array): number {
   to.set(from, at);

@@ -65,11 +65,11 @@ export interface Tracked {
   /** Deadlines do not fire before this time on their own: set at a restart, until the next observation. */
   suppressUntilMs: number;
   heapIndex: number;
-  /** What has changed of it in the step in progress: CHANGED, CHANGED_MEMBERS. */
+  /** What of it has changed in the step in progress: CHANGED, CHANGED_MEMBERS. */
   changes: number;
 }
 
-/** The object is among those that have changed; so are its memberships, otherwise than that their silence was put off. */
+/** Flags: the object is among those that have changed; so have its memberships, by more than a restarted timeout. */
 export const [CHANGED, CHANGED_MEMBERS] = [1, 2] as const;
 
 export interface Member {
@@ -177,7 +177,7 @@ export function providerState(state: ShardState, id: string): ProviderState {
   return provider;
 }
 
-/** An object has changed: its row is out of date, and the effects of the step tell of it. */
+/** Notes that an object has changed: its row is out of date, and the effects of the step must include it. */
 // hot
 export function touch(state: ShardState, object: ProviderState | TrackableState): void {
   state.dirty.add(object);

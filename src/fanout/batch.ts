@@ -11,6 +11,8 @@ export const PAYLOAD_MAX_BYTES = FRAME_MAX_BYTES - 128;
 export interface Subscriber {
   /** Takes what one publish has for one of its subscriptions. Must neither throw nor wait. */
   deliver(subscriptionId: number, batch: Batch): void;
+  /** Events for one of its subscriptions are lost for good. */
+  missed?(subscriptionId: number, why: string): void;
 }
 
 /**

@@ -1,13 +1,12 @@
 import { dequal } from 'dequal/lite';
 import { look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
-import { type FilterFields, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
+import { type FilterFields, isRenderedByShards, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
 import { Batch, type Subscriber } from './batch.ts';
 import type { Filter } from './filter.ts';
 import { FilterIndex, type Filtering } from './filter_index.ts';
 import { type RenderingBounds, Renderings } from './renderings.ts';
 import { countSent, hasKinds, nothingSent, type Sent } from './sent.ts';
-import { isRenderedByShards } from './topic_name.ts';
 
 export interface Interest {
   readonly topic: Topic;
@@ -41,6 +40,8 @@ interface Channel {
   /** Those that want every event, and those that filter. */
   readonly unfiltered: Set<Subscription>;
   readonly filtering: FilterIndex<Subscription & Filtering>;
+  /** Other hubs that want its events, each with the variant as that hub has it; undefined for none. */
+  foreign: Map<string, Variant> | undefined;
 }
 
 /** The fields of events, and who wants which of them where that is known. */
@@ -54,11 +55,18 @@ export interface FanoutHandlers {
   variantsChanged(variants: readonly Variant[]): void;
   /** The time that is noted when something is sent. */
   now?(): number;
+  /** What `interest` returns has changed. */
+  interestChanged?(): void;
+  /** Gets published events that other hubs want, by their name, and the variant as each of them has it. */
+  forward?(events: EventBatch, to: ReadonlyMap<string, Variant>): void;
 }
 
 /**
  * Hands events to subscriptions. A view that somebody has subscribed to is a variant with a short id; the shards
  * render an event once per variant, and here it is matched and handed on as text.
+ *
+ * Several hubs may be one: then each knows what the others want, and its shards render that as well. What it publishes
+ * is handed on to them, and what they have published comes in by `receive`. Each hub has its own ids of variants.
  */
 export class Fanout {
   readonly #on: FanoutHandlers;
@@ -70,6 +78,8 @@ export class Fanout {
   readonly #counts: Record<Topic, TopicCounts>;
   /** By topic, with `:geojson` behind the topic for that form. */
   readonly #sent = new Map<string, Sent>();
+  /** While many channels change: the topic of one of them that the shards are to be told of. */
+  #untold: Topic | 'nothing' | undefined;
   #lastVariant = 0;
   #lastSubscription = 0;
 
@@ -96,9 +106,11 @@ export class Fanout {
     const channel = known ?? this.#open(topic, view);
     const subscription: Subscription = { id, subscriber, filter, rewrite, channel };
     this.#subscriptions.set(id, subscription);
+    const before = needOf(channel);
     if (isFiltering(subscription)) channel.filtering.add(subscription);
     else channel.unfiltered.add(subscription);
     this.#checkFields(channel, known === undefined);
+    this.#checkNeed(channel, before);
     return id;
   }
 
@@ -109,11 +121,50 @@ export class Fanout {
     const { channel } = subscription;
     this.#subscriptions.delete(id);
     this.#renderings.remove(subscription.subscriber, channel.key);
+    const before = needOf(channel);
     if (isFiltering(subscription)) channel.filtering.delete(subscription);
     else channel.unfiltered.delete(subscription);
-    if (sizeOf(channel) === 0) this.#close(channel);
-    else this.#checkFields(channel);
+    this.#checkUse(channel);
+    this.#checkNeed(channel, before);
     return true;
+  }
+
+  /** What subscriptions of this hub want of the shards of others: all events of these variants, with fields or without. */
+  interest(): readonly Variant[] {
+    const wanted = [...this.#channels.values()].filter((channel) => needOf(channel) !== 'nothing');
+    return wanted.flatMap((channel) => {
+      const { wanted: _keys, ...variant } = channel.variant;
+      if (!isRenderedByShards(variant.topic)) return [];
+      return [{ ...variant, unfiltered: needOf(channel) === 'texts' }];
+    });
+  }
+
+  /** What another hub wants of this one, in the place of what it wanted before; nothing when it is gone. */
+  setForeign(hub: string, variants: readonly Variant[]): void {
+    const wanted = new Map(variants.map((variant) => [keyOf(variant.topic, variant), variant]));
+    this.#untold = 'nothing';
+    for (const channel of [...this.#channels.values()]) {
+      if (channel.foreign?.has(hub) !== true || wanted.has(channel.key)) continue;
+      channel.foreign.delete(hub);
+      if (channel.foreign.size === 0) channel.foreign = undefined;
+      this.#checkUse(channel);
+    }
+    for (const [key, variant] of wanted) {
+      const known = this.#channelsByKey.get(key);
+      const channel = known ?? this.#open(variant.topic, variant);
+      channel.foreign ??= new Map();
+      channel.foreign.set(hub, variant);
+      this.#checkFields(channel, known === undefined);
+    }
+    const untold = this.#untold;
+    this.#untold = undefined;
+    if (untold !== 'nothing') this.#tell(untold);
+  }
+
+  /** Tells the subscriptions to these topics that events of theirs were lost on their way from another hub. */
+  missed(topics: readonly Topic[], why: string): void {
+    const concerned = [...this.#subscriptions.values()].filter(({ channel }) => topics.includes(channel.variant.topic));
+    for (const { id, subscriber } of concerned) subscriber.missed?.(id, why);
   }
 
   /** Whether anybody would get events of the topic. */
@@ -128,10 +179,21 @@ export class Fanout {
 
   /** Hands on events that are rendered already. Those of a variant that has gone meanwhile are left out. hot */
   publish(blocks: readonly EventBatch[]): void {
-    for (const { variant, bytes, ends, fields } of blocks) {
+    for (const block of blocks) {
+      const { variant, bytes, ends, fields } = block;
       const channel = this.#channels.get(variant);
-      if (channel !== undefined) this.#deliver(channel, new Batch(look(bytes), ends), { fields });
+      if (channel === undefined) continue;
+      if (channel.foreign !== undefined) this.#on.forward?.(block, channel.foreign);
+      if (channel.foreign === undefined || sizeOf(channel) > 0) {
+        this.#deliver(channel, new Batch(look(bytes), ends), { fields });
+      }
     }
+  }
+
+  /** Hands on events that another hub has published, to subscriptions of this one alone. hot */
+  receive({ variant, bytes, ends, fields }: EventBatch): void {
+    const channel = this.#channels.get(variant);
+    if (channel !== undefined && sizeOf(channel) > 0) this.#deliver(channel, new Batch(look(bytes), ends), { fields });
   }
 
   /** Hands on one event. It is rendered once per variant; undefined leaves it out where it cannot be shown. */
@@ -178,11 +240,21 @@ export class Fanout {
       unfiltered: new Set<Subscription>(),
       filtering: new FilterIndex<Subscription & Filtering>(),
     };
-    const channel: Channel = { key, variant, counts, sent, ...subscriptions };
+    const channel: Channel = { key, variant, counts, sent, ...subscriptions, foreign: undefined };
     this.#channels.set(variant.id, channel);
     this.#channelsByKey.set(key, channel);
     this.#channelsByTopic.get(topic)?.add(channel);
     return channel;
+  }
+
+  /** Somebody is gone: so is the channel, if it was the last. */
+  #checkUse(channel: Channel): void {
+    if (sizeOf(channel) === 0 && channel.foreign === undefined) this.#close(channel);
+    else this.#checkFields(channel);
+  }
+
+  #checkNeed(channel: Channel, before: Need): void {
+    if (needOf(channel) !== before && isRenderedByShards(channel.variant.topic)) this.#on.interestChanged?.();
   }
 
   #close(channel: Channel): void {
@@ -195,9 +267,9 @@ export class Fanout {
 
   /** Subscriptions come and go: the shards are told whether anybody filters, and what nobody can get. */
   #checkFields(channel: Channel, isNew = false): void {
-    const { filtering, variant } = channel;
-    const unfiltered = filtering.size === 0 && !hasKinds(variant.topic);
-    const wanted = channel.unfiltered.size > 0 ? undefined : filtering.wanted();
+    const { filtering, variant, foreign } = channel;
+    const unfiltered = filtering.size === 0 && !hasKinds(variant.topic) && !wantsFields(foreign);
+    const wanted = channel.unfiltered.size > 0 || foreign !== undefined ? undefined : filtering.wanted();
     if (!isNew && variant.unfiltered === unfiltered && dequal(variant.wanted, wanted)) return;
     const { wanted: _before, ...rest } = variant;
     channel.variant = { ...rest, unfiltered, ...(wanted && { wanted }) };
@@ -229,6 +301,10 @@ export class Fanout {
 
   #tell(topic: Topic): void {
     if (!isRenderedByShards(topic)) return;
+    if (this.#untold !== undefined) {
+      this.#untold = topic;
+      return;
+    }
     const variants = [...this.#channels.values()].map(({ variant }) => variant);
     this.#on.variantsChanged(variants.filter((variant) => isRenderedByShards(variant.topic)));
   }
@@ -244,6 +320,20 @@ function keyOf(topic: Topic, { crs, zoneId, geojson = false }: View): string {
 
 function sizeOf({ unfiltered, filtering }: Channel): number {
   return unfiltered.size + filtering.size;
+}
+
+/** What subscriptions of this hub need of an event. */
+type Need = 'nothing' | 'texts' | 'fields';
+
+function needOf(channel: Channel): Need {
+  if (channel.filtering.size > 0) return 'fields';
+  if (channel.unfiltered.size === 0) return 'nothing';
+  return hasKinds(channel.variant.topic) ? 'fields' : 'texts';
+}
+
+/** Whether another hub looks at the fields of events. */
+function wantsFields(foreign: ReadonlyMap<string, Variant> | undefined): boolean {
+  return foreign !== undefined && [...foreign.values()].some(({ unfiltered }) => unfiltered !== true);
 }
 
 function isFiltering(subscription: Subscription): subscription is Subscription & Filtering {

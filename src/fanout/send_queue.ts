@@ -9,6 +9,7 @@ import { CopyBuffer } from './copy_buffer.ts';
  *   deliver, reply --> network takes it at once ---------------------------> peer
  *                  \-> it does not: queue --> drained(): queue, coalesced --/
  *                                         \-> over the bound: close 1013, forget all
+ *   missed ------------------------------------> close 1013, forget all
  *
  * Nothing is dropped silently: a connection gets everything, or it is closed. What waits for all connections together is
  * bounded, too (`unsent`): the one that most waits for is closed then.
@@ -32,7 +33,7 @@ type Frame =
 /** What a waiting frame costs beside its text; without it, a flood of tiny frames would outgrow the bound. */
 const WAITING_OVERHEAD_BYTES = 128;
 
-/** Closes for trying again later: the peer has not read what was sent. */
+/** Closes for trying again later: the peer has not read what was sent, or what it wants cannot be had. */
 const TRY_AGAIN_LATER = 1013;
 
 export class SendQueue implements Subscriber, Waiting {
@@ -113,6 +114,13 @@ export class SendQueue implements Subscriber, Waiting {
   /** Closes the connection, since too much waits for it. */
   drop(): void {
     if (!this.#closed) this.#closeSlow('which is most of what may wait for all connections');
+  }
+
+  /** Closes the connection, if it was told of the subscription: it would not get everything any more. */
+  missed(subscriptionId: number, why: string): void {
+    if (!this.#prefixes.has(subscriptionId)) return;
+    this.close();
+    this.#peer.close(TRY_AGAIN_LATER, why);
   }
 
   /** A payload that waits is a copy: the bytes that it is cut from may hold much more, for others. */

@@ -26,11 +26,3 @@ export function topicName(name: unknown): TopicName | undefined {
 export function hasGeojson(topic: Topic): boolean {
   return GEOJSON_TOPICS.includes(topic);
 }
-
-/** Topics that the shards render. The events of all others are rendered where they arise. */
-const SHARD_TOPICS: readonly Topic[] = ['location_updates', 'trackable_motions', 'fence_events', 'collision_events'];
-
-/** Whether the shards must be told when somebody subscribes. */
-export function isRenderedByShards(topic: Topic): boolean {
-  return SHARD_TOPICS.includes(topic);
-}

@@ -17,6 +17,19 @@ export const TOPICS = {
 
 export type Topic = keyof typeof TOPICS;
 
+/** Topics that the shards render. The events of all others are rendered where they arise. */
+export const SHARD_TOPICS: readonly Topic[] = [
+  'location_updates',
+  'trackable_motions',
+  'fence_events',
+  'collision_events',
+];
+
+/** Whether the shards must be told when somebody subscribes. */
+export function isRenderedByShards(topic: Topic): boolean {
+  return SHARD_TOPICS.includes(topic);
+}
+
 /** The values of a topic's filter fields, in the order of TOPICS; undefined where the event has no such value. */
 export type FilterFields = readonly (string | number | boolean | undefined)[];
 

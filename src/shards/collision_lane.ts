@@ -59,9 +59,9 @@ export class CollisionLane {
   readonly #unfinished = new Unfinished();
   /** The pairs that collide, by the ids of their rows. */
   readonly #pairs = new Map<string, CollisionRow>();
-  /** Of these, what holds those that do not touch. */
+  /** What holds those of them that do not touch. */
   readonly #held = new Map<string, HeldPair>();
-  /** Whether that is known: after a restart of the hub the stage finds it out first. */
+  /** Whether `#held` is known: after a restart of the hub the stage has to find out first. */
   #isHeldKnown = true;
   /** Until when pairs of a run before are held. */
   #heldMs = 0;

@@ -14,8 +14,8 @@ import { type Journal, MemoryJournal } from './journal.ts';
  *   StoreWriter        store/, one for all        how: in groups, one commit at a time, and again after a failure
  *
  * 1. An object whose memberships have changed, or that is gone, has its row in the outcome of that batch (`rows`). Any
- *    other that has changed is dirty: its row comes later, and until then what has changed lies in the Journal, from which
- *    a new worker is told when this one dies.
+ *    other that has changed is dirty: its row comes later, and until then the change is in the Journal, from which a new
+ *    worker learns of it should this one die.
  * 2. Every `db_flush_interval` a round begins. From then on each batch gets a flush budget, at the pace of the FlushPacer,
  *    and brings as many rows of dirty objects (`backgroundRows`). While the store is behind it brings none, for two
  *    seconds at most.
@@ -25,10 +25,10 @@ import { type Journal, MemoryJournal } from './journal.ts';
  * 4. The StoreWriter gathers rows in memory that the thread of the store can read (row_queue.ts) and commits what it has,
  *    with changed entities, in that thread. What fails or is late is reported, and written later.
  * 5. A file has them in a log first, and in their tables later (row_log.ts).
- * 6. When the round is over, the Journal drops what was in it before.
+ * 6. When the round is over, the Journal drops the steps from before the round.
  */
 
-/** What a batch has changed, and what it has done about rows. */
+/** What a batch has changed, and which rows it has brought. */
 export interface StepDone {
   readonly effects: Borrowed;
   readonly backgroundRows: Pick<PackedRows, 'count'>;

@@ -2,37 +2,37 @@ import { type Borrowed, look } from '../model/borrowed.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
 
 /**
- * The steps of a shard, with what they have changed (core/effects.ts), that may not be in the rows that it has handed out:
- * with these rows, they are what a worker takes along when it dies, and what the next one is told.
+ * The steps of a shard whose changes (core/effects.ts) may not be in the rows that it has handed out yet. Together with
+ * these rows they are what is lost when a worker dies, and what its successor is told.
  */
 export interface Journal {
   /**
-   * Copies a batch that is about to run; an empty one where no location is in it. One that was held before and has not
-   * become a step is forgotten. hot
+   * Copies a batch that is about to run, or an empty one if it has no locations. A batch that was held before and did not
+   * become a step is dropped. hot
    */
   hold(batch: Borrowed): void;
-  /** The batch that is held is done, with these effects. hot */
+  /** The batch that is held has become a step, with these effects. hot */
   append(effects: Borrowed): void;
-  /** From here on, rows of all objects are handed out that have changed so far. */
+  /** From here on, the rows of all objects that have changed so far are handed out. */
   mark(): void;
-  /** Those rows are all handed out. */
+  /** All rows since the mark are handed out: the steps before it are dropped. */
   dropMarked(): void;
-  /** All rows are handed out. */
+  /** All rows are handed out: all steps are dropped. */
   clear(): void;
-  /** The steps in their order. They are good until the journal changes. */
+  /** The steps in order. They are valid until the journal changes. */
   steps(): PackedStep[];
 }
 
 const BUFFER_MIN_BYTES = 1 << 20;
-/** Memory that is kept when there is nothing to remember any more: under load there always is. */
+/** How much memory an empty buffer may keep. Under load buffers are not emptied, so they keep all of theirs. */
 const BUFFER_KEPT_BYTES = 1 << 23;
 
 /**
- * A journal in this process, whose workers may die and which may not itself.
+ * A journal in the memory of this process, which outlives its workers, but not the process itself.
  *
- * Workers rarely die. So batches and effects are kept as the bytes that they were sent as, and are looked into only then.
- * They lie in buffers that are used again: memory that comes and goes at this rate would have all of the front thread's
- * heap searched for garbage, twice a second.
+ * Workers rarely die, so batches and effects are kept as the bytes in which they were sent, and are decoded only when one
+ * has. They lie in buffers that are reused: allocating memory at this rate would trigger a full garbage collection of the
+ * front thread twice a second.
  */
 export class MemoryJournal implements Journal {
   /** Steps from before the mark, and those since. */
@@ -48,7 +48,7 @@ export class MemoryJournal implements Journal {
   }
 
   mark(): void {
-    // What an unfinished round has left waits for the next one.
+    // An unfinished round has left steps behind: all others wait for the next mark.
     if (!this.#older.isEmpty) return;
     [this.#older, this.#newer] = [this.#newer, this.#older];
   }
@@ -69,7 +69,7 @@ export class MemoryJournal implements Journal {
   }
 }
 
-/** Steps one after the other, in memory that is kept: of each its batch, then its effects. */
+/** Steps one after another, in memory that is kept: each its batch, then its effects. */
 class StepBuffer {
   #bytes = Buffer.alloc(0);
   /** Where the batch and the effects of each step end. */
@@ -87,7 +87,7 @@ class StepBuffer {
   }
 
   keep(effects: Uint8Array): void {
-    // Without effects its locations have had none either.
+    // A step without effects has changed nothing, so its locations are not needed either.
     if (effects.length === 0) return;
     const batchEnd = this.#heldTo;
     this.#put(effects);
@@ -109,7 +109,7 @@ class StepBuffer {
     this.#ends = [];
   }
 
-  /** Lets go of an empty room that is large. */
+  /** Frees the memory of an empty buffer if there is much of it. */
   shrink(): void {
     if (this.#bytes.length > BUFFER_KEPT_BYTES) this.#bytes = Buffer.alloc(0);
   }

@@ -39,9 +39,9 @@ export interface ShardLaneOptions extends ShardWorkerOptions {
 /**
  * A lane to the worker thread of one shard, which survives the death of the thread.
  *
- * A new worker is told the entities, then the last-known rows, then what has changed since the rows: by then it knows
- * what the old one knew after its last finished batch, with all timers, and nobody hears of it. The unfinished batch runs
- * again; one that fails again is halved until the item that makes it fail stands alone, and that is given up.
+ * A new worker is told the entities, then the last-known rows, then the changes since these rows, none of which publishes
+ * anything. By then it knows what the old one knew after its last finished batch, with all timers. The unfinished batch
+ * runs again; if it fails again, it is halved until the item that makes it fail stands alone, and that one is dropped.
  */
 export class ShardLane {
   readonly lane: Lane<LaneItem, ShardReply | undefined>;
@@ -187,7 +187,7 @@ export class ShardLane {
 
   /** Replaces the worker. Throws when that fails again and again; then the items are lost. */
   async #revive(items: readonly LaneItem[]): Promise<void> {
-    // What makes the worker fail must not keep it from working for ever.
+    // Whatever makes workers fail must not keep the lane from working for ever.
     let known: Known = 'all';
     for (let attempt = 1; ; attempt++) {
       try {

@@ -109,13 +109,13 @@ export class ShardWorker {
   }
 
   /**
-   * Starts a new thread and tells it what the last one knew, or as much of it as `known` says. `failed` is told when the
-   * rows cannot be had. Rejects when it fails.
+   * Starts a new thread and tells it what the last one knew, or as much of it as `known` says. `failed` is told if the rows
+   * cannot be read. Rejects if the new thread fails.
    */
   async replace({ known, failed }: { readonly known: Known; failed(error: unknown): void }): Promise<void> {
     await this.#thread.restart();
     this.flush.endRound();
-    // Steps that are left out are lost for the next worker as well: it would replay them without those before.
+    // Steps that are left out must stay out: the next worker could only replay later ones without them.
     if (known !== 'all') this.flush.journal.clear();
     const rows = known === 'nothing' ? [] : await this.#rows(failed);
     await this.#thread.run(packBatch(this.#knowledge(rows, this.flush.journal.steps())));

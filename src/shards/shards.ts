@@ -7,6 +7,7 @@ import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Adoption, LaneItem, Times } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
+import { type CountedRun, type Receiving, scannedOf } from '../wire/received_run.ts';
 import type { RoundWatch } from './flush_scheduler.ts';
 import { OutcomeGate } from './outcome_gate.ts';
 import { rowUntil } from './row_times.ts';
@@ -143,6 +144,15 @@ export class Shards {
     for (const [shard, lane] of this.#lanes.entries()) {
       lane.pass(strangers.filter((id) => this.#directory.ofProvider(id) === shard));
     }
+  }
+
+  /**
+   * Hands locations that another hub has checked to their shards: see received_run.ts. Their bytes are changed, and must be
+   * good until they are processed.
+   */
+  received(run: CountedRun, receiving: Omit<Receiving, 'homeOf'>): void {
+    const homeOf = (provider: string) => this.homeOf(provider);
+    this.#inLine(receiving.receivedMs, () => this.scanned(scannedOf(run, { ...receiving, homeOf })));
   }
 
   /** The shard of a provider, as long as `homesChanged` stays the same. */

@@ -21,8 +21,11 @@ export interface Connection {
   readonly subscriptions: number;
   readonly paramsSize: number;
   holds(identity: string): boolean;
-  /** Keeps a new subscription, and tells the client before the first message can. */
-  hold(id: number, held: Held): void;
+  /**
+   * Keeps a new subscription, and tells the client before the first message can: at once, or when all hubs know of it, for
+   * which the next frame waits. Never fails.
+   */
+  hold(id: number, held: Held): Promise<void> | undefined;
   /** Ends a subscription; returns false when there is none with that id. */
   release(id: number): boolean;
   /** Sends the problems of one publish in one error frame; a success gets no answer. */
@@ -92,7 +95,11 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-function subscribe(connection: Connection, frame: ClientFrame, { owned, readable, expiresMs }: Access): undefined {
+function subscribe(
+  connection: Connection,
+  frame: ClientFrame,
+  { owned, readable, expiresMs }: Access,
+): Promise<void> | undefined {
   const { name, ...topic } = readTopic(frame.topic);
   const params = readParams(frame.params, 'subscribeFailed');
   const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000, paramsMax = 1 << 20 } = connection.deps;
@@ -115,7 +122,7 @@ function subscribe(connection: Connection, frame: ClientFrame, { owned, readable
     const own = owned && ownerFilter(topic.topic, params, { owned, sight });
     const rewrite = cutterOf(topic.topic, view, sight);
     const id = fanout.subscribe(connection.sendQueue, { topic: topic.topic, view, filter: both(filter, own), rewrite });
-    connection.hold(id, { topicName: name, identity, paramsSize: size, expiresMs });
+    return connection.hold(id, { topicName: name, identity, paramsSize: size, expiresMs });
   } catch (error) {
     if (!(error instanceof HubError) || error.code === 'HUB_NOT_AUTHORIZED') throw error;
     throw new CommandError('subscribeFailed', error.message);

@@ -35,6 +35,11 @@ export interface Asked {
 
 export interface SocketDeps {
   readonly fanout: Fanout;
+  /**
+   * Resolves when all hubs know what this one's subscriptions want, by which they are answered; undefined where that is
+   * so. Rejects with HUB_UNAVAILABLE. Left out: the hub is alone.
+   */
+  readonly interestTold?: () => Promise<void> | undefined;
   readonly ingestLocations: Ingest;
   /**
    * Takes the locations of a whole message from its bytes; `unusual` where nothing was taken, and the message is to be

@@ -1,9 +1,9 @@
 import Type, { type TSchema } from 'typebox';
 import { asBoolean, asText } from '../fanout/coerce.ts';
 import { compileFilter, type Filter, filterParams } from '../fanout/filter.ts';
-import { hasGeojson, isRenderedByShards, type TopicName } from '../fanout/topic_name.ts';
+import { hasGeojson, type TopicName } from '../fanout/topic_name.ts';
 import { Crs } from '../model/schema.ts';
-import type { View } from '../model/topics.ts';
+import { isRenderedByShards, type View } from '../model/topics.ts';
 import { CommandError, isObject } from './wire.ts';
 
 export type Params = Readonly<Record<string, unknown>>;

@@ -151,14 +151,15 @@ class Session implements PeerEvents, Connection {
     return this.#identities.has(identity);
   }
 
-  /** Keeps a new subscription, and tells the client before the first message can. */
-  hold(id: number, held: Held): void {
+  hold(id: number, held: Held): Promise<void> | undefined {
     this.#held.set(id, held);
     this.#expiry.set(id, held.expiresMs);
     this.#identities.add(held.identity);
     this.#paramsSize += held.paramsSize;
-    this.sendQueue.reply(acknowledgement('subscribed', held.topicName, id));
-    this.sendQueue.open(id, { topic: held.topicName, echoId: this.echoId });
+    const told = this.deps.interestTold?.();
+    if (told !== undefined) return this.#openAfter(told, id, held);
+    this.#open(id, held);
+    return undefined;
   }
 
   /** Ends a subscription of this connection; returns false when it has none with that id. */
@@ -287,6 +288,25 @@ class Session implements PeerEvents, Connection {
     const told = `The access token of ${those} ${ids.join(', ')} has expired: nothing more is sent there`;
     // Not as fail() tells a Go client: it waits for no answer now, and passes over this code.
     this.sendQueue.reply(errorFrame(WIRE_ERRORS.notAuthenticated, told));
+  }
+
+  /** Tells the client of a subscription before its first message can. */
+  #open(id: number, { topicName }: Held): void {
+    this.sendQueue.reply(acknowledgement('subscribed', topicName, id));
+    this.sendQueue.open(id, { topic: topicName, echoId: this.echoId });
+  }
+
+  /** Until the other hubs know of it, events may be missing. It may have ended by then. */
+  async #openAfter(told: Promise<void>, id: number, held: Held): Promise<void> {
+    try {
+      await told;
+      if (this.#held.has(id)) this.#open(id, held);
+    } catch (error) {
+      if (this.#end(id) === undefined) return;
+      this.#expiry.delete(id);
+      if (error instanceof HubError) this.fail('subscribeFailed', error.message);
+      else this.#refuse(error);
+    }
   }
 
   #end(id: number): Held | undefined {

@@ -5,17 +5,17 @@ import { NewestRows, type Place } from './newest_rows.ts';
 import { bytesSum, rowSum } from './row_sum.ts';
 
 /**
- * Where rows are kept first. A commit adds them to the table `row_log` as they came, in one piece, instead of changing
- * each in its own place, which is a page or more of each. When the log is long, it is folded: the last row of each object
- * is brought to its table, in the order of that table, and what was read of the log is dropped. Of 10,000 objects that
- * change all the time that is one row in seven; the others were replaced before.
+ * Where rows are kept first. A commit adds them to the table `row_log` as they came, in one piece: to change each row in
+ * its own table would write a page or more for each. When the log is long, it is folded: the last row of each object is
+ * moved to its table, in the order of that table, and the part of the log that was read is dropped. With 10,000 objects
+ * that change all the time that is one row in seven; newer rows have replaced the others by then.
  *
  * So what is kept of an object is its last row in the log, and where there is none the one in its table.
  */
 
-/** Bytes of a log that is long. */
+/** The size in bytes from which on a log is long. */
 const LONG_BYTES = 32 << 20;
-/** Rows that are brought to their table at once: a commit waits 2 or 3 ms for them. */
+/** How many rows are moved to their tables at once: a commit waits 2 or 3 ms for them. */
 const PIECE_ROWS = 250;
 /** Bytes of the log that are read at once, or dropped. */
 const PIECE_BYTES = 2 << 20;

@@ -24,7 +24,7 @@ export interface StoreWriterOptions {
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const NO_ROWS = packedRows([]);
-/** How long rows that may wait do so, and how many of them are worth a commit of their own. */
+/** How long rows that may wait are held back, and how many of them are worth a commit of their own. */
 const PATIENCE_MS = 50;
 const ROWS_ENOUGH = 250;
 
@@ -163,7 +163,7 @@ export class StoreWriter {
     this.#cancelPatience = undefined;
   }
 
-  /** The same, but where there are few of them, only in a while. */
+  /** The same, but only after a while if there are few of them. */
   #beDueSoon(): void {
     if (this.#rows.placesPut - this.#dueTo >= ROWS_ENOUGH) this.#beDue();
     else {

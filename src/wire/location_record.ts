@@ -4,6 +4,7 @@ import { ReceivedLocation } from '../core/location/received.ts';
 import {
   type RecordBuffer,
   recordBytesMax,
+  recordCrs,
   recordSeq,
   recordSize,
   SOURCE_NAME,
@@ -151,15 +152,25 @@ export class LocationPacker {
 
 /** Gives records what they lack, where they lie, and returns how many they are. */
 // hot
-function stamped({ records, nameOf }: ScannedBody, from: number, to: number, seq: number, chunk: Chunk): number {
-  const crs = indexIn(chunk, WGS84);
-  let [number, source] = [-1, 0];
+function stamped(
+  { records, nameOf, crsNames }: ScannedBody,
+  from: number,
+  to: number,
+  seq: number,
+  chunk: Chunk,
+): number {
+  let crs = crsNames === undefined ? indexIn(chunk, WGS84) : 0;
+  let [number, source, crsNumber] = [-1, 0, -1];
   let count = 0;
   for (let at = from; at < to; at += recordSize(records, at)) {
     const name = records.view.getUint32(at + SOURCE_NAME, true);
     if (name !== number) {
       number = name;
       source = indexIn(chunk, nameOf(name));
+    }
+    if (crsNames !== undefined && recordCrs(records, at) !== crsNumber) {
+      crsNumber = recordCrs(records, at);
+      crs = indexIn(chunk, crsNames[crsNumber] as string);
     }
     stampRecord(records, at, { seq: seq + count, source, crs });
     count++;

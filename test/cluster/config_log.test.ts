@@ -49,7 +49,7 @@ interface TestHub {
   readonly applied: AppliedRecord[];
   readonly stops: Error[];
   readonly notices: string[];
-  /** The id that the last append has got. */
+  /** The id of the last append. */
   lastId: string;
 }
 
@@ -154,8 +154,11 @@ test('ConfigLog appends nothing that could not be read', async (context) => {
   const { log } = await open('a', { bus });
   await assert.rejects(log.append({ kind: 'protocol', version: 1.5 }), /version must be a whole number, but is 1.5$/);
   const text = 'x'.repeat(8_000_000);
-  await assert.rejects(log.append({ kind: 'ensure', by: text, providers: [] }), /a message may have 8000000 bytes/);
-  await assert.rejects(log.append(PROTOCOL, 5), /Cannot append behind record 5: 0 is the last$/);
+  await assert.rejects(
+    log.append({ kind: 'ensure', by: text, providers: [] }),
+    /a message may have at most 8000000 bytes/,
+  );
+  await assert.rejects(log.append(PROTOCOL, 5), /Cannot append after record 5: the last one is 0$/);
   assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'kept', sequence: 1 });
   assert.equal((await recordsOf(bus)).length, 1);
 });
@@ -182,7 +185,7 @@ test('ConfigLog stops over a record that cannot be applied, and rejects what wai
   assert.equal(hub.log.applied, 1);
 });
 
-/** What has become of one append. */
+/** The fate of one append. */
 interface Tried {
   readonly hub: string;
   readonly id: string;
@@ -191,7 +194,7 @@ interface Tried {
   readonly tookMs: number;
 }
 
-/** Appends a few at a time until it is over, and says what has become of each. */
+/** Appends a few at a time until it is over, and returns the fate of each. */
 async function load(
   clock: SimulatedClock,
   { name, hub, dice, isOver }: { name: string; hub: TestHub; dice: Dice; isOver: () => boolean },
@@ -213,7 +216,7 @@ async function load(
   return tried;
 }
 
-/** One fault after the other, and none in the end. */
+/** One fault after another, and none in the end. */
 async function trouble(cluster: SimulatedCluster, dice: Dice): Promise<void> {
   const servers = ['n1', 'n2', 'n3'] as const;
   for (let i = 0; i < 8; i++) {
@@ -264,7 +267,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     cluster.mishaps.unanswered = 0;
     isOver = true;
     const tried = (await Promise.all(loads)).flat();
-    // Nothing waits for ever: all can append, and come to the same end.
+    // The faults are over: all hubs can append, and arrive at the same state.
     const last = await Promise.all(hubs.map(({ log }) => log.append(PROTOCOL)));
     const end = Math.max(...last.map((appended) => (appended.at === 'kept' ? appended.sequence : NaN)));
     await Promise.all(hubs.map(({ log }) => log.reached(end, 10_000)));
@@ -345,7 +348,10 @@ test('ConfigLog rejects an append in time when NATS is away, and applies it late
   const [first, second, reached] = await Promise.allSettled(appends);
   assert.match(messageOf(first), /^Cannot say whether the configuration was changed/);
   assert.match(messageOf(second), /^Cannot change the configuration: the changes before it/);
-  assert.match(messageOf(reached), /^Cannot wait for configuration record 1 any longer: after 3000 ms 0 is the last$/);
+  assert.match(
+    messageOf(reached),
+    /^Cannot wait for configuration record 1 any longer: after 3000 ms the last one is 0$/,
+  );
   assert.ok(clock.nowMs - startMs <= 12_001, `${clock.nowMs - startMs} ms`);
   cluster.restore('a');
   await Promise.all([a, b].map(({ log }) => log.reached(1, 10_000)));
@@ -377,7 +383,7 @@ test('ConfigLog rejects an append when the stream is full, and goes on when ther
   assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'kept', sequence: 1 });
 });
 
-test('ConfigLog does not believe an append lost that may still be kept', async (context) => {
+test('ConfigLog does not give up an append that may still be kept', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const bus = cluster.bus('a');
   let tries = 0;
@@ -420,7 +426,7 @@ test('ConfigLog refuses appends beyond what may wait, and rejects all when it is
   const { log, state } = await open('a');
   const appends = Array.from({ length: 1001 }, () => log.append(PROTOCOL));
   const settled = Promise.allSettled(appends);
-  await assert.rejects(appends[1000] as Promise<unknown>, /1000 changes of \d+ bytes wait already$/);
+  await assert.rejects(appends[1000] as Promise<unknown>, /1000 changes of \d+ bytes are waiting already$/);
   await appends[0];
   log.close();
   const [first, ...others] = await settled;
@@ -430,7 +436,7 @@ test('ConfigLog refuses appends beyond what may wait, and rejects all when it is
   assert.equal(state.length, log.applied);
 });
 
-/** Appends so many records, one after the other. */
+/** Appends so many records, one after another. */
 async function appendMany(hub: TestHub, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     assert.equal((await hub.log.append(PROTOCOL)).at, 'kept');
@@ -442,13 +448,13 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     const { clock, cluster, open } = simulated(context, seed);
     const bus = cluster.bus('a');
     const more = { snapshotEvery: 20, shouldSnapshot: () => true };
-    // Two believe that they write snapshots.
+    // Two hubs believe that it is they who write snapshots.
     const [a, b] = await Promise.all([open('a', { bus, ...more }), open('b', more)]);
     cluster.mishaps.unanswered = 300;
     const late: TestHub[] = [];
     for (const name of ['c', 'd', 'e', 'f']) {
       await appendMany(a, 23);
-      // While it opens, the log goes on, and snapshots take the place of the one that it reads.
+      // While it opens, the log grows, and newer snapshots replace the one that it reads.
       const [hub] = await Promise.all([open(name), appendMany(a, 23)]);
       late.push(hub);
     }
@@ -464,7 +470,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     for (const { state } of [b, ...late]) assert.deepEqual(state, a.state);
     assert.ok((late.at(-1)?.applied.length ?? Infinity) < 20, 'records were applied that the snapshot has');
     const { firstSequence, lastSequence } = await stateOf(bus);
-    // Back to the snapshot before the last, which may be some records older where one was not written.
+    // Trimmed to the snapshot before the last, which may be older than usual if one was not written.
     assert.equal(firstSequence % 20, 1);
     assert.ok(lastSequence - firstSequence >= 20 && lastSequence - firstSequence < 80, `${firstSequence}`);
     const { messages } = await stateOf(bus, 'hub_SNAP');
@@ -472,7 +478,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
   });
 }
 
-test('ConfigLog knows its snapshot again when the answer is lost, and trims the log', async (context) => {
+test('ConfigLog recognises its snapshot when the answer was lost, and trims the log', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const bus = cluster.bus('a');
   const hub = await open('a', { bus, snapshotEvery: 5, shouldSnapshot: () => true });
@@ -497,7 +503,7 @@ test('ConfigLog says that no snapshot was written, and tries again', async (cont
     },
   });
   await appendMany(hub, 7);
-  assert.deepEqual(hub.notices, ['No snapshot of configuration record 5: no memory']);
+  assert.deepEqual(hub.notices, ['Cannot write a snapshot of configuration record 5: no memory']);
   isFailing = false;
   await clock.wait(10_000);
   await appendMany(hub, 1);
@@ -512,12 +518,12 @@ test('ConfigLog does not open where records are missing', async (context) => {
   const hub = await open('a', { bus });
   await appendMany(hub, 5);
   await bus.purge('hub_CONFIG', 'hub.cfg', 3);
-  await assert.rejects(open('b'), /record 1 must be next, but 3 is/);
+  await assert.rejects(open('b'), /record 1 must be next, found 3,/);
   await bus.deleteStream('hub_CONFIG');
   const snapshots = { stream: 'hub_SNAP', subject: 'hub.snap', expects: { lastOfSubject: 0 }, timeoutMs: 1000 };
   const end = new Packr({ useRecords: false }).pack([1, 'snapshot', 9, 0]);
   await bus.replace({ ...snapshots, messages: [end] });
-  await assert.rejects(open('b'), /its snapshot stands for record 9, but it ends at 0$/);
+  await assert.rejects(open('b'), /its snapshot includes record 9, but the log ends at 0$/);
 });
 
 test('ConfigLog does the same on a NATS server', { skip: nats.skip }, async (context) => {

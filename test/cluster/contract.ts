@@ -13,13 +13,13 @@ import { copied, look } from '../../src/model/borrowed.ts';
 
 /** Members of one cluster, each with a network that can be made worse. */
 export interface BusWorld {
-  /** What subjects, and names of streams, begin with. */
+  /** The prefix of its subjects and streams. */
   readonly name: string;
   /** The bus of a new member. */
   bus(member: string): Bus;
-  /** Loses the connection of a member, and lets it have no other. */
+  /** Cuts the connection of a member, and keeps it from making another. */
   cut(member: string): void;
-  /** Loses all that is said to a member, while what it says arrives. */
+  /** Loses everything that is sent to a member, while what it sends still arrives. */
   deafen(member: string): void;
   restore(member: string): void;
 }
@@ -31,10 +31,10 @@ export interface BusKind {
 }
 
 const SOON_MS = 3000;
-/** Until it is given up what a deaf member has sent. */
+/** How long a deaf member waits for its answers. */
 const DEAF_MS = 300;
 
-/** What every bus does, as tests. */
+/** Tests for what every bus must do. */
 export function testBusContract({ name, skip = false, world }: BusKind): void {
   for (const [sentence, body] of PROMISES) {
     test(`${name} ${sentence}`, { skip }, async (context) => body(await world(context)));
@@ -60,7 +60,7 @@ const CORE: readonly Promised[] = [
     },
   ],
   [
-    'hears nothing any more on a subject from the moment when it ends it',
+    'hears nothing on a subject from the moment it ends its subscription',
     async (world) => {
       const [a, b] = [world.bus('a'), world.bus('b')];
       const [ended, goesOn] = [new Heard(b, `${world.name}.m`), new Heard(b, `${world.name}.m`)];
@@ -72,7 +72,7 @@ const CORE: readonly Promised[] = [
     },
   ],
   [
-    'asks and gets the answer, or hears that nobody listens, or that nobody has answered in time',
+    'asks and gets an answer, or is told that nobody listens, or that nobody answered in time',
     async (world) => {
       const [a, b] = [world.bus('a'), world.bus('b')];
       const answering = b.subscribe(`${world.name}.ask`, ({ reply, bytes }) => {
@@ -102,7 +102,7 @@ const CORE: readonly Promised[] = [
     },
   ],
   [
-    'says when the connection is lost and when it is there again, and publishes nothing in between',
+    'says when the connection is lost and when it is back, and publishes nothing in between',
     async (world) => {
       const a = world.bus('a');
       await up(a);
@@ -115,7 +115,7 @@ const CORE: readonly Promised[] = [
     },
   ],
   [
-    'hears again what it listened to when the connection is there again',
+    'listens to its subjects again when the connection is back',
     async (world) => {
       const [a, b] = [world.bus('a'), world.bus('b')];
       const heard = new Heard(b, `${world.name}.m`);
@@ -124,14 +124,14 @@ const CORE: readonly Promised[] = [
       await down(b);
       world.restore('b');
       await up(b);
-      // It listens again from then on, a moment later: asked until it answers.
+      // A later subscription is in force, so the earlier one is as well.
       await b.subscribe(`${world.name}.now`, () => undefined).ready;
       a.publish(`${world.name}.m`, utf8('again'));
       assert.deepEqual(await heard.until('again'), ['again']);
     },
   ],
   [
-    'refuses a message beyond the bound with the number of its bytes, and carries one of just that size',
+    'refuses a message above the limit, naming its size, and carries one at the limit',
     async (world) => {
       const [a, b] = [world.bus('a'), world.bus('b')];
       const { settings, append } = await withStream(world, a);
@@ -169,7 +169,7 @@ const CORE: readonly Promised[] = [
 
 const APPENDS: readonly Promised[] = [
   [
-    'keeps an append that expects what is there, of the subject or of the stream, and refuses others',
+    'keeps an append that expects the last sequence of its subject or stream, and refuses others',
     async (world) => {
       const { append, subject } = await withStream(world, world.bus('a'));
       assert.deepEqual(await append({ expects: { lastOfSubject: 0 } }), kept(1));
@@ -194,7 +194,7 @@ const APPENDS: readonly Promised[] = [
     },
   ],
   [
-    'may have kept an append without an answer: what is there says so, and its repetition is refused',
+    'may have kept an append without an answer: the last message shows it, and a repetition is refused',
     async (world) => {
       const a = world.bus('a');
       const { append, settings, subject } = await withStream(world, a);
@@ -211,7 +211,7 @@ const APPENDS: readonly Promised[] = [
     },
   ],
   [
-    'ends an append in its time while there is no connection, and sends it no more afterwards',
+    'ends an append in time while there is no connection, and does not send it afterwards',
     async (world) => {
       const a = world.bus('a');
       const { append, settings } = await withStream(world, a);
@@ -238,7 +238,7 @@ const APPENDS: readonly Promised[] = [
     },
   ],
   [
-    'says that a stream is full, and goes on when it was purged or may have more',
+    'says that a stream is full, and goes on once it is purged or may grow',
     async (world) => {
       const a = world.bus('a');
       const { append, settings, subject } = await withStream(world, a, { bytesMax: 20_000 });
@@ -253,7 +253,7 @@ const APPENDS: readonly Promised[] = [
     },
   ],
   [
-    'fences an appender that goes on with a seal: none of its appends is kept after it',
+    'lets a seal fence off an appender that goes on: none of its appends is kept after the seal',
     async (world) => {
       const [owner, taker] = [world.bus('owner'), world.bus('taker')];
       const { settings, subject, append } = await withStream(world, owner);
@@ -281,7 +281,7 @@ const APPENDS: readonly Promised[] = [
     },
   ],
   [
-    'replaces all that a subject had by one batch, or by nothing of it',
+    'replaces all messages of a subject with a batch, or does nothing at all',
     async (world) => {
       const a = world.bus('a');
       const { settings, subject, append } = await withStream(world, a);
@@ -306,7 +306,7 @@ const APPENDS: readonly Promised[] = [
 
 const STREAMS: readonly Promised[] = [
   [
-    'makes a stream once more with the same settings, tells what it has, and deletes it',
+    'accepts a stream that exists with the same settings, tells its state, and deletes it',
     async (world) => {
       const a = world.bus('a');
       const { settings, append } = await withStream(world, a, { bytesMax: 1_000_000, ageMaxMs: 3_600_000 });
@@ -334,7 +334,7 @@ const STREAMS: readonly Promised[] = [
     },
   ],
   [
-    'reads what there is of some subjects from a sequence on, in batches, and not what comes afterwards',
+    'reads the messages of some subjects from a sequence on, in batches, and none that come afterwards',
     async (world) => {
       const a = world.bus('a');
       const { settings, subject, append } = await withStream(world, a);
@@ -395,7 +395,7 @@ const STREAMS: readonly Promised[] = [
     },
   ],
   [
-    'follows a stream in order, without gap or double, while its connection is cut again and again',
+    'follows a stream in order, without gaps or duplicates, while its connection is cut again and again',
     async (world) => {
       const [a, b] = [world.bus('a'), world.bus('b')];
       const { settings, append } = await withStream(world, a);
@@ -423,7 +423,7 @@ const STREAMS: readonly Promised[] = [
     },
   ],
   [
-    'ends what waits when it is closed, and refuses what comes then',
+    'ends whatever is waiting when it is closed, and refuses later calls',
     async (world) => {
       const [a, b] = [world.bus('a'), world.bus('b')];
       const { append } = await withStream(world, a);
@@ -450,7 +450,7 @@ interface Stored {
   readonly bytes: Uint8Array;
 }
 
-/** What somebody has heard on a subject, as texts. */
+/** The messages that were heard on a subject, as texts. */
 class Heard {
   readonly texts: string[] = [];
   readonly ready: Promise<void>;
@@ -466,7 +466,7 @@ class Heard {
     this.end = end;
   }
 
-  /** Resolves with all texts when that one has come. */
+  /** Resolves with all texts so far once this one has arrived. */
   until(text: string): Promise<readonly string[]> {
     return new Promise((resolve) => {
       this.#told = () => this.texts.includes(text) && resolve(this.texts);

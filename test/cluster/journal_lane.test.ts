@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Bus } from '../../src/cluster/bus.ts';
+import type { Bus, StreamSettings } from '../../src/cluster/bus.ts';
 import {
   type JournalEnded,
   JournalLane,
@@ -25,13 +25,18 @@ function placesOf(name: string): JournalPlaces {
   ];
 }
 
-async function makeStreams(bus: Bus, places: JournalPlaces, replicas: number): Promise<void> {
-  for (const { stream: name, subject } of places) {
-    await bus.makeStream({ name, subjects: [subject], replicas, storage: 'memory' });
-  }
+/** The settings of the streams of a lane. */
+function streamsOf(places: JournalPlaces, more: Partial<StreamSettings> = {}): StreamSettings[] {
+  return places.map(({ stream: name, subject }) => {
+    return { name, subjects: [subject], replicas: 3, storage: 'memory', ...more };
+  });
 }
 
-/** A lane and what has become of its records. */
+async function makeStreams(bus: Bus, places: JournalPlaces, more: Partial<StreamSettings> = {}): Promise<void> {
+  for (const settings of streamsOf(places, more)) await bus.makeStream(settings);
+}
+
+/** A lane, and the fate of its records. */
 class Watched {
   readonly lane: JournalLane;
   readonly acknowledged: string[] = [];
@@ -51,10 +56,24 @@ class Watched {
   }
 }
 
-/** What is left of a lane, in the order of its messages. */
-async function recordsOf(bus: Bus, places = PLACES): Promise<string[]> {
+/** The records of a lane, from a message on. */
+async function recordsFrom(bus: Bus, places: JournalPlaces, number: number): Promise<string[]> {
   const { messages } = await readLane(bus, places);
-  return [...messages].sort(([a], [b]) => a - b).flatMap(([, records]) => records.map(textOf));
+  const inOrder = [...messages].filter(([at]) => at >= number).sort(([a], [b]) => a - b);
+  return inOrder.flatMap(([, records]) => records.map(textOf));
+}
+
+/** A lane, its streams, and another hub that can read and seal it, on simulated time. */
+async function laneOn(context: TestContext, { seed = 1, ...more }: { seed?: number } & Partial<StreamSettings> = {}) {
+  const clock = new SimulatedClock();
+  context.after(clock.run());
+  const cluster = new SimulatedCluster({ clock, seed });
+  const [owner, taker] = [cluster.bus('owner'), cluster.bus('taker')];
+  await Promise.all([up(owner), up(taker)]);
+  await makeStreams(taker, PLACES, more);
+  const watched = new Watched(owner, (ms, callback) => cluster.schedule('owner', ms, callback), PLACES);
+  const readFrom = (number: number) => recordsFrom(taker, PLACES, number);
+  return { clock, cluster, taker, watched, lane: watched.lane, readFrom };
 }
 
 const recordsTo = (count: number): string[] => Array.from({ length: count }, (_, number) => `record ${number}`);
@@ -64,13 +83,7 @@ const recordsTo = (count: number): string[] => Array.from({ length: count }, (_,
  */
 async function sealed(context: TestContext, seed: number) {
   const dice = diceOf(seed);
-  const clock = new SimulatedClock();
-  context.after(clock.run());
-  const cluster = new SimulatedCluster({ clock, seed });
-  const [owner, taker] = [cluster.bus('owner'), cluster.bus('taker')];
-  await Promise.all([up(owner), up(taker)]);
-  await makeStreams(taker, PLACES, 3);
-  const watched = new Watched(owner, (ms, callback) => cluster.schedule('owner', ms, callback), PLACES);
+  const { clock, cluster, taker, watched, readFrom } = await laneOn(context, { seed });
   cluster.mishaps.unanswered = dice(2) * 200;
   const faults = [
     () => {
@@ -103,16 +116,15 @@ async function sealed(context: TestContext, seed: number) {
     await clock.wait(dice(30));
   }
   await sealing;
-  // Whatever stood in the way is over: the owner must learn that it is out.
+  // All faults are over by now: the owner must find out that it is sealed.
   await clock.wait(30_000);
   cluster.mishaps.unanswered = 0;
   watched.send();
   await clock.wait(30_000);
-  const read = await recordsOf(taker);
-  return { watched, read, known };
+  return { watched, read: await readFrom(0), known };
 }
 
-test('What a lane has acknowledged is read after its seal, in order and once, and nothing is acknowledged after it', async (context) => {
+test('What a lane has acknowledged is read after its seal, in order and once, and nothing else is acknowledged', async (context) => {
   let kept = 0;
   for (let seed = 1; seed <= 150; seed++) {
     const { watched, read, known } = await sealed(context, seed);
@@ -132,62 +144,152 @@ test('What a lane has acknowledged is read after its seal, in order and once, an
 });
 
 test('A lane goes on in its other stream when the server that leads the first one is killed', async (context) => {
-  const clock = new SimulatedClock();
-  context.after(clock.run());
-  const cluster = new SimulatedCluster({ clock, seed: 3 });
-  const bus = cluster.bus('owner');
-  await up(bus);
-  await makeStreams(bus, PLACES, 3);
-  const watched = new Watched(bus, (ms, callback) => cluster.schedule('owner', ms, callback), PLACES);
+  const { clock, cluster, lane, readFrom } = await laneOn(context, { seed: 5 });
   const [a, b] = PLACES.map(({ stream }) => cluster.leaderOf(stream));
   assert.notEqual(a, b);
+  // A hub that has lost its own connection finds that out first.
+  assert.notEqual(a, [...cluster.members].find(({ name }) => name === 'owner')?.server);
   let longestMs = 0;
   for (let turn = 0; turn < 200; turn++) {
     if (turn === 50) cluster.kill(a as string);
     const fromMs = clock.nowMs;
-    await watched.lane.append(utf8(`record ${turn}`));
+    await lane.append(utf8(`record ${turn}`));
     longestMs = Math.max(longestMs, clock.nowMs - fromMs);
   }
   assert.ok(longestMs < 2000, `${longestMs} ms`);
-  assert.deepEqual(await recordsOf(bus), recordsTo(200));
+  assert.deepEqual(await readFrom(0), recordsTo(200));
 });
 
-test('Records that come while an append is in flight go together, and a barrier needs an append that began after it', async (context) => {
-  const clock = new SimulatedClock();
-  context.after(clock.run());
-  const cluster = new SimulatedCluster({ clock, seed: 1 });
-  const bus = cluster.bus('owner');
-  await up(bus);
-  await makeStreams(bus, PLACES, 3);
-  const watched = new Watched(bus, (ms, callback) => cluster.schedule('owner', ms, callback), PLACES);
+test('Records that arrive during an append are sent together, and a barrier needs an append that began after it', async (context) => {
+  const { watched, lane } = await laneOn(context);
   for (let i = 0; i < 100; i++) watched.send();
-  await watched.lane.barrier();
+  await lane.barrier();
   assert.deepEqual(watched.acknowledged, recordsTo(100));
-  assert.equal(watched.lane.nextNumber, 2, 'the first record alone, then the others with the barrier');
-  await watched.lane.barrier();
-  assert.equal(watched.lane.nextNumber, 3);
-  assert.equal(watched.lane.heldBytes, 0);
+  assert.equal(lane.nextNumber, 2, 'the first record alone, then the others with the barrier');
+  await lane.barrier();
+  assert.equal(lane.nextNumber, 3);
+  assert.equal(lane.heldBytes, 0);
 });
 
-test('A lane that is trimmed is read from there on, and goes on', async (context) => {
-  const clock = new SimulatedClock();
-  context.after(clock.run());
-  const cluster = new SimulatedCluster({ clock, seed: 1 });
-  const bus = cluster.bus('owner');
-  await up(bus);
-  await makeStreams(bus, PLACES, 3);
-  const watched = new Watched(bus, (ms, callback) => cluster.schedule('owner', ms, callback), PLACES);
-  for (let i = 0; i < 10; i++) await watched.lane.append(utf8(`record ${i}`));
-  await watched.lane.trim(7);
-  for (let i = 10; i < 12; i++) await watched.lane.append(utf8(`record ${i}`));
-  assert.deepEqual(await recordsOf(bus), recordsTo(12).slice(7));
-  await watched.lane.trim(1000);
-  assert.deepEqual(await recordsOf(bus), ['record 11']);
-  await watched.lane.append(utf8('record 12'));
-  assert.deepEqual(await recordsOf(bus), ['record 11', 'record 12']);
+test('A trimmed lane can be read from there on, and goes on', async (context) => {
+  const { lane, readFrom } = await laneOn(context);
+  for (const record of recordsTo(10)) await lane.append(utf8(record));
+  await lane.trim(7);
+  for (const record of recordsTo(12).slice(10)) await lane.append(utf8(record));
+  assert.deepEqual(await readFrom(7), recordsTo(12).slice(7));
+  await lane.trim(1000);
+  await lane.append(utf8('record 12'));
+  assert.deepEqual(await readFrom(12), ['record 12']);
 });
 
-test('A closed lane rejects what waits and what comes', async (context) => {
+test('A sealed lane is not trimmed any more, since others may be reading it', async (context) => {
+  const { clock, taker, lane, readFrom } = await laneOn(context);
+  for (const record of recordsTo(10)) await lane.append(utf8(record));
+  await sealLane({ bus: taker, places: PLACES, schedule: clock.schedule, by: 'taker', isOff: () => false });
+  await assert.rejects(lane.append(utf8('late')), { name: 'JournalEnded', isSealed: true });
+  await lane.trim(8);
+  assert.deepEqual(await readFrom(0), recordsTo(10));
+});
+
+test('A lane whose stream is full says so, and goes on when trimming has made room', async (context) => {
+  const { clock, watched, lane, readFrom } = await laneOn(context, { bytesMax: 1000 });
+  const kept = async () => {
+    for (; !lane.isFull; await clock.wait(50)) watched.send();
+    return watched.acknowledged.length;
+  };
+  const count = await kept();
+  await clock.wait(10_000);
+  assert.equal(watched.acknowledged.length, count);
+  await lane.trim(count);
+  await clock.wait(1000);
+  assert.equal(lane.isFull, false);
+  assert.equal(lane.heldBytes, 0);
+  assert.deepEqual(watched.acknowledged, recordsTo(watched.sent));
+  assert.deepEqual(await readFrom(count), recordsTo(watched.sent).slice(count));
+  assert.deepEqual(watched.ends, []);
+});
+
+test('A lane waits while its bus is busy', async (context) => {
+  const { clock, cluster, watched, readFrom } = await laneOn(context);
+  cluster.mishaps.busy = 1000;
+  for (let i = 0; i < 5; i++) watched.send();
+  await clock.wait(10_000);
+  assert.deepEqual([watched.acknowledged, watched.ends], [[], []]);
+  cluster.mishaps.busy = 0;
+  await clock.wait(1000);
+  assert.deepEqual(watched.acknowledged, recordsTo(5));
+  assert.deepEqual(await readFrom(0), recordsTo(5));
+});
+
+test('A lane whose append was refused goes on trying while it cannot find out why', async (context) => {
+  const { clock, cluster, watched, readFrom } = await laneOn(context);
+  cluster.mishaps.unanswered = 1000;
+  for (let i = 0; i < 5; i++) watched.send();
+  // Long enough for both streams to keep the first message.
+  await clock.wait(5000);
+  Object.assign(cluster.mishaps, { unanswered: 0, unread: 1000 });
+  await clock.wait(60_000);
+  assert.deepEqual([watched.acknowledged, watched.ends], [[], []]);
+  cluster.mishaps.unread = 0;
+  await clock.wait(10_000);
+  assert.deepEqual(watched.acknowledged, recordsTo(5));
+  assert.deepEqual(await readFrom(0), recordsTo(5));
+});
+
+for (const [what, bytes, message] of [
+  ['a message that it did not send', recordsMessage(7, []), /has message 7, which this lane did not send/],
+  ['a message that is not of a journal', utf8('hello'), /A message of a journal has 5 bytes/],
+] as const) {
+  test(`A lane ends when it finds ${what}`, async (context) => {
+    const { taker, watched, lane } = await laneOn(context);
+    await lane.append(utf8('record 0'));
+    await taker.append({ ...PLACES[0], bytes, timeoutMs: 1000 });
+    const failed = { name: 'JournalEnded', isSealed: false, message };
+    await assert.rejects(lane.append(utf8('record 1')), failed);
+    assert.deepEqual(
+      watched.ends.map(({ cause }) => (cause as Error).name),
+      ['JournalFormatError'],
+    );
+    await assert.rejects(lane.barrier(), failed);
+  });
+}
+
+test('A lane ends when it is given a record that would be too large to read back', async (context) => {
+  const { watched, lane } = await laneOn(context);
+  const message = /has 4000001 bytes, more than 4000000/;
+  await assert.rejects(lane.append(new Uint8Array(4_000_001)), { name: 'JournalEnded', isSealed: false, message });
+  assert.equal(watched.ends.length, 1);
+});
+
+test('A full stream is sealed once it may grow, unless the seal is no longer wanted', async (context) => {
+  const { clock, taker, watched, lane } = await laneOn(context, { bytesMax: 1000 });
+  for (; !lane.isFull; await clock.wait(50)) watched.send();
+  let isOff = false;
+  let hasEnded = false;
+  const seal = async () => {
+    hasEnded = false;
+    await sealLane({ bus: taker, places: PLACES, schedule: clock.schedule, by: 'taker', isOff: () => isOff });
+    hasEnded = true;
+  };
+  const given = seal();
+  await clock.wait(10_000);
+  assert.equal(hasEnded, false);
+  isOff = true;
+  await given;
+  assert.equal(watched.ends.length, 0);
+  isOff = false;
+  const sealing = seal();
+  for (const settings of streamsOf(PLACES, { bytesMax: 2000 })) await taker.alterStream(settings);
+  await sealing;
+  watched.send();
+  await clock.wait(1000);
+  assert.deepEqual(
+    watched.ends.map(({ name, isSealed }) => [name, isSealed]),
+    [['JournalEnded', true]],
+  );
+});
+
+test('A closed lane rejects waiting and later calls', async (context) => {
   const clock = new SimulatedClock();
   context.after(clock.run());
   const cluster = new SimulatedCluster({ clock, seed: 1 });
@@ -228,7 +330,7 @@ test('A lane is sealed on a real server while its owner appends', { skip: nats.s
   const [owner, taker] = [world.bus('owner'), world.bus('taker')];
   await Promise.all([up(owner), up(taker)]);
   const places = placesOf(world.name);
-  await makeStreams(taker, places, 1);
+  await makeStreams(taker, places, { replicas: 1 });
   const { promise, resolve } = Promise.withResolvers<JournalEnded>();
   const schedule = (ms: number, callback: () => void): (() => void) => {
     const timer = setTimeout(callback, ms);
@@ -245,7 +347,7 @@ test('A lane is sealed on a real server while its owner appends', { skip: nats.s
   };
   await assert.rejects(append(), /was sealed by "taker"/);
   assert.equal((await promise).isSealed, true);
-  const read = await recordsOf(taker, places);
+  const read = await recordsFrom(taker, places, 0);
   assert.ok(acknowledged.length >= 200);
   assert.deepEqual(read.slice(0, acknowledged.length), acknowledged);
 });

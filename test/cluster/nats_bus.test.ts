@@ -11,7 +11,7 @@ import { natsWorld, openTestBus, testNats } from './test_nats.ts';
 const nats = await testNats();
 const { skip } = nats;
 
-test('NatsBus starts a thread that has died anew, and says so', { skip }, async (context) => {
+test('NatsBus replaces a thread that has died, and says so', { skip }, async (context) => {
   const { bus } = await openTestBus(context, nats, { name: 'dies' });
   const world = { ...(await natsWorld(context, nats)), name: 'dies' };
   const { settings, append } = await withStream(world, bus);
@@ -46,7 +46,7 @@ test('NatsBus starts a thread that has died anew, and says so', { skip }, async 
   assert.deepEqual(heard, ['again']);
 });
 
-test('NatsBus carries in order what is many times what its memory holds', { skip }, async (context) => {
+test('NatsBus carries many times what its memory holds, in order', { skip }, async (context) => {
   const [{ bus: from }, { bus: to }] = [
     await openTestBus(context, nats, { name: 'much' }),
     await openTestBus(context, nats, { name: 'much' }),
@@ -86,7 +86,9 @@ test('NatsBus refuses more calls than it can hold, and holds them no longer than
   assert.deepEqual(await bus.append({ ...append, bytes: utf8('') }), { at: 'unknown' });
 });
 
-test('NatsBus sends from any number of memories, those that it has forgotten again too', { skip }, async (context) => {
+test('NatsBus sends from any number of shared memories, and from ones that it has forgotten', {
+  skip,
+}, async (context) => {
   const { bus } = await openTestBus(context, nats, { name: 'areas' });
   const { append, settings } = await withStream({ name: 'areas' }, bus);
   const areas = Array.from({ length: 150 }, (_, number) => new Uint8Array(new SharedArrayBuffer(2)).fill(number));
@@ -110,10 +112,10 @@ test('NatsBus leaves out what is larger than any bus sends, and goes on', { skip
   foreign.publish('large.m', new Uint8Array(8 << 20));
   foreign.publish('large.m', new Uint8Array(5));
   assert.equal(await promise, 5);
-  assert.match(notices.join(), /Cannot take 8388608 bytes on "large\.m"/);
+  assert.match(notices.join(), /Cannot take a message of 8388608 bytes on "large\.m"/);
 });
 
-test('NatsBus gives up a connection on which nothing is heard any more', { skip }, async (context) => {
+test('NatsBus gives up a connection that has fallen silent', { skip }, async (context) => {
   const { bus, proxy } = await openTestBus(context, nats, { name: 'silent' });
   await up(bus);
   proxy.isDeaf = true;

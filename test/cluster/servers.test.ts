@@ -21,7 +21,7 @@ async function leaderOf({ name }: StreamSettings, bus: Bus): Promise<NatsServer 
   return nats.servers.servers[Number(leader.slice(1)) - 1];
 }
 
-/** Appends numbers one after the other, each until it is kept, while the work goes on and a while longer. */
+/** Appends numbers one after another, each until it is kept, during the work and for a while afterwards. */
 async function appendDuring(bus: Bus, work: Promise<unknown>, first: number): Promise<number> {
   let isDone = false;
   const done = work.finally(() => {
@@ -35,7 +35,7 @@ async function appendDuring(bus: Bus, work: Promise<unknown>, first: number): Pr
     const appended = await bus.append({ stream: STREAM.name, subject: 'three.s', bytes, expects, timeoutMs: 700 });
     if (appended.at === 'kept') last = appended.sequence;
     if (appended.at !== 'refused') continue;
-    // An earlier try got through: nobody else appends.
+    // An earlier attempt got through: nobody else appends.
     const found = await bus.last(STREAM.name, 'three.s').catch((error: unknown) => {
       assert.ok(error instanceof BusError);
       return undefined;

@@ -15,7 +15,7 @@ function simulated(context: TestContext, seed = 1): SimulatedCluster {
   return new SimulatedCluster({ clock, seed });
 }
 
-/** Appends numbers one after the other, and repeats what was not answered, until so many are kept. */
+/** Appends numbers one after another, repeating those that were not answered, until so many are kept. */
 async function appendUntil(cluster: SimulatedCluster, bus: Bus, count: number): Promise<number[]> {
   const keptAtMs: number[] = [];
   for (let last = 0; last < count; ) {
@@ -102,7 +102,7 @@ test('SimulatedBus keeps what it does not answer, and no other append then', asy
   assert.equal((await readAll(a, STREAM, 1)).length, 50);
 });
 
-test('SimulatedBus lets who is cut off from the majority append nothing', async (context) => {
+test('SimulatedBus keeps no append of a member that is cut off from the majority', async (context) => {
   const cluster = simulated(context);
   const a = cluster.bus('a');
   const b = cluster.bus('b');
@@ -117,7 +117,7 @@ test('SimulatedBus lets who is cut off from the majority append nothing', async 
   assert.deepEqual(await b.append({ ...APPEND, bytes: utf8('majority') }), { at: 'kept', sequence: 1 });
 });
 
-test('SimulatedBus hands a member that was stopped all that came meanwhile when it goes on', async (context) => {
+test('SimulatedBus delivers to a stopped member what came meanwhile, once it is resumed', async (context) => {
   const cluster = simulated(context);
   const [a, b] = [cluster.bus('a'), cluster.bus('b')];
   await a.makeStream(STREAM);
@@ -148,7 +148,7 @@ test('SimulatedBus ends a member that is killed, and begins anew with the next o
   });
 });
 
-test('SimulatedBus writes over what it has lent', async (context) => {
+test('SimulatedBus overwrites what it has lent', async (context) => {
   const cluster = simulated(context);
   const [a, b] = [cluster.bus('a'), cluster.bus('b')];
   const kept: Uint8Array[] = [];

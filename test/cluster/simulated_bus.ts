@@ -4,8 +4,10 @@ import {
   type Appended,
   type Asking,
   type Bus,
+  BusBusyError,
   BusError,
   type BusStatus,
+  BusWatchers,
   type Message,
   type Replacement,
   type Selection,
@@ -36,20 +38,20 @@ interface Listening {
 interface Waiting {
   /** Sends it. */
   attempt(): void;
-  /** Whether it was sent, and neither answered nor refused for the moment. */
+  /** Whether it is on its way: sent, and not waiting to be sent again. */
   isSent: boolean;
   /** Ends it without an answer. */
   end(): void;
 }
 
-/** Its side of whoever asks. */
+/** What answers a call. */
 interface Asker<Value> {
-  /** Hands it the answer, at once, unless it is too late. */
+  /** Ends the call with its answer, unless it has ended already. */
   resolve(value: Value): void;
   reject(error: unknown): void;
-  /** Whether it still waits. */
+  /** Whether the call is still waiting. */
   isOpen(): boolean;
-  /** Sends it once more, a moment later. */
+  /** Sends the call again a moment later. */
   retry(): void;
 }
 
@@ -64,7 +66,7 @@ interface Following {
 
 /** Members, servers and a network on simulated time, and a bus for each member. */
 export class SimulatedCluster extends SimulatedNetwork {
-  /** The bus of a member; one that had a bus begins anew. */
+  /** The bus of a member. A member that has one already is killed first. */
   bus(name: string): Bus {
     return this.enter(name, (member) => new SimulatedBus(this, member));
   }
@@ -74,13 +76,12 @@ export class SimulatedCluster extends SimulatedNetwork {
 class SimulatedBus implements Bus {
   readonly #network: SimulatedNetwork;
   readonly #member: Member;
-  readonly #watchers = new Set<(status: BusStatus) => void>();
+  readonly #watchers = new BusWatchers();
   readonly #listening = new Set<Listening>();
   readonly #following = new Set<Following>();
-  /** Requests that wait, by the subject of their answer. */
+  /** Waiting requests, by the subjects of their answers. */
   readonly #asked = new Map<string, (bytes: Uint8Array | undefined) => void>();
   readonly #open = new Set<Waiting>();
-  #status: BusStatus = { at: 'down', why: 'not connected yet' };
   #isEnded = false;
 
   constructor(network: SimulatedNetwork, member: Member) {
@@ -89,13 +90,11 @@ class SimulatedBus implements Bus {
   }
 
   get isUp(): boolean {
-    return this.#status.at === 'up';
+    return this.#watchers.isUp;
   }
 
   watch(watcher: (status: BusStatus) => void): () => void {
-    this.#watchers.add(watcher);
-    queueMicrotask(() => this.#watchers.has(watcher) && watcher(this.#status));
-    return () => void this.#watchers.delete(watcher);
+    return this.#watchers.add(watcher);
   }
 
   publish(subject: string, bytes: Uint8Array): boolean {
@@ -170,6 +169,8 @@ class SimulatedBus implements Bus {
 
   async append({ subject, bytes, ...append }: Append): Promise<Appended> {
     checkMessage(subject, bytes);
+    if (this.#network.mishap('busy'))
+      throw new BusBusyError(`Cannot append to "${subject}": too much waits to be sent`);
     return this.#add({ ...append, subject, messages: [bytes], replaces: false });
   }
 
@@ -179,7 +180,9 @@ class SimulatedBus implements Bus {
   }
 
   async last(stream: string, subject: string): Promise<StoredMessage | undefined> {
-    return this.#ofStream(stream, `read the last message of "${subject}"`, (found) => found.last([subject]));
+    const what = `read the last message of "${subject}"`;
+    if (this.#network.mishap('unread')) return this.#api(what, () => undefined);
+    return this.#ofStream(stream, what, (found) => found.last([subject]));
   }
 
   read(stream: string, { subjects, fromSequence }: Selection): StreamReader {
@@ -232,7 +235,7 @@ class SimulatedBus implements Bus {
 
   /** The connection is there. */
   up(): void {
-    this.#tell({ at: 'up' });
+    this.#watchers.tell({ at: 'up' });
     for (const listening of this.#listening) this.#hear(listening);
     for (const following of this.#following) this.#pump(following);
     for (const waiting of this.#open) if (!waiting.isSent) this.#attempt(waiting);
@@ -241,7 +244,7 @@ class SimulatedBus implements Bus {
   /** The connection is lost, and with it the answers to all that was sent. */
   down(why: string): void {
     for (const listening of this.#listening) listening.isHeard = false;
-    this.#tell({ at: 'down', why });
+    this.#watchers.tell({ at: 'down', why });
     for (const waiting of [...this.#open]) if (waiting.isSent) waiting.end();
   }
 
@@ -249,7 +252,7 @@ class SimulatedBus implements Bus {
   ended(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#tell({ at: 'down', why: 'the bus is closed' });
+    this.#watchers.tell({ at: 'down', why: 'the bus is closed' });
     for (const waiting of [...this.#open]) waiting.end();
     for (const { ready } of [...this.#listening, ...this.#following]) ready();
     this.#listening.clear();
@@ -261,12 +264,7 @@ class SimulatedBus implements Bus {
     for (const following of this.#following) if (following.stream === stream) this.#pump(following);
   }
 
-  #tell(status: BusStatus): void {
-    this.#status = status;
-    for (const watcher of this.#watchers) watcher(status);
-  }
-
-  /** Sends a message to all who listen. Returns whether anybody does. */
+  /** Sends a message to everybody who listens. Returns whether anybody does. */
   #spread(subject: string, bytes: Uint8Array, reply: string): boolean {
     let isHeard = false;
     for (const other of this.#network.members) {
@@ -287,7 +285,7 @@ class SimulatedBus implements Bus {
     return isHeard;
   }
 
-  /** Lends a message: whoever looks at it later finds something else. */
+  /** Lends a message: its bytes are overwritten as soon as `take` returns. */
   #hand(take: (message: Message) => void, message: StoredMessage & { readonly reply: string }): void {
     const bytes = Uint8Array.from(message.bytes);
     take({ ...message, bytes: lend(bytes) });
@@ -306,7 +304,7 @@ class SimulatedBus implements Bus {
       const led = this.#network.streams.get(name);
       const access = led === undefined ? 'elects' : this.#network.access(this.#member, led);
       if (access === 'elects') retry();
-      // Shared memory may be used again as soon as there is a result: it is read before that.
+      // The caller may reuse shared memory as soon as there is a result, so it is copied before.
       if (led === undefined || access !== 'reached' || !isOpen()) return;
       const messages = entry.messages.map((bytes) => Uint8Array.from(bytes));
       this.#network.commit(led, () => {
@@ -322,7 +320,7 @@ class SimulatedBus implements Bus {
     if (following.isComing) return;
     following.isComing = true;
     this.#network.deliver(`stream ${following.stream}`, this.#member, () => this.#come(following));
-    // Where it cannot be delivered it is tried again.
+    // Tried again in case it cannot be delivered.
     this.#network.schedule(this.#member.name, RETRY_MS, () => this.#following.has(following) && this.#again(following));
   }
 
@@ -366,7 +364,7 @@ class SimulatedBus implements Bus {
     ask: (resolve: (value: Value) => void, reject: (why: string) => void, retry: () => void) => void,
     timeoutMs = API_MS,
   ): Promise<Value> {
-    const late = `nobody has answered in ${timeoutMs} ms`;
+    const late = `nobody answered within ${timeoutMs} ms`;
     const found = await this.#within<{ value: Value } | string>({ timeoutMs, late }, ({ resolve, retry }) => {
       const answer = (found: { value: Value } | string): void =>
         this.#network.deliver('servers', this.#member, () => resolve(found));
@@ -376,7 +374,7 @@ class SimulatedBus implements Bus {
     return found.value;
   }
 
-  /** Sends something as soon as there is a connection, and waits for its answer: in time, or what it is when it is late. */
+  /** Makes a call as soon as there is a connection. Resolves with its answer, or with `late` if none arrives in time. */
   #within<Value>(
     { timeoutMs, late }: { timeoutMs: number; late: Value },
     arrive: (asker: Asker<Value>) => void,
@@ -430,7 +428,7 @@ function batchOf(
   return { messages, end: last };
 }
 
-/** Whether a message may belong to both. Of two patterns one must fit the other as it is written. */
+/** Whether a message may belong to both. Tells only if one of two patterns matches the other as a text. */
 function overlap(some: readonly string[], others: readonly string[]): boolean {
   return some.some((one) => others.some((other) => fits([one], other) || fits([other], one)));
 }

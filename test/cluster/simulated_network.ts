@@ -3,13 +3,13 @@ import { type Dice, diceOf } from '../support/dice.ts';
 import type { SimulatedClock } from './simulated_clock.ts';
 import { SimulatedStream } from './simulated_stream.ts';
 
-/** How long messages are under way between two places. */
+/** How long messages take between two places. */
 const DELAY_MS = { least: 0.1, more: 2 };
-/** Until a majority has an append. */
+/** How long it takes until a majority has an append. */
 const REPLICATION_MS = { least: 0.2, more: 2 };
 const ELECTION_MS = { least: 4000, more: 5000 };
 const RECONNECT_MS = 250;
-/** Until a server that does not answer is given up. */
+/** How long it takes to give up a server that does not answer. */
 const STALE_MS = 5000;
 
 export interface SimulatedNetworkOptions {
@@ -18,15 +18,19 @@ export interface SimulatedNetworkOptions {
   readonly servers?: readonly string[];
 }
 
-/** How often what goes wrong: of 1000. */
+/** What may go wrong, and how often in 1000 cases. */
 interface Mishaps {
   /** Core messages that are lost. */
   dropped: number;
   /** Appends that are kept and whose answer is lost. */
   unanswered: number;
+  /** Appends that are refused because too much waits to be sent. */
+  busy: number;
+  /** Questions for the last message of a subject that nobody answers. */
+  unread: number;
 }
 
-/** What of a member hears of its connection. */
+/** What is told of the connection of a member: its bus. */
 interface Connected {
   up(): void;
   down(why: string): void;
@@ -36,14 +40,14 @@ interface Connected {
   kept(stream: string): void;
 }
 
-/** A hub: what it does stands still while it is stopped. */
+/** A hub. While it is stopped, nothing of it runs. */
 export interface Member {
   readonly name: string;
   bus: Connected | undefined;
   /** The server that it is connected to. */
   server: string | undefined;
   isStopped: boolean;
-  /** Whether it hears nothing, while what it says arrives. */
+  /** Whether it hears nothing, although what it sends arrives. */
   isDeaf: boolean;
   readonly waiting: (() => void)[];
 }
@@ -55,19 +59,19 @@ interface Led {
 }
 
 /**
- * Servers and the network between them and their members, on simulated time. Everything takes a moment, another one each
- * time; places can be cut off from each other, stopped and killed, and streams without a leader wait for an election.
+ * Servers, members, and the network between them, on simulated time. Everything takes a moment, of random length; places
+ * can be cut off from each other, stopped and killed, and streams without a leader wait for an election.
  */
 export class SimulatedNetwork {
   readonly clock: SimulatedClock;
-  readonly mishaps: Mishaps = { dropped: 0, unanswered: 0 };
+  readonly mishaps: Mishaps = { dropped: 0, unanswered: 0, busy: 0, unread: 0 };
   readonly #dice: Dice;
   readonly #servers: readonly string[];
   readonly #members = new Map<string, Member>();
   readonly #streams = new Map<string, Led>();
   readonly #cuts = new Set<string>();
   readonly #down = new Set<string>();
-  /** When the last message of one place to another arrives: those that are sent later come later. */
+  /** When the last message on each link arrives: none that is sent later may overtake it. */
   readonly #arrivals = new Map<string, number>();
   #names = 0;
 
@@ -77,7 +81,7 @@ export class SimulatedNetwork {
     this.#servers = servers;
   }
 
-  /** Lets a member join, and connects it; one of that name is ended before. */
+  /** Adds a member and connects it. One of the same name is killed first. */
   protected enter<Entered extends Connected>(name: string, connect: (member: Member) => Entered): Entered {
     this.kill(name);
     const member: Member = {
@@ -96,7 +100,7 @@ export class SimulatedNetwork {
     return this.clock.schedule(delayMs, () => member !== undefined && this.run(member, callback));
   }
 
-  /** Nothing passes between two places any more. */
+  /** Cuts the link between two places. */
   cut(one: string, other: string): void {
     this.#cuts.add(linkOf(one, other));
     this.#changed();
@@ -119,7 +123,7 @@ export class SimulatedNetwork {
     for (const server of this.#servers) this.join(name, server);
   }
 
-  /** Loses all that is said to a member. */
+  /** Loses everything that is sent to a member. */
   deafen(name: string): void {
     const member = this.#members.get(name);
     if (member !== undefined) member.isDeaf = true;
@@ -157,7 +161,13 @@ export class SimulatedNetwork {
     this.#changed();
   }
 
-  /** A number from 0 up to that. */
+  /** Whether this mishap happens now. */
+  mishap(what: keyof Mishaps): boolean {
+    const often = this.mishaps[what];
+    return often > 0 && this.#dice(1000) < often;
+  }
+
+  /** A random whole number from 0 up to, but not including, `below`. */
   dice(below: number): number {
     return this.#dice(below);
   }
@@ -189,14 +199,14 @@ export class SimulatedNetwork {
     return stream;
   }
 
-  /** Does something of a member: now, when it goes on, or never when it is gone. */
+  /** Runs code of a member: now, once it is resumed, or never if it is gone. */
   run(member: Member, callback: () => void): void {
     if (this.#members.get(member.name) !== member) return;
     if (member.isStopped) member.waiting.push(callback);
     else callback();
   }
 
-  /** Calls back when something that a member has sent arrives at the servers; never, where it is lost. */
+  /** Calls back when something that a member sends arrives at the servers; never if it is lost. */
   send(member: Member, arrive: () => void): void {
     const { server } = member;
     if (server === undefined) return;
@@ -205,7 +215,7 @@ export class SimulatedNetwork {
     });
   }
 
-  /** Hands something to a member; it is lost where the member cannot be reached, or is deaf. */
+  /** Delivers something to a member. It is lost if the member cannot be reached, or is deaf. */
   deliver(from: string, member: Member, take: () => void): void {
     this.#inTurn(`${from} to ${member.name}`, () => {
       if (member.server === undefined || member.isDeaf) return;
@@ -213,12 +223,12 @@ export class SimulatedNetwork {
     });
   }
 
-  /** Whether what one member publishes can come to the other. */
+  /** Whether what one member publishes can reach the other. */
   isBetween(one: Member, other: Member): boolean {
     return one.server !== undefined && other.server !== undefined && this.#reaches(one.server, other.server);
   }
 
-  /** Calls back when a majority agrees to what the leader of a stream was just told; never, where it is lost before. */
+  /** Calls back when a majority has what was just sent to the leader of a stream; never if it is lost before. */
   commit(led: Led, agreed: () => void): void {
     const { leader } = led;
     this.clock.schedule(this.#between(REPLICATION_MS), () => {
@@ -226,7 +236,7 @@ export class SimulatedNetwork {
     });
   }
 
-  /** Whether a member can talk to the leader of a stream now; `elects` where there is none. */
+  /** Whether a member can reach the leader of a stream now; `elects` if there is none. */
   access(member: Member, led: Led): 'reached' | 'cut' | 'elects' {
     if (member.server === undefined) return 'cut';
     this.#elect(led);

@@ -1,17 +1,17 @@
 import type { Appended, Expectation, StoredMessage, StreamSettings, StreamState } from '../../src/cluster/bus.ts';
 
-/** What a message takes beside its bytes. */
+/** How much a message takes besides its bytes. */
 const MESSAGE_BYTES = 50;
 
 export interface Entry {
   readonly subject: string;
   readonly messages: readonly Uint8Array[];
   readonly expects?: Expectation;
-  /** Whether it takes the place of all that the subject had. */
+  /** Whether it replaces all messages of the subject. */
   readonly replaces: boolean;
 }
 
-/** What the servers of a stream agree on: its messages, in order. */
+/** The messages of a stream, in order, as its servers have agreed on them. */
 export class SimulatedStream {
   settings: StreamSettings;
   readonly #nowMs: () => number;
@@ -58,7 +58,7 @@ export class SimulatedStream {
   /** The first message from a sequence on. */
   first(subjects: readonly string[], fromSequence: number): StoredMessage | undefined {
     const kept = this.#kept();
-    // Messages are in the order of their sequences: skip by halves what lies before.
+    // Messages are ordered by sequence: find the first by binary search.
     let [low, high] = [0, kept.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -95,7 +95,7 @@ function expected(expects: Expectation): number {
   return 'lastOfStream' in expects ? expects.lastOfStream : expects.lastOfSubject;
 }
 
-/** Whether one of the patterns fits: `*` is any token, `>` at the end any that are left, of which there is one. */
+/** Whether one of the patterns matches: `*` stands for any token, and `>` at the end for one or more. */
 export function fits(patterns: readonly string[], subject: string): boolean {
   if (patterns.includes(subject)) return true;
   const tokens = subject.split('.');

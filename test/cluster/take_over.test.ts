@@ -256,7 +256,8 @@ test('readLanes refuses a lane that is not sealed in both streams', async (conte
 });
 
 test('stepsOf keeps the order of incarnations, of steps, and of lanes where steps are equal', () => {
-  const steps = (...orders: number[]) => orders.map((order, i) => ({ order, nowMs: 0, step: stepOf(`${order}${'abc'[i]}`) }));
+  const steps = (...orders: number[]) =>
+    orders.map((order, i) => ({ order, nowMs: 0, step: stepOf(`${order}${'abc'[i]}`) }));
   const first = [steps(0, 2, 4), steps(1, 4, 5), [], steps(4, 4)];
   assert.deepEqual(textsOf(stepsOf([first, [], [steps(3)]])), ['0a', '1a', '2b', '4c', '4b', '4a', '4b', '5c', '3a']);
   assert.deepEqual(stepsOf([]), []);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Motion } from '../../src/core/motion/motion.ts';
 import { carriedAlong } from '../../src/entities/moved_zones.ts';
 import { State } from '../../src/entities/state.ts';
 import type { Zone } from '../../src/model/zone.ts';
@@ -10,6 +11,9 @@ import { locationAt, type ShardCommand, ShardHarness } from '../support/shard_ha
  * 2,000 levels one location took 13 s, since each trackable looked for all of its ancestors.
  */
 const LEVELS = 2000;
+/** CPU time, of which other processes take none. A garbage collection may fall into one try, but not into all of them. */
+const CPU_MS_MAX = 50;
+const TRIES_MAX = 3;
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
 test('A chain of 2,000 trackables moves 32 levels of them, and names as many ancestors, in little time', async () => {
@@ -19,16 +23,23 @@ test('A chain of 2,000 trackables moves 32 levels of them, and names as many anc
     return { kind: 'trackable', id: uuid(n), entity: { id: uuid(n), type: 'omlox', ...carrier } };
   });
   harness.tell(0, ...chain);
-  const start = performance.now();
-  const { motions } = harness.tell(1, locationAt(1, 8, 50, { provider_id: 'tag' }));
-  const tookMs = performance.now() - start;
+  const tookMs: number[] = [];
+  let deepest: Motion | undefined;
+  do {
+    const second = tookMs.length + 1;
+    harness.takeMotions();
+    const before = process.cpuUsage();
+    const { motions } = harness.tell(second, locationAt(second, 8, 50, { provider_id: 'tag' }));
+    const { user, system } = process.cpuUsage(before);
+    tookMs.push((user + system) / 1000);
+    deepest = motions.at(-1);
+  } while (Math.min(...tookMs) >= CPU_MS_MAX && tookMs.length < TRIES_MAX);
+  assert.ok(Math.min(...tookMs) < CPU_MS_MAX, `${tookMs.join(', ')} ms of CPU time`);
   assert.deepEqual(
     harness.takeMotions().map(({ id }) => id),
     Array.from({ length: 33 }, (_, n) => uuid(n)),
   );
-  const deepest = motions.at(-1);
   assert.equal(deepest?.kind === 'moved' && deepest.ancestors.length, 32);
-  assert.ok(tookMs < 1000, `${tookMs} ms`);
 });
 
 test('A chain of 2,000 zones is taken along for 32 levels', () => {

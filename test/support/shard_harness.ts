@@ -8,7 +8,7 @@ import { Batch } from '../../src/fanout/batch.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import { copied, lend, look } from '../../src/model/borrowed.ts';
 import { NO_FIELDS } from '../../src/model/event_batch.ts';
-import type { CollisionEvent, FenceEvent, TrackableMotion } from '../../src/model/events.ts';
+import type { FenceEvent, TrackableMotion } from '../../src/model/events.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Location } from '../../src/model/location.ts';
 import type { LocationProvider } from '../../src/model/provider.ts';
@@ -39,7 +39,6 @@ export interface Heard {
   readonly locations: Location[];
   readonly motions: TrackableMotion[];
   readonly fenceEvents: FenceEvent[];
-  readonly collisions: CollisionEvent[];
 }
 
 /** An outcome with rows that stay, those that nobody waits for behind the others. */
@@ -63,10 +62,12 @@ export function eventsOf({ events }: Pick<Outcome, 'events'>): EventText[] {
 
 /** A shard on a table: simulated time, and everything that it says is collected. */
 export class ShardHarness {
-  readonly heard: Heard = { locations: [], motions: [], fenceEvents: [], collisions: [] };
-  /** All events so far, in order. */
-  readonly events: EventText[] = [];
   readonly outcomes: HeardOutcome[] = [];
+  readonly #events: EventText[] = [];
+  readonly #heard: Heard = { locations: [], motions: [], fenceEvents: [] };
+  /** How many outcomes are among the events, and how many events are among what was heard. */
+  #outcomesRead = 0;
+  #eventsRead = 0;
   readonly shard: Shard;
   rows: 'all' | 'urgent' = 'urgent';
   #seq = 0;
@@ -92,6 +93,25 @@ export class ShardHarness {
     );
   }
 
+  /** All events so far, in order. Most tests look at some outcomes only, so they are not taken apart before that. */
+  get events(): readonly EventText[] {
+    for (const outcome of this.outcomes.slice(this.#outcomesRead)) this.#events.push(...eventsOf(outcome));
+    this.#outcomesRead = this.outcomes.length;
+    return this.#events;
+  }
+
+  /** All events so far, parsed, but for those that were taken. */
+  get heard(): Heard {
+    for (const { variant, text } of this.events.slice(this.#eventsRead)) {
+      const event = JSON.parse(text);
+      if (variant === 1) this.#heard.locations.push(event);
+      if (variant === 2) this.#heard.motions.push(event);
+      if (variant === 3) this.#heard.fenceEvents.push(event);
+    }
+    this.#eventsRead = this.#events.length;
+    return this.#heard;
+  }
+
   /** Numbers commands that are received `second` seconds after T0. */
   items(second: number, ...commands: readonly ShardCommand[]): Item[] {
     return commands.map((command) => itemOf(command, ++this.#seq, T0 + second * 1000));
@@ -105,14 +125,6 @@ export class ShardHarness {
     const rows = [...all.rows, ...all.backgroundRows] as LastKnownRow[];
     const outcome = { ...all, effects: lend(copied(all.effects)), events: kept, rows };
     this.outcomes.push(outcome);
-    const events = eventsOf(outcome);
-    this.events.push(...events);
-    for (const { variant, text } of events) {
-      const event = JSON.parse(text);
-      if (variant === 1) this.heard.locations.push(event);
-      if (variant === 2) this.heard.motions.push(event);
-      if (variant === 3) this.heard.fenceEvents.push(event);
-    }
     return outcome;
   }
 

@@ -9,17 +9,18 @@ import { type FrameFields, FrameReader, FrameWriter } from './frame_ring.ts';
 import { ANSWERS, APPEND, APPENDED, type AreaMessage, type BusThreadData, COMMAND, EVENT } from './frames.ts';
 import { Replies, type Reply } from './replies.ts';
 
-/** Commands of one turn, in bytes, so that what the server sends has its turn too. */
+/** How many bytes of commands are handled in one turn, so that data from the server gets its turns too. */
 const TURN_BYTES = 1 << 20;
-/** How long the front thread may take to make room before it is looked for again. */
+/** How long to wait for the front thread to make room before looking again. */
 const ROOM_MS = 1000;
+// Error codes of JetStream.
 const WRONG_LAST_SEQUENCE = [10071, 10164];
-/** The stream's own bound, which the server says in words, or the servers' room. */
+/** The server could not store the message. Only its description tells whether the stream has reached its bound. */
 const STORE_FAILED = 10077;
 const NO_ROOM = [10023, 10028, 10047];
-/** The server lost a part of a batch, and has given up the rest. */
+/** The server missed part of a batch, and dropped the rest. */
 const BATCH_INCOMPLETE = 10176;
-/** Codes of what may go well the next time. */
+/** Codes, as in HTTP, of failures that may pass. */
 const FOR_THE_MOMENT = [429, 500, 503];
 
 interface Batch {
@@ -28,9 +29,9 @@ interface Batch {
 }
 
 /**
- * The connection's side of the two rings: does what the front thread says, and tells it what comes. It runs in a thread of
- * its own, for the buffers of the connection: on the front thread, which has a large heap, they would have it searched
- * again and again.
+ * The connection's end of the two rings: it carries out the commands of the front thread, and reports events to it. It runs
+ * in a thread of its own because of the connection's buffers: on the front thread, with its large heap, these would trigger
+ * one full garbage collection after another.
  */
 export class BusThread {
   readonly #commands: FrameReader;
@@ -45,9 +46,10 @@ export class BusThread {
   readonly #subscriptions = new Map<number, () => void>();
   readonly #consumers = new Map<number, Consumer>();
   readonly #batches = new Map<number, Batch>();
-  /** Asked for while there was no connection. */
+  /** Subscriptions whose `ready` is still to be reported, once there is a connection. */
   #unheard: number[] = [];
   #isWaking = false;
+  /** The last reason reported for being down; empty while up. */
   #said = '';
 
   constructor({ settings, commands, events, areas }: BusThreadData, wakeFront: () => void) {
@@ -64,14 +66,14 @@ export class BusThread {
     this.#replies = new Replies(this.#connection, { inbox: this.#inbox, elapsed: this.#elapsed });
   }
 
-  /** Does what the front thread has said since it was last awake. */
+  /** Carries out the commands that have arrived since it last went to sleep. */
   readonly wake = (): void => {
     let bytes = 0;
     while (bytes < TURN_BYTES && this.#commands.next()) {
       bytes += this.#commands.size;
       this.#serve();
     }
-    // Behind the client's own microtask, which copies what it was given to publish.
+    // After the client's own microtask, which copies what it was given to publish.
     queueMicrotask(() => {
       this.#commands.release();
       if (bytes > 0 || !this.#commands.sleeps()) setImmediate(this.wake);
@@ -147,7 +149,7 @@ export class BusThread {
     });
   }
 
-  /** All messages are sent together, as soon as the last is there. The server answers the first one, and the last. */
+  /** All messages are sent together, once the last is there. The server answers the first and the last of them. */
   #addToBatch(id: number): void {
     const { subject, first: timeoutMs, flags } = this.#commands;
     let batch = this.#batches.get(id);
@@ -193,7 +195,7 @@ export class BusThread {
     };
   }
 
-  /** The bytes of an append: a piece of an area, which stays as it is, or a copy of what is in the ring. */
+  /** The bytes of an append: a piece of a shared area, which does not change, or a copy of what is in the ring. */
   #payload(): Uint8Array {
     const { area, third: offset, length } = this.#commands;
     if (area === 0) return this.#keptBody({ isRepeated: true });
@@ -204,7 +206,7 @@ export class BusThread {
     for (;;) {
       const known = this.#areas.get(number);
       if (known !== undefined) return known;
-      // It was handed over before the command was written.
+      // It was posted before the command was written.
       const received = receiveMessageOnPort(this.#areaPort) as { readonly message: AreaMessage } | undefined;
       if (received === undefined) throw new Error(`Cannot append: area ${number} was not handed over`);
       const { area, memory } = received.message;
@@ -213,7 +215,7 @@ export class BusThread {
     }
   }
 
-  /** The body of the command: as it lies in the ring where it is sent at once, and a copy where it may be sent later. */
+  /** The body of the command: a view of the ring if it is sent now only, and a copy if it may be sent later as well. */
   #keptBody({ isRepeated }: { isRepeated: boolean }): Uint8Array {
     const bytes = look(this.#commands.body);
     return isRepeated || !this.#connection.isUp ? new Uint8Array(bytes) : bytes;
@@ -227,7 +229,7 @@ export class BusThread {
     else this.#unheard.push(id);
   }
 
-  /** Tells when the server has the subscription. */
+  /** Reports `ready` once the server has the subscription. */
   #tellReady(id: number): void {
     this.#connection.flush().then(
       () => this.#tell({ kind: EVENT.ready, id }),
@@ -267,10 +269,15 @@ export class BusThread {
     this.#tell({ kind: EVENT.message, id, subject, reply: sequence > 0 ? '' : reply, body: bytes, first: sequence });
   }
 
-  /** No bus sends what is larger than that, and the ring has no room for it. */
+  /** Whether a message has a size that some bus may have sent. The ring has no room for larger ones. */
   #isBounded({ subject, bytes }: Received): boolean {
     if (bytes.length <= PAYLOAD_BYTES_MAX) return true;
-    this.#tell({ kind: EVENT.notice, body: utf8(`Cannot take ${bytes.length} bytes on "${subject}"`) });
+    this.#tell({
+      kind: EVENT.notice,
+      body: utf8(
+        `Cannot take a message of ${bytes.length} bytes on "${subject}": at most ${PAYLOAD_BYTES_MAX} are allowed`,
+      ),
+    });
     return false;
   }
 
@@ -292,8 +299,8 @@ export class BusThread {
   }
 
   /**
-   * Tells the front thread. Where that has not made room it is waited for: nothing is read from the server meanwhile, which
-   * holds back what it sends, for a while.
+   * Reports an event to the front thread. If the ring is full, this thread blocks until there is room. Meanwhile nothing is
+   * read from the connection, so the server holds its data back, for a while.
    */
   #tell(event: FrameFields): void {
     while (!this.#events.write(event)) {
@@ -309,7 +316,7 @@ export class BusThread {
   }
 }
 
-/** What the server says of an append, or of the first or last message of a batch. */
+/** The outcome of an append by the server's answer to it, or to the first or last message of a batch. */
 function appendedOf(answer: Reply): { at: (typeof APPENDED)[number]; sequence?: number; why?: string } {
   if (answer instanceof Error) return { at: 'wrong', why: answer.message };
   if (typeof answer !== 'object') return { at: 'unknown' };
@@ -321,7 +328,7 @@ function appendedOf(answer: Reply): { at: (typeof APPENDED)[number]; sequence?: 
   const { code, err_code: number, description: why } = error;
   if (WRONG_LAST_SEQUENCE.includes(number)) return { at: 'refused' };
   if (NO_ROOM.includes(number) || (number === STORE_FAILED && why.includes('maximum'))) return { at: 'full' };
-  // Whether a majority has it all the same nobody knows.
+  // A majority may have stored it all the same.
   if (FOR_THE_MOMENT.includes(code) || number === BATCH_INCOMPLETE) return { at: 'unknown' };
   return { at: 'wrong', why };
 }

@@ -15,29 +15,29 @@ import {
 import { schedule } from '../../time/clock.ts';
 import type { BusSettings } from './frames.ts';
 
-/** One try to reach a server. */
+/** How long one attempt to reach a server may take. */
 const CONNECT_MS = 2000;
 const BETWEEN_TRIES_MS = 250;
-/** A connection that nothing comes from is given up after three of these. */
+/** A silent connection is given up after three of these. */
 const PING_MS = 2000;
 
-/** A message as it has come, good as long as the call that takes it. */
+/** A message as it arrived, valid until the function that takes it returns. */
 export interface Received {
   readonly subject: string;
   readonly reply: string;
   readonly bytes: Uint8Array;
-  /** What the server says instead of a message: 503 for no responders, and others for consumers. 0 for a message. */
+  /** 0 for a message; otherwise the status that the server sent instead, such as 503 for no responders. */
   readonly code: number;
-  /** In words, with a code. */
+  /** The code in words. */
   readonly description: string;
   header(name: string): string;
 }
 
-/** Who hears of the connection. */
+/** What happens to the connection. */
 export interface ConnectionWatch {
   up(): void;
   down(why: string): void;
-  /** Something that the log should say, such as a subject that this user may not use. */
+  /** Something for the log, such as a subject that this user may not use. */
   notice(text: string): void;
 }
 
@@ -48,9 +48,9 @@ interface Listening {
 }
 
 /**
- * A connection to one of several NATS servers, made again whenever it is lost, for ever. Nothing is sent later than it was
- * said: what is published while there is no connection is dropped, since the next attempt of whoever needs it would come
- * twice. The only import of the NATS client.
+ * A connection to one of several NATS servers, restored whenever it is lost, for ever. Nothing is queued: what is published
+ * without a connection is dropped, because callers that need it sent try again, and it would arrive twice. This is the only
+ * import of the NATS client.
  */
 export class Connection {
   readonly #settings: BusSettings;
@@ -69,7 +69,7 @@ export class Connection {
     return this.#isUp;
   }
 
-  /** Sends a message. The bytes are read until this turn's microtasks are done. Throws where they are too many. */
+  /** Sends a message. The bytes must not change before this turn's microtasks are done. Throws if they are too many. */
   publish(subject: string, bytes: Uint8Array, reply = '', fields: Readonly<Record<string, string>> = NO_HEADERS): void {
     if (!this.#isUp) return;
     if (fields === NO_HEADERS) {
@@ -81,7 +81,7 @@ export class Connection {
     this.#nats?.publish(subject, bytes, { reply, headers: named });
   }
 
-  /** Listens over all connections, until the returned function is called. */
+  /** Listens on this connection and all that replace it, until the returned function is called. */
   subscribe(subject: string, take: (message: Received) => void): () => void {
     const listening: Listening = { subject, take };
     this.#listening.add(listening);
@@ -92,7 +92,7 @@ export class Connection {
     };
   }
 
-  /** Resolves when the server has done all that it was sent so far. Rejects when the connection is lost before. */
+  /** Resolves once the server has processed everything sent so far. Rejects if the connection is lost first. */
   async flush(): Promise<void> {
     if (this.#nats === undefined) throw new Error('There is no connection');
     await this.#nats.flush();
@@ -136,7 +136,7 @@ export class Connection {
   }
 
   #listen(listening: Listening): void {
-    // An error, such as a subject that this user may not hear, is told as a status too.
+    // An error, such as a subject that this user may not listen to, is reported as a status too.
     const callback = (error: Error | null, message: Msg): void => {
       if (error === null) listening.take(receivedOf(message));
     };
@@ -158,7 +158,7 @@ function receivedOf({ subject, reply = '', data: bytes, headers: found }: Msg): 
   };
 }
 
-/** Files are read for each connection, so that credentials and certificates may be renewed. */
+/** Files are read for each connection, so that credentials and certificates can be renewed. */
 function optionsOf(settings: BusSettings): ConnectionOptions {
   const { servers, name, memberName, tls } = settings;
   return {
@@ -186,7 +186,7 @@ function authenticatorsOf({ credentialsPath, nkeyPath, username, password }: Bus
   ];
 }
 
-/** Tools end the file with a line break. */
+/** The seed in a file, which tools end with a line break. */
 function seedOf(file: Buffer): Uint8Array {
   return new TextEncoder().encode(file.toString('utf8').trim());
 }

@@ -2,13 +2,13 @@ import { schedule } from '../../time/clock.ts';
 import type { Connection, Received } from './connection.ts';
 import type { Replies, Reply } from './replies.ts';
 
-/** Messages of one pull. */
+/** What one pull asks for at most. */
 const PULL_MESSAGES = 512;
 const PULL_BYTES = 9_000_000;
 const FOLLOW_MS = 30_000;
 const READ_MS = 1000;
 const HEARTBEAT_MS = 500;
-/** Without a sign of life for so long a consumer is made anew. */
+/** A consumer that has been silent for so long is replaced. */
 const SILENT_MS = 2000;
 const ASK_MS = 1000;
 const PAUSE_MS = 250;
@@ -21,49 +21,52 @@ export interface ConsumerOptions {
   readonly stream: string;
   readonly subjects: readonly string[];
   readonly fromSequence: number;
-  /** Whether it ends with what the stream has when it is first asked for messages, and hands out what is asked for. */
+  /**
+   * Whether it reads batches on request, up to the end of the stream at the time of the first request. Otherwise it
+   * follows the stream until it is ended.
+   */
   readonly isRead: boolean;
-  /** What subjects begin with that messages can be delivered to. */
+  /** The prefix of subjects that messages can be delivered to. */
   readonly inbox: string;
   newName(): string;
   elapsed(): number;
 }
 
-/** Who hears of it. */
+/** What a consumer reports. */
 export interface ConsumerWatch {
   message(message: Received, sequence: number): void;
-  /** A consumer is there, once: nothing is missed from here on. */
+  /** Called once, when the server has the first consumer: nothing is missed from here on. */
   ready(): void;
-  /** A batch has ended, maybe with the last message. */
+  /** A batch has ended; `isLast` if it reached the end. */
   batchEnd(isLast: boolean): void;
   failed(why: string): void;
 }
 
 /**
- * A consumer of a stream at the server, which sends messages when they are pulled. It belongs to the connection of a
- * moment: whenever a message is missing, the connection was lost or nothing is heard, another one is made, from the
- * message behind the last that was handed out. So none is missing and none comes twice.
+ * Reads a stream through a consumer at the server, which sends messages when they are pulled. Such a consumer lasts only as
+ * long as the connection: whenever a message is missing, the connection was lost or the consumer falls silent, another one
+ * is made that begins after the last delivered message. So no message is lost, and none is delivered twice.
  */
 export class Consumer {
   readonly #connection: Connection;
   readonly #replies: Replies;
   readonly #options: ConsumerOptions;
   readonly #watch: ConsumerWatch;
-  /** The first sequence that was not handed out yet. */
+  /** The first sequence that was not delivered yet. */
   #next: number;
-  /** The last one to be read. */
+  /** The last sequence to read; 0 while that is unknown. */
   #end = Infinity;
   #name = '';
   /** Ends the subscription that its messages come on. */
   #deaf: (() => void) | undefined;
-  /** Messages that the server has sent from this consumer, by its own count. */
+  /** How many messages the server has sent from this consumer, by its own count. */
   #sent = 0;
-  /** Messages that are still to come in this pull. */
+  /** How many messages are still to come of this pull. */
   #pulled = 0;
   #heardMs = 0;
   #isReady = false;
   #isEnded = false;
-  /** Until when a batch may take; 0 while none is asked for. */
+  /** When the requested batch times out; 0 while none is requested. */
   #untilMs = 0;
   #isWatched = false;
 
@@ -77,7 +80,7 @@ export class Consumer {
     else this.#make();
   }
 
-  /** Asks for the next batch of what is read. */
+  /** Requests the next batch. */
   readOn(timeoutMs: number): void {
     this.#untilMs = this.#options.elapsed() + timeoutMs;
     this.#watchLater();
@@ -86,7 +89,7 @@ export class Consumer {
     else this.#pull();
   }
 
-  /** The connection is there again. */
+  /** To be called when there is a connection again. */
   up(): void {
     if (this.#name !== '') this.#make();
   }
@@ -96,7 +99,10 @@ export class Consumer {
     this.#drop();
   }
 
-  /** The last message that is to be read, as the leader knows it. What is purged meanwhile need not be waited for. */
+  /**
+   * Asks the leader for the last message of each subject, which is where reading ends. Asked again when a pull brings
+   * nothing, since messages that are purged in the meantime never come.
+   */
   #findEnd(): void {
     const { stream, subjects } = this.#options;
     let open = subjects.length;
@@ -157,7 +163,7 @@ export class Consumer {
     if (!this.#options.isRead || this.#untilMs > 0) this.#pull();
   }
 
-  /** Messages come with their own subjects, not with this one. */
+  /** Where messages are delivered to. They arrive with their own subjects all the same. */
   get #inbox(): string {
     return `${this.#options.inbox}.${this.#name}.messages`;
   }
@@ -266,7 +272,7 @@ export class Consumer {
 }
 
 interface JetStreamError {
-  /** As of HTTP: from 500 on it may go well the next time. */
+  /** As in HTTP: failures from 500 on may pass. */
   readonly code: number;
   readonly err_code: number;
   readonly description: string;
@@ -274,7 +280,7 @@ interface JetStreamError {
 
 const NOTHING = new Uint8Array(0);
 
-/** An answer of the JetStream API; with an error where there is none. */
+/** An answer of the JetStream API, or a made-up error if there is none. */
 function parsed(answer: Reply): object {
   if (typeof answer === 'object' && 'bytes' in answer)
     return JSON.parse(Buffer.from(answer.bytes).toString()) as object;
@@ -287,8 +293,8 @@ function json(value: object): Uint8Array {
 }
 
 /**
- * What the subject of acknowledgements says of a message: its sequence in the stream, and how many messages the consumer has
- * sent with it. Newer servers have the domain and the account in front: $JS.ACK[.domain.account].stream.consumer.….
+ * What the subject for acknowledging a message says about it: its sequence in the stream, and how many messages the
+ * consumer has sent including it. Newer servers add the domain and the account: $JS.ACK[.domain.account].stream.consumer.….
  */
 function placeOf(reply: string): { sequence: number; count: number } {
   const tokens = reply.split('.');

@@ -1,11 +1,12 @@
 import { type Borrowed, lend } from '../../model/borrowed.ts';
 
 /**
- * Frames on their way from one thread to another, in memory that both share and use again. One thread writes and one
- * reads; neither waits. The reader sleeps when there is nothing: who writes then is told so, once, and wakes it by a
- * message of the threads. While it is awake it finds by itself what comes.
+ * A ring buffer of frames in memory that two threads share: one of them writes, the other reads, and neither waits. With
+ * nothing to read, the reader goes to sleep. The writer then finds out, once, that it has to wake it with a message between
+ * threads. While it is awake, the reader finds new frames by itself.
  *
- * Positions count bytes for ever, modulo 2^32; a frame lies in one piece, and a gap with size 0 ends at the ring's start:
+ * Positions count bytes for ever, modulo 2^32. A frame is never split: a size of 0 says that the next one begins at the
+ * start of the ring:
  *
  *     0  u32 bytes of the frame, a multiple of 8       4  u16 kind, u16 flags
  *     8  u32 id, u32 area                             16  u32 bytes of subject, of reply, of body, u32 length
@@ -15,19 +16,19 @@ const [SIZE, KIND, FLAGS, ID, AREA, SUBJECT, REPLY, BODY, LENGTH, FIRST, SECOND,
   0, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48,
 ] as const;
 const HEAD_BYTES = 56;
-/** More than what a frame takes beside its body. */
+/** More than a frame ever takes besides its body. */
 const FRAME_BYTES = 1024;
-/** Indexes of what both threads look at. */
+/** Indexes into the memory for control. */
 const [WRITTEN, READ, SLEEPS] = [0, 1, 2] as const;
 const CONTROL_BYTES = 16;
 
-/** What both threads are handed. */
+/** The memory that both threads share. */
 export interface SharedRing {
   readonly control: SharedArrayBuffer;
   readonly frames: SharedArrayBuffer;
 }
 
-/** What is not given is 0, or empty. */
+/** What is left out is 0, or empty. */
 export interface FrameFields {
   readonly kind: number;
   readonly flags?: number;
@@ -42,7 +43,7 @@ export interface FrameFields {
   readonly third?: number;
 }
 
-/** Makes a ring of so many bytes, a power of two. A frame may have half of them. */
+/** Makes a ring. `bytes`: its size, a power of two, at least twice that of the largest frame. */
 export function newRing(bytes: number): SharedRing {
   const control = new SharedArrayBuffer(CONTROL_BYTES);
   Atomics.store(new Int32Array(control), SLEEPS, 1);
@@ -63,7 +64,7 @@ export class FrameWriter {
     this.#length = frames.byteLength;
   }
 
-  /** Writes a frame. False, and nothing is written, where there is no room. hot */
+  /** Writes a frame. Returns false, and writes nothing, if there is no room. hot */
   write(frame: FrameFields): boolean {
     const { subject = '', reply = '', body } = frame;
     const bodyBytes = body?.length ?? 0;
@@ -91,18 +92,18 @@ export class FrameWriter {
     return true;
   }
 
-  /** Whether frames with so many bytes in all, the largest of so many, find room now. */
+  /** Whether there is room now for some frames, with so many bytes in all and in the largest of them. */
   hasRoomFor(bytes: number, { frames, largest }: { readonly frames: number; readonly largest: number }): boolean {
     const used = (this.#written - Atomics.load(this.#control, READ)) >>> 0;
     return used + bytes + frames * FRAME_BYTES + largest <= this.#length;
   }
 
-  /** Whether the reader is to be woken; true once for each time that it sleeps. */
+  /** Whether to wake the reader now; true once for each time that it goes to sleep. */
   wakes(): boolean {
     return Atomics.exchange(this.#control, SLEEPS, 0) === 1;
   }
 
-  /** Waits until the reader has taken something, but no longer than that. Threads that may block do so. */
+  /** Blocks until the reader has released something, or the time is over. For threads that may block. */
   waitForRoom(timeoutMs: number): void {
     const read = Atomics.load(this.#control, READ);
     if ((this.#written - read) >>> 0 === 0) return;
@@ -113,7 +114,7 @@ export class FrameWriter {
     return Atomics.load(this.#control, WRITTEN);
   }
 
-  /** Where so many bytes may be written; below 0 without room. */
+  /** The offset at which so many bytes may be written; below 0 if there is no room. */
   #place(size: number): number {
     const used = (this.#written - Atomics.load(this.#control, READ)) >>> 0;
     const at = (this.#written >>> 0) % this.#length;
@@ -126,14 +127,14 @@ export class FrameWriter {
   }
 }
 
-/** The reader's end: a view of one frame after the other. What it lends is good until `release`. */
+/** The reader's end: a view of one frame after another. What it lends is valid until `release`. */
 export class FrameReader {
   readonly #control: Int32Array;
   readonly #bytes: Buffer;
   readonly #view: DataView;
   readonly #length: number;
   #at = 0;
-  /** Where the next frame begins; what was read before it may not have been released yet. */
+  /** The position of the next frame; those before it may not have been released yet. */
   #next = 0;
 
   constructor({ control, frames }: SharedRing) {
@@ -144,7 +145,7 @@ export class FrameReader {
     this.#next = Atomics.load(this.#control, READ);
   }
 
-  /** Looks at the next frame. False when there is none. hot */
+  /** Moves on to the next frame. False if there is none. hot */
   next(): boolean {
     for (;;) {
       if (Atomics.load(this.#control, WRITTEN) === this.#next) return false;
@@ -155,18 +156,20 @@ export class FrameReader {
     }
   }
 
-  /** Gives the room of all frames that were read back to the writer. */
+  /** Gives the room of all frames read so far back to the writer. */
   release(): void {
     Atomics.store(this.#control, READ, this.#next);
     Atomics.notify(this.#control, READ);
   }
 
-  /** Goes to sleep. False when something has come meanwhile, and the reader stays awake. */
+  /** Goes to sleep. False if something has arrived in the meantime, so that the reader stays awake. */
   sleeps(): boolean {
     Atomics.store(this.#control, SLEEPS, 1);
     if (Atomics.load(this.#control, WRITTEN) === this.#next) return true;
     return Atomics.exchange(this.#control, SLEEPS, 0) === 0;
   }
+
+  // The fields of the current frame; `size` is that of the whole frame in bytes.
 
   get size(): number {
     return this.#view.getUint32(this.#at + SIZE, true);

@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { SharedRing } from './frame_ring.ts';
 
-/** What the front thread and the thread of the connection say to each other, see frame_ring.ts. */
+/** The frames that the front thread and the connection's thread exchange, see frame_ring.ts. */
 
-/** Commands of the front thread, in the order in which it gave them. */
+/** Commands from the front thread, and the fields that each uses. They are carried out in order. */
 export const COMMAND = {
   /** `subject`, `reply`, `body` */
   publish: 1,
@@ -14,11 +14,11 @@ export const COMMAND = {
    * time-out in ms; `second`: the sequence expected; flags say of what. Answered by `appended`.
    */
   append: 3,
-  /** As `append`: one message of several that are kept together. */
+  /** As `append`, for one of several messages that are stored together. Only the last is answered. */
   batched: 4,
   /** `id`, `subject`. Answered by `ready`. */
   subscribe: 5,
-  /** `id`, `subject`: subjects with blanks in between; `reply`: the stream; `first`: from which sequence. Answered by `ready`. */
+  /** `id`; `subject`: subjects with spaces in between; `reply`: the stream; `first`: a sequence. Answered by `ready`. */
   follow: 6,
   /** As `follow`, not answered. */
   read: 7,
@@ -31,11 +31,11 @@ export const COMMAND = {
 /** Flags of `append` and `batched`. */
 export const APPEND = { expectsOfSubject: 1, expectsOfStream: 2, isLast: 4 } as const;
 
-/** What the connection's thread tells. */
+/** Events from the connection's thread, and the fields that each uses. */
 export const EVENT = {
   /** flags: 1 for up; `body`: why it is down */
   status: 1,
-  /** `body`: what somebody should know */
+  /** `body`: a line for the log */
   notice: 2,
   /** `id`; flags: an index of ANSWERS; `body` */
   answered: 3,
@@ -45,7 +45,7 @@ export const EVENT = {
   message: 5,
   /** `id` */
   ready: 6,
-  /** `id`; flags: 1 for the last */
+  /** `id`; flags: 1 if it was the last */
   batchEnd: 7,
   /** `id`; `body`: what has failed */
   failed: 8,
@@ -54,19 +54,19 @@ export const EVENT = {
 export const ANSWERS = ['answered', 'noResponders', 'unanswered'] as const;
 export const APPENDED = ['kept', 'refused', 'full', 'unknown', 'wrong'] as const;
 
-/** Memory that appends refer to by number, or that is forgotten. */
+/** Hands over memory that appends refer to by the number `area`; without `memory`, that area is forgotten. */
 export interface AreaMessage {
   readonly area: number;
   readonly memory?: SharedArrayBuffer;
 }
 
-/** How servers are reached, and what for. */
+/** How to reach the servers, and as whom. */
 export interface BusSettings {
   /** `nats://host:port` or `tls://host:port` */
   readonly servers: readonly string[];
-  /** What all subjects of the cluster begin with. */
+  /** The name of the cluster, with which all of its subjects begin. */
   readonly name: string;
-  /** What servers call this connection in their lists. */
+  /** The name of this connection in the lists of the servers. */
   readonly memberName: string;
   readonly credentialsPath?: string;
   readonly nkeyPath?: string;

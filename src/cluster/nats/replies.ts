@@ -2,18 +2,18 @@ import { schedule } from '../../time/clock.ts';
 import type { Connection, Received } from './connection.ts';
 
 const SWEEP_MS = 20;
-/** Servers without a leader for a stream answer at once that nobody listens. */
+/** While a stream has no leader, servers answer at once that nobody is listening. */
 const RETRY_MS = 50;
 
 export interface Question {
   readonly timeoutMs: number;
-  /** Whether to ask again, until the time is over, where nobody listens. */
+  /** Whether to ask again, until the time is over, if nobody is listening. */
   readonly retries?: boolean;
-  /** Sends it, with that subject for the answer. It may be called again. */
+  /** Sends it, with the subject for the answer. May be called several times. */
   send(reply: string): void;
-  /** Whether this is the answer; left out for yes. */
+  /** Whether a message is the final answer; any is if this is left out. */
   isAnswer?(message: Received): boolean;
-  /** The answer, or why there is none; an error where it cannot be sent. Called once. */
+  /** Called once, with the answer or the reason why there is none: an error if the question could not be sent. */
   done(answer: Reply): void;
 }
 
@@ -27,8 +27,8 @@ interface Asked {
 }
 
 /**
- * Questions that wait for their answers, all of them on one subscription. Those that come while there is no connection
- * wait for one, in order; those that are under way when it is lost are unanswered.
+ * Questions that wait for their answers, all of which arrive on one subscription. Questions asked without a connection wait
+ * for one, in order; those that are under way when it is lost end as unanswered.
  */
 export class Replies {
   readonly #connection: Connection;
@@ -38,7 +38,7 @@ export class Replies {
   #tokens = 0;
   #isSweeping = false;
 
-  /** `inbox`: what subjects of answers begin with, without a dot at the end. */
+  /** `inbox`: the prefix of the subjects of answers, without a trailing dot. */
   constructor(connection: Connection, { inbox, elapsed }: { readonly inbox: string; readonly elapsed: () => number }) {
     this.#connection = connection;
     this.#elapsed = elapsed;
@@ -75,7 +75,7 @@ export class Replies {
   #take(message: Received): void {
     const token = message.subject.slice(this.#inbox.length);
     const asked = this.#asked.get(token);
-    // One that was given up, or the server's answer to the first message of a batch that has ended.
+    // A question that was given up, or the answer to the first message of a batch that has ended.
     if (asked === undefined) return;
     const { question } = asked;
     if (message.code !== 503 || message.bytes.length > 0) {

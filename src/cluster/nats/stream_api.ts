@@ -1,13 +1,13 @@
 import { look } from '../../model/borrowed.ts';
 import { type Bus, BusError, type StoredMessage, type StreamSettings, type StreamState } from '../bus.ts';
 
-/** Makes and deletes take their time where servers must agree first. */
+/** Servers must agree before they create or delete a stream, which takes a while. */
 const TIMEOUT_MS = 5000;
 const NANOSECONDS = 1_000_000;
 const NO_STREAM = 10059;
 const NO_MESSAGE = 10037;
 
-/** A stream's settings as the server names them. */
+/** The settings of a stream, by the server's names. */
 interface Config {
   readonly name: string;
   readonly subjects: readonly string[];
@@ -32,7 +32,10 @@ interface Problem {
   readonly description: string;
 }
 
-/** What is done seldom with streams: JetStream's questions and answers, which are JSON in ordinary messages. */
+/**
+ * The rare operations on streams, through the JetStream API: JSON requests and answers in ordinary messages. All of them
+ * reject with a BusError.
+ */
 export class StreamApi {
   readonly #bus: Pick<Bus, 'request'>;
 
@@ -81,15 +84,15 @@ export class StreamApi {
     await this.#ask(`STREAM.PURGE.${stream}`, { filter: subject, ...before }, `purge "${subject}"`);
   }
 
-  /** The answer to a question; undefined for the one problem that is none. */
+  /** The answer to a request; undefined for the error code `absent`, which is not a failure. */
   async #ask(api: string, question: object, what: string, absent?: number): Promise<object | undefined> {
     const bytes = new TextEncoder().encode(JSON.stringify(question));
     const answer = await this.#bus.request(`$JS.API.${api}`, bytes, {
       timeoutMs: TIMEOUT_MS,
       read: (found) => JSON.parse(Buffer.from(look(found)).toString()) as { readonly error?: Problem },
     });
-    if (answer.at === 'noResponders') throw new BusError(`Cannot ${what}: no server has JetStream`);
-    if (answer.at === 'unanswered') throw new BusError(`Cannot ${what}: nobody has answered in ${TIMEOUT_MS} ms`);
+    if (answer.at === 'noResponders') throw new BusError(`Cannot ${what}: no server offers JetStream`);
+    if (answer.at === 'unanswered') throw new BusError(`Cannot ${what}: nobody answered within ${TIMEOUT_MS} ms`);
     const { error } = answer.value;
     if (error === undefined) return answer.value;
     if (error.err_code === absent) return undefined;
@@ -97,7 +100,7 @@ export class StreamApi {
   }
 }
 
-/** A full stream refuses what is new: the cluster removes what is old itself, when it needs it no more. */
+/** A full stream must refuse new messages: the cluster itself removes old ones, once it no longer needs them. */
 function configOf({ name, subjects, replicas, storage, bytesMax = -1, ageMaxMs = 0 }: StreamSettings): Config & object {
   return {
     name,

@@ -4,30 +4,30 @@ import type { AreaMessage, BusSettings, BusThreadData } from './frames.ts';
 
 const BUS_WORKER = new URL('../../../workers/bus.ts', import.meta.url);
 
-/** Twice what the largest frame needs, of which each ring must hold one wherever it begins. */
+/** Twice the largest frame, so that one fits wherever it begins. */
 const RING_BYTES = 16 << 20;
-/** What of the thread's heap there may be. Its buffers lie elsewhere. */
+/** Limits of the thread's heap, in which its buffers do not count. */
 const HEAP_MB = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
-/** Events of one turn, in bytes: others have theirs in between. */
+/** How many bytes of events are handled in one turn, so that others get theirs in between. */
 const TURN_BYTES = 1 << 20;
-/** Memory that the thread knows at a time. */
+/** How many shared areas the thread knows before those out of use are forgotten. */
 const AREAS_MAX = 64;
 
 /** A piece of memory that the thread can read. */
 interface Area {
   readonly number: number;
-  /** Appends that refer to it and have no result. */
+  /** How many appends refer to it and have no result yet. */
   uses: number;
 }
 
 export interface LinkWatch {
-  /** Looks at the event that has come. */
+  /** Called with each event, as the current frame. */
   event(events: FrameReader): void;
-  /** The thread has ended, and all that it has told was looked at. Nothing comes any more. */
+  /** Called once the thread has ended and all of its events were handled. */
   ended(why: string): void;
 }
 
-/** The front thread's end of one thread of the bus: two rings, and a message only to wake who sleeps. */
+/** The front thread's link to one thread of the bus: two rings, and messages only to wake whoever sleeps. */
 export class ThreadLink {
   readonly #data: BusThreadData;
   readonly #commands: FrameWriter;
@@ -42,7 +42,7 @@ export class ThreadLink {
   #isDraining = false;
   #why = '';
 
-  /** What is said before the thread is started waits for it. */
+  /** Commands that are sent before the thread is started wait for it. */
   constructor(settings: BusSettings, watch: LinkWatch) {
     const commands = newRing(RING_BYTES);
     const events = newRing(RING_BYTES);
@@ -69,12 +69,12 @@ export class ThreadLink {
     this.#worker = worker;
   }
 
-  /** Gives a command. False, and nothing happens, where there is no room for it. */
+  /** Sends a command. Returns false, and sends nothing, if there is no room for it. */
   send(command: FrameFields): boolean {
     if (!this.#commands.write(command)) return false;
     if (this.#isWaking) return true;
     this.#isWaking = true;
-    // All that is said in this turn is heard together.
+    // One message wakes the thread for all commands of this turn.
     queueMicrotask(() => {
       this.#isWaking = false;
       if (this.#commands.wakes()) this.#worker?.postMessage(0);
@@ -82,24 +82,26 @@ export class ThreadLink {
     return true;
   }
 
+  /** Whether there is room for one command with each of these messages. */
   hasRoomFor(messages: readonly Uint8Array[]): boolean {
     const sizes = messages.map((bytes) => (bytes.buffer instanceof SharedArrayBuffer ? 0 : bytes.length));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     return this.#commands.hasRoomFor(bytes, { frames: sizes.length, largest: Math.max(...sizes) });
   }
 
-  /** Where shared bytes lie, for a command that refers to them; the bytes themselves where they are not shared. */
+  /** The fields of a command that carry the bytes: where they lie if they are shared, otherwise the bytes themselves. */
   place(bytes: Uint8Array): Pick<FrameFields, 'area' | 'third' | 'length' | 'body'> {
     const { buffer, byteOffset, length } = bytes;
     if (!(buffer instanceof SharedArrayBuffer)) return { body: bytes };
     return { area: this.#area(buffer).number, third: byteOffset, length };
   }
 
+  /** Notes that a call refers to the bytes, so that the thread must not forget their memory. */
   use(bytes: Uint8Array): void {
     if (bytes.buffer instanceof SharedArrayBuffer) this.#area(bytes.buffer).uses++;
   }
 
-  /** Ends one use. */
+  /** Ends one such use. */
   free(bytes: Uint8Array): void {
     const area = this.#areas.get(bytes.buffer as SharedArrayBuffer);
     if (area !== undefined) area.uses--;
@@ -121,7 +123,7 @@ export class ThreadLink {
     return area;
   }
 
-  /** Whoever takes new memory again and again has what it had before given back. */
+  /** Has the thread forget memory that no call uses, so that callers that always bring new memory do not leak it. */
   #forgetUnused(): void {
     for (const [memory, { number, uses }] of this.#areas) {
       if (uses > 0) continue;
@@ -142,7 +144,7 @@ export class ThreadLink {
     if (bytes >= TURN_BYTES || !this.#events.sleeps()) setImmediate(() => this.#drain());
   }
 
-  /** What a listener throws is its own fault, and uncaught, as from any event. The next event is heard all the same. */
+  /** What a listener throws becomes an uncaught error, as with any event. The next event is handled all the same. */
   #hear(): void {
     try {
       this.#watch.event(this.#events);

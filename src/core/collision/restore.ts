@@ -8,16 +8,16 @@ import { type CollisionState, putAt } from './state.ts';
 /**
  * What one stage takes over from another, which has ended with its hub or with its worker alone.
  *
- * Every trackable stands where it stood. Every pair whose start was told is in collision, since then. A stage whose
- * worker alone has ended left behind what holds each pair, and that goes on. After a restart the places say whether a
- * pair touches; where they say that it does not, its tolerance timeout and exit delay begin anew. What touches and has no
- * row begins to collide with the next motion of either one.
+ * Every trackable stands where it stood. Every pair whose start was published is in collision, since then. If only the
+ * worker has died, it is known what holds each pair, with its deadlines, and these go on. After a restart of the hub the
+ * places tell whether a pair touches; if they say that it does not, its tolerance timeout and exit delay begin again. A
+ * pair that touches and has no row begins to collide with the next motion of either one.
  */
 export interface Restoration {
   readonly nowMs: number;
   /** The pairs that collide. */
   readonly rows: readonly CollisionRow[];
-  /** What holds them, where that is not that they touch; undefined after a restart, when nobody knows. */
+  /** What holds those pairs that do not touch; undefined after a restart, when nobody knows. */
   readonly held: readonly HeldPair[] | undefined;
   /** Of these the trackables that are not there any more, or take no part any more. */
   readonly gone: readonly string[];
@@ -29,7 +29,7 @@ export interface Restoration {
   readonly ahead: readonly Motion[];
 }
 
-/** Brings a stage to where another one was. Returns the contacts that were found out to be held by deadlines. */
+/** Brings a stage to where another one was. Returns the contacts that turned out to be held by deadlines. */
 export function restore(
   state: CollisionState,
   { nowMs, rows, held, gone, heldMs, done, ahead }: Restoration,

@@ -35,9 +35,9 @@ export function goneRowOf(contact: Contact): CollisionRow {
   return { kind: 'collision', id: idOf(contact), gone: true };
 }
 
-/** What holds a pair in collision, with the deadlines that run. A worker that dies takes them along. */
+/** What holds a pair in collision, with the deadlines that are running. A worker that dies would take them along. */
 export interface HeldPair {
-  /** As that of its row. */
+  /** The id of its row. */
   readonly id: string;
   readonly hold: Lease;
 }

@@ -53,7 +53,7 @@ export interface CollisionOutcome {
   readonly ended: number;
   /** Of pairs that have begun or ceased to collide. To be kept before these events are published: see row.ts. */
   readonly rows: readonly CollisionRow[];
-  /** Pairs that go on colliding, and are held otherwise than before: by touching, or by which deadlines. */
+  /** Pairs that still collide, but are held by something else than before: by touching, or by other deadlines. */
   readonly held: readonly HeldPair[];
   /** When to step again at the latest, in milliseconds since 1970; Infinity when nothing is due. */
   readonly nextDeadlineMs: number;
@@ -97,7 +97,7 @@ interface Run {
   readonly met: Contact[];
   /** Of contacts that had rows and have ended. */
   readonly goneRows: CollisionRow[];
-  /** Contacts that are held otherwise than before. */
+  /** Contacts that are held by something else than before. */
   readonly held: Set<Contact>;
   started: number;
   colliding: number;

@@ -157,7 +157,7 @@ function stay(member: Inside, area: Area, timing: Timing, seenMs: number): Insid
   };
 }
 
-/** Whether nothing has changed but when the fence timeout is over. */
+/** Whether nothing has changed but the time at which the fence timeout ends. */
 // hot
 export function isSameButSilence(a: Membership, b: Membership): boolean {
   if (a.at !== b.at) return false;
@@ -201,18 +201,18 @@ export function restored(entryMs: number, timeoutAtMs: number): Membership {
   return entered(entryMs, timeoutAtMs);
 }
 
-/** Timers as they are kept: as when they began, null for what does not run. */
+/** Timers as they are kept: the time when each began, in milliseconds, or null if it is not running. */
 export interface KeptTimers {
   /** Time of receipt of the last observation. */
   readonly seen: number;
   readonly area: 'entering' | 'in' | 'tolerance' | 'out';
-  /** Event time of the first inside observation of this visit, of who is entering. */
+  /** For an object that is entering: event time of the first observation inside. */
   readonly since?: number;
   readonly tolerance: number | null;
   readonly delay: number | null;
 }
 
-/** What is to be kept of a membership besides its entry; undefined where that is its silence since `heardMs` alone. */
+/** What to keep of a membership besides its entry; undefined if only its fence timeout runs, since `heardMs`. */
 export function timersOf(membership: Membership, seenMs: number, heardMs: number): KeptTimers | undefined {
   const isInside = membership.at === 'inside';
   if (isInside && membership.area === 'in' && seenMs === heardMs) return undefined;
@@ -226,7 +226,7 @@ export function timersOf(membership: Membership, seenMs: number, heardMs: number
   };
 }
 
-/** The membership whose timers were kept, with the deadlines that follow from the timing that applies now. */
+/** A membership from its kept timers, with the deadlines that follow from the timing that applies now. */
 export function resumed(entryMs: number | null, kept: KeptTimers, timing: Timing): Membership {
   const toleranceFromMs = kept.tolerance ?? NEVER;
   const delayFromMs = kept.delay ?? NEVER;

@@ -23,7 +23,7 @@ import { fixesOf } from './significant_fix.ts';
 /**
  * What survives a restart of an object: its last fix and the fences that it is in. Tolerance, delay and entry timers
  * do not: a member comes back as inside, with the fence timeout counting from the time of receipt of its last location.
- * In a worker that takes the place of a dead one they go on.
+ * In a worker that replaces a dead one they continue.
  * A trackable whose provider was taken off, just before the end, comes back as a member that leaves: it has no fix.
  */
 
@@ -66,7 +66,7 @@ export function writeRow(rows: RowWriter, object: ProviderState | TrackableState
   rows.end(writeKept(rows, at, fix));
 }
 
-/** The memberships as JSON (KeptMembership); empty where there is none. */
+/** The memberships as JSON (KeptMembership); an empty text if there are none. */
 function membersOf({ members }: ProviderState | TrackableState, { receivedMs }: Fix): string {
   let text = '';
   for (const { fence, membership, seenMs } of members) {

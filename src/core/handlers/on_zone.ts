@@ -26,7 +26,7 @@ export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): vo
   if (changed.length + relocated.size > 0) reevaluate(context, { fences: changed, relocated }, item);
 }
 
-/** What is in a zone that is gone, or has another name, stays in it: whoever replays older effects would not find it. */
+/** Objects stay in a zone that is gone or renamed, but whoever replays older effects would not find it by its name. */
 function touchIn(state: ShardState, zoneId: string): void {
   for (const objects of [state.providers, state.trackables]) {
     for (const object of objects.values()) {

@@ -23,8 +23,8 @@ import { providerTiming, trackableTiming } from './seen.ts';
  */
 
 /**
- * Writes what the step has changed, and forgets that it has: providers first, whose places trackables share. Where zones
- * have changed, locations of the step do not say by themselves which one they are in.
+ * Writes what the step has changed, and clears the marks of the changes. Providers come first, since trackables share their
+ * places. If zones have changed during the step, its locations alone do not tell which zone they are in.
  */
 // hot
 export function writeEffects(state: ShardState, effects: EffectWriter, zonesHaveChanged: boolean): void {
@@ -69,7 +69,7 @@ class Replay {
   readonly #locations: ReadonlyMap<number, ReceivedLocation>;
   /** Until when deadlines are held; undefined where the step was one of this shard. */
   readonly #takenOverUntilMs: number | undefined;
-  /** Of providers, by where their effects stand. */
+  /** The fixes of providers, by the offsets of their effects. */
   readonly #fixes = new Map<number, Fix>();
 
   constructor(state: ShardState, locations: readonly ReceivedLocation[], takenOverUntilMs: number | undefined) {
@@ -99,7 +99,7 @@ class Replay {
       return;
     }
     const trackable = state.trackables.get(id);
-    // It was deleted since.
+    // It has been deleted since.
     if (trackable === undefined) return;
     settle(state, trackable, fix);
     trackable.colliding = colliding;
@@ -127,23 +127,26 @@ class Replay {
       }
       case 'shared': {
         const fix = this.#fixes.get(place.effect);
-        if (fix === undefined) throw new Error(`There is no effect at ${place.effect} whose place could be shared`);
+        if (fix === undefined)
+          throw new Error(
+            `Cannot replay a step: there is no effect of a provider at ${place.effect} to share a place with`,
+          );
         return fix;
       }
       case 'nowhere':
-        throw new Error('Nowhere is no place');
+        throw new Error('Cannot take a fix from an effect without a place');
     }
   }
 
   #locationOf({ place }: Effect): ReceivedLocation {
     const seq = place.at === 'location' ? place.seq : 0;
     const location = this.#locations.get(seq);
-    if (location === undefined) throw new Error(`The step has no location ${seq}`);
+    if (location === undefined) throw new Error(`Cannot replay a step: it has no location ${seq}`);
     return location;
   }
 }
 
-/** An object without a place is in no fence; a provider that is not configured either is gone. */
+/** Takes an object out of all fences, since it has no place; a provider that is not configured either is forgotten. */
 function placeNowhere(state: ShardState, object: ProviderState | TrackableState): void {
   state.fixes.put(object, undefined);
   object.nearby = undefined;

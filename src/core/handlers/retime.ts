@@ -40,7 +40,7 @@ export function retimeProvider(context: ShardContext, provider: ProviderState, n
   for (const trackable of assignedTo(state, provider.id).trackables) retimeAt(context, trackable, provider, nowMs);
 }
 
-/** Whoever has the fix has its timing, also what was put down there and is not the provider's. */
+/** The timing of a fix applies to every object that has it, even one that was put down there by another carrier. */
 function touchThoseAt(state: ShardState, fix: Fix): void {
   for (const trackable of state.trackables.values()) {
     if (trackable.fix !== fix) continue;

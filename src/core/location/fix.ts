@@ -36,7 +36,7 @@ export interface Derived {
   readonly course: number | undefined;
 }
 
-/** What was derived of a location, from where a fix has copied it to. */
+/** What was derived from a location, as written by Fix.copyDerived. */
 export function derivedIn(view: DataView, at: number): Derived {
   const value = (offset: number): number => view.getFloat64(at + DERIVED_BYTES + offset, true);
   return {
@@ -65,9 +65,9 @@ export class Fix extends LocationRecord implements FixContext, Derived {
   holders = 0;
   /** Whether it is looked at when the step is over. */
   isTouched = false;
-  /** Whether it is that of a location of the step in progress. */
+  /** Whether it comes from a location of the step in progress. */
   isLocated = false;
-  /** Where the effect of its provider stands that has it, among those of the step; -1 for none. */
+  /** The offset of its provider's effect among those of the step in progress; -1 if there is none. */
   effectAt = -1;
   /** Bytes that it may have. */
   readonly capacity: number;

@@ -28,6 +28,13 @@ const [ASSOCIATED, NOT_ASSOCIATED, FROM_FLOOR, FROM_ELLIPSOID, ASCII_ID, ASCII_T
 const UTF8_MAX = 3;
 const TYPE_INDEXES = new Map(PROVIDER_TYPES.map((type, index) => [type, index]));
 
+/** What a Date can be at most. */
+const TIME_MS_MAX = 8.64e15;
+const COORDINATES = [
+  ['x', X],
+  ['y', Y],
+] as const;
+
 /** Memory that holds records. */
 export interface RecordBuffer {
   readonly bytes: TextBytes;
@@ -117,6 +124,66 @@ export function stampRecord(
 export function shiftRecord({ view }: RecordBuffer, at: number, shifted: (ms: number) => number): void {
   view.setFloat64(at + RECEIVED, shifted(view.getFloat64(at + RECEIVED, true)), true);
   view.setFloat64(at + GENERATED, shifted(view.getFloat64(at + GENERATED, true)), true);
+}
+
+/** Gives a record that another hub has written the names of a scanned one, and the times that it has here. */
+// hot
+export function renameRecord({ view }: RecordBuffer, at: number, { provider, receivedMs, generatedMs }: Renamed): void {
+  view.setUint32(at + PROVIDER_NAME, provider, true);
+  view.setUint32(at + SOURCE_NAME, view.getUint16(at + SOURCE, true), true);
+  view.setFloat64(at + RECEIVED, receivedMs, true);
+  view.setFloat64(at + GENERATED, generatedMs, true);
+}
+
+interface Renamed {
+  /** The number of its provider's name. That of its source is its index in the list of names. */
+  readonly provider: number;
+  readonly receivedMs: number;
+  readonly generatedMs: number;
+}
+
+/** The index of a record's crs in the list of names. */
+export function recordCrs({ view }: RecordBuffer, at: number): number {
+  return view.getUint16(at + CRS, true);
+}
+
+/** When the location of a record was true. */
+export function recordGeneratedMs({ view }: RecordBuffer, at: number): number {
+  return view.getFloat64(at + GENERATED, true);
+}
+
+/**
+ * What is wrong with bytes that are to be a record, which beside it has so many names; undefined where whoever reads it
+ * stays within its bytes and finds all that must be there.
+ */
+export function recordProblem({ bytes, view }: RecordBuffer, at: number, names: number): string | undefined {
+  const left = bytes.length - at;
+  if (left < HEAD_BYTES) return `size must be at least ${HEAD_BYTES}, but ${left} bytes are left`;
+  const size = view.getUint32(at + SIZE, true);
+  if (size < HEAD_BYTES || size > left) return `size must be ${HEAD_BYTES} to ${left}, but is ${size}`;
+  const idBytes = view.getUint32(at + ID_SIZE, true);
+  const textBytes = size - HEAD_BYTES - idBytes;
+  if (idBytes === 0 || textBytes < 0) return `bytes of the id must be 1 to ${size - HEAD_BYTES}, but are ${idBytes}`;
+  const positionBytes = view.getUint16(at + POSITION_SIZE, true);
+  if (positionBytes > textBytes) return `bytes of the position must be at most ${textBytes}, but are ${positionBytes}`;
+  if (positionBytes > 0 && positionBytes < BEFORE_POINT + BEHIND_POINT) {
+    return `bytes of the position must be 0, or ${BEFORE_POINT + BEHIND_POINT} and more, but are ${positionBytes}`;
+  }
+  for (const [field, index] of [
+    ['source', view.getUint16(at + SOURCE, true)],
+    ['crs', view.getUint16(at + CRS, true)],
+  ] as const) {
+    if (index >= names) return `${field} must be one of ${names} names, but is ${index}`;
+  }
+  const type = view.getUint8(at + TYPE);
+  if (type >= PROVIDER_TYPES.length) return `provider type must be below ${PROVIDER_TYPES.length}, but is ${type}`;
+  const generatedMs = view.getFloat64(at + GENERATED, true);
+  if (!(Math.abs(generatedMs) <= TIME_MS_MAX)) return `time must be within ${TIME_MS_MAX} ms, but is ${generatedMs}`;
+  for (const [field, offset] of COORDINATES) {
+    const value = view.getFloat64(at + offset, true);
+    if (!Number.isFinite(value)) return `${field} must be a finite number, but is ${value}`;
+  }
+  return undefined;
 }
 
 /** How many bytes a record has. */

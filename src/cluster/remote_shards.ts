@@ -1,0 +1,94 @@
+import type { Answer, Query } from '../core/item.ts';
+import type { AcceptedLocation } from '../core/location/accepted.ts';
+import {
+  type RecordBuffer,
+  recordBytesMax,
+  recordSize,
+  SOURCE_NAME,
+  stampRecord,
+  writeRecord,
+} from '../core/location/record.ts';
+import type { ScannedBody } from '../core/location/scanned.ts';
+import { newRecordBuffer, type Times } from '../wire/location_record.ts';
+import type { Router } from './router.ts';
+
+const BUFFER_BYTES = 1 << 14;
+/** Records of a scanned body that are handed over at once: each may name another source, and these have 16 bits. */
+const RUN_MAX = 8192;
+const WGS84 = 'EPSG:4326';
+
+/**
+ * The shards of another hub, as ingest and the API know shards: what is handed to them goes the way of the router. Times are
+ * times of day. There is nothing to know about homes here, and nothing moves.
+ */
+export class RemoteShards {
+  readonly isMoving = false;
+  readonly homesChanged = 0;
+  readonly #router: Router;
+  #buffer: RecordBuffer = newRecordBuffer(BUFFER_BYTES);
+  /** The source and crs of the last location: most have the same. */
+  #names: readonly [source: string, crs: string] = ['', WGS84];
+
+  constructor(router: Router) {
+    this.#router = router;
+  }
+
+  hasCapacity(count: number): boolean {
+    return this.#router.hasCapacity(count);
+  }
+
+  /** See Router.kept. */
+  kept(): Promise<void> | undefined {
+    return this.#router.kept();
+  }
+
+  homeOf(_provider: string): number {
+    return 0;
+  }
+
+  /** Takes a checked location. hot */
+  location(location: AcceptedLocation, { generatedMs, receivedMs }: Times): void {
+    const most = recordBytesMax(location);
+    if (most > this.#buffer.bytes.length) this.#buffer = newRecordBuffer(most);
+    const { source, crs } = location;
+    if (this.#names[0] !== source || this.#names[1] !== crs) this.#names = [source, crs];
+    const end = writeRecord(this.#buffer, 0, location, { seq: 0, receivedMs, generatedMs, source: 0, crs: 1 });
+    this.#router.run({ names: this.#names, bytes: this.#buffer.bytes.subarray(0, end), count: 1 });
+  }
+
+  /** Takes the locations of a body that was scanned, whose records are changed. hot */
+  scanned({ records, start, end, nameOf }: ScannedBody): void {
+    let from = start;
+    while (from < end) {
+      const names = [WGS84];
+      const indexes = new Map<number, number>();
+      let [number, source] = [-1, 0];
+      let [to, count] = [from, 0];
+      for (; to < end && count < RUN_MAX; to += recordSize(records, to)) {
+        const name = records.view.getUint32(to + SOURCE_NAME, true);
+        if (name !== number) {
+          number = name;
+          source = indexes.get(name) ?? names.push(nameOf(name)) - 1;
+          indexes.set(name, source);
+        }
+        stampRecord(records, to, { seq: 0, source, crs: 0 });
+        count++;
+      }
+      this.#router.run({ names, bytes: records.bytes.subarray(from, to), count });
+      from = to;
+    }
+  }
+
+  /** Deletes the location of a provider, at its owner. */
+  forget(id: string): Promise<void> {
+    return this.#router.forget([id]);
+  }
+
+  ask(query: Query): Promise<readonly Answer[]> {
+    return this.#router.ask(query);
+  }
+
+  settled(): Promise<void> {
+    return this.#router.settled();
+  }
+}

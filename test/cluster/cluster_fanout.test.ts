@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { check, FanOutWorld, OBJECTS } from './fan_out_world.ts';
+import { SimulatedCluster } from './simulated_bus.ts';
+import { SimulatedClock } from './simulated_clock.ts';
+
+const SEEDS = 24;
+
+async function worldOf(context: TestContext, seed: number, hubs: number): Promise<FanOutWorld> {
+  const clock = new SimulatedClock();
+  context.after(clock.run());
+  const world = new FanOutWorld(new SimulatedCluster({ clock, seed }), seed);
+  await world.start();
+  for (let i = 0; i < hubs; i++) await world.join();
+  const [first] = world.hubs;
+  if (first !== undefined) await world.own(first);
+  await clock.wait(500);
+  return world;
+}
+
+/** Events, proximities and subscriptions at random places, for a while. */
+async function live(world: FanOutWorld, ms: number): Promise<void> {
+  const { clock } = world.cluster;
+  const { dice } = world;
+  for (const endMs = clock.nowMs + ms; clock.nowMs < endMs; ) {
+    world.step(OBJECTS.filter(() => dice(3) === 0));
+    const hub = world.living[dice(world.living.length)];
+    if (hub !== undefined && dice(8) === 0) world.cluster.schedule(hub.name, 0, () => hub.announce());
+    if (hub !== undefined && dice(20) === 0 && hub.listeners.length < 12) {
+      world.cluster.schedule(hub.name, 0, () => hub.isOver || hub.listen(dice));
+    }
+    await clock.wait(1 + dice(12));
+  }
+}
+
+/** One thing that goes wrong with one hub, and how it ends. */
+async function fault(world: FanOutWorld): Promise<void> {
+  const { cluster, dice, living } = world;
+  const hub = living[dice(living.length)];
+  if (hub === undefined || living.length < 2) return;
+  const { name } = hub;
+  const kind = dice(6);
+  const durationMs = dice(2500);
+  const isExpelled = dice(2) === 0;
+  if (kind === 0) {
+    hub.end();
+    await live(world, 800);
+    await world.expel(hub);
+    await world.join();
+    return;
+  }
+  if (kind === 1) cluster.isolate(name);
+  if (kind === 2) cluster.deafen(name);
+  if (kind === 3) cluster.stop(name);
+  if (kind === 4) cluster.mishaps.dropped = 1 + dice(30);
+  if (kind === 5) await world.expel(hub);
+  await live(world, durationMs);
+  if (isExpelled && kind < 4) await world.expel(hub);
+  cluster.restore(name);
+  cluster.resume(name);
+  cluster.mishaps.dropped = 0;
+  await live(world, 300);
+  if (isExpelled || kind === 5) await world.join();
+}
+
+test('ClusterFanout gives every subscriber of every hub every event, in order and once', async (context) => {
+  const world = await worldOf(context, 1, 3);
+  await live(world, 5000);
+  await world.cluster.clock.wait(3000);
+  const { open, closed, refused } = check(world);
+  assert.deepEqual([open >= 20, closed, refused], [true, 0, 0]);
+  assert.ok(world.hubs.some(({ listeners }) => listeners.some(({ got }) => (got.get('a') ?? []).length > 50)));
+});
+
+test(`ClusterFanout gives all or closes, whatever happens to hubs and connections, with ${SEEDS} seeds`, async (context) => {
+  const sum = { open: 0, closed: 0 };
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const world = await worldOf(context, seed, 3);
+    await live(world, 500);
+    for (let i = 0; i < 4; i++) {
+      await fault(world);
+      await live(world, 200);
+    }
+    await world.cluster.clock.wait(8000);
+    const { open, closed } = check(world);
+    sum.open += open;
+    sum.closed += closed;
+    for (const hub of world.hubs) assert.deepEqual(hub.notices, []);
+  }
+  assert.ok(sum.open > SEEDS && sum.closed > SEEDS, JSON.stringify(sum));
+});
