@@ -4,8 +4,7 @@ import { PARTITIONS } from '../shards/affinity.ts';
 import { packApplied, packBeat, unpackApplied, unpackBeat } from './beat.ts';
 import type { Bus, StreamState, Subscription } from './bus.ts';
 import type { AppliedRecord, ConfigLog } from './config_log.ts';
-import type { ConfigBody } from './config_record.ts';
-import { ConfigRecordError } from './config_shapes.ts';
+import { mapFields, partitionMap } from './config_state.ts';
 import { sealLane } from './journal_lane.ts';
 import { journalStreams, lanePlaces } from './lane_places.ts';
 import type { PartitionMap } from './map.ts';
@@ -689,44 +688,16 @@ function signalOf({ sequence, body }: AppliedRecord, atMs: number): Signal {
     }
     case 'leave':
     case 'expel': {
-      const map = mapOf(body, sequence);
+      const map = partitionMap(body);
       return { is: body.kind, sequence, incarnation: body.incarnation, ...(map && { map }) };
     }
     case 'map': {
-      const map = mapOf(body, sequence);
+      const map = partitionMap(body);
       return map === undefined ? { is: 'applied', sequence } : { is: 'map', sequence, map };
     }
     default:
       return { is: 'applied', sequence };
   }
-}
-
-type MapFields = Omit<ConfigBody<'map'>, 'kind'>;
-
-const NOBODY = '';
-
-/** The map of a record; undefined where it has none. Partitions that nobody owns are owned by ''. */
-function mapOf({ epoch, members, owners, collisionOwner }: MapFields, sequence: number): PartitionMap | undefined {
-  if (epoch === 0) return undefined;
-  const named = (at: number): string => {
-    const found = at === -1 ? NOBODY : members[at];
-    if (found !== undefined) return found;
-    throw new ConfigRecordError(
-      `Cannot apply configuration record ${sequence}: owners must be places of ${members.length} members, but one is ${at}`,
-    );
-  };
-  return { epoch, owners: owners.map(named), collisions: named(collisionOwner) };
-}
-
-/** A map as a record has it; where there is none, one of epoch 0 in which nobody owns anything. */
-function mapFields(map: PartitionMap | undefined): MapFields {
-  if (map === undefined) {
-    return { epoch: 0, members: [], owners: Array.from({ length: PARTITIONS }, () => -1), collisionOwner: -1 };
-  }
-  const members = [...new Set([...map.owners, map.collisions])].filter((each) => each !== NOBODY);
-  const places = new Map(members.map((each, at) => [each, at]));
-  const placeOf = (each: string): number => places.get(each) ?? -1;
-  return { epoch: map.epoch, members, owners: map.owners.map(placeOf), collisionOwner: placeOf(map.collisions) };
 }
 
 function unavailable(message: string): HubError {

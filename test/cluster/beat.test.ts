@@ -59,6 +59,6 @@ for (const [what, value, message] of BAD) {
 test('What is applied cannot be read from a beat that was cut off', () => {
   assert.throws(() => unpackApplied(lend(Uint8Array.of(0x93, 1))), {
     name: 'BeatError',
-    message: 'Cannot read what a member has applied: 2 bytes are no msgpack',
+    message: 'Cannot read what a member has applied: 2 bytes are not msgpack',
   });
 });

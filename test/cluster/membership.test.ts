@@ -462,7 +462,7 @@ test('A beat that cannot be read is left out, and told once', async (context) =>
     stranger.publish('hub.applied', bytes);
   }
   await world.clock.wait(1000);
-  assert.deepEqual(hub?.notices, ['Cannot read a beat: 1 bytes are no msgpack']);
+  assert.deepEqual(hub?.notices, ['Cannot read a beat: 1 bytes are not msgpack']);
   assert.ok(hub?.isLiving);
 });
 

@@ -15,7 +15,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/cli/replay/deliver.ts': 'one step of a replay',
   'src/cli/replay/pace.ts': 'one step of a replay',
   'src/cli/tail.ts': 'a command',
-  'src/cluster/lane_places.ts': 'names that all hubs agree on',
   'src/cluster/message_checks.ts': 'what no bus takes, that of simulations included',
   'src/core/handlers': 'one kind of item each',
   'src/entities/pending_providers.ts': 'a state of its own',
