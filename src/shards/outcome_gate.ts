@@ -1,6 +1,6 @@
-import { copiedRows } from '../core/row_bytes.ts';
 import { copied, lend } from '../model/borrowed.ts';
 import type { ShardReply } from '../wire/messages.ts';
+import { copiedRows } from '../wire/store_messages.ts';
 
 export interface OutcomeGateOptions {
   /**
