@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
-import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
 import { StartupError } from '../errors.ts';
 import type { Turns } from '../time/turns.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
@@ -29,7 +28,7 @@ import type { PartitionMap } from './map.ts';
 import { type Membership, openMembership } from './membership.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
-import { dropIncarnation, readLanes, stepsOf } from './take_over.ts';
+import { dropIncarnation, type LanesLeft, readLanes, stepsOf } from './take_over.ts';
 
 /**
  * This hub as one of several: what it keeps in NATS, and what it takes over from others.
@@ -41,7 +40,8 @@ import { dropIncarnation, readLanes, stepsOf } from './take_over.ts';
  *   standby     the same; others own everything                      a map names it as an owner
  *   takingOver  claims the state, reads it and the lanes of the      the state is whole, written anew, and `took` is
  *               dead, and has the hub take that in                   in the log
- *   owner       keeps steps in its lanes, and rows in the state      the end
+ *   owner       keeps steps in its lanes, and rows in the state      the end, or `retire`: it is to stop
+ *   retiring    keeps what its shards still do, and takes no more    `leave`: others own what it has owned
  *   out         nothing is kept any more
  *
  * It is out when another hub has sealed its lanes, has expelled it or has claimed its state, and when the configuration
@@ -72,6 +72,8 @@ export interface ClusterOptions extends Pick<StreamSettings, 'replicas' | 'stora
   notice(text: string): void;
   /** Time of day. */
   now(): number;
+  /** Running time: see time/clock.ts. */
+  running(): number;
   /** Time that has passed since some moment. */
   elapsed(): number;
   /** Calls back after a delay; returns how to call it off. */
@@ -94,6 +96,8 @@ export interface ClusterHandlers {
   readonly owned: Pick<DoorOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
   readonly fanout: ClusterFanoutOptions['fanout'];
   readonly announce: ClusterFanoutOptions['announce'];
+  /** This hub owns the objects from now on. */
+  owns(): void;
   /** This hub is out. */
   out(error: Error): void;
 }
@@ -117,13 +121,15 @@ export interface LeftBehind {
   readonly steps: readonly PackedStep[];
 }
 
-type Standing = 'opening' | 'attached' | 'standby' | 'takingOver' | 'owner' | 'out';
+type Standing = 'opening' | 'attached' | 'standby' | 'takingOver' | 'owner' | 'retiring' | 'out';
 
 /** The versions of messages that this hub reads and writes. */
 const PROTOCOLS = [1];
 const HUB_ID_SETTING = 'hub_id';
 /** How long NATS may take to be there when the hub starts. */
 const REACH_MS = 10_000;
+/** How far clocks may differ for a takeover to wait for that. */
+const AHEAD_MS_MAX = 1000;
 /** Until a takeover that has failed is tried again. */
 const AGAIN_MS = 500;
 /** How long a change of entities waits for other hubs to have it. */
@@ -255,6 +261,11 @@ export class Cluster {
     return this.#standing === 'takingOver' ? undefined : this.#membership.ownerOf(0);
   }
 
+  /** Of this hub, the same after a restart. */
+  get hubName(): string {
+    return this.#options.hubName;
+  }
+
   /** Whether this hub processes what it takes itself. What came before it owned the objects is first. */
   get isLocal(): boolean {
     return this.#standing === 'owner' && this.#router.gauges.waiting === 0;
@@ -307,10 +318,9 @@ export class Cluster {
     return this.#standing === 'owner' && this.#lanes.hasRoom && this.#options.bus.isUp;
   }
 
-  /** Entities and settings as they are now. From here on the handlers are told of what changes. */
-  attach(handlers: ClusterHandlers): readonly EntityWrite[] {
-    const entities: EntityWrite[] = [...this.#texts.values()];
-    for (const [id, text] of this.#state.settings) entities.push({ kind: 'setting', id, text });
+  /** Entities as they are now. From here on the handlers are told of what changes. */
+  attach(handlers: ClusterHandlers): readonly EntityText[] {
+    const entities = [...this.#texts.values()];
     this.#texts.clear();
     this.#handlers = handlers;
     const { bus, name, incarnation: self, notice, schedule } = this.#options;
@@ -375,26 +385,32 @@ export class Cluster {
     if (this.#standing === 'owner') await this.#lanes.roundOver(shard);
   }
 
-  /** Where the hub keeps its settings, and reads entities from. Rows have a way of their own. */
-  readonly store = {
-    load: async (read?: (part: KeptPart) => void): Promise<Kept> => {
-      const kept = { entities: this.#settings(), rows: [] };
-      read?.(kept);
-      return { ...kept, hubId: this.#hubId() };
-    },
-    commit: async ({ entities }: StoreBatch): Promise<void> => {
-      if (entities.length === 0) return;
-      const changes = entities.map(({ kind, id, text }): EntityChange => [kind, id, text ?? null, false]);
-      await this.#log.append({ kind: 'change', by: this.#options.hubName, changes });
-    },
-    close: async (): Promise<void> => undefined,
-  };
+  /** The settings, as JSON texts by name. */
+  get settings(): ReadonlyMap<string, string> {
+    return this.#state.settings;
+  }
+
+  /** Keeps settings; null deletes one. Resolves when they are in the log. */
+  async keepSettings(settings: readonly (readonly [name: string, text: string | null])[]): Promise<void> {
+    const changes = settings.map(([name, text]): EntityChange => ['setting', name, text, false]);
+    await this.#log.append({ kind: 'change', by: this.#options.hubName, changes });
+  }
+
+  /** A UUID that the cluster has got when it was made. */
+  get id(): string {
+    return JSON.parse(this.#state.settings.get(HUB_ID_SETTING) ?? '""') as string;
+  }
+
+  /** Takes nothing any more for its shards: other hubs wait with what they have until somebody else is the owner. */
+  retire(): void {
+    if (this.#standing === 'owner') this.#standing = 'retiring';
+  }
 
   /** Has others take over at once what this hub owns. To be called when its shards do nothing any more. */
   async leave(): Promise<void> {
     if (this.#standing === 'out') return;
     try {
-      if (this.#standing === 'owner') await this.#checkpoints.write();
+      if (this.#standing === 'retiring') await this.#checkpoints.write();
       await this.#membership.leave();
     } catch (error) {
       this.#options.notice(`Others will take over later: ${(error as Error).message}`);
@@ -410,14 +426,6 @@ export class Cluster {
     this.#log.close();
     this.#checkpoints.close();
     await this.#options.bus.close();
-  }
-
-  #hubId(): string {
-    return JSON.parse(this.#state.settings.get(HUB_ID_SETTING) ?? '""') as string;
-  }
-
-  #settings(): EntityWrite[] {
-    return [...this.#state.settings].map(([id, text]) => ({ kind: 'setting', id, text }));
   }
 
   async #makeJournal(incarnation: string): Promise<void> {
@@ -487,6 +495,7 @@ export class Cluster {
         await this.#takeOver();
         if (this.#standing !== 'takingOver') return;
         this.#standing = 'owner';
+        this.#handlers?.owns();
         this.#takeovers++;
         this.#lastTakeoverMs = elapsed() - begunMs;
         notice(`This hub owns all objects now: taken over in ${Math.round(this.#lastTakeoverMs)} ms`);
@@ -507,7 +516,8 @@ export class Cluster {
     const partitions = map.owners.flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
     await this.#checkpoints.claim({ partitions, collisions: map.collisions === incarnation, epoch: map.epoch });
     const from = takeOvers(this.#state).filter(({ by }) => by === incarnation);
-    const steps = await this.#stepsOf(from);
+    const { steps, latestMs } = await this.#left(from);
+    await this.#until(latestMs);
     // From the first event on all get what they want.
     await this.#fanout?.allHeard();
     const handlers = this.#handlers as ClusterHandlers;
@@ -518,11 +528,23 @@ export class Cluster {
     }
   }
 
-  async #stepsOf(from: readonly TakeOver[]): Promise<PackedStep[]> {
+  /** What the lanes have that is not in the state, and when the last of that was. */
+  async #left(from: readonly TakeOver[]): Promise<{ readonly steps: PackedStep[]; readonly latestMs: number }> {
     const { bus, name } = this.#options;
-    const left = [];
+    const left: LanesLeft[] = [];
     for (const { of } of from) left.push(await readLanes({ bus, name, ...of }));
-    return stepsOf(left);
+    const latestMs = left.flat(2).reduce((latest, { nowMs }) => Math.max(latest, nowMs), 0);
+    return { steps: stepsOf(left), latestMs };
+  }
+
+  /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */
+  async #until(latestMs: number): Promise<void> {
+    const { running, schedule, notice } = this.#options;
+    const aheadMs = latestMs - running();
+    if (aheadMs <= 0) return;
+    if (aheadMs > AHEAD_MS_MAX)
+      notice(`The clock of the hub that owned the objects is ahead by ${Math.round(aheadMs)} ms`);
+    await new Promise<void>((resolve) => schedule(Math.min(aheadMs, AHEAD_MS_MAX), resolve));
   }
 
   async #readState(): Promise<Pick<LeftBehind, 'rows' | 'pairs'>> {
