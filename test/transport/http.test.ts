@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { HubError, StartupError } from '../../src/errors.ts';
 import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
 import { Unsent } from '../../src/transport/unsent.ts';
-import { freePort } from '../support/free_port.ts';
+import { freePort } from '../../bench/process/free_port.ts';
 import { raw, SOCKET_PATH, serve } from './harness.ts';
 
 test('every method and path reaches the handler as it was sent', async (t) => {

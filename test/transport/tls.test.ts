@@ -11,7 +11,7 @@ import { WebSocket } from 'ws';
 import type { HubError } from '../../src/errors.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { makeCertificate, type TestCertificate, writeCertificate } from '../support/certificates.ts';
-import { freePort } from '../support/free_port.ts';
+import { freePort } from '../../bench/process/free_port.ts';
 import { listening } from '../support/listening.ts';
 import { echo, raw, SOCKET_PATH, serve } from './harness.ts';
 
