@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { natsProgram } from '../cluster/nats_program.ts';
+import { natsProgram } from '../../bench/process/nats_program.ts';
 import { clusterReport, clusterResults } from './cluster/cluster_report.ts';
 import { runClusterRounds } from './cluster/cluster_rounds.ts';
 import { reportOf, runCrashRounds } from './crash_rounds.ts';

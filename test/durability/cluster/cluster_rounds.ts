@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { NatsServers } from '../../cluster/nats_server.ts';
+import { NatsServers } from '../../../bench/process/nats_server.ts';
 import { type AtEnd, locationOf, randomFrom } from '../hub_process.ts';
 import { Acknowledged } from './acknowledged.ts';
 import { ClusterFindings } from './cluster_findings.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { NatsServer, NatsServers } from '../../cluster/nats_server.ts';
+import type { NatsServer, NatsServers } from '../../../bench/process/nats_server.ts';
 import { locationOf } from '../hub_process.ts';
 import type { HubSeat, LogLine } from './hub_seat.ts';
 

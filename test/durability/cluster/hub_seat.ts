@@ -1,6 +1,6 @@
+import { freePort } from '../../../bench/process/free_port.ts';
+import type { NatsServers } from '../../../bench/process/nats_server.ts';
 import { NatsProxy } from '../../cluster/nats_proxy.ts';
-import type { NatsServers } from '../../cluster/nats_server.ts';
-import { freePort } from '../../support/free_port.ts';
 import type { TestSettings } from '../../support/running_hub.ts';
 import { type Answered, type AtEnd, HubProcess, newFolder } from '../hub_process.ts';
 
