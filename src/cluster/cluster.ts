@@ -419,6 +419,7 @@ export class Cluster {
 
   async close(): Promise<void> {
     this.#standing = 'out';
+    this.#lanes.close();
     this.#router.close();
     this.#door?.close();
     this.#fanout?.close();
@@ -582,6 +583,8 @@ export class Cluster {
     if (this.#standing === 'out') return;
     this.#standing = 'out';
     this.#membership.close();
+    // Whoever took over may have deleted the journal, where an append would go on for ever.
+    this.#lanes.close();
     this.#handlers?.out(error);
   }
 }

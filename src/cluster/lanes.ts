@@ -95,6 +95,11 @@ export class Lanes {
     }
   }
 
+  /** Keeps nothing any more: whoever waits is refused. */
+  close(): void {
+    for (const { journal } of this.#lanes) journal.close();
+  }
+
   #append({ journal }: Lane, record: Uint8Array): Promise<void> {
     const kept = piecesOf(record).map((piece) => journal.append(piece));
     return kept.length === 1 ? (kept[0] as Promise<void>) : Promise.all(kept).then(() => undefined);
