@@ -48,7 +48,7 @@ export class Acknowledged {
       for (const [index, seat] of seats.entries()) {
         const shown = found[index]?.get(path);
         if (isDeepStrictEqual(shown, wanted)) continue;
-        this.#findings.lost.push(`${path} is ${show(shown)} at hub ${seat.name}, not ${show(wanted)}`);
+        this.#findings.note('lost', `${path} is ${show(shown)} at hub ${seat.name}, not ${show(wanted)}`);
       }
       if (entity === undefined && !this.#unsure.has(path)) this.#entities.delete(path);
     }
@@ -57,7 +57,7 @@ export class Acknowledged {
 
   async #checkLocations(seat: HubSeat): Promise<void> {
     const listed = await seat.request('GET', '/providers/locations');
-    if (listed?.status !== 200) this.#findings.lost.push(`hub ${seat.name} lists no locations: ${show(listed)}`);
+    if (listed?.status !== 200) this.#findings.note('lost', `hub ${seat.name} lists no locations: ${show(listed)}`);
     const numbers = new Map<string, number>();
     for (const { provider_id: id, accuracy } of listed?.body ?? []) numbers.set(id, accuracy);
     for (const [provider, { sent, acknowledged }] of this.#locations) {
@@ -67,7 +67,7 @@ export class Acknowledged {
         continue;
       }
       const range = `${acknowledged} to ${sent}`;
-      this.#findings.lost.push(`${provider} has location ${number} at hub ${seat.name}, not one of ${range}`);
+      this.#findings.note('lost', `${provider} has location ${number} at hub ${seat.name}, not one of ${range}`);
     }
   }
 
@@ -90,12 +90,23 @@ export class Acknowledged {
   }
 
   async #readBack(other: HubSeat, path: string, number: number): Promise<void> {
-    const shown = await other.request('GET', path);
+    const { shown, isAway } = await readAt(other, path);
     if (shown === undefined || shown.status === 503) return;
+    const isThere = shown.status === 200 && shown.body.accuracy >= number;
+    if (isAway) return this.#countAway(isThere);
     this.#findings.count('reads right after a 204, at another hub');
-    if (shown.status === 200 && shown.body.accuracy >= number) return;
+    if (isThere) return;
     const found = shown.status === 200 ? shown.body.accuracy : shown.status;
-    this.#findings.lost.push(`GET ${path} at hub ${other.name} is ${found} after location ${number} was acknowledged`);
+    this.#findings.note(
+      'lost',
+      `GET ${path} at hub ${other.name} is ${found} after location ${number} was acknowledged`,
+    );
+  }
+
+  /** A hub that others have expelled serves reads of entities until it knows. */
+  #countAway(isThere: boolean): void {
+    this.#findings.count('reads at a hub that was away');
+    if (!isThere) this.#findings.count('of these behind');
   }
 
   #create(at: HubSeat, other: HubSeat, kind: Kind): Promise<boolean> {
@@ -117,14 +128,7 @@ export class Acknowledged {
     if (isDone) {
       this.#findings.count('changes of entities answered');
       this.#entities.set(path, becomes);
-      const shown = await other.request('GET', path);
-      if (shown !== undefined && shown.status !== 503) {
-        this.#findings.count('of these read at once at another hub');
-        const found = shown.status === 200 ? shown.body : undefined;
-        if (!isDeepStrictEqual(found, becomes) && !(becomes === undefined && shown.status === 404)) {
-          this.#findings.lost.push(`${path} is ${show(shown)} at hub ${other.name} after ${method} was answered`);
-        }
-      }
+      await this.#compare(other, path, becomes);
     } else {
       this.#unsure.add(path);
       if (!this.#entities.has(path)) this.#entities.set(path, undefined);
@@ -133,8 +137,18 @@ export class Acknowledged {
     return isDone || this.#refused(answered, path);
   }
 
+  async #compare(other: HubSeat, path: string, becomes: object | undefined): Promise<void> {
+    const { shown, isAway } = await readAt(other, path);
+    if (shown === undefined || shown.status === 503) return;
+    const isThere = becomes === undefined ? shown.status === 404 : isDeepStrictEqual(shown.body, becomes);
+    if (isAway) return this.#countAway(isThere);
+    this.#findings.count('of these read at once at another hub');
+    if (isThere) return;
+    this.#findings.note('lost', `${path} is ${show(shown)} at hub ${other.name} after ${show(becomes)} was answered`);
+  }
+
   #refused(answered: { readonly status: number } | undefined, path: string): false {
-    if (answered !== undefined && answered.status !== 503) this.#findings.wrong.push(`${path}: ${show(answered)}`);
+    if (answered !== undefined && answered.status !== 503) this.#findings.note('wrong', `${path}: ${show(answered)}`);
     return false;
   }
 
@@ -168,6 +182,13 @@ interface Change {
   readonly to?: string;
   readonly body?: unknown;
   readonly becomes: object | undefined;
+}
+
+/** A read, and whether the hub was away before or after it. */
+async function readAt(seat: HubSeat, path: string) {
+  const wasAway = seat.isAway;
+  const shown = await seat.request('GET', path);
+  return { shown, isAway: wasAway || seat.isAway };
 }
 
 /** All entities that clients change, by path. */

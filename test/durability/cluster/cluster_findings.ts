@@ -12,6 +12,8 @@ const COUNTED = [
   'collision events told',
   'location updates told to who stayed',
   'connections that were closed',
+  'reads at a hub that was away',
+  'of these behind',
 ] as const;
 type Counted = (typeof COUNTED)[number];
 
@@ -22,22 +24,33 @@ export interface Outage {
   readonly tookMs: number;
 }
 
+/**
+ * What must not be. Lost: acknowledged and not there, or not told to somebody who stayed; doubled: told twice, or out of
+ * turn; wrong: anything else.
+ */
+interface Problem {
+  readonly is: 'lost' | 'doubled' | 'wrong';
+  readonly round: number;
+  readonly what: string;
+}
+
 /** What the clients of a cluster have seen over all rounds. */
 export class ClusterFindings {
   readonly counts = new Map<Counted, number>(COUNTED.map((what) => [what, 0]));
   readonly outages: Outage[] = [];
-  /** What was acknowledged and is not there, and events that somebody has missed. */
-  readonly lost: string[] = [];
-  /** What was told twice, or out of turn. */
-  readonly doubled: string[] = [];
-  /** Anything else that must not be. */
-  readonly wrong: string[] = [];
+  readonly problems: Problem[] = [];
 
   count(what: Counted, times = 1): void {
     this.counts.set(what, (this.counts.get(what) ?? 0) + times);
   }
 
-  get isClean(): boolean {
-    return this.lost.length + this.doubled.length + this.wrong.length === 0;
+  /** Notes a problem of the round that is under way. */
+  note(is: Problem['is'], what: string): void {
+    this.problems.push({ is, round: this.outages.length + 1, what });
+  }
+
+  /** How many problems there are of a kind. */
+  of(kind: Problem['is']): number {
+    return this.problems.filter(({ is }) => is === kind).length;
   }
 }

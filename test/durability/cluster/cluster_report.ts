@@ -5,10 +5,11 @@ const LATE_MS = 6000;
 const BUCKET_MS = 500;
 const BAR = 40;
 const SHOWN = 20;
+const KINDS = ['lost', 'doubled', 'wrong'] as const;
 
 /** The findings as lines of text. */
 export function clusterReport(findings: ClusterFindings, what: string): string {
-  const { counts, outages, lost, doubled, wrong } = findings;
+  const { counts, outages, problems } = findings;
   const late = outages.filter(({ tookMs }) => tookMs > LATE_MS).length;
   const faults = [...Map.groupBy(outages, ({ fault }) => fault)].map(([fault, all]) => {
     const took = all.map(({ tookMs }) => tookMs);
@@ -16,18 +17,18 @@ export function clusterReport(findings: ClusterFindings, what: string): string {
     return row(fault, `${all.length}, first 204 after ${times} ms (p50 / p99 / max)`);
   });
   const kept = [...counts].map(([name, times]) => row(name, times));
-  const results = [row('lost', lost.length), row('doubled', doubled.length), row('otherwise wrong', wrong.length)];
-  const wrongs = [...lost, ...doubled, ...wrong].slice(0, SHOWN);
+  const results = KINDS.map((kind) => row(kind, findings.of(kind)));
+  const shown = problems.slice(0, SHOWN).map(({ is, round, what }) => `round ${round}, ${is}: ${what}`);
   return [row('rounds', `${outages.length}, ${what}`), ...faults, ...kept]
     .concat(['', 'from the fault until the first 204', ...histogram(outages.map(({ tookMs }) => tookMs)), ''])
-    .concat([...results, row(`late (more than ${LATE_MS} ms)`, late), ...wrongs])
+    .concat([...results, row(`late (more than ${LATE_MS} ms)`, late), ...shown])
     .join('\n');
 }
 
 /** The same for machines. */
 export function clusterResults(findings: ClusterFindings): object {
-  const { counts, outages, lost, doubled, wrong } = findings;
-  return { counts: Object.fromEntries(counts), outages, lost, doubled, wrong };
+  const { counts, outages, problems } = findings;
+  return { counts: Object.fromEntries(counts), outages, problems };
 }
 
 function row(name: string, value: string | number): string {

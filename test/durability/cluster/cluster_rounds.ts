@@ -18,6 +18,10 @@ const AFTER_MS = 700;
 const PAUSE_MS = 50;
 /** Nobody waits longer for a takeover. */
 const OUTAGE_MS = 30_000;
+/** No round takes longer. */
+const ROUND_MS = 90_000;
+/** Log lines shown of a hub when a round goes wrong. */
+const LOG_SHOWN = 20;
 const PROBE = 'probe';
 /** Log lines from here on are errors. */
 const ERROR_LEVEL = 50;
@@ -54,8 +58,9 @@ export async function runClusterRounds(options: ClusterRoundsOptions): Promise<C
     await scene.begin();
     for (let round = 1; round <= rounds; round++) {
       const kind = faults[round - 1] ?? drawn.next().value;
-      await scene.play(kind);
+      await scene.playInTime(kind);
       done?.(round, kind, scene.findings);
+      if (scene.isStuck) break;
     }
     await scene.end();
     return scene.findings;
@@ -79,6 +84,8 @@ class Scene {
   readonly #told = new Told(this.findings);
   #watches: Watch[] = [];
   #isLoaded = false;
+  /** Whether a round could not be played to its end. */
+  isStuck = false;
 
   constructor(parts: SceneParts) {
     this.#parts = parts;
@@ -96,8 +103,29 @@ class Scene {
     for (const seat of this.#parts.seats) this.#readLog(seat, await seat.kill());
   }
 
+  /** One round, which goes wrong where it takes too long or cannot be played: then no other can. */
+  async playInTime(kind: FaultKind): Promise<void> {
+    const ended = new AbortController();
+    const late = delay(ROUND_MS, undefined, { signal: ended.signal }).then(() => {
+      throw new Error(`the round is not over after ${ROUND_MS} ms`);
+    });
+    late.catch(() => undefined);
+    try {
+      await Promise.race([this.#play(kind), late]);
+    } catch (error) {
+      this.isStuck = true;
+      this.#isLoaded = false;
+      const logs = this.#parts.seats.map(({ name, logged }) => {
+        return [`hub ${name}:`, ...logged.slice(-LOG_SHOWN).map(({ time, msg }) => `  ${time} ${msg}`)].join('\n');
+      });
+      this.findings.note('wrong', [`${kind}: ${String((error as Error).stack)}`, ...logs].join('\n'));
+    } finally {
+      ended.abort();
+    }
+  }
+
   /** One round: load, a fault, more load, and a look at everything. */
-  async play(kind: FaultKind): Promise<void> {
+  async #play(kind: FaultKind): Promise<void> {
     const { seats, random, nats } = this.#parts;
     const load = this.#load();
     await delay(BEFORE_MS.min + random() * (BEFORE_MS.max - BEFORE_MS.min));
@@ -164,7 +192,7 @@ class Scene {
       if (answered?.status === 204) return performance.now() - atMs;
       await delay(PAUSE_MS);
     }
-    this.findings.wrong.push(`hub ${survivor.name} acknowledged nothing for ${OUTAGE_MS} ms`);
+    this.findings.note('wrong', `hub ${survivor.name} acknowledged nothing for ${OUTAGE_MS} ms`);
     return OUTAGE_MS;
   }
 
@@ -177,7 +205,7 @@ class Scene {
         if (watch === undefined) await delay(PAUSE_MS);
         else this.#watches.push(watch);
       }
-      if (!isWatched()) this.findings.wrong.push(`hub ${seat.name} took no subscriber for ${OUTAGE_MS} ms`);
+      if (!isWatched()) this.findings.note('wrong', `hub ${seat.name} took no subscriber for ${OUTAGE_MS} ms`);
     }
   }
 
@@ -185,13 +213,13 @@ class Scene {
     for (const seat of this.#parts.seats) {
       const { checked, wrong } = await this.#movers.wrongMembers(seat);
       this.findings.count('memberships checked', checked);
-      for (const what of wrong) this.findings.lost.push(`${what}, says hub ${seat.name}`);
+      for (const what of wrong) this.findings.note('lost', `${what}, says hub ${seat.name}`);
     }
   }
 
   #readLog(seat: HubSeat, logged: readonly LogLine[]): void {
     const errors = logged.filter(({ level, msg }) => level >= ERROR_LEVEL && !msg.startsWith(IS_OUT));
-    for (const line of errors) this.findings.wrong.push(`hub ${seat.name} logged ${JSON.stringify(line)}`);
+    for (const line of errors) this.findings.note('wrong', `hub ${seat.name} logged ${JSON.stringify(line)}`);
   }
 
   #any(): HubSeat {

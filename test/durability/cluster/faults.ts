@@ -60,11 +60,13 @@ export async function beginFault(kind: FaultKind, { owner, other, nats, random, 
       return { survivor, atMs, mend: () => killed.start() };
     }
     case 'stop of the owner':
+      owner.isAway = true;
       owner.pause();
       return { survivor: other, atMs, mend: () => back(owner, { atMs, awayMs, end: () => owner.resume() }) };
     case 'cut of the owner':
     case 'cut of another hub': {
       const [gone, survivor] = kind === 'cut of the owner' ? [owner, other] : [other, owner];
+      gone.isAway = true;
       gone.cut();
       return { survivor, atMs, mend: () => back(gone, { atMs, awayMs, end: () => gone.restore() }) };
     }
@@ -91,6 +93,7 @@ async function back(seat: HubSeat, { atMs, awayMs, end }: Away): Promise<void> {
     await delay(LOOK_MS);
   }
   await serving(seat);
+  seat.isAway = false;
 }
 
 /** Resolves when locations are acknowledged at a hub. */

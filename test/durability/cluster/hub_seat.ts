@@ -16,6 +16,8 @@ export class HubSeat {
   readonly #settings: TestSettings;
   readonly #folder: string;
   readonly #atEnd: AtEnd;
+  /** Whether it is stopped or cut off, or has been and does not serve again yet. */
+  isAway = false;
   #process: HubProcess | undefined;
 
   private constructor(name: string, port: number, { proxies, replicas, atEnd }: Links) {

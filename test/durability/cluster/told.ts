@@ -54,12 +54,12 @@ export class Told {
       }
       if (!watch.isOpen) return;
       this.#findings.count(what, due.length - missing().length);
-      for (const { key } of missing()) this.#findings.lost.push(`not told at hub ${watch.seat.name}: ${key}`);
+      for (const { key } of missing()) this.#findings.note('lost', `not told at hub ${watch.seat.name}: ${key}`);
     }
     for (const pair of PAIR_IDS) {
       // All pairs have parted at the end of a round.
       if (seen.turns.get(pair) === 'collision_start') {
-        this.#findings.lost.push(`not told at hub ${watch.seat.name}: the end of a collision of ${pair}`);
+        this.#findings.note('lost', `not told at hub ${watch.seat.name}: the end of a collision of ${pair}`);
       }
     }
   }
@@ -72,10 +72,11 @@ export class Told {
       const { id, event_type: type, fence_id: fence, entry_time: entry } = event;
       const object = event.trackable_id ?? event.provider_id;
       const visit = `${type} ${fence} ${object} ${entry}`;
-      if (seen.ids.has(id)) this.#findings.doubled.push(`told twice ${at}: ${visit}, ${id}`);
+      if (seen.ids.has(id)) this.#findings.note('doubled', `told twice ${at}: ${visit}, ${id}`);
       seen.ids.add(id);
       const before = this.#ids.get(visit);
-      if (before !== undefined && before !== id) this.#findings.doubled.push(`${at} ${visit} is ${id}, was ${before}`);
+      if (before !== undefined && before !== id)
+        this.#findings.note('doubled', `${at} ${visit} is ${id}, was ${before}`);
       this.#ids.set(visit, id);
       const time = type === 'region_entry' ? `entry ${entry}` : `exit ${event.exit_time}`;
       seen.keys.add(`${type} ${fence} ${object} ${time}`);
@@ -84,7 +85,7 @@ export class Told {
     }
     for (const { event } of arrived.location_updates.splice(0)) {
       const key = `${event.provider_id} ${event.timestamp_generated}`;
-      if (seen.updates.has(key)) this.#findings.doubled.push(`told twice ${at}: the location ${key}`);
+      if (seen.updates.has(key)) this.#findings.note('doubled', `told twice ${at}: the location ${key}`);
       seen.updates.add(key);
     }
     for (const { event } of arrived.collision_events.splice(0)) this.#takeCollision(seen, event, at);
@@ -104,7 +105,7 @@ export class Told {
     seen: Seen,
     { of, type, what }: { readonly of: string; readonly type: string; readonly what: string },
   ): void {
-    if (seen.turns.get(of) === type) this.#findings.doubled.push(`out of turn: ${what}`);
+    if (seen.turns.get(of) === type) this.#findings.note('doubled', `out of turn: ${what}`);
     seen.turns.set(of, type);
   }
 
@@ -116,7 +117,10 @@ export class Told {
         if (other === stayed) continue;
         for (const { id, atMs, visit } of this.#seenBy(other).fresh) {
           if (atMs < stayed.sinceMs + SETTLED_MS || had.has(id)) continue;
-          this.#findings.lost.push(`told at hub ${other.seat.name}, not at hub ${stayed.seat.name}: ${visit}, ${id}`);
+          this.#findings.note(
+            'lost',
+            `told at hub ${other.seat.name}, not at hub ${stayed.seat.name}: ${visit}, ${id}`,
+          );
         }
       }
     }
