@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
-import { StartupError } from '../errors.ts';
+import { HubError, StartupError } from '../errors.ts';
 import type { Turns } from '../time/turns.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
@@ -355,7 +355,9 @@ export class Cluster {
 
   /** Keeps what a step has changed, see Lanes. */
   keep(shard: number, reply: ShardReply): Promise<void> | undefined {
-    return this.#lanes.keep(shard, reply);
+    return this.#lanes.keep(shard, reply)?.catch((cause: unknown) => {
+      throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
+    });
   }
 
   /** Takes rows that the shards have handed out, in times of day. Bytes are copied. */

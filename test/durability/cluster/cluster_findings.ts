@@ -25,11 +25,11 @@ export interface Outage {
 }
 
 /**
- * What must not be. Lost: acknowledged and not there, or not told to somebody who stayed; doubled: told twice, or out of
- * turn; wrong: anything else.
+ * What must not be. Lost: acknowledged and not there; doubled: told twice; missed: not told to somebody who stayed
+ * connected, as happens to what an owner has kept and not told yet when it dies; wrong: anything else.
  */
 interface Problem {
-  readonly is: 'lost' | 'doubled' | 'wrong';
+  readonly is: 'lost' | 'doubled' | 'missed' | 'wrong';
   readonly round: number;
   readonly what: string;
 }
@@ -47,6 +47,11 @@ export class ClusterFindings {
   /** Notes a problem of the round that is under way. */
   note(is: Problem['is'], what: string): void {
     this.problems.push({ is, round: this.outages.length + 1, what });
+  }
+
+  /** Whether nothing was lost, told twice, or otherwise wrong. What was missed does not count. */
+  get isSafe(): boolean {
+    return this.problems.every(({ is }) => is === 'missed');
   }
 
   /** How many problems there are of a kind. */
