@@ -38,6 +38,8 @@ interface Problem {
 export class ClusterFindings {
   readonly counts = new Map<Counted, number>(COUNTED.map((what) => [what, 0]));
   readonly outages: Outage[] = [];
+  /** The round that is under way. */
+  round = 0;
   readonly problems: Problem[] = [];
 
   count(what: Counted, times = 1): void {
@@ -46,7 +48,7 @@ export class ClusterFindings {
 
   /** Notes a problem of the round that is under way. */
   note(is: Problem['is'], what: string): void {
-    this.problems.push({ is, round: this.outages.length + 1, what });
+    this.problems.push({ is, round: this.round, what });
   }
 
   /** Whether nothing was lost, told twice, or otherwise wrong. What was missed does not count. */
