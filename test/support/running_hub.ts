@@ -58,14 +58,25 @@ export interface TestHub {
   close(): Promise<void>;
 }
 
+/** Names NATS servers, on which every hub of the tests is to be a cluster of two: see test/cluster/contract_command.ts. */
+const AS_CLUSTER = 'TEST_CLUSTER_SERVERS';
+
+interface TestHubOptions extends HubDeps {
+  readonly folder?: string;
+  /** Whether it is one process, whatever the environment says. */
+  readonly isAlone?: boolean;
+}
+
 /**
  * Starts a hub on a free port, with two shards, in a folder of its own or in a given one, which then is kept when the
  * hub is closed.
  */
-export async function openTestHub(
-  settings: TestSettings = {},
-  options: { folder?: string } & HubDeps = {},
-): Promise<TestHub> {
+export async function openTestHub(settings: TestSettings = {}, options: TestHubOptions = {}): Promise<TestHub> {
+  const servers = process.env[AS_CLUSTER];
+  if (servers !== undefined && options.isAlone !== true) {
+    const { openTestCluster } = await import('./running_cluster.ts');
+    return openTestCluster({ servers: servers.split(','), settings, folder: options.folder });
+  }
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
   for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = settingText(value);

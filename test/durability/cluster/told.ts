@@ -12,7 +12,7 @@ const SETTLED_MS = 2000;
  * Compares what connections are told with each other, and with what was acknowledged:
  *
  *   each connection     no event twice; entry and exit of an object and a fence take turns, start and end of a pair as well
- *   all connections     one visit has one id, however often and wherever it is told
+ *   all connections     one visit has one id, wherever it is told, unless its location was processed twice
  *   who was there       gets the events of all acknowledged moves, each update once, and all that anybody else gets
  */
 export class Told {
@@ -88,7 +88,7 @@ export class Told {
     }
     for (const { event } of arrived.location_updates.splice(0)) {
       const key = `${event.provider_id} ${event.timestamp_generated}`;
-      if (seen.updates.has(key)) this.#findings.note('doubled', `told twice ${at}: the location ${key}`);
+      if (seen.updates.has(key)) this.#findings.note('repeated', `told twice ${at}: the location ${key}`);
       seen.updates.add(key);
     }
     for (const { event } of arrived.collision_events.splice(0)) this.#takeCollision(seen, event, at);
