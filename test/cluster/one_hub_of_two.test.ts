@@ -9,7 +9,8 @@ const FILES = ['test/contract/go_client.test.ts', 'test/contract/go_client_socke
 
 test('two hubs behind a balancer are to the public Go client what one hub is', { skip: nats.skip }, async () => {
   // A run of tests within a run of tests does nothing by default.
-  const { NODE_TEST_CONTEXT: _, ...env } = { ...process.env, TEST_CLUSTER_SERVERS: nats.servers.addresses.join(',') };
+  const { NODE_TEST_CONTEXT: _, ...rest } = process.env;
+  const env = { ...rest, TEST_CLUSTER_SERVERS: nats.servers.addresses.join(',') };
   const args = ['--test', '--test-reporter=tap', '--test-timeout=60000', ...FILES];
   const { code, text } = await new Promise<{ code: unknown; text: string }>((resolve) => {
     execFile(process.execPath, args, { env }, (error, text) => resolve({ code: error?.code ?? 0, text }));

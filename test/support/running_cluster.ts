@@ -1,13 +1,13 @@
-import { RoundRobin } from './round_robin.ts';
-import { openTestHub, type TestHub, type TestSettings } from './running_hub.ts';
+import { Balancer } from '../cluster/balancer.ts';
+import type { TestHub, TestSettings } from './running_hub.ts';
 import { SocketClient } from './socket_client.ts';
 
 export interface ClusterOptions {
   /** NATS servers. */
   readonly servers: readonly string[];
   readonly settings?: TestSettings;
-  /** Of the configuration of both hubs; one of their own if left out. */
-  readonly folder?: string | undefined;
+  /** Opens one of them. */
+  open(settings: TestSettings): Promise<TestHub>;
 }
 
 /** Both share this process: where it is slow, none of them is to be taken for dead. */
@@ -15,15 +15,14 @@ const SUSPECT_MS = 60_000;
 let clusters = 0;
 
 /** Two hubs that are one, as one hub: whoever speaks with it finds one of them, the other one the next time. */
-export async function openTestCluster({ servers, settings = {}, folder }: ClusterOptions): Promise<TestHub> {
+export async function openTestCluster({ servers, settings = {}, open: openHub }: ClusterOptions): Promise<TestHub> {
   const name = `test-${process.pid}-${++clusters}`;
   const cluster = { cluster_servers: servers.join(','), cluster_replicas: 1, cluster_name: name };
   const shared = { ...cluster, cluster_suspect: SUSPECT_MS, ...settings };
   const hubs: TestHub[] = [];
-  const options = { isAlone: true, ...(folder !== undefined && { folder }) };
-  for (const hub of ['a', 'b']) hubs.push(await openTestHub({ ...shared, cluster_hub_name: hub }, options));
+  for (const hub of ['a', 'b']) hubs.push(await openHub({ ...shared, cluster_hub_name: hub }));
   const [first, second] = hubs as [TestHub, TestHub];
-  const balancer = await RoundRobin.open(hubs.map(({ hub }) => hub.port));
+  const balancer = await Balancer.open({ ports: hubs.map(({ hub }) => hub.port) });
   const origin = `http://127.0.0.1:${balancer.port}`;
   const base = `${origin}/hub/v2`;
   const sockets: SocketClient[] = [];
@@ -55,9 +54,10 @@ export async function openTestCluster({ servers, settings = {}, folder }: Cluste
     },
     async close() {
       await Promise.all(sockets.map((client) => client.close()));
-      await balancer.close();
+      // Whoever is connected hears from its hub that it ends.
       await second.close();
       await first.close();
+      await balancer.close();
     },
   };
 }
