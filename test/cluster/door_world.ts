@@ -65,6 +65,8 @@ export class TestHub {
   readonly shards: RemoteShards;
   readonly taken: Taken[] = [];
   readonly forgotten: string[] = [];
+  /** Locations that were taken before the first deletion. */
+  takenBefore = 0;
   readonly notices: string[] = [];
   readonly asked: Query[] = [];
   /** What this hub has applied. */
@@ -95,7 +97,10 @@ export class TestHub {
         this.asked.push(query);
         return this.answer(query);
       },
-      forget: async (ids) => void this.forgotten.push(...ids),
+      forget: async (ids) => {
+        if (this.forgotten.length === 0) this.takenBefore = this.taken.length;
+        this.forgotten.push(...ids);
+      },
       settled: () => this.#later(stepMs()),
       notice: (text) => this.notices.push(text),
     };
