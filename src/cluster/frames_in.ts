@@ -51,6 +51,7 @@ interface Sender {
 }
 
 interface Held {
+  /** It never falls from one frame to the next. */
   readonly after: number;
   readonly blocks: readonly EventBatch[];
   readonly bytes: number;
@@ -145,7 +146,7 @@ export class FramesIn {
     const came = sender.frames.come(frame.number);
     if (came === 'again') return;
     if (came === 'gap') this.#miss('rendered');
-    if (frame.after > this.#applied || sender.held.length > 0) this.#hold(sender, frame, look(bytes).length);
+    if (frame.after > this.#applied) this.#hold(sender, frame, look(bytes).length);
     else for (const block of frame.blocks) this.#options.receive(block);
   }
 

@@ -154,7 +154,7 @@ test('Interest is heard by a hub that learns later that the other is a member', 
 });
 
 test('Interest tells all again when the connection was lost', async (context) => {
-  const { hubs, cluster, clock } = await hubsOf(context, ['a', 'b']);
+  const { hubs, cluster, clock, heard } = await hubsOf(context, ['a', 'b']);
   const [a, b] = hubs;
   assert.ok(a && b);
   a.interest.joined('b');
@@ -167,4 +167,5 @@ test('Interest tells all again when the connection was lost', async (context) =>
   assert.ok(told);
   cluster.restore('a');
   await told;
+  assert.equal(heard.filter((line) => line.startsWith('b')).length, 1, 'what is known changes nothing');
 });
