@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../bench/process/free_port.ts';
+import { natsProgram } from '../../bench/process/nats_program.ts';
+import { type NatsServer, NatsServers } from '../../bench/process/nats_server.ts';
 import { HubProcess } from '../durability/hub_process.ts';
-import { freePort } from '../support/free_port.ts';
 import { Balancer } from './balancer.ts';
 import { type ClusterView, type FollowedCluster, followCluster } from './cluster_view.ts';
-import { natsProgram } from './nats_program.ts';
-import { type NatsServer, NatsServers } from './nats_server.ts';
 
 export interface RunningClusterOptions {
   readonly hubs: number;
