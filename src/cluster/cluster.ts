@@ -177,8 +177,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** Resolves when a server was reached. */
-function reached({ bus, schedule }: ClusterOptions): Promise<void> {
+/** Resolves when a server was reached. Rejects with a StartupError when that takes too long. */
+export function reached({ bus, schedule }: Pick<ClusterOptions, 'bus' | 'schedule'>): Promise<void> {
   return new Promise((resolve, reject) => {
     let why = 'not connected yet';
     const cancel = schedule(REACH_MS, () => {
@@ -723,7 +723,7 @@ function keyOf({ kind, id }: Pick<EntityText, 'kind' | 'id'>): string {
 }
 
 /** The entities that a record changes. */
-function changesIn({ body }: AppliedRecord): readonly ForeignChange[] {
+export function changesIn({ body }: Pick<AppliedRecord, 'body'>): readonly ForeignChange[] {
   if (body.kind === 'change') {
     return body.changes.flatMap(([kind, id, text, force]) => (kind === 'setting' ? [] : [{ kind, id, text, force }]));
   }

@@ -171,15 +171,17 @@ export class RunningCluster {
     };
     const process = new HubProcess(folder, settings, (end) => void this.#ends.push(end));
     hub.process = process;
-    void process.ended.then(() => {
-      if (hub.process !== process) return;
+    void process.ended.then(({ stderr }) => {
+      if (hub.process !== process || this.#isClosed) return;
       hub.process = undefined;
+      this.#options.stage(`${name} has ended: ${reasonIn(stderr)}`);
       this.#options.changed();
     });
     try {
       await process.listening();
     } catch (error) {
-      throw new CannotRun(`Cannot start ${name}: ${(error as Error).message.trim().split('\n').at(-1)}`);
+      hub.process = undefined;
+      throw new CannotRun(`Cannot start ${name}: ${reasonIn((error as Error).message)}`);
     }
   }
 
@@ -187,6 +189,12 @@ export class RunningCluster {
   #stillOpen(): void {
     if (this.#isClosed) throw new CannotRun('Interrupted');
   }
+}
+
+/** The error that a hub has died of, else the last line that it has written. */
+function reasonIn(written: string): string {
+  const lines = written.trim().split('\n');
+  return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? '';
 }
 
 async function openBalancer(options: { readonly ports: readonly number[]; readonly port: number }): Promise<Balancer> {
