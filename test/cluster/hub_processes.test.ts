@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Answered, HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { type Answered, HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
 import { freePort } from '../support/free_port.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import type { TestSettings } from '../support/running_hub.ts';
@@ -26,7 +26,7 @@ function settingsOf(name: string, more: TestSettings = {}): TestSettings {
     cluster_replicas: 1,
     cluster_hub_name: name,
     cluster_hold: HOLD_MS,
-    cluster_checkpoint_interval: 500,
+    cluster_checkpoint_interval: 1000,
     cluster_journal_max_size: 1,
     ...more,
   };
@@ -217,12 +217,11 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
   }
 
   test('refuse locations while a journal is full, and go on when it is trimmed', async () => {
-    const locations = (round: number) => {
-      return Array.from({ length: 2000 }, (_, index) => locationOf(`t${index}`, 1e5 * Math.sin(round * 7919 + index)));
-    };
+    const random = randomFrom(1);
+    const locations = () => Array.from({ length: 4000 }, (_, index) => locationOf(`t${index}`, 1e6 * random()));
     const statuses: (number | undefined)[] = [];
     const put = async (): Promise<number | undefined> => {
-      const status = (await a.put('/providers/locations', locations(statuses.length)))?.status;
+      const status = (await a.put('/providers/locations', locations()))?.status;
       statuses.push(status);
       return status;
     };
