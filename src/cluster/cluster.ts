@@ -191,7 +191,9 @@ function reached({ bus, schedule }: ClusterOptions): Promise<void> {
   });
 }
 
+/** Why NATS was not reached, as the line that the user of the hub sees. */
 function unreachable(why: string): string {
+  if (/ENOENT|EACCES/.test(why)) return `Cannot read a file by which this hub signs in to NATS: ${why}`;
   const isRefused = /auth|credential|nkey|permission/i.test(why);
   if (!isRefused) return `cluster_servers: cannot reach NATS: ${why}`;
   const by = 'cluster_credentials_path, cluster_nkey_path, or cluster_username and cluster_password';
