@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
-import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
 import { StartupError } from '../errors.ts';
 import type { ClusterHealth } from '../model/health.ts';
 import type { Turns } from '../time/turns.ts';
@@ -32,7 +31,7 @@ import { type MemberStatus, type Membership, openMembership } from './membership
 import { Pulse } from './pulse.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
-import { dropIncarnation, readLanes, stepsOf } from './take_over.ts';
+import { dropIncarnation, type LanesLeft, readLanes, stepsOf } from './take_over.ts';
 
 /**
  * This hub as one of several: what it keeps in NATS, and what it takes over from others.
@@ -64,6 +63,8 @@ export interface ClusterOptions extends Applicant {
   partitionOf(kind: LastKnownRow['kind'], id: string): number;
   /** Time of day. */
   now(): number;
+  /** Running time: see time/clock.ts. */
+  running(): number;
   /** Time that has passed since some moment. */
   elapsed(): number;
   /** Calls back after a delay; returns how to call it off. */
@@ -86,6 +87,8 @@ export interface ClusterHandlers {
   readonly owned: Pick<DoorOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
   readonly fanout: ClusterFanoutOptions['fanout'];
   readonly announce: ClusterFanoutOptions['announce'];
+  /** This hub owns the objects from now on. */
+  owns(): void;
   /** This hub is out. */
   out(error: Error): void;
 }
@@ -148,6 +151,8 @@ const PROTOCOLS = [1];
 const HUB_ID_SETTING = 'hub_id';
 /** How long NATS may take to be there when the hub starts. */
 const REACH_MS = 10_000;
+/** How far clocks may differ for a takeover to wait for that. */
+const AHEAD_MS_MAX = 1000;
 /** Until a takeover that has failed is tried again. */
 const AGAIN_MS = 500;
 /** How long a change of entities waits for other hubs to have it. */
@@ -298,6 +303,11 @@ export class Cluster {
     return this.#standing === 'takingOver' ? undefined : this.#membership.ownerOf(0);
   }
 
+  /** Of this hub, the same after a restart. */
+  get hubName(): string {
+    return this.#options.hubName;
+  }
+
   /** Whether this hub processes what it takes itself. What came before it owned the objects is first. */
   get isLocal(): boolean {
     return this.#standing === 'owner' && this.#router.gauges.waiting === 0;
@@ -402,10 +412,9 @@ export class Cluster {
     return this.#standing === 'owner' && this.#lanes.hasRoom && this.#options.bus.isUp;
   }
 
-  /** Entities and settings as they are now. From here on the handlers are told of what changes. */
-  attach(handlers: ClusterHandlers): readonly EntityWrite[] {
-    const entities: EntityWrite[] = [...this.#texts.values()];
-    for (const [id, text] of this.#state.settings) entities.push({ kind: 'setting', id, text });
+  /** Entities as they are now. From here on the handlers are told of what changes. */
+  attach(handlers: ClusterHandlers): readonly EntityText[] {
+    const entities = [...this.#texts.values()];
     this.#texts.clear();
     this.#handlers = handlers;
     const { bus, name, incarnation: self, notice, schedule } = this.#options;
@@ -485,20 +494,21 @@ export class Cluster {
     if (this.#standing === 'owner') await this.#lanes.roundOver(shard);
   }
 
-  /** Where the hub keeps its settings, and reads entities from. Rows have a way of their own. */
-  readonly store = {
-    load: async (read?: (part: KeptPart) => void): Promise<Kept> => {
-      const kept = { entities: this.#settings(), rows: [] };
-      read?.(kept);
-      return { ...kept, hubId: this.#hubId() };
-    },
-    commit: async ({ entities }: StoreBatch): Promise<void> => {
-      if (entities.length === 0) return;
-      const changes = entities.map(({ kind, id, text }): EntityChange => [kind, id, text ?? null, false]);
-      await this.#log.append({ kind: 'change', by: this.#options.hubName, changes });
-    },
-    close: async (): Promise<void> => undefined,
-  };
+  /** The settings, as JSON texts by name. */
+  get settings(): ReadonlyMap<string, string> {
+    return this.#state.settings;
+  }
+
+  /** Keeps settings; null deletes one. Resolves when they are in the log. */
+  async keepSettings(settings: readonly (readonly [name: string, text: string | null])[]): Promise<void> {
+    const changes = settings.map(([name, text]): EntityChange => ['setting', name, text, false]);
+    await this.#log.append({ kind: 'change', by: this.#options.hubName, changes });
+  }
+
+  /** A UUID that the cluster has got when it was made. */
+  get id(): string {
+    return JSON.parse(this.#state.settings.get(HUB_ID_SETTING) ?? '""') as string;
+  }
 
   /** Takes nothing from other hubs any more: they hold it until somebody else is the owner. */
   retire(): void {
@@ -527,14 +537,6 @@ export class Cluster {
     this.#log.close();
     this.#checkpoints.close();
     await this.#options.bus.close();
-  }
-
-  #hubId(): string {
-    return JSON.parse(this.#state.settings.get(HUB_ID_SETTING) ?? '""') as string;
-  }
-
-  #settings(): EntityWrite[] {
-    return [...this.#state.settings].map(([id, text]) => ({ kind: 'setting', id, text }));
   }
 
   async #makeJournal(incarnation: string): Promise<void> {
@@ -616,6 +618,7 @@ export class Cluster {
         await this.#takeOver();
         if (this.#standing !== 'takingOver') return;
         this.#standing = 'owner';
+        this.#handlers?.owns();
         this.#takeovers++;
         this.#lastTakeoverMs = elapsed() - begunMs;
         notice(`This hub owns all objects now: taken over in ${Math.round(this.#lastTakeoverMs)} ms`, 'info');
@@ -636,7 +639,8 @@ export class Cluster {
     const partitions = map.owners.flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
     await this.#checkpoints.claim({ partitions, collisions: map.collisions === incarnation, epoch: map.epoch });
     const from = takeOvers(this.#state).filter(({ by }) => by === incarnation);
-    const steps = await this.#stepsOf(from);
+    const { steps, latestMs } = await this.#left(from);
+    await this.#until(latestMs);
     // From the first event on all get what they want.
     await this.#fanout?.allHeard();
     const handlers = this.#handlers as ClusterHandlers;
@@ -647,11 +651,23 @@ export class Cluster {
     }
   }
 
-  async #stepsOf(from: readonly TakeOver[]): Promise<PackedStep[]> {
+  /** What the lanes have that is not in the state, and when the last of that was. */
+  async #left(from: readonly TakeOver[]): Promise<{ readonly steps: PackedStep[]; readonly latestMs: number }> {
     const { bus, name } = this.#options;
-    const left = [];
+    const left: LanesLeft[] = [];
     for (const { of } of from) left.push(await readLanes({ bus, name, ...of }));
-    return stepsOf(left);
+    const latestMs = left.flat(2).reduce((latest, { nowMs }) => Math.max(latest, nowMs), 0);
+    return { steps: stepsOf(left), latestMs };
+  }
+
+  /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */
+  async #until(latestMs: number): Promise<void> {
+    const { running, schedule, notice } = this.#options;
+    const aheadMs = latestMs - running();
+    if (aheadMs <= 0) return;
+    if (aheadMs > AHEAD_MS_MAX)
+      notice(`The clock of the hub that owned the objects is ahead by ${Math.round(aheadMs)} ms`);
+    await new Promise<void>((resolve) => schedule(Math.min(aheadMs, AHEAD_MS_MAX), resolve));
   }
 
   async #readState(): Promise<Pick<LeftBehind, 'rows' | 'pairs'>> {

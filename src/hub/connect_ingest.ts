@@ -117,6 +117,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
       cluster?.fanout?.announce('proximity', JSON.stringify(proximity));
     },
     // Who waits for the answer before sending more finds the pace that the shards can keep.
+    ...(cluster && { partKept: () => cluster.remote.kept() }),
     kept: () => (cluster !== undefined ? keptInCluster() : slow ? shards.kept() : shards.eased()),
   });
   const streams = config.iso_24730_connections;

@@ -19,7 +19,7 @@ import type { Store } from '../store/store.ts';
 import { beginReading } from '../store/store.ts';
 import { BEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
 import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
-import { connectCluster } from './connect_cluster.ts';
+import { clusterStore, connectCluster } from './connect_cluster.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
 import { fill } from './fill.ts';
 import { fillFromCluster } from './fill_from_cluster.ts';
@@ -71,7 +71,7 @@ export async function openHub(config: Config, log: Log, deps: HubDeps = {}): Pro
   const { outgoing = throughProxy, clock = openClock() } = deps;
   const authorization = openAuthorization(config, { log, outgoing, clock });
   const cluster = await connectCluster({ config, log, clock });
-  const store = cluster?.store ?? (await openOwnStore(config, log, clock));
+  const store = cluster === undefined ? await openOwnStore(config, log, clock) : clusterStore(cluster);
   try {
     return await openOn({ store, cluster, clock, authorization }, config, log);
   } catch (error) {
@@ -114,7 +114,8 @@ async function openOn({ store, cluster, clock, authorization }: Opened, config: 
     const listening = await serve({ ...parts, operation, authorization, waiting }, config, log);
     await cluster?.join();
     operation.start();
-    sources.start();
+    // In a cluster the owner reads from its sources.
+    if (cluster === undefined) sources.start();
     warnOfExposure(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const background = startBackground(parts, care, config);

@@ -70,7 +70,7 @@ export interface Operation {
 }
 
 /** The name of the setting, spelled as existing databases have it. */
-const LICENSE = 'licence';
+export const LICENSE_SETTING = 'licence';
 
 /** Puts together what those who run the hub can see of it. Nothing in the hub depends on it. */
 export async function openOperation(hub: Operated, options: OperationOptions): Promise<Operation> {
@@ -87,8 +87,8 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     hubId: kept.hubId,
     configuredKey: config.license_key ?? undefined,
     publicKeys: config.license_public_keys,
-    kept: (keptSettings(kept).get(LICENSE) ?? {}) as KeptLicense,
-    keep: (value) => writer.writeEntities(settingWrites([{ name: LICENSE, value }])),
+    kept: (keptSettings(kept).get(LICENSE_SETTING) ?? {}) as KeptLicense,
+    keep: (value) => writer.writeEntities(settingWrites([{ name: LICENSE_SETTING, value }])),
   });
   const ofProcess = new ProcessFamilies({ startedMs, schedule, threads: () => threadsOf(hub) });
   const measured = { counts, rejections: () => ingest.rejections(), entities, fanout, open };

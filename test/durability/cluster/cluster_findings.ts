@@ -1,0 +1,56 @@
+/** In the order of a report. */
+const COUNTED = [
+  'locations acknowledged',
+  'of these read at every hub, or a later one',
+  'reads right after a 204, at another hub',
+  'changes of entities answered',
+  'of these read at once at another hub',
+  'entities compared at every hub',
+  'memberships checked',
+  'fence events told',
+  'of acknowledged moves, told to who stayed',
+  'collision events told',
+  'location updates told to who stayed',
+  'connections that were closed',
+  'reads at a hub that was away',
+  'of these behind',
+] as const;
+type Counted = (typeof COUNTED)[number];
+
+/** What a fault was, and how long it took until a location was acknowledged again. */
+export interface Outage {
+  readonly fault: string;
+  /** From the fault until the first 204, in ms. */
+  readonly tookMs: number;
+}
+
+/**
+ * What must not be. Lost: acknowledged and not there, or not told to somebody who stayed; doubled: told twice, or out of
+ * turn; wrong: anything else.
+ */
+interface Problem {
+  readonly is: 'lost' | 'doubled' | 'wrong';
+  readonly round: number;
+  readonly what: string;
+}
+
+/** What the clients of a cluster have seen over all rounds. */
+export class ClusterFindings {
+  readonly counts = new Map<Counted, number>(COUNTED.map((what) => [what, 0]));
+  readonly outages: Outage[] = [];
+  readonly problems: Problem[] = [];
+
+  count(what: Counted, times = 1): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + times);
+  }
+
+  /** Notes a problem of the round that is under way. */
+  note(is: Problem['is'], what: string): void {
+    this.problems.push({ is, round: this.outages.length + 1, what });
+  }
+
+  /** How many problems there are of a kind. */
+  of(kind: Problem['is']): number {
+    return this.problems.filter(({ is }) => is === kind).length;
+  }
+}
