@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../bench/process/free_port.ts';
 import { type Answered, HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
-import { freePort } from '../support/free_port.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import type { TestSettings } from '../support/running_hub.ts';
 import { SocketClient } from '../support/socket_client.ts';
