@@ -196,7 +196,9 @@ export function reached({ bus, schedule }: Pick<ClusterOptions, 'bus' | 'schedul
   });
 }
 
+/** Why NATS was not reached, as the line that the user of the hub sees. */
 function unreachable(why: string): string {
+  if (/ENOENT|EACCES/.test(why)) return `Cannot read a file by which this hub signs in to NATS: ${why}`;
   const isRefused = /auth|credential|nkey|permission/i.test(why);
   if (!isRefused) return `cluster_servers: cannot reach NATS: ${why}`;
   const by = 'cluster_credentials_path, cluster_nkey_path, or cluster_username and cluster_password';

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { WebSocketServer } from 'ws';
-import { freePort } from '../support/free_port.ts';
+import { freePort } from '../../bench/process/free_port.ts';
 import { Balancer } from './balancer.ts';
 
 interface FakeHub {

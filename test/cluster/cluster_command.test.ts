@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { natsProgram } from './nats_program.ts';
+import { natsProgram } from '../../bench/process/nats_program.ts';
 
 const COMMAND = fileURLToPath(new URL('cluster_command.ts', import.meta.url));
 
