@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
-import { StartupError } from '../errors.ts';
+import { HubError, StartupError } from '../errors.ts';
 import type { ClusterHealth } from '../model/health.ts';
 import type { Turns } from '../time/turns.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
@@ -464,7 +464,9 @@ export class Cluster {
 
   /** Keeps what a step has changed, see Lanes. */
   keep(shard: number, reply: ShardReply): Promise<void> | undefined {
-    return this.#lanes.keep(shard, reply);
+    return this.#lanes.keep(shard, reply)?.catch((cause: unknown) => {
+      throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
+    });
   }
 
   /** Takes rows that the shards have handed out, in times of day. Bytes are copied. */
@@ -491,7 +493,13 @@ export class Cluster {
   /** The rows that a round has handed out were all noted. */
   async roundOver(shard: number): Promise<void> {
     // Until the state is whole the lanes are needed from their beginnings.
-    if (this.#standing === 'owner') await this.#lanes.roundOver(shard);
+    if (this.#standing !== 'owner') return;
+    try {
+      await this.#lanes.roundOver(shard);
+    } catch (error) {
+      // The next round says the same again, and more.
+      if (!this.isOut) this.#options.notice(`Cannot trim the journal: ${(error as Error).message}`);
+    }
   }
 
   /** The settings, as JSON texts by name. */

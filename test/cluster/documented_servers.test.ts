@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
+import { freePort } from '../../bench/process/free_port.ts';
+import { natsProgram } from '../../bench/process/nats_program.ts';
 import { readDocuments } from '../documents/documents.ts';
 import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
 import { makeCertificate, writeCertificate } from '../support/certificates.ts';
-import { freePort } from '../../bench/process/free_port.ts';
-import { natsProgram } from '../../bench/process/nats_program.ts';
 
 const { blocks = [] } = readDocuments().find(({ path }) => path === 'docs/cluster.md') ?? {};
 const SERVER = blocks.find(({ language }) => language === 'conf')?.text ?? '';

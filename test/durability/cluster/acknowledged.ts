@@ -40,7 +40,7 @@ export class Acknowledged {
 
   /** Compares, while nothing is under way, what every hub has with what any has acknowledged. */
   async check(seats: readonly HubSeat[]): Promise<void> {
-    const found = await Promise.all(seats.map((seat) => entitiesOf(seat)));
+    const found = await Promise.all(seats.map((seat) => this.#entitiesOf(seat)));
     const [first] = found;
     for (const [path, entity] of this.#entities) {
       const wanted = this.#unsure.has(path) ? first?.get(path) : entity;
@@ -53,6 +53,17 @@ export class Acknowledged {
       if (entity === undefined && !this.#unsure.has(path)) this.#entities.delete(path);
     }
     await Promise.all(seats.map((seat) => this.#checkLocations(seat)));
+  }
+
+  /** All entities that clients change, by path. */
+  async #entitiesOf(seat: HubSeat): Promise<ReadonlyMap<string, object>> {
+    const found = new Map<string, object>();
+    for (const kind of KINDS) {
+      const listed = await seat.request('GET', `/${kind}/summary`);
+      if (listed?.status !== 200) this.#findings.note('wrong', `hub ${seat.name} lists no ${kind}: ${show(listed)}`);
+      else for (const entity of listed.body) found.set(`/${kind}/${entity.id}`, entity);
+    }
+    return found;
   }
 
   async #checkLocations(seat: HubSeat): Promise<void> {
@@ -85,12 +96,12 @@ export class Acknowledged {
     if (answered?.status !== 204) return this.#refused(answered, path);
     numbered.acknowledged = number;
     this.#findings.count('locations acknowledged');
-    if (random() < 0.3) await this.#readBack(other, path, number);
+    if (random() < 0.3) await this.#readBack({ at, other }, path, number);
     return true;
   }
 
-  async #readBack(other: HubSeat, path: string, number: number): Promise<void> {
-    const { shown, isAway } = await readAt(other, path);
+  async #readBack({ at, other }: Pair, path: string, number: number): Promise<void> {
+    const { shown, isAway } = await readAt(other, at, path);
     if (shown === undefined || shown.status === 503) return;
     const isThere = shown.status === 200 && shown.body.accuracy >= number;
     if (isAway) return this.#countAway(isThere);
@@ -128,7 +139,7 @@ export class Acknowledged {
     if (isDone) {
       this.#findings.count('changes of entities answered');
       this.#entities.set(path, becomes);
-      await this.#compare(other, path, becomes);
+      await this.#compare({ at, other }, path, becomes);
     } else {
       this.#unsure.add(path);
       if (!this.#entities.has(path)) this.#entities.set(path, undefined);
@@ -137,8 +148,8 @@ export class Acknowledged {
     return isDone || this.#refused(answered, path);
   }
 
-  async #compare(other: HubSeat, path: string, becomes: object | undefined): Promise<void> {
-    const { shown, isAway } = await readAt(other, path);
+  async #compare({ at, other }: Pair, path: string, becomes: object | undefined): Promise<void> {
+    const { shown, isAway } = await readAt(other, at, path);
     if (shown === undefined || shown.status === 503) return;
     const isThere = becomes === undefined ? shown.status === 404 : isDeepStrictEqual(shown.body, becomes);
     if (isAway) return this.#countAway(isThere);
@@ -163,6 +174,12 @@ interface Numbered {
   lastMs: number;
 }
 
+/** The hub that has acknowledged something, and another one. */
+interface Pair {
+  readonly at: HubSeat;
+  readonly other: HubSeat;
+}
+
 interface Asking {
   /** Where it is read afterwards. */
   readonly other: HubSeat;
@@ -184,21 +201,11 @@ interface Change {
   readonly becomes: object | undefined;
 }
 
-/** A read, and whether the hub was away before or after it. */
-async function readAt(seat: HubSeat, path: string) {
+/** A read, and whether the hub was away before or after it, or expelled by the hub whose answer it is compared with. */
+async function readAt(seat: HubSeat, by: HubSeat, path: string) {
   const wasAway = seat.isAway;
   const shown = await seat.request('GET', path);
-  return { shown, isAway: wasAway || seat.isAway };
-}
-
-/** All entities that clients change, by path. */
-async function entitiesOf(seat: HubSeat): Promise<ReadonlyMap<string, object>> {
-  const found = new Map<string, object>();
-  for (const kind of KINDS) {
-    const listed = await seat.request('GET', `/${kind}/summary`);
-    for (const entity of listed?.body ?? []) found.set(`/${kind}/${entity.id}`, entity);
-  }
-  return found;
+  return { shown, isAway: wasAway || seat.isAway || seat.isExpelledBy([by]) };
 }
 
 function show(found: unknown): string {

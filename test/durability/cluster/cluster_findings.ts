@@ -25,11 +25,11 @@ export interface Outage {
 }
 
 /**
- * What must not be. Lost: acknowledged and not there, or not told to somebody who stayed; doubled: told twice, or out of
- * turn; wrong: anything else.
+ * What must not be. Lost: acknowledged and not there; doubled: told twice; missed: not told to somebody who stayed
+ * connected, as happens to what an owner has kept and not told yet when it dies; wrong: anything else.
  */
 interface Problem {
-  readonly is: 'lost' | 'doubled' | 'wrong';
+  readonly is: 'lost' | 'doubled' | 'missed' | 'wrong';
   readonly round: number;
   readonly what: string;
 }
@@ -38,6 +38,8 @@ interface Problem {
 export class ClusterFindings {
   readonly counts = new Map<Counted, number>(COUNTED.map((what) => [what, 0]));
   readonly outages: Outage[] = [];
+  /** The round that is under way. */
+  round = 0;
   readonly problems: Problem[] = [];
 
   count(what: Counted, times = 1): void {
@@ -46,7 +48,12 @@ export class ClusterFindings {
 
   /** Notes a problem of the round that is under way. */
   note(is: Problem['is'], what: string): void {
-    this.problems.push({ is, round: this.outages.length + 1, what });
+    this.problems.push({ is, round: this.round, what });
+  }
+
+  /** Whether nothing was lost, told twice, or otherwise wrong. What was missed does not count. */
+  get isSafe(): boolean {
+    return this.problems.every(({ is }) => is === 'missed');
   }
 
   /** How many problems there are of a kind. */

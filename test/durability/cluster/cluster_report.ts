@@ -5,7 +5,7 @@ const LATE_MS = 6000;
 const BUCKET_MS = 500;
 const BAR = 40;
 const SHOWN = 20;
-const KINDS = ['lost', 'doubled', 'wrong'] as const;
+const KINDS = ['lost', 'doubled', 'missed', 'wrong'] as const;
 
 /** The findings as lines of text. */
 export function clusterReport(findings: ClusterFindings, what: string): string {

@@ -3,7 +3,7 @@ import { NatsServers } from '../../../bench/process/nats_server.ts';
 import { type AtEnd, locationOf, randomFrom } from '../hub_process.ts';
 import { Acknowledged } from './acknowledged.ts';
 import { ClusterFindings } from './cluster_findings.ts';
-import { beginFault, type Fault, type FaultKind, shuffledFaults } from './faults.ts';
+import { beginFault, type Fault, type FaultKind, serving, shuffledFaults } from './faults.ts';
 import { HubSeat, IS_OUT, type LogLine, ownerAmong } from './hub_seat.ts';
 import { Movers } from './movers.ts';
 import { Told } from './told.ts';
@@ -58,6 +58,7 @@ export async function runClusterRounds(options: ClusterRoundsOptions): Promise<C
     await scene.begin();
     for (let round = 1; round <= rounds; round++) {
       const kind = faults[round - 1] ?? drawn.next().value;
+      scene.findings.round = round;
       await scene.playInTime(kind);
       done?.(round, kind, scene.findings);
       if (scene.isStuck) break;
@@ -141,6 +142,8 @@ class Scene {
     await delay(AFTER_MS);
     this.#isLoaded = false;
     await load;
+    // On a busy machine others may have expelled a hub that was only slow.
+    await Promise.all(seats.map((seat) => serving(seat)));
     for (let pair = 0; pair < Movers.pairs; pair++)
       await this.#until(() => this.#movers.drive(fault.survivor, pair, true));
     await this.#told.look(this.#watches, this.#movers);

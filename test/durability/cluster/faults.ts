@@ -97,7 +97,7 @@ async function back(seat: HubSeat, { atMs, awayMs, end }: Away): Promise<void> {
 }
 
 /** Resolves when locations are acknowledged at a hub. */
-async function serving(seat: HubSeat): Promise<void> {
+export async function serving(seat: HubSeat): Promise<void> {
   for (const untilMs = performance.now() + BACK_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
     if ((await seat.request('PUT', '/providers/back/location', locationOf('back', 0)))?.status === 204) return;
   }

@@ -19,6 +19,7 @@ export class HubSeat {
   /** Whether it is stopped or cut off, or has been and does not serve again yet. */
   isAway = false;
   #process: HubProcess | undefined;
+  #startedMs = 0;
 
   private constructor(name: string, port: number, { proxies, replicas, atEnd }: Links) {
     this.name = name;
@@ -46,6 +47,7 @@ export class HubSeat {
   /** Starts a process and waits until it is a member. */
   async start(settings: TestSettings = {}): Promise<void> {
     this.#process = await HubProcess.start(this.#folder, { ...this.#settings, ...settings }, this.#atEnd);
+    this.#startedMs = Date.now();
   }
 
   get isUp(): boolean {
@@ -62,6 +64,15 @@ export class HubSeat {
   get ownerSinceMs(): number | undefined {
     const turn = this.logged.findLast(({ msg }) => msg.startsWith(OWNS) || msg.startsWith(IS_OUT));
     return turn?.msg.startsWith(OWNS) ? turn.time : undefined;
+  }
+
+  /** Whether others have expelled this hub, by their logs, and it does not know yet. */
+  isExpelledBy(others: readonly HubSeat[]): boolean {
+    const expelled = others.map(({ logged }) => {
+      const lines = logged.filter(({ msg }) => msg.startsWith(`Hub "${this.name}" (`) && msg.endsWith('was expelled'));
+      return lines.filter(({ time }) => time > this.#startedMs).length;
+    });
+    return Math.max(0, ...expelled) > this.timesOut;
   }
 
   /** How often this process was out of its cluster. */

@@ -54,13 +54,16 @@ export class Told {
       }
       if (!watch.isOpen) return;
       this.#findings.count(what, due.length - missing().length);
-      for (const { key } of missing()) this.#findings.note('lost', `not told at hub ${watch.seat.name}: ${key}`);
+      for (const { key } of missing()) this.#findings.note('missed', `not told at hub ${watch.seat.name}: ${key}`);
     }
-    for (const pair of PAIR_IDS) {
-      // All pairs have parted at the end of a round.
-      if (seen.turns.get(pair) === 'collision_start') {
-        this.#findings.note('lost', `not told at hub ${watch.seat.name}: the end of a collision of ${pair}`);
-      }
+    // All pairs have parted at the end of a round.
+    const colliding = (): string[] => PAIR_IDS.filter((pair) => seen.turns.get(pair)?.type === 'collision_start');
+    while (colliding().length > 0 && watch.isOpen && performance.now() < untilMs) {
+      await watch.more(untilMs - performance.now());
+      this.#take(watch, seen);
+    }
+    for (const pair of watch.isOpen ? colliding() : []) {
+      this.#findings.note('missed', `not told at hub ${watch.seat.name}: the end of a collision of ${pair}`);
     }
   }
 
@@ -80,7 +83,7 @@ export class Told {
       this.#ids.set(visit, id);
       const time = type === 'region_entry' ? `entry ${entry}` : `exit ${event.exit_time}`;
       seen.keys.add(`${type} ${fence} ${object} ${time}`);
-      this.#takeTurn(seen, { of: `${fence} ${object}`, type, what: `${visit} ${at}` });
+      this.#takeTurn(seen, { of: `${fence} ${object}`, type, since: entry, what: `${visit} ${at}` });
       seen.fresh.push({ id, atMs, visit });
     }
     for (const { event } of arrived.location_updates.splice(0)) {
@@ -97,16 +100,16 @@ export class Told {
     if (pair === undefined) return;
     this.#findings.count('collision events told');
     if (type === 'colliding') return;
-    this.#takeTurn(seen, { of: pair, type, what: `${type} ${pair} since ${since} ${at}` });
+    this.#takeTurn(seen, { of: pair, type, since, what: `${type} ${pair} since ${since} ${at}` });
   }
 
-  /** The first of a connection may be either. */
-  #takeTurn(
-    seen: Seen,
-    { of, type, what }: { readonly of: string; readonly type: string; readonly what: string },
-  ): void {
-    if (seen.turns.get(of) === type) this.#findings.note('doubled', `out of turn: ${what}`);
-    seen.turns.set(of, type);
+  /** The first of a connection may be either. What is out of turn is told twice, or what was between was missed. */
+  #takeTurn(seen: Seen, { of, type, since, what }: Turn): void {
+    const before = seen.turns.get(of);
+    if (before?.type === type) {
+      this.#findings.note(before.since === since ? 'doubled' : 'missed', `out of turn: ${what}, after ${before.since}`);
+    }
+    seen.turns.set(of, { type, since });
   }
 
   /** Who was there all the time has everything that anybody else has. */
@@ -118,7 +121,7 @@ export class Told {
         for (const { id, atMs, visit } of this.#seenBy(other).fresh) {
           if (atMs < stayed.sinceMs + SETTLED_MS || had.has(id)) continue;
           this.#findings.note(
-            'lost',
+            'missed',
             `told at hub ${other.seat.name}, not at hub ${stayed.seat.name}: ${visit}, ${id}`,
           );
         }
@@ -135,13 +138,22 @@ export class Told {
   }
 }
 
+interface Turn {
+  /** Object and fence, or pair. */
+  readonly of: string;
+  readonly type: string;
+  /** By what a visit, or a collision, is known. */
+  readonly since: string;
+  readonly what: string;
+}
+
 /** What one connection was told. */
 interface Seen {
   readonly ids: Set<string>;
   readonly keys: Set<string>;
   readonly updates: Set<string>;
   /** The last type of event, by fence and object, or by pair. */
-  readonly turns: Map<string, string>;
+  readonly turns: Map<string, Pick<Turn, 'type' | 'since'>>;
   /** Fence events of this round. */
   readonly fresh: { readonly id: string; readonly atMs: number; readonly visit: string }[];
 }
