@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
 import { HubError, StartupError } from '../errors.ts';
+import type { ClusterHealth } from '../model/health.ts';
 import type { Turns } from '../time/turns.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
-import type { Bus, BusStatus, StreamSettings } from './bus.ts';
+import { type Applicant, checkMembers, checkStreams, startupError } from './admission.ts';
+import type { BusStatus } from './bus.ts';
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts';
 import { ClusterFanout, type ClusterFanoutOptions } from './cluster_fanout.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
@@ -25,7 +27,8 @@ import { type Door, type DoorOptions, openDoor } from './door.ts';
 import { journalStreams } from './lane_places.ts';
 import { Lanes } from './lanes.ts';
 import type { PartitionMap } from './map.ts';
-import { type Membership, openMembership } from './membership.ts';
+import { type MemberStatus, type Membership, openMembership } from './membership.ts';
+import { Pulse } from './pulse.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
 import { dropIncarnation, type LanesLeft, readLanes, stepsOf } from './take_over.ts';
@@ -40,24 +43,14 @@ import { dropIncarnation, type LanesLeft, readLanes, stepsOf } from './take_over
  *   standby     the same; others own everything                      a map names it as an owner
  *   takingOver  claims the state, reads it and the lanes of the      the state is whole, written anew, and `took` is
  *               dead, and has the hub take that in                   in the log
- *   owner       keeps steps in its lanes, and rows in the state      the end, or `retire`: it is to stop
- *   retiring    keeps what its shards still do, and takes no more    `leave`: others own what it has owned
+ *   owner       keeps steps in its lanes, and rows in the state      the end
  *   out         nothing is kept any more
  *
  * It is out when another hub has sealed its lanes, has expelled it or has claimed its state, and when the configuration
  * cannot be followed. All that it holds is worth nothing then: the hub begins anew.
  */
-export interface ClusterOptions extends Pick<StreamSettings, 'replicas' | 'storage'> {
-  readonly bus: Bus;
-  /** Of the cluster: what subjects and streams begin with. */
-  readonly name: string;
-  /** Of this hub, the same after a restart. */
-  readonly hubName: string;
-  /** Of this run of it: no other has the same. */
-  readonly incarnation: string;
+export interface ClusterOptions extends Applicant {
   readonly shards: number;
-  /** Of what all hubs must have alike. */
-  readonly digest: string;
   readonly suspectMs: number;
   /** How long a request waits for an owner. */
   readonly holdMs: number;
@@ -68,8 +61,6 @@ export interface ClusterOptions extends Pick<StreamSettings, 'replicas' | 'stora
   readonly turns: Turns;
   /** The partition that the rows of an object are kept in. */
   partitionOf(kind: LastKnownRow['kind'], id: string): number;
-  /** Told what the log of the hub should say. */
-  notice(text: string): void;
   /** Time of day. */
   now(): number;
   /** Running time: see time/clock.ts. */
@@ -121,7 +112,39 @@ export interface LeftBehind {
   readonly steps: readonly PackedStep[];
 }
 
-type Standing = 'opening' | 'attached' | 'standby' | 'takingOver' | 'owner' | 'retiring' | 'out';
+/** What is counted since this hub has joined. */
+export interface ClusterCounts {
+  readonly isOwner: boolean;
+  /** The configuration sequence that this hub has applied. */
+  readonly applied: number;
+  /** Appends to the journal that were kept, and how long those who asked for them have waited in all. */
+  readonly appends: { readonly count: number; readonly ms: number };
+  /** Bytes that wait to be kept. */
+  readonly heldBytes: number;
+  /** Locations that were processed elsewhere. */
+  readonly forwarded: number;
+  /** How often somebody was asked who was not the owner. */
+  readonly moved: number;
+  readonly takeovers: number;
+  readonly lastTakeoverMs: number;
+  /** Members that were expelled. */
+  readonly expelled: number;
+  /** How often events of other hubs were lost. */
+  readonly framesLost: number;
+  readonly members: readonly MemberStatus[];
+}
+
+type Standing = 'opening' | 'attached' | 'standby' | 'takingOver' | 'owner' | 'out';
+
+/** Each standing in the words of the API. */
+const STANDINGS: Readonly<Record<Standing, ClusterHealth['standing']>> = {
+  opening: 'joining',
+  attached: 'joining',
+  standby: 'standby',
+  takingOver: 'taking_over',
+  owner: 'owner',
+  out: 'out',
+};
 
 /** The versions of messages that this hub reads and writes. */
 const PROTOCOLS = [1];
@@ -140,6 +163,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const { bus, name, incarnation, replicas, storage, journalBytesMax } = options;
   try {
     await reached(options);
+    await checkStreams(options);
     for (const stream of journalStreams(name, incarnation)) {
       await bus.makeStream({ ...stream, replicas, storage, bytesMax: journalBytesMax });
     }
@@ -149,18 +173,17 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     return cluster;
   } catch (error) {
     await bus.close();
-    if (error instanceof StartupError) throw error;
-    throw new StartupError(`Cannot join cluster "${name}": ${(error as Error).message}`, { cause: error });
+    throw startupError(error as Error, options);
   }
 }
 
-/** Resolves when a server was reached. */
-function reached({ bus, schedule }: ClusterOptions): Promise<void> {
+/** Resolves when a server was reached. Rejects with a StartupError when that takes too long. */
+export function reached({ bus, schedule }: Pick<ClusterOptions, 'bus' | 'schedule'>): Promise<void> {
   return new Promise((resolve, reject) => {
     let why = 'not connected yet';
     const cancel = schedule(REACH_MS, () => {
       unwatch();
-      reject(new StartupError(`cluster_servers: cannot reach NATS: ${why}`));
+      reject(new StartupError(unreachable(why)));
     });
     const unwatch = bus.watch((status) => {
       if (status.at === 'down') why = status.why;
@@ -171,6 +194,15 @@ function reached({ bus, schedule }: ClusterOptions): Promise<void> {
       }
     });
   });
+}
+
+/** Why NATS was not reached, as the line that the user of the hub sees. */
+function unreachable(why: string): string {
+  if (/ENOENT|EACCES/.test(why)) return `Cannot read a file by which this hub signs in to NATS: ${why}`;
+  const isRefused = /auth|credential|nkey|permission/i.test(why);
+  if (!isRefused) return `cluster_servers: cannot reach NATS: ${why}`;
+  const by = 'cluster_credentials_path, cluster_nkey_path, or cluster_username and cluster_password';
+  return `NATS does not let this hub sign in by ${by}: ${why}`;
 }
 
 export class Cluster {
@@ -194,6 +226,9 @@ export class Cluster {
   #map: PartitionMap | undefined;
   #takeovers = 0;
   #lastTakeoverMs = 0;
+  #expelled = 0;
+  #isRetiring = false;
+  readonly #pulse: Pulse;
 
   /** Only for openCluster. */
   constructor(options: ClusterOptions, checkpoints: Checkpoints) {
@@ -201,9 +236,15 @@ export class Cluster {
     this.#options = options;
     this.#checkpoints = checkpoints;
     this.#lanes = new Lanes({
-      ...{ bus, name, incarnation, shards, schedule },
+      ...{ bus, name, incarnation, shards, schedule, elapsed },
+      widen: (bytes) => this.#widenJournal(bytes),
       writeState: () => this.#written(checkpoints.write()),
       ended: (error) => this.#out(error),
+    });
+    this.#pulse = new Pulse({
+      ...{ elapsed, schedule },
+      barrier: () => this.#lanes.barrier(),
+      kept: () => this.#trimIdle(),
     });
     this.#membership = openMembership({
       ...{ bus, name, incarnation, shards, schedule, elapsed, now, notice },
@@ -246,6 +287,7 @@ export class Cluster {
       shouldSnapshot: () => this.#membership.isFirst,
       stopped: (error) => this.#out(error),
     });
+    await checkMembers(this.#state.members.values(), this.#options);
     if (this.#state.settings.has(HUB_ID_SETTING)) return;
     const changes: EntityChange[] = [['setting', HUB_ID_SETTING, JSON.stringify(randomUUID()), false]];
     // Of two hubs that find none the first one makes it.
@@ -276,8 +318,60 @@ export class Cluster {
     return this.#standing === 'out';
   }
 
-  get router(): Pick<Router, 'gauges'> {
-    return this.#router;
+  /** Why this hub serves nobody now, whom others could serve; undefined while it does. */
+  get problem(): string | undefined {
+    if (this.#standing === 'out') return 'it is out of its cluster';
+    if (!this.#membership.isMember) return 'it has not joined its cluster';
+    const { lateMs } = this.#pulse;
+    if (lateMs === undefined) return undefined;
+    const why = this.#lanes.isFull ? ': the stream is full' : this.#options.bus.isUp ? '' : ': NATS cannot be reached';
+    return `it has appended nothing to its journal for ${Math.round(lateMs)} ms${why}`;
+  }
+
+  /** How it is doing, as the API tells it. */
+  health(): ClusterHealth {
+    const { name, hubName, incarnation, bus } = this.#options;
+    const members = this.#membership.members;
+    const { owner, problem } = this;
+    const ownerName = members.find((member) => member.incarnation === owner)?.name;
+    return {
+      name,
+      hub_name: hubName,
+      incarnation,
+      standing: STANDINGS[this.#standing],
+      ...(problem !== undefined && { problem }),
+      ...(ownerName !== undefined && { owner: ownerName }),
+      nats_connected: bus.isUp,
+      applied_sequence: this.applied,
+      journal_waiting_bytes: this.#lanes.heldBytes,
+      takeovers: this.#takeovers,
+      ...(this.#takeovers > 0 && { last_takeover_duration: Math.round(this.#lastTakeoverMs) }),
+      members: members.map((member) => ({
+        name: member.name,
+        incarnation: member.incarnation,
+        silence: Math.round(member.silentMs),
+        applied_sequence: member.applied,
+        suspected: member.isSuspect,
+        ...(member.aheadMs !== undefined && { clock_difference: Math.round(member.aheadMs) }),
+      })),
+    };
+  }
+
+  /** What metrics tell of it. */
+  counts(): ClusterCounts {
+    const { forwarded, moved } = this.#router.gauges;
+    return {
+      ...{ forwarded, moved },
+      isOwner: this.#standing === 'owner',
+      applied: this.applied,
+      appends: this.#lanes.appends,
+      heldBytes: this.#lanes.heldBytes,
+      takeovers: this.#takeovers,
+      lastTakeoverMs: this.#lastTakeoverMs,
+      expelled: this.#expelled,
+      framesLost: this.#fanout?.losses ?? 0,
+      members: this.#membership.members,
+    };
   }
 
   /** What subscribers at other hubs get of this one; undefined before `attach`. */
@@ -329,7 +423,7 @@ export class Cluster {
       ...{ bus, name, incarnation: self, notice, schedule, ...handlers.owned },
       applied: () => this.applied,
       reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
-      owns: () => this.#standing === 'owner',
+      owns: () => this.#standing === 'owner' && !this.#isRetiring,
     });
     for (const member of this.#state.members.keys()) this.#fanout.joined(member);
     this.#standing = 'attached';
@@ -341,6 +435,21 @@ export class Cluster {
     await Promise.all([this.#fanout?.ready(), this.#door?.ready]);
     await this.#membership.join(this.#log);
     if (this.#standing === 'attached') this.#standing = 'standby';
+    this.#pulse.start();
+    await this.#checkEarlier();
+  }
+
+  /** Of two hubs that differ and have joined at the same time the later one leaves. Throws a StartupError. */
+  async #checkEarlier(): Promise<void> {
+    const { members } = this.#state;
+    const own = members.get(this.#options.incarnation)?.index ?? 0;
+    try {
+      const earlier = [...members.values()].filter(({ index }) => index < own);
+      await checkMembers(earlier, { ...this.#options, notice: () => undefined });
+    } catch (error) {
+      await this.leave();
+      throw error;
+    }
   }
 
   /** Keeps changed entities, all or none. Resolves when all hubs have them, or with `overtaken` where another was first. */
@@ -384,7 +493,13 @@ export class Cluster {
   /** The rows that a round has handed out were all noted. */
   async roundOver(shard: number): Promise<void> {
     // Until the state is whole the lanes are needed from their beginnings.
-    if (this.#standing === 'owner') await this.#lanes.roundOver(shard);
+    if (this.#standing !== 'owner') return;
+    try {
+      await this.#lanes.roundOver(shard);
+    } catch (error) {
+      // The next round says the same again, and more.
+      if (!this.isOut) this.#options.notice(`Cannot trim the journal: ${(error as Error).message}`);
+    }
   }
 
   /** The settings, as JSON texts by name. */
@@ -403,16 +518,16 @@ export class Cluster {
     return JSON.parse(this.#state.settings.get(HUB_ID_SETTING) ?? '""') as string;
   }
 
-  /** Takes nothing any more for its shards: other hubs wait with what they have until somebody else is the owner. */
+  /** Takes nothing from other hubs any more: they hold it until somebody else is the owner. */
   retire(): void {
-    if (this.#standing === 'owner') this.#standing = 'retiring';
+    this.#isRetiring = true;
   }
 
   /** Has others take over at once what this hub owns. To be called when its shards do nothing any more. */
   async leave(): Promise<void> {
     if (this.#standing === 'out') return;
     try {
-      if (this.#standing === 'retiring') await this.#checkpoints.write();
+      if (this.#standing === 'owner') await this.#checkpoints.write();
       await this.#membership.leave();
     } catch (error) {
       this.#options.notice(`Others will take over later: ${(error as Error).message}`);
@@ -421,6 +536,7 @@ export class Cluster {
 
   async close(): Promise<void> {
     this.#standing = 'out';
+    this.#pulse.stop();
     this.#lanes.close();
     this.#router.close();
     this.#door?.close();
@@ -436,6 +552,17 @@ export class Cluster {
     for (const stream of journalStreams(name, incarnation)) {
       await bus.makeStream({ ...stream, replicas, storage, bytesMax });
     }
+  }
+
+  async #widenJournal(bytes: number): Promise<void> {
+    const { bus, name, incarnation, replicas, storage, journalBytesMax, notice } = this.#options;
+    const size = journalBytesMax + bytes;
+    for (const stream of journalStreams(name, incarnation)) {
+      await bus.alterStream({ ...stream, replicas, storage, bytesMax: size });
+    }
+    if (bytes === 0) notice('The journal has room again', 'info');
+    else
+      notice(`The journal is full, and no locations are taken until it is trimmed: it gets ${size} bytes for the rest`);
   }
 
   #restore(parts: readonly Uint8Array[]): void {
@@ -456,6 +583,7 @@ export class Cluster {
       for (const [kind, name, text] of record.body.changes) if (kind === 'setting') this.#handlers?.setting(name, text);
     }
     this.#tellFanout(record);
+    if (record.body.kind === 'expel' && this.#membership.isMember) this.#expelled++;
     this.#membership.record(record);
   }
 
@@ -501,7 +629,7 @@ export class Cluster {
         this.#handlers?.owns();
         this.#takeovers++;
         this.#lastTakeoverMs = elapsed() - begunMs;
-        notice(`This hub owns all objects now: taken over in ${Math.round(this.#lastTakeoverMs)} ms`);
+        notice(`This hub owns all objects now: taken over in ${Math.round(this.#lastTakeoverMs)} ms`, 'info');
         this.#router.ownerChanged();
         await this.#forgetDead().catch((error: unknown) => notice(`Cannot delete journals: ${String(error)}`));
         return;
@@ -562,6 +690,13 @@ export class Cluster {
     return { rows, pairs };
   }
 
+  /** Barriers of a hub that has nothing to do do not pile up. */
+  #trimIdle(): void {
+    if (this.#standing !== 'owner' && this.#standing !== 'standby') return;
+    // It is tried again with the next.
+    this.#lanes.trimIdle().catch(() => undefined);
+  }
+
   /** Deletes the journals that nobody reads any more, and says so. */
   async #forgetDead(): Promise<void> {
     const { bus, name, incarnation } = this.#options;
@@ -584,9 +719,11 @@ export class Cluster {
   #out(error: Error): void {
     if (this.#standing === 'out') return;
     this.#standing = 'out';
+    this.#pulse.stop();
     this.#membership.close();
-    // Whoever took over may have deleted the journal, where an append would go on for ever.
+    // Nothing comes of what waits. Whoever has taken over may have deleted the streams, so that nobody else would say so.
     this.#lanes.close();
+    this.#router.close();
     this.#handlers?.out(error);
   }
 }
@@ -596,7 +733,7 @@ function keyOf({ kind, id }: Pick<EntityText, 'kind' | 'id'>): string {
 }
 
 /** The entities that a record changes. */
-function changesIn({ body }: AppliedRecord): readonly ForeignChange[] {
+export function changesIn({ body }: Pick<AppliedRecord, 'body'>): readonly ForeignChange[] {
   if (body.kind === 'change') {
     return body.changes.flatMap(([kind, id, text, force]) => (kind === 'setting' ? [] : [{ kind, id, text, force }]));
   }

@@ -35,13 +35,13 @@ export async function connectCluster({ config, log, clock }: ClusterDeps): Promi
     import('../cluster/cluster.ts'),
     import('../cluster/nats_bus.ts'),
   ]);
-  const { bus, alike, ...rest } = settings;
-  const notice = (text: string): void => log.warn(text);
+  const { bus, ...rest } = settings;
+  const notice = (text: string, level: 'info' | 'warn' = 'warn'): void => log[level](text);
   return openCluster({
     ...rest,
     bus: openNatsBus(bus, notice),
     incarnation: randomBytes(INCARNATION_BYTES).toString('base64url'),
-    digest: createHash('sha256').update(alike.join('\n')).digest('base64url'),
+    digest: createHash('sha256').update(rest.alike.join('\n')).digest('base64url'),
     turns: new Turns(),
     // Where an object is kept does not change with what it is assigned to.
     partitionOf: (_, id) => partitionOf(id),
@@ -80,12 +80,17 @@ export function clusterStore(cluster: Cluster): Store {
 /** What other parts see of the store, in a cluster: rows go to the state, and wait for nobody. */
 export function clusterDatabase(
   cluster: Cluster,
-  { store, clock }: Pick<ClusterDeps, 'clock'> & { readonly store: Store },
+  { store, clock, log }: Pick<ClusterDeps, 'clock' | 'log'> & { readonly store: Store },
 ): Database {
   const state = new DatabaseState();
+  let wasUp = true;
   cluster.watch((status) => {
-    const error = status.at === 'up' ? undefined : new Error(`NATS cannot be reached: ${status.why}`);
-    state.note(status.at === 'up' ? 'ok' : 'failing', { error, nowMs: clock.now() });
+    const isUp = status.at === 'up';
+    if (isUp && !wasUp) log.info('NATS can be reached again');
+    if (!isUp && wasUp && !cluster.isOut) log.error('NATS cannot be reached', { error: status.why });
+    wasUp = isUp;
+    const error = isUp ? undefined : new Error(`NATS cannot be reached: ${status.why}`);
+    state.note(isUp ? 'ok' : 'failing', { error, nowMs: clock.now() });
   });
   return {
     writer: new StoreWriter(store, { retryMs: RETRY_MS, schedule, state: () => undefined }),

@@ -120,10 +120,10 @@ function clusterShards(cluster: Cluster, settled: (shard: number) => Promise<voi
       begun: () => cluster.roundBegun(shard),
       // The batch that ends a round has the last of its rows.
       over: () =>
-        void settled(shard)?.then(
-          () => cluster.roundOver(shard),
-          () => undefined,
-        ),
+        void settled(shard)
+          // What could not be processed has its own way out.
+          ?.catch(() => undefined)
+          .then(() => cluster.roundOver(shard)),
     }),
   };
 }

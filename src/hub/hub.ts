@@ -57,6 +57,8 @@ export interface Hub {
 }
 
 const MEMORY_WATCH_MS = 5_000;
+/** What WebSocket clients of a hub that is out of its cluster are told: other hubs serve them, and so will this one. */
+const OUT = { code: 1013, reason: 'This hub is out of its cluster: connect again' };
 
 const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
 
@@ -117,6 +119,23 @@ async function openOn({ store, cluster, clock, authorization }: Opened, config: 
     warnOfExposure(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const background = startBackground(parts, care, config);
+    const close = async (): Promise<void> => {
+      background.stop();
+      sources.close();
+      authorization?.close();
+      await listening.close(cluster?.isOut ? OUT : undefined);
+      await waiting.settled();
+      cluster?.retire();
+      await finish(parts, operation);
+      await shapes.close();
+      const lost = writer.pendingRows;
+      if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
+      await store.close();
+      await cluster?.leave();
+      await cluster?.close();
+      background.stopBeating();
+    };
+    let closed: Promise<void> | undefined;
     return {
       port: listening.port,
       isSecure: listening.certificate !== undefined,
@@ -129,21 +148,9 @@ async function openOn({ store, cluster, clock, authorization }: Opened, config: 
       store,
       counts: operation.counts,
       tokensVerified: () => authorization?.verifications() ?? 0,
-      async close() {
-        background.stop();
-        sources.close();
-        authorization?.close();
-        await listening.close();
-        await waiting.settled();
-        cluster?.retire();
-        await finish(parts, operation);
-        await shapes.close();
-        const lost = writer.pendingRows;
-        if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
-        await store.close();
-        await cluster?.leave();
-        await cluster?.close();
-        background.stopBeating();
+      close() {
+        closed ??= close();
+        return closed;
       },
     };
   } catch (error) {

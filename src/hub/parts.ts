@@ -54,7 +54,9 @@ export function connectParts({ clock, store, cluster, config, log, shapes }: Par
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
   const database =
-    cluster === undefined ? connectDatabase({ store, config, log, clock }) : clusterDatabase(cluster, { store, clock });
+    cluster === undefined
+      ? connectDatabase({ store, config, log, clock })
+      : clusterDatabase(cluster, { store, clock, log });
   const stages = connectStages({
     clock,
     config,

@@ -15,7 +15,8 @@ import { type EntityCommand, type LaneCommand, withoutReturns } from './shard_co
 import { type Rebalance, ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
 
-export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds'> {
+export interface ShardsOptions
+  extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds' | 'pace'> {
   readonly count: number;
   /** Hears of each step as soon as it is done. */
   stepped(shard: number, reply: ShardReply): void;
@@ -73,6 +74,7 @@ export class Shards {
         ...options,
         shareOfStore: 1 / options.count,
         rounds: options.rounds?.(shard),
+        pace: gate && (() => gate.released),
         outcome,
         heldSinceMs: () => this.#moving?.sinceMs,
         lost: (item, error) => this.#lose(item, error),
