@@ -586,6 +586,11 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
       if (at < (joinedAt.get(who) ?? 0)) continue;
       if (at === upAt) isUnreachable = false;
       if (at === joinedAt.get(who) && signal.is === 'join') heardMs = signal.atMs;
+      if (signal.is === 'join' && signal.incarnation === 'me' && at === joinedAt.get('me')) {
+        // Before that it has not listened.
+        heardMs = Math.max(heardMs, signal.atMs);
+        isUnreachable = false;
+      }
       if (signal.is === 'beat' && signal.beat.incarnation === who && signal.beat.applied >= applied) {
         applied = signal.beat.applied;
         heardMs = Math.max(heardMs, signal.atMs);

@@ -1,6 +1,6 @@
 import { Balancer } from '../cluster/balancer.ts';
-import type { TestHub, TestSettings } from './running_hub.ts';
 import { SocketClient } from './socket_client.ts';
+import type { TestHub, TestSettings } from './test_hub.ts';
 
 export interface ClusterOptions {
   /** NATS servers. */
