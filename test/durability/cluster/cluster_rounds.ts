@@ -221,7 +221,8 @@ class Scene {
   }
 
   #readLog(seat: HubSeat, logged: readonly LogLine[]): void {
-    const errors = logged.filter(({ level, msg }) => level >= ERROR_LEVEL && !msg.startsWith(IS_OUT));
+    const isWanted = (msg: string): boolean => msg.startsWith(IS_OUT) || msg.startsWith('NATS cannot be reached');
+    const errors = logged.filter(({ level, msg }) => level >= ERROR_LEVEL && !isWanted(msg));
     for (const line of errors) this.findings.note('wrong', `hub ${seat.name} logged ${JSON.stringify(line)}`);
   }
 

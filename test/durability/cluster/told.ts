@@ -79,7 +79,7 @@ export class Told {
       seen.ids.add(id);
       const before = this.#ids.get(visit);
       if (before !== undefined && before !== id)
-        this.#findings.note('doubled', `${at} ${visit} is ${id}, was ${before}`);
+        this.#findings.note('repeated', `${at} ${visit} is ${id}, was ${before}`);
       this.#ids.set(visit, id);
       const time = type === 'region_entry' ? `entry ${entry}` : `exit ${event.exit_time}`;
       seen.keys.add(`${type} ${fence} ${object} ${time}`);
