@@ -9,7 +9,12 @@ for (let seed = Number(from); seed < Number(from) + Number(count); seed++) {
   for (const [name, value] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + value;
   if (wrongs.length === 0) continue;
   failed.push(seed);
-  process.stdout.write(`seed ${seed}:\n${wrongs.slice(0, 10).join('\n')}\n`);
+  process.stdout.write(
+    `seed ${seed}:\n${wrongs
+      .slice(0, Number(count) === 1 ? 20 : 3)
+      .map((what) => what.slice(0, 300))
+      .join('\n')}\n`,
+  );
   if (Number(count) === 1) process.stdout.write(`${log.join('\n')}\n`);
 }
 process.stdout.write(

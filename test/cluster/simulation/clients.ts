@@ -33,12 +33,14 @@ const LATEST = { view: { crs: 'EPSG:4326' } };
 /** Clients of all hubs, each with one request at a time, any of them at any hub. They note what they were answered. */
 export class Clients {
   readonly sent: SentLocation[] = [];
-  readonly counts = { acknowledged: 0, refused: 0, changes: 0, reads: 0 };
+  readonly counts = { acknowledged: 0, refused: 0, changes: 0, reads: 0, early: 0 };
   /** What is under way, by what it is. */
   readonly open = new Set<string>();
   readonly #options: ClientsOptions;
   /** The last acknowledged change of each entity, by its place in the log. */
   readonly #changed = new Map<string, number>();
+  /** Names that were given in requests that were not acknowledged. */
+  readonly #changing = new Set<string>();
   #speed = 0;
   #version = 0;
   #requests = 0;
@@ -129,6 +131,7 @@ export class Clients {
   async #change(hub: SimulatedHub, { kind, id }: { kind: 'fence' | 'trackable'; id: string }): Promise<void> {
     const { network } = this.#options;
     const name = `v${++this.#version}`;
+    this.#changing.add(name);
     const body = kind === 'fence' ? this.#fence() : this.#trackable();
     const isDone = await this.#asked(hub, `change ${kind} ${id} to ${name}`, async () => {
       const { entities } = hub.parts;
@@ -137,6 +140,7 @@ export class Clients {
     });
     if (!isDone) return;
     this.counts.changes++;
+    this.#changing.delete(name);
     const at = placeOf(network, { kind, id, name });
     if (at === 0)
       this.#options.wrong(`${hub.incarnation} has acknowledged ${name} of ${kind} ${id}, which is not kept`);
@@ -163,7 +167,9 @@ export class Clients {
     const name = hub.parts.entities.get(kind, id)?.name ?? '';
     const at = placeOf(network, { kind, id, name });
     const least = this.#changed.get(id) ?? 0;
-    if (at < least)
+    // What is being committed is shown already.
+    if (at === 0 && this.#changing.has(name)) this.counts.early++;
+    else if (at < least)
       wrong(`${hub.incarnation} shows ${kind} ${id} as of record ${at}, ${least} was acknowledged before`);
   }
 

@@ -1,5 +1,5 @@
 import { schedule } from '../../../src/core/handlers/on_deadline.ts';
-import type { Answer, Item, Query } from '../../../src/core/item.ts';
+import type { Answer, ExportedState, Item, Query } from '../../../src/core/item.ts';
 import { openShard, type Shard } from '../../../src/core/shard.ts';
 import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
 import { lend } from '../../../src/model/borrowed.ts';
@@ -46,22 +46,18 @@ export class Oracle {
   readonly told: Told[] = [];
   /** The locations that were processed, by what tells them, and by whose hub. */
   readonly processed: { readonly speed: number; readonly incarnation: string }[] = [];
-  readonly #shard: Shard;
-  /** Entities that it was told of, as JSON, by kind and id. */
-  readonly #entities = new Map<string, string>();
+  #shard: Shard;
 
   private constructor(shard: Shard) {
     this.#shard = shard;
-    shard.step({ nowMs: 0, flushBudget: 0, items: [{ ...FROM_BEFORE, kind: 'variants', variants: VARIANTS }] });
   }
 
   static async open(): Promise<Oracle> {
-    const index = await openFenceIndex();
-    return new Oracle(openShard({ ...SETTINGS, index, newBuffer: newRecordBuffer, newId: () => 'x' }));
+    return new Oracle(await openAlone());
   }
 
   /** Goes on with the next owner: what its shard was told up to the last step that was kept. `kept`: how many were recorded. */
-  follow(incarnation: string, rans: readonly TimedRan[], kept: number): void {
+  async follow(incarnation: string, rans: readonly TimedRan[], kept: number): Promise<void> {
     let before: Map<string, EntityItem> | undefined = new Map();
     let recorded = 0;
     for (const { batch, isRecorded, atMs } of rans) {
@@ -72,12 +68,11 @@ export class Oracle {
       const taken = items.find((item) => item.kind === 'replay');
       if (before !== undefined && taken?.kind !== 'replay') continue;
       if (before !== undefined && taken?.kind === 'replay') {
-        this.#takeOver([...before.values()], { untilMs: taken.takenOverUntilMs ?? 0, atMs });
+        await this.#takeOver([...before.values()], taken.takenOverUntilMs ?? 0);
         before = undefined;
         continue;
       }
       for (const item of items) {
-        if (isEntity(item)) this.#note(item);
         if (item.kind === 'location') this.processed.push({ speed: item.sentSpeed, incarnation });
       }
       this.#step({ ...rest, items: items.filter(({ kind }) => PASSED_ON.includes(kind)) }, atMs);
@@ -85,39 +80,41 @@ export class Oracle {
   }
 
   ask(query: Query): Answer {
-    const { answers } = this.#shard.step({
-      nowMs: 0,
-      flushBudget: 0,
-      items: [{ ...FROM_BEFORE, kind: 'read', id: 1, query }],
-    });
-    return answers[0]?.[1] as Answer;
+    return this.#answer({ kind: 'read', id: 1, query }) as Answer;
   }
 
-  /** The next owner has the entities that it was told of before, and holds what is due. */
-  #takeOver(entities: readonly EntityItem[], { untilMs, atMs }: { untilMs: number; atMs: number }): void {
-    const changed = entities.filter((item) => this.#entities.get(keyOf(item)) !== textOf(item));
-    const known = new Set(entities.filter(({ entity }) => entity !== undefined).map(keyOf));
-    const gone = [...this.#entities.keys()].filter((key) => !known.has(key));
-    for (const item of changed) this.#note(item);
-    const deleted = gone.map((key): EntityItem => {
-      this.#entities.delete(key);
-      const [kind = '', id = ''] = key.split(' ');
-      return { ...FROM_BEFORE, kind, id, entity: undefined } as EntityItem;
-    });
-    const items = [...changed, ...deleted].map((item) => ({ ...item, ...FROM_BEFORE }));
-    this.#step({ nowMs: 0, flushBudget: 0, items }, atMs);
+  /**
+   * The next owner has the entities that it was told of before, gets the state as it was left, and holds what is due. Fences
+   * that have changed meanwhile see nobody before the next location.
+   */
+  async #takeOver(entities: readonly EntityItem[], untilMs: number): Promise<void> {
     const { state } = this.#shard;
-    for (const object of [...state.providers.values(), ...state.trackables.values()]) {
+    const [providers, trackables] = [[...state.providers.keys()], [...state.trackables.keys()]];
+    const left = this.#answer({ kind: 'exportState', id: 1, providers, trackables }) as ExportedState;
+    this.#shard = await openAlone();
+    const items = entities.map((item) => ({ ...item, ...FROM_BEFORE }));
+    this.#shard.step({
+      nowMs: 0,
+      flushBudget: 0,
+      items: [...items, { ...FROM_BEFORE, kind: 'importState', state: left }],
+    });
+    const { deadlines, ...taken } = this.#shard.state;
+    for (const object of [...taken.providers.values(), ...taken.trackables.values()]) {
       object.suppressUntilMs = untilMs;
-      state.deadlines.remove(object);
-      schedule(state, object);
+      deadlines.remove(object);
+      schedule(this.#shard.state, object);
     }
   }
 
-  #note(item: EntityItem): void {
-    const text = textOf(item);
-    if (text === undefined) this.#entities.delete(keyOf(item));
-    else this.#entities.set(keyOf(item), text);
+  #answer(
+    told: Extract<Item, { id: number }> extends infer I
+      ? I extends Item
+        ? Omit<I, 'seq' | 'receivedMs'>
+        : never
+      : never,
+  ): unknown {
+    const items = [{ ...FROM_BEFORE, ...told } as Item];
+    return this.#shard.step({ nowMs: 0, flushBudget: 0, items }).answers[0]?.[1];
   }
 
   #step(batch: Parameters<Shard['step']>[0], atMs: number): void {
@@ -138,6 +135,9 @@ function keyOf({ kind, id }: EntityItem): string {
   return `${kind} ${id}`;
 }
 
-function textOf({ entity }: EntityItem): string | undefined {
-  return entity === undefined ? undefined : JSON.stringify(entity);
+async function openAlone(): Promise<Shard> {
+  const index = await openFenceIndex();
+  const shard = openShard({ ...SETTINGS, index, newBuffer: newRecordBuffer, newId: () => 'x' });
+  shard.step({ nowMs: 0, flushBudget: 0, items: [{ ...FROM_BEFORE, kind: 'variants', variants: VARIANTS }] });
+  return shard;
 }

@@ -219,7 +219,7 @@ class Simulation {
   async #check(): Promise<void> {
     const oracle = await Oracle.open();
     for (const owner of this.#network.owners) {
-      oracle.follow(owner, this.#rans.get(owner) ?? [], this.#network.steps(owner, 0));
+      await oracle.follow(owner, this.#rans.get(owner) ?? [], this.#network.steps(owner, 0));
     }
     const wrong = (what: string): void => this.#wrong(what);
     checkLocations(this.#clients.sent, oracle, wrong);
