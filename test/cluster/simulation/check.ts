@@ -16,10 +16,17 @@ export function checkLocations(
   }
 }
 
+/** Until objects are in the fences in which they would be, had these not changed while nobody owned them. */
+const BLUR_MS = 6000;
+
 /** Each subscription has got of each object what was told from some moment on, without a gap, in order, and once. */
-export function checkEvents(heard: readonly Heard[], { told }: Oracle, wrong: (what: string) => void): void {
+export function checkEvents(heard: readonly Heard[], { told, changedMs }: Oracle, wrong: (what: string) => void): void {
   const ids = new Map<string, string>();
-  for (const { hub, topic, openedMs, texts, isOpen } of heard) {
+  for (const { hub, topic, openedMs, endedMs, texts } of heard) {
+    const isOpen = endedMs === Infinity;
+    if (topic === 'fence_events') checkIds(texts, ids, (what) => wrong(`${hub}: ${what}`));
+    const isBlurred = (atMs: number): boolean => atMs + BLUR_MS >= openedMs && atMs <= endedMs;
+    if (topic === 'fence_events' && changedMs.some(isBlurred)) continue;
     const all = Map.groupBy(
       told.filter((each) => each.topic === topic),
       ({ of }) => of,
@@ -32,33 +39,42 @@ export function checkEvents(heard: readonly Heard[], { told }: Oracle, wrong: (w
       const expected = all.get(of) ?? [];
       const its = (got.get(of) ?? []).map(({ what }) => what);
       const problem = problemOf(its, expected, { openedMs, isOpen });
-      if (problem !== undefined) {
-        const from = expected.findLastIndex(({ atMs }) => atMs < openedMs) + 1;
-        const list = expected.slice(Math.max(0, from - 3)).map(({ what, atMs }) => `${what}@${Math.round(atMs)}`);
-        wrong(
-          `${hub} ${topic} of ${of} since ${Math.round(openedMs)}, ${isOpen ? 'open' : 'ended'}: ${problem}:\n  got ${its.join(', ')}\n  told ${list.join(', ')}`,
-        );
-      }
+      if (problem === undefined) continue;
+      const state = isOpen ? 'open' : 'ended';
+      wrong(`${hub} ${topic} of ${of} since ${Math.round(openedMs)}, ${state}: ${problem}`);
     }
-    if (topic === 'fence_events') checkIds(texts, ids, (what) => wrong(`${hub}: ${what}`));
   }
 }
 
 function problemOf(
   got: readonly string[],
   expected: readonly Told[],
-  { openedMs, isOpen }: Pick<Heard, 'openedMs' | 'isOpen'>,
+  { openedMs, isOpen }: { openedMs: number; isOpen: boolean },
 ): string | undefined {
   const due = expected.findIndex(({ atMs }) => atMs >= openedMs);
   const latest = due < 0 ? expected.length : due;
-  const fits = (from: number): boolean => got.every((what, i) => expected[from + i]?.what === what);
-  if (isOpen) {
-    const from = expected.length - got.length;
-    if (from > latest) return 'it has missed some';
-    return from >= 0 && fits(from) ? undefined : 'it has got others';
+  const least = isOpen ? expected.length - got.length : 0;
+  const missed = isOpen && least > latest ? `it has missed ${shown(expected.slice(latest, least))}` : undefined;
+  let [most, other] = [-1, 'it has got too many'];
+  for (let from = Math.max(0, least); from <= (isOpen ? least : latest); from++) {
+    const fit = fitting(got, expected, from);
+    if (fit === got.length) return missed;
+    if (fit <= most) continue;
+    most = fit;
+    const [first, last] = [Math.max(0, fit - 3), fit + 4];
+    other = `behind ${fit} of ${got.length} it has got ${got.slice(first, last)}, not ${shown(expected.slice(from + first, from + last))}`;
   }
-  for (let from = 0; from <= latest; from++) if (fits(from)) return undefined;
-  return 'it has got others';
+  return missed ?? other;
+}
+
+/** How many of them are as expected from there on. */
+function fitting(got: readonly string[], expected: readonly Told[], from: number): number {
+  const at = got.findIndex((what, i) => expected[from + i]?.what !== what);
+  return at < 0 ? got.length : at;
+}
+
+function shown(told: readonly Told[]): string {
+  return told.map(({ what, atMs }) => `${what} at ${Math.round(atMs)}`).join();
 }
 
 /** Ids are those of one event each, and a subscription gets each once. */

@@ -7,9 +7,9 @@ export interface Heard {
   readonly hub: string;
   readonly topic: Told['topic'];
   readonly openedMs: number;
+  /** Infinity while it goes on: its hub lives, and has not told that something is lost. */
+  endedMs: number;
   readonly texts: string[];
-  /** Whether it goes on: its hub lives, and has not told that something is lost. */
-  isOpen: boolean;
 }
 
 const AGAIN_MS = 100;
@@ -55,7 +55,7 @@ export class Listener implements Subscriber {
   #open(id: number): void {
     if (id !== this.#id || this.#hub.isOver) return;
     const { network, incarnation } = this.#hub.place;
-    this.#now = { hub: incarnation, topic: this.#topic, openedMs: network.clock.nowMs, texts: [], isOpen: true };
+    this.#now = { hub: incarnation, topic: this.#topic, openedMs: network.clock.nowMs, endedMs: Infinity, texts: [] };
     this.#heard.push(this.#now);
   }
 
@@ -68,7 +68,7 @@ export class Listener implements Subscriber {
   }
 
   #end(): void {
-    if (this.#now !== undefined) this.#now.isOpen = false;
+    if (this.#now !== undefined) this.#now.endedMs = this.#hub.place.network.clock.nowMs;
     this.#now = undefined;
   }
 }

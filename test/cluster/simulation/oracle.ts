@@ -46,6 +46,8 @@ export class Oracle {
   readonly told: Told[] = [];
   /** The locations that were processed, by what tells them, and by whose hub. */
   readonly processed: { readonly speed: number; readonly incarnation: string }[] = [];
+  /** When somebody took over who had other entities than the owner before, which has not evaluated those any more. */
+  readonly changedMs: number[] = [];
   #shard: Shard;
 
   private constructor(shard: Shard) {
@@ -68,7 +70,7 @@ export class Oracle {
       const taken = items.find((item) => item.kind === 'replay');
       if (before !== undefined && taken?.kind !== 'replay') continue;
       if (before !== undefined && taken?.kind === 'replay') {
-        await this.#takeOver([...before.values()], taken.takenOverUntilMs ?? 0);
+        await this.#takeOver([...before.values()], { untilMs: taken.takenOverUntilMs ?? 0, atMs });
         before = undefined;
         continue;
       }
@@ -87,8 +89,12 @@ export class Oracle {
    * The next owner has the entities that it was told of before, gets the state as it was left, and holds what is due. Fences
    * that have changed meanwhile see nobody before the next location.
    */
-  async #takeOver(entities: readonly EntityItem[], untilMs: number): Promise<void> {
+  async #takeOver(
+    entities: readonly EntityItem[],
+    { untilMs, atMs }: { untilMs: number; atMs: number },
+  ): Promise<void> {
     const { state } = this.#shard;
+    const before = entitiesOf(this.#shard);
     const [providers, trackables] = [[...state.providers.keys()], [...state.trackables.keys()]];
     const left = this.#answer({ kind: 'exportState', id: 1, providers, trackables }) as ExportedState;
     this.#shard = await openAlone();
@@ -98,6 +104,7 @@ export class Oracle {
       flushBudget: 0,
       items: [...items, { ...FROM_BEFORE, kind: 'importState', state: left }],
     });
+    if (entitiesOf(this.#shard) !== before) this.changedMs.push(atMs);
     const { deadlines, ...taken } = this.#shard.state;
     for (const object of [...taken.providers.values(), ...taken.trackables.values()]) {
       object.suppressUntilMs = untilMs;
@@ -133,6 +140,12 @@ function isEntity(item: Item): item is EntityItem {
 
 function keyOf({ kind, id }: EntityItem): string {
   return `${kind} ${id}`;
+}
+
+/** Fences and trackables, as JSON. */
+function entitiesOf({ state }: Shard): string {
+  const all = [...state.fences.values(), ...state.trackables.values()].map(({ entity }) => JSON.stringify(entity));
+  return all.toSorted().join();
 }
 
 async function openAlone(): Promise<Shard> {

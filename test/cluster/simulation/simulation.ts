@@ -221,6 +221,7 @@ class Simulation {
     for (const owner of this.#network.owners) {
       await oracle.follow(owner, this.#rans.get(owner) ?? [], this.#network.steps(owner, 0));
     }
+    for (const ms of oracle.changedMs) this.#note(`entities were changed before the takeover at ${Math.round(ms)}`);
     const wrong = (what: string): void => this.#wrong(what);
     checkLocations(this.#clients.sent, oracle, wrong);
     checkEvents(this.#heard, oracle, wrong);
