@@ -2,10 +2,16 @@ import type { SentLocation } from './clients.ts';
 import type { Heard } from './listener.ts';
 import { type Oracle, type Told, toldOf } from './oracle.ts';
 
+export interface ProcessedLocation {
+  /** What tells it from others. */
+  readonly speed: number;
+  readonly incarnation: string;
+}
+
 /** Each acknowledged location was processed; none of them twice by the same owner. */
 export function checkLocations(
   sent: readonly SentLocation[],
-  { processed }: Oracle,
+  processed: readonly ProcessedLocation[],
   wrong: (what: string) => void,
 ): void {
   const by = Map.groupBy(processed, ({ speed }) => speed);
@@ -21,10 +27,8 @@ const BLUR_MS = 6000;
 
 /** Each subscription has got of each object what was told from some moment on, without a gap, in order, and once. */
 export function checkEvents(heard: readonly Heard[], { told, changedMs }: Oracle, wrong: (what: string) => void): void {
-  const ids = new Map<string, string>();
   for (const { hub, topic, openedMs, endedMs, texts } of heard) {
     const isOpen = endedMs === Infinity;
-    if (topic === 'fence_events') checkIds(texts, ids, (what) => wrong(`${hub}: ${what}`));
     const isBlurred = (atMs: number): boolean => atMs + BLUR_MS >= openedMs && atMs <= endedMs;
     if (topic === 'fence_events' && changedMs.some(isBlurred)) continue;
     const all = Map.groupBy(
@@ -77,8 +81,15 @@ function shown(told: readonly Told[]): string {
   return told.map(({ what, atMs }) => `${what} at ${Math.round(atMs)}`).join();
 }
 
-/** Ids are those of one event each, and a subscription gets each once. */
-function checkIds(texts: readonly string[], ids: Map<string, string>, wrong: (what: string) => void): void {
+/** Ids of fence events are those of one event each, and a subscription gets each once; entries and exits take turns. */
+export function checkIds(heard: readonly Heard[], wrong: (what: string) => void): void {
+  const ids = new Map<string, string>();
+  for (const { hub, topic, texts } of heard) {
+    if (topic === 'fence_events') checkTexts(texts, ids, (what) => wrong(`${hub}: ${what}`));
+  }
+}
+
+function checkTexts(texts: readonly string[], ids: Map<string, string>, wrong: (what: string) => void): void {
   const own = new Set<string>();
   const inside = new Map<string, string>();
   for (const text of texts) {

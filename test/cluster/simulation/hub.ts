@@ -43,6 +43,8 @@ const SETTINGS = {
   HUB_CLUSTER_CHECKPOINT_INTERVAL: String(CHECKPOINT_MS),
   HUB_RESTART_EVENT_DELAY: String(RESTART_EVENT_DELAY_MS),
 };
+/** What a hub may say of NATS that cannot be reached, and of a worker that was killed. */
+const EXPECTED = ['The database', 'A worker thread has failed'];
 const configs = new Map<number, Config>();
 
 /**
@@ -105,7 +107,8 @@ export class SimulatedHub {
     const machine: Machine = { schedule, openThread, newId, turns, collectGarbage: () => undefined };
     const error = (message: string, facts?: object): void => {
       notice(`${message}: ${JSON.stringify(facts)}`);
-      if (!message.startsWith('The database')) place.wrong(`${incarnation}: ${message}: ${JSON.stringify(facts)}`);
+      if (!EXPECTED.some((expected) => message.startsWith(expected)))
+        place.wrong(`${incarnation}: ${message}: ${JSON.stringify(facts)}`);
     };
     const log = { debug: notice, info: notice, warn: notice, error };
     const { shapes } = place;
@@ -135,6 +138,25 @@ export class SimulatedHub {
     this.isServing = false;
     this.place.network.kill(this.incarnation);
     this.#end();
+  }
+
+  /** Ends it as SIGTERM does. */
+  async close(): Promise<void> {
+    this.isServing = false;
+    const { ticker, entities, shards, zoneMoves, collisions } = this.parts;
+    ticker.stop();
+    await entities.settled();
+    await shards.kept().catch(() => undefined);
+    await zoneMoves.close();
+    await collisions.settled().catch(() => undefined);
+    await this.#cluster.leave();
+    await this.#cluster.close();
+    this.kill();
+  }
+
+  /** Ends the worker of a shard, as a crash of its thread would. */
+  async killWorker(): Promise<void> {
+    await this.parts.shards.lanes[0]?.kill();
   }
 
   /** Resolves within the hub, when it runs. Rejects when it ends before. */

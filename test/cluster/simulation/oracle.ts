@@ -23,6 +23,20 @@ export interface Told {
   readonly atMs: number;
 }
 
+/** The steps of a shard up to the last one that was kept; `kept`: how many were recorded. */
+export function keptSteps(rans: readonly TimedRan[], kept: number): readonly TimedRan[] {
+  let recorded = 0;
+  const end = kept === 0 ? 0 : 1 + rans.findIndex(({ isRecorded }) => isRecorded && ++recorded === kept);
+  return rans.slice(0, end);
+}
+
+/** What tells the locations of steps. */
+export function speedsIn(steps: readonly TimedRan[]): number[] {
+  return steps.flatMap(({ batch }) =>
+    unpackBatch(lend(batch)).items.flatMap((item) => (item.kind === 'location' ? [item.sentSpeed] : [])),
+  );
+}
+
 /** What tells an event, from its text. */
 export function toldOf(topic: Told['topic'], text: string): Pick<Told, 'of' | 'what'> {
   const event = JSON.parse(text);
@@ -44,8 +58,6 @@ type EntityItem = Extract<Item, { entity: unknown }>;
  */
 export class Oracle {
   readonly told: Told[] = [];
-  /** The locations that were processed, by what tells them, and by whose hub. */
-  readonly processed: { readonly speed: number; readonly incarnation: string }[] = [];
   /** When somebody took over who had other entities than the owner before, which has not evaluated those any more. */
   readonly changedMs: number[] = [];
   #shard: Shard;
@@ -58,24 +70,20 @@ export class Oracle {
     return new Oracle(await openAlone());
   }
 
-  /** Goes on with the next owner: what its shard was told up to the last step that was kept. `kept`: how many were recorded. */
-  async follow(incarnation: string, rans: readonly TimedRan[], kept: number): Promise<void> {
+  /** Goes on with the next owner: with the steps of its shard up to the last one that was kept. */
+  async follow(steps: readonly TimedRan[]): Promise<void> {
     let before: Map<string, EntityItem> | undefined = new Map();
-    let recorded = 0;
-    for (const { batch, isRecorded, atMs } of rans) {
-      if (recorded === kept) return;
-      if (isRecorded) recorded++;
+    for (const { batch, atMs } of steps) {
       const { items, ...rest } = unpackBatch(lend(batch));
       if (before !== undefined) for (const item of items) if (isEntity(item)) before.set(keyOf(item), item);
       const taken = items.find((item) => item.kind === 'replay');
+      // A worker in the place of a dead one is told what that one knew.
+      if (taken?.kind === 'replay' && taken.takenOverUntilMs === undefined) continue;
       if (before !== undefined && taken?.kind !== 'replay') continue;
       if (before !== undefined && taken?.kind === 'replay') {
         await this.#takeOver([...before.values()], { untilMs: taken.takenOverUntilMs ?? 0, atMs });
         before = undefined;
         continue;
-      }
-      for (const item of items) {
-        if (item.kind === 'location') this.processed.push({ speed: item.sentSpeed, incarnation });
       }
       this.#step({ ...rest, items: items.filter(({ kind }) => PASSED_ON.includes(kind)) }, atMs);
     }

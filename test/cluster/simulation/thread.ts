@@ -46,10 +46,11 @@ export function openSimulatedThreads({ dice, newId, schedule, ran }: SimulatedTh
       signal: async () => undefined,
       run(bytes) {
         const task = copied(bytes);
+        const asked = worker;
         return new Promise((resolve, reject) => {
           schedule((STEP_US.least + dice(STEP_US.more)) / 1000, () => {
-            if (worker === undefined) reject(new Error('The worker has ended'));
-            else worker(task).then(resolve, reject);
+            if (asked === undefined || asked !== worker) reject(new Error('The worker has ended'));
+            else asked(task).then(resolve, reject);
           });
         });
       },
