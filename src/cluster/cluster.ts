@@ -185,6 +185,8 @@ export class Cluster {
   readonly #texts = new Map<string, EntityText>();
   #handlers: ClusterHandlers | undefined;
   #standing: Standing = 'opening';
+  /** Whether steps are recorded: from the moment on in which the shards are handed the state. */
+  #isRecording = false;
   #map: PartitionMap | undefined;
   #takeovers = 0;
   #lastTakeoverMs = 0;
@@ -343,9 +345,11 @@ export class Cluster {
     return undefined;
   }
 
-  /** Keeps what a step has changed, see Lanes. */
+  /** Keeps what a step has changed, see Lanes. What changes before this hub has the state is none of the state. */
   keep(shard: number, reply: ShardReply): Promise<void> | undefined {
-    return this.#lanes.keep(shard, reply);
+    if (this.#isRecording) return this.#lanes.keep(shard, reply);
+    const { record: _, ...heard } = reply;
+    return this.#lanes.keep(shard, heard);
   }
 
   /** Takes rows that the shards have handed out, in times of day. Bytes are copied. */
@@ -511,7 +515,10 @@ export class Cluster {
     // From the first event on all get what they want.
     await this.#fanout?.allHeard();
     const handlers = this.#handlers as ClusterHandlers;
-    await handlers.takeOver({ ...(await this.#readState()), steps });
+    const state = await this.#readState();
+    await handlers.owned.settled();
+    this.#isRecording = true;
+    await handlers.takeOver({ ...state, steps });
     await this.#checkpoints.write();
     for (const { of, partitions: taken } of from) {
       await this.#log.append({ kind: 'took', by: incarnation, of: of.incarnation, partitions: taken, requests: [] });

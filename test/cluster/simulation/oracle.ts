@@ -23,11 +23,19 @@ export interface Told {
   readonly atMs: number;
 }
 
-/** The steps of a shard up to the last one that was kept; `kept`: how many were recorded. */
+/**
+ * The steps of a shard up to the last one that was kept; `kept`: how many were recorded. Nothing is recorded before the shard
+ * has the state.
+ */
 export function keptSteps(rans: readonly TimedRan[], kept: number): readonly TimedRan[] {
+  const begun = rans.findIndex(({ batch }) => unpackBatch(lend(batch)).items.some(isTakeover));
   let recorded = 0;
-  const end = kept === 0 ? 0 : 1 + rans.findIndex(({ isRecorded }) => isRecorded && ++recorded === kept);
-  return rans.slice(0, end);
+  const end = rans.findIndex(({ isRecorded }, at) => at > begun && isRecorded && ++recorded === kept);
+  return rans.slice(0, kept === 0 ? 0 : end + 1);
+}
+
+function isTakeover(item: Item): boolean {
+  return item.kind === 'replay' && item.takenOverUntilMs !== undefined;
 }
 
 /** What tells the locations of steps. */
