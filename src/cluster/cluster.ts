@@ -324,6 +324,7 @@ export class Cluster {
       owns: () => this.#standing === 'owner',
     });
     for (const member of this.#state.members.keys()) this.#fanout.joined(member);
+    this.#tellOwners();
     this.#standing = 'attached';
     return entities;
   }
@@ -458,11 +459,13 @@ export class Cluster {
       this.#fanout?.gone(body.incarnation);
       this.#door?.forgetDoor(body.incarnation);
     }
-    if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') {
-      const { owners = [], collisions = '' } = this.#state.map ?? {};
-      this.#fanout?.owners(new Set([...owners, collisions]));
-    }
+    if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') this.#tellOwners();
     this.#fanout?.applied(sequence);
+  }
+
+  #tellOwners(): void {
+    const { owners = [], collisions } = this.#state.map ?? {};
+    this.#fanout?.owners(new Set(collisions === undefined ? owners : [...owners, collisions]));
   }
 
   #hold({ kind, id, text, ifAbsent }: ForeignChange): void {

@@ -26,6 +26,8 @@ const FAULTS = 5;
 /** Between two faults, and how long each lasts, at most. */
 const BETWEEN_MS = 2500;
 const LASTS_MS = 6000;
+/** A shorter time is none that a hub has stood still; in a longer one it is mostly expelled. */
+const [STILL_MS, EXPELLED_MS] = [900, 3500];
 
 /** Plays a cluster for some time, in which everything is decided by the seed, and looks what has come of it. */
 export async function simulate(seed: number): Promise<Findings> {
@@ -169,7 +171,7 @@ class Simulation {
     if (kind < 2) {
       this.#note(`kill ${hub?.incarnation}`);
       hub?.kill();
-    } else if (kind < 4 && hub !== undefined) await this.#whileStopped(hub.incarnation, standsStillMs(lastsMs));
+    } else if (kind < 4 && hub !== undefined) await this.#whileHubStopped(hub, lastsMs);
     else if (kind < 6 && hub !== undefined) await this.#whileCut(hub.incarnation, lastsMs);
     else if (kind < 7) await this.#whileStopped(this.#leader(), lastsMs);
     else if (kind === 7) {
@@ -190,11 +192,23 @@ class Simulation {
     }
   }
 
-  async #whileStopped(name: string, ms: number): Promise<void> {
+  /**
+   * One that has stood still for more than a second, and is not expelled, has another running time than others from then on,
+   * which what it records does not say: it is not to go on.
+   */
+  async #whileHubStopped(hub: SimulatedHub, ms: number): Promise<void> {
+    const { incarnation } = hub;
+    await this.#whileStopped(incarnation, ms < STILL_MS ? ms : ms + EXPELLED_MS, () => {
+      if (ms >= STILL_MS && this.#network.endOf(incarnation) === undefined) hub.kill();
+    });
+  }
+
+  async #whileStopped(name: string, ms: number, before?: () => void): Promise<void> {
     this.#note(`stop ${name} for ${ms} ms`);
     this.#network.stop(name);
     await this.#clock.wait(ms);
     this.#note(`resume ${name}`);
+    before?.();
     this.#network.resume(name);
   }
 
@@ -294,14 +308,6 @@ class Simulation {
     this.#note(`WRONG ${what}`);
     this.#wrongs.push(what);
   }
-}
-
-/**
- * A hub that stands still for more than a second, and is not expelled, has another running time than others from then on,
- * which what it records does not say.
- */
-function standsStillMs(ms: number): number {
-  return ms < 900 ? ms : ms + 3500;
 }
 
 const SHAPES = await openShapeChecks();
