@@ -8,16 +8,17 @@ export interface ProcessedLocation {
   readonly incarnation: string;
 }
 
-/** Each acknowledged location was processed; none of them twice by the same owner. */
+/** Each acknowledged location was processed, or has changed nothing (`idle`); none of them twice by the same owner. */
 export function checkLocations(
   sent: readonly SentLocation[],
-  processed: readonly ProcessedLocation[],
+  { processed, idle }: { readonly processed: readonly ProcessedLocation[]; readonly idle: ReadonlySet<number> },
   wrong: (what: string) => void,
 ): void {
   const by = Map.groupBy(processed, ({ speed }) => speed);
   for (const { speed, provider, isAcknowledged } of sent) {
     const owners = (by.get(speed) ?? []).map(({ incarnation }) => incarnation);
-    if (isAcknowledged && owners.length === 0) wrong(`location ${speed} of ${provider} was acknowledged and is lost`);
+    if (isAcknowledged && owners.length === 0 && !idle.has(speed))
+      wrong(`location ${speed} of ${provider} was acknowledged and is lost`);
     if (new Set(owners).size < owners.length) wrong(`location ${speed} of ${provider} was processed by ${owners}`);
   }
 }

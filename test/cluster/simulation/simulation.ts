@@ -17,6 +17,11 @@ export interface Findings {
   readonly log: readonly string[];
 }
 
+export interface SimulationOptions {
+  /** Of each hub; 1 when left out: then it is known what a single hub would tell. */
+  readonly shards?: number;
+}
+
 const NAMES = ['a', 'b', 'c'];
 const SERVERS = ['n1', 'n2', 'n3'];
 const START_MS = 30_000;
@@ -30,11 +35,11 @@ const LASTS_MS = 6000;
 const [STILL_MS, EXPELLED_MS] = [900, 3500];
 
 /** Plays a cluster for some time, in which everything is decided by the seed, and looks what has come of it. */
-export async function simulate(seed: number): Promise<Findings> {
+export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Findings> {
   const clock = new SimulatedClock();
   const stop = clock.run();
   try {
-    return await new Simulation(clock, seed).run();
+    return await new Simulation(clock, seed, options).run();
   } finally {
     stop();
   }
@@ -58,13 +63,13 @@ class Simulation {
   #starts = 0;
   #isOver = false;
 
-  constructor(clock: SimulatedClock, seed: number) {
+  constructor(clock: SimulatedClock, seed: number, options: SimulationOptions) {
     this.#seed = seed;
     this.#clock = clock;
     this.#dice = diceOf(seed);
     this.#network = new WitnessedCluster({ clock, seed });
     this.#names = NAMES.slice(0, 2 + this.#dice(2));
-    this.#shards = this.#dice(4) === 0 ? 2 : 1;
+    this.#shards = options.shards ?? 1;
     this.#clients = new Clients({
       ...{ network: this.#network, dice: diceOf(seed + 1_000_000) },
       hubs: () => [...this.#hubs.values()],
@@ -249,17 +254,21 @@ class Simulation {
   async #check(): Promise<void> {
     const oracle = await Oracle.open();
     const processed: ProcessedLocation[] = [];
+    const idle = new Set<number>();
     for (const incarnation of this.#network.owners) {
       for (let shard = 0; shard < this.#shards; shard++) {
         const rans = this.#rans.get(`${incarnation} ${shard}`) ?? [];
         const steps = keptSteps(rans, this.#network.steps(incarnation, shard));
         processed.push(...speedsIn(steps).map((speed) => ({ speed, incarnation })));
+        // What changes nothing, as an outdated location, is not recorded.
+        const rest = rans.slice(steps.length).filter(({ isRecorded }) => !isRecorded);
+        for (const speed of speedsIn(rest)) idle.add(speed);
         if (this.#shards === 1) await oracle.follow(steps);
       }
     }
     for (const ms of oracle.changedMs) this.#note(`entities were changed before the takeover at ${Math.round(ms)}`);
     const wrong = (what: string): void => this.#wrong(what);
-    checkLocations(this.#clients.sent, processed, wrong);
+    checkLocations(this.#clients.sent, { processed, idle }, wrong);
     checkIds(this.#heard, wrong);
     if (this.#shards === 1) checkEvents(this.#heard, oracle, wrong);
     await this.#checkStates(this.#shards === 1 ? oracle : undefined);
