@@ -75,7 +75,11 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   const servers = process.env[AS_CLUSTER];
   if (servers !== undefined && options.isAlone !== true) {
     const { openTestCluster } = await import('./running_cluster.ts');
-    return openTestCluster({ servers: servers.split(','), settings, open: (own) => openTestHub(own, { ...options, isAlone: true }) });
+    return openTestCluster({
+      servers: servers.split(','),
+      settings,
+      open: (own) => openTestHub(own, { ...options, isAlone: true }),
+    });
   }
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
