@@ -223,7 +223,7 @@ export class Cluster {
   readonly #texts = new Map<string, EntityText>();
   #handlers: ClusterHandlers | undefined;
   #standing: Standing = 'opening';
-  /** Whether steps are recorded: from the moment on in which the shards are handed the state. */
+  /** Whether the shards are handed the state, or have it: what they change is recorded from then on. */
   #isRecording = false;
   #map: PartitionMap | undefined;
   #takeovers = 0;
@@ -484,8 +484,9 @@ export class Cluster {
     await this.#written(this.#checkpoints.noteCollisions(rows as Iterable<CollisionRow>));
   }
 
-  /** The last row of each object, in times of day. */
+  /** The last row of each object that the shards have, in times of day: none before they are handed the state. */
   async rows(): Promise<readonly LastKnownRow[]> {
+    if (!this.#isRecording) return [];
     const { rows } = await this.#readState();
     return rows;
   }

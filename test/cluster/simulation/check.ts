@@ -24,7 +24,7 @@ export function checkLocations(
 }
 
 /** Until objects are in the fences in which they would be, had these not changed while nobody owned them. */
-const BLUR_MS = 6000;
+const BLUR_MS = 12_000;
 
 /** Each subscription has got of each object what was told from some moment on, without a gap, in order, and once. */
 export function checkEvents(heard: readonly Heard[], { told, changedMs }: Oracle, wrong: (what: string) => void): void {
