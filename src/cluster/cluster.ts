@@ -223,6 +223,8 @@ export class Cluster {
   readonly #texts = new Map<string, EntityText>();
   #handlers: ClusterHandlers | undefined;
   #standing: Standing = 'opening';
+  /** Whether the shards are handed the state, or have it: what they change is recorded from then on. */
+  #isRecording = false;
   #map: PartitionMap | undefined;
   #takeovers = 0;
   #lastTakeoverMs = 0;
@@ -426,6 +428,7 @@ export class Cluster {
       owns: () => this.#standing === 'owner' && !this.#isRetiring,
     });
     for (const member of this.#state.members.keys()) this.#fanout.joined(member);
+    this.#tellOwners();
     this.#standing = 'attached';
     return entities;
   }
@@ -462,9 +465,11 @@ export class Cluster {
     return undefined;
   }
 
-  /** Keeps what a step has changed, see Lanes. */
+  /** Keeps what a step has changed, see Lanes. What changes before this hub has the state is none of the state. */
   keep(shard: number, reply: ShardReply): Promise<void> | undefined {
-    return this.#lanes.keep(shard, reply)?.catch((cause: unknown) => {
+    // Of what is not recorded it is kept that nobody else has taken over before.
+    const { record: _, ...heard } = reply;
+    return this.#lanes.keep(shard, this.#isRecording ? reply : heard)?.catch((cause: unknown) => {
       throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
     });
   }
@@ -479,8 +484,9 @@ export class Cluster {
     await this.#written(this.#checkpoints.noteCollisions(rows as Iterable<CollisionRow>));
   }
 
-  /** The last row of each object, in times of day. */
+  /** The last row of each object that the shards have, in times of day: none before they are handed the state. */
   async rows(): Promise<readonly LastKnownRow[]> {
+    if (!this.#isRecording) return [];
     const { rows } = await this.#readState();
     return rows;
   }
@@ -593,11 +599,13 @@ export class Cluster {
       this.#fanout?.gone(body.incarnation);
       this.#door?.forgetDoor(body.incarnation);
     }
-    if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') {
-      const { owners = [], collisions = '' } = this.#state.map ?? {};
-      this.#fanout?.owners(new Set([...owners, collisions]));
-    }
+    if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') this.#tellOwners();
     this.#fanout?.applied(sequence);
+  }
+
+  #tellOwners(): void {
+    const { owners = [], collisions } = this.#state.map ?? {};
+    this.#fanout?.owners(new Set(collisions === undefined ? owners : [...owners, collisions]));
   }
 
   #hold({ kind, id, text, ifAbsent }: ForeignChange): void {
@@ -652,7 +660,10 @@ export class Cluster {
     // From the first event on all get what they want.
     await this.#fanout?.allHeard();
     const handlers = this.#handlers as ClusterHandlers;
-    await handlers.takeOver({ ...(await this.#readState()), steps });
+    const state = await this.#readState();
+    await handlers.owned.settled();
+    this.#isRecording = true;
+    await handlers.takeOver({ ...state, steps });
     await this.#checkpoints.write();
     for (const { of, partitions: taken } of from) {
       await this.#log.append({ kind: 'took', by: incarnation, of: of.incarnation, partitions: taken, requests: [] });

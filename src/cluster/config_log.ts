@@ -1,5 +1,13 @@
 import { HubError } from '../errors.ts';
-import { type Appended, type Bus, BusError, type Message, type StreamSettings, type Subscription } from './bus.ts';
+import {
+  type Appended,
+  type Bus,
+  BusBusyError,
+  BusError,
+  type Message,
+  type StreamSettings,
+  type Subscription,
+} from './bus.ts';
 import { type ConfigBody, type ConfigRecord, packRecord, unpackRecord } from './config_record.ts';
 import { loadSnapshot, type SnapshotPlace, writeSnapshot } from './config_snapshot.ts';
 
@@ -284,6 +292,10 @@ export class ConfigLog {
       if (appended === true || this.#applied > applied || !waiting.isOpen) return;
       // Time is up, and this attempt is still unanswered.
       if (appended === false) return fail(waiting, lateError(true));
+      if (appended instanceof BusBusyError) {
+        if ((await this.#within(passes, RETRY_MS)) !== false) continue;
+        return waiting.isOpen ? fail(waiting, isInDoubt ? lateError(true) : notKept(appended.message)) : undefined;
+      }
       if (appended instanceof Error) return fail(waiting, isInDoubt ? lateError(true, appended) : appended);
       if (appended.at === 'full' && !isInDoubt) return fail(waiting, notKept('its stream is full'));
       isInDoubt ||= appended.at === 'unknown' || appended.at === 'kept';

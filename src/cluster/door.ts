@@ -86,6 +86,8 @@ export class Door {
   readonly #buffers = new ParcelBuffers();
   /** By the incarnation of the front door, whoever came last at the end. */
   readonly #last = new Map<string, Last>();
+  /** Front doors that were members, the last of them at the end. */
+  readonly #gone = new Set<string>();
   readonly #answers: HeldAnswers;
   #takingBytes = 0;
   #isClosed = false;
@@ -108,8 +110,13 @@ export class Door {
   /** The same with a request for anything else. */
   readonly asked = async (bytes: Uint8Array): Promise<Uint8Array> => packReply(await this.#ask(bytes));
 
-  /** A front door is no member any more: nothing of it is remembered. */
+  /**
+   * A front door is no member any more, and nothing that it sends is taken: it may be what was taken already. Nothing else of
+   * it is remembered.
+   */
   forgetDoor(incarnation: string): void {
+    this.#gone.add(incarnation);
+    if (this.#gone.size > DOORS_MAX) for (const oldest of [...this.#gone].slice(0, 1)) this.#gone.delete(oldest);
     this.#last.delete(incarnation);
     this.#answers.forgetDoor(incarnation);
   }
@@ -146,6 +153,7 @@ export class Door {
 
   #inTurn(request: ForwardRequest): Promise<Reply> | Reply {
     const { door, number } = request;
+    if (this.#gone.has(door)) return failed('their front door is no member any more', 'HUB_UNAVAILABLE');
     const last = this.#last.get(door);
     if (last !== undefined && number < last.number) return failed(`request ${number} comes behind ${last.number}`);
     if (last?.number === number && last.isTaken) return last.reply;
@@ -236,6 +244,6 @@ export class Door {
   }
 }
 
-function failed(found: string): Reply {
-  return { at: 'failed', error: new HubError('HUB_INTERNAL', `Cannot process locations: ${found}`) };
+function failed(found: string, code: 'HUB_INTERNAL' | 'HUB_UNAVAILABLE' = 'HUB_INTERNAL'): Reply {
+  return { at: 'failed', error: new HubError(code, `Cannot process locations: ${found}`) };
 }

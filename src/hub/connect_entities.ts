@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf } from '../config/settings.ts';
@@ -15,10 +14,10 @@ import { announceChange } from '../fanout/front_events.ts';
 import type { Zone } from '../model/zone.ts';
 import { commandsOf } from '../shards/shard_commands.ts';
 import { entityWrites, settingWrite } from '../store/entity_text.ts';
-import { type Clock, schedule } from '../time/clock.ts';
-import type { Turns } from '../time/turns.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
+import type { Machine } from './machine.ts';
 
 /** What is configured, and how everybody else hears of it. */
 export interface Configured {
@@ -31,8 +30,8 @@ export interface Configured {
 
 interface EntityDeps {
   readonly clock: Clock;
+  readonly machine: Machine;
   readonly config: Config;
-  readonly turns: Turns;
   readonly shapes: ShapeChecks;
   readonly database: Database;
   readonly stages: Stages;
@@ -45,7 +44,7 @@ interface EntityDeps {
 }
 
 export function connectEntities(deps: EntityDeps): Configured {
-  const { clock, config, turns, shapes, zones, cluster, toSources } = deps;
+  const { clock, machine, config, shapes, zones, cluster, toSources } = deps;
   const { writer } = deps.database;
   const { fanout, shards, collisions } = deps.stages;
   const bounds = boundsOf(config);
@@ -59,10 +58,10 @@ export function connectEntities(deps: EntityDeps): Configured {
     shards.entities(commandsOf(placed));
   };
   const entities = new Entities({
-    newId: randomUUID,
+    newId: machine.newId,
     shapes,
     bounds,
-    turns,
+    turns: machine.turns,
     commit: (changes) =>
       cluster === undefined ? writer.writeEntities(entityWrites(changes)) : cluster.commit(changes.map(writtenChange)),
     committed(changes) {
@@ -80,7 +79,7 @@ export function connectEntities(deps: EntityDeps): Configured {
     entities,
     shardsSettled: () => shards.settled().catch(() => undefined),
     now: clock.running,
-    schedule,
+    schedule: machine.schedule,
   });
   const rules = new LocatingRules({
     bounds,

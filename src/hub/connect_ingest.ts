@@ -10,12 +10,12 @@ import type { Entities } from '../entities/entities.ts';
 import { announceProximity } from '../fanout/front_events.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import type { Arrivals } from '../operation/arrivals.ts';
-import { type Clock, schedule } from '../time/clock.ts';
-import type { Turns } from '../time/turns.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Times } from '../wire/location_record.ts';
 import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
+import type { Machine } from './machine.ts';
 import { withinHold } from './within_hold.ts';
 
 /** Events that may wait for the store before the hub takes no more locations. */
@@ -31,9 +31,9 @@ export interface Incoming {
 
 interface IngestDeps {
   readonly clock: Clock;
+  readonly machine: Machine;
   readonly config: Config;
   readonly log: Log;
-  readonly turns: Turns;
   readonly zones: ZoneTable;
   readonly arrivals: Arrivals;
   readonly database: Database;
@@ -51,7 +51,8 @@ function bodyInRunning(body: ScannedBody, { runningTime }: Clock): ScannedBody {
 }
 
 export function connectIngest(deps: IngestDeps): Incoming {
-  const { clock, config, log, turns, zones, arrivals, database, entities, cluster } = deps;
+  const { clock, machine, config, log, zones, arrivals, database, entities, cluster } = deps;
+  const { schedule, turns } = machine;
   const { fanout, shards, collisions, outcomes } = deps.stages;
   const { now, timeOfDay } = clock;
   // With fast writes nothing waits for the database, and a provider that it refuses is tried again with its next location.

@@ -10,10 +10,11 @@ import type { HubCounts } from '../operation/counts.ts';
 import { CollisionLane } from '../shards/collision_lane.ts';
 import { Shards } from '../shards/shards.ts';
 import { Ticker } from '../shards/ticker.ts';
-import { type Clock, schedule } from '../time/clock.ts';
+import type { Clock } from '../time/clock.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import type { Database } from './connect_database.ts';
 import type { Log } from './log.ts';
+import type { Machine } from './machine.ts';
 import { OutcomeDispatcher } from './outcome_dispatcher.ts';
 
 /** Where locations are processed: the shards and the collision stage, and what carries out what these have decided. */
@@ -27,6 +28,7 @@ export interface Stages {
 
 interface StageDeps {
   readonly clock: Clock;
+  readonly machine: Machine;
   readonly config: Config;
   readonly log: Log;
   readonly counts: HubCounts;
@@ -39,7 +41,8 @@ interface StageDeps {
 }
 
 export function connectStages(deps: StageDeps): Stages {
-  const { clock, config, log, counts, database, cluster, trackable, moveZones } = deps;
+  const { clock, machine, config, log, counts, database, cluster, trackable, moveZones } = deps;
+  const { schedule, openThread } = machine;
   const { now, running } = clock;
   const setBacks = () => clock.setBacks;
   const rendered = {
@@ -78,6 +81,7 @@ export function connectStages(deps: StageDeps): Stages {
   };
   const shards = new Shards({
     ...shardSettings(config),
+    openThread,
     now: running,
     setBacks,
     // Rows that wait for their steps to be kept are not among them before.
@@ -96,6 +100,7 @@ export function connectStages(deps: StageDeps): Stages {
     restarted,
   });
   const collisions = new CollisionLane({
+    openThread,
     now: running,
     setBacks,
     firstUndone: () => shards.firstUndone,

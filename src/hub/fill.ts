@@ -1,4 +1,3 @@
-import { garbageCollector } from '../../workers/garbage.ts';
 import type { Config } from '../config/schema.ts';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
@@ -39,7 +38,7 @@ export async function tellEntities(parts: Parts, kept: readonly EntityWrite[]): 
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   await settled(parts);
   // What the start has left behind would stay until the engine needs the memory: a hub with little to do may never.
-  if (kept.length < MANY) garbageCollector()();
+  if (kept.length < MANY) parts.machine.collectGarbage();
 }
 
 async function bringRows(parts: Parts, reading: Reading, config: Config): Promise<void> {

@@ -8,13 +8,14 @@ import type { DatabaseState } from '../operation/database_state.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
-import { Turns } from '../time/turns.ts';
+import type { Turns } from '../time/turns.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
 import { type Configured, connectEntities } from './connect_entities.ts';
 import { connectIngest, type Incoming } from './connect_ingest.ts';
 import { connectStages, type Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
+import { type Machine, thisMachine } from './machine.ts';
 
 /** Everything between the transport and the store. */
 export interface Parts extends Stages, Configured, Incoming {
@@ -22,6 +23,7 @@ export interface Parts extends Stages, Configured, Incoming {
   /** The time of day. */
   now(): number;
   readonly counts: HubCounts;
+  readonly machine: Machine;
   /** Of everything that takes long. */
   readonly turns: Turns;
   readonly writer: StoreWriter;
@@ -42,15 +44,18 @@ interface PartsDeps {
   readonly config: Config;
   readonly log: Log;
   readonly shapes: ShapeChecks;
+  /** The one that this process runs on when left out. */
+  readonly machine?: Machine;
 }
 
 /**
  * Makes the parts and connects them with each other, against the way of a location: each part is handed those that come
  * behind it. What leads the other way, to a part that is made later, is a function. Nothing runs before the first item.
  */
-export function connectParts({ clock, store, cluster, config, log, shapes }: PartsDeps): Parts {
+export function connectParts(deps: PartsDeps): Parts {
+  const { clock, store, cluster, config, log, shapes, machine = thisMachine() } = deps;
   const counts = newCounts();
-  const turns = new Turns();
+  const { turns } = machine;
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
   const database =
@@ -59,6 +64,7 @@ export function connectParts({ clock, store, cluster, config, log, shapes }: Par
       : clusterDatabase(cluster, { store, clock, log });
   const stages = connectStages({
     clock,
+    machine,
     config,
     log,
     counts,
@@ -69,8 +75,8 @@ export function connectParts({ clock, store, cluster, config, log, shapes }: Par
   });
   const configured = connectEntities({
     clock,
+    machine,
     config,
-    turns,
     shapes,
     database,
     stages,
@@ -79,12 +85,24 @@ export function connectParts({ clock, store, cluster, config, log, shapes }: Par
     toSources: (id, zone) => incoming.sources.zone(id, zone),
   });
   const { entities } = configured;
-  const incoming = connectIngest({ clock, config, log, turns, zones, arrivals, database, stages, entities, cluster });
+  const incoming = connectIngest({
+    clock,
+    machine,
+    config,
+    log,
+    zones,
+    arrivals,
+    database,
+    stages,
+    entities,
+    cluster,
+  });
   const { writer, state: databaseState } = database;
   return {
     clock,
     now: clock.now,
     counts,
+    machine,
     turns,
     writer,
     databaseState,

@@ -45,6 +45,9 @@ export interface ThreadOptions {
   readonly isNeeded?: boolean;
 }
 
+/** How a thread is started: openThread, or what takes its place where there are no threads. */
+export type OpenThread = typeof openThread;
+
 type Pool = Piscina<Task, Answer>;
 
 /**

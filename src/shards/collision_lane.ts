@@ -1,6 +1,6 @@
 import { type CollisionRow, type HeldPair, idsOf } from '../core/collision/row.ts';
 import { Lane } from '../lane/lane.ts';
-import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
+import { type OpenThread, openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import type { SetBack } from '../model/set_back.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
@@ -35,6 +35,8 @@ export interface CollisionLaneOptions {
   takesPart(trackable: string): boolean;
   /** Takes what a batch has brought. The promise is what `settled` waits for besides. */
   outcome(reply: CollisionReply): Promise<void> | undefined;
+  /** Starts the thread; openThread when left out. */
+  readonly openThread?: OpenThread | undefined;
   /** The worker has failed and is started anew. */
   restarted(error: unknown): void;
 }
@@ -77,7 +79,7 @@ export class CollisionLane {
 
   constructor(options: CollisionLaneOptions) {
     this.#options = options;
-    this.#thread = openThread(COLLISION_WORKER);
+    this.#thread = (options.openThread ?? openThread)(COLLISION_WORKER);
     const driver = {
       run: (commands: readonly ShardCommand[]) => this.#run(commands),
       outcome: (reply: CollisionReply) => this.#take(reply),

@@ -1,5 +1,5 @@
 import type { Item, LastKnownRow } from '../core/item.ts';
-import { openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
+import { type OpenThread, openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import { lend } from '../model/borrowed.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
 import { type LaneItem, lastSeqOf } from '../wire/location_record.ts';
@@ -27,6 +27,8 @@ export interface ShardWorkerOptions {
   readonly rounds?: RoundWatch | undefined;
   /** Whether the store has much to write. */
   isStoreBehind(): boolean;
+  /** Starts the thread; openThread when left out. */
+  readonly openThread?: OpenThread | undefined;
   /** The newest of all rows that were handed out, for a worker that starts anew. */
   rows(): Promise<readonly LastKnownRow[]>;
 }
@@ -45,7 +47,7 @@ export class ShardWorker {
   constructor(options: ShardWorkerOptions) {
     this.#options = options;
     this.flush = new FlushScheduler(options.shareOfStore, () => options.isStoreBehind(), options.rounds);
-    this.#thread = openThread(SHARD_WORKER, {
+    this.#thread = (options.openThread ?? openThread)(SHARD_WORKER, {
       workerData: options.settings satisfies ShardSettings,
       sharedBytes: SHARED_BYTES,
     });

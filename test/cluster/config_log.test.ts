@@ -383,6 +383,20 @@ test('ConfigLog rejects an append when the stream is full, and goes on when ther
   assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'kept', sequence: 1 });
 });
 
+test('ConfigLog waits where too much waits to be sent, and says so when its time is up', async (context) => {
+  const { clock, cluster, open } = simulated(context);
+  const { log, applied } = await open('a', { appendMs: 1000 });
+  cluster.mishaps.busy = 1000;
+  const body = { kind: 'protocol', version: 1 } as const;
+  const refused = log.append(body);
+  await assert.rejects(refused, { code: 'HUB_UNAVAILABLE', message: /^Cannot change the configuration: .*too much/ });
+  const kept = log.append(body);
+  await clock.wait(100);
+  cluster.mishaps.busy = 0;
+  assert.deepEqual(await kept, { at: 'kept', sequence: 1 });
+  assert.equal(applied.length, 1);
+});
+
 test('ConfigLog does not give up an append that may still be kept', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const bus = cluster.bus('a');

@@ -40,6 +40,8 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/shards/outcome_gate.ts': 'what a promise of its own holds back',
   'src/socket/expiry.ts': 'a timer with a state of its own',
   'src/transport/proxy_header.ts': 'a wire format',
+  'workers/collision_reply.ts': 'what a thread does, without the thread',
+  'workers/shard_reply.ts': 'what a thread does, without the thread',
   'workers/warm_stage.ts': 'what an entry of a thread runs first',
 };
 

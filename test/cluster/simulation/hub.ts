@@ -1,0 +1,243 @@
+import { type Cluster, openCluster } from '../../../src/cluster/cluster.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import type { Config } from '../../../src/config/schema.ts';
+import { clusterSettings } from '../../../src/config/settings.ts';
+import type { Answer, Query } from '../../../src/core/item.ts';
+import type { ShapeChecks } from '../../../src/core/shape_checks.ts';
+import { HubError } from '../../../src/errors.ts';
+import { clusterStore } from '../../../src/hub/connect_cluster.ts';
+import { fillFromCluster } from '../../../src/hub/fill_from_cluster.ts';
+import type { Machine } from '../../../src/hub/machine.ts';
+import { connectParts, type Parts } from '../../../src/hub/parts.ts';
+import { UNUSUAL } from '../../../src/ingest/ingest.ts';
+import { lend } from '../../../src/model/borrowed.ts';
+import { partitionOf } from '../../../src/shards/affinity.ts';
+import { BEAT_MS, type Clock, openClock } from '../../../src/time/clock.ts';
+import { Turns } from '../../../src/time/turns.ts';
+import type { Dice } from '../../support/dice.ts';
+import { T0 } from '../../support/shard_harness.ts';
+import type { SimulatedCluster } from '../simulated_bus.ts';
+import { openSimulatedThreads, type Ran } from './thread.ts';
+
+/** What a hub runs on. */
+export interface HubPlace {
+  readonly network: SimulatedCluster;
+  readonly dice: Dice;
+  readonly shapes: ShapeChecks;
+  /** Stays the same over restarts. */
+  readonly hubName: string;
+  /** By which the network knows this run of it. */
+  readonly incarnation: string;
+  readonly shards: number;
+  /** How far its clock is ahead of others, in milliseconds. */
+  readonly aheadMs: number;
+  /** Told of each step of its shards. */
+  ran(shard: number, ran: Ran): void;
+  /** What no hub may meet. */
+  wrong(what: string): void;
+}
+
+const CHECKPOINT_MS = 1500;
+const RESTART_EVENT_DELAY_MS = 1000;
+const SETTINGS = {
+  HUB_CLUSTER_SERVERS: 'nats://127.0.0.1:4222',
+  HUB_CLUSTER_CHECKPOINT_INTERVAL: String(CHECKPOINT_MS),
+  HUB_RESTART_EVENT_DELAY: String(RESTART_EVENT_DELAY_MS),
+};
+/** What a hub may say of NATS that cannot be reached, and of a worker that was killed. */
+const EXPECTED = ['NATS cannot be reached', 'The database', 'A worker thread has failed'];
+const configs = new Map<number, Config>();
+
+/**
+ * A whole hub, but for its transport: what main.ts starts, on a simulated bus, with workers that run in its own turn. All
+ * of it stands still while it is stopped, and nothing happens any more once it has ended.
+ */
+export class SimulatedHub {
+  readonly place: HubPlace;
+  readonly parts: Parts;
+  /** Why it is out of the cluster. */
+  readonly isOut: Promise<Error>;
+  /** Resolves when it is killed, or has ended itself. */
+  readonly over: Promise<void>;
+  isOver = false;
+  /** Whether it takes requests. */
+  isServing = false;
+  readonly notices: string[];
+  readonly #cluster: Cluster;
+  readonly #end: () => void;
+
+  private constructor(
+    place: HubPlace,
+    { cluster, parts, isOut, notices }: Pick<SimulatedHub, 'parts' | 'isOut' | 'notices'> & { cluster: Cluster },
+  ) {
+    this.place = place;
+    this.parts = parts;
+    this.isOut = isOut;
+    this.notices = notices;
+    this.#cluster = cluster;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.over = promise;
+    this.#end = resolve;
+  }
+
+  /** Starts one, as openHub does. Rejects with a StartupError where the cluster cannot be reached. */
+  static async open(place: HubPlace): Promise<SimulatedHub> {
+    const { network, incarnation, dice, ran, shards } = place;
+    const bus = network.bus(incarnation);
+    const schedule = (delayMs: number, callback: () => void) => network.schedule(incarnation, delayMs, callback);
+    const clock = openClock({
+      system: () => Math.floor(T0 + place.aheadMs + network.clock.nowMs),
+      elapsed: network.clock.elapsed,
+    });
+    const config = configOf(shards);
+    const notices: string[] = [];
+    const notice = (text: string): void => void notices.push(`${Math.round(network.clock.nowMs)} ${text}`);
+    const turns = new SimulatedTurns(schedule);
+    const { bus: _bus, ...settings } = clusterSettings(config, place.hubName) ?? unset();
+    const cluster = await openCluster({
+      ...settings,
+      ...{ bus, incarnation, turns, notice, schedule, now: clock.now, elapsed: clock.elapsed },
+      running: clock.running,
+      digest: settings.alike.join(),
+      partitionOf: (_, id) => partitionOf(id),
+      capacity: config.lane_capacity,
+    });
+    let ids = 0;
+    const newId = (): string =>
+      `00000000-0000-4000-8000-${incarnation.padStart(4, '0')}${String(++ids).padStart(8, '0')}`;
+    const openThread = openSimulatedThreads({ dice, newId, schedule, ran });
+    const machine: Machine = { schedule, openThread, newId, turns, collectGarbage: () => undefined };
+    const error = (message: string, facts?: object): void => {
+      notice(`${message}: ${JSON.stringify(facts)}`);
+      if (!EXPECTED.some((expected) => message.startsWith(expected)))
+        place.wrong(`${incarnation}: ${message}: ${JSON.stringify(facts)}`);
+    };
+    const log = { debug: notice, info: notice, warn: notice, error };
+    const { shapes } = place;
+    const parts = connectParts({ clock, store: clusterStore(cluster), cluster, config, log, shapes, machine });
+    const { promise: isOut, resolve: out } = Promise.withResolvers<Error>();
+    const hub = new SimulatedHub(place, { cluster, parts, isOut, notices });
+    hub.#beat(clock);
+    await fillFromCluster(parts, cluster, { config, out });
+    await cluster.join();
+    hub.#flush();
+    hub.isServing = true;
+    return hub;
+  }
+
+  get cluster(): Cluster {
+    return this.#cluster;
+  }
+
+  get incarnation(): string {
+    return this.place.incarnation;
+  }
+
+  /** Ends it at once, as kill -9 does. */
+  kill(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.isServing = false;
+    this.place.network.kill(this.incarnation);
+    this.#end();
+  }
+
+  /** Ends it as SIGTERM does. */
+  async close(): Promise<void> {
+    this.isServing = false;
+    const { ticker, entities, shards, zoneMoves, collisions } = this.parts;
+    ticker.stop();
+    await entities.settled();
+    await shards.kept().catch(() => undefined);
+    await zoneMoves.close();
+    await collisions.settled().catch(() => undefined);
+    await this.#cluster.leave();
+    await this.#cluster.close();
+    this.kill();
+  }
+
+  /** Ends the worker of a shard, as a crash of its thread would. */
+  async killWorker(): Promise<void> {
+    await this.parts.shards.lanes[0]?.kill();
+  }
+
+  /** Resolves within the hub, when it runs. Rejects when it ends before. */
+  turn(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.place.network.schedule(this.incarnation, 0, resolve);
+    void this.over.then(() => reject(gone()));
+    return promise;
+  }
+
+  /** What a promise of the hub says. Rejects when the hub ends before: whoever waits for it has lost the connection. */
+  async answered<Value>(promise: Promise<Value> | Value): Promise<Value> {
+    const lost = this.over.then(() => Promise.reject(gone()));
+    lost.catch(() => undefined);
+    return Promise.race([promise, lost]);
+  }
+
+  /** Takes a body of locations as a PUT; resolves where that is answered 204, and rejects as it is refused. */
+  async put(values: readonly object[]): Promise<void> {
+    const { ingest } = this.parts;
+    const scanned = ingest.body(lend(Buffer.from(JSON.stringify(values))), {});
+    await (scanned === UNUSUAL ? ingest.locations(values, { root: '' }) : scanned);
+  }
+
+  /** Takes locations one by one, as values. */
+  async putValues(values: readonly object[]): Promise<void> {
+    await this.parts.ingest.locations(values, { root: '' });
+  }
+
+  /** Asks the owner, as the API does. */
+  ask(query: Query): Promise<readonly Answer[]> {
+    const { cluster, shards } = this.parts;
+    return (cluster?.isLocal === false ? cluster.remote : shards).ask(query);
+  }
+
+  #beat(clock: Clock): void {
+    clock.beat();
+    this.place.network.schedule(this.incarnation, BEAT_MS, () => this.#beat(clock));
+  }
+
+  #flush(): void {
+    this.place.network.schedule(this.incarnation, CHECKPOINT_MS, () => {
+      this.parts.shards.flushInBackground();
+      this.#flush();
+    });
+  }
+}
+
+/** Nothing takes long by the clock of the machine. */
+class SimulatedTurns extends Turns {
+  readonly #schedule: (delayMs: number, callback: () => void) => void;
+
+  constructor(schedule: (delayMs: number, callback: () => void) => void) {
+    super();
+    this.#schedule = schedule;
+  }
+
+  override isLong(): boolean {
+    return false;
+  }
+
+  override next(): Promise<void> {
+    return new Promise((resolve) => this.#schedule(0, resolve));
+  }
+}
+
+function configOf(shards: number): Config {
+  const known = configs.get(shards);
+  if (known !== undefined) return known;
+  const env = { ...SETTINGS, HUB_NUM_THREADS: String(shards) };
+  const config = loadConfig({ env, cwd: '/', cores: shards, readFile: () => undefined });
+  configs.set(shards, config);
+  return config;
+}
+
+function unset(): never {
+  throw new Error('There is no cluster in the settings');
+}
+
+function gone(): HubError {
+  return new HubError('HUB_UNAVAILABLE', 'The hub is gone');
+}

@@ -1,0 +1,74 @@
+import type { Batch, Subscriber } from '../../../src/fanout/batch.ts';
+import type { SimulatedHub } from './hub.ts';
+import type { Told } from './oracle.ts';
+
+/** A subscription, from its answer to its end. */
+export interface Heard {
+  readonly hub: string;
+  readonly topic: Told['topic'];
+  readonly openedMs: number;
+  /** Infinity while it goes on: its hub lives, and has not told that something is lost. */
+  endedMs: number;
+  readonly texts: string[];
+}
+
+const AGAIN_MS = 100;
+
+/** A client of one hub that subscribes to all events of a topic, and again when its subscription was ended. */
+export class Listener implements Subscriber {
+  readonly #hub: SimulatedHub;
+  readonly #topic: Told['topic'];
+  readonly #heard: Heard[];
+  #id = 0;
+  #now: Heard | undefined;
+
+  /** Adds its subscriptions to `heard`. */
+  constructor(hub: SimulatedHub, topic: Told['topic'], heard: Heard[]) {
+    this.#hub = hub;
+    this.#topic = topic;
+    this.#heard = heard;
+    void hub.over.then(() => this.#end());
+    this.#subscribe();
+  }
+
+  deliver(id: number, { texts }: Batch): void {
+    if (id === this.#id && !this.#hub.isOver) this.#now?.texts.push(...texts);
+  }
+
+  missed(id: number): void {
+    if (id === this.#id) this.#again();
+  }
+
+  #subscribe(): void {
+    const { fanout } = this.#hub.parts;
+    this.#id = fanout.subscribe(this, { topic: this.#topic, view: { crs: 'EPSG:4326' } });
+    const id = this.#id;
+    const told = this.#hub.cluster.fanout?.told();
+    if (told === undefined) this.#open(id);
+    else
+      told.then(
+        () => this.#open(id),
+        () => id === this.#id && this.#again(),
+      );
+  }
+
+  #open(id: number): void {
+    if (id !== this.#id || this.#hub.isOver) return;
+    const { network, incarnation } = this.#hub.place;
+    this.#now = { hub: incarnation, topic: this.#topic, openedMs: network.clock.nowMs, endedMs: Infinity, texts: [] };
+    this.#heard.push(this.#now);
+  }
+
+  #again(): void {
+    this.#end();
+    const { network, incarnation } = this.#hub.place;
+    this.#hub.parts.fanout.unsubscribe(this.#id);
+    this.#id = 0;
+    network.schedule(incarnation, AGAIN_MS, () => this.#subscribe());
+  }
+
+  #end(): void {
+    if (this.#now !== undefined) this.#now.endedMs = this.#hub.place.network.clock.nowMs;
+    this.#now = undefined;
+  }
+}

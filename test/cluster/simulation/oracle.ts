@@ -1,0 +1,172 @@
+import { schedule } from '../../../src/core/handlers/on_deadline.ts';
+import type { Answer, ExportedState, Item, Query } from '../../../src/core/item.ts';
+import { openShard, type Shard } from '../../../src/core/shard.ts';
+import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
+import { lend } from '../../../src/model/borrowed.ts';
+import { newRecordBuffer } from '../../../src/wire/location_record.ts';
+import { type ShardSettings, unpackBatch } from '../../../src/wire/messages.ts';
+import { eventsOf, VARIANTS } from '../../support/shard_harness.ts';
+import type { Ran } from './thread.ts';
+
+/** A step of a hub, and when it was. */
+export interface TimedRan extends Ran {
+  readonly atMs: number;
+}
+
+/** Something that subscribers are told. */
+export interface Told {
+  readonly topic: 'location_updates' | 'fence_events';
+  /** Of what it is told, and what tells it from others of the same. */
+  readonly of: string;
+  readonly what: string;
+  /** When the hub has decided it. */
+  readonly atMs: number;
+}
+
+/**
+ * The steps of a shard up to the last one that was kept; `kept`: how many were recorded. Nothing is recorded before the shard
+ * has the state.
+ */
+export function keptSteps(rans: readonly TimedRan[], kept: number): readonly TimedRan[] {
+  const begun = rans.findIndex(({ batch }) => unpackBatch(lend(batch)).items.some(isTakeover));
+  let recorded = 0;
+  const end = rans.findIndex(({ isRecorded }, at) => at > begun && isRecorded && ++recorded === kept);
+  return rans.slice(0, kept === 0 ? 0 : end + 1);
+}
+
+function isTakeover(item: Item): boolean {
+  return item.kind === 'replay' && item.takenOverUntilMs !== undefined;
+}
+
+/** What tells the locations of steps. */
+export function speedsIn(steps: readonly TimedRan[]): number[] {
+  return steps.flatMap(({ batch }) =>
+    unpackBatch(lend(batch)).items.flatMap((item) => (item.kind === 'location' ? [item.sentSpeed] : [])),
+  );
+}
+
+/** What tells an event, from its text. */
+export function toldOf(topic: Told['topic'], text: string): Pick<Told, 'of' | 'what'> {
+  const event = JSON.parse(text);
+  if (topic === 'location_updates') return { of: event.provider_id, what: String(event.speed) };
+  const { trackable_id: trackable, provider_id: provider, fence_id: fence, event_type: type } = event;
+  return { of: trackable ?? provider, what: `${fence} ${type}` };
+}
+
+const SETTINGS: ShardSettings = { collisionsByDefault: false, providerInTrackableEvents: false, parentsMax: 32 };
+const FROM_BEFORE = { seq: 0, receivedMs: 0 };
+const ENTITY_KINDS: readonly string[] = ['zone', 'fence', 'provider', 'trackable'];
+const PASSED_ON: readonly string[] = [...ENTITY_KINDS, 'location', 'forget', 'rules'];
+
+type EntityItem = Extract<Item, { entity: unknown }>;
+
+/**
+ * One shard that is told what the shards of owners were told whose steps were kept, one owner after the other: what a single
+ * hub would have made of it.
+ */
+export class Oracle {
+  readonly told: Told[] = [];
+  /** When somebody took over who had other entities than the owner before, which has not evaluated those any more. */
+  readonly changedMs: number[] = [];
+  #shard: Shard;
+
+  private constructor(shard: Shard) {
+    this.#shard = shard;
+  }
+
+  static async open(): Promise<Oracle> {
+    return new Oracle(await openAlone());
+  }
+
+  /** Goes on with the next owner: with the steps of its shard up to the last one that was kept. */
+  async follow(steps: readonly TimedRan[]): Promise<void> {
+    let before: Map<string, EntityItem> | undefined = new Map();
+    for (const { batch, atMs } of steps) {
+      const { items, ...rest } = unpackBatch(lend(batch));
+      if (before !== undefined) for (const item of items) if (isEntity(item)) before.set(keyOf(item), item);
+      const taken = items.find((item) => item.kind === 'replay');
+      // A worker in the place of a dead one is told what that one knew.
+      if (taken?.kind === 'replay' && taken.takenOverUntilMs === undefined) continue;
+      if (before !== undefined && taken?.kind !== 'replay') continue;
+      if (before !== undefined && taken?.kind === 'replay') {
+        await this.#takeOver([...before.values()], { untilMs: taken.takenOverUntilMs ?? 0, atMs });
+        before = undefined;
+        continue;
+      }
+      this.#step({ ...rest, items: items.filter(({ kind }) => PASSED_ON.includes(kind)) }, atMs);
+    }
+  }
+
+  ask(query: Query): Answer {
+    return this.#answer({ kind: 'read', id: 1, query }) as Answer;
+  }
+
+  /**
+   * The next owner has the entities that it was told of before, gets the state as it was left, and holds what is due. Fences
+   * that have changed meanwhile see nobody before the next location.
+   */
+  async #takeOver(
+    entities: readonly EntityItem[],
+    { untilMs, atMs }: { untilMs: number; atMs: number },
+  ): Promise<void> {
+    const { state } = this.#shard;
+    const before = entitiesOf(this.#shard);
+    const [providers, trackables] = [[...state.providers.keys()], [...state.trackables.keys()]];
+    const left = this.#answer({ kind: 'exportState', id: 1, providers, trackables }) as ExportedState;
+    this.#shard = await openAlone();
+    const items = entities.map((item) => ({ ...item, ...FROM_BEFORE }));
+    this.#shard.step({
+      nowMs: 0,
+      flushBudget: 0,
+      items: [...items, { ...FROM_BEFORE, kind: 'importState', state: left }],
+    });
+    if (entitiesOf(this.#shard) !== before) this.changedMs.push(atMs);
+    const { deadlines, ...taken } = this.#shard.state;
+    for (const object of [...taken.providers.values(), ...taken.trackables.values()]) {
+      object.suppressUntilMs = untilMs;
+      deadlines.remove(object);
+      schedule(this.#shard.state, object);
+    }
+  }
+
+  #answer(
+    told: Extract<Item, { id: number }> extends infer I
+      ? I extends Item
+        ? Omit<I, 'seq' | 'receivedMs'>
+        : never
+      : never,
+  ): unknown {
+    const items = [{ ...FROM_BEFORE, ...told } as Item];
+    return this.#shard.step({ nowMs: 0, flushBudget: 0, items }).answers[0]?.[1];
+  }
+
+  #step(batch: Parameters<Shard['step']>[0], atMs: number): void {
+    for (const { variant, text } of eventsOf(this.#shard.step(batch))) {
+      const { topic } = VARIANTS.find(({ id }) => id === variant) ?? {};
+      if (topic === 'location_updates' || topic === 'fence_events') {
+        this.told.push({ topic, atMs, ...toldOf(topic, text) });
+      }
+    }
+  }
+}
+
+function isEntity(item: Item): item is EntityItem {
+  return ENTITY_KINDS.includes(item.kind);
+}
+
+function keyOf({ kind, id }: EntityItem): string {
+  return `${kind} ${id}`;
+}
+
+/** Fences and trackables, as JSON. */
+function entitiesOf({ state }: Shard): string {
+  const all = [...state.fences.values(), ...state.trackables.values()].map(({ entity }) => JSON.stringify(entity));
+  return all.toSorted().join();
+}
+
+async function openAlone(): Promise<Shard> {
+  const index = await openFenceIndex();
+  const shard = openShard({ ...SETTINGS, index, newBuffer: newRecordBuffer, newId: () => 'x' });
+  shard.step({ nowMs: 0, flushBudget: 0, items: [{ ...FROM_BEFORE, kind: 'variants', variants: VARIANTS }] });
+  return shard;
+}

@@ -1,0 +1,89 @@
+import { openShard, type Shard } from '../../../src/core/shard.ts';
+import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
+import type { OpenThread, Thread } from '../../../src/lane/thread.ts';
+import { type Borrowed, copied, lend } from '../../../src/model/borrowed.ts';
+import { newRecordBuffer } from '../../../src/wire/location_record.ts';
+import { pack, type ShardSettings, unpackBatch, unpackCollisionBatch } from '../../../src/wire/messages.ts';
+import { Collisions } from '../../../workers/collision_reply.ts';
+import { shardReply } from '../../../workers/shard_reply.ts';
+import type { Dice } from '../../support/dice.ts';
+
+/** A step of a shard, as its thread has seen it. */
+export interface Ran {
+  /** The batch as it has crossed. */
+  readonly batch: Uint8Array;
+  /** Whether it has changed anything that is recorded. */
+  readonly isRecorded: boolean;
+}
+
+export interface SimulatedThreadsOptions {
+  readonly dice: Dice;
+  newId(): string;
+  schedule(delayMs: number, callback: () => void): () => void;
+  /** Told of each step, by the index of its shard. */
+  ran(shard: number, ran: Ran): void;
+}
+
+/** How long a step takes, in microseconds. */
+const STEP_US = { least: 50, more: 2000 };
+
+/** Opens threads of which each is a worker in the hub's own turn: its steps take simulated time, and no other. */
+export function openSimulatedThreads({ dice, newId, schedule, ran }: SimulatedThreadsOptions): OpenThread {
+  let shards = 0;
+  return (file, { workerData } = {}) => {
+    if (file.pathname.endsWith('/collision.ts')) return simulated(() => collisionWorker(newId));
+    if (!file.pathname.endsWith('/shard.ts')) throw new Error(`Nobody simulates the worker ${file.pathname}`);
+    const shard = shards++;
+    return simulated(() => shardWorker(workerData as ShardSettings, { newId, ran: (each) => ran(shard, each) }));
+  };
+
+  function simulated(open: () => Worker): Thread {
+    let worker: Worker | undefined = open();
+    const kill = async (): Promise<void> => {
+      worker = undefined;
+    };
+    return {
+      signal: async () => undefined,
+      run(bytes) {
+        const task = copied(bytes);
+        const asked = worker;
+        return new Promise((resolve, reject) => {
+          schedule((STEP_US.least + dice(STEP_US.more)) / 1000, () => {
+            if (asked === undefined || asked !== worker) reject(new Error('The worker has ended'));
+            else asked(task).then(resolve, reject);
+          });
+        });
+      },
+      memory: async () => undefined,
+      get isAlive() {
+        return worker !== undefined;
+      },
+      async restart() {
+        worker = open();
+      },
+      kill,
+      close: kill,
+    };
+  }
+}
+
+/** Turns the bytes of a batch, which it may write over, into those of its reply. */
+type Worker = (task: Uint8Array) => Promise<Borrowed>;
+
+function shardWorker(settings: ShardSettings, { newId, ran }: { newId(): string; ran(ran: Ran): void }): Worker {
+  let shard: Shard | undefined;
+  return async (task) => {
+    shard ??= openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId });
+    const batch = Uint8Array.from(task);
+    const reply = shardReply(shard, unpackBatch(lend(task)), lend(task));
+    const answer = pack(reply);
+    task.fill(0xdd);
+    ran({ batch, isRecorded: reply.record !== undefined });
+    return lend(answer);
+  };
+}
+
+function collisionWorker(newId: () => string): Worker {
+  const collisions = new Collisions(newId);
+  return async (task) => lend(pack(collisions.step(unpackCollisionBatch(lend(task)))));
+}

@@ -1,0 +1,34 @@
+import { constants, zstdCompressSync } from 'node:zlib';
+import type { Motion } from '../src/core/motion/motion.ts';
+import type { Outcome } from '../src/core/outcome.ts';
+import type { Batch, Shard } from '../src/core/shard.ts';
+import { type Borrowed, lend, look } from '../src/model/borrowed.ts';
+import { packStep } from '../src/wire/lane_record.ts';
+import { type LaneBatch, type PackedMotions, pack, type ShardReply } from '../src/wire/messages.ts';
+
+const NOTHING = lend(new Uint8Array(0));
+const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** Has a shard step, and says what crosses back. `bytes` is the batch as it has crossed. Good until the next step. */
+export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'order'>, bytes: Borrowed): ShardReply {
+  const { motions, events, ...outcome } = shard.step(batch);
+  const record = batch.order === undefined ? undefined : recordOf({ ...batch, order: batch.order }, bytes, outcome);
+  return { outcome, events, motions: packedMotions(motions), ...(record && { record }) };
+}
+
+/** The record of a step, unless it has changed nothing. */
+function recordOf(
+  { order, nowMs, items }: Batch & { readonly order: number },
+  bytes: Borrowed,
+  { effects }: Pick<Outcome, 'effects'>,
+): Borrowed | undefined {
+  if (look(effects).length === 0) return undefined;
+  const batch = items.some(({ kind }) => kind === 'location') ? bytes : NOTHING;
+  return lend(zstdCompressSync(packStep({ order, nowMs, batch, effects }), FASTEST));
+}
+
+function packedMotions(motions: readonly Motion[]): PackedMotions | undefined {
+  const last = motions.at(-1);
+  // As a Buffer: other bytes are copied when they are unpacked.
+  return last && { packed: lend(Buffer.from(pack(motions).buffer)), lastSeq: last.seq };
+}
