@@ -735,6 +735,9 @@ export class Cluster {
     // Nothing comes of what waits. Whoever has taken over may have deleted the streams, so that nobody else would say so.
     this.#lanes.close();
     this.#router.close();
+    this.#checkpoints.close();
+    this.#fanout?.close();
+    this.#log?.close();
     this.#handlers?.out(error);
   }
 }

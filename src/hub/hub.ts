@@ -126,7 +126,7 @@ async function openOn({ store, cluster, clock, authorization }: Opened, config: 
       await listening.close(cluster?.isOut ? OUT : undefined);
       await waiting.settled();
       cluster?.retire();
-      await finish(parts, operation);
+      await (cluster?.isOut ? abandon(parts, operation) : finish(parts, operation));
       await shapes.close();
       const lost = writer.pendingRows;
       if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
@@ -181,6 +181,14 @@ function startBackground({ clock, cluster, shards }: Parts, care: CertificateCar
     stopLooking();
   };
   return { stop, stopBeating };
+}
+
+/** Ends what is worth nothing any more. Whoever still waits for it is refused. */
+async function abandon({ ticker, shards, collisions, writer }: Parts, operation: Operation): Promise<void> {
+  ticker.stop();
+  operation.stop();
+  await writer.close();
+  await Promise.all([shards.close(), collisions.close()]);
 }
 
 /** Finishes what was accepted, in the order of its way: shards, collisions, store. */

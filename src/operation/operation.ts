@@ -65,6 +65,8 @@ export interface Operation {
   counts(): HubCounts;
   /** Keeps the usage from time to time from now on. */
   start(): void;
+  /** Ends at once: nothing can be kept any more. */
+  stop(): void;
   /** Keeps the usage a last time, before the store is closed. */
   close(): Promise<void>;
 }
@@ -117,6 +119,10 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     start() {
       ofProcess.start();
       saving.start();
+    },
+    stop() {
+      ofProcess.stop();
+      saving.stop();
     },
     async close() {
       ofProcess.stop();

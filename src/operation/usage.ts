@@ -203,8 +203,14 @@ export class Saving {
     });
   }
 
-  async close(): Promise<void> {
+  /** Keeps nothing any more. */
+  stop(): void {
     this.#cancel?.();
+  }
+
+  /** Keeps the usage a last time. */
+  async close(): Promise<void> {
+    this.stop();
     await this.#save();
   }
 
