@@ -105,7 +105,10 @@ export function connectIngest(deps: IngestDeps): Incoming {
       const created = entities.ensureProvider(id, type);
       return created?.catch((error: unknown) => {
         if (!slow) return;
-        void (remote() ?? shards).forget(id);
+        const to = remote();
+        // Where its location cannot be deleted either, its sender hears of the provider all the same.
+        if (to === undefined) shards.forget(id);
+        else to.forget(id).catch(() => undefined);
         throw error;
       });
     },

@@ -99,7 +99,12 @@ async function back(seat: HubSeat, { atMs, awayMs, end }: Away): Promise<void> {
 /** Resolves when locations are acknowledged at a hub. */
 export async function serving(seat: HubSeat): Promise<void> {
   for (const untilMs = performance.now() + BACK_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
-    if ((await seat.request('PUT', '/providers/back/location', locationOf('back', 0)))?.status === 204) return;
+    if (seat.died !== undefined) throw new Error(seat.died);
+    if (
+      (await seat.request('PUT', `/providers/back%20at%20${seat.name}/location`, locationOf(`back at ${seat.name}`, 0)))
+        ?.status === 204
+    )
+      return;
   }
   throw new Error(`Hub ${seat.name} is not back after ${BACK_MS} ms:\n${seat.logged.map(({ msg }) => msg).join('\n')}`);
 }

@@ -20,6 +20,7 @@ export class HubSeat {
   isAway = false;
   #process: HubProcess | undefined;
   #startedMs = 0;
+  #died: string | undefined;
 
   private constructor(name: string, port: number, { proxies, replicas, atEnd }: Links) {
     this.name = name;
@@ -48,6 +49,7 @@ export class HubSeat {
   async start(settings: TestSettings = {}): Promise<void> {
     this.#process = await HubProcess.start(this.#folder, { ...this.#settings, ...settings }, this.#atEnd);
     this.#startedMs = Date.now();
+    this.#noteEnd(this.#process);
   }
 
   get isUp(): boolean {
@@ -58,6 +60,11 @@ export class HubSeat {
   get logged(): LogLine[] {
     const lines = this.#process?.log.split('\n') ?? [];
     return lines.filter((line) => line.startsWith('{') && line.endsWith('}')).map((line) => JSON.parse(line));
+  }
+
+  /** How a process has ended that nobody has killed; undefined while it runs. */
+  get died(): string | undefined {
+    return this.#died;
   }
 
   /** Since when this hub owns all objects, by its own log, in ms since 1970; undefined while it does not. */
@@ -83,9 +90,9 @@ export class HubSeat {
   /** Ends the process as a crash would. Returns its log. */
   async kill(): Promise<readonly LogLine[]> {
     const process = this.#process;
-    await process?.crash();
     const { logged } = this;
     this.#process = undefined;
+    await process?.crash();
     return logged;
   }
 
@@ -118,6 +125,14 @@ export class HubSeat {
     } catch {
       return undefined;
     }
+  }
+
+  #noteEnd(process: HubProcess): void {
+    this.#died = undefined;
+    void process.ended.then(({ code, signal, stderr }) => {
+      if (process === this.#process)
+        this.#died = `hub ${this.name} ended with ${code ?? signal}: ${stderr.slice(-2000)}`;
+    });
   }
 
   get #pid(): number {
