@@ -59,6 +59,14 @@ export const TARGETS: readonly Target[] = [
   atMost('overload', 'rss_growth_ratio', 1.2, ': the last fifth of the overload by the middle one'),
   atMost('overload', 'recovered_p99_ratio', 2, ': two seconds after the load by before it'),
   below('overload', 'stalled_reader_p99_ratio', 1.2),
+  atMost(
+    'cluster',
+    'journal_cpu_ratio',
+    1.25,
+    ': CPU per location with a journal, NATS included, by that of a hub alone',
+  ),
+  atMost('cluster', 'two_hubs_cpu_ratio', 1.6, ': two hubs, NATS included, by a hub alone'),
+  below('cluster', 'three_nats_put_p50_ms', 6, ' at 10,000/s with three NATS servers'),
   ...['crowd', 'storm', 'heavy'].flatMap((scene) => [
     atLeast('peers', `${scene}_warm_updates_ratio`, 2),
     atLeast('peers', `${scene}_cold_updates_ratio`, 1),

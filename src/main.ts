@@ -3,6 +3,10 @@ import { loadConfig, readConfigFile } from './config/load.ts';
 import { StartupError } from './errors.ts';
 import { type Hub, openHub } from './hub/hub.ts';
 import { openLog } from './hub/log.ts';
+import { schedule } from './time/clock.ts';
+
+/** Until a hub that could not join its cluster anew tries again. */
+const AGAIN_MS = 1000;
 
 /** Starts the hub from its configuration, says where it is, and stops it on a signal. */
 async function main(): Promise<void> {
@@ -16,19 +20,21 @@ async function main(): Promise<void> {
   });
   const log = openLog(config.severity_level);
   for (const [message, facts] of warnings) log.warn(message, facts);
-  const open = (): Promise<Hub> => {
-    return openHub(config, log).catch((error: unknown) => {
+  const open = (port: number): Promise<Hub> => {
+    return openHub({ ...config, port }, log).catch((error: unknown) => {
       log.debug('The start has failed', { stack: String((error as Error).stack ?? error) });
       throw error;
     });
   };
-  let hub = await open();
+  let hub = await open(config.port);
   const address = `${config.host.includes(':') ? `[${config.host}]` : config.host}:${hub.port}`;
   let stopping = false;
+  let begunAnew = Promise.resolve();
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
-    hub.close().then(
+    const stopped = begunAnew.then(() => hub.close());
+    stopped.then(
       () => process.exit(0),
       (error: unknown) => {
         log.error('The hub could not stop in order', { error: String(error) });
@@ -36,19 +42,29 @@ async function main(): Promise<void> {
       },
     );
   };
-  // A hub that is out of its cluster joins it anew, as another one would.
+  // A hub that is out of its cluster joins it anew, as another one would, however long that takes.
   const beginAnew = async (error: Error): Promise<void> => {
     if (stopping) return;
     log.error('This hub is out of its cluster, and joins it anew', { error: error.message });
+    const { port } = hub;
     await hub.close();
-    if (stopping) return;
-    hub = await open();
-    follow();
+    while (!stopping) {
+      try {
+        hub = await open(port);
+        log.info('This hub is in its cluster again');
+        return follow();
+      } catch (failure) {
+        log.error('The hub could not join its cluster anew, and tries again', { error: String(failure) });
+        await new Promise<void>((resolve) => schedule(AGAIN_MS, resolve));
+      }
+    }
   };
   const follow = (): void => {
-    hub.isOut.then(beginAnew).catch((error: unknown) => {
-      log.error('The hub could not join its cluster anew', { error: String(error) });
-      process.exit(1);
+    void hub.isOut.then((error) => {
+      begunAnew = beginAnew(error).catch((failure: unknown) => {
+        log.error('A hub that was out of its cluster could not stop in order', { error: String(failure) });
+        process.exit(1);
+      });
     });
   };
   follow();

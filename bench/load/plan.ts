@@ -18,6 +18,8 @@ export interface WalkPlan extends Common {
   readonly sideMetres: number;
   readonly stepMetres: number;
   readonly seed?: number;
+  /** The index of the first of them, where others send the rest; 0 when left out. */
+  readonly firstProvider?: number;
 }
 
 /** Providers that leave their own fence and come back, each with each location. */

@@ -1,7 +1,5 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,6 +8,8 @@ import type { Fate } from '../load/connection.ts';
 import { RespConnection } from '../load/resp_connection.ts';
 import { COLLECTION, pipelineOf, respCommand } from '../load/set_commands.ts';
 import type { Contender, FenceBody } from './contender.ts';
+import { freePort } from './free_port.ts';
+import { GO, USUAL_GO } from './go.ts';
 
 /**
  * Tile38, a geofence server in Go, as it is installed with `go install` and started without settings: it keeps what it
@@ -24,8 +24,6 @@ const CACHE = join(tmpdir(), 'hub-bench-peers', VERSION);
 /** Names a server that is there already. */
 const GIVEN = 'TILE38_SERVER';
 
-/** Where Go is unpacked to by those who do not install it as a package. */
-const USUAL_GO = '/usr/local/go/bin/go';
 const BUILD_MS = 600_000;
 const START_MS = 10_000;
 const ANSWER_MS = 500;
@@ -36,7 +34,7 @@ const FENCES_AT_ONCE = 100;
 
 /** Why there can be no Tile38 here; undefined where one is there, or Go to build it. */
 export function tile38Needs(): string | undefined {
-  if (process.env[GIVEN] !== undefined || existsSync(join(CACHE, PROGRAM)) || findGo() !== undefined) return undefined;
+  if (process.env[GIVEN] !== undefined || existsSync(join(CACHE, PROGRAM)) || GO !== undefined) return undefined;
   return `there is no Go to build ${MODULE} with: neither "go" nor ${USUAL_GO} runs, and ${GIVEN} names no ${PROGRAM}`;
 }
 
@@ -176,10 +174,6 @@ export function fenceCommand({ name, region, radius }: FenceBody): string {
   return respCommand('SETCHAN', name, 'NEARBY', ...watched, 'POINT', String(lat), String(lon), String(radius ?? 0));
 }
 
-function findGo(): string | undefined {
-  return ['go', USUAL_GO].find((command) => spawnSync(command, ['version']).status === 0);
-}
-
 /** Builds it into the cache. Whole or not at all: a build that is broken off is begun again. */
 async function build(): Promise<void> {
   const needs = tile38Needs();
@@ -189,7 +183,7 @@ async function build(): Promise<void> {
   const folder = mkdtempSync(join(CACHE, 'building-'));
   try {
     const env = { ...process.env, GOBIN: folder };
-    await promisify(execFile)(findGo() as string, ['install', target], { cwd: folder, env, timeout: BUILD_MS });
+    await promisify(execFile)(GO as string, ['install', target], { cwd: folder, env, timeout: BUILD_MS });
     renameSync(join(folder, PROGRAM), join(CACHE, PROGRAM));
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };
@@ -202,14 +196,4 @@ async function build(): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** A port that nobody listens on. Tile38 does not tell which one it has got when it is to choose. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

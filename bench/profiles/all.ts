@@ -1,4 +1,5 @@
 import { BATCH, SINGLE, WS } from './batch.ts';
+import { CLUSTER } from './cluster.ts';
 import { COLD } from './cold.ts';
 import { FANOUT } from './fanout.ts';
 import { GROWTH } from './growth.ts';
@@ -13,5 +14,5 @@ import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
 /** All profiles, in the order in which they are run and reported. */
 export const PROFILES: readonly Profile[] = [
   ...[SINGLE, BATCH, WS, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
-  ...[GROWTH, COLD, RESTART, MEMORY, OVERLOAD, PEERS, KERNELS],
+  ...[GROWTH, COLD, RESTART, MEMORY, OVERLOAD, CLUSTER, PEERS, KERNELS],
 ];

@@ -111,7 +111,7 @@ async function resultOf(bed: Bed, { run, asked, full, calm, bare }: Runs): Promi
 }
 
 /** Options of Node for the hub. */
-function profiling({ cpuProf }: Asked): readonly string[] {
+export function profiling({ cpuProf }: Asked): readonly string[] {
   return cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
 }
 

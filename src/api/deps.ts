@@ -70,6 +70,8 @@ export interface OperationDeps {
 }
 
 export interface HealthDeps {
+  /** Why a load balancer should send requests to other hubs; undefined where it should not. */
+  readonly problem: string | undefined;
   system(): SystemHealth;
   socket(): SocketHealth;
   zone(zone: Zone): HealthSource;

@@ -12,8 +12,9 @@ export interface Reply {
 /** Speaks to the REST API, version 2. */
 export interface HubClient {
   /**
-   * Sends a request. A busy hub (503) is asked again after the time it names. Throws a CommandError when the hub cannot
-   * be reached, and the signal's reason once that is aborted.
+   * Sends a request. A busy hub (503) is asked again after the time it names, and so is a proxy whose hub has gone away
+   * over the request (502), unless that would create something twice (POST). Throws a CommandError when the hub cannot be
+   * reached, and the signal's reason once that is aborted.
    */
   send(method: string, path: string, body?: unknown): Promise<Reply>;
 }
@@ -35,7 +36,8 @@ export function hubClient(hub: string, { signal }: { signal: AbortSignal }): Hub
         const response = await ask(method, path, body);
         const text = await response.text();
         const { status, ok } = response;
-        if (status !== 503) return { status, ok, message: messageOf(text) };
+        const isGone = status === 502 && method !== 'POST';
+        if (status !== 503 && !isGone) return { status, ok, message: messageOf(text) };
         await delay(retryAfterMs(response.headers.get('retry-after')), undefined, { signal });
       }
     },

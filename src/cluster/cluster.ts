@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { KeptRow, LastKnownRow } from '../core/item.ts';
-import type { EntityWrite, Kept, KeptPart, StoreBatch } from '../core/kept.ts';
-import { StartupError } from '../errors.ts';
+import { HubError, StartupError } from '../errors.ts';
+import type { ClusterHealth } from '../model/health.ts';
 import type { Turns } from '../time/turns.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
-import type { Bus, BusStatus, StreamSettings } from './bus.ts';
+import { type Applicant, checkMembers, checkStreams, startupError } from './admission.ts';
+import type { BusStatus } from './bus.ts';
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts';
 import { ClusterFanout, type ClusterFanoutOptions } from './cluster_fanout.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
@@ -26,10 +27,11 @@ import { type Door, type DoorOptions, openDoor } from './door.ts';
 import { journalStreams } from './lane_places.ts';
 import { Lanes } from './lanes.ts';
 import type { PartitionMap } from './map.ts';
-import { type Membership, openMembership } from './membership.ts';
+import { type MemberStatus, type Membership, openMembership } from './membership.ts';
+import { Pulse } from './pulse.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
-import { dropIncarnation, readLanes, stepsOf } from './take_over.ts';
+import { dropIncarnation, type LanesLeft, readLanes, stepsOf } from './take_over.ts';
 
 /**
  * This hub as one of several: what it keeps in NATS, and what it takes over from others.
@@ -47,17 +49,8 @@ import { dropIncarnation, readLanes, stepsOf } from './take_over.ts';
  * It is out when another hub has sealed its lanes, has expelled it or has claimed its state, and when the configuration
  * cannot be followed. All that it holds is worth nothing then: the hub begins anew.
  */
-export interface ClusterOptions extends Pick<StreamSettings, 'replicas' | 'storage'> {
-  readonly bus: Bus;
-  /** Of the cluster: what subjects and streams begin with. */
-  readonly name: string;
-  /** Of this hub, the same after a restart. */
-  readonly hubName: string;
-  /** Of this run of it: no other has the same. */
-  readonly incarnation: string;
+export interface ClusterOptions extends Applicant {
   readonly shards: number;
-  /** Of what all hubs must have alike. */
-  readonly digest: string;
   readonly suspectMs: number;
   /** How long a request waits for an owner. */
   readonly holdMs: number;
@@ -68,10 +61,10 @@ export interface ClusterOptions extends Pick<StreamSettings, 'replicas' | 'stora
   readonly turns: Turns;
   /** The partition that the rows of an object are kept in. */
   partitionOf(kind: LastKnownRow['kind'], id: string): number;
-  /** Told what the log of the hub should say. */
-  notice(text: string): void;
   /** Time of day. */
   now(): number;
+  /** Running time: see time/clock.ts. */
+  running(): number;
   /** Time that has passed since some moment. */
   elapsed(): number;
   /** Calls back after a delay; returns how to call it off. */
@@ -94,6 +87,8 @@ export interface ClusterHandlers {
   readonly owned: Pick<DoorOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
   readonly fanout: ClusterFanoutOptions['fanout'];
   readonly announce: ClusterFanoutOptions['announce'];
+  /** This hub owns the objects from now on. */
+  owns(): void;
   /** This hub is out. */
   out(error: Error): void;
 }
@@ -117,13 +112,47 @@ export interface LeftBehind {
   readonly steps: readonly PackedStep[];
 }
 
+/** What is counted since this hub has joined. */
+export interface ClusterCounts {
+  readonly isOwner: boolean;
+  /** The configuration sequence that this hub has applied. */
+  readonly applied: number;
+  /** Appends to the journal that were kept, and how long those who asked for them have waited in all. */
+  readonly appends: { readonly count: number; readonly ms: number };
+  /** Bytes that wait to be kept. */
+  readonly heldBytes: number;
+  /** Locations that were processed elsewhere. */
+  readonly forwarded: number;
+  /** How often somebody was asked who was not the owner. */
+  readonly moved: number;
+  readonly takeovers: number;
+  readonly lastTakeoverMs: number;
+  /** Members that were expelled. */
+  readonly expelled: number;
+  /** How often events of other hubs were lost. */
+  readonly framesLost: number;
+  readonly members: readonly MemberStatus[];
+}
+
 type Standing = 'opening' | 'attached' | 'standby' | 'takingOver' | 'owner' | 'out';
+
+/** Each standing in the words of the API. */
+const STANDINGS: Readonly<Record<Standing, ClusterHealth['standing']>> = {
+  opening: 'joining',
+  attached: 'joining',
+  standby: 'standby',
+  takingOver: 'taking_over',
+  owner: 'owner',
+  out: 'out',
+};
 
 /** The versions of messages that this hub reads and writes. */
 const PROTOCOLS = [1];
 const HUB_ID_SETTING = 'hub_id';
 /** How long NATS may take to be there when the hub starts. */
 const REACH_MS = 10_000;
+/** How far clocks may differ for a takeover to wait for that. */
+const AHEAD_MS_MAX = 1000;
 /** Until a takeover that has failed is tried again. */
 const AGAIN_MS = 500;
 /** How long a change of entities waits for other hubs to have it. */
@@ -134,6 +163,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const { bus, name, incarnation, replicas, storage, journalBytesMax } = options;
   try {
     await reached(options);
+    await checkStreams(options);
     for (const stream of journalStreams(name, incarnation)) {
       await bus.makeStream({ ...stream, replicas, storage, bytesMax: journalBytesMax });
     }
@@ -143,18 +173,17 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     return cluster;
   } catch (error) {
     await bus.close();
-    if (error instanceof StartupError) throw error;
-    throw new StartupError(`Cannot join cluster "${name}": ${(error as Error).message}`, { cause: error });
+    throw startupError(error as Error, options);
   }
 }
 
-/** Resolves when a server was reached. */
-function reached({ bus, schedule }: ClusterOptions): Promise<void> {
+/** Resolves when a server was reached. Rejects with a StartupError when that takes too long. */
+export function reached({ bus, schedule }: Pick<ClusterOptions, 'bus' | 'schedule'>): Promise<void> {
   return new Promise((resolve, reject) => {
     let why = 'not connected yet';
     const cancel = schedule(REACH_MS, () => {
       unwatch();
-      reject(new StartupError(`cluster_servers: cannot reach NATS: ${why}`));
+      reject(new StartupError(unreachable(why)));
     });
     const unwatch = bus.watch((status) => {
       if (status.at === 'down') why = status.why;
@@ -165,6 +194,15 @@ function reached({ bus, schedule }: ClusterOptions): Promise<void> {
       }
     });
   });
+}
+
+/** Why NATS was not reached, as the line that the user of the hub sees. */
+function unreachable(why: string): string {
+  if (/ENOENT|EACCES/.test(why)) return `Cannot read a file by which this hub signs in to NATS: ${why}`;
+  const isRefused = /auth|credential|nkey|permission/i.test(why);
+  if (!isRefused) return `cluster_servers: cannot reach NATS: ${why}`;
+  const by = 'cluster_credentials_path, cluster_nkey_path, or cluster_username and cluster_password';
+  return `NATS does not let this hub sign in by ${by}: ${why}`;
 }
 
 export class Cluster {
@@ -190,6 +228,9 @@ export class Cluster {
   #map: PartitionMap | undefined;
   #takeovers = 0;
   #lastTakeoverMs = 0;
+  #expelled = 0;
+  #isRetiring = false;
+  readonly #pulse: Pulse;
 
   /** Only for openCluster. */
   constructor(options: ClusterOptions, checkpoints: Checkpoints) {
@@ -197,9 +238,15 @@ export class Cluster {
     this.#options = options;
     this.#checkpoints = checkpoints;
     this.#lanes = new Lanes({
-      ...{ bus, name, incarnation, shards, schedule },
+      ...{ bus, name, incarnation, shards, schedule, elapsed },
+      widen: (bytes) => this.#widenJournal(bytes),
       writeState: () => this.#written(checkpoints.write()),
       ended: (error) => this.#out(error),
+    });
+    this.#pulse = new Pulse({
+      ...{ elapsed, schedule },
+      barrier: () => this.#lanes.barrier(),
+      kept: () => this.#trimIdle(),
     });
     this.#membership = openMembership({
       ...{ bus, name, incarnation, shards, schedule, elapsed, now, notice },
@@ -242,6 +289,7 @@ export class Cluster {
       shouldSnapshot: () => this.#membership.isFirst,
       stopped: (error) => this.#out(error),
     });
+    await checkMembers(this.#state.members.values(), this.#options);
     if (this.#state.settings.has(HUB_ID_SETTING)) return;
     const changes: EntityChange[] = [['setting', HUB_ID_SETTING, JSON.stringify(randomUUID()), false]];
     // Of two hubs that find none the first one makes it.
@@ -257,6 +305,11 @@ export class Cluster {
     return this.#standing === 'takingOver' ? undefined : this.#membership.ownerOf(0);
   }
 
+  /** Of this hub, the same after a restart. */
+  get hubName(): string {
+    return this.#options.hubName;
+  }
+
   /** Whether this hub processes what it takes itself. What came before it owned the objects is first. */
   get isLocal(): boolean {
     return this.#standing === 'owner' && this.#router.gauges.waiting === 0;
@@ -267,8 +320,60 @@ export class Cluster {
     return this.#standing === 'out';
   }
 
-  get router(): Pick<Router, 'gauges'> {
-    return this.#router;
+  /** Why this hub serves nobody now, whom others could serve; undefined while it does. */
+  get problem(): string | undefined {
+    if (this.#standing === 'out') return 'it is out of its cluster';
+    if (!this.#membership.isMember) return 'it has not joined its cluster';
+    const { lateMs } = this.#pulse;
+    if (lateMs === undefined) return undefined;
+    const why = this.#lanes.isFull ? ': the stream is full' : this.#options.bus.isUp ? '' : ': NATS cannot be reached';
+    return `it has appended nothing to its journal for ${Math.round(lateMs)} ms${why}`;
+  }
+
+  /** How it is doing, as the API tells it. */
+  health(): ClusterHealth {
+    const { name, hubName, incarnation, bus } = this.#options;
+    const members = this.#membership.members;
+    const { owner, problem } = this;
+    const ownerName = members.find((member) => member.incarnation === owner)?.name;
+    return {
+      name,
+      hub_name: hubName,
+      incarnation,
+      standing: STANDINGS[this.#standing],
+      ...(problem !== undefined && { problem }),
+      ...(ownerName !== undefined && { owner: ownerName }),
+      nats_connected: bus.isUp,
+      applied_sequence: this.applied,
+      journal_waiting_bytes: this.#lanes.heldBytes,
+      takeovers: this.#takeovers,
+      ...(this.#takeovers > 0 && { last_takeover_duration: Math.round(this.#lastTakeoverMs) }),
+      members: members.map((member) => ({
+        name: member.name,
+        incarnation: member.incarnation,
+        silence: Math.round(member.silentMs),
+        applied_sequence: member.applied,
+        suspected: member.isSuspect,
+        ...(member.aheadMs !== undefined && { clock_difference: Math.round(member.aheadMs) }),
+      })),
+    };
+  }
+
+  /** What metrics tell of it. */
+  counts(): ClusterCounts {
+    const { forwarded, moved } = this.#router.gauges;
+    return {
+      ...{ forwarded, moved },
+      isOwner: this.#standing === 'owner',
+      applied: this.applied,
+      appends: this.#lanes.appends,
+      heldBytes: this.#lanes.heldBytes,
+      takeovers: this.#takeovers,
+      lastTakeoverMs: this.#lastTakeoverMs,
+      expelled: this.#expelled,
+      framesLost: this.#fanout?.losses ?? 0,
+      members: this.#membership.members,
+    };
   }
 
   /** What subscribers at other hubs get of this one; undefined before `attach`. */
@@ -309,10 +414,9 @@ export class Cluster {
     return this.#standing === 'owner' && this.#lanes.hasRoom && this.#options.bus.isUp;
   }
 
-  /** Entities and settings as they are now. From here on the handlers are told of what changes. */
-  attach(handlers: ClusterHandlers): readonly EntityWrite[] {
-    const entities: EntityWrite[] = [...this.#texts.values()];
-    for (const [id, text] of this.#state.settings) entities.push({ kind: 'setting', id, text });
+  /** Entities as they are now. From here on the handlers are told of what changes. */
+  attach(handlers: ClusterHandlers): readonly EntityText[] {
+    const entities = [...this.#texts.values()];
     this.#texts.clear();
     this.#handlers = handlers;
     const { bus, name, incarnation: self, notice, schedule } = this.#options;
@@ -321,7 +425,7 @@ export class Cluster {
       ...{ bus, name, incarnation: self, notice, schedule, ...handlers.owned },
       applied: () => this.applied,
       reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
-      owns: () => this.#standing === 'owner',
+      owns: () => this.#standing === 'owner' && !this.#isRetiring,
     });
     for (const member of this.#state.members.keys()) this.#fanout.joined(member);
     this.#tellOwners();
@@ -334,6 +438,21 @@ export class Cluster {
     await Promise.all([this.#fanout?.ready(), this.#door?.ready]);
     await this.#membership.join(this.#log);
     if (this.#standing === 'attached') this.#standing = 'standby';
+    this.#pulse.start();
+    await this.#checkEarlier();
+  }
+
+  /** Of two hubs that differ and have joined at the same time the later one leaves. Throws a StartupError. */
+  async #checkEarlier(): Promise<void> {
+    const { members } = this.#state;
+    const own = members.get(this.#options.incarnation)?.index ?? 0;
+    try {
+      const earlier = [...members.values()].filter(({ index }) => index < own);
+      await checkMembers(earlier, { ...this.#options, notice: () => undefined });
+    } catch (error) {
+      await this.leave();
+      throw error;
+    }
   }
 
   /** Keeps changed entities, all or none. Resolves when all hubs have them, or with `overtaken` where another was first. */
@@ -348,9 +467,11 @@ export class Cluster {
 
   /** Keeps what a step has changed, see Lanes. What changes before this hub has the state is none of the state. */
   keep(shard: number, reply: ShardReply): Promise<void> | undefined {
-    if (this.#isRecording) return this.#lanes.keep(shard, reply);
+    // Of what is not recorded it is kept that nobody else has taken over before.
     const { record: _, ...heard } = reply;
-    return this.#lanes.keep(shard, heard);
+    return this.#lanes.keep(shard, this.#isRecording ? reply : heard)?.catch((cause: unknown) => {
+      throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
+    });
   }
 
   /** Takes rows that the shards have handed out, in times of day. Bytes are copied. */
@@ -378,23 +499,35 @@ export class Cluster {
   /** The rows that a round has handed out were all noted. */
   async roundOver(shard: number): Promise<void> {
     // Until the state is whole the lanes are needed from their beginnings.
-    if (this.#standing === 'owner') await this.#lanes.roundOver(shard);
+    if (this.#standing !== 'owner') return;
+    try {
+      await this.#lanes.roundOver(shard);
+    } catch (error) {
+      // The next round says the same again, and more.
+      if (!this.isOut) this.#options.notice(`Cannot trim the journal: ${(error as Error).message}`);
+    }
   }
 
-  /** Where the hub keeps its settings, and reads entities from. Rows have a way of their own. */
-  readonly store = {
-    load: async (read?: (part: KeptPart) => void): Promise<Kept> => {
-      const kept = { entities: this.#settings(), rows: [] };
-      read?.(kept);
-      return { ...kept, hubId: this.#hubId() };
-    },
-    commit: async ({ entities }: StoreBatch): Promise<void> => {
-      if (entities.length === 0) return;
-      const changes = entities.map(({ kind, id, text }): EntityChange => [kind, id, text ?? null, false]);
-      await this.#log.append({ kind: 'change', by: this.#options.hubName, changes });
-    },
-    close: async (): Promise<void> => undefined,
-  };
+  /** The settings, as JSON texts by name. */
+  get settings(): ReadonlyMap<string, string> {
+    return this.#state.settings;
+  }
+
+  /** Keeps settings; null deletes one. Resolves when they are in the log. */
+  async keepSettings(settings: readonly (readonly [name: string, text: string | null])[]): Promise<void> {
+    const changes = settings.map(([name, text]): EntityChange => ['setting', name, text, false]);
+    await this.#log.append({ kind: 'change', by: this.#options.hubName, changes });
+  }
+
+  /** A UUID that the cluster has got when it was made. */
+  get id(): string {
+    return JSON.parse(this.#state.settings.get(HUB_ID_SETTING) ?? '""') as string;
+  }
+
+  /** Takes nothing from other hubs any more: they hold it until somebody else is the owner. */
+  retire(): void {
+    this.#isRetiring = true;
+  }
 
   /** Has others take over at once what this hub owns. To be called when its shards do nothing any more. */
   async leave(): Promise<void> {
@@ -409,6 +542,8 @@ export class Cluster {
 
   async close(): Promise<void> {
     this.#standing = 'out';
+    this.#pulse.stop();
+    this.#lanes.close();
     this.#router.close();
     this.#door?.close();
     this.#fanout?.close();
@@ -418,19 +553,22 @@ export class Cluster {
     await this.#options.bus.close();
   }
 
-  #hubId(): string {
-    return JSON.parse(this.#state.settings.get(HUB_ID_SETTING) ?? '""') as string;
-  }
-
-  #settings(): EntityWrite[] {
-    return [...this.#state.settings].map(([id, text]) => ({ kind: 'setting', id, text }));
-  }
-
   async #makeJournal(incarnation: string): Promise<void> {
     const { bus, name, replicas, storage, journalBytesMax: bytesMax } = this.#options;
     for (const stream of journalStreams(name, incarnation)) {
       await bus.makeStream({ ...stream, replicas, storage, bytesMax });
     }
+  }
+
+  async #widenJournal(bytes: number): Promise<void> {
+    const { bus, name, incarnation, replicas, storage, journalBytesMax, notice } = this.#options;
+    const size = journalBytesMax + bytes;
+    for (const stream of journalStreams(name, incarnation)) {
+      await bus.alterStream({ ...stream, replicas, storage, bytesMax: size });
+    }
+    if (bytes === 0) notice('The journal has room again', 'info');
+    else
+      notice(`The journal is full, and no locations are taken until it is trimmed: it gets ${size} bytes for the rest`);
   }
 
   #restore(parts: readonly Uint8Array[]): void {
@@ -451,6 +589,7 @@ export class Cluster {
       for (const [kind, name, text] of record.body.changes) if (kind === 'setting') this.#handlers?.setting(name, text);
     }
     this.#tellFanout(record);
+    if (record.body.kind === 'expel' && this.#membership.isMember) this.#expelled++;
     this.#membership.record(record);
   }
 
@@ -495,9 +634,10 @@ export class Cluster {
         await this.#takeOver();
         if (this.#standing !== 'takingOver') return;
         this.#standing = 'owner';
+        this.#handlers?.owns();
         this.#takeovers++;
         this.#lastTakeoverMs = elapsed() - begunMs;
-        notice(`This hub owns all objects now: taken over in ${Math.round(this.#lastTakeoverMs)} ms`);
+        notice(`This hub owns all objects now: taken over in ${Math.round(this.#lastTakeoverMs)} ms`, 'info');
         this.#router.ownerChanged();
         await this.#forgetDead().catch((error: unknown) => notice(`Cannot delete journals: ${String(error)}`));
         return;
@@ -515,7 +655,8 @@ export class Cluster {
     const partitions = map.owners.flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
     await this.#checkpoints.claim({ partitions, collisions: map.collisions === incarnation, epoch: map.epoch });
     const from = takeOvers(this.#state).filter(({ by }) => by === incarnation);
-    const steps = await this.#stepsOf(from);
+    const { steps, latestMs } = await this.#left(from);
+    await this.#until(latestMs);
     // From the first event on all get what they want.
     await this.#fanout?.allHeard();
     const handlers = this.#handlers as ClusterHandlers;
@@ -529,11 +670,23 @@ export class Cluster {
     }
   }
 
-  async #stepsOf(from: readonly TakeOver[]): Promise<PackedStep[]> {
+  /** What the lanes have that is not in the state, and when the last of that was. */
+  async #left(from: readonly TakeOver[]): Promise<{ readonly steps: PackedStep[]; readonly latestMs: number }> {
     const { bus, name } = this.#options;
-    const left = [];
+    const left: LanesLeft[] = [];
     for (const { of } of from) left.push(await readLanes({ bus, name, ...of }));
-    return stepsOf(left);
+    const latestMs = left.flat(2).reduce((latest, { nowMs }) => Math.max(latest, nowMs), 0);
+    return { steps: stepsOf(left), latestMs };
+  }
+
+  /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */
+  async #until(latestMs: number): Promise<void> {
+    const { running, schedule, notice } = this.#options;
+    const aheadMs = latestMs - running();
+    if (aheadMs <= 0) return;
+    if (aheadMs > AHEAD_MS_MAX)
+      notice(`The clock of the hub that owned the objects is ahead by ${Math.round(aheadMs)} ms`);
+    await new Promise<void>((resolve) => schedule(Math.min(aheadMs, AHEAD_MS_MAX), resolve));
   }
 
   async #readState(): Promise<Pick<LeftBehind, 'rows' | 'pairs'>> {
@@ -546,6 +699,13 @@ export class Cluster {
       }
     }
     return { rows, pairs };
+  }
+
+  /** Barriers of a hub that has nothing to do do not pile up. */
+  #trimIdle(): void {
+    if (this.#standing !== 'owner' && this.#standing !== 'standby') return;
+    // It is tried again with the next.
+    this.#lanes.trimIdle().catch(() => undefined);
   }
 
   /** Deletes the journals that nobody reads any more, and says so. */
@@ -570,7 +730,11 @@ export class Cluster {
   #out(error: Error): void {
     if (this.#standing === 'out') return;
     this.#standing = 'out';
+    this.#pulse.stop();
     this.#membership.close();
+    // Nothing comes of what waits. Whoever has taken over may have deleted the streams, so that nobody else would say so.
+    this.#lanes.close();
+    this.#router.close();
     this.#handlers?.out(error);
   }
 }
@@ -580,7 +744,7 @@ function keyOf({ kind, id }: Pick<EntityText, 'kind' | 'id'>): string {
 }
 
 /** The entities that a record changes. */
-function changesIn({ body }: AppliedRecord): readonly ForeignChange[] {
+export function changesIn({ body }: Pick<AppliedRecord, 'body'>): readonly ForeignChange[] {
   if (body.kind === 'change') {
     return body.changes.flatMap(([kind, id, text, force]) => (kind === 'setting' ? [] : [{ kind, id, text, force }]));
   }

@@ -89,10 +89,7 @@ export class ClusterFanout {
     });
     this.#unwatch = bus.watch(({ at }) => {
       if (at === 'up') this.#out.beat();
-      else {
-        this.#in.down();
-        this.#interest.down();
-      }
+      else this.#interest.down();
     });
     this.#beat();
   }

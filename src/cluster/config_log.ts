@@ -1,5 +1,13 @@
 import { HubError } from '../errors.ts';
-import { type Appended, type Bus, BusBusyError, type Message, type StreamSettings, type Subscription } from './bus.ts';
+import {
+  type Appended,
+  type Bus,
+  BusBusyError,
+  BusError,
+  type Message,
+  type StreamSettings,
+  type Subscription,
+} from './bus.ts';
 import { type ConfigBody, type ConfigRecord, packRecord, unpackRecord } from './config_record.ts';
 import { loadSnapshot, type SnapshotPlace, writeSnapshot } from './config_snapshot.ts';
 
@@ -61,6 +69,7 @@ export type ConfigAppended = { readonly at: 'kept'; readonly sequence: number } 
 
 const APPEND_MS = 12_000;
 const CATCH_UP_MS = 60_000;
+const LOOK_AGAIN_MS = 250;
 const SNAPSHOT_EVERY = 10_000;
 /** How long one attempt to append may take. */
 const TRY_MS = 2000;
@@ -85,7 +94,7 @@ export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLo
   await bus.makeStream({ name: snapshots.stream, subjects: [snapshots.subject], replicas, storage });
   const snapshot = await loadSnapshot(snapshots);
   const from = snapshot?.sequence ?? 0;
-  const end = (await bus.streams(stream)).find((state) => state.name === stream)?.lastSequence ?? 0;
+  const end = await endOf(stream, options);
   if (end < from) {
     throw new Error(
       `Cannot open the configuration log: its snapshot includes record ${from}, but the log ends at ${end}`,
@@ -106,6 +115,19 @@ export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLo
   }
   isOpen = true;
   return log;
+}
+
+/** The sequence of the last record. A stream is missing among all of them while it has no leader. */
+async function endOf(
+  stream: string,
+  { bus, elapsed, schedule, catchUpMs = CATCH_UP_MS }: ConfigLogOptions,
+): Promise<number> {
+  for (const untilMs = elapsed() + catchUpMs; elapsed() < untilMs; ) {
+    const found = (await bus.streams(stream)).find(({ name }) => name === stream);
+    if (found !== undefined) return found.lastSequence;
+    await new Promise<void>((resolve) => void schedule(LOOK_AGAIN_MS, resolve));
+  }
+  throw new BusError(`Cannot open the configuration log: stream "${stream}" has had no leader for ${catchUpMs} ms`);
 }
 
 /** The configuration log as one hub follows it, until it is closed. */

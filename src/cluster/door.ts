@@ -129,9 +129,11 @@ export class Door {
   }
 
   #answer({ bytes, reply }: Message, answer: (bytes: Uint8Array) => Promise<Uint8Array>): void {
-    void answer(look(bytes)).then((answered) => {
-      if (!this.#isClosed && reply !== '') this.#options.bus.publish(reply, answered);
-    });
+    const { bus, notice } = this.#options;
+    // An answer that cannot be sent is one that was lost: it is asked for again.
+    answer(look(bytes))
+      .then((answered) => !this.#isClosed && reply !== '' && bus.publish(reply, answered))
+      .catch((error: unknown) => notice(`Cannot answer another hub: ${(error as Error).message}`));
   }
 
   async #forward(bytes: Uint8Array): Promise<Reply> {

@@ -8,13 +8,14 @@ import { type AnnouncedEvent, readAnnounced, type SentSoFar } from './fan_out_me
  * Takes events of other hubs: of each sender in order and once, or tells that some are lost.
  *
  * The messages of a sender are numbered. One whose number has come already is dropped; where a number is missing, its events
- * cannot be had any more, and whoever has subscribed to such events is told. The same holds for what the connection may
- * have lost while it was down, and for an owner that is gone: nobody knows whether its last frame has come.
+ * cannot be had any more, and whoever has subscribed to such events is told. An owner that is gone is the same: nobody
+ * knows whether its last frame has come. That the connection was down needs no other care: what was sent meanwhile is
+ * missing, and what was not is not.
  *
  *   the next number of a sender is   | when
  *   ---------------------------------+------------------------------------------------------------------------------
- *   1, of frames                     | it has joined: it sends frames only to those whose interest it has heard
- *   any                              | of announced events when it has joined, and of both when the connection is back
+ *   1                                | of frames, when it has joined: it sends them to those whose interest it has heard
+ *   any                              | of announced events, when it has joined: it has sent some to others before
  *   behind what it says to have sent | it answers that it has heard the interest of this hub, or beats
  *   behind the one that has come     | one has come
  *
@@ -50,6 +51,7 @@ interface Sender {
 }
 
 interface Held {
+  /** It never falls from one frame to the next. */
   readonly after: number;
   readonly blocks: readonly EventBatch[];
   readonly bytes: number;
@@ -80,8 +82,7 @@ export class FramesIn {
 
   /** Another hub is a member from now on. */
   joined(member: string): void {
-    const first = this.#options.bus.isUp ? 1 : undefined;
-    this.#senders.set(member, { frames: new Numbers(first), announced: new Numbers(undefined), held: [] });
+    this.#senders.set(member, { frames: new Numbers(1), announced: new Numbers(undefined), held: [] });
   }
 
   /** A member is expelled, or has left: what still comes of it is dropped. */
@@ -119,19 +120,6 @@ export class FramesIn {
     if (!sender.announced.reach(announced)) this.#miss('announced');
   }
 
-  /** The connection is lost, and with it all that others send before they hear of this hub again. */
-  down(): void {
-    this.#dropHeld();
-    for (const { frames, announced } of this.#senders.values()) {
-      frames.forget();
-      announced.forget();
-    }
-    const { lost, self } = this.#options;
-    const why = 'The connection to other hubs was lost';
-    if ([...this.#owners].some((owner) => owner !== self)) lost('rendered', why);
-    if (this.#senders.size > 0) lost('announced', why);
-  }
-
   close(): void {
     for (const listening of this.#listening) listening.end();
     this.#dropHeld();
@@ -158,7 +146,7 @@ export class FramesIn {
     const came = sender.frames.come(frame.number);
     if (came === 'again') return;
     if (came === 'gap') this.#miss('rendered');
-    if (frame.after > this.#applied || sender.held.length > 0) this.#hold(sender, frame, look(bytes).length);
+    if (frame.after > this.#applied) this.#hold(sender, frame, look(bytes).length);
     else for (const block of frame.blocks) this.#options.receive(block);
   }
 
@@ -207,7 +195,7 @@ export class FramesIn {
   }
 }
 
-/** The numbers of one sender's messages, from the first that is known. */
+/** The numbers of one sender's messages, from the first that is known; undefined while none is. */
 class Numbers {
   #next: number | undefined;
 
@@ -228,10 +216,5 @@ class Numbers {
     const hasCome = this.#next === undefined || this.#next > number;
     this.#next = Math.max(this.#next ?? 0, number + 1);
     return hasCome;
-  }
-
-  /** Whatever comes is the next. */
-  forget(): void {
-    this.#next = undefined;
   }
 }

@@ -135,6 +135,7 @@ export class Interest {
   }
 
   #until(isDone: () => boolean, withinMs?: number): Promise<void> {
+    if (this.#isClosed) return Promise.reject(unavailable('this hub is no member any more'));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { isDone, resolve, reject };
     this.#waiters.add(waiter);

@@ -34,6 +34,8 @@ export interface JournalLaneOptions {
   readonly places: JournalPlaces;
   /** Calls back after a delay; returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
+  /** Called whenever an append finds its stream full. It is tried again until there is room. */
+  full?(): void;
   /** Called once when the lane ends: another hub has sealed it, it was closed, or it failed. `error` says which. */
   ended(error: JournalEnded): void;
 }
@@ -222,6 +224,7 @@ export class JournalLane {
       const expects = { lastOfSubject: this.#last[index] };
       const appended = await tried(bus, { ...places[index], bytes: message, expects, timeoutMs: APPEND_MS });
       this.#isFull = appended.at === 'full';
+      if (this.#isFull) this.#options.full?.();
       if (appended.at === 'kept') {
         this.#noteKept(index, appended.sequence);
         return;

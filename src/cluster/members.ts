@@ -25,7 +25,7 @@ import { afterLeave, firstMap, type PartitionMap } from './map.ts';
  * it is out. Members are expelled one at a time, since each expulsion must be the next record, and changes the map.
  *
  * A member is a *suspect* once it has been silent for `suspectMs`, or for a second if requests to it find no responders.
- * Silence counts only while this hub is connected. This hub *may accuse* a suspect only while all of these hold; the first
+ * Silence counts only while this hub is connected, and a member. This hub *may accuse* a suspect only while all of these hold; the first
  * that does not is the reason why not:
  *
  *   notMember    it is a member itself
@@ -398,7 +398,13 @@ function onJoin(members: Members, { incarnation, name, shards, sequence, atMs }:
     aheadMs: [],
     standing: { at: 'member' },
   };
-  return { ...members, all: new Map(members.all).set(incarnation, member) };
+  const all = new Map(members.all).set(incarnation, member);
+  if (incarnation !== members.self) return { ...members, all };
+  // It has heard nobody before: silence counts from here.
+  const heardFromHere = ([id, each]: [string, Member]): [string, Member] => {
+    return [id, { ...each, heardAtMs: Math.max(each.heardAtMs, atMs), isUnreachable: false }];
+  };
+  return { ...members, all: new Map([...all].map(heardFromHere)) };
 }
 
 function onBeat(member: Member, { atMs, timeOfDayMs, beat }: Heard): Member {

@@ -1,6 +1,7 @@
 import { HubError } from '../errors.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
+import { pingSubject } from './admission.ts';
 import { packApplied, packBeat, unpackApplied, unpackBeat } from './beat.ts';
 import type { Bus, StreamState, Subscription } from './bus.ts';
 import type { AppliedRecord, ConfigLog } from './config_log.ts';
@@ -31,6 +32,7 @@ import {
   suspects,
   told,
 } from './members.ts';
+import type { Notice } from './notice.ts';
 
 /**
  * This hub as a member of its cluster: tells the state machine of members.ts what happens, and does what it says.
@@ -84,8 +86,7 @@ export interface MembershipOptions {
   onMap(map: PartitionMap): void;
   /** Another hub has expelled this one. It does nothing any more. */
   out(): void;
-  /** Told what the log of the hub should say. */
-  notice(text: string): void;
+  readonly notice: Notice;
   /** Time that has passed since some moment. */
   elapsed(): number;
   /** Time of day. */
@@ -178,7 +179,8 @@ export class Membership {
     if (this.#standing === 'ended') return;
     const { map } = this.#members;
     const signal = signalOf(record, this.#options.elapsed());
-    this.#notices.record(this.#members, signal);
+    // What others have done before is nothing new.
+    if (this.#standing !== 'opening') this.#notices.record(this.#members, signal);
     this.#tell(signal);
     const isOwn = 'incarnation' in signal && signal.incarnation === this.#members.self;
     if (isOwn && signal.is === 'join') this.#begin();
@@ -441,7 +443,7 @@ export class Membership {
         const applied = this.#readable(() => unpackApplied(bytes));
         if (applied !== undefined) this.#tell({ is: 'hasApplied', ...applied });
       }),
-      bus.subscribe(pingOf(name, incarnation), ({ reply }) => {
+      bus.subscribe(pingSubject(name, incarnation), ({ reply }) => {
         if (reply !== '') bus.publish(reply, packBeat(this.#beat()));
       }),
     ];
@@ -494,7 +496,7 @@ export class Membership {
     this.#asked.add(incarnation);
     try {
       const asking = { timeoutMs: PING_MS, read: (bytes: Borrowed) => unpackBeat(bytes) };
-      const answer = await bus.request(pingOf(name, incarnation), new Uint8Array(), asking);
+      const answer = await bus.request(pingSubject(name, incarnation), new Uint8Array(), asking);
       if (answer.at === 'noResponders') this.#tell({ is: 'noResponders', atMs, incarnation });
       if (answer.at === 'answered') {
         this.#tell({ is: 'beat', atMs: elapsed(), timeOfDayMs: now(), beat: answer.value });
@@ -577,12 +579,12 @@ interface Sealed {
 
 /** What the log of a hub says of members: each thing when it begins, and when it is over. */
 class Notices {
-  readonly #notice: (text: string) => void;
+  readonly #notice: Notice;
   readonly #once = new Set<string>();
   readonly #suspected = new Set<string>();
   #reason: { readonly accusing: Accusing; readonly sinceMs: number; readonly isTold: boolean } | undefined;
 
-  constructor(notice: (text: string) => void) {
+  constructor(notice: Notice) {
     this.#notice = notice;
   }
 
@@ -599,7 +601,8 @@ class Notices {
     this.#suspected.delete(signal.incarnation);
     this.#once.delete(clockOf(signal.incarnation));
     if (member === undefined) return;
-    this.#notice(`Hub ${shown(member)} ${signal.is === 'expel' ? 'was expelled' : 'has left'}`);
+    if (signal.is === 'expel') this.#notice(`Hub ${shown(member)} was expelled`);
+    else this.#notice(`Hub ${shown(member)} has left`, 'info');
   }
 
   look(members: Members, nowMs: number): void {
@@ -623,7 +626,7 @@ class Notices {
       if (still.has(incarnation)) continue;
       this.#suspected.delete(incarnation);
       const member = all.get(incarnation);
-      if (member && nowMs - member.heardAtMs < suspectMs) this.#notice(`Hub ${shown(member)} is heard again`);
+      if (member && nowMs - member.heardAtMs < suspectMs) this.#notice(`Hub ${shown(member)} is heard again`, 'info');
     }
   }
 
@@ -665,10 +668,6 @@ function shown({ name, incarnation }: Member): string {
 
 function clockOf(incarnation: string): string {
   return `clock ${incarnation}`;
-}
-
-function pingOf(name: string, incarnation: string): string {
-  return `${name}.in.${incarnation}.ping`;
 }
 
 function isFull({ bytes, bytesMax }: StreamState): boolean {

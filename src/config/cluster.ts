@@ -14,7 +14,7 @@ const Text = (options: { description: string; secret?: boolean }) =>
 
 /** The settings of a hub that is one of several, see docs/cluster.md. */
 export const ClusterProperties = {
-  cluster_servers: Type.Array(Type.String({ pattern: '^(nats|tls)://[^\\s/]+$' }), {
+  cluster_servers: Type.Array(Type.String({ pattern: '^(nats|tls)://[^\\s/@]+$' }), {
     default: [],
     description: 'NATS servers of a cluster of hubs, such as tls://nats-1.example:4222. None: this hub is alone.',
   }),

@@ -85,12 +85,6 @@ export class PackedRows implements Iterable<KeptRow> {
   }
 }
 
-/** The same rows in memory of their own. */
-export function copiedRows({ bytes, size, count }: PackedRows): PackedRows {
-  const own = Buffer.from(look(bytes));
-  return new PackedRows({ bytes: own, view: new DataView(own.buffer, own.byteOffset, size) }, { size, count });
-}
-
 /** How many bytes the row takes that begins there. */
 // hot
 export function rowSize({ view }: RecordBuffer, at: number): number {

@@ -3,9 +3,13 @@ import { hostname } from 'node:os';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { clusterSettings } from '../config/settings.ts';
+import type { EntityWrite } from '../core/kept.ts';
+import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { DatabaseState } from '../operation/database_state.ts';
+import { LICENSE_SETTING } from '../operation/operation.ts';
 import { partitionOf } from '../shards/affinity.ts';
 import { keptRows, rowsToKeep } from '../shards/row_times.ts';
+import type { Store } from '../store/store.ts';
 import { StoreWriter } from '../store/writer.ts';
 import { type Clock, schedule } from '../time/clock.ts';
 import { Turns } from '../time/turns.ts';
@@ -14,6 +18,8 @@ import type { Log } from './log.ts';
 
 const RETRY_MS = [100, 500, 2000];
 const INCARNATION_BYTES = 16;
+/** Settings that are the same for all hubs. What is used is counted by each. */
+const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING];
 
 interface ClusterDeps {
   readonly config: Config;
@@ -29,13 +35,13 @@ export async function connectCluster({ config, log, clock }: ClusterDeps): Promi
     import('../cluster/cluster.ts'),
     import('../cluster/nats_bus.ts'),
   ]);
-  const { bus, alike, ...rest } = settings;
-  const notice = (text: string): void => log.warn(text);
+  const { bus, ...rest } = settings;
+  const notice = (text: string, level: 'info' | 'warn' = 'warn'): void => log[level](text);
   return openCluster({
     ...rest,
     bus: openNatsBus(bus, notice),
     incarnation: randomBytes(INCARNATION_BYTES).toString('base64url'),
-    digest: createHash('sha256').update(alike.join('\n')).digest('base64url'),
+    digest: createHash('sha256').update(rest.alike.join('\n')).digest('base64url'),
     turns: new Turns(),
     // Where an object is kept does not change with what it is assigned to.
     partitionOf: (_, id) => partitionOf(id),
@@ -43,19 +49,51 @@ export async function connectCluster({ config, log, clock }: ClusterDeps): Promi
     notice,
     schedule,
     now: clock.now,
+    running: clock.running,
     elapsed: clock.elapsed,
   });
 }
 
+/** A setting of this hub alone, as the cluster knows it. */
+const OWN = ' of hub ';
+
+/** Where settings are kept in a cluster, and read from. Entities and rows have ways of their own. */
+export function clusterStore(cluster: Cluster): Store {
+  const own = (name: string): string => (SHARED.includes(name) ? name : `${name}${OWN}${cluster.hubName}`);
+  return {
+    async load(read) {
+      const entities: EntityWrite[] = [];
+      for (const [name, text] of cluster.settings) {
+        const [plain = '', hub] = name.split(OWN);
+        if (hub === undefined || hub === cluster.hubName) entities.push({ kind: 'setting', id: plain, text });
+      }
+      read?.({ entities, rows: [] });
+      return { entities, rows: [], hubId: cluster.id };
+    },
+    async commit({ entities }) {
+      if (entities.length > 0) await cluster.keepSettings(entities.map(({ id, text }) => [own(id), text ?? null]));
+    },
+    close: async () => undefined,
+  };
+}
+
 /** What other parts see of the store, in a cluster: rows go to the state, and wait for nobody. */
-export function clusterDatabase(cluster: Cluster, { clock }: Pick<ClusterDeps, 'clock'>): Database {
+export function clusterDatabase(
+  cluster: Cluster,
+  { store, clock, log }: Pick<ClusterDeps, 'clock' | 'log'> & { readonly store: Store },
+): Database {
   const state = new DatabaseState();
+  let wasUp = true;
   cluster.watch((status) => {
-    const error = status.at === 'up' ? undefined : new Error(`NATS cannot be reached: ${status.why}`);
-    state.note(status.at === 'up' ? 'ok' : 'failing', { error, nowMs: clock.now() });
+    const isUp = status.at === 'up';
+    if (isUp && !wasUp) log.info('NATS can be reached again');
+    if (!isUp && wasUp && !cluster.isOut) log.error('NATS cannot be reached', { error: status.why });
+    wasUp = isUp;
+    const error = isUp ? undefined : new Error(`NATS cannot be reached: ${status.why}`);
+    state.note(isUp ? 'ok' : 'failing', { error, nowMs: clock.now() });
   });
   return {
-    writer: new StoreWriter(cluster.store, { retryMs: RETRY_MS, schedule, state: () => undefined }),
+    writer: new StoreWriter(store, { retryMs: RETRY_MS, schedule, state: () => undefined }),
     state,
     keep(rows) {
       cluster.noteRows(rowsToKeep(rows, clock));

@@ -16,6 +16,7 @@ import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
+import { withinHold } from './within_hold.ts';
 
 /** Events that may wait for the store before the hub takes no more locations. */
 const HELD_MAX = 500_000;
@@ -66,11 +67,12 @@ export function connectIngest(deps: IngestDeps): Incoming {
       shards.hasCapacity(count) && collisions.hasCapacity && outcomes.held < HELD_MAX && cluster?.hasRoom !== false
     );
   };
+  const keptHere = (): Promise<void> => withinHold(shards.settled(), config.cluster_hold, 'Cannot process locations');
   // In a cluster another hub may be the one that processes them; times of day go there.
   const keptInCluster = (): Promise<void> | undefined => {
     // What was handed over before it was this hub's turn is not forgotten.
     const elsewhere = cluster?.remote.kept();
-    const here = cluster?.isLocal === false ? undefined : shards.settled();
+    const here = cluster?.isLocal === false ? undefined : keptHere();
     return elsewhere === undefined || here === undefined
       ? (elsewhere ?? here)
       : Promise.all([elsewhere, here]).then(() => undefined);
@@ -116,6 +118,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
       cluster?.fanout?.announce('proximity', JSON.stringify(proximity));
     },
     // Who waits for the answer before sending more finds the pace that the shards can keep.
+    ...(cluster && { partKept: () => cluster.remote.kept() }),
     kept: () => (cluster !== undefined ? keptInCluster() : slow ? shards.kept() : shards.eased()),
   });
   const streams = config.iso_24730_connections;

@@ -89,7 +89,7 @@ export function connectStages(deps: StageDeps): Stages {
       await shards.released();
       return database.lastRows();
     },
-    ...(cluster && clusterShards({ cluster, log, settled: (shard) => shards.lanes[shard]?.lane.settled() })),
+    ...(cluster && clusterShards(cluster, (shard) => shards.lanes[shard]?.lane.settled())),
     isStoreBehind: database.isBehind,
     stepped: (shard, reply) => outcomes.stepped(shard, reply),
     outcome: (shard, reply) => outcomes.ofShard(shard, reply),
@@ -116,18 +116,8 @@ export function connectStages(deps: StageDeps): Stages {
   return { fanout, shards, collisions, ticker, outcomes };
 }
 
-interface ClusterShardsDeps {
-  readonly cluster: Cluster;
-  readonly log: Log;
-  settled(shard: number): Promise<void> | undefined;
-}
-
 /** How the steps of shards are kept for other hubs. `settled`: resolves when a shard has done what it was told so far. */
-function clusterShards({ cluster, log, settled }: ClusterShardsDeps) {
-  // A hub that is out has said why; the rows of any other are in the state with the next round.
-  const untrimmed = (error: unknown): void => {
-    if (!cluster.isOut) log.warn('The journal is trimmed later', { error: String(error) });
-  };
+function clusterShards(cluster: Cluster, settled: (shard: number) => Promise<void> | undefined) {
   return {
     recordsSteps: true,
     keep: (shard: number, reply: ShardReply) => cluster.keep(shard, reply),
@@ -135,10 +125,10 @@ function clusterShards({ cluster, log, settled }: ClusterShardsDeps) {
       begun: () => cluster.roundBegun(shard),
       // The batch that ends a round has the last of its rows.
       over: () =>
-        void settled(shard)?.then(
-          () => cluster.roundOver(shard).catch(untrimmed),
-          () => undefined,
-        ),
+        void settled(shard)
+          // What could not be processed has its own way out.
+          ?.catch(() => undefined)
+          .then(() => cluster.roundOver(shard)),
     }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Cluster, LeftBehind } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import type { LastKnownRow } from '../core/item.ts';
+import type { EntityWrite } from '../core/kept.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { announceFenceEvent, announceProximity } from '../fanout/front_events.ts';
 import type { FenceEvent } from '../model/events.ts';
@@ -14,7 +15,7 @@ export async function fillFromCluster(
   cluster: Cluster,
   { config, out }: { readonly config: Config; out(error: Error): void },
 ): Promise<void> {
-  const { clock, entities, rules, shards, zoneMoves, fanout } = parts;
+  const { clock, entities, rules, shards, zoneMoves, fanout, sources } = parts;
   const kept = cluster.attach({
     foreign: (changes) => entities.applyForeign(changes),
     setting(name, text) {
@@ -50,11 +51,17 @@ export async function fillFromCluster(
         if (fence !== undefined) announceFenceEvent(fanout, { fence, event, zones: (id) => entities.zoneBy(id) });
       },
     },
+    owns: () => sources.start(),
     out,
   });
+  const rulesText = cluster.settings.get(RULES_SETTING);
   // Nothing may come in between: the next record is told to the entities themselves.
-  await tellEntities(parts, kept);
+  await tellEntities(parts, rulesText === undefined ? kept : [...kept, settingOf(rulesText)]);
   await startWorkers(parts);
+}
+
+function settingOf(text: string): EntityWrite {
+  return { kind: 'setting', id: RULES_SETTING, text };
 }
 
 /** Gives the shards what was left of their objects, and the collision stage its pairs. */

@@ -19,7 +19,7 @@ import type { Store } from '../store/store.ts';
 import { beginReading } from '../store/store.ts';
 import { BEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
 import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
-import { connectCluster } from './connect_cluster.ts';
+import { clusterStore, connectCluster } from './connect_cluster.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
 import { fill } from './fill.ts';
 import { fillFromCluster } from './fill_from_cluster.ts';
@@ -57,6 +57,8 @@ export interface Hub {
 }
 
 const MEMORY_WATCH_MS = 5_000;
+/** What WebSocket clients of a hub that is out of its cluster are told: other hubs serve them, and so will this one. */
+const OUT = { code: 1013, reason: 'This hub is out of its cluster: connect again' };
 
 const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: process.env }).fetch as Fetch;
 
@@ -69,7 +71,7 @@ export async function openHub(config: Config, log: Log, deps: HubDeps = {}): Pro
   const { outgoing = throughProxy, clock = openClock() } = deps;
   const authorization = openAuthorization(config, { log, outgoing, clock });
   const cluster = await connectCluster({ config, log, clock });
-  const store = cluster?.store ?? (await openOwnStore(config, log, clock));
+  const store = cluster === undefined ? await openOwnStore(config, log, clock) : clusterStore(cluster);
   try {
     return await openOn({ store, cluster, clock, authorization }, config, log);
   } catch (error) {
@@ -112,10 +114,28 @@ async function openOn({ store, cluster, clock, authorization }: Opened, config: 
     const listening = await serve({ ...parts, operation, authorization, waiting }, config, log);
     await cluster?.join();
     operation.start();
-    sources.start();
+    // In a cluster the owner reads from its sources.
+    if (cluster === undefined) sources.start();
     warnOfExposure(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const background = startBackground(parts, care, config);
+    const close = async (): Promise<void> => {
+      background.stop();
+      sources.close();
+      authorization?.close();
+      await listening.close(cluster?.isOut ? OUT : undefined);
+      await waiting.settled();
+      cluster?.retire();
+      await finish(parts, operation);
+      await shapes.close();
+      const lost = writer.pendingRows;
+      if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
+      await store.close();
+      await cluster?.leave();
+      await cluster?.close();
+      background.stopBeating();
+    };
+    let closed: Promise<void> | undefined;
     return {
       port: listening.port,
       isSecure: listening.certificate !== undefined,
@@ -128,20 +148,9 @@ async function openOn({ store, cluster, clock, authorization }: Opened, config: 
       store,
       counts: operation.counts,
       tokensVerified: () => authorization?.verifications() ?? 0,
-      async close() {
-        background.stop();
-        sources.close();
-        authorization?.close();
-        await listening.close();
-        await waiting.settled();
-        await finish(parts, operation);
-        await shapes.close();
-        const lost = writer.pendingRows;
-        if (lost > 0) log.error('The database took no more writes: last locations are lost', { objects: lost });
-        await store.close();
-        await cluster?.leave();
-        await cluster?.close();
-        background.stopBeating();
+      close() {
+        closed ??= close();
+        return closed;
       },
     };
   } catch (error) {

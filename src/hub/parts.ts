@@ -59,7 +59,9 @@ export function connectParts(deps: PartsDeps): Parts {
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
   const database =
-    cluster === undefined ? connectDatabase({ store, config, log, clock }) : clusterDatabase(cluster, { clock });
+    cluster === undefined
+      ? connectDatabase({ store, config, log, clock })
+      : clusterDatabase(cluster, { store, clock, log });
   const stages = connectStages({
     clock,
     machine,

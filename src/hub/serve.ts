@@ -21,6 +21,7 @@ import { Unsent } from '../transport/unsent.ts';
 import type { HubAuthorization } from './authorization.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
+import { withinHold } from './within_hold.ts';
 
 export const VERSION_INFO = { hub_version: manifest.version, vendor: 'omlox location hub', api_version: '2.0.0' };
 
@@ -73,7 +74,11 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
   const { operation, authorization } = parts;
   return {
     entities,
-    read: (query) => (cluster?.isLocal === false ? cluster.remote : shards).ask(query),
+    read: (query) => {
+      if (cluster === undefined) return shards.ask(query);
+      if (!cluster.isLocal) return cluster.remote.ask(query);
+      return withinHold(shards.ask(query), config.cluster_hold, 'Cannot read');
+    },
     acceptLocations: (values, incoming) => ingest.locations(values, incoming),
     acceptBody: (body, incoming) => ingest.body(body, incoming),
     acceptLongBody: (body, incoming) => ingest.longBody(body, incoming),

@@ -52,6 +52,8 @@ export interface IngestOptions {
   announce(proximity: Proximity & { provider_id: string }): void;
   /** Resolves when the locations so far are kept; undefined where a reply need not wait for that. */
   kept(): Promise<void> | undefined;
+  /** The same for a part of a long list, where `kept` does not tell of what has failed before it is asked. */
+  partKept?(): Promise<void> | undefined;
   /** Levels that properties may be nested; 200 when left out. */
   readonly depthMax?: number;
   /** DEFAULT_BOUNDS when left out. */
@@ -214,7 +216,7 @@ export class Ingest {
     for (const piece of pieces) {
       await this.#turns.next();
       this.#accepted -= piece.items;
-      works.push(...this.#passPiece(piece, { body, root, via }));
+      works.push(...this.#passPiece(piece, { body, root, via }), ...this.#partKept());
     }
     return { kept: this.#keptAll(works) };
   }
@@ -345,7 +347,7 @@ export class Ingest {
         if (from > 0) await this.#turns.next();
         const some = checked.slice(from, from + AT_ONCE);
         this.#accepted -= some.length;
-        works.push(...this.#pass(some, { kind, via, receivedMs: this.#options.now() }));
+        works.push(...this.#pass(some, { kind, via, receivedMs: this.#options.now() }), ...this.#partKept());
       }
       return { kept: this.#keptAll(works) };
     };
@@ -481,6 +483,14 @@ export class Ingest {
       if (this.#options.providerId(id) !== id) return true;
     }
     return false;
+  }
+
+  /** What the reply to a list must wait for of the part that was just passed on. */
+  #partKept(): Promise<void>[] {
+    const kept = this.#options.partKept?.();
+    // Nobody waits for it before the end of the list.
+    kept?.catch(() => undefined);
+    return kept === undefined ? [] : [kept];
   }
 
   /** Resolves when what was passed on is kept; undefined where nobody need wait for that. */

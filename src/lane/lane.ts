@@ -15,6 +15,11 @@ export interface LaneOptions {
   readonly batchMax: number;
   /** Whether the worker gets its next batch before the outcome of the last one is taken, so that it need not wait for that. */
   readonly runsAhead?: boolean;
+  /**
+   * What the next batch waits for while little is pending: as long as nothing is heard of the last one, more of it comes.
+   * Undefined where it need not wait. May reject.
+   */
+  readonly pace?: (() => Promise<void> | undefined) | undefined;
 }
 
 /** A batch that runs. */
@@ -40,6 +45,7 @@ export class Lane<Item, Outcome> {
   readonly #pendingMax: number;
   readonly #batchMax: number;
   readonly #runsAhead: boolean;
+  readonly #pace: LaneOptions['pace'];
   #pending: Item[] = [];
   #pendingWeight = 0;
   #inFlight: readonly Item[] = [];
@@ -54,11 +60,12 @@ export class Lane<Item, Outcome> {
   #waiters: Waiter[] = [];
   #easing: PromiseWithResolvers<void> | undefined;
 
-  constructor(driver: LaneDriver<Item, Outcome>, { pendingMax, batchMax, runsAhead = false }: LaneOptions) {
+  constructor(driver: LaneDriver<Item, Outcome>, { pendingMax, batchMax, runsAhead = false, pace }: LaneOptions) {
     this.#driver = driver;
     this.#pendingMax = pendingMax;
     this.#batchMax = batchMax;
     this.#runsAhead = runsAhead;
+    this.#pace = pace;
   }
 
   /** Whether `count` more items can be taken. */
@@ -148,12 +155,14 @@ export class Lane<Item, Outcome> {
     for (let batch = this.#begin(); batch !== undefined; ) {
       const { items, weight, outcome } = batch;
       const [ended] = await Promise.allSettled([outcome]);
-      const next = this.#runsAhead ? this.#begin() : undefined;
+      const isPaced = this.#pace !== undefined && this.#pendingWeight * 2 <= this.#batchMax;
+      const next = this.#runsAhead && !isPaced ? this.#begin() : undefined;
       this.#inFlight = next?.items ?? [];
       this.#end(items, ended);
       this.#batches++;
       this.#done += weight;
       this.#release();
+      if (isPaced) await this.#pace?.()?.catch(() => undefined);
       batch = next ?? this.#begin();
     }
     this.#busy = false;

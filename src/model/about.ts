@@ -203,6 +203,8 @@ export const ABOUT = {
   ZoneCreationParameters: { description: 'From what a zone is made that was measured in local coordinates.' },
   HealthSource: { description: 'What has come from a zone, or from a source of locations that is no zone.' },
   SystemHealth: { description: 'The hub itself, since its start.' },
+  ClusterHealth: { description: 'The hub as one of several, where it is in a cluster.' },
+  ClusterMember: { description: 'A hub of the cluster, as the one that is asked sees it.' },
   SocketHealth: { description: 'Clients and subscriptions; those for GeoJSON count as the others do.' },
   LicenseInfo: { description: 'What there is to say about the license, in words.' },
   LicenseKeyBody: { description: 'A license key.' },

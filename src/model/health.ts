@@ -35,12 +35,49 @@ const DatabaseHealth = Named('DatabaseHealth', {
 });
 export type DatabaseHealth = Static<typeof DatabaseHealth>;
 
+/** One hub of a cluster, as another one sees it. */
+const ClusterMember = Named('ClusterMember', {
+  name: Type.String({ description: 'The same after a restart.' }),
+  incarnation: Type.String({ description: 'Another one after each start.' }),
+  silence: Type.Integer({ minimum: 0, description: 'Milliseconds since it was last heard.' }),
+  applied_sequence: Type.Integer({ minimum: 0, description: 'The last configuration record that it has applied.' }),
+  suspected: Type.Boolean({ description: 'Whether it was silent for so long that others will take over.' }),
+  clock_difference: Type.Optional(
+    Type.Integer({ description: 'By how many milliseconds its clock is ahead; negative where it is behind.' }),
+  ),
+});
+
+const ClusterStanding = OneOf(['joining', 'standby', 'taking_over', 'owner', 'out'], {
+  title: 'ClusterStanding',
+  description: 'owner: it processes all locations; standby: another one does; out: others go on without it.',
+});
+
+/** The hub as one of several. */
+export const ClusterHealth = Named('ClusterHealth', {
+  name: Type.String({ description: 'Name of the cluster.' }),
+  hub_name: Type.String({ description: 'Name of this hub among the others.' }),
+  incarnation: Type.String({ description: 'Of this hub: another one after each start.' }),
+  standing: ClusterStanding,
+  problem: Type.Optional(Type.String({ description: 'Why /health answers 503.' })),
+  owner: Type.Optional(Type.String({ description: 'Name of the hub that owns the objects; absent while none does.' })),
+  nats_connected: Type.Boolean({ description: 'Whether NATS can be reached.' }),
+  applied_sequence: Type.Integer({ minimum: 0, description: 'The last configuration record that is applied.' }),
+  journal_waiting_bytes: Type.Integer({ minimum: 0, description: 'What waits to be kept in the journal.' }),
+  takeovers: Type.Integer({ minimum: 0, description: 'How often this hub has taken over.' }),
+  last_takeover_duration: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'How long the last one has taken, in milliseconds.' }),
+  ),
+  members: Type.Array(ClusterMember, { description: 'All hubs, this one included, in the order of their joins.' }),
+});
+export type ClusterHealth = Static<typeof ClusterHealth>;
+
 /** The hub itself. */
 export const SystemHealth = Named('SystemHealth', {
   uptime: Type.Integer({ minimum: 0, description: 'Seconds since the start.' }),
   date: Timestamp,
   iso_24730_connections: Type.Integer({ minimum: 0, description: 'Servers of streams that are configured.' }),
   database: DatabaseHealth,
+  cluster: Type.Optional(ClusterHealth),
   config: Type.String({ description: 'The configuration as YAML, without secrets.' }),
 });
 export type SystemHealth = Static<typeof SystemHealth>;

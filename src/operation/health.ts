@@ -1,6 +1,6 @@
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
-import type { DatabaseHealth, HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
+import type { ClusterHealth, DatabaseHealth, HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
 import { formatTime } from '../model/time.ts';
 import type { Topic } from '../model/topics.ts';
 import { TOPICS } from '../model/topics.ts';
@@ -20,6 +20,15 @@ export interface HealthOptions {
   /** Connections to positioning systems that speak ISO 24730. */
   connections(): readonly Connection[];
   database(): DatabaseHealth;
+  /** Where the hub is one of several. */
+  readonly cluster?: ClusterState | undefined;
+}
+
+/** How the hub is doing as one of several. */
+export interface ClusterState {
+  /** Why this hub should not be sent requests; undefined where it should. */
+  readonly problem: string | undefined;
+  health(): ClusterHealth;
 }
 
 /** How the hub is doing, as the API tells it. */
@@ -30,13 +39,19 @@ export class Health {
     this.#options = options;
   }
 
+  /** Why this hub should not be sent requests; undefined where it should. A hub that is alone always should. */
+  get problem(): string | undefined {
+    return this.#options.cluster?.problem;
+  }
+
   system(): SystemHealth {
-    const { now, uptimeMs, configText, connections, database } = this.#options;
+    const { now, uptimeMs, configText, connections, database, cluster } = this.#options;
     return {
       uptime: Math.floor(uptimeMs() / 1000),
       date: formatTime(now()),
       iso_24730_connections: connections().length,
       database: database(),
+      ...(cluster && { cluster: cluster.health() }),
       config: configText,
     };
   }

@@ -13,10 +13,11 @@ import type { Shards } from '../shards/shards.ts';
 import { entityWrites } from '../store/entity_text.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Arrivals, Connection } from './arrivals.ts';
+import { type ClusterNumbers, clusterFamilies } from './cluster_families.ts';
 import { runCounts, snapshotOf } from './consumption.ts';
 import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
-import { Health } from './health.ts';
+import { type ClusterState, Health } from './health.ts';
 import { hubFamilies } from './hub_families.ts';
 import { type KeptLicense, License } from './license.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
@@ -39,6 +40,8 @@ export interface Operated {
   readonly databaseState: DatabaseState;
   /** `held`: events that wait for the database. */
   readonly outcomes: { readonly held: number };
+  /** Where the hub is one of several. */
+  readonly cluster: (ClusterState & { counts(): ClusterNumbers }) | undefined;
 }
 
 export interface OperationOptions {
@@ -67,11 +70,11 @@ export interface Operation {
 }
 
 /** The name of the setting, spelled as existing databases have it. */
-const LICENSE = 'licence';
+export const LICENSE_SETTING = 'licence';
 
 /** Puts together what those who run the hub can see of it. Nothing in the hub depends on it. */
 export async function openOperation(hub: Operated, options: OperationOptions): Promise<Operation> {
-  const { now, entities, ingest, arrivals, shards, collisions, fanout, writer } = hub;
+  const { now, entities, ingest, arrivals, shards, collisions, fanout, writer, cluster } = hub;
   const { config, log, kept, schedule, connections = () => [] } = options;
   const startedMs = now();
   const { elapsed } = hub.clock;
@@ -84,12 +87,13 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     hubId: kept.hubId,
     configuredKey: config.license_key ?? undefined,
     publicKeys: config.license_public_keys,
-    kept: (keptSettings(kept).get(LICENSE) ?? {}) as KeptLicense,
-    keep: (value) => writer.writeEntities(settingWrites([{ name: LICENSE, value }])),
+    kept: (keptSettings(kept).get(LICENSE_SETTING) ?? {}) as KeptLicense,
+    keep: (value) => writer.writeEntities(settingWrites([{ name: LICENSE_SETTING, value }])),
   });
   const ofProcess = new ProcessFamilies({ startedMs, schedule, threads: () => threadsOf(hub) });
   const measured = { counts, rejections: () => ingest.rejections(), entities, fanout, open };
   const families = hubFamilies({ ...measured, shards, collisions, writer, held: () => hub.outcomes.held });
+  const ofCluster = cluster === undefined ? [] : clusterFamilies(() => cluster.counts());
   const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
   const database = () => hub.databaseState.health(writer.pendingRows);
@@ -103,10 +107,11 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
       configText: configText(config),
       connections,
       database,
+      cluster,
     }),
     usage,
     license,
-    metrics: openMetrics([...families, ...ofProcess.families]),
+    metrics: openMetrics([...families, ...ofCluster, ...ofProcess.families]),
     open,
     counts,
     start() {

@@ -1,6 +1,6 @@
-import { copiedRows } from '../core/row_bytes.ts';
 import { copied, lend } from '../model/borrowed.ts';
 import type { ShardReply } from '../wire/messages.ts';
+import { copiedRows } from '../wire/store_messages.ts';
 
 export interface OutcomeGateOptions {
   /**
@@ -10,6 +10,8 @@ export interface OutcomeGateOptions {
   keep(reply: ShardReply): Promise<void> | undefined;
   /** Lets out what the step has decided. */
   release(reply: ShardReply): Promise<void> | undefined;
+  /** Hears of a step that is never let out, and why. */
+  withheld(reply: ShardReply, error: unknown): void;
 }
 
 /**
@@ -32,7 +34,7 @@ export class OutcomeGate {
 
   /** Takes the reply to a step. Resolves when it was let out, with what that has asked for. */
   take(reply: ShardReply): Promise<void> | undefined {
-    const { keep, release } = this.#options;
+    const { keep, release, withheld } = this.#options;
     const before = this.#last;
     const kept = keep(reply);
     if (kept === undefined && before === undefined) return release(reply);
@@ -43,7 +45,7 @@ export class OutcomeGate {
     const done = (): void => {
       if (this.#last === released) this.#last = undefined;
     };
-    released.then(done, () => undefined);
+    released.then(done, (error: unknown) => withheld(own, error));
     return released;
   }
 }

@@ -28,6 +28,8 @@ const REST_AFTER_ITEMS = 10_000;
 export interface ShardLaneOptions extends ShardWorkerOptions {
   readonly capacity: number;
   readonly batchMax: number;
+  /** See LaneOptions. */
+  readonly pace?: (() => Promise<void> | undefined) | undefined;
   /** Takes what a batch has brought. The promise is what `settled` waits for besides. */
   outcome(reply: ShardReply): Promise<void> | undefined;
   /** An item that makes the worker fail again and again was given up. */
@@ -74,7 +76,7 @@ export class ShardLane {
       failure: (error) => this.#fail(error),
     };
     const { capacity, batchMax } = options;
-    this.lane = new Lane(driver, { pendingMax: capacity, batchMax, runsAhead: true });
+    this.lane = new Lane(driver, { pendingMax: capacity, batchMax, runsAhead: true, pace: options.pace });
   }
 
   /** Takes a location. hot */

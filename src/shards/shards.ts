@@ -15,7 +15,8 @@ import { type EntityCommand, type LaneCommand, withoutReturns } from './shard_co
 import { type Rebalance, ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
 
-export interface ShardsOptions extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds'> {
+export interface ShardsOptions
+  extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds' | 'pace'> {
   readonly count: number;
   /** Hears of each step as soon as it is done. */
   stepped(shard: number, reply: ShardReply): void;
@@ -33,6 +34,8 @@ interface InLine {
 }
 
 interface Question {
+  /** Whether it was asked for somebody outside, and not by the shards themselves. */
+  readonly isRead: boolean;
   readonly resolve: (answer: Answer | ExportedState) => void;
   readonly reject: (error: Error) => void;
 }
@@ -60,7 +63,8 @@ export class Shards {
     const { keep } = options;
     this.#lanes = Array.from({ length: options.count }, (_, shard) => {
       const release = (reply: ShardReply) => this.#take(shard, reply);
-      const gate = keep && new OutcomeGate({ keep: (reply) => keep(shard, reply), release });
+      const withheld = (reply: ShardReply, error: unknown): void => this.#withhold(reply, error);
+      const gate = keep && new OutcomeGate({ keep: (reply) => keep(shard, reply), release, withheld });
       if (gate !== undefined) this.#gates.push(gate);
       const outcome = (reply: ShardReply): Promise<void> | undefined => {
         options.stepped(shard, reply);
@@ -70,6 +74,7 @@ export class Shards {
         ...options,
         shareOfStore: 1 / options.count,
         rounds: options.rounds?.(shard),
+        pace: gate && (() => gate.released),
         outcome,
         heldSinceMs: () => this.#moving?.sinceMs,
         lost: (item, error) => this.#lose(item, error),
@@ -357,9 +362,10 @@ export class Shards {
   #question(shard: number, receivedMs: number, ask: (id: number) => LaneCommand): Promise<Answer | ExportedState> {
     this.#lastQuestion++;
     const id = this.#lastQuestion;
+    const command = ask(id);
     return new Promise((resolve, reject) => {
-      this.#questions.set(id, { resolve, reject });
-      this.#push(shard, receivedMs, ask(id));
+      this.#questions.set(id, { isRead: command.kind === 'read', resolve, reject });
+      this.#push(shard, receivedMs, command);
     });
   }
 
@@ -369,6 +375,16 @@ export class Shards {
       this.#questions.delete(id);
     }
     return this.#options.outcome(shard, reply);
+  }
+
+  /** Nobody outside may hear what was decided, but nobody may wait for it for ever. What moves between shards goes on. */
+  #withhold({ outcome }: ShardReply, cause: unknown): void {
+    for (const [id, answer] of outcome.answers) {
+      const question = this.#questions.get(id);
+      this.#questions.delete(id);
+      if (question?.isRead !== true) question?.resolve(answer);
+      else question.reject(new HubError('HUB_UNAVAILABLE', 'Cannot answer: this hub is out of its cluster', { cause }));
+    }
   }
 
   /** An item was given up: whoever waits for it must not wait for ever. */

@@ -34,6 +34,12 @@ export interface PeerOptions {
   readonly report: (error: unknown) => void;
 }
 
+/** What an open connection is closed with. */
+export interface ClosingWord {
+  readonly code: number;
+  readonly reason: string;
+}
+
 /** The patterns of a path by which the tiers are served, for there may be one behavior for each pattern. */
 const PATTERNS: readonly ((path: string) => string)[] = [
   (path) => path,
@@ -75,11 +81,11 @@ export class PeerSide {
     }
   }
 
-  /** Refuses new connections and closes the open ones with 1001. Returns how many were open. */
-  close(): number {
+  /** Refuses new connections and closes the open ones. Returns how many were open. */
+  close({ code, reason }: ClosingWord): number {
     this.#closing = true;
     const open = [...this.#peers];
-    for (const peer of open) peer.close(1001, 'The hub is shutting down');
+    for (const peer of open) peer.close(code, reason);
     return open.length;
   }
 

@@ -10,7 +10,7 @@ import { openDoor } from './doors.ts';
 import { FrameMemory } from './frame_memory.ts';
 import { Guard } from './guard.ts';
 import { HttpSide } from './http.ts';
-import { PeerSide } from './peers.ts';
+import { type ClosingWord, PeerSide } from './peers.ts';
 import { RateLimit } from './rate_limit.ts';
 import { SideCork } from './side_cork.ts';
 import { Unsent } from './unsent.ts';
@@ -71,13 +71,16 @@ export interface Listening {
    * when it has not changed. Rejects with a StartupError, and changes nothing, when it cannot be used.
    */
   renewCertificate(): Promise<boolean>;
-  /** Takes no more, answers what is in flight, closes sockets with 1001. Resolves when no connection is left. */
-  close(): Promise<void>;
+  /**
+   * Takes no more, answers what is in flight, closes sockets, with 1001 when left out. Resolves when no connection is left.
+   */
+  close(word?: ClosingWord): Promise<void>;
 }
 
 /** How long a shutdown waits for answers in flight, and for peers to read their close frame. */
 const DRAIN_MS = 5_000;
 const CLOSE_FRAME_MS = 100;
+const SHUTTING_DOWN: ClosingWord = { code: 1001, reason: 'The hub is shutting down' };
 
 const NO_BOUND = Number.POSITIVE_INFINITY;
 const EVERYTHING: BrowserRules = { hosts: undefined, origins: [], foreign: 'everything' };
@@ -119,10 +122,10 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   });
 
   let closed: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
+  const close = async (word: ClosingWord): Promise<void> => {
     door.stop();
     const drained = http.drained();
-    const open = peers.close();
+    const open = peers.close(word);
     const deadline = new AbortController();
     await Promise.race([drained, delay(DRAIN_MS, undefined, { signal: deadline.signal, ref: false })]);
     deadline.abort();
@@ -143,8 +146,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       certificate = read;
       return true;
     },
-    close() {
-      closed ??= close();
+    close(word = SHUTTING_DOWN) {
+      closed ??= close(word);
       return closed;
     },
   };

@@ -55,6 +55,12 @@ type StoreAnswer =
 
 const packr = new Packr();
 
+/** The same rows in memory of their own. */
+export function copiedRows({ bytes, size, count }: PackedRows): PackedRows {
+  const own = Buffer.from(look(bytes));
+  return new PackedRows({ bytes: own, view: new DataView(own.buffer, own.byteOffset, size) }, { size, count });
+}
+
 /** Rows as bytes; as they are, where they are that. */
 export function packedRows(rows: Iterable<KeptRow>): PackedRows {
   if (rows instanceof PackedRows) return rows;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { freePort } from '../support/free_port.ts';
+import { freePort } from '../../bench/process/free_port.ts';
 
 const DEV_AUTH = new URL('dev/dev_auth.ts', import.meta.url).pathname;
 

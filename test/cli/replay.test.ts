@@ -124,10 +124,13 @@ test('replay finds the rejected locations of a batch, so that the others arrive'
   );
 });
 
-test('replay asks a busy hub again', async (context) => {
-  let busy = 2;
+test('replay asks a busy hub again, and a proxy whose hub has gone away', async (context) => {
+  const statuses = [503, 502];
   const hub = await fakeHub(context, {
-    answer: () => (busy-- > 0 ? { status: 503, headers: { 'retry-after': '0' } } : undefined),
+    answer() {
+      const status = statuses.shift();
+      return status === undefined ? undefined : { status, headers: { 'retry-after': '0' } };
+    },
   });
   const { out } = await runCli('replay', '--locations', recording(context, 3), '--speed', 'max', '--hub', hub.url);
   assert.match(out, /^Sent 3 [^\n]+\nAccepted 3, rejected 0\n/);

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { GO } from '../../bench/process/go.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
-import { GO, installed, run, runInstall } from './generators/tools.ts';
+import { installed, run, runInstall } from './generators/tools.ts';
 import { assertSeen, openWorkshop, type Workshop } from './generators/walk.ts';
 
 const GENERATOR = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';

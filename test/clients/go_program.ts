@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { GO } from './generators/tools.ts';
+import { GO } from '../../bench/process/go.ts';
 
 const SOURCES = fileURLToPath(new URL('go', import.meta.url));
 

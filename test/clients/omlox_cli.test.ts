@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { GO } from '../../bench/process/go.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
-import { GO, installed, run, runInstall } from './generators/tools.ts';
+import { installed, run, runInstall } from './generators/tools.ts';
 
 /** The public Go client, by the command-line program that comes with it. */
 const MODULE = 'github.com/wavecomtech/omlox-client-go';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { check, FanOutWorld, OBJECTS } from './fan_out_world.ts';
+import type { Topic } from '../../src/model/topics.ts';
+import { check, FanOutWorld, Listener, OBJECTS, type TestHub } from './fan_out_world.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 
-const SEEDS = 24;
+const SEEDS = 16;
 
 async function worldOf(context: TestContext, seed: number, hubs: number): Promise<FanOutWorld> {
   const clock = new SimulatedClock();
@@ -27,7 +28,9 @@ async function live(world: FanOutWorld, ms: number): Promise<void> {
     const hub = world.living[dice(world.living.length)];
     if (hub !== undefined && dice(8) === 0) world.cluster.schedule(hub.name, 0, () => hub.announce());
     if (hub !== undefined && dice(20) === 0 && hub.listeners.length < 12) {
-      world.cluster.schedule(hub.name, 0, () => hub.isOver || hub.listen(dice));
+      for (let more = 1 + dice(3); more > 0; more--) {
+        world.cluster.schedule(hub.name, dice(15), () => hub.isOver || hub.listen(dice));
+      }
     }
     await clock.wait(1 + dice(12));
   }
@@ -45,8 +48,8 @@ async function fault(world: FanOutWorld): Promise<void> {
   if (kind === 0) {
     hub.end();
     await live(world, 800);
-    await world.expel(hub);
     await world.join();
+    await world.expel(hub);
     return;
   }
   if (kind === 1) cluster.isolate(name);
@@ -69,7 +72,42 @@ test('ClusterFanout gives every subscriber of every hub every event, in order an
   await world.cluster.clock.wait(3000);
   const { open, closed, refused } = check(world);
   assert.deepEqual([open >= 20, closed, refused], [true, 0, 0]);
+  const waits = world.hubs.flatMap(({ listeners }) => listeners.map(({ waitedMs }) => waitedMs));
+  assert.ok(Math.max(...waits) < 60, `one has waited ${Math.max(...waits)} ms`);
   assert.ok(world.hubs.some(({ listeners }) => listeners.some(({ got }) => (got.get('a') ?? []).length > 50)));
+});
+
+test('ClusterFanout closes who has missed the last event, and nobody else, once connections are back', async (context) => {
+  const world = await worldOf(context, 2, 3);
+  const { clock } = world.cluster;
+  const [, one, other] = world.hubs;
+  assert.ok(one && other);
+  const listen = (hub: TestHub, topic: Topic) => new Listener(hub, { topic, crs: 'local', object: undefined });
+  const topics = ['location_updates', 'proximity_updates'] as const;
+  const [ofOne, ofOther] = [one, other].map((hub) => topics.map((topic) => listen(hub, topic)));
+  const states = () => [ofOne, ofOther].flatMap((listeners) => listeners?.map(({ state }) => state));
+  await clock.wait(200);
+  assert.deepEqual(states(), ['open', 'open', 'open', 'open']);
+  world.step(['a']);
+  other.announce();
+  await clock.wait(200);
+  world.cluster.isolate(one.name);
+  await clock.wait(500);
+  assert.ok(one.shared.told(), 'who subscribes now waits');
+  world.cluster.restore(one.name);
+  await clock.wait(3000);
+  assert.deepEqual(states(), ['open', 'open', 'open', 'open'], 'nothing was sent meanwhile');
+  for (const topic of topics) {
+    world.cluster.deafen(one.name);
+    if (topic === 'location_updates') world.step(['a']);
+    else other.announce();
+    await clock.wait(100);
+    world.cluster.restore(one.name);
+    await clock.wait(1500);
+    assert.equal(ofOne?.[topics.indexOf(topic)]?.state, 'closed', topic);
+  }
+  assert.deepEqual(states(), ['closed', 'closed', 'open', 'open']);
+  check(world);
 });
 
 test(`ClusterFanout gives all or closes, whatever happens to hubs and connections, with ${SEEDS} seeds`, async (context) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Bus } from '../../src/cluster/bus.ts';
 import { ClusterFanout } from '../../src/cluster/cluster_fanout.ts';
+import { wantedVariant } from '../../src/core/wanted.ts';
 import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
@@ -34,12 +35,16 @@ export class Listener implements Subscriber {
   /** The last number of each when it was answered. */
   since: ReadonlyMap<string, number> = new Map();
   readonly #id: number;
+  readonly #askedMs: number;
+  /** How long it took until it was answered. */
+  waitedMs = 0;
 
   constructor(hub: TestHub, { topic, crs, object }: { topic: Topic; crs: string; object: string | undefined }) {
     this.hub = hub;
     this.topic = topic;
     this.object = object;
     const filter = object === undefined ? undefined : compileFilter(topic, { provider_id: object });
+    this.#askedMs = hub.world.cluster.clock.nowMs;
     this.#id = hub.fanout.subscribe(this, { topic, view: { crs }, filter });
     const told = hub.shared.told();
     if (told === undefined) this.#open();
@@ -68,6 +73,7 @@ export class Listener implements Subscriber {
     if (this.state !== 'asked') return;
     this.state = 'open';
     const { world } = this.hub;
+    this.waitedMs = world.cluster.clock.nowMs - this.#askedMs;
     this.since = new Map(this.topic === 'proximity_updates' ? world.announced : world.published);
   }
 
@@ -134,9 +140,10 @@ export class TestHub {
       const n = (published.get(of) ?? 0) + 1;
       published.set(of, n);
       const text = JSON.stringify({ of, n });
-      for (const { id, topic, unfiltered } of this.variants) {
+      for (const { id, topic, unfiltered, wants } of this.variants.map(wantedVariant)) {
         const fields = topic === 'fence_events' ? ['f', undefined, of, undefined, 'region_entry'] : [of, 'source'];
-        events.push({ variant: id, fields: unfiltered === true ? NO_FIELDS : fields, text });
+        if (wants?.(fields) !== false)
+          events.push({ variant: id, fields: unfiltered === true ? NO_FIELDS : fields, text });
       }
     }
     this.fanout.publish(batchesOf(events));
@@ -239,7 +246,8 @@ export class FanOutWorld {
 
   /** Expels a hub; another one gets what it has owned. */
   async expel(gone: TestHub): Promise<void> {
-    const next = this.living.find((hub) => hub !== gone);
+    const others = this.living.filter((hub) => hub !== gone);
+    const next = others[this.dice(others.length)];
     if (this.owner === gone.name && next !== undefined) await this.own(next, gone);
     else await this.#append({ is: 'gone', hub: gone.name });
   }

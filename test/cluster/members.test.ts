@@ -515,6 +515,12 @@ test('loads are what the owner of each partition has told last, and room is told
   assert.equal(loads(openMembers('me', { suspectMs: 1 })).length, 256);
 });
 
+test('a hub that took long to start suspects nobody when it joins: it has not listened before', () => {
+  const members = play([up(0), join(1, 'other'), noResponders('other', 9000), join(2, 'me', 10_000)]);
+  assert.deepEqual(suspected(members, 10_500), []);
+  assert.deepEqual(suspected(members, 10_000 + SUSPECT_MS), ['other']);
+});
+
 test('openMembers refuses a silence of no length', () => {
   const message = 'Cannot watch members: suspectMs must be above 0, found 0';
   assert.throws(() => openMembers('me', { suspectMs: 0 }), { name: 'RangeError', message });
@@ -580,6 +586,11 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
       if (at < (joinedAt.get(who) ?? 0)) continue;
       if (at === upAt) isUnreachable = false;
       if (at === joinedAt.get(who) && signal.is === 'join') heardMs = signal.atMs;
+      if (signal.is === 'join' && signal.incarnation === 'me' && at === joinedAt.get('me')) {
+        // Before that it has not listened.
+        heardMs = Math.max(heardMs, signal.atMs);
+        isUnreachable = false;
+      }
       if (signal.is === 'beat' && signal.beat.incarnation === who && signal.beat.applied >= applied) {
         applied = signal.beat.applied;
         heardMs = Math.max(heardMs, signal.atMs);

@@ -1,10 +1,10 @@
 import { after, before, type TestContext } from 'node:test';
+import { natsProgram } from '../../bench/process/nats_program.ts';
+import { NatsServers, type NatsServersOptions } from '../../bench/process/nats_server.ts';
 import type { BusSettings } from '../../src/cluster/nats/frames.ts';
 import { type NatsBus, openNatsBus } from '../../src/cluster/nats_bus.ts';
 import type { BusWorld } from './contract.ts';
-import { natsProgram } from './nats_program.ts';
 import { NatsProxy } from './nats_proxy.ts';
-import { NatsServers, type NatsServersOptions } from './nats_server.ts';
 
 /** The NATS servers of a test file. */
 export interface TestNats {

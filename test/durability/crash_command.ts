@@ -1,20 +1,63 @@
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { natsProgram } from '../../bench/process/nats_program.ts';
+import { clusterReport, clusterResults } from './cluster/cluster_report.ts';
+import { runClusterRounds } from './cluster/cluster_rounds.ts';
 import { reportOf, runCrashRounds } from './crash_rounds.ts';
 
-/** `npm run crash -- --rounds 100 --seed 1`: kills a hub again and again, and reports what was lost. */
+/**
+ * `npm run crash -- --rounds 100 --seed 1`: kills a hub again and again, and reports what was lost.
+ *
+ * `npm run crash -- --cluster 2 --rounds 100 --seed 1 --nats 3 --save FILE`: the same with several hubs that are one, on
+ * that many NATS servers, which are killed, stopped and cut off. It fails where anything was lost, told twice or otherwise
+ * wrong; `--save` writes all findings as JSON.
+ */
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '100' }, seed: { type: 'string', default: '1' } },
+  options: {
+    rounds: { type: 'string', default: '100' },
+    seed: { type: 'string', default: '1' },
+    cluster: { type: 'string' },
+    nats: { type: 'string', default: '1' },
+    save: { type: 'string' },
+  },
 });
 const options = { rounds: Number(values.rounds), seed: Number(values.seed) };
 const ends: (() => void)[] = [];
-const findings = await runCrashRounds({
-  ...options,
-  done: (rounds) =>
-    process.stderr.write(
-      `${process.stderr.isTTY ? '\r' : ''}round ${rounds} of ${options.rounds}${process.stderr.isTTY ? '' : '\n'}`,
-    ),
-  atEnd: (callback) => void ends.push(callback),
-});
+const atEnd = (callback: () => void): void => void ends.push(callback);
+const tell = (text: string): void => {
+  const [before, after] = process.stderr.isTTY ? ['\r\x1b[2K', ''] : ['', '\n'];
+  process.stderr.write(`${before}${text}${after}`);
+};
+
+const isClean = values.cluster === undefined ? await crashOne() : await crashCluster(Number(values.cluster));
 for (const end of ends) end();
-process.stdout.write(`${reportOf(findings, options)}\n`);
-process.exit(findings.wrongs.length === 0 ? 0 : 1);
+process.exit(isClean ? 0 : 1);
+
+async function crashOne(): Promise<boolean> {
+  const done = (round: number): void => tell(`round ${round} of ${options.rounds}`);
+  const findings = await runCrashRounds({ ...options, done, atEnd });
+  process.stdout.write(`${reportOf(findings, options)}\n`);
+  return findings.wrongs.length === 0;
+}
+
+async function crashCluster(hubs: number): Promise<boolean> {
+  const nats = values.nats === '3' ? 3 : 1;
+  const program = await natsProgram();
+  if ('missing' in program) {
+    process.stderr.write(`There is no nats-server: ${program.missing}\n`);
+    return false;
+  }
+  const findings = await runClusterRounds({
+    ...{ ...options, hubs, nats, atEnd, program: program.path },
+    done(round, fault, { outages, problems }) {
+      const counts = `${problems.length} problems`;
+      tell(`round ${round} of ${options.rounds}: ${fault}, ${Math.round(outages.at(-1)?.tookMs ?? 0)} ms, ${counts}`);
+    },
+  });
+  const servers = `${nats} NATS ${nats === 1 ? 'server' : 'servers'}`;
+  process.stdout.write(`${clusterReport(findings, `seed ${values.seed}, ${hubs} hubs, ${servers}`)}\n`);
+  if (values.save !== undefined) {
+    writeFileSync(values.save, `${JSON.stringify(clusterResults(findings), undefined, 2)}\n`);
+  }
+  return findings.isSafe;
+}

@@ -168,3 +168,17 @@ test('SendQueue sends a payload of any size to a peer that takes everything', ()
   assert.equal(overflows.length, 0);
   assert.ok(peer.frames.length > 10);
 });
+
+test('SendQueue closes with 1013 when a subscription that the client knows has missed something', () => {
+  const peer = new SlowNetwork(0);
+  const { sendQueue, overflows } = queueOn(peer, { networkMaxBytes: 1 });
+  for (let i = 0; i < 3; i++) sendQueue.deliver(1, Batch.of(['1']));
+  sendQueue.missed(3, 'Events were lost');
+  assert.equal(peer.closedWith, undefined);
+  sendQueue.missed(2, 'Events were lost');
+  assert.deepEqual([peer.closedWith, overflows, sendQueue.waitingBytes()], [[1013, 'Events were lost'], [], 0]);
+  peer.take(1e6);
+  sendQueue.drained();
+  sendQueue.deliver(1, Batch.of(['2']));
+  assert.equal(peer.frames.length, 1);
+});

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
+import { freePort } from '../../bench/process/free_port.ts';
 import { DEV } from '../auth/dev/people.ts';
 import { BROWSER_CLIENT, openIdentityProvider } from '../auth/identity_provider.ts';
 import { CLIENT } from '../auth/issuer.ts';
 import { openUiHub } from '../support/browser.ts';
-import { freePort } from '../support/free_port.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { DOCK, HALL } from './ui_site.ts';
 

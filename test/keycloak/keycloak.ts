@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../support/free_port.ts';
+import { freePort } from '../../bench/process/free_port.ts';
 
 const VERSION = '26.7.5';
 const OUTPUT = join(import.meta.dirname, '../../test-output');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Lane } from '../../src/lane/lane.ts';
+import { Lane, type LaneOptions } from '../../src/lane/lane.ts';
 
 /** A worker on a table: each run waits until the test ends it. */
 class Table {
@@ -15,7 +15,7 @@ class Table {
   #running: { resolve(items: readonly number[]): void; reject(error: Error): void } | undefined;
   readonly lane: Lane<number, readonly number[]>;
 
-  constructor({ pendingMax = 100, batchMax = 100, runsAhead = false } = {}) {
+  constructor({ pendingMax = 100, batchMax = 100, runsAhead = false, pace }: Partial<LaneOptions> = {}) {
     this.lane = new Lane<number, readonly number[]>(
       {
         run: (items) => {
@@ -34,7 +34,7 @@ class Table {
           this.failures.push({ message: (error as Error).message, lost });
         },
       },
-      { pendingMax, batchMax, runsAhead },
+      { pendingMax, batchMax, runsAhead, pace },
     );
   }
 
@@ -310,4 +310,32 @@ test('items that count for several fill a lane, and its batches, as these would'
   await lane.settled();
   assert.deepEqual(batches, [[4, 5], [3, 2], [30], [1]]);
   assert.deepEqual([lane.pending, lane.done, lane.batches, lane.eased()], [0, 45, 4, undefined]);
+});
+
+test('A small batch waits for its pace, and what comes meanwhile joins it', async () => {
+  let waiting = Promise.withResolvers<void>();
+  const table = new Table({ runsAhead: true, pace: () => waiting.promise });
+  await table.push(1);
+  await table.push(2);
+  await table.finish();
+  assert.deepEqual([table.batches, table.outcomes], [[[1]], [[1]]]);
+  await table.push(3);
+  waiting.resolve();
+  await turn();
+  assert.deepEqual(table.batches, [[1], [2, 3]]);
+  waiting = Promise.withResolvers();
+  await table.push(4);
+  await table.finish();
+  waiting.reject(new Error('nothing is kept any more'));
+  await turn();
+  await table.finishAll();
+  assert.deepEqual(table.batches, [[1], [2, 3], [4]]);
+});
+
+test('A batch that is more than half full does not wait', async () => {
+  const table = new Table({ runsAhead: true, batchMax: 4, pace: () => new Promise(() => undefined) });
+  await table.push(1);
+  await table.push(2, 3, 4);
+  await table.finish();
+  assert.deepEqual(table.batches, [[1], [2, 3, 4]]);
 });

@@ -1,71 +1,37 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, readConfigFile } from '../../src/config/load.ts';
-import { type Hub, type HubDeps, openHub } from '../../src/hub/hub.ts';
-import { type Event, type Recorder, SocketClient } from './socket_client.ts';
+import { type HubDeps, openHub } from '../../src/hub/hub.ts';
+import { SocketClient } from './socket_client.ts';
+import type { Logged, SocketOptions, TestHub, TestReply, TestSettings } from './test_hub.ts';
 
-/** One line of a hub's log. */
-export interface Logged {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly message: string;
-  readonly facts: object;
-}
+export type { TestHub, TestReply, TestSettings } from './test_hub.ts';
 
-/** Settings by their names in hub_config.yaml. */
-export type TestSettings = Readonly<Record<string, string | number | boolean | readonly unknown[]>>;
+/** Names NATS servers, on which every hub of the tests is to be a cluster of two: see test/cluster/contract_command.ts. */
+const AS_CLUSTER = 'TEST_CLUSTER_SERVERS';
 
-export interface TestReply {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-  /** The body where it is JSON. */
-  readonly body: Event;
-}
-
-export interface SocketOptions {
-  /** Path of the WebSocket; `/hub/v2/ws/socket` when left out. */
-  readonly path?: string;
-  readonly userAgent?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/**
- * A hub in this process, spoken to over real sockets. Its folder is removed when it is closed. `t.after(hub.close)`
- * closes it; `await using` is a syntax that Node 22 does not know.
- */
-export interface TestHub {
-  readonly hub: Hub;
-  readonly folder: string;
-  /** `http://127.0.0.1:port/hub/v2` */
-  readonly base: string;
-  readonly origin: string;
-  /** What the hub has logged. */
-  readonly logged: readonly Logged[];
-  /** One request. A path is below `base` unless it is a URL. A text or bytes are sent as they are, else JSON. */
-  request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestReply>;
-  get(path: string): Promise<TestReply>;
-  post(path: string, body?: unknown): Promise<TestReply>;
-  put(path: string, body?: unknown): Promise<TestReply>;
-  delete(path: string): Promise<TestReply>;
-  /** Opens a connection of its own. */
-  socket(options?: SocketOptions): Promise<SocketClient>;
-  /** Subscribes on a connection of its own. */
-  subscribe(topic: string, params?: Readonly<Record<string, unknown>>, options?: SocketOptions): Promise<Recorder>;
-  /** Resolves when the hub has done all that it was told, and every connection has got what came of it. */
-  settle(): Promise<void>;
-  close(): Promise<void>;
+interface TestHubOptions extends HubDeps {
+  readonly folder?: string;
+  /** Whether it is one process, whatever the environment says. */
+  readonly isAlone?: boolean;
 }
 
 /**
  * Starts a hub on a free port, with two shards, in a folder of its own or in a given one, which then is kept when the
  * hub is closed.
  */
-export async function openTestHub(
-  settings: TestSettings = {},
-  options: { folder?: string } & HubDeps = {},
-): Promise<TestHub> {
+export async function openTestHub(settings: TestSettings = {}, options: TestHubOptions = {}): Promise<TestHub> {
+  const servers = process.env[AS_CLUSTER];
+  if (servers !== undefined && options.isAlone !== true) {
+    const { openTestCluster } = await import('./running_cluster.ts');
+    return openTestCluster({
+      servers: servers.split(','),
+      settings,
+      open: (own) => openTestHub(own, { ...options, isAlone: true }),
+    });
+  }
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
   for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = settingText(value);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { zstdDecompressSync } from 'node:zlib';
 import type { Query } from '../../src/core/item.ts';
-import { lend } from '../../src/model/borrowed.ts';
+import { lend, look } from '../../src/model/borrowed.ts';
+import { unpackLaneRecord } from '../../src/wire/lane_record.ts';
 import { fenceAround, type LocationOptions, metres, provider, RunningShards, trackable } from './running_shards.ts';
 
 const running = new RunningShards({ shards: 1 });
@@ -98,4 +100,30 @@ test('A closed shard lane rejects what it runs and starts no worker', async () =
   const settled = alone.shards.settled();
   await Promise.all([assert.rejects(settled), alone.close()]);
   assert.deepEqual([alone.counts.workerRestarts, alone.lost], [0, []]);
+});
+
+test('A location that makes its worker throw is in no record, and those around it are', async () => {
+  const records: string[] = [];
+  const recorded = new RunningShards({
+    shards: 1,
+    async keepSteps(_, { record }) {
+      if (record === undefined) return;
+      const read = unpackLaneRecord(zstdDecompressSync(look(record)));
+      if (read.kind === 'step') records.push(Buffer.from(read.step.batch).toString('latin1'));
+    },
+  });
+  try {
+    recorded.tell(ZONE, provider('tag 1'), trackable('cart', ['tag 1']));
+    recorded.location('tag 1', metres(0, 0));
+    recorded.location('bad', metres(0, 0), POISON);
+    recorded.location('tag 2', metres(0, 1));
+    await assert.rejects(recorded.shards.settled(), { code: 'HUB_INTERNAL' });
+    const all = records.join();
+    assert.deepEqual(
+      [all.includes('tag 1'), all.includes('tag 2'), all.includes('"provider_id":"bad"')],
+      [true, true, false],
+    );
+  } finally {
+    await recorded.close();
+  }
 });

@@ -61,6 +61,7 @@ export const AREAS: readonly Area[] = [
       'src/entities',
       'src/store',
       'src/fence_index/shape_checks.ts',
+      'src/cluster/kept_config.ts',
     ]),
   },
   { path: 'src/cli', mayImport: ['src/model'] },

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { freePort } from '../../bench/process/free_port.ts';
 import { HubError, StartupError } from '../../src/errors.ts';
 import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
 import { Unsent } from '../../src/transport/unsent.ts';
-import { freePort } from '../support/free_port.ts';
 import { raw, SOCKET_PATH, serve } from './harness.ts';
 
 test('every method and path reaches the handler as it was sent', async (t) => {

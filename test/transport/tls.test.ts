@@ -8,10 +8,10 @@ import { dirname, join } from 'node:path';
 import { describe as group, type TestContext, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
+import { freePort } from '../../bench/process/free_port.ts';
 import type { HubError } from '../../src/errors.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { makeCertificate, type TestCertificate, writeCertificate } from '../support/certificates.ts';
-import { freePort } from '../support/free_port.ts';
 import { listening } from '../support/listening.ts';
 import { echo, raw, SOCKET_PATH, serve } from './harness.ts';
 

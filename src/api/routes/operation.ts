@@ -26,8 +26,13 @@ const HUB_ROUTES: readonly Route[] = [
     summary: 'Whether the hub answers',
     unversioned: true,
     permission: { operation: 'READ' },
+    notes: { refusals: { 503: 'The hub is one of a cluster, and others should be asked: the message says why.' } },
     replies: { 200: { description: 'It does.', schema: Health } },
-    handle: ({ reply }) => reply.json('{}'),
+    handle({ reply }, { operation }) {
+      const { problem } = operation.health;
+      if (problem !== undefined) throw new HubError('HUB_UNAVAILABLE', `This hub cannot serve: ${problem}`);
+      return reply.json('{}');
+    },
   }),
   route({
     method: 'GET',

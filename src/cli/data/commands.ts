@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 
 /**
- * The commands that work on data.dat itself: in the folder HUB_CONFIG_PATH, by default the current one. Each is loaded
- * when it is wanted: with the database come binaries that the other commands have no use for.
+ * The commands that work on data.dat itself, or on what a cluster keeps, by the configuration in the folder
+ * HUB_CONFIG_PATH, by default the current one. Each is loaded when it is wanted: with the database come binaries that the other commands have no use for.
  */
 export function dataCommands(): Command[] {
   return [
@@ -29,7 +29,9 @@ export function dataCommands(): Command[] {
       .argument('<file>', 'where the document goes')
       .action(async (file: string) => (await import('./export.ts')).exportCommand(file)),
     new Command('import')
-      .description('create or replace the entities of a JSON document, all or none; the hub must be stopped')
+      .description(
+        'create or replace the entities of a JSON document, all or none; the hub must be stopped, unless it is in a cluster',
+      )
       .argument('<file>', 'the document, as export writes it')
       .option('--replace', 'delete the entities that the document does not name')
       .action(async (...given: [string, { replace?: boolean }]) =>

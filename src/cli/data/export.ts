@@ -1,21 +1,20 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import type { EntityKind } from '../../core/kept.ts';
 import { RULES_SETTING } from '../../entities/locating_rules.ts';
 import { replaceByPrivate } from '../../store/private_files.ts';
 import { type Entities, readEntities } from '../../store/read_entities.ts';
 import { CommandError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { FORMAT, FORMAT_VERSION, LISTS } from './document.ts';
-import { databaseHere, refuseOwnFiles } from './place.ts';
+import { clusterHere, databaseHere, refuseOwnFiles } from './place.ts';
 import { Steps } from './steps.ts';
 
 /** Entities that are written in one go. */
 const AT_ONCE = 1000;
 
-/** `export FILE`: writes all entities as one JSON document, whether or not a hub is running. */
+/** `export FILE`: writes all entities, of a cluster too, as one JSON document, whether or not a hub is running. */
 export async function exportCommand(to: string): Promise<void> {
-  const path = databaseHere();
-  refuseOwnFiles(to, path);
-  const entities = readEntities(path);
+  const { entities, from } = await entitiesHere(to);
   const unfinished = `${to}.tmp`;
   const signal = interruption();
   const steps = new Steps();
@@ -39,7 +38,7 @@ export async function exportCommand(to: string): Promise<void> {
       closeSync(file);
     }
     renameSync(unfinished, to);
-    steps.done(`Exported ${written} entities from ${path} to ${to} in ${steps.seconds}`);
+    steps.done(`Exported ${written} entities from ${from} to ${to} in ${steps.seconds}`);
   } catch (error) {
     rmSync(unfinished, { force: true });
     if (signal.aborted) throw new CommandError(`Interrupted: ${to} was not written`);
@@ -48,6 +47,25 @@ export async function exportCommand(to: string): Promise<void> {
   } finally {
     entities.close();
   }
+}
+
+async function entitiesHere(to: string): Promise<{ readonly entities: Entities; readonly from: string }> {
+  const cluster = await clusterHere();
+  if (cluster === undefined) {
+    const path = databaseHere();
+    refuseOwnFiles(to, path);
+    return { entities: readEntities(path), from: path };
+  }
+  const kept = cluster.entities;
+  await cluster.close();
+  const textsOf = (kind: EntityKind) => kept.flatMap((each) => (each.kind === kind ? [each.text ?? ''] : []));
+  const entities: Entities = {
+    count: kept.length - textsOf('setting').length,
+    texts: (kind) => textsOf(kind).values(),
+    setting: (name) => kept.find(({ kind, id }) => kind === 'setting' && id === name)?.text,
+    close: () => undefined,
+  };
+  return { entities, from: 'the cluster' };
 }
 
 /** The document in parts, an entity a line, each text as it is kept. */

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { KeptConfig } from '../../cluster/kept_config.ts';
+import type { Kept } from '../../core/kept.ts';
 import { openShapeChecks } from '../../fence_index/shape_checks.ts';
 import { SqliteStore } from '../../store/sqlite.ts';
 import { reasonOf } from '../../store/start_errors.ts';
@@ -6,25 +8,35 @@ import { CommandError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { type EntityDocument, readDocument, refused } from './document.ts';
 import { type Overlay, overlay } from './overlay.ts';
-import { databaseHere } from './place.ts';
+import { clusterHere, databaseHere } from './place.ts';
 import { Steps } from './steps.ts';
+
+/** How often a plan for a cluster is made anew. */
+const TRIES_MAX = 5;
 
 /**
  * `import FILE`: takes the entities of a document into the database of a stopped hub, all of them in one transaction or,
- * when one does not fit, none.
+ * when one does not fit, none; or into a cluster, whose hubs may be running.
  */
 export async function importCommand(from: string, { replace = false }: { readonly replace?: boolean }): Promise<void> {
-  const path = databaseHere();
   const document = readDocument(from);
   const steps = new Steps();
+  const cluster = await clusterHere();
+  if (cluster !== undefined) {
+    try {
+      await importInto(cluster, { document, replace, from, steps });
+    } finally {
+      await cluster.close();
+    }
+    return;
+  }
+  const path = databaseHere();
   const store = new SqliteStore(path, randomUUID, { nowMs: Date.now(), stage: steps.show });
   try {
-    const plan = await planOf(store, { document, replace, from, steps });
+    const plan = await planOf(store.load(), { document, replace, from, steps });
     steps.show({ text: `Writing ${plan.batch.entities.length} entities`, part: 0.95 });
     commit(store, { plan, path });
-    const { created, changed, unchanged, deleted } = plan;
-    const counts = `${created} created, ${changed} changed, ${unchanged} as they were, ${deleted} deleted`;
-    steps.done(`Imported ${from} into ${path} in ${steps.seconds}: ${counts}`);
+    steps.done(`Imported ${from} into ${path} in ${steps.seconds}: ${countsOf(plan)}`);
   } finally {
     store.close();
   }
@@ -38,14 +50,41 @@ function commit(store: SqliteStore, { plan, path }: { plan: Overlay; path: strin
   }
 }
 
-async function planOf(
-  store: SqliteStore,
-  { document, replace, from, steps }: { document: EntityDocument; replace: boolean; from: string; steps: Steps },
-): Promise<Overlay> {
+interface Import {
+  readonly document: EntityDocument;
+  readonly replace: boolean;
+  readonly from: string;
+  readonly steps: Steps;
+}
+
+/** Others may change what the plan was made for: then it is made anew. */
+async function importInto(cluster: KeptConfig, what: Import): Promise<void> {
+  const { from, steps } = what;
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const { sequence, entities } = cluster;
+    const plan = await planOf({ entities }, what);
+    steps.show({ text: `Writing ${plan.batch.entities.length} entities`, part: 0.95 });
+    const changed = await cluster.change(plan.batch.entities, sequence);
+    if (changed.at === 'kept') {
+      steps.done(`Imported ${from} into the cluster in ${steps.seconds}: ${countsOf(plan)}`);
+      return;
+    }
+    if (changed.kept === 0) continue;
+    const part = `${changed.kept} of ${plan.batch.entities.length} changes were made`;
+    throw new CommandError(`Cannot import all of ${from}: others have changed entities meanwhile; ${part}. Try again`);
+  }
+  throw new CommandError(`Cannot import ${from}: others change entities all the time; nothing was changed`);
+}
+
+function countsOf({ created, changed, unchanged, deleted }: Overlay): string {
+  return `${created} created, ${changed} changed, ${unchanged} as they were, ${deleted} deleted`;
+}
+
+async function planOf(kept: Pick<Kept, 'entities'>, { document, replace, from, steps }: Import): Promise<Overlay> {
   const count = document.entities.length;
   const signal = interruption();
   try {
-    const plan = await overlay(store.load(), document, {
+    const plan = await overlay(kept, document, {
       replace,
       shapes: await openShapeChecks(),
       checked(done) {

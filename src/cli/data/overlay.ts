@@ -39,7 +39,7 @@ const zoneSchema = checker(Zone);
  * those of the document before it. Returns the writes, or, when something does not fit, what: a line for each.
  */
 export async function overlay(
-  kept: Kept,
+  kept: Pick<Kept, 'entities'>,
   document: EntityDocument,
   { replace, shapes, checked }: OverlayOptions,
 ): Promise<Overlay | readonly string[]> {
@@ -160,7 +160,7 @@ function parentsFirst(listed: readonly Listed[]): readonly Listed[] {
   return [...sorted];
 }
 
-function goneOf(kept: Kept, named: ReadonlySet<string>): readonly EntityWrite[] {
+function goneOf(kept: Pick<Kept, 'entities'>, named: ReadonlySet<string>): readonly EntityWrite[] {
   const gone = kept.entities.filter(({ kind, id }) => kind !== 'setting' && !named.has(keyOf(kind, id)));
   return gone.map(({ kind, id }) => ({ kind, id, text: undefined }));
 }

@@ -1,25 +1,39 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { KeptConfig } from '../../cluster/kept_config.ts';
 import { loadConfig, readConfigFile } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
+import { clusterSettings } from '../../config/settings.ts';
 import { ownFileAt } from '../../store/own_files.ts';
 import { CommandError } from '../command_error.ts';
 
 /**
  * The database of the hub that would start here: data.dat in the folder of the configuration, by HUB_CONFIG_PATH or the
- * current one. Throws a ConfigError for a configuration that is wrong, and a CommandError when the hub has another kind
- * of database.
+ * current one. Throws a ConfigError for a configuration that is wrong, and a CommandError when the hub keeps its data
+ * elsewhere.
  */
 export function databaseHere(): string {
-  const config = loadConfig({ env: process.env, cwd: process.cwd(), cores: 1, readFile: readConfigFile });
-  return databaseOf(config);
+  const { db_type, cluster_servers, config_path } = configHere();
+  const path = join(config_path, 'data.dat');
+  const elsewhere = cluster_servers.length > 0 ? 'cluster_servers' : `db_type: ${db_type}`;
+  if (db_type === 'sqlite' && cluster_servers.length === 0) return path;
+  throw new CommandError(`Cannot use ${path}: by its configuration (${elsewhere}) the hub keeps its data elsewhere`);
 }
 
-function databaseOf({ db_type, config_path }: Config): string {
-  const path = join(config_path, 'data.dat');
-  if (db_type === 'sqlite') return path;
-  throw new CommandError(
-    `Cannot use ${path}: by its configuration (db_type: ${db_type}) the hub keeps its data elsewhere`,
-  );
+/**
+ * The configuration of the cluster that the hub would join here; undefined where it would be alone. Throws a ConfigError,
+ * and a StartupError when it cannot be read.
+ */
+export async function clusterHere(): Promise<KeptConfig | undefined> {
+  const settings = clusterSettings(configHere(), hostname());
+  if (settings === undefined) return undefined;
+  const { bus, name, replicas, storage, hubName } = settings;
+  const { openKeptConfig } = await import('../../cluster/kept_config.ts');
+  return openKeptConfig({ bus, name, replicas, storage, by: hubName, elapsed: () => performance.now() });
+}
+
+function configHere(): Config {
+  return loadConfig({ env: process.env, cwd: process.cwd(), cores: 1, readFile: readConfigFile });
 }
 
 /**

@@ -3,6 +3,11 @@ import { type Bus, BusError, type StoredMessage, type StreamSettings, type Strea
 
 /** Servers must agree before they create or delete a stream, which takes a while. */
 const TIMEOUT_MS = 5000;
+/**
+ * How long each try of a read may take. What is asked of a stream without a leader, such as one that another hub is just
+ * creating, is never answered, so it is asked again.
+ */
+const TRIES_MS = [300, 700, 1000, 3000];
 const NANOSECONDS = 1_000_000;
 const NO_STREAM = 10059;
 const NO_MESSAGE = 10037;
@@ -71,7 +76,8 @@ export class StreamApi {
 
   async last(stream: string, subject: string): Promise<StoredMessage | undefined> {
     const what = `read the last message of "${subject}"`;
-    const found = (await this.#ask(`STREAM.MSG.GET.${stream}`, { last_by_subj: subject }, what, NO_MESSAGE)) as
+    const api = `STREAM.MSG.GET.${stream}`;
+    const found = (await this.#ask(api, { last_by_subj: subject }, what, NO_MESSAGE, TRIES_MS)) as
       | { readonly message: { readonly subject: string; readonly seq: number; readonly data?: string } }
       | undefined;
     if (found === undefined) return undefined;
@@ -85,14 +91,23 @@ export class StreamApi {
   }
 
   /** The answer to a request; undefined for the error code `absent`, which is not a failure. */
-  async #ask(api: string, question: object, what: string, absent?: number): Promise<object | undefined> {
+  async #ask(
+    api: string,
+    question: object,
+    what: string,
+    absent?: number,
+    [timeoutMs = TIMEOUT_MS, ...triesMs]: readonly number[] = [],
+  ): Promise<object | undefined> {
     const bytes = new TextEncoder().encode(JSON.stringify(question));
     const answer = await this.#bus.request(`$JS.API.${api}`, bytes, {
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs,
       read: (found) => JSON.parse(Buffer.from(look(found)).toString()) as { readonly error?: Problem },
     });
     if (answer.at === 'noResponders') throw new BusError(`Cannot ${what}: no server offers JetStream`);
-    if (answer.at === 'unanswered') throw new BusError(`Cannot ${what}: nobody answered within ${TIMEOUT_MS} ms`);
+    if (answer.at === 'unanswered') {
+      if (triesMs.length > 0) return this.#ask(api, question, what, absent, triesMs);
+      throw new BusError(`Cannot ${what}: nobody answered within ${TIMEOUT_MS} ms`);
+    }
     const { error } = answer.value;
     if (error === undefined) return answer.value;
     if (error.err_code === absent) return undefined;

@@ -1,7 +1,8 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { GO, USUAL_GO } from '../../../bench/process/go.ts';
 
 /**
  * Generators of clients, each installed by the package manager of its language into a folder that git ignores. What is
@@ -12,12 +13,6 @@ const CACHE = new URL('../../../test-output/generators/', import.meta.url);
 const INSTALL_MS = 150_000;
 const RUN_MS = 120_000;
 const OUTPUT_MAX_BYTES = 16 << 20;
-/** Where Go is unpacked to by those who do not install it as a package. */
-const USUAL_GO = '/usr/local/go/bin/go';
-
-/** The command of Go; undefined where there is none. */
-export const GO = ['go', USUAL_GO].find((command) => spawnSync(command, ['version']).status === 0);
-
 /** What programs are found by: generators of Go call it by its name. */
 const PATH = GO === USUAL_GO ? `${dirname(USUAL_GO)}:${process.env['PATH'] ?? ''}` : (process.env['PATH'] ?? '');
 

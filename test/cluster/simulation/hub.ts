@@ -5,6 +5,7 @@ import { clusterSettings } from '../../../src/config/settings.ts';
 import type { Answer, Query } from '../../../src/core/item.ts';
 import type { ShapeChecks } from '../../../src/core/shape_checks.ts';
 import { HubError } from '../../../src/errors.ts';
+import { clusterStore } from '../../../src/hub/connect_cluster.ts';
 import { fillFromCluster } from '../../../src/hub/fill_from_cluster.ts';
 import type { Machine } from '../../../src/hub/machine.ts';
 import { connectParts, type Parts } from '../../../src/hub/parts.ts';
@@ -44,7 +45,7 @@ const SETTINGS = {
   HUB_RESTART_EVENT_DELAY: String(RESTART_EVENT_DELAY_MS),
 };
 /** What a hub may say of NATS that cannot be reached, and of a worker that was killed. */
-const EXPECTED = ['The database', 'A worker thread has failed'];
+const EXPECTED = ['NATS cannot be reached', 'The database', 'A worker thread has failed'];
 const configs = new Map<number, Config>();
 
 /**
@@ -92,11 +93,12 @@ export class SimulatedHub {
     const notices: string[] = [];
     const notice = (text: string): void => void notices.push(`${Math.round(network.clock.nowMs)} ${text}`);
     const turns = new SimulatedTurns(schedule);
-    const { bus: _bus, alike, ...settings } = clusterSettings(config, place.hubName) ?? unset();
+    const { bus: _bus, ...settings } = clusterSettings(config, place.hubName) ?? unset();
     const cluster = await openCluster({
       ...settings,
       ...{ bus, incarnation, turns, notice, schedule, now: clock.now, elapsed: clock.elapsed },
-      digest: alike.join(),
+      running: clock.running,
+      digest: settings.alike.join(),
       partitionOf: (_, id) => partitionOf(id),
       capacity: config.lane_capacity,
     });
@@ -112,7 +114,7 @@ export class SimulatedHub {
     };
     const log = { debug: notice, info: notice, warn: notice, error };
     const { shapes } = place;
-    const parts = connectParts({ clock, store: cluster.store, cluster, config, log, shapes, machine });
+    const parts = connectParts({ clock, store: clusterStore(cluster), cluster, config, log, shapes, machine });
     const { promise: isOut, resolve: out } = Promise.withResolvers<Error>();
     const hub = new SimulatedHub(place, { cluster, parts, isOut, notices });
     hub.#beat(clock);

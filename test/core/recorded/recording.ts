@@ -123,7 +123,10 @@ export class Recording {
       this.#known.delete(command.id);
       this.#gone++;
     }
-    this.#waiting.push({ ...command, seq: ++this.#seq, receivedMs: this.nowMs } as Exclude<Item, { kind: 'location' | 'replay' }>);
+    this.#waiting.push({ ...command, seq: ++this.#seq, receivedMs: this.nowMs } as Exclude<
+      Item,
+      { kind: 'location' | 'replay' }
+    >);
   }
 
   /** A body of locations, which is read at once. */

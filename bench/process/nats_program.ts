@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { GO } from '../clients/generators/tools.ts';
+import { GO } from './go.ts';
 
 const MODULE = 'github.com/nats-io/nats-server/v2';
 const VERSION = 'v2.15.2';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../support/free_port.ts';
+import { freePort } from './free_port.ts';
 
 const START_MS = 20_000;
 const POLL_MS = 20;

@@ -1,0 +1,7 @@
+import { spawnSync } from 'node:child_process';
+
+/** Where Go is unpacked to by those who do not install it as a package. */
+export const USUAL_GO = '/usr/local/go/bin/go';
+
+/** The command of Go; undefined where there is none. */
+export const GO = ['go', USUAL_GO].find((command) => spawnSync(command, ['version']).status === 0);

@@ -1,0 +1,206 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ListenerCommands } from '../listen/listener.ts';
+import type { GeneratorCommands } from '../load/generator.ts';
+import type { Percentiles } from '../load/latencies.ts';
+import type { WalkPlan } from '../load/plan.ts';
+import type { Interval, Sent } from '../load/sender.ts';
+import { offsetOfDay } from '../process/clock.ts';
+import { GO } from '../process/go.ts';
+import { BenchHub } from '../process/hub.ts';
+import { natsProgram } from '../process/nats_program.ts';
+import { NatsServers } from '../process/nats_server.ts';
+import { cpuSeconds } from '../process/proc.ts';
+import { Remote } from '../process/remote.ts';
+import { Rest } from '../process/rest.ts';
+import type { Result } from '../report/result.ts';
+import { crowdScene } from './batch.ts';
+import { commandOf, profiling } from './load_run.ts';
+import type { Asked, Profile } from './profile.ts';
+
+const SECONDS = 6;
+const WARMUP_SECONDS = 3;
+/** Locations a second at which latencies are measured. */
+const CALM_PER_S = 10_000;
+const EVENTS = 'fence_events';
+const READY_MS = 20_000;
+const LOOK_MS = 100;
+
+interface Scene {
+  readonly name: string;
+  readonly hubs: number;
+  readonly nats: 0 | 1 | 3;
+}
+
+/** Whom each is compared with comes first. */
+const SCENES: readonly Scene[] = [
+  { name: 'alone', hubs: 1, nats: 0 },
+  { name: 'journal', hubs: 1, nats: 1 },
+  { name: 'two_hubs', hubs: 2, nats: 1 },
+  { name: 'three_nats', hubs: 1, nats: 3 },
+  { name: 'two_hubs_three_nats', hubs: 2, nats: 3 },
+];
+
+export const CLUSTER: Profile = {
+  name: 'cluster',
+  summary:
+    'the site of batch on one hub, on one with a journal, and on two that are one; with one NATS server and three',
+  needs: () =>
+    GO === undefined && process.env['NATS_SERVER'] === undefined ? 'there is no Go to build NATS with' : undefined,
+  async run(asked: Asked): Promise<Result> {
+    const program = await natsProgram();
+    if ('missing' in program) throw new Error(`Cannot start NATS: ${program.missing}`);
+    const more: Record<string, number> = {};
+    for (const scene of SCENES) {
+      asked.progress(scene.name);
+      const found = await measured(scene, program.path, asked);
+      for (const [name, value] of Object.entries(found)) more[`${scene.name}_${name}`] = value;
+    }
+    for (const { name } of SCENES.slice(1)) {
+      more[`${name}_cpu_ratio`] =
+        (more[`${name}_us_per_location`] as number) / (more['alone_us_per_location'] as number);
+    }
+    return { profile: 'cluster', command: commandOf('cluster', asked), more };
+  },
+};
+
+/** The processes of a scene. The load is shared out to all hubs, and a subscriber of fence events is at the last one. */
+class Site {
+  readonly #nats: NatsServers | undefined;
+  readonly #hubs: readonly BenchHub[];
+  readonly #generators: readonly Remote<GeneratorCommands>[];
+  readonly #listener: Remote<ListenerCommands>;
+
+  private constructor(nats: NatsServers | undefined, hubs: readonly BenchHub[]) {
+    const clock = [String(offsetOfDay())];
+    this.#nats = nats;
+    this.#hubs = hubs;
+    this.#generators = hubs.map(() => new Remote(new URL('../load/generator.ts', import.meta.url), clock));
+    this.#listener = new Remote(new URL('../listen/listener.ts', import.meta.url), clock);
+  }
+
+  static async open({ hubs: count, nats: servers }: Scene, path: string, asked: Asked): Promise<Site> {
+    const nats = servers === 0 ? undefined : await NatsServers.start({ path, count: servers });
+    const hubs: BenchHub[] = [];
+    for (let index = 0; index < count; index++) {
+      const cluster = nats && {
+        cluster_servers: nats.addresses.join(','),
+        cluster_replicas: servers,
+        cluster_hub_name: `hub ${index + 1}`,
+      };
+      hubs.push(await BenchHub.start({ settings: { ...cluster }, nodeArgs: profiling(asked) }));
+    }
+    const site = new Site(nats, hubs);
+    await site.#begin(asked);
+    return site;
+  }
+
+  async #begin(asked: Asked): Promise<void> {
+    const { plan, fences } = crowdScene({ way: 'put-many', connections: 10, perMessage: 100 }, asked);
+    const rest = new Rest(this.#port(0));
+    await taken(rest);
+    await rest.createAll('/fences', fences());
+    rest.close();
+    const whole = plan as WalkPlan;
+    const share = this.#hubs.length;
+    for (const [index, generator] of this.#generators.entries()) {
+      const own = { ...whole, providers: whole.providers / share, connections: whole.connections / share };
+      const part = { ...own, firstProvider: index * own.providers, seed: index + 1 };
+      await generator.ask('open', { port: this.#port(index), plan: part });
+      await generator.ask('prime', { port: this.#port(index) });
+    }
+    const group = { name: EVENTS, topic: EVENTS, params: [{}], agesOfAll: true } as const;
+    await this.#listener.ask('subscribe', { port: this.#port(share - 1), group });
+  }
+
+  /** Runs all generators for an interval. With `perSecond`, messages of all of them together. */
+  async run({ perSecond, ...interval }: Interval): Promise<Round> {
+    const [first] = this.#generators as [Remote<GeneratorCommands>];
+    let before: Cpu | undefined;
+    let after: Cpu | undefined;
+    first.onNote = (note) => {
+      const { measuring } = note as { readonly measuring: boolean };
+      if (!measuring) after = this.#cpu();
+      else {
+        before = this.#cpu();
+        void this.#listener.ask('resetLatencies', undefined);
+      }
+    };
+    const own = perSecond === undefined ? undefined : perSecond / this.#generators.length;
+    const sent = await Promise.all(
+      this.#generators.map((generator, index) => {
+        return generator.ask('run', { port: this.#port(index), interval: { ...interval, perSecond: own } });
+      }),
+    );
+    if (before === undefined || after === undefined) throw new Error('The generator has not measured anything');
+    const heard = (await this.#listener.ask('heard', undefined))[EVENTS];
+    if (heard === undefined || heard.closed > 0) throw new Error('The subscriber of fence events was disconnected');
+    return { sent, hubsCpu: after.hubs - before.hubs, natsCpu: after.nats - before.nats, events: heard.latency };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#generators, this.#listener].map((remote) => remote.stop()));
+    for (const hub of this.#hubs) await hub.stop();
+    await this.#nats?.stop();
+  }
+
+  #port(index: number): number {
+    return (this.#hubs[index] as BenchHub).port;
+  }
+
+  #cpu(): Cpu {
+    const sum = (pids: readonly number[]): number => pids.reduce((all, pid) => all + cpuSeconds(pid), 0);
+    return {
+      hubs: sum(this.#hubs.map(({ pid }) => pid)),
+      nats: sum((this.#nats?.servers ?? []).map(({ pid }) => pid)),
+    };
+  }
+}
+
+interface Cpu {
+  readonly hubs: number;
+  readonly nats: number;
+}
+
+interface Round {
+  readonly sent: readonly Sent[];
+  /** Seconds. */
+  readonly hubsCpu: number;
+  readonly natsCpu: number;
+  readonly events: Percentiles;
+}
+
+async function measured(scene: Scene, path: string, asked: Asked): Promise<Record<string, number>> {
+  const seconds = asked.seconds ?? SECONDS;
+  const interval = { warmupSeconds: Math.min(WARMUP_SECONDS, seconds), seconds };
+  const site = await Site.open(scene, path, asked);
+  try {
+    const full = await site.run({ ...interval, perSecond: undefined });
+    const calm = await site.run({ ...interval, perSecond: (asked.rate ?? CALM_PER_S) / 100 });
+    const accepted = full.sent.reduce((sum, { measured: { accepted: own } }) => sum + own, 0);
+    const perSecond = full.sent.reduce(
+      (sum, { measured: own, measuredSeconds }) => sum + own.accepted / measuredSeconds,
+      0,
+    );
+    return {
+      accepted_per_s: perSecond,
+      us_per_location: (1e6 * (full.hubsCpu + full.natsCpu)) / accepted,
+      hubs_us_per_location: (1e6 * full.hubsCpu) / accepted,
+      nats_us_per_location: (1e6 * full.natsCpu) / accepted,
+      put_p50_ms: Math.max(...calm.sent.map(({ put }) => put.p50)),
+      put_p99_ms: Math.max(...calm.sent.map(({ put }) => put.p99)),
+      event_p50_ms: calm.events.p50,
+      event_p99_ms: calm.events.p99,
+    };
+  } finally {
+    await site.close();
+  }
+}
+
+/** Waits until somebody owns all objects. */
+async function taken(rest: Rest): Promise<void> {
+  for (const untilMs = performance.now() + READY_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
+    const { status } = await rest.call('GET', '/providers/locations');
+    if (status === 200) return;
+  }
+  throw new Error('No hub has taken over');
+}

@@ -1,0 +1,89 @@
+import { StartupError } from '../errors.ts';
+import type { Bus, StreamSettings } from './bus.ts';
+import type { ConfigMember } from './config_state.ts';
+import type { Notice } from './notice.ts';
+
+/**
+ * Whether a hub may be one of a cluster: its settings must agree with the streams that are there and with those of the
+ * hubs that are there. All failures are StartupErrors that name the settings.
+ */
+export interface Applicant extends Pick<StreamSettings, 'replicas' | 'storage'> {
+  readonly bus: Bus;
+  /** Of the cluster. */
+  readonly name: string;
+  readonly incarnation: string;
+  readonly hubName: string;
+  /** Settings that all hubs must have alike, as `name: value`. */
+  readonly alike: readonly string[];
+  /** Of these settings. */
+  readonly digest: string;
+  readonly notice: Notice;
+}
+
+/** The streams that all hubs share. */
+const SHARED = ['CONFIG', 'SNAP', 'STATE'];
+/** How long a member may take to say that it is alive. */
+const ALIVE_MS = 1000;
+/** What a server says that cannot keep so many copies. */
+const TOO_MANY_COPIES = /replicas > 1 not supported|no suitable peers|insufficient resources/i;
+
+/** Throws if the streams that the hubs share were made with other settings. */
+export async function checkStreams({ bus, name, replicas, storage }: Applicant): Promise<void> {
+  const names = SHARED.map((stream) => `${name}_${stream}`);
+  for (const found of (await bus.streams(`${name}_`)).filter((stream) => names.includes(stream.name))) {
+    if (found.replicas !== replicas) {
+      const copies = `must be ${found.replicas}, as stream "${found.name}" was made`;
+      throw new StartupError(`cluster_replicas: ${copies}, found ${replicas}`);
+    }
+    if (found.storage !== storage) {
+      const where = `must be ${found.storage}, as stream "${found.name}" was made`;
+      throw new StartupError(`cluster_storage: ${where}, found ${storage}`);
+    }
+  }
+}
+
+/**
+ * Throws if a member that is alive has other settings. Members that do not answer are about to be expelled, and what they
+ * were started with does not matter any more.
+ */
+export async function checkMembers(members: Iterable<ConfigMember>, applicant: Applicant): Promise<void> {
+  const { incarnation, hubName, digest, alike, notice } = applicant;
+  const others = [...members].filter((member) => member.incarnation !== incarnation);
+  const odd = others.filter((member) => member.digest !== digest || member.name === hubName);
+  const isAlive = await Promise.all(odd.map((member) => answers(member, applicant)));
+  const alive = odd.filter((_, index) => isAlive[index]);
+  const differing = alive.filter((member) => member.digest !== digest).map(({ name }) => `"${name}"`);
+  if (differing.length > 0) {
+    const others = `${differing.length > 1 ? 'Hubs' : 'Hub'} ${differing.join(', ')}`;
+    const what = 'settings that must be alike in all hubs of a cluster';
+    throw new StartupError(
+      `${others} of cluster "${applicant.name}" and this one differ in ${what}: ${alike.join(', ')}`,
+    );
+  }
+  for (const { name, incarnation: its } of alive) {
+    notice(
+      `cluster_hub_name: another hub (${its}) is called "${name}", too; health and usage will not tell them apart`,
+    );
+  }
+}
+
+async function answers({ incarnation }: ConfigMember, { bus, name }: Applicant): Promise<boolean> {
+  const asking = { timeoutMs: ALIVE_MS, read: () => undefined };
+  const answer = await bus.request(pingSubject(name, incarnation), new Uint8Array(), asking);
+  return answer.at === 'answered';
+}
+
+/** Where a member is asked whether it is alive; it answers with a beat. */
+export function pingSubject(name: string, incarnation: string): string {
+  return `${name}.in.${incarnation}.ping`;
+}
+
+/** What kept the hub from joining, as the line that its user sees. */
+export function startupError(error: Error, { name, replicas }: Applicant): StartupError {
+  if (error instanceof StartupError) return error;
+  if (TOO_MANY_COPIES.test(error.message)) {
+    const what = `NATS cannot keep ${replicas} ${replicas === 1 ? 'copy' : 'copies'} of each stream`;
+    return new StartupError(`cluster_replicas: ${what}: ${error.message}`, { cause: error });
+  }
+  return new StartupError(`Cannot join cluster "${name}": ${error.message}`, { cause: error });
+}

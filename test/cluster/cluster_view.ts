@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { openConfigLog } from '../../src/cluster/config_log.ts';
+import { applied, EMPTY_STATE, restored, takeOvers } from '../../src/cluster/config_state.ts';
+import { openNatsBus } from '../../src/cluster/nats_bus.ts';
+import { schedule } from '../../src/time/clock.ts';
+
+/** What the configuration log says of a cluster whose objects one hub owns. */
+export interface ClusterView {
+  /** Names of the hubs that are members, in the order in which they joined. */
+  readonly members: readonly string[];
+  /** Name of the hub that owns all objects; undefined while nobody does. */
+  readonly owner: string | undefined;
+  /** Whether the owner still reads what the one before it has left. */
+  readonly isTakingOver: boolean;
+}
+
+export interface FollowedCluster {
+  /** As it is now. */
+  readonly view: ClusterView;
+  close(): Promise<void>;
+}
+
+/** Follows the configuration log of the cluster `hub`, without being a member, and calls back on every change. */
+export async function followCluster(
+  { servers, replicas }: { readonly servers: readonly string[]; readonly replicas: number },
+  changed: (view: ClusterView) => void,
+): Promise<FollowedCluster> {
+  const bus = openNatsBus({ servers, name: 'hub', memberName: 'onlooker' });
+  let state = EMPTY_STATE;
+  const view = (): ClusterView => {
+    const { members, map } = state;
+    return {
+      members: [...members.values()].map(({ name }) => name),
+      owner: members.get(map?.owners[0] ?? '')?.name,
+      isTakingOver: takeOvers(state).length > 0,
+    };
+  };
+  try {
+    const log = await openConfigLog({
+      ...{ bus, name: 'hub', replicas, storage: 'file', schedule, newId: randomUUID },
+      elapsed: () => performance.now(),
+      restore: (parts) => {
+        ({ state } = restored(parts));
+      },
+      apply(record) {
+        state = applied(state, record);
+        changed(view());
+      },
+      snapshot: () => [],
+      shouldSnapshot: () => false,
+      stopped: () => undefined,
+      notice: () => undefined,
+    });
+    return {
+      get view() {
+        return view();
+      },
+      async close() {
+        log.close();
+        await bus.close();
+      },
+    };
+  } catch (error) {
+    await bus.close();
+    throw error;
+  }
+}

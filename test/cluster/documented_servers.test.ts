@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { parse } from 'yaml';
+import { freePort } from '../../bench/process/free_port.ts';
+import { natsProgram } from '../../bench/process/nats_program.ts';
+import { readDocuments } from '../documents/documents.ts';
+import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { makeCertificate, writeCertificate } from '../support/certificates.ts';
+
+const { blocks = [] } = readDocuments().find(({ path }) => path === 'docs/cluster.md') ?? {};
+const SERVER = blocks.find(({ language }) => language === 'conf')?.text ?? '';
+const HUB = blocks.find(({ language }) => language === 'yaml')?.text ?? '';
+
+const program = await natsProgram();
+const skip = 'missing' in program ? `no nats-server: ${program.missing}` : false;
+const folder = mkdtempSync(join(tmpdir(), 'hub-nats-documented-'));
+const children: ChildProcess[] = [];
+after(async () => {
+  const ended = children.map((child) => child.exitCode === null && once(child, 'exit'));
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(ended);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The text with everything replaced that is different here. Each must be there. */
+function adapted(text: string, replacements: readonly (readonly [from: string, to: string])[]): string {
+  return replacements.reduce((before, [from, to]) => {
+    assert.ok(before.includes(from), `docs/cluster.md has no ${from}`);
+    return before.replaceAll(from, to);
+  }, text);
+}
+
+test('Servers and hubs that are configured as docs/cluster.md says are a cluster', { skip }, async () => {
+  const { certificatePath, keyPath } = writeCertificate(folder, await makeCertificate());
+  const ports = await Promise.all([1, 2, 3].map(async () => [await freePort(), await freePort()] as const));
+  const routes = ports.map(([, route], index) => {
+    return [`nats://nats-${index + 1}.example:6222`, `nats://127.0.0.1:${route}`] as const;
+  });
+  for (const [index, [port, route]] of ports.entries()) {
+    const configuration = adapted(SERVER, [
+      ['server_name: nats-1', `server_name: nats-${index + 1}`],
+      ['0.0.0.0:4222', `127.0.0.1:${port}`],
+      ['0.0.0.0:6222', `127.0.0.1:${route}`],
+      ['/var/lib/nats', join(folder, `store-${index}`)],
+      ['/etc/nats/server.pem', certificatePath],
+      ['/etc/nats/server-key.pem', keyPath],
+      ['/etc/nats/ca.pem', certificatePath],
+      ...routes,
+    ]);
+    const file = join(folder, `${index}.conf`);
+    writeFileSync(file, configuration);
+    children.push(spawn((program as { readonly path: string }).path, ['-c', file], { stdio: 'ignore' }));
+  }
+  const settings = parse(
+    adapted(HUB, [
+      ...ports.map(([port], index) => [`nats-${index + 1}.example:4222`, `127.0.0.1:${port}`] as const),
+      ['client.pem', certificatePath],
+      ['client-key.pem', keyPath],
+      [': ca.pem', `: ${certificatePath}`],
+    ]),
+  ) as Record<string, string>;
+  // The servers elect their leader meanwhile.
+  const hub = new HubProcess(newFolder(), { ...settings, host: '127.0.0.1' });
+  await hub.listening();
+  assert.equal((await hub.put('/providers/tag-1/location', locationOf('tag-1', 1)))?.status, 204, hub.log);
+  assert.equal((await hub.get('/providers/tag-1/location'))?.body.provider_id, 'tag-1');
+  assert.equal((await hub.stop()).code, 0);
+  assert.doesNotMatch(hub.log, /permissions violation/i);
+});

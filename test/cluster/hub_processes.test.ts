@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../bench/process/free_port.ts';
+import { type Answered, HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
+import { parsePrometheus, sumOf } from '../support/prometheus.ts';
+import type { TestSettings } from '../support/running_hub.ts';
+import { SocketClient } from '../support/socket_client.ts';
+import { testNats } from './test_nats.ts';
+
+const HOLD_MS = 1500;
+/** Until what should happen within seconds is given up. */
+const PATIENCE_MS = 20_000;
+const LOOK_MS = 50;
+
+const ends: (() => void)[] = [];
+const atEnd = (callback: () => void): void => void ends.push(callback);
+after(() => {
+  for (const end of ends) end();
+});
+const nats = await testNats();
+
+function settingsOf(name: string, more: TestSettings = {}): TestSettings {
+  return {
+    cluster_servers: nats.servers.addresses.join(','),
+    cluster_replicas: 1,
+    cluster_hub_name: name,
+    cluster_hold: HOLD_MS,
+    cluster_checkpoint_interval: 1000,
+    cluster_journal_max_size: 1,
+    ...more,
+  };
+}
+
+async function startHub(name: string, more?: TestSettings): Promise<HubProcess> {
+  return HubProcess.start(newFolder(atEnd), settingsOf(name, { port: await freePort(), ...more }), atEnd);
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  for (const endMs = performance.now() + PATIENCE_MS; performance.now() < endMs; await delay(LOOK_MS)) {
+    if (await isSo()) return;
+  }
+  throw new Error(`${what}: not within ${PATIENCE_MS} ms`);
+}
+
+async function clusterOf(hub: HubProcess) {
+  return (await hub.get('/health/system'))?.body?.cluster;
+}
+
+function becomes(hub: HubProcess, standing: string): Promise<void> {
+  return until(`A hub is ${standing}`, async () => (await clusterOf(hub))?.standing === standing);
+}
+
+function isWell(hub: HubProcess): Promise<void> {
+  return until('A hub is well', async () => (await hub.get('/health'))?.status === 200);
+}
+
+/** Resolves with what the connection was closed with. */
+function closing(client: SocketClient): Promise<number> {
+  return new Promise((resolve) => client.socket.once('close', resolve));
+}
+
+function openSocket(hub: HubProcess): Promise<SocketClient> {
+  return SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
+}
+
+/** Locates a tag again and again, until it is ended. */
+class Tag {
+  readonly statuses: (number | undefined)[] = [];
+  longestMs = 0;
+  readonly #hub: HubProcess;
+  readonly #ended: Promise<void>;
+  #isEnded = false;
+  #last = 0;
+
+  constructor(hub: HubProcess) {
+    this.#hub = hub;
+    this.#ended = this.#send();
+  }
+
+  /** Resolves with the metres to the east that were acknowledged last. */
+  async end(): Promise<number> {
+    this.#isEnded = true;
+    await this.#ended;
+    return this.#last;
+  }
+
+  async #send(): Promise<void> {
+    for (let east = 1; !this.#isEnded; east++) {
+      const beganMs = performance.now();
+      const answered = await this.#hub.put('/providers/locations', [locationOf('tag', east)]);
+      this.longestMs = Math.max(this.longestMs, performance.now() - beganMs);
+      this.statuses.push(answered?.status);
+      if (answered?.status === 204) this.#last = east;
+    }
+  }
+}
+
+async function eastOf(hub: HubProcess): Promise<number> {
+  const found = await hub.get('/providers/tag/location');
+  assert.equal(found?.status, 200, JSON.stringify(found?.body));
+  const { coordinates } = found?.body.position ?? {};
+  return Math.round((coordinates[0] - 9) * 71_695.6);
+}
+
+async function metricsOf(hub: HubProcess) {
+  return parsePrometheus(await (await fetch(`${new URL(hub.base).origin}/metrics`)).text());
+}
+
+describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, () => {
+  let a: HubProcess;
+  let b: HubProcess;
+  before(async () => {
+    a = await startHub('a');
+    await becomes(a, 'owner');
+    b = await startHub('b');
+  });
+
+  test('tell of each other, at /health/system and in /metrics', async () => {
+    await until('Both know both', async () => (await clusterOf(a))?.members.length === 2);
+    const [ofA, ofB] = [await clusterOf(a), await clusterOf(b)];
+    assert.deepEqual([ofA.standing, ofB.standing], ['owner', 'standby']);
+    assert.deepEqual([ofA.owner, ofB.owner], ['a', 'a']);
+    assert.deepEqual([ofA.takeovers, ofB.takeovers], [1, 0]);
+    assert.deepEqual(
+      ofB.members.map(({ name }: { name: string }) => name),
+      ['a', 'b'],
+    );
+    assert.equal(ofB.members[1].incarnation, ofB.incarnation);
+    assert.equal(ofA.problem, undefined);
+    const [metrics, others] = [await metricsOf(a), await metricsOf(b)];
+    assert.equal(sumOf(metrics, 'hub_cluster_members'), 2);
+    assert.deepEqual([sumOf(metrics, 'hub_cluster_owner'), sumOf(others, 'hub_cluster_owner')], [1, 0]);
+    assert.ok(sumOf(others, 'hub_cluster_appends_total') >= 0);
+    assert.equal((await b.put('/providers/locations', [locationOf('tag', 1)]))?.status, 204);
+    assert.equal(sumOf(await metricsOf(b), 'hub_cluster_forwarded_total'), 1);
+    for (const hub of [a, b]) assert.deepEqual(await hub.get('/health'), { status: 200, body: {} } satisfies Answered);
+  });
+
+  test('refuse one whose settings do not agree with theirs', async () => {
+    const odd = new HubProcess(newFolder(atEnd), settingsOf('odd', { fence_event_provider_id: 'set' }), atEnd);
+    const copies = new HubProcess(newFolder(atEnd), settingsOf('copies', { cluster_replicas: 3 }), atEnd);
+    const memory = new HubProcess(newFolder(atEnd), settingsOf('memory', { cluster_storage: 'memory' }), atEnd);
+    const [ofOdd, ofCopies, ofMemory] = await Promise.all([odd.ended, copies.ended, memory.ended]);
+    assert.match(
+      ofOdd.stderr,
+      /^Hubs "a", "b" of cluster "hub" and this one differ in .*: .*fence_event_provider_id: set/,
+    );
+    assert.equal(ofCopies.stderr, 'cluster_replicas: must be 1, as stream "hub_CONFIG" was made, found 3\n');
+    assert.equal(ofMemory.stderr, 'cluster_storage: must be file, as stream "hub_CONFIG" was made, found memory\n');
+    assert.deepEqual([ofOdd.code, ofCopies.code, ofMemory.code], [1, 1, 1]);
+    assert.equal((await clusterOf(a)).members.length, 2);
+  });
+
+  test('close the sockets of one that stood still, and have it back', async () => {
+    const socket = await openSocket(a);
+    const closed = closing(socket);
+    const tag = new Tag(b);
+    process.kill(a.pid, 'SIGSTOP');
+    await becomes(b, 'owner');
+    process.kill(a.pid, 'SIGCONT');
+    assert.equal(await closed, 1013);
+    await becomes(a, 'standby');
+    await isWell(a);
+    const last = await tag.end();
+    assert.ok(
+      tag.statuses.every((status) => status === 204 || status === 503),
+      tag.statuses.join(),
+    );
+    assert.equal(await eastOf(a), last);
+    assert.deepEqual(
+      [await clusterOf(a), await clusterOf(b)].map(({ owner }) => owner),
+      ['b', 'b'],
+    );
+    assert.equal(sumOf(await metricsOf(b), 'hub_cluster_expelled_total'), 1);
+  });
+
+  test('hand over when one is told to stop, and refuse nothing meanwhile', async () => {
+    const closed = closing(await openSocket(b));
+    const tag = new Tag(a);
+    await until('The tag is located', async () => tag.statuses.length > 10);
+    const { code, stderr } = await b.stop();
+    assert.equal(code, 0, stderr);
+    assert.equal(await closed, 1001);
+    await becomes(a, 'owner');
+    const last = await tag.end();
+    assert.deepEqual([...new Set(tag.statuses)], [204]);
+    assert.ok(tag.longestMs < HOLD_MS, `${tag.longestMs} ms`);
+    assert.equal(await eastOf(a), last);
+  });
+
+  for (const [what, goes, comes] of [
+    ['stands still', () => nats.servers.servers[0]?.pause(), () => nats.servers.servers[0]?.resume()],
+    ['is killed', () => nats.servers.servers[0]?.kill(), () => nats.servers.servers[0]?.start()],
+  ] as const) {
+    test(`hold requests while NATS ${what}, refuse them later, and go on when it is back`, async () => {
+      const tag = new Tag(a);
+      await until('The tag is located', async () => tag.statuses.length > 10);
+      await goes();
+      await until('The hub is not well', async () => (await a.get('/health'))?.status === 503);
+      assert.match(
+        (await a.get('/health'))?.body.message,
+        /^This hub cannot serve: it has appended nothing .* for \d+ ms/,
+      );
+      await until('Requests are refused', async () => tag.statuses.includes(503));
+      assert.equal((await a.get('/providers/tag/location'))?.status, 503);
+      assert.ok(tag.longestMs >= HOLD_MS && tag.longestMs < HOLD_MS + 1000, `${tag.longestMs} ms`);
+      await comes();
+      await isWell(a);
+      const sent = tag.statuses.length;
+      await until('The tag is located again', async () => tag.statuses.length > sent + 10);
+      const last = await tag.end();
+      assert.deepEqual([...new Set(tag.statuses)].sort(), [204, 503]);
+      assert.equal(tag.statuses.at(-1), 204);
+      assert.equal(await eastOf(a), last);
+    });
+  }
+
+  test('refuse locations while a journal is full, and go on when it is trimmed', async () => {
+    const random = randomFrom(1);
+    const locations = () => Array.from({ length: 4000 }, (_, index) => locationOf(`t${index}`, 1e6 * random()));
+    const statuses: (number | undefined)[] = [];
+    const put = async (): Promise<number | undefined> => {
+      const status = (await a.put('/providers/locations', locations()))?.status;
+      statuses.push(status);
+      return status;
+    };
+    await until('The journal is full', async () => (await put()) === 503);
+    await until('It is trimmed', async () => (await put()) === 204);
+    assert.deepEqual([...new Set(statuses)].sort(), [204, 503]);
+    await isWell(a);
+  });
+});

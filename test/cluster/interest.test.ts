@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Packr } from 'msgpackr';
+import { type InterestMessage, packInterest, readInterest } from '../../src/cluster/fan_out_message.ts';
+import { Interest } from '../../src/cluster/interest.ts';
+import { lend } from '../../src/model/borrowed.ts';
+import type { Variant } from '../../src/model/topics.ts';
+import { up } from './contract.ts';
+import { SimulatedCluster } from './simulated_bus.ts';
+import { SimulatedClock } from './simulated_clock.ts';
+
+const VARIANT: Variant = { id: 4, topic: 'fence_events', crs: 'local', zoneId: 'z', geojson: true, unfiltered: false };
+
+/** Some hubs, each of which wants one variant of its own number, and what they have heard. */
+async function hubsOf(context: TestContext, names: readonly string[]) {
+  const clock = new SimulatedClock();
+  context.after(clock.run());
+  const cluster = new SimulatedCluster({ clock, seed: 1 });
+  const heard: string[] = [];
+  const hubs = await Promise.all(
+    names.map(async (name) => {
+      const bus = cluster.bus(name);
+      const hub = { id: 1, misfits: 0, bus };
+      const interest = new Interest({
+        bus,
+        name: 'hub',
+        self: name,
+        wanted: () => [{ ...VARIANT, id: hub.id }],
+        wants: (member, variants) => heard.push(`${name}: ${member} wants ${variants.map(({ id }) => id).join()}`),
+        sentTo: () => ({ frames: 3, announced: 4 }),
+        heardBy: (member, { frames, announced }) =>
+          assert.deepEqual([member !== name, frames, announced], [true, 3, 4]),
+        misfit: () => {
+          hub.misfits++;
+        },
+        schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),
+      });
+      await Promise.all([interest.ready, up(bus)]);
+      return Object.assign(hub, { interest });
+    }),
+  );
+  return { clock, cluster, heard, hubs };
+}
+
+test('packInterest and readInterest carry what is wanted', () => {
+  const message: InterestMessage = {
+    from: 'a',
+    number: 2,
+    variants: [
+      VARIANT,
+      { id: 5, topic: 'location_updates', crs: 'EPSG:4326', zoneId: undefined, geojson: false, unfiltered: true },
+    ],
+  };
+  assert.deepEqual(readInterest(lend(packInterest(message))), message);
+});
+
+test('readInterest reads keys as all, and refuses what does not fit', () => {
+  const pack = (...values: unknown[]) => lend(new Packr({ useRecords: false }).pack(values));
+  const row = [4, 'fence_events', 'local', 'z', true, true];
+  const keyed = [[[0, ['a']]], []];
+  assert.deepEqual(readInterest(pack(1, 'a', 1, [[...row, keyed]])).variants, [VARIANT]);
+  const broken = [
+    [2, 'a', 1, []],
+    [1, 7, 1, []],
+    [1, 'a', -1, []],
+    [1, 'a', 1, {}],
+    [1, 'a', 1, [7]],
+  ];
+  for (const [at, value] of [
+    [0, 1.5],
+    [1, 'zone_changes'],
+    [1, 'toString'],
+    [2, 7],
+    [3, 7],
+    [4, 1],
+    [5, null],
+  ] as const) {
+    broken.push([1, 'a', 1, [row.with(at, value as string)]]);
+  }
+  for (const values of broken) assert.throws(() => readInterest(pack(...values)), { name: 'FrameFormatError' });
+});
+
+test('Interest tells every member, and told waits for all of them', async (context) => {
+  const { hubs, heard, clock } = await hubsOf(context, ['a', 'b', 'c']);
+  const [a, b, c] = hubs;
+  assert.ok(a && b && c);
+  assert.equal(a.interest.told(), undefined, 'alone');
+  for (const hub of hubs)
+    for (const name of ['a', 'b', 'c']) if (hub.bus !== hubs['abc'.indexOf(name)]?.bus) hub.interest.joined(name);
+  await a.interest.told();
+  assert.deepEqual(heard.filter((line) => line.includes('a wants')).sort(), ['b: a wants 1', 'c: a wants 1']);
+  await Promise.all([b.interest.allHeard(), clock.wait(100)]);
+  assert.equal(a.interest.told(), undefined);
+  a.id = 2;
+  a.interest.changed();
+  await a.interest.told();
+  assert.deepEqual(heard.filter((line) => line.includes('a wants 2')).sort(), ['b: a wants 2', 'c: a wants 2']);
+});
+
+test('Interest tells of many changes at once, and of the last', async (context) => {
+  const { hubs, heard, clock } = await hubsOf(context, ['a', 'b']);
+  const [a, b] = hubs;
+  assert.ok(a && b);
+  a.interest.joined('b');
+  b.interest.joined('a');
+  await a.interest.told();
+  for (let i = 0; i < 100; i++) {
+    a.id++;
+    a.interest.changed();
+    await clock.wait(1);
+  }
+  await a.interest.told();
+  const told = heard.filter((line) => line.startsWith('b'));
+  assert.equal(told.at(-1), 'b: a wants 101');
+  assert.ok(told.length <= 8, `${told.length} messages in 100 ms`);
+});
+
+test('Interest waits for no member that is gone, nor for ever for one that does not hear', async (context) => {
+  const { hubs, cluster, clock, heard } = await hubsOf(context, ['a', 'b', 'c']);
+  const [a, b] = hubs;
+  assert.ok(a && b);
+  a.interest.joined('b');
+  b.interest.joined('a');
+  await b.interest.allHeard();
+  cluster.deafen('b');
+  a.interest.changed();
+  const told = a.interest.told();
+  await clock.wait(5000);
+  a.interest.gone('b');
+  await told;
+  assert.equal(heard.at(-1), 'a: b wants ');
+  a.interest.joined('c');
+  const startMs = clock.nowMs;
+  await assert.rejects(async () => a.interest.told(), /Cannot subscribe: not all hubs have heard of it in 6000 ms/);
+  assert.ok(clock.nowMs - startMs > 5999);
+  const heardAll = a.interest.allHeard();
+  a.interest.close();
+  await assert.rejects(heardAll, /this hub is no member any more/);
+  await assert.rejects(a.interest.allHeard(), /this hub is no member any more/);
+});
+
+test('Interest is heard by a hub that learns later that the other is a member', async (context) => {
+  const { hubs, clock, heard } = await hubsOf(context, ['a', 'b']);
+  const [a, b] = hubs;
+  assert.ok(a && b);
+  a.interest.joined('b');
+  const told = a.interest.told();
+  const startMs = clock.nowMs;
+  await clock.wait(300);
+  assert.deepEqual(heard, []);
+  b.interest.joined('a');
+  await told;
+  assert.ok(clock.nowMs - startMs < 400);
+});
+
+test('Interest tells all again when the connection was lost', async (context) => {
+  const { hubs, cluster, clock, heard } = await hubsOf(context, ['a', 'b']);
+  const [a, b] = hubs;
+  assert.ok(a && b);
+  a.interest.joined('b');
+  b.interest.joined('a');
+  await a.interest.told();
+  cluster.isolate('a');
+  await clock.wait(10);
+  a.interest.down();
+  const told = a.interest.told();
+  assert.ok(told);
+  cluster.restore('a');
+  await told;
+  assert.equal(heard.filter((line) => line.startsWith('b')).length, 1, 'what is known changes nothing');
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Bus } from '../../src/cluster/bus.ts';
+import { ClusterFanout } from '../../src/cluster/cluster_fanout.ts';
+import type { Subscriber } from '../../src/fanout/batch.ts';
+import { Fanout } from '../../src/fanout/fanout.ts';
+import { compileFilter } from '../../src/fanout/filter.ts';
+import type { Variant } from '../../src/model/topics.ts';
+import { schedule } from '../../src/time/clock.ts';
+import { batchesOf } from '../support/event_batches.ts';
+import { up } from './contract.ts';
+import { openTestBus, testNats } from './test_nats.ts';
+
+const nats = await testNats();
+const { skip } = nats;
+
+const EVENTS = 20_000;
+const STEP = 500;
+
+function hubOn(context: TestContext, bus: Bus, self: string) {
+  const hub = { variants: [] as readonly Variant[], proximities: [] as string[] };
+  const fanout: Fanout = new Fanout({
+    variantsChanged: (variants) => {
+      hub.variants = variants;
+    },
+    interestChanged: () => shared.interestChanged(),
+    forward: (events, to) => shared.forward(events, to),
+  });
+  const shared = new ClusterFanout({
+    ...{ bus, name: 'fan', self, fanout, schedule },
+    announce: { proximity: (text) => hub.proximities.push(text), fenceEvent: () => undefined },
+    notice: assert.fail,
+  });
+  context.after(() => shared.close());
+  return Object.assign(hub, { fanout, shared });
+}
+
+test('ClusterFanout carries 20,000 events over NATS to the subscribers of another hub', { skip }, async (context) => {
+  const buses = [await openTestBus(context, nats, { name: 'fan' }), await openTestBus(context, nats, { name: 'fan' })];
+  const [owner, other] = buses.map(({ bus }, i) => hubOn(context, bus, `h${i}`));
+  assert.ok(owner && other);
+  await Promise.all(buses.map(({ bus }) => up(bus)));
+  await Promise.all([owner.shared.ready(), other.shared.ready()]);
+  owner.shared.joined('h1');
+  other.shared.joined('h0');
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  const [all, some]: [string[], string[]] = [[], []];
+  const into = (got: string[]): Subscriber => ({
+    deliver(_id, { texts }) {
+      got.push(...texts);
+      if (all.length === EVENTS) resolve();
+    },
+    missed: (_id, why) => assert.fail(why),
+  });
+  const topic = 'location_updates';
+  other.fanout.subscribe(into(all), { topic, view: { crs: 'EPSG:4326' } });
+  const filter = compileFilter(topic, { provider_id: 'p3' });
+  other.fanout.subscribe(into(some), { topic, view: { crs: 'EPSG:4326' }, filter });
+  await other.shared.told();
+  const [variant] = owner.variants;
+  assert.ok(variant?.unfiltered === false);
+  const texts = Array.from(
+    { length: EVENTS },
+    (_, i) => `{"provider_id":"p${i % 10}","n":${i},"é":"${'x'.repeat(200)}"}`,
+  );
+  for (let from = 0; from < EVENTS; from += STEP) {
+    const step = texts
+      .slice(from, from + STEP)
+      .map((text, i) => ({ variant: variant.id, fields: [`p${i % 10}`], text }));
+    owner.fanout.publish(batchesOf(step));
+    await turn();
+  }
+  owner.shared.announce('proximity', '{"provider_id":"p"}');
+  await done;
+  assert.deepEqual(all, texts);
+  assert.deepEqual(
+    some,
+    texts.filter((_, i) => i % 10 === 3),
+  );
+  await other.shared.told();
+  while (other.proximities.length === 0) await turn();
+  assert.deepEqual([other.proximities, owner.proximities, other.shared.losses], [['{"provider_id":"p"}'], [], 0]);
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Bus } from '../../src/cluster/bus.ts';
+import { StreamApi } from '../../src/cluster/nats/stream_api.ts';
+import { lend } from '../../src/model/borrowed.ts';
+import { utf8 } from './contract.ts';
+
+const MESSAGE = { message: { subject: 'hub.s', seq: 7, data: Buffer.from('text').toString('base64') } };
+
+/** A bus whose first requests are not answered, with the times that they were given. */
+function unanswering(count: number): { readonly bus: Pick<Bus, 'request'>; readonly timesMs: number[] } {
+  const timesMs: number[] = [];
+  const bus: Pick<Bus, 'request'> = {
+    async request(_subject, _bytes, { timeoutMs, read }) {
+      timesMs.push(timeoutMs);
+      if (timesMs.length <= count) return { at: 'unanswered' };
+      return { at: 'answered', value: read(lend(utf8(JSON.stringify(MESSAGE)))) };
+    },
+  };
+  return { bus, timesMs };
+}
+
+test('StreamApi asks for the last message again while the stream has no leader that would answer', async () => {
+  const { bus, timesMs } = unanswering(2);
+  const found = await new StreamApi(bus).last('hub_S', 'hub.s');
+  assert.equal(found?.sequence, 7);
+  assert.equal(timesMs.length, 3);
+});
+
+test('StreamApi gives up asking for the last message after 5 s, and asks once for what changes a stream', async () => {
+  const { bus, timesMs } = unanswering(Infinity);
+  const api = new StreamApi(bus);
+  await assert.rejects(api.last('hub_S', 'hub.s'), /nobody answered within 5000 ms/);
+  assert.equal(
+    timesMs.reduce((sum, ms) => sum + ms),
+    5000,
+  );
+  timesMs.length = 0;
+  await assert.rejects(api.purge('hub_S', 'hub.s', undefined), /nobody answered/);
+  assert.deepEqual(timesMs, [5000]);
+});

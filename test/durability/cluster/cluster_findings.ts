@@ -1,0 +1,64 @@
+/** In the order of a report. */
+const COUNTED = [
+  'locations acknowledged',
+  'of these read at every hub, or a later one',
+  'reads right after a 204, at another hub',
+  'changes of entities answered',
+  'of these read at once at another hub',
+  'entities compared at every hub',
+  'memberships checked',
+  'fence events told',
+  'of acknowledged moves, told to who stayed',
+  'collision events told',
+  'location updates told to who stayed',
+  'connections that were closed',
+  'reads at a hub that was away',
+  'of these behind',
+] as const;
+type Counted = (typeof COUNTED)[number];
+
+/** What a fault was, and how long it took until a location was acknowledged again. */
+export interface Outage {
+  readonly fault: string;
+  /** From the fault until the first 204, in ms. */
+  readonly tookMs: number;
+}
+
+/**
+ * What must not be. Lost: acknowledged and not there; doubled: told twice; missed: not told to somebody who stayed
+ * connected, as happens to what an owner has kept and not told yet when it dies; repeated: a location processed twice, as
+ * happens to one that was under way to an owner that died (cluster/router.ts); wrong: anything else.
+ */
+interface Problem {
+  readonly is: 'lost' | 'doubled' | 'missed' | 'repeated' | 'wrong';
+  readonly round: number;
+  readonly what: string;
+}
+
+/** What the clients of a cluster have seen over all rounds. */
+export class ClusterFindings {
+  readonly counts = new Map<Counted, number>(COUNTED.map((what) => [what, 0]));
+  readonly outages: Outage[] = [];
+  /** The round that is under way. */
+  round = 0;
+  readonly problems: Problem[] = [];
+
+  count(what: Counted, times = 1): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + times);
+  }
+
+  /** Notes a problem of the round that is under way. */
+  note(is: Problem['is'], what: string): void {
+    this.problems.push({ is, round: this.round, what });
+  }
+
+  /** Whether nothing was lost, told twice, or otherwise wrong. What was missed or repeated does not count. */
+  get isSafe(): boolean {
+    return this.problems.every(({ is }) => is === 'missed' || is === 'repeated');
+  }
+
+  /** How many problems there are of a kind. */
+  of(kind: Problem['is']): number {
+    return this.problems.filter(({ is }) => is === kind).length;
+  }
+}

@@ -1,0 +1,51 @@
+import type { ClusterFindings } from './cluster_findings.ts';
+
+/** What is promised: until then a location is acknowledged again. */
+const LATE_MS = 6000;
+const BUCKET_MS = 500;
+const BAR = 40;
+const SHOWN = 20;
+const KINDS = ['lost', 'doubled', 'wrong', 'missed', 'repeated'] as const;
+
+/** The findings as lines of text. */
+export function clusterReport(findings: ClusterFindings, what: string): string {
+  const { counts, outages, problems } = findings;
+  const late = outages.filter(({ tookMs }) => tookMs > LATE_MS).length;
+  const faults = [...Map.groupBy(outages, ({ fault }) => fault)].map(([fault, all]) => {
+    const took = all.map(({ tookMs }) => tookMs);
+    const times = [quantile(took, 0.5), quantile(took, 0.99), Math.max(...took)].map(Math.round).join(' / ');
+    return row(fault, `${all.length}, first 204 after ${times} ms (p50 / p99 / max)`);
+  });
+  const kept = [...counts].map(([name, times]) => row(name, times));
+  const results = KINDS.map((kind) => row(kind, findings.of(kind)));
+  const shown = problems.slice(0, SHOWN).map(({ is, round, what }) => `round ${round}, ${is}: ${what}`);
+  return [row('rounds', `${outages.length}, ${what}`), ...faults, ...kept]
+    .concat(['', 'from the fault until the first 204', ...histogram(outages.map(({ tookMs }) => tookMs)), ''])
+    .concat([...results, row(`late (more than ${LATE_MS} ms)`, late), ...shown])
+    .join('\n');
+}
+
+/** The same for machines. */
+export function clusterResults(findings: ClusterFindings): object {
+  const { counts, outages, problems } = findings;
+  return { counts: Object.fromEntries(counts), outages, problems };
+}
+
+function row(name: string, value: string | number): string {
+  return `${name.padEnd(44)}${value}`;
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.ceil(part * sorted.length) - 1] ?? 0;
+}
+
+function histogram(values: readonly number[]): string[] {
+  const buckets = Array<number>(1 + Math.floor(Math.max(0, ...values) / BUCKET_MS)).fill(0);
+  for (const value of values)
+    buckets[Math.floor(value / BUCKET_MS)] = (buckets[Math.floor(value / BUCKET_MS)] ?? 0) + 1;
+  const most = Math.max(...buckets);
+  return buckets.map((count, index) => {
+    return `${`${index * BUCKET_MS} ms`.padStart(10)}  ${'#'.repeat(Math.ceil((count / most) * BAR)).padEnd(BAR)}  ${count}`;
+  });
+}

@@ -1,0 +1,238 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { NatsServers } from '../../../bench/process/nats_server.ts';
+import { type AtEnd, locationOf, randomFrom } from '../hub_process.ts';
+import { Acknowledged } from './acknowledged.ts';
+import { ClusterFindings } from './cluster_findings.ts';
+import { beginFault, type Fault, type FaultKind, serving, shuffledFaults } from './faults.ts';
+import { HubSeat, IS_OUT, type LogLine, ownerAmong } from './hub_seat.ts';
+import { Movers } from './movers.ts';
+import { Told } from './told.ts';
+import { Watch } from './watch.ts';
+
+/** Clients that send one request after the other, besides what moves. */
+const CLIENTS = ['a', 'b', 'c', 'd'];
+/** Load before a fault, and after what was killed runs again. */
+const BEFORE_MS = { min: 300, max: 1200 };
+const AFTER_MS = 700;
+/** How long a client waits that was refused. */
+const PAUSE_MS = 50;
+/** Nobody waits longer for a takeover. */
+const OUTAGE_MS = 30_000;
+/** No round takes longer. */
+const ROUND_MS = 90_000;
+/** Log lines shown of a hub when a round goes wrong. */
+const LOG_SHOWN = 20;
+const PROBE = 'probe';
+/** Log lines from here on are errors. */
+const ERROR_LEVEL = 50;
+
+export interface ClusterRoundsOptions {
+  readonly hubs: number;
+  readonly rounds: number;
+  readonly seed: number;
+  /** NATS servers. */
+  readonly nats: 1 | 3;
+  /** Path of nats-server. */
+  readonly program: string;
+  /** What is done in each round; drawn by chance when left out. */
+  readonly faults?: readonly FaultKind[];
+  /** Called after each round. */
+  done?(round: number, fault: FaultKind, findings: ClusterFindings): void;
+  readonly atEnd: AtEnd;
+}
+
+/**
+ * Runs a cluster of hub processes under mixed load, does something to it in every round, and compares what clients were
+ * answered and told with what every hub shows then.
+ */
+export async function runClusterRounds(options: ClusterRoundsOptions): Promise<ClusterFindings> {
+  const { hubs, rounds, seed, nats: count, program, faults = [], done, atEnd } = options;
+  const random = randomFrom(seed);
+  const nats = await NatsServers.start({ path: program, count });
+  try {
+    const names = Array.from({ length: hubs }, (_, index) => String.fromCharCode(97 + index));
+    const seats = await Promise.all(names.map((name) => HubSeat.open(name, nats, atEnd)));
+    await Promise.all(seats.map((seat) => seat.start()));
+    const scene = new Scene({ seats, nats, random });
+    const drawn = shuffledFaults(random, count > 1);
+    await scene.begin();
+    for (let round = 1; round <= rounds; round++) {
+      const kind = faults[round - 1] ?? drawn.next().value;
+      scene.findings.round = round;
+      await scene.playInTime(kind);
+      done?.(round, kind, scene.findings);
+      if (scene.isStuck) break;
+    }
+    await scene.end();
+    return scene.findings;
+  } finally {
+    await nats.stop();
+  }
+}
+
+interface SceneParts {
+  readonly seats: readonly HubSeat[];
+  readonly nats: NatsServers;
+  readonly random: () => number;
+}
+
+/** The hubs, who loads them, and who watches. */
+class Scene {
+  readonly findings = new ClusterFindings();
+  readonly #parts: SceneParts;
+  readonly #acknowledged = new Acknowledged(this.findings);
+  readonly #movers: Movers;
+  readonly #told = new Told(this.findings);
+  #watches: Watch[] = [];
+  #isLoaded = false;
+  /** Whether a round could not be played to its end. */
+  isStuck = false;
+
+  constructor(parts: SceneParts) {
+    this.#parts = parts;
+    this.#movers = new Movers(parts.random);
+  }
+
+  async begin(): Promise<void> {
+    const { seats } = this.#parts;
+    await this.#movers.configure(seats[0] as HubSeat);
+    await this.#watchAgain();
+  }
+
+  async end(): Promise<void> {
+    for (const watch of this.#watches) watch.close();
+    for (const seat of this.#parts.seats) this.#readLog(seat, await seat.kill());
+  }
+
+  /** One round, which goes wrong where it takes too long or cannot be played: then no other can. */
+  async playInTime(kind: FaultKind): Promise<void> {
+    const ended = new AbortController();
+    const late = delay(ROUND_MS, undefined, { signal: ended.signal }).then(() => {
+      throw new Error(`the round is not over after ${ROUND_MS} ms`);
+    });
+    late.catch(() => undefined);
+    try {
+      await Promise.race([this.#play(kind), late]);
+    } catch (error) {
+      this.isStuck = true;
+      this.#isLoaded = false;
+      const logs = this.#parts.seats.map(({ name, logged }) => {
+        return [`hub ${name}:`, ...logged.slice(-LOG_SHOWN).map(({ time, msg }) => `  ${time} ${msg}`)].join('\n');
+      });
+      this.findings.note('wrong', [`${kind}: ${String((error as Error).stack)}`, ...logs].join('\n'));
+    } finally {
+      ended.abort();
+    }
+  }
+
+  /** One round: load, a fault, more load, and a look at everything. */
+  async #play(kind: FaultKind): Promise<void> {
+    const { seats, random, nats } = this.#parts;
+    const load = this.#load();
+    await delay(BEFORE_MS.min + random() * (BEFORE_MS.max - BEFORE_MS.min));
+    const owner = ownerAmong(seats);
+    const others = seats.filter((seat) => seat !== owner);
+    const other = others[Math.floor(random() * others.length)];
+    if (owner === undefined || other === undefined) throw new Error('No hub owns the objects');
+    const buried = (seat: HubSeat, logged: readonly LogLine[]): void => this.#readLog(seat, logged);
+    const fault = await beginFault(kind, { owner, other, nats, random, buried });
+    const [tookMs] = await Promise.all([this.#outage(fault), fault.mend()]);
+    this.findings.outages.push({ fault: kind, tookMs });
+    await this.#watchAgain();
+    await delay(AFTER_MS);
+    this.#isLoaded = false;
+    await load;
+    // On a busy machine others may have expelled a hub that was only slow.
+    await Promise.all(seats.map((seat) => serving(seat)));
+    for (let pair = 0; pair < Movers.pairs; pair++)
+      await this.#until(() => this.#movers.drive(fault.survivor, pair, true));
+    await this.#told.look(this.#watches, this.#movers);
+    await this.#acknowledged.check(seats);
+    await this.#checkMembers();
+    this.#watches = this.#watches.filter(({ isOpen }) => isOpen);
+    await this.#watchAgain();
+  }
+
+  async #load(): Promise<void> {
+    this.#isLoaded = true;
+    const clients = CLIENTS.map((own) =>
+      this.#whileLoaded((seat) => {
+        return this.#acknowledged.ask(seat, { other: this.#anyBut(seat), own, random: this.#parts.random });
+      }),
+    );
+    const walks = Array.from({ length: Movers.walkers }, (_, index) => {
+      return this.#whileLoaded((seat) => this.#movers.walk(seat, index));
+    });
+    const drives = Array.from({ length: Movers.pairs }, (_, index) => {
+      return this.#whileLoaded((seat) => this.#movers.drive(seat, index));
+    });
+    const runs = Array.from({ length: Movers.runners }, (_, index) => this.#runWhileLoaded(index));
+    await Promise.all([...clients, ...walks, ...drives, ...runs]);
+  }
+
+  async #whileLoaded(ask: (seat: HubSeat) => Promise<boolean>): Promise<void> {
+    while (this.#isLoaded) if (!(await ask(this.#any()))) await delay(PAUSE_MS);
+  }
+
+  /** Each runner comes in by a hub for a while. */
+  async #runWhileLoaded(index: number): Promise<void> {
+    while (this.#isLoaded) {
+      const untilMs = performance.now() + 200 + this.#parts.random() * 800;
+      await this.#movers.run(this.#any(), index, () => !this.#isLoaded || performance.now() > untilMs);
+      await delay(PAUSE_MS);
+    }
+  }
+
+  async #until(ask: () => Promise<boolean>): Promise<void> {
+    while (!(await ask())) await delay(PAUSE_MS);
+  }
+
+  /** Milliseconds from the fault until a location that was sent after it is acknowledged. */
+  async #outage({ survivor, atMs }: Fault): Promise<number> {
+    const path = `/providers/${PROBE}/location`;
+    while (performance.now() < atMs + OUTAGE_MS) {
+      const answered = await survivor.request('PUT', path, locationOf(PROBE, 0));
+      if (answered?.status === 204) return performance.now() - atMs;
+      await delay(PAUSE_MS);
+    }
+    this.findings.note('wrong', `hub ${survivor.name} acknowledged nothing for ${OUTAGE_MS} ms`);
+    return OUTAGE_MS;
+  }
+
+  /** Sees to it that somebody watches at every hub. */
+  async #watchAgain(): Promise<void> {
+    for (const seat of this.#parts.seats) {
+      const isWatched = (): boolean => this.#watches.some((watch) => watch.seat === seat && watch.isOpen);
+      for (const untilMs = performance.now() + OUTAGE_MS; !isWatched() && performance.now() < untilMs; ) {
+        const watch = await Watch.open(seat);
+        if (watch === undefined) await delay(PAUSE_MS);
+        else this.#watches.push(watch);
+      }
+      if (!isWatched()) this.findings.note('wrong', `hub ${seat.name} took no subscriber for ${OUTAGE_MS} ms`);
+    }
+  }
+
+  async #checkMembers(): Promise<void> {
+    for (const seat of this.#parts.seats) {
+      const { checked, wrong } = await this.#movers.wrongMembers(seat);
+      this.findings.count('memberships checked', checked);
+      for (const what of wrong) this.findings.note('lost', `${what}, says hub ${seat.name}`);
+    }
+  }
+
+  #readLog(seat: HubSeat, logged: readonly LogLine[]): void {
+    const isWanted = (msg: string): boolean => msg.startsWith(IS_OUT) || msg.startsWith('NATS cannot be reached');
+    const errors = logged.filter(({ level, msg }) => level >= ERROR_LEVEL && !isWanted(msg));
+    for (const line of errors) this.findings.note('wrong', `hub ${seat.name} logged ${JSON.stringify(line)}`);
+  }
+
+  #any(): HubSeat {
+    const { seats, random } = this.#parts;
+    return seats[Math.floor(random() * seats.length)] as HubSeat;
+  }
+
+  #anyBut(seat: HubSeat): HubSeat {
+    const others = this.#parts.seats.filter((other) => other !== seat);
+    return others[Math.floor(this.#parts.random() * others.length)] ?? seat;
+  }
+}

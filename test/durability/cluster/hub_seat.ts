@@ -1,0 +1,149 @@
+import { freePort } from '../../../bench/process/free_port.ts';
+import type { NatsServers } from '../../../bench/process/nats_server.ts';
+import { NatsProxy } from '../../cluster/nats_proxy.ts';
+import type { TestSettings } from '../../support/running_hub.ts';
+import { type Answered, type AtEnd, HubProcess, newFolder } from '../hub_process.ts';
+
+/** Longer than a hub holds a request, and than it is ever stopped. Whoever waits longer gives up. */
+const ANSWER_MS = 20_000;
+
+/** A hub's place in a cluster, taken by one process after another. Its name, its port and its links to NATS stay. */
+export class HubSeat {
+  readonly name: string;
+  /** `http://127.0.0.1:port/hub/v2` */
+  readonly base: string;
+  readonly #proxies: readonly NatsProxy[];
+  readonly #settings: TestSettings;
+  readonly #folder: string;
+  readonly #atEnd: AtEnd;
+  /** Whether it is stopped or cut off, or has been and does not serve again yet. */
+  isAway = false;
+  #process: HubProcess | undefined;
+  #startedMs = 0;
+
+  private constructor(name: string, port: number, { proxies, replicas, atEnd }: Links) {
+    this.name = name;
+    this.base = `http://127.0.0.1:${port}/hub/v2`;
+    this.#proxies = proxies;
+    this.#folder = newFolder(atEnd);
+    this.#atEnd = atEnd;
+    this.#settings = {
+      port,
+      cluster_servers: proxies.map(({ address }) => address).join(','),
+      cluster_replicas: replicas,
+      cluster_hub_name: name,
+      num_threads: 2,
+    };
+  }
+
+  static async open(name: string, nats: NatsServers, atEnd: AtEnd): Promise<HubSeat> {
+    const proxies = await Promise.all(nats.servers.map(({ port }) => NatsProxy.open(port)));
+    atEnd(() => {
+      for (const proxy of proxies) proxy.close();
+    });
+    return new HubSeat(name, await freePort(), { proxies, replicas: nats.servers.length, atEnd });
+  }
+
+  /** Starts a process and waits until it is a member. */
+  async start(settings: TestSettings = {}): Promise<void> {
+    this.#process = await HubProcess.start(this.#folder, { ...this.#settings, ...settings }, this.#atEnd);
+    this.#startedMs = Date.now();
+  }
+
+  get isUp(): boolean {
+    return this.#process !== undefined;
+  }
+
+  /** What the process has logged so far, by line. */
+  get logged(): LogLine[] {
+    const lines = this.#process?.log.split('\n') ?? [];
+    return lines.filter((line) => line.startsWith('{') && line.endsWith('}')).map((line) => JSON.parse(line));
+  }
+
+  /** Since when this hub owns all objects, by its own log, in ms since 1970; undefined while it does not. */
+  get ownerSinceMs(): number | undefined {
+    const turn = this.logged.findLast(({ msg }) => msg.startsWith(OWNS) || msg.startsWith(IS_OUT));
+    return turn?.msg.startsWith(OWNS) ? turn.time : undefined;
+  }
+
+  /** Whether others have expelled this hub, by their logs, and it does not know yet. */
+  isExpelledBy(others: readonly HubSeat[]): boolean {
+    const expelled = others.map(({ logged }) => {
+      const lines = logged.filter(({ msg }) => msg.startsWith(`Hub "${this.name}" (`) && msg.endsWith('was expelled'));
+      return lines.filter(({ time }) => time > this.#startedMs).length;
+    });
+    return Math.max(0, ...expelled) > this.timesOut;
+  }
+
+  /** How often this process was out of its cluster. */
+  get timesOut(): number {
+    return this.logged.filter(({ msg }) => msg.startsWith(IS_OUT)).length;
+  }
+
+  /** Ends the process as a crash would. Returns its log. */
+  async kill(): Promise<readonly LogLine[]> {
+    const process = this.#process;
+    await process?.crash();
+    const { logged } = this;
+    this.#process = undefined;
+    return logged;
+  }
+
+  /** Lets the process hang. */
+  pause(): void {
+    process.kill(this.#pid, 'SIGSTOP');
+  }
+
+  resume(): void {
+    process.kill(this.#pid, 'SIGCONT');
+  }
+
+  /** Cuts its links to all NATS servers. */
+  cut(): void {
+    for (const proxy of this.#proxies) proxy.cut();
+  }
+
+  restore(): void {
+    for (const proxy of this.#proxies) proxy.restore();
+  }
+
+  /** Undefined where nobody answers. */
+  async request(method: string, path: string, body?: unknown): Promise<Answered | undefined> {
+    try {
+      const signal = AbortSignal.timeout(ANSWER_MS);
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const response = await fetch(this.base + path, { method, signal, ...sent });
+      const text = await response.text();
+      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  get #pid(): number {
+    if (this.#process === undefined) throw new Error(`Hub ${this.name} does not run`);
+    return this.#process.pid;
+  }
+}
+
+/** A line of a hub's log. Errors have level 50 and above. */
+export interface LogLine {
+  readonly level: number;
+  readonly time: number;
+  readonly msg: string;
+}
+
+interface Links {
+  readonly proxies: readonly NatsProxy[];
+  readonly replicas: number;
+  readonly atEnd: AtEnd;
+}
+
+const OWNS = 'This hub owns all objects now';
+export const IS_OUT = 'This hub is out of its cluster';
+
+/** The seat that owns the objects; undefined while nobody does. */
+export function ownerAmong(seats: readonly HubSeat[]): HubSeat | undefined {
+  const owners = seats.filter(({ isUp, ownerSinceMs }) => isUp && ownerSinceMs !== undefined);
+  return owners.sort((a, b) => (a.ownerSinceMs ?? 0) - (b.ownerSinceMs ?? 0)).at(-1);
+}

@@ -1,0 +1,159 @@
+import type { Event } from '../../support/socket_client.ts';
+import type { ClusterFindings } from './cluster_findings.ts';
+import { type Expected, type Movers, PAIR_IDS } from './movers.ts';
+import type { Watch } from './watch.ts';
+
+/** Within this time everybody has what was acknowledged. */
+const EVERYWHERE_MS = 8000;
+/** What comes so early on a connection may have been told elsewhere before it was there. */
+const SETTLED_MS = 2000;
+
+/**
+ * Compares what connections are told with each other, and with what was acknowledged:
+ *
+ *   each connection     no event twice; entry and exit of an object and a fence take turns, start and end of a pair as well
+ *   all connections     one visit has one id, wherever it is told, unless its location was processed twice
+ *   who was there       gets the events of all acknowledged moves, each update once, and all that anybody else gets
+ */
+export class Told {
+  readonly #findings: ClusterFindings;
+  /** Ids of events, by what they are about. */
+  readonly #ids = new Map<string, string>();
+  readonly #seen = new Map<Watch, Seen>();
+
+  constructor(findings: ClusterFindings) {
+    this.#findings = findings;
+  }
+
+  /** Looks at what has come in a round, when nothing is sent any more. */
+  async look(watches: readonly Watch[], movers: Movers): Promise<void> {
+    const expected = movers.take();
+    for (const watch of watches) await this.#lookAt(watch, expected);
+    this.#compare(watches);
+    for (const [watch, seen] of this.#seen) {
+      if (watch.isOpen) seen.fresh.length = 0;
+      else this.#seen.delete(watch);
+    }
+  }
+
+  async #lookAt(watch: Watch, { events, updates }: ReturnType<Movers['take']>): Promise<void> {
+    const seen = this.#seenBy(watch);
+    this.#take(watch, seen);
+    if (!watch.isOpen) return this.#findings.count('connections that were closed');
+    const wanted = [
+      [events, seen.keys, 'of acknowledged moves, told to who stayed'],
+      [updates, seen.updates, 'location updates told to who stayed'],
+    ] as const;
+    const untilMs = performance.now() + EVERYWHERE_MS;
+    for (const [all, had, what] of wanted) {
+      const due = all.filter(({ fromMs }) => fromMs > watch.sinceMs);
+      const missing = (): Expected[] => due.filter(({ key }) => !had.has(key));
+      while (missing().length > 0 && watch.isOpen && performance.now() < untilMs) {
+        await watch.more(untilMs - performance.now());
+        this.#take(watch, seen);
+      }
+      if (!watch.isOpen) return;
+      this.#findings.count(what, due.length - missing().length);
+      for (const { key } of missing()) this.#findings.note('missed', `not told at hub ${watch.seat.name}: ${key}`);
+    }
+    // All pairs have parted at the end of a round.
+    const colliding = (): string[] => PAIR_IDS.filter((pair) => seen.turns.get(pair)?.type === 'collision_start');
+    while (colliding().length > 0 && watch.isOpen && performance.now() < untilMs) {
+      await watch.more(untilMs - performance.now());
+      this.#take(watch, seen);
+    }
+    for (const pair of watch.isOpen ? colliding() : []) {
+      this.#findings.note('missed', `not told at hub ${watch.seat.name}: the end of a collision of ${pair}`);
+    }
+  }
+
+  #take(watch: Watch, seen: Seen): void {
+    const { arrived, seat } = watch;
+    const at = `at hub ${seat.name}`;
+    for (const { event, atMs } of arrived.fence_events.splice(0)) {
+      this.#findings.count('fence events told');
+      const { id, event_type: type, fence_id: fence, entry_time: entry } = event;
+      const object = event.trackable_id ?? event.provider_id;
+      const visit = `${type} ${fence} ${object} ${entry}`;
+      if (seen.ids.has(id)) this.#findings.note('doubled', `told twice ${at}: ${visit}, ${id}`);
+      seen.ids.add(id);
+      const before = this.#ids.get(visit);
+      if (before !== undefined && before !== id)
+        this.#findings.note('repeated', `${at} ${visit} is ${id}, was ${before}`);
+      this.#ids.set(visit, id);
+      const time = type === 'region_entry' ? `entry ${entry}` : `exit ${event.exit_time}`;
+      seen.keys.add(`${type} ${fence} ${object} ${time}`);
+      this.#takeTurn(seen, { of: `${fence} ${object}`, type, since: entry, what: `${visit} ${at}` });
+      seen.fresh.push({ id, atMs, visit });
+    }
+    for (const { event } of arrived.location_updates.splice(0)) {
+      const key = `${event.provider_id} ${event.timestamp_generated}`;
+      if (seen.updates.has(key)) this.#findings.note('repeated', `told twice ${at}: the location ${key}`);
+      seen.updates.add(key);
+    }
+    for (const { event } of arrived.collision_events.splice(0)) this.#takeCollision(seen, event, at);
+  }
+
+  #takeCollision(seen: Seen, event: Event, at: string): void {
+    const { collision_type: type, start_time: since } = event;
+    const pair = PAIR_IDS.find((drives) => event.collisions.some(({ id }: Event) => id === drives));
+    if (pair === undefined) return;
+    this.#findings.count('collision events told');
+    if (type === 'colliding') return;
+    this.#takeTurn(seen, { of: pair, type, since, what: `${type} ${pair} since ${since} ${at}` });
+  }
+
+  /** The first of a connection may be either. What is out of turn is told twice, or what was between was missed. */
+  #takeTurn(seen: Seen, { of, type, since, what }: Turn): void {
+    const before = seen.turns.get(of);
+    if (before?.type === type) {
+      this.#findings.note(before.since === since ? 'doubled' : 'missed', `out of turn: ${what}, after ${before.since}`);
+    }
+    seen.turns.set(of, { type, since });
+  }
+
+  /** Who was there all the time has everything that anybody else has. */
+  #compare(watches: readonly Watch[]): void {
+    for (const stayed of watches.filter(({ isOpen }) => isOpen)) {
+      const had = this.#seenBy(stayed).ids;
+      for (const other of watches) {
+        if (other === stayed) continue;
+        for (const { id, atMs, visit } of this.#seenBy(other).fresh) {
+          if (atMs < stayed.sinceMs + SETTLED_MS || had.has(id)) continue;
+          this.#findings.note(
+            'missed',
+            `told at hub ${other.seat.name}, not at hub ${stayed.seat.name}: ${visit}, ${id}`,
+          );
+        }
+      }
+    }
+  }
+
+  #seenBy(watch: Watch): Seen {
+    const found = this.#seen.get(watch);
+    if (found !== undefined) return found;
+    const seen: Seen = { ids: new Set(), keys: new Set(), updates: new Set(), turns: new Map(), fresh: [] };
+    this.#seen.set(watch, seen);
+    return seen;
+  }
+}
+
+interface Turn {
+  /** Object and fence, or pair. */
+  readonly of: string;
+  readonly type: string;
+  /** By what a visit, or a collision, is known. */
+  readonly since: string;
+  readonly what: string;
+}
+
+/** What one connection was told. */
+interface Seen {
+  readonly ids: Set<string>;
+  readonly keys: Set<string>;
+  readonly updates: Set<string>;
+  /** The last type of event, by fence and object, or by pair. */
+  readonly turns: Map<string, Pick<Turn, 'type' | 'since'>>;
+  /** Fence events of this round. */
+  readonly fresh: { readonly id: string; readonly atMs: number; readonly visit: string }[];
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { natsProgram } from '../../bench/process/nats_program.ts';
+import { clusterReport } from './cluster/cluster_report.ts';
+import { runClusterRounds } from './cluster/cluster_rounds.ts';
+import type { FaultKind } from './cluster/faults.ts';
+
+const FAULTS: readonly FaultKind[] = ['kill of the owner', 'stop of the owner', 'kill of another hub'];
+const WORTH = [
+  ['locations acknowledged', 30],
+  ['reads right after a 204, at another hub', 5],
+  ['changes of entities answered', 20],
+  ['memberships checked', 20],
+  ['of acknowledged moves, told to who stayed', 20],
+  ['location updates told to who stayed', 50],
+] as const;
+const LATE_MS = 6000;
+
+const program = await natsProgram();
+const skip = 'missing' in program ? `no nats-server: ${program.missing}` : false;
+
+test('Of two hubs one takes over when the other is killed, or hangs: nothing acknowledged is lost or told twice', {
+  skip,
+}, async () => {
+  if ('missing' in program) return;
+  const findings = await runClusterRounds({
+    ...{ hubs: 2, rounds: FAULTS.length, seed: 7, nats: 1, program: program.path, faults: FAULTS },
+    atEnd: (callback) => after(callback),
+  });
+  const report = clusterReport(findings, 'seed 7');
+  assert.ok(findings.isSafe, report);
+  for (const { tookMs } of findings.outages) assert.ok(tookMs < LATE_MS, report);
+  // What was looked at was worth it.
+  for (const [what, least] of WORTH) assert.ok((findings.counts.get(what) ?? 0) > least, `${what}\n${report}`);
+});

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
+import { Fanout } from '../../src/fanout/fanout.ts';
+import { compileFilter } from '../../src/fanout/filter.ts';
+import { NO_FIELDS } from '../../src/model/event_batch.ts';
+import type { FilterFields, Topic, Variant } from '../../src/model/topics.ts';
+import { batchesOf } from '../support/event_batches.ts';
+
+const TOPIC = 'location_updates' satisfies Topic;
+const WGS84 = { crs: 'EPSG:4326' };
+const FILTER = compileFilter(TOPIC, { provider_id: 'p' });
+
+/** A variant as another hub has it. */
+function wanted(id: number, more: Partial<Variant> = {}): Variant {
+  return { id, topic: TOPIC, ...WGS84, zoneId: undefined, geojson: false, unfiltered: true, ...more };
+}
+
+class Listener implements Subscriber {
+  readonly got: string[] = [];
+  readonly missing: string[] = [];
+
+  deliver(_id: number, { texts }: Batch): void {
+    this.got.push(...texts);
+  }
+
+  missed(id: number, why: string): void {
+    this.missing.push(`${id}: ${why}`);
+  }
+}
+
+function fanoutAmongHubs() {
+  const told: (readonly Variant[])[] = [];
+  const forwarded: string[] = [];
+  const interests: (readonly Variant[])[] = [];
+  const fanout: Fanout = new Fanout({
+    variantsChanged: (variants) => told.push(variants),
+    interestChanged: () => interests.push(fanout.interest()),
+    forward({ ends }, to) {
+      forwarded.push(`${ends.length} to ${Array.from(to, ([hub, { id }]) => `${hub} ${id}`).join()}`);
+    },
+  });
+  const publish = (variant: number, text: string, fields: FilterFields = NO_FIELDS): void =>
+    fanout.publish(batchesOf([{ variant, fields, text }]));
+  return { fanout, told, forwarded, interests, publish };
+}
+
+test('Fanout has rendered what other hubs want, once, and hands it on under their numbers', () => {
+  const { fanout, told, forwarded, publish } = fanoutAmongHubs();
+  fanout.setForeign('b', [wanted(7), wanted(8, { geojson: true })]);
+  assert.equal(told.length, 1, 'all at once');
+  fanout.setForeign('c', [wanted(3)]);
+  assert.deepEqual(
+    told.at(-1)?.map(({ id, geojson, unfiltered }) => [id, geojson, unfiltered]),
+    [
+      [1, false, true],
+      [2, true, true],
+    ],
+  );
+  publish(1, 'x');
+  publish(2, 'y');
+  assert.deepEqual(forwarded, ['1 to b 7,c 3', '1 to b 8']);
+  assert.deepEqual(fanout.counts()[TOPIC], { published: 0, delivered: 0 }, 'they count where they are delivered');
+  fanout.setForeign('b', [wanted(7)]);
+  fanout.setForeign('c', []);
+  assert.deepEqual(
+    told.at(-1)?.map(({ id }) => id),
+    [1],
+  );
+  fanout.setForeign('b', []);
+  assert.deepEqual(told.at(-1), []);
+});
+
+test('Fanout has one number for what its own subscriptions and other hubs want', () => {
+  const { fanout, told, forwarded, publish } = fanoutAmongHubs();
+  const listener = new Listener();
+  const id = fanout.subscribe(listener, { topic: TOPIC, view: WGS84 });
+  fanout.setForeign('b', [wanted(7)]);
+  assert.deepEqual(
+    told.at(-1)?.map((variant) => variant.id),
+    [1],
+  );
+  publish(1, 'x');
+  assert.deepEqual([listener.got, forwarded], [['x'], ['1 to b 7']]);
+  assert.deepEqual([fanout.subscribers(TOPIC), fanout.sent(TOPIC, false).events], [1, 1]);
+  fanout.unsubscribe(id);
+  publish(1, 'y');
+  assert.deepEqual([listener.got, forwarded.length, fanout.topicOf(1)], [['x'], 2, TOPIC]);
+  fanout.subscribe(listener, { topic: TOPIC, view: WGS84 });
+  fanout.setForeign('b', []);
+  publish(1, 'z');
+  assert.deepEqual([listener.got, forwarded.length], [['x', 'z'], 2]);
+});
+
+test('Fanout has all events rendered for other hubs, with fields where they filter', () => {
+  const { fanout, told } = fanoutAmongHubs();
+  fanout.subscribe(new Listener(), { topic: TOPIC, view: WGS84, filter: FILTER });
+  assert.deepEqual(told.at(-1)?.[0]?.wanted, { keys: [{ at: 0, values: ['p'] }], limits: [] });
+  fanout.setForeign('b', [wanted(7)]);
+  assert.equal(told.at(-1)?.[0]?.wanted, undefined);
+  fanout.setForeign('b', [wanted(7), wanted(8, { crs: 'local', unfiltered: false })]);
+  assert.deepEqual(
+    told.at(-1)?.map(({ crs, unfiltered }) => [crs, unfiltered]),
+    [
+      ['EPSG:4326', false],
+      ['local', false],
+    ],
+  );
+  fanout.setForeign('b', [wanted(8, { crs: 'local' })]);
+  assert.deepEqual(
+    told.at(-1)?.map(({ crs, unfiltered, wanted: keys }) => [crs, unfiltered, keys !== undefined]),
+    [
+      ['EPSG:4326', false, true],
+      ['local', true, false],
+    ],
+  );
+});
+
+test('Fanout hands what other hubs have published to its own subscriptions, and no further', () => {
+  const { fanout, forwarded } = fanoutAmongHubs();
+  const [all, some] = [new Listener(), new Listener()];
+  fanout.subscribe(all, { topic: TOPIC, view: WGS84 });
+  fanout.subscribe(some, { topic: TOPIC, view: WGS84, filter: FILTER });
+  fanout.setForeign('b', [wanted(7), wanted(8, { crs: 'local' })]);
+  const events = ['p', 'q'].map((provider) => ({ variant: 1, fields: [provider], text: provider }));
+  for (const block of batchesOf([
+    ...events,
+    { variant: 2, fields: [], text: 'x' },
+    { variant: 9, fields: [], text: 'y' },
+  ]))
+    fanout.receive(block);
+  assert.deepEqual([all.got, some.got, forwarded], [['p', 'q'], ['p'], []]);
+});
+
+test('Fanout tells what its own subscriptions want, whenever that changes', () => {
+  const { fanout, interests } = fanoutAmongHubs();
+  const listener = new Listener();
+  const seen = () => interests.at(-1)?.map(({ id, topic, unfiltered, wanted: keys }) => [id, topic, unfiltered, keys]);
+  fanout.setForeign('b', [wanted(7)]);
+  fanout.subscribe(listener, { topic: 'zone_changes', view: WGS84 });
+  assert.equal(interests.length, 0);
+  const first = fanout.subscribe(listener, { topic: TOPIC, view: WGS84 });
+  assert.deepEqual(seen(), [[1, TOPIC, true, undefined]]);
+  const second = fanout.subscribe(listener, { topic: TOPIC, view: WGS84, filter: FILTER });
+  fanout.subscribe(listener, { topic: TOPIC, view: WGS84, filter: FILTER });
+  fanout.unsubscribe(second);
+  assert.deepEqual([interests.length, seen()], [2, [[1, TOPIC, false, undefined]]]);
+  fanout.unsubscribe(first);
+  assert.equal(interests.length, 2);
+  fanout.subscribe(listener, { topic: 'fence_events', view: WGS84 });
+  assert.deepEqual(seen()?.at(-1), [3, 'fence_events', false, undefined], 'it is counted by kind');
+});
+
+test('Fanout tells the subscriptions to some topics what they have missed', () => {
+  const { fanout } = fanoutAmongHubs();
+  const listener = new Listener();
+  for (const topic of ['fence_events', 'zone_changes', TOPIC] as const)
+    fanout.subscribe(listener, { topic, view: WGS84 });
+  fanout.missed([TOPIC, 'fence_events', 'proximity_updates'], 'lost');
+  assert.deepEqual(listener.missing, ['1: lost', '3: lost']);
+});

@@ -1,0 +1,63 @@
+import { Balancer } from '../cluster/balancer.ts';
+import { SocketClient } from './socket_client.ts';
+import type { TestHub, TestSettings } from './test_hub.ts';
+
+export interface ClusterOptions {
+  /** NATS servers. */
+  readonly servers: readonly string[];
+  readonly settings?: TestSettings;
+  /** Opens one of them. */
+  open(settings: TestSettings): Promise<TestHub>;
+}
+
+/** Both share this process: where it is slow, none of them is to be taken for dead. */
+const SUSPECT_MS = 60_000;
+let clusters = 0;
+
+/** Two hubs that are one, as one hub: whoever speaks with it finds one of them, the other one the next time. */
+export async function openTestCluster({ servers, settings = {}, open: openHub }: ClusterOptions): Promise<TestHub> {
+  const name = `test-${process.pid}-${++clusters}`;
+  const cluster = { cluster_servers: servers.join(','), cluster_replicas: 1, cluster_name: name };
+  const shared = { ...cluster, cluster_suspect: SUSPECT_MS, ...settings };
+  const hubs: TestHub[] = [];
+  for (const hub of ['a', 'b']) hubs.push(await openHub({ ...shared, cluster_hub_name: hub }));
+  const [first, second] = hubs as [TestHub, TestHub];
+  const balancer = await Balancer.open({ ports: hubs.map(({ hub }) => hub.port) });
+  const origin = `http://127.0.0.1:${balancer.port}`;
+  const base = `${origin}/hub/v2`;
+  const sockets: SocketClient[] = [];
+  const call: TestHub['request'] = (method, path, body, headers) => {
+    return first.request(method, /^https?:/.test(path) ? path : base + path, body, headers);
+  };
+  const open: TestHub['socket'] = async ({ path = '/hub/v2/ws/socket', ...rest } = {}) => {
+    const client = await SocketClient.open(`${origin.replace('http', 'ws')}${path}`, rest);
+    sockets.push(client);
+    return client;
+  };
+  return {
+    ...first,
+    hub: { ...first.hub, port: balancer.port },
+    base,
+    origin,
+    request: call,
+    get: (path) => call('GET', path),
+    post: (path, body) => call('POST', path, body),
+    put: (path, body) => call('PUT', path, body),
+    delete: (path) => call('DELETE', path),
+    socket: open,
+    async subscribe(topic, params, options) {
+      return (await open(options)).subscribe(topic, params);
+    },
+    async settle() {
+      for (const hub of [first, second, first]) await hub.settle();
+      await Promise.all(sockets.filter(({ closed }) => closed === undefined).map((client) => client.settle()));
+    },
+    async close() {
+      await Promise.all(sockets.map((client) => client.close()));
+      // Whoever is connected hears from its hub that it ends.
+      await second.close();
+      await first.close();
+      await balancer.close();
+    },
+  };
+}

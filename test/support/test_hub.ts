@@ -1,0 +1,55 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Hub } from '../../src/hub/hub.ts';
+import type { Event, Recorder, SocketClient } from './socket_client.ts';
+
+/** One line of a hub's log. */
+export interface Logged {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly facts: object;
+}
+
+/** Settings by their names in hub_config.yaml. */
+export type TestSettings = Readonly<Record<string, string | number | boolean | readonly unknown[]>>;
+
+export interface TestReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body where it is JSON. */
+  readonly body: Event;
+}
+
+export interface SocketOptions {
+  /** Path of the WebSocket; `/hub/v2/ws/socket` when left out. */
+  readonly path?: string;
+  readonly userAgent?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A hub in this process, spoken to over real sockets. Its folder is removed when it is closed. `t.after(hub.close)`
+ * closes it; `await using` is a syntax that Node 22 does not know.
+ */
+export interface TestHub {
+  readonly hub: Hub;
+  readonly folder: string;
+  /** `http://127.0.0.1:port/hub/v2` */
+  readonly base: string;
+  readonly origin: string;
+  /** What the hub has logged. */
+  readonly logged: readonly Logged[];
+  /** One request. A path is below `base` unless it is a URL. A text or bytes are sent as they are, else JSON. */
+  request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestReply>;
+  get(path: string): Promise<TestReply>;
+  post(path: string, body?: unknown): Promise<TestReply>;
+  put(path: string, body?: unknown): Promise<TestReply>;
+  delete(path: string): Promise<TestReply>;
+  /** Opens a connection of its own. */
+  socket(options?: SocketOptions): Promise<SocketClient>;
+  /** Subscribes on a connection of its own. */
+  subscribe(topic: string, params?: Readonly<Record<string, unknown>>, options?: SocketOptions): Promise<Recorder>;
+  /** Resolves when the hub has done all that it was told, and every connection has got what came of it. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}

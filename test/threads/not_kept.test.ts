@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { provider, RunningShards, trackable } from './running_shards.ts';
+
+test('shards whose steps cannot be kept any more refuse reads, and settle, while objects move between them', async (t) => {
+  let isKept = true;
+  const running = new RunningShards({
+    shards: 2,
+    keepSteps: () => (isKept ? Promise.resolve() : Promise.reject(new Error('sealed'))),
+  });
+  t.after(() => running.close());
+  const tags = [0, 1, 2, 3].map((number) => `tag ${number}`);
+  running.tell(...tags.map((tag) => provider(tag)));
+  for (const tag of tags) running.location(tag, [0, 0]);
+  await running.settle();
+  isKept = false;
+  const refused = assert.rejects(running.read({ ask: 'provider_location', id: 'tag 0' }), {
+    code: 'HUB_UNAVAILABLE',
+    message: 'Cannot answer: this hub is out of its cluster',
+  });
+  // All of them get the shard of one of them.
+  running.tell(trackable('cart', tags));
+  await refused;
+  await assert.rejects(running.shards.kept(), /sealed/);
+});

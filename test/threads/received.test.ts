@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { RemoteShards } from '../../src/cluster/remote_shards.ts';
+import type { Router } from '../../src/cluster/router.ts';
+import { accept } from '../../src/core/location/accepted.ts';
+import type { CountedRun } from '../../src/wire/received_run.ts';
+import { T0 } from '../support/shard_harness.ts';
+import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
+
+const PROVIDERS = Array.from({ length: 12 }, (_, i) => `tag ${i}`);
+
+interface Place {
+  readonly id: string;
+  readonly at: readonly [lon: number, lat: number];
+  readonly second: number;
+}
+
+/** Shards that were told a site, and whose objects move when `assign` is called. */
+function site(context: TestContext): { running: RunningShards; assign: () => void } {
+  const running = new RunningShards({ shards: 3 });
+  context.after(() => running.close());
+  running.tell(fenceAround('fence', [0, 0], 20), ...PROVIDERS.map((id) => provider(id)));
+  return { running, assign: () => running.tell(...PROVIDERS.map((id) => trackable('cart', PROVIDERS, { name: id }))) };
+}
+
+/** As another hub sends them. */
+function runsOf(places: readonly Place[]): CountedRun[] {
+  const runs: CountedRun[] = [];
+  const run = (some: CountedRun): void => void runs.push({ ...some, bytes: Uint8Array.from(some.bytes) });
+  const front = new RemoteShards({ run } as unknown as Router);
+  for (const { id, at, second } of places) {
+    const generatedMs = T0 + second * 1000;
+    const value = {
+      position: { type: 'Point' as const, coordinates: [...at] },
+      provider_type: 'uwb' as const,
+      timestamp_generated: new Date(generatedMs).toISOString(),
+    };
+    const location = accept(value, { providerId: id, source: id, crs: 'EPSG:4326', generatedMs });
+    // Its front door has another clock.
+    front.location(location, { generatedMs, receivedMs: generatedMs - 5000 });
+  }
+  return runs;
+}
+
+test('Locations of another hub are processed like those of this one, also while objects move from shard to shard', async (context) => {
+  const [here, there] = [site(context), site(context)];
+  for (let second = 0; second < 4; second++) {
+    const places = PROVIDERS.map((id, i): Place => ({ id, at: metres((second * 7 + i) % 25, 0), second }));
+    for (const { running, assign } of [here, there]) {
+      running.second = second;
+      if (second === 2) assign();
+    }
+    assert.equal(there.running.shards.isMoving, second === 2);
+    for (const { id, at } of places) here.running.location(id, at);
+    const receiving = { receivedMs: T0 + second * 1000, runningTime: (ms: number) => ms, isStranger: () => false };
+    for (const run of runsOf(places)) there.running.shards.received(run, receiving);
+    await Promise.all([here.running.settle(), there.running.settle()]);
+  }
+  const read = ({ running }: typeof here) =>
+    Promise.all(PROVIDERS.map((id) => running.read({ ask: 'provider_location', id })));
+  assert.deepEqual(await read(there), await read(here));
+  const crossings = here.running.crossings();
+  assert.ok(crossings.length > 20, `${crossings.length}`);
+  assert.deepEqual(there.running.crossings().sort(), crossings.sort());
+});
