@@ -16,6 +16,7 @@ const HEAVY = ['src/hub/hub.ts', 'test/threads/running_shards.ts', 'node:child_p
 
 /** Files that import nothing heavy and take more than a second and a half all the same, and why. */
 export const LONG: Readonly<Record<string, string>> = {
+  'test/cluster/simulation.test.ts': 'plays whole hubs through faults of many seeds',
   'test/cluster/cluster_fanout.test.ts': 'plays hubs, and what goes wrong with them, on simulated time',
   'test/core/index_properties.test.ts': 'plays random tracks with the index and without it',
   'test/core/restart_properties.test.ts': 'restarts random sites wherever they are',

@@ -5,6 +5,7 @@ const [count = '100', from = '1', shards = '1'] = process.argv.slice(2);
 const failed: number[] = [];
 const sums: Record<string, number> = {};
 for (let seed = Number(from); seed < Number(from) + Number(count); seed++) {
+  if (seed % 50 === 0) process.stderr.write(`seed ${seed}\n`);
   const { wrongs, counts, log } = await simulate(seed, { shards: Number(shards) });
   for (const [name, value] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + value;
   if (wrongs.length === 0) continue;
