@@ -5,7 +5,7 @@ import { check, FanOutWorld, Listener, OBJECTS, type TestHub } from './fan_out_w
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 
-const SEEDS = 16;
+const SEEDS = 8;
 
 async function worldOf(context: TestContext, seed: number, hubs: number): Promise<FanOutWorld> {
   const clock = new SimulatedClock();

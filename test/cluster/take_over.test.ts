@@ -17,7 +17,7 @@ import { SimulatedClock } from './simulated_clock.ts';
 import { natsWorld, testNats } from './test_nats.ts';
 
 const nats = await testNats();
-const SEEDS = 80;
+const SEEDS = 40;
 const SERVERS = ['n1', 'n2', 'n3'];
 
 /** A record as a lane has it, of "step <order> <text>" or "done <number>". */
