@@ -157,7 +157,7 @@ interface Place {
 
 function configurationOf({ name, port, route, monitor, folder, routes }: Place, options: NatsServersOptions): string {
   const { syncInterval = '2m', more = '' } = options;
-  const cluster = `cluster { name: hub, listen: "127.0.0.1:${route}", routes: [${routes.map((each) => `"${each}"`)}] }`;
+  const cluster = `cluster { name: hub, no_advertise: true, listen: "127.0.0.1:${route}", routes: [${routes.map((each) => `"${each}"`)}] }`;
   return [
     `server_name: ${name}`,
     `listen: "127.0.0.1:${port}"`,

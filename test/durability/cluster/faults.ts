@@ -92,6 +92,9 @@ async function back(seat: HubSeat, { atMs, awayMs, end }: Away): Promise<void> {
   for (const untilMs = performance.now() + OUT_MS; seat.timesOut === outs && performance.now() < untilMs; ) {
     await delay(LOOK_MS);
   }
+  // Otherwise the fault was none, and the round has shown nothing.
+  if (seat.timesOut === outs)
+    throw new Error(`Hub ${seat.name} was away for ${Math.round(awayMs)} ms, and nobody expelled it`);
   await serving(seat);
   seat.isAway = false;
 }
