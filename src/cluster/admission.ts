@@ -26,6 +26,8 @@ const SHARED = ['CONFIG', 'SNAP', 'STATE'];
 const ALIVE_MS = 1000;
 /** What a server says that cannot keep so many copies. */
 const TOO_MANY_COPIES = /replicas > 1 not supported|no suitable peers|insufficient resources/i;
+/** What no server will ever do, however many of them come. */
+const NEVER_DONE = /not supported|already in use|overlap/i;
 
 /** Throws if the streams that the hubs share were made with other settings. */
 export async function checkStreams({ bus, name, replicas, storage }: Applicant): Promise<void> {
@@ -76,6 +78,11 @@ async function answers({ incarnation }: ConfigMember, { bus, name }: Applicant):
 /** Where a member is asked whether it is alive; it answers with a beat. */
 export function pingSubject(name: string, incarnation: string): string {
   return `${name}.in.${incarnation}.ping`;
+}
+
+/** Whether trying again is of no use. */
+export function isForGood({ message }: Error): boolean {
+  return NEVER_DONE.test(message);
 }
 
 /** What kept the hub from joining, as the line that its user sees. */

@@ -6,8 +6,8 @@ import type { ClusterHealth } from '../model/health.ts';
 import type { Turns } from '../time/turns.ts';
 import type { PackedStep } from '../wire/lane_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
-import { type Applicant, checkMembers, checkStreams, startupError } from './admission.ts';
-import type { BusStatus } from './bus.ts';
+import { type Applicant, checkMembers, checkStreams, isForGood, startupError } from './admission.ts';
+import { BusError, type BusStatus } from './bus.ts';
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts';
 import { ClusterFanout, type ClusterFanoutOptions } from './cluster_fanout.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
@@ -151,6 +151,8 @@ const PROTOCOLS = [1];
 const HUB_ID_SETTING = 'hub_id';
 /** How long NATS may take to be there when the hub starts. */
 const REACH_MS = 10_000;
+/** How long its servers may take to agree on a leader then. */
+const READY_MS = 15_000;
 /** How far clocks may differ for a takeover to wait for that. */
 const AHEAD_MS_MAX = 1000;
 /** Until a takeover that has failed is tried again. */
@@ -160,20 +162,31 @@ const EVERYWHERE_MS = 10_000;
 
 /** Connects to the cluster and reads its configuration. Throws a StartupError where NATS cannot be reached. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const { bus, name, incarnation, replicas, storage, journalBytesMax } = options;
   try {
     await reached(options);
-    await checkStreams(options);
-    for (const stream of journalStreams(name, incarnation)) {
-      await bus.makeStream({ ...stream, replicas, storage, bytesMax: journalBytesMax });
-    }
-    const checkpoints = await openCheckpoints(options);
-    const cluster = new Cluster(options, checkpoints);
+    const cluster = new Cluster(options, await openStreams(options));
     await cluster.open();
     return cluster;
   } catch (error) {
-    await bus.close();
+    await options.bus.close();
     throw startupError(error as Error, options);
+  }
+}
+
+/** Makes the streams. Servers that have just started have no leader for a while: what they cannot do then is tried again. */
+async function openStreams(options: ClusterOptions): Promise<Checkpoints> {
+  const { bus, name, incarnation, replicas, storage, journalBytesMax: bytesMax, elapsed, schedule } = options;
+  for (const untilMs = elapsed() + READY_MS; ; ) {
+    try {
+      await checkStreams(options);
+      for (const stream of journalStreams(name, incarnation)) {
+        await bus.makeStream({ ...stream, replicas, storage, bytesMax });
+      }
+      return await openCheckpoints(options);
+    } catch (error) {
+      if (!(error instanceof BusError) || isForGood(error) || elapsed() >= untilMs) throw error;
+      await new Promise<void>((resolve) => void schedule(AGAIN_MS, resolve));
+    }
   }
 }
 
