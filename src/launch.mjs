@@ -94,6 +94,9 @@ export const HUB_ENV = {
   MALLOC_TRIM_THRESHOLD_: '262144',
 };
 
+/** Where Node keeps what it has compiled: each thread of the hub reads a hundred files when it starts. */
+const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'compiled') };
+
 /** What serves the web UI, and what tests it. */
 const [HUB, CHECKS] = ['src/main.ts', 'ok'];
 
@@ -148,7 +151,7 @@ function main(args) {
   if (what === HUB || what === CHECKS) buildUi(what);
   if (args[0] === '--run') {
     const bin = join(ROOT, 'node_modules', '.bin');
-    const env = { ...process.env, PATH: bin + delimiter + pathWithoutModules() };
+    const env = { ...COMPILED, ...process.env, PATH: bin + delimiter + pathWithoutModules() };
     run('npm', ['run', ...args.slice(1)], { cwd: ROOT, env, shell: WINDOWS });
     return;
   }
@@ -158,8 +161,8 @@ function main(args) {
       `Cannot start: the hub needs Node 22.18 or a later 22, found ${process.versions.node}, and none can be installed for ${process.platform}-${process.arch}`,
     );
   }
-  const [nodeArgs, env] = what === HUB ? [HUB_NODE_ARGS, { ...HUB_ENV, ...process.env }] : [[], process.env];
-  run(node, [...nodeArgs, join(ROOT, args[0]), ...args.slice(1)], { env });
+  const [nodeArgs, env] = what === HUB ? [HUB_NODE_ARGS, HUB_ENV] : [[], {}];
+  run(node, [...nodeArgs, join(ROOT, args[0]), ...args.slice(1)], { env: { ...COMPILED, ...env, ...process.env } });
 }
 
 function readOr(path, otherwise) {

@@ -12,7 +12,7 @@ import { shardReply } from './shard_reply.ts';
 import { warmShard } from './warm_shard.ts';
 
 /** One shard of the hub: unpacks a batch, steps, and packs the outcome. */
-const { shared, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
+const { shared, isCold, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
 const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: newEventId });
 const collectGarbage = garbageCollector();
 /** It waits for tasks outside of its event loop, which knows not how busy it is. */
@@ -22,7 +22,7 @@ const memory = new MemoryWatch({ collect: collectGarbage, busy: () => busy.part(
 const LOOK_MS = 3000;
 let lookedMs = 0;
 let tasks = 0;
-warmShard(await openFenceIndex());
+if (isCold !== true) warmShard(await openFenceIndex());
 
 export default function run(task: Uint8Array | number | 'rest'): unknown {
   if (task === 'rest') {

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { COLLISION_TYPES } from '../model/events.ts';
-import { PROVIDER_TYPES } from '../model/location.ts';
+import { PROVIDER_TYPES } from '../model/provider_type.ts';
 import {
   type FilterFields,
   type FilterKey,

@@ -24,6 +24,7 @@ import { CertificateCare, warnOfExposure } from './exposure.ts';
 import { fill } from './fill.ts';
 import { fillFromCluster } from './fill_from_cluster.ts';
 import type { Log } from './log.ts';
+import { type Machine, thisMachine } from './machine.ts';
 import { outgoingFetch } from './outgoing_fetch.ts';
 import { connectParts, type Parts } from './parts.ts';
 import { serve } from './serve.ts';
@@ -33,6 +34,7 @@ export interface HubDeps {
   /** Makes the fetch by which other servers are reached. */
   readonly outgoing?: (tls: OutgoingTls) => Fetch;
   readonly clock?: Clock;
+  readonly machine?: Machine;
 }
 
 /** A running hub. */
@@ -68,12 +70,12 @@ const throughProxy = (tls: OutgoingTls): Fetch => outgoingFetch({ ...tls, env: p
  * database or the port cannot be had.
  */
 export async function openHub(config: Config, log: Log, deps: HubDeps = {}): Promise<Hub> {
-  const { outgoing = throughProxy, clock = openClock() } = deps;
+  const { outgoing = throughProxy, clock = openClock(), machine = thisMachine() } = deps;
   const authorization = openAuthorization(config, { log, outgoing, clock });
   const cluster = await connectCluster({ config, log, clock });
   const store = cluster === undefined ? await openOwnStore(config, log, clock) : clusterStore(cluster);
   try {
-    return await openOn({ store, cluster, clock, authorization }, config, log);
+    return await openOn({ store, cluster, clock, machine, authorization }, config, log);
   } catch (error) {
     authorization?.close();
     await Promise.all([store.close(), cluster?.close()]);
@@ -93,15 +95,20 @@ interface Opened {
   readonly store: Store;
   readonly cluster: Cluster | undefined;
   readonly clock: Clock;
+  readonly machine: Machine;
   readonly authorization: HubAuthorization | undefined;
 }
 
-async function openOn({ store, cluster, clock, authorization }: Opened, config: Config, log: Log): Promise<Hub> {
+async function openOn(
+  { store, cluster, clock, machine, authorization }: Opened,
+  config: Config,
+  log: Log,
+): Promise<Hub> {
   // Workers start meanwhile. A failure is heard of below, where there is something to close.
   const reading = beginReading(store);
   const { max_geometry_check_time: limitMs } = config;
   const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
-  const parts = connectParts({ clock, store, cluster, config, log, shapes });
+  const parts = connectParts({ clock, machine, store, cluster, config, log, shapes });
   const isOut = Promise.withResolvers<Error>();
   const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
   try {

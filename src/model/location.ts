@@ -1,19 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Point } from './geojson.ts';
+import { PROVIDER_TYPES } from './provider_type.ts';
 import { Crs, Maybe, Named, OneOf, Properties, Time } from './schema.ts';
-
-/** Kinds of location providers. */
-export const PROVIDER_TYPES = [
-  'uwb',
-  'gps',
-  'wifi',
-  'rfid',
-  'ibeacon',
-  'ble-aoa',
-  'ble-mesh',
-  'virtual',
-  'unknown',
-] as const;
 
 export const ProviderType = OneOf(PROVIDER_TYPES, {
   title: 'ProviderType',

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Fence } from './fence.ts';
-import { PROVIDER_TYPES, type ProviderType } from './location.ts';
+import type { ProviderType } from './location.ts';
+import { PROVIDER_TYPES } from './provider_type.ts';
 import { ArrayOf, Named, Time } from './schema.ts';
 import { Zone } from './zone.ts';
 

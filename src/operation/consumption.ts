@@ -1,8 +1,9 @@
 import { zoneSquareMetres } from '../core/zone/outline.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { type KeptFence, shownFence } from '../model/fence.ts';
-import { PROVIDER_TYPES, type ProviderType } from '../model/location.ts';
+import type { ProviderType } from '../model/location.ts';
 import type { LocationProvider } from '../model/provider.ts';
+import { PROVIDER_TYPES } from '../model/provider_type.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Consumption, UsageCounts } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';

@@ -28,6 +28,8 @@ export interface ShardSettings {
   readonly collisionsByDefault: boolean;
   readonly providerInTrackableEvents: boolean;
   readonly parentsMax: number;
+  /** Whether it starts without warm_shard.ts: many hubs that live for moments start in two thirds of the time. */
+  readonly isCold?: boolean;
 }
 
 /** A geometry that is to be checked, and what is wrong with it. */

@@ -1,4 +1,4 @@
-import { PROVIDER_TYPES } from '../../src/model/location.ts';
+import { PROVIDER_TYPES } from '../../src/model/provider_type.ts';
 import type { Dice } from '../support/dice.ts';
 
 /** Bodies of locations as nobody would write them, made by chance: right ones, wrong ones, cut and changed ones. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, readConfigFile } from '../../src/config/load.ts';
 import { type HubDeps, openHub } from '../../src/hub/hub.ts';
+import { type Machine, thisMachine } from '../../src/hub/machine.ts';
 import { SocketClient } from './socket_client.ts';
 import type { Logged, SocketOptions, TestHub, TestReply, TestSettings } from './test_hub.ts';
 
@@ -41,7 +42,7 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   };
   const log = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') };
   const config = loadConfig({ env, cwd: folder, cores: 2, readFile: readConfigFile, warn: log.warn });
-  const hub = await openHub(config, log, options);
+  const hub = await openHub(config, log, { machine: coldMachine(), ...options });
   const origin = `http://127.0.0.1:${hub.port}`;
   const base = `${origin}/hub/v2`;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -103,6 +104,16 @@ export async function whileHubRuns<T>(
   } finally {
     await hub.close();
   }
+}
+
+/** This machine, whose shards are not warmed up: most of the hubs of the tests live for less than that would take. */
+function coldMachine(): Machine {
+  const machine = thisMachine();
+  return {
+    ...machine,
+    openThread: (file, { workerData, ...rest } = {}) =>
+      machine.openThread(file, { ...rest, workerData: { ...workerData, isCold: true } }),
+  };
 }
 
 /** A setting as it stands in the environment. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Item } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import type { ReceivedLocation } from '../../src/core/location/received.ts';
-import { PROVIDER_TYPES } from '../../src/model/location.ts';
+import { PROVIDER_TYPES } from '../../src/model/provider_type.ts';
 
 const number = fc.double({ noNaN: true, noDefaultInfinity: true });
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });

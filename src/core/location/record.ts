@@ -1,4 +1,5 @@
-import { type ElevationRef, PROVIDER_TYPES, type ProviderType } from '../../model/location.ts';
+import type { ElevationRef, ProviderType } from '../../model/location.ts';
+import { PROVIDER_TYPES } from '../../model/provider_type.ts';
 import type { AcceptedLocation } from './accepted.ts';
 
 /**
