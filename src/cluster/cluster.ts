@@ -27,7 +27,7 @@ import { type Door, type DoorOptions, openDoor } from './door.ts';
 import { journalStreams } from './lane_places.ts';
 import { Lanes } from './lanes.ts';
 import type { PartitionMap } from './map.ts';
-import { type MemberStatus, type Membership, openMembership } from './membership.ts';
+import { type Membership, openMembership } from './membership.ts';
 import { Pulse } from './pulse.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
@@ -110,28 +110,6 @@ export interface LeftBehind {
   readonly pairs: readonly CollisionRow[];
   /** What has changed since the rows, in this order. */
   readonly steps: readonly PackedStep[];
-}
-
-/** What is counted since this hub has joined. */
-export interface ClusterCounts {
-  readonly isOwner: boolean;
-  /** The configuration sequence that this hub has applied. */
-  readonly applied: number;
-  /** Appends to the journal that were kept, and how long those who asked for them have waited in all. */
-  readonly appends: { readonly count: number; readonly ms: number };
-  /** Bytes that wait to be kept. */
-  readonly heldBytes: number;
-  /** Locations that were processed elsewhere. */
-  readonly forwarded: number;
-  /** How often somebody was asked who was not the owner. */
-  readonly moved: number;
-  readonly takeovers: number;
-  readonly lastTakeoverMs: number;
-  /** Members that were expelled. */
-  readonly expelled: number;
-  /** How often events of other hubs were lost. */
-  readonly framesLost: number;
-  readonly members: readonly MemberStatus[];
 }
 
 type Standing = 'opening' | 'attached' | 'standby' | 'takingOver' | 'owner' | 'out';
@@ -238,6 +216,8 @@ export class Cluster {
   #standing: Standing = 'opening';
   /** Whether the shards are handed the state, or have it: what they change is recorded from then on. */
   #isRecording = false;
+  /** Whether the shards have the state. */
+  #hasState = false;
   #map: PartitionMap | undefined;
   #takeovers = 0;
   #lastTakeoverMs = 0;
@@ -373,7 +353,7 @@ export class Cluster {
   }
 
   /** What metrics tell of it. */
-  counts(): ClusterCounts {
+  counts() {
     const { forwarded, moved } = this.#router.gauges;
     return {
       ...{ forwarded, moved },
@@ -401,15 +381,6 @@ export class Cluster {
   /** Hears of the connection to NATS, and of how it is now. */
   watch(watcher: (status: BusStatus) => void): void {
     this.#options.bus.watch(watcher);
-  }
-
-  get lanes(): Pick<Lanes, 'heldBytes' | 'isFull'> {
-    return this.#lanes;
-  }
-
-  /** How many takeovers there were, and how long the last one took, in milliseconds. */
-  get takeovers(): { readonly count: number; readonly lastMs: number } {
-    return { count: this.#takeovers, lastMs: this.#lastTakeoverMs };
   }
 
   /** The configuration sequence that this hub has applied. */
@@ -504,17 +475,17 @@ export class Cluster {
     return rows;
   }
 
-  /** A round of a shard begins. */
-  roundBegun(shard: number): void {
-    this.#lanes.roundBegun(shard);
+  /** A round of a shard begins, see Lanes. */
+  roundBegun(shard: number): number {
+    return this.#lanes.roundBegun(shard);
   }
 
-  /** The rows that a round has handed out were all noted. */
-  async roundOver(shard: number): Promise<void> {
+  /** The rows that a round has handed out were all noted. Never rejects. */
+  async roundOver(shard: number, begunAt: number): Promise<void> {
     // Until the state is whole the lanes are needed from their beginnings.
     if (this.#standing !== 'owner') return;
     try {
-      await this.#lanes.roundOver(shard);
+      await this.#lanes.roundOver(shard, begunAt);
     } catch (error) {
       // The next round says the same again, and more.
       if (!this.isOut) this.#options.notice(`Cannot trim the journal: ${(error as Error).message}`);
@@ -645,6 +616,7 @@ export class Cluster {
     while (this.#standing === 'takingOver') {
       try {
         await this.#takeOver();
+        await this.#tookAll();
         if (this.#standing !== 'takingOver') return;
         this.#standing = 'owner';
         this.#handlers?.owns();
@@ -662,13 +634,14 @@ export class Cluster {
     }
   }
 
+  /** Hands the shards the state that others have left, once: a second time they would tell of what is overdue again. */
   async #takeOver(): Promise<void> {
+    if (this.#hasState) return;
     const { incarnation } = this.#options;
     const map = this.#map as PartitionMap;
     const partitions = map.owners.flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
     await this.#checkpoints.claim({ partitions, collisions: map.collisions === incarnation, epoch: map.epoch });
-    const from = takeOvers(this.#state).filter(({ by }) => by === incarnation);
-    const { steps, latestMs } = await this.#left(from);
+    const { steps, latestMs } = await this.#left(this.#takeOvers());
     await this.#until(latestMs);
     // From the first event on all get what they want.
     await this.#fanout?.allHeard();
@@ -677,8 +650,19 @@ export class Cluster {
     await handlers.owned.settled();
     this.#isRecording = true;
     await handlers.takeOver({ ...state, steps });
+    this.#hasState = true;
+  }
+
+  /** What this hub has yet to take over, as the log has it. */
+  #takeOvers(): readonly TakeOver[] {
+    return takeOvers(this.#state).filter(({ by }) => by === this.#options.incarnation);
+  }
+
+  /** Writes the state anew, and says in the log that nobody needs what others have left. */
+  async #tookAll(): Promise<void> {
+    const { incarnation } = this.#options;
     await this.#checkpoints.write();
-    for (const { of, partitions: taken } of from) {
+    for (const { of, partitions: taken } of this.#takeOvers()) {
       await this.#log.append({ kind: 'took', by: incarnation, of: of.incarnation, partitions: taken, requests: [] });
     }
   }

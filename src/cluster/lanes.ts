@@ -58,7 +58,7 @@ export class Lanes {
     this.#lanes = Array.from({ length: shards }, (_, shard) => {
       const places = lanePlaces(name, incarnation, shard);
       const journal = new JournalLane({ bus, places, schedule, full, ended });
-      return { journal, roundFrom: 0, doneFrom: 0, stepsBefore: 0, stepsWaiting: 0, isTrimming: false };
+      return { journal, doneFrom: 0, stepsBefore: 0, stepsWaiting: 0, isTrimming: false };
     });
   }
 
@@ -102,21 +102,22 @@ export class Lanes {
     for (const { journal } of this.#lanes) journal.close();
   }
 
-  /** A round of a shard begins. */
-  roundBegun(shard: number): void {
-    const lane = this.#of(shard);
-    lane.roundFrom = lane.journal.nextNumber;
+  /** A round of a shard begins. Returns the number of the first message that may hold what is changed from here on. */
+  roundBegun(shard: number): number {
+    return this.#of(shard).journal.nextNumber;
   }
 
-  /** The rows of a round are all handed out. Resolves when the lane was trimmed, or something else is trimming it. */
-  async roundOver(shard: number): Promise<void> {
+  /**
+   * The rows of a round are all handed out that began at that message; another one may have begun since. Resolves when the
+   * lane was trimmed up to there, or something else is trimming it.
+   */
+  async roundOver(shard: number, begunAt: number): Promise<void> {
     const lane = this.#of(shard);
-    const { roundFrom, isTrimming } = lane;
-    if (isTrimming || roundFrom === 0) return;
+    if (lane.isTrimming || begunAt <= lane.doneFrom) return;
     lane.isTrimming = true;
     try {
       await this.#options.writeState();
-      await this.#done(lane, roundFrom);
+      await this.#done(lane, begunAt);
       await this.#giveBackRoom();
     } finally {
       lane.isTrimming = false;
@@ -196,8 +197,6 @@ export class Lanes {
 
 interface Lane {
   readonly journal: JournalLane;
-  /** The number of the first message that may hold what was changed since the round began. */
-  roundFrom: number;
   /** All messages before that number are done with. */
   doneFrom: number;
   /** All steps that are kept are in messages before that number. */

@@ -68,7 +68,6 @@ export function connectIngest(deps: IngestDeps): Incoming {
     );
   };
   const keptHere = (): Promise<void> => withinHold(shards.settled(), config.cluster_hold, 'Cannot process locations');
-  // In a cluster another hub may be the one that processes them; times of day go there.
   const keptInCluster = (): Promise<void> | undefined => {
     // What was handed over before it was this hub's turn is not forgotten.
     const elsewhere = cluster?.remote.kept();
@@ -77,6 +76,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
       ? (elsewhere ?? here)
       : Promise.all([elsewhere, here]).then(() => undefined);
   };
+  // In a cluster another hub may be the one that processes locations; times of day go there.
   const remote = (): Cluster['remote'] | undefined => (cluster?.isLocal === false ? cluster.remote : undefined);
   const ingest = new Ingest({
     now,

@@ -121,15 +121,21 @@ function clusterShards(cluster: Cluster, settled: (shard: number) => Promise<voi
   return {
     recordsSteps: true,
     keep: (shard: number, reply: ShardReply) => cluster.keep(shard, reply),
-    rounds: (shard: number) => ({
-      begun: () => cluster.roundBegun(shard),
-      // The batch that ends a round has the last of its rows.
-      over: () =>
-        void settled(shard)
-          // What could not be processed has its own way out.
-          ?.catch(() => undefined)
-          .then(() => cluster.roundOver(shard)),
-    }),
+    rounds(shard: number) {
+      let begunAt = 0;
+      return {
+        begun() {
+          begunAt = cluster.roundBegun(shard);
+        },
+        over() {
+          const from = begunAt;
+          // The batch that ends a round has the last of its rows. What could not be processed has its own way out.
+          void settled(shard)
+            ?.catch(() => undefined)
+            .then(() => cluster.roundOver(shard, from));
+        },
+      };
+    },
   };
 }
 

@@ -15,11 +15,15 @@ export interface LaneOptions {
   readonly batchMax: number;
   /** Whether the worker gets its next batch before the outcome of the last one is taken, so that it need not wait for that. */
   readonly runsAhead?: boolean;
-  /**
-   * What the next batch waits for while little is pending: as long as nothing is heard of the last one, more of it comes.
-   * Undefined where it need not wait. May reject.
-   */
-  readonly pace?: (() => Promise<void> | undefined) | undefined;
+  readonly pace?: Pace | undefined;
+}
+
+/** What makes the next batch wait until those before it are heard of; meanwhile more of it comes. */
+export interface Pace {
+  /** Whether it is to wait. `isSmall`: little of it has come so far. */
+  isDue(isSmall: boolean): boolean;
+  /** Resolves when all before it are heard of; undefined where they are. May reject. */
+  readonly released: Promise<void> | undefined;
 }
 
 /** A batch that runs. */
@@ -45,7 +49,7 @@ export class Lane<Item, Outcome> {
   readonly #pendingMax: number;
   readonly #batchMax: number;
   readonly #runsAhead: boolean;
-  readonly #pace: LaneOptions['pace'];
+  readonly #pace: Pace | undefined;
   #pending: Item[] = [];
   #pendingWeight = 0;
   #inFlight: readonly Item[] = [];
@@ -138,8 +142,9 @@ export class Lane<Item, Outcome> {
       await this.#work;
       return;
     }
-    const until = this.#pushed;
+    const [until, before] = [this.#pushed, this.#work];
     const works = await new Promise<Promise<void>[]>((resolve) => this.#waiters.push({ until, works: [], resolve }));
+    await before;
     const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
   }
@@ -155,14 +160,14 @@ export class Lane<Item, Outcome> {
     for (let batch = this.#begin(); batch !== undefined; ) {
       const { items, weight, outcome } = batch;
       const [ended] = await Promise.allSettled([outcome]);
-      const isPaced = this.#pace !== undefined && this.#pendingWeight * 2 <= this.#batchMax;
+      const isPaced = this.#pace?.isDue(this.#pendingWeight * 2 <= this.#batchMax) === true;
       const next = this.#runsAhead && !isPaced ? this.#begin() : undefined;
       this.#inFlight = next?.items ?? [];
       this.#end(items, ended);
       this.#batches++;
       this.#done += weight;
       this.#release();
-      if (isPaced) await this.#pace?.()?.catch(() => undefined);
+      if (isPaced) await this.#pace?.released?.catch(() => undefined);
       batch = next ?? this.#begin();
     }
     this.#busy = false;

@@ -1,17 +1,23 @@
 import { type Family, labelled, single } from './metrics.ts';
 
-/** What a hub counts as one of several. */
+/** What a hub counts as one of several, since it has joined. */
 export interface ClusterNumbers {
   readonly isOwner: boolean;
-  /** The last configuration record that is applied. */
+  /** The configuration sequence that it has applied. */
   readonly applied: number;
+  /** Appends to the journal that were kept, and how long those who asked for them have waited in all. */
   readonly appends: { readonly count: number; readonly ms: number };
+  /** Bytes that wait to be kept. */
   readonly heldBytes: number;
+  /** Locations that were processed elsewhere. */
   readonly forwarded: number;
+  /** How often somebody was asked who was not the owner. */
   readonly moved: number;
   readonly takeovers: number;
   readonly lastTakeoverMs: number;
+  /** Members that were expelled. */
   readonly expelled: number;
+  /** How often events of other hubs were lost. */
   readonly framesLost: number;
   readonly members: readonly {
     readonly name: string;

@@ -14,6 +14,9 @@ export interface OutcomeGateOptions {
   withheld(reply: ShardReply, error: unknown): void;
 }
 
+/** Steps that may wait, with all that they have decided, before no further one is made. */
+const WAITING_MAX = 16;
+
 /**
  * Lets what the steps of a shard have decided out in their order, each when what it has changed is kept: nobody hears of
  * anything that a hub which takes over would not know. After a step that cannot be kept nothing is let out any more.
@@ -22,9 +25,15 @@ export class OutcomeGate {
   readonly #options: OutcomeGateOptions;
   /** Of the step before; undefined where none waits. */
   #last: Promise<void> | undefined;
+  #waiting = 0;
 
   constructor(options: OutcomeGateOptions) {
     this.#options = options;
+  }
+
+  /** Whether the next step is to wait for those so far: it is small, and may grow meanwhile, or they are too many. */
+  isDue(isSmall: boolean): boolean {
+    return isSmall || this.#waiting >= WAITING_MAX;
   }
 
   /** Resolves when all steps so far are let out; undefined where they are. */
@@ -42,10 +51,15 @@ export class OutcomeGate {
     const own = withOwnBytes(reply);
     const released = Promise.all([before, kept]).then(() => release(own));
     this.#last = released;
+    this.#waiting++;
     const done = (): void => {
+      this.#waiting--;
       if (this.#last === released) this.#last = undefined;
     };
-    released.then(done, (error: unknown) => withheld(own, error));
+    released.then(done, (error: unknown) => {
+      this.#waiting--;
+      withheld(own, error);
+    });
     return released;
   }
 }

@@ -1,7 +1,7 @@
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import type { ScannedBody } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
-import { Lane, type LaneDriver } from '../lane/lane.ts';
+import { Lane, type LaneDriver, type Pace } from '../lane/lane.ts';
 import type { ThreadMemory } from '../lane/thread.ts';
 import {
   halvesOf,
@@ -29,7 +29,7 @@ export interface ShardLaneOptions extends ShardWorkerOptions {
   readonly capacity: number;
   readonly batchMax: number;
   /** See LaneOptions. */
-  readonly pace?: (() => Promise<void> | undefined) | undefined;
+  readonly pace?: Pace | undefined;
   /** Takes what a batch has brought. The promise is what `settled` waits for besides. */
   outcome(reply: ShardReply): Promise<void> | undefined;
   /** An item that makes the worker fail again and again was given up. */

@@ -74,7 +74,7 @@ export class Shards {
         ...options,
         shareOfStore: 1 / options.count,
         rounds: options.rounds?.(shard),
-        pace: gate && (() => gate.released),
+        pace: gate,
         outcome,
         heldSinceMs: () => this.#moving?.sinceMs,
         lost: (item, error) => this.#lose(item, error),

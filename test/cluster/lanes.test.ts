@@ -78,9 +78,9 @@ test('A pulse behind steps that are in the state leaves few messages, and none o
   pulse.start();
   await lanes.keep(0, step(1));
   await clock.wait(3000);
-  lanes.roundBegun(0);
+  const begunAt = lanes.roundBegun(0);
   await clock.wait(10_000);
-  await lanes.roundOver(0);
+  await lanes.roundOver(0, begunAt);
   await clock.wait(300_000);
   assert.ok((await messages()) < FEW, `${await messages()} messages`);
   await lanes.keep(0, step(2));

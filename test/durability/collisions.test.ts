@@ -67,7 +67,8 @@ test('Two that have parked touch after a crash, without a second start, and end 
 
   const fourth = await HubProcess.start(folder, SETTINGS);
   const none = await subscribe(fourth);
-  // Each crash may have come before its place was written.
+  // Each crash may have come before a place was written.
+  await drive(fourth, 'b', 9);
   await drive(fourth, 'a', 0);
   await drive(fourth, 'b', 0.5);
   await none.next(isOf('collision_start'));

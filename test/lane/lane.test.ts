@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Lane, type LaneOptions } from '../../src/lane/lane.ts';
+import { Lane, type LaneOptions, type Pace } from '../../src/lane/lane.ts';
 
 /** A worker on a table: each run waits until the test ends it. */
 class Table {
@@ -64,6 +64,16 @@ class Table {
   async finishAll(): Promise<void> {
     while (this.isRunning) await this.finish();
   }
+}
+
+/** A pace that holds small batches. */
+function paceOf(released: () => Promise<void>): Pace {
+  return {
+    isDue: (isSmall) => isSmall,
+    get released() {
+      return released();
+    },
+  };
 }
 
 /** Lets everything happen that waits for nothing. */
@@ -168,6 +178,22 @@ test('settled of an idle lane waits for work under way, whose failure somebody e
   const settled = watch(table.lane.settled());
   assert.equal(settled.state, 'open');
   commit.reject(new Error('disk full'));
+  await turn();
+  assert.equal(settled.state, 'resolved');
+});
+
+test('settled of a busy lane waits for work that was under way before', async () => {
+  const table = new Table();
+  const commit = Promise.withResolvers<void>();
+  table.work = () => commit.promise;
+  await table.push(1);
+  await table.finish();
+  table.work = () => undefined;
+  await table.push(2);
+  const settled = watch(table.lane.settled());
+  await table.finish();
+  assert.equal(settled.state, 'open');
+  commit.resolve();
   await turn();
   assert.equal(settled.state, 'resolved');
 });
@@ -314,7 +340,7 @@ test('items that count for several fill a lane, and its batches, as these would'
 
 test('A small batch waits for its pace, and what comes meanwhile joins it', async () => {
   let waiting = Promise.withResolvers<void>();
-  const table = new Table({ runsAhead: true, pace: () => waiting.promise });
+  const table = new Table({ runsAhead: true, pace: paceOf(() => waiting.promise) });
   await table.push(1);
   await table.push(2);
   await table.finish();
@@ -332,10 +358,20 @@ test('A small batch waits for its pace, and what comes meanwhile joins it', asyn
   assert.deepEqual(table.batches, [[1], [2, 3], [4]]);
 });
 
-test('A batch that is more than half full does not wait', async () => {
-  const table = new Table({ runsAhead: true, batchMax: 4, pace: () => new Promise(() => undefined) });
+test('A batch that is more than half full does not wait, unless its pace says so', async () => {
+  let isHeld = false;
+  const waiting = Promise.withResolvers<void>();
+  const pace = { isDue: (isSmall: boolean) => isSmall || isHeld, released: waiting.promise };
+  const table = new Table({ runsAhead: true, batchMax: 4, pace });
   await table.push(1);
   await table.push(2, 3, 4);
   await table.finish();
   assert.deepEqual(table.batches, [[1], [2, 3, 4]]);
+  isHeld = true;
+  await table.push(5, 6, 7, 8);
+  await table.finish();
+  assert.deepEqual(table.batches, [[1], [2, 3, 4]]);
+  waiting.resolve();
+  await turn();
+  assert.deepEqual(table.batches, [[1], [2, 3, 4], [5, 6, 7, 8]]);
 });
