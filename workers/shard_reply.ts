@@ -3,28 +3,28 @@ import type { Motion } from '../src/core/motion/motion.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import type { Batch, Shard } from '../src/core/shard.ts';
 import { type Borrowed, lend, look } from '../src/model/borrowed.ts';
-import { packStep } from '../src/wire/lane_record.ts';
+import { packStep } from '../src/wire/journal_record.ts';
 import { type LaneBatch, type PackedMotions, pack, type ShardReply } from '../src/wire/messages.ts';
 
 const NOTHING = lend(new Uint8Array(0));
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** Has a shard step, and says what crosses back. `bytes` is the batch as it has crossed. Good until the next step. */
-export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'order'>, bytes: Borrowed): ShardReply {
+export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'isRecorded'>, bytes: Borrowed): ShardReply {
   const { motions, events, ...outcome } = shard.step(batch);
-  const record = batch.order === undefined ? undefined : recordOf({ ...batch, order: batch.order }, bytes, outcome);
+  const record = batch.isRecorded === true ? recordOf(batch, bytes, outcome) : undefined;
   return { outcome, events, motions: packedMotions(motions), ...(record && { record }) };
 }
 
 /** The record of a step, unless it has changed nothing. */
 function recordOf(
-  { order, nowMs, items }: Batch & { readonly order: number },
+  { nowMs, items }: Batch,
   bytes: Borrowed,
   { effects }: Pick<Outcome, 'effects'>,
 ): Borrowed | undefined {
   if (look(effects).length === 0) return undefined;
   const batch = items.some(({ kind }) => kind === 'location') ? bytes : NOTHING;
-  return lend(zstdCompressSync(packStep({ order, nowMs, batch, effects }), FASTEST));
+  return lend(zstdCompressSync(packStep({ nowMs, batch, effects }), FASTEST));
 }
 
 function packedMotions(motions: readonly Motion[]): PackedMotions | undefined {

@@ -4,7 +4,7 @@ import type { KeptRow, LastKnownRow } from '../core/item.ts';
 import { HubError, StartupError } from '../errors.ts';
 import type { ClusterHealth } from '../model/health.ts';
 import type { Turns } from '../time/turns.ts';
-import type { PackedStep } from '../wire/lane_record.ts';
+import type { PackedStep } from '../wire/journal_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { type Applicant, checkMembers, checkStreams, isForGood, startupError } from './admission.ts';
 import { BusError, type BusStatus } from './bus.ts';
@@ -24,14 +24,13 @@ import {
   toDelete,
 } from './config_state.ts';
 import { type Door, type DoorOptions, openDoor } from './door.ts';
-import { journalStreams } from './lane_places.ts';
-import { Lanes } from './lanes.ts';
+import { journalStreams } from './journal_places.ts';
 import type { PartitionMap } from './map.ts';
 import { type Membership, openMembership } from './membership.ts';
 import { Pulse } from './pulse.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
-import { dropIncarnation, type LanesLeft, readLanes, stepsOf } from './take_over.ts';
+import { dropIncarnation, readSteps, StepJournal, type StepLeft } from './step_journal.ts';
 
 /**
  * This hub as one of several: what it keeps in NATS, and what it takes over from others.
@@ -41,12 +40,12 @@ import { dropIncarnation, type LanesLeft, readLanes, stepsOf } from './take_over
  *   opening     reads the configuration                              `attach`: the hub has the entities
  *   attached    applies what others change, in the log's order       `join`: its own record is applied
  *   standby     the same; others own everything                      a map names it as an owner
- *   takingOver  claims the state, reads it and the lanes of the      the state is whole, written anew, and `took` is
+ *   takingOver  claims the state, reads it and the journals of the   the state is whole, written anew, and `took` is
  *               dead, and has the hub take that in                   in the log
- *   owner       keeps steps in its lanes, and rows in the state      the end
+ *   owner       keeps steps in its journal, and rows in the state    the end
  *   out         nothing is kept any more
  *
- * It is out when another hub has sealed its lanes, has expelled it or has claimed its state, and when the configuration
+ * It is out when another hub has sealed its journal, has expelled it or has claimed its state, and when the configuration
  * cannot be followed. All that it holds is worth nothing then: the hub begins anew.
  */
 export interface ClusterOptions extends Applicant {
@@ -201,7 +200,7 @@ export class Cluster {
   readonly remote: RemoteShards;
   readonly #options: ClusterOptions;
   readonly #checkpoints: Checkpoints;
-  readonly #lanes: Lanes;
+  readonly #journal: StepJournal;
   readonly #membership: Membership;
   #log!: ConfigLog;
   #state: ConfigState = EMPTY_STATE;
@@ -230,7 +229,7 @@ export class Cluster {
     const { bus, name, incarnation, shards, schedule, elapsed, now, notice } = options;
     this.#options = options;
     this.#checkpoints = checkpoints;
-    this.#lanes = new Lanes({
+    this.#journal = new StepJournal({
       ...{ bus, name, incarnation, shards, schedule, elapsed },
       widen: (bytes) => this.#widenJournal(bytes),
       writeState: () => this.#written(checkpoints.write()),
@@ -238,7 +237,7 @@ export class Cluster {
     });
     this.#pulse = new Pulse({
       ...{ elapsed, schedule },
-      barrier: () => this.#lanes.barrier(),
+      barrier: () => this.#journal.barrier(),
       kept: () => this.#trimIdle(),
     });
     this.#membership = openMembership({
@@ -251,7 +250,7 @@ export class Cluster {
       suspectMs: options.suspectMs,
       makeJournal: (of) => this.#makeJournal(of),
       loads: () => new Map(),
-      barrier: () => this.#lanes.barrier(),
+      barrier: () => this.#journal.barrier(),
       onMap: (map) => this.#mapped(map),
       out: () => this.#out(new Error('Another hub has expelled this one')),
     });
@@ -319,7 +318,11 @@ export class Cluster {
     if (!this.#membership.isMember) return 'it has not joined its cluster';
     const { lateMs } = this.#pulse;
     if (lateMs === undefined) return undefined;
-    const why = this.#lanes.isFull ? ': the stream is full' : this.#options.bus.isUp ? '' : ': NATS cannot be reached';
+    const why = this.#journal.isFull
+      ? ': the stream is full'
+      : this.#options.bus.isUp
+        ? ''
+        : ': NATS cannot be reached';
     return `it has appended nothing to its journal for ${Math.round(lateMs)} ms${why}`;
   }
 
@@ -338,7 +341,7 @@ export class Cluster {
       ...(ownerName !== undefined && { owner: ownerName }),
       nats_connected: bus.isUp,
       applied_sequence: this.applied,
-      journal_waiting_bytes: this.#lanes.heldBytes,
+      journal_waiting_bytes: this.#journal.heldBytes,
       takeovers: this.#takeovers,
       ...(this.#takeovers > 0 && { last_takeover_duration: Math.round(this.#lastTakeoverMs) }),
       members: members.map((member) => ({
@@ -359,8 +362,8 @@ export class Cluster {
       ...{ forwarded, moved },
       isOwner: this.#standing === 'owner',
       applied: this.applied,
-      appends: this.#lanes.appends,
-      heldBytes: this.#lanes.heldBytes,
+      appends: this.#journal.appends,
+      heldBytes: this.#journal.heldBytes,
       takeovers: this.#takeovers,
       lastTakeoverMs: this.#lastTakeoverMs,
       expelled: this.#expelled,
@@ -390,12 +393,12 @@ export class Cluster {
 
   /** Whether what the shards do next can be kept. */
   get hasRoom(): boolean {
-    return this.#lanes.hasRoom;
+    return this.#journal.hasRoom;
   }
 
   /** Whether locations can be kept. */
   get canKeep(): boolean {
-    return this.#standing === 'owner' && this.#lanes.hasRoom && this.#options.bus.isUp;
+    return this.#standing === 'owner' && this.#journal.hasRoom && this.#options.bus.isUp;
   }
 
   /** Entities as they are now. From here on the handlers are told of what changes. */
@@ -449,11 +452,11 @@ export class Cluster {
     return undefined;
   }
 
-  /** Keeps what a step has changed, see Lanes. What changes before this hub has the state is none of the state. */
+  /** Keeps what a step has changed, see StepJournal. What changes before this hub has the state is none of the state. */
   keep(shard: number, reply: ShardReply): Promise<void> | undefined {
     // Of what is not recorded it is kept that nobody else has taken over before.
     const { record: _, ...heard } = reply;
-    return this.#lanes.keep(shard, this.#isRecording ? reply : heard)?.catch((cause: unknown) => {
+    return this.#journal.keep(shard, this.#isRecording ? reply : heard)?.catch((cause: unknown) => {
       throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
     });
   }
@@ -475,17 +478,17 @@ export class Cluster {
     return rows;
   }
 
-  /** A round of a shard begins, see Lanes. */
-  roundBegun(shard: number): number {
-    return this.#lanes.roundBegun(shard);
+  /** A round of a shard begins, see StepJournal. */
+  roundBegun(): number {
+    return this.#journal.roundBegun();
   }
 
   /** The rows that a round has handed out were all noted. Never rejects. */
   async roundOver(shard: number, begunAt: number): Promise<void> {
-    // Until the state is whole the lanes are needed from their beginnings.
+    // Until the state is whole the journals of others are needed from their beginnings, and this one as well.
     if (this.#standing !== 'owner') return;
     try {
-      await this.#lanes.roundOver(shard, begunAt);
+      await this.#journal.roundOver(shard, begunAt);
     } catch (error) {
       // The next round says the same again, and more.
       if (!this.isOut) this.#options.notice(`Cannot trim the journal: ${(error as Error).message}`);
@@ -527,7 +530,7 @@ export class Cluster {
   async close(): Promise<void> {
     this.#standing = 'out';
     this.#pulse.stop();
-    this.#lanes.close();
+    this.#journal.close();
     this.#router.close();
     this.#door?.close();
     this.#fanout?.close();
@@ -667,13 +670,13 @@ export class Cluster {
     }
   }
 
-  /** What the lanes have that is not in the state, and when the last of that was. */
+  /** What the journals have that is not in the state, and when the last of that was. */
   async #left(from: readonly TakeOver[]): Promise<{ readonly steps: PackedStep[]; readonly latestMs: number }> {
     const { bus, name } = this.#options;
-    const left: LanesLeft[] = [];
-    for (const { of } of from) left.push(await readLanes({ bus, name, ...of }));
-    const latestMs = left.flat(2).reduce((latest, { nowMs }) => Math.max(latest, nowMs), 0);
-    return { steps: stepsOf(left), latestMs };
+    const left: StepLeft[] = [];
+    for (const { of } of from) left.push(...(await readSteps({ bus, name, incarnation: of.incarnation })));
+    const latestMs = left.reduce((latest, { nowMs }) => Math.max(latest, nowMs), 0);
+    return { steps: left.map(({ step }) => step), latestMs };
   }
 
   /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */
@@ -702,7 +705,7 @@ export class Cluster {
   #trimIdle(): void {
     if (this.#standing !== 'owner' && this.#standing !== 'standby') return;
     // It is tried again with the next.
-    this.#lanes.trimIdle().catch(() => undefined);
+    this.#journal.trimIdle().catch(() => undefined);
   }
 
   /** Deletes the journals that nobody reads any more, and says so. */
@@ -730,7 +733,7 @@ export class Cluster {
     this.#pulse.stop();
     this.#membership.close();
     // Nothing comes of what waits. Whoever has taken over may have deleted the streams, so that nobody else would say so.
-    this.#lanes.close();
+    this.#journal.close();
     this.#router.close();
     this.#checkpoints.close();
     this.#fanout?.close();

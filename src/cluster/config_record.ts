@@ -32,8 +32,8 @@ export type EntityChange = readonly [kind: EntityKind, id: string, text: string 
 /** A provider that came along with a location, as JSON text. */
 export type EnsuredProvider = readonly [id: string, text: string];
 
-/** The number of the last request from a front door that was recorded in a lane. */
-export type LastRequest = readonly [lane: string, door: string, number: number];
+/** The number of the last request from a front door that was recorded in a journal. */
+export type LastRequest = readonly [journal: string, door: string, number: number];
 
 const ENTITY_KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor', 'setting'] as const satisfies EntityKind[];
 
@@ -67,7 +67,7 @@ const FIELDS = {
   /** Providers to create if they do not exist. */
   ensure: { by: TEXT, providers: listOf(rowOf<EnsuredProvider>(TEXT, TEXT)) },
   /** `protocols`: the versions that it can read and write; `digest`: of the settings that all hubs must share. */
-  join: { incarnation: TEXT, name: TEXT, protocols: listOf(COUNT), shards: COUNT, digest: TEXT },
+  join: { incarnation: TEXT, name: TEXT, protocols: listOf(COUNT), digest: TEXT },
   map: MAP,
   expel: { incarnation: TEXT, ...MAP },
   leave: { incarnation: TEXT, ...MAP },

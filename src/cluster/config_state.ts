@@ -32,12 +32,12 @@ import type { PartitionMap } from './map.ts';
  *   took (nothing)  a dead one with nothing left is forgotten
  *   protocol        the version that everybody writes
  *
- * The lanes of a dead member are read by whoever owns its partitions now. What was taken by somebody who owned it no more
+ * The journal of a dead member is read by whoever owns its partitions now. What was taken by somebody who owned it no more
  * when the record came is not taken: its owner is still reading. When nothing is left, or a member has owned nothing, the
- * streams of its lanes are to be deleted: nobody reads them any more. Whoever has deleted them takes nothing of the dead
+ * streams of its journal are to be deleted: nobody reads them any more. Whoever has deleted them takes nothing of the dead
  * one, in a record, and with that it is forgotten. So a hub that dies between the two leaves no stream behind.
  *
- * A taker that dies before it has taken is dead with the same partitions. Its heir reads its lanes and those that it was
+ * A taker that dies before it has taken is dead with the same partitions. Its heir reads its journal and those that it was
  * to read.
  */
 export interface ConfigState {
@@ -57,8 +57,6 @@ export interface ConfigMember {
   readonly name: string;
   /** The versions that it reads and writes. */
   readonly protocols: readonly number[];
-  /** A lane each. */
-  readonly shards: number;
   /** Of the settings that must be equal. */
   readonly digest: string;
   /** The sequence of its `join`. */
@@ -66,7 +64,7 @@ export interface ConfigMember {
 }
 
 /** A member that was expelled, or has left. */
-export interface DeadMember extends Pick<ConfigMember, 'incarnation' | 'shards' | 'index'> {
+export interface DeadMember extends Pick<ConfigMember, 'incarnation' | 'index'> {
   /** Partitions that nobody has taken over from it yet, in ascending order. */
   readonly left: readonly number[];
 }
@@ -115,7 +113,7 @@ export function takeOvers({ members, map, dead }: ConfigState): readonly TakeOve
   });
 }
 
-/** The dead members whose lanes nobody reads any more. Their streams are to be deleted, and they are to be forgotten. */
+/** The dead members whose journals nobody reads any more. Their streams are to be deleted, and they are to be forgotten. */
 export function toDelete({ dead }: ConfigState): readonly DeadMember[] {
   return [...dead.values()].filter(({ left }) => left.length === 0);
 }
@@ -170,9 +168,9 @@ function onEnd(state: ConfigState, incarnation: string): ConfigState {
   if (member === undefined) return state;
   const members = new Map(state.members);
   members.delete(incarnation);
-  const { shards, index } = member;
+  const { index } = member;
   const left = partitionsOf(state.map, incarnation);
-  return { ...state, members, dead: new Map(state.dead).set(incarnation, { incarnation, shards, index, left }) };
+  return { ...state, members, dead: new Map(state.dead).set(incarnation, { incarnation, index, left }) };
 }
 
 function mapped(state: ConfigState, fields: MapFields): ConfigState {
@@ -212,18 +210,9 @@ export interface EntityText {
  */
 export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>): readonly Uint8Array[] {
   const joined = [...state.members.values()].map(
-    ({ incarnation, name, protocols, shards, digest, index }): MemberRow => [
-      incarnation,
-      name,
-      protocols,
-      shards,
-      digest,
-      index,
-    ],
+    ({ incarnation, name, protocols, digest, index }): MemberRow => [incarnation, name, protocols, digest, index],
   );
-  const dead = [...state.dead.values()].map(
-    ({ incarnation, shards, index, left }): DeadRow => [incarnation, shards, index, left],
-  );
+  const dead = [...state.dead.values()].map(({ incarnation, index, left }): DeadRow => [incarnation, index, left]);
   const fields: Valued<typeof STATE> = { protocol: state.protocol, joined, dead, ...mapFields(state.map) };
   const parts = [packed([VERSION, 'state', ...Object.keys(STATE).map((field) => fields[field as keyof typeof STATE])])];
   let rows: TextRow[] = [];
@@ -264,10 +253,10 @@ export function restored(parts: readonly Uint8Array[]): {
     }
   }
   if (begun !== undefined) throw incomplete(whatOf(parts.length - 1), begun);
-  const members = fields.joined.map(([incarnation, name, protocols, shards, digest, index]) => {
-    return { incarnation, name, protocols, shards, digest, index };
+  const members = fields.joined.map(([incarnation, name, protocols, digest, index]) => {
+    return { incarnation, name, protocols, digest, index };
   });
-  const dead = fields.dead.map(([incarnation, shards, index, left]) => ({ incarnation, shards, index, left }));
+  const dead = fields.dead.map(([incarnation, index, left]) => ({ incarnation, index, left }));
   const state: ConfigState = {
     settings,
     members: new Map(members.map((member) => [member.incarnation, member])),
@@ -290,17 +279,16 @@ type MemberRow = readonly [
   incarnation: string,
   name: string,
   protocols: readonly number[],
-  shards: number,
   digest: string,
   index: number,
 ];
-type DeadRow = readonly [incarnation: string, shards: number, index: number, left: readonly number[]];
+type DeadRow = readonly [incarnation: string, index: number, left: readonly number[]];
 type TextRow = readonly [kind: EntityKind, id: string, piece: string, goesOn: boolean];
 
 const STATE = {
   protocol: COUNT,
-  joined: listOf(rowOf<MemberRow>(TEXT, TEXT, listOf(COUNT), COUNT, TEXT, COUNT)),
-  dead: listOf(rowOf<DeadRow>(TEXT, COUNT, COUNT, listOf(PARTITION))),
+  joined: listOf(rowOf<MemberRow>(TEXT, TEXT, listOf(COUNT), TEXT, COUNT)),
+  dead: listOf(rowOf<DeadRow>(TEXT, COUNT, listOf(PARTITION))),
   ...MAP,
 } as const;
 const TEXTS = listOf(rowOf<TextRow>(ENTITY_KIND, TEXT, TEXT, FLAG));

@@ -1,7 +1,7 @@
 /**
- * The messages of a journal. Each carries some records of a lane, or seals it:
+ * The messages of a journal. Each carries some records, or seals it:
  *
- *     0  u8 version        1  u8 kind, as its index in KINDS        2  f64 number, from 0, of the messages of the lane
+ *     0  u8 version        1  u8 kind, as its index in KINDS        2  f64 number, from 0, of the messages of the journal
  *    10  u32 number of records       14  for each record its u32 length and its bytes; for a seal, who sealed it, in UTF-8
  *
  * All numbers are little-endian. A message that is appended twice, because its first answer was lost, has the same bytes
@@ -38,7 +38,7 @@ export function recordsMessage(number: number, records: readonly Uint8Array[]): 
   return bytes;
 }
 
-/** A seal, after which nothing of the lane counts any more. `by`: the name of the hub that seals. */
+/** A seal, after which nothing of the journal counts any more. `by`: the name of the hub that seals. */
 export function sealMessage(by: string): Uint8Array {
   const name = new TextEncoder().encode(by);
   const { bytes } = begun('seal', 0, 0, HEAD_BYTES + name.length);

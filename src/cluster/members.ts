@@ -20,8 +20,8 @@ import { afterLeave, firstMap, type PartitionMap } from './map.ts';
  *   sealed    failed                                sealed: to be expelled again a little later               -> expel
  *   any       leave, expel                          none
  *
- * First seal, then expel: only a member whose lanes are sealed becomes `sealed`, and only then can it be expelled. From the
- * first seal on there is no way back, whatever is heard from the member: one of its lanes may be sealed already, and then
+ * First seal, then expel: only a member whose journal is sealed becomes `sealed`, and only then can it be expelled. From the
+ * first seal on there is no way back, whatever is heard from the member: a stream of its journal may be sealed already, and then
  * it is out. Members are expelled one at a time, since each expulsion must be the next record, and changes the map.
  *
  * A member is a *suspect* once it has been silent for `suspectMs`, or for a second if requests to it find no responders.
@@ -66,8 +66,6 @@ export interface Member {
   readonly name: string;
   /** The sequence of its `join` record. */
   readonly index: number;
-  /** How many shards it has, with one lane each. */
-  readonly shards: number;
   readonly heardAtMs: number;
   readonly isUnreachable: boolean;
   readonly beat: Beat | undefined;
@@ -117,7 +115,7 @@ export type Signal =
   | { readonly is: 'kept'; readonly atMs: number }
   | { readonly is: 'up'; readonly atMs: number }
   | { readonly is: 'down' }
-  /** All lanes of a member are sealed, in both streams. */
+  /** The journal of a member is sealed, in both streams. */
   | { readonly is: 'sealed'; readonly incarnation: string }
   /** An expulsion was not kept, because another record came first. That record must be told before this signal. */
   | { readonly is: 'overtaken'; readonly incarnation: string }
@@ -130,7 +128,6 @@ interface Joined {
   readonly atMs: number;
   readonly incarnation: string;
   readonly name: string;
-  readonly shards: number;
 }
 
 /** `timeOfDayMs`: this hub's time of day when the beat arrived. */
@@ -143,8 +140,8 @@ interface Heard {
 
 /** What this hub must do now. The outcome of `seal` and `expel` must be told; of `append`, only that it was kept. */
 export type Step =
-  /** Append a seal to each lane of a member, in both streams. */
-  | { readonly do: 'seal'; readonly incarnation: string; readonly shards: number }
+  /** Append a seal to the journal of a member, in both streams. */
+  | { readonly do: 'seal'; readonly incarnation: string }
   /** Append an `expel` to the configuration log, with the new map if there is one. `expects`: the last record. */
   | {
       readonly do: 'expel';
@@ -192,7 +189,7 @@ export function openMembers(
 
 /** What a snapshot of the configuration says of members, in any order. */
 export interface RestoredMembers {
-  readonly members: readonly Pick<Member, 'incarnation' | 'name' | 'shards' | 'index'>[];
+  readonly members: readonly Pick<Member, 'incarnation' | 'name' | 'index'>[];
   readonly map: PartitionMap | undefined;
 }
 
@@ -259,7 +256,7 @@ export function look(members: Members, nowMs: number): { readonly members: Membe
   const others = [...members.all.values()];
   const again = others.filter((member) => member.standing.at === 'sealing' && isDue(member));
   for (const member of [...again, ...(accusing === 'may' ? accused : [])]) {
-    ask({ do: 'seal', incarnation: member.incarnation, shards: member.shards }, member, 'sealing');
+    ask({ do: 'seal', incarnation: member.incarnation }, member, 'sealing');
   }
   const sealed = others.filter(({ standing }) => standing.at === 'sealed');
   const isExpelling = sealed.some(({ standing }) => standing.at === 'sealed' && standing.askAtMs === NEVER);
@@ -384,13 +381,12 @@ function heirs({ all }: Members, suspected: readonly Member[]): readonly string[
     .map(({ incarnation }) => incarnation);
 }
 
-function onJoin(members: Members, { incarnation, name, shards, sequence, atMs }: Joined): Members {
+function onJoin(members: Members, { incarnation, name, sequence, atMs }: Joined): Members {
   if (members.all.has(incarnation)) return members;
   const member: Member = {
     incarnation,
     name,
     index: sequence,
-    shards,
     heardAtMs: atMs,
     isUnreachable: false,
     beat: undefined,

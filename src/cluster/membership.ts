@@ -6,8 +6,8 @@ import { packApplied, packBeat, unpackApplied, unpackBeat } from './beat.ts';
 import type { Bus, StreamState, Subscription } from './bus.ts';
 import type { AppliedRecord, ConfigLog } from './config_log.ts';
 import { mapFields, partitionMap } from './config_state.ts';
-import { sealLane } from './journal_lane.ts';
-import { journalStreams, lanePlaces } from './lane_places.ts';
+import { sealJournal } from './hub_journal.ts';
+import { journalPlaces, journalStreams } from './journal_places.ts';
 import type { PartitionMap } from './map.ts';
 import {
   type Accusing,
@@ -44,18 +44,18 @@ import type { Notice } from './notice.ts';
  *   `<name>.applied`, after each record     hasApplied              says what it has applied, once a millisecond at most
  *   `<name>.in.<incarnation>.ping`          beat, or noResponders   asks who was silent for 500 ms; answers with a beat
  *   the connection, and standing still      up, down
- *   a barrier of an own lane                kept                    when asked for an append
- *   seals of all lanes of a suspect         sealed                  in both journals
+ *   a barrier of the own journal            kept                    when asked for an append
+ *   seals of the journal of a suspect       sealed                  in both streams
  *   an `expel` appended                     overtaken               behind what is applied
  *
  * A process that has stood still for a second has heard nobody, and knows nothing of anybody: that is told as a connection
  * that was lost and is there again.
  *
- * Lanes are sealed in streams that are there: a hub makes them before it joins. Where a seal does not get through for 2 s,
+ * StepJournal are sealed in streams that are there: a hub makes them before it joins. Where a seal does not get through for 2 s,
  * its streams are looked at. One that is missing, which only somebody else can have deleted, is made, as its owner would,
  * so that a seal is what comes first in it, whoever appends later. One that is full is given room for seals.
  *
- * A hub that leaves seals its own lanes before it says so: what others take over has an end.
+ * A hub that leaves seals its own journal before it says so: what others take over has an end.
  */
 export interface MembershipOptions {
   readonly bus: Bus;
@@ -64,8 +64,6 @@ export interface MembershipOptions {
   readonly incarnation: string;
   /** Stays the same over restarts. */
   readonly hubName: string;
-  /** Each has a lane. */
-  readonly shards: number;
   /** Of the settings that must be equal. */
   readonly digest: string;
   /** The versions that it reads and writes. */
@@ -80,7 +78,7 @@ export interface MembershipOptions {
   room(): number;
   /** Locations a second in each of its partitions. */
   loads(): ReadonlyMap<number, number>;
-  /** Resolves when an append of an own lane was kept that began after this call. */
+  /** Resolves when an append of the own journal was kept that began after this call. */
   barrier(): Promise<void>;
   /** Told of the map that holds when this hub has joined, and of each one later; the record is applied by then. */
   onMap(map: PartitionMap): void;
@@ -117,7 +115,7 @@ const PING_MS = 1000;
 const STILL_MS = 1000;
 /** From saying what is applied to saying it again. */
 const APPLIED_MS = 1;
-/** Until it is looked why a lane cannot be sealed. */
+/** Until it is looked why a journal cannot be sealed. */
 const SEAL_MS = 2000;
 /** What a full stream gets more. */
 const SEAL_BYTES = 1 << 20;
@@ -195,7 +193,7 @@ export class Membership {
    * rejects with HUB_UNAVAILABLE when it is not in time.
    */
   async join(log: Pick<ConfigLog, 'append'>): Promise<void> {
-    const { incarnation, hubName, protocols, shards, digest } = this.#options;
+    const { incarnation, hubName, protocols, digest } = this.#options;
     if (this.#standing !== 'opening')
       throw unavailable(`Cannot join the cluster: this hub is ${this.#standing} already`);
     this.#standing = 'joining';
@@ -203,11 +201,11 @@ export class Membership {
     this.#listen();
     // Whoever asks a member must find it.
     await this.#within(READY_MS, 'join the cluster', Promise.all(this.#subscriptions.map(({ ready }) => ready)));
-    await log.append({ kind: 'join', incarnation, name: hubName, protocols, shards, digest });
+    await log.append({ kind: 'join', incarnation, name: hubName, protocols, digest });
   }
 
   /**
-   * Leaves the cluster: seals the own lanes, and says who owns what from now on. To be called when they append nothing any
+   * Leaves the cluster: seals the own journal, and says who owns what from now on. To be called when they append nothing any
    * more. Resolves when others have it; rejects with HUB_UNAVAILABLE when that cannot be done in time: others expel this hub
    * then, as any that is gone. Close it in either case.
    */
@@ -344,26 +342,26 @@ export class Membership {
     const atMs = this.#options.elapsed();
     const isKept = await this.#options.barrier().then(
       () => true,
-      // The lane says why.
+      // The journal says why.
       () => false,
     );
     this.#isProving = false;
     if (isKept) this.#tell({ is: 'kept', atMs });
   }
 
-  async #seal({ incarnation, shards }: Step & { readonly do: 'seal' }): Promise<void> {
+  async #seal({ incarnation }: Step & { readonly do: 'seal' }): Promise<void> {
     const isOff = (): boolean => this.#standing !== 'member' || !this.#members.all.has(incarnation);
     try {
-      await this.#sealLanes({ incarnation, shards, isOff });
+      await this.#sealJournal({ incarnation, isOff });
       if (!isOff()) this.#tell({ is: 'sealed', incarnation });
     } catch (error) {
-      this.#options.notice(`Cannot seal the lanes of ${incarnation}: ${(error as Error).message}`);
+      this.#options.notice(`Cannot seal the journal of ${incarnation}: ${(error as Error).message}`);
       this.#tell({ is: 'failed', atMs: this.#options.elapsed(), incarnation });
     }
   }
 
-  /** Resolves when all lanes of an incarnation are sealed, or when that is off. */
-  async #sealLanes({ incarnation, shards, isOff }: Sealed): Promise<void> {
+  /** Resolves when the journal of an incarnation is sealed, or when that is off. */
+  async #sealJournal({ incarnation, isOff }: Sealed): Promise<void> {
     const { bus, name, hubName, schedule } = this.#options;
     let isDone = false;
     const lookLater = (): (() => void) =>
@@ -373,9 +371,9 @@ export class Membership {
         void this.#mendJournal(incarnation);
       });
     let cancel = lookLater();
-    const places = Array.from({ length: shards }, (_, shard) => lanePlaces(name, incarnation, shard));
+    const places = journalPlaces(name, incarnation);
     try {
-      await Promise.all(places.map((each) => sealLane({ bus, places: each, schedule, by: hubName, isOff })));
+      await sealJournal({ bus, places, schedule, by: hubName, isOff });
     } finally {
       isDone = true;
       cancel();
@@ -423,9 +421,9 @@ export class Membership {
   }
 
   async #leave(isLate: () => boolean): Promise<void> {
-    const { incarnation, shards } = this.#options;
+    const { incarnation } = this.#options;
     const isOff = (): boolean => isLate() || this.#standing !== 'member';
-    await this.#sealLanes({ incarnation, shards, isOff });
+    await this.#sealJournal({ incarnation, isOff });
     while (!isOff()) {
       const map = mapWithoutSelf(this.#members, this.#options.elapsed());
       await this.#log?.append({ kind: 'leave', incarnation, ...mapFields(map) }, this.#members.applied);
@@ -573,7 +571,6 @@ export class Membership {
 
 interface Sealed {
   readonly incarnation: string;
-  readonly shards: number;
   isOff(): boolean;
 }
 
@@ -682,8 +679,8 @@ function withRoom({ name, subjects, replicas, storage, ageMaxMs, bytesMax = 0 }:
 function signalOf({ sequence, body }: AppliedRecord, atMs: number): Signal {
   switch (body.kind) {
     case 'join': {
-      const { incarnation, name, shards } = body;
-      return { is: 'join', sequence, atMs, incarnation, name, shards };
+      const { incarnation, name } = body;
+      return { is: 'join', sequence, atMs, incarnation, name };
     }
     case 'leave':
     case 'expel': {

@@ -1,5 +1,5 @@
 /**
- * Whether this hub can append to its journal: once a second it appends to a lane of its own, even if there is nothing to
+ * Whether this hub can append to its journal: once a second it appends to its own, even if there is nothing to
  * keep. A hub that other hubs have sealed finds out that way, whatever it has heard of the configuration log, and a load
  * balancer learns within two seconds of a hub whose requests would wait in vain.
  */
@@ -59,7 +59,7 @@ export class Pulse {
       this.#keptMs = begunMs;
       kept();
     } catch {
-      // The lane has ended, and this hub is out: the lane says why.
+      // The journal has ended, and this hub is out: the journal says why.
       this.stop();
     }
     this.#isBeating = false;

@@ -1,5 +1,5 @@
 /**
- * Records of a lane in pieces that a message can carry: what a step has changed may be more, and then all of its pieces
+ * Records of a journal in pieces that a message can carry: what a step has changed may be more, and then all of its pieces
  * follow one another. A piece begins with a byte of flags: whether it goes on with a record, and whether more of it follows.
  */
 const [CONTINUED, MORE] = [1, 2];

@@ -16,7 +16,7 @@ import { Parcel, ParcelBuffers } from './parcel.ts';
  * become of answers. When the owner dies, or is another one, before it has answered, the same locations go to the next
  * owner, which cannot know whether the last one has recorded them. So they may be processed twice then: the same location
  * twice changes nothing but that location_updates shows it twice. Once across the death of an owner as well is a later
- * step, by numbers in the records of lanes.
+ * step, by numbers in the records of journals.
  */
 export interface RouterOptions extends OwnerCallsOptions {
   /** How long locations may wait until they are processed; 6000 when left out. */

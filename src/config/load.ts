@@ -53,8 +53,7 @@ function complete(values: ReadonlyMap<Key, unknown>, cores: number): Settings & 
   return {
     ...settings,
     host: settings.host === 'localhost' ? '127.0.0.1' : settings.host,
-    // The journals of several shards are not trimmed together yet, as they must be for objects that move between them.
-    num_threads: settings.cluster_servers.length > 0 ? 1 : (settings.num_threads ?? Math.max(1, cores - 1)),
+    num_threads: settings.num_threads ?? Math.max(1, cores - 1),
   };
 }
 

@@ -198,7 +198,7 @@ export const ConfigSchema = Type.Object({
   }),
   num_threads: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Null()], {
     default: null,
-    description: 'Threads that evaluate locations. null is one less than the cores, at least 1. In a cluster it is 1.',
+    description: 'Threads that evaluate locations. null is one less than the cores, at least 1.',
   }),
   lane_capacity: Type.Integer({
     minimum: 1,

@@ -125,7 +125,7 @@ function clusterShards(cluster: Cluster, settled: (shard: number) => Promise<voi
       let begunAt = 0;
       return {
         begun() {
-          begunAt = cluster.roundBegun(shard);
+          begunAt = cluster.roundBegun();
         },
         over() {
           const from = begunAt;

@@ -1,5 +1,5 @@
 import { type Borrowed, look } from '../model/borrowed.ts';
-import type { PackedStep } from '../wire/lane_record.ts';
+import type { PackedStep } from '../wire/journal_record.ts';
 
 /**
  * The steps of a shard whose changes (core/effects.ts) may not be in the rows that it has handed out yet. Together with

@@ -1,7 +1,7 @@
 import type { Item, LastKnownRow } from '../core/item.ts';
 import { type OpenThread, openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
 import { lend } from '../model/borrowed.ts';
-import type { PackedStep } from '../wire/lane_record.ts';
+import type { PackedStep } from '../wire/journal_record.ts';
 import { type LaneItem, lastSeqOf } from '../wire/location_record.ts';
 import { type LaneBatch, packBatch, type ShardReply, type ShardSettings, unpackShardReply } from '../wire/messages.ts';
 import { FlushScheduler, type RoundWatch } from './flush_scheduler.ts';
@@ -87,10 +87,8 @@ export class ShardWorker {
    * How a step is recorded. What was adopted is not: it is where it came from until it is in the state. So that it is all of
    * what the step does, no deadline is due in it.
    */
-  #recorded(items: readonly LaneItem[]): { readonly order: number } | { readonly nowMs: number } {
-    if (items.some(({ kind }) => kind === 'adopt')) return { nowMs: 0 };
-    const last = items.at(-1);
-    return { order: last === undefined ? this.#doneTo : lastSeqOf(last) };
+  #recorded(items: readonly LaneItem[]): { readonly isRecorded: true } | { readonly nowMs: number } {
+    return items.some(({ kind }) => kind === 'adopt') ? { nowMs: 0 } : { isRecorded: true };
   }
 
   /** The items are not done, and never will be. */

@@ -12,7 +12,7 @@ import {
   writeRecord,
 } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned.ts';
-import type { PackedStep } from './lane_record.ts';
+import type { PackedStep } from './journal_record.ts';
 
 /**
  * Locations on their way to a shard, as bytes.

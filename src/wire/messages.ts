@@ -15,7 +15,7 @@ import { KeptNumber } from '../model/kept_number.ts';
 import type { SetBack } from '../model/set_back.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
-import type { PackedStep } from './lane_record.ts';
+import type { PackedStep } from './journal_record.ts';
 import { type Adoption, asBuffer, type LaneItem, packedRuns, unpackedRuns } from './location_record.ts';
 
 /**
@@ -50,8 +50,8 @@ export interface ShapeReply {
 /** A batch on its way to a shard: items as they wait in its lane, or plain ones. */
 export interface LaneBatch extends Omit<Batch, 'items'> {
   readonly items: readonly (Item | LaneItem)[];
-  /** Where the step is to be recorded: its order among those of the hub's lanes, see lane_record.ts. */
-  readonly order?: number;
+  /** Whether the step is to be recorded for other hubs, see journal_record.ts. */
+  readonly isRecorded?: boolean;
 }
 
 /** Packed Motion[] of one shard. */
@@ -67,7 +67,7 @@ export interface ShardReply {
   readonly events: readonly EventBatch[];
   /** Undefined when nothing moved. */
   readonly motions: PackedMotions | undefined;
-  /** Where the step is recorded, and has changed anything: its record (lane_record.ts), compressed. */
+  /** Where the step is recorded, and has changed anything: its record (journal_record.ts), compressed. */
   readonly record?: Borrowed;
 }
 
@@ -156,7 +156,7 @@ export function packBatch({ items, ...rest }: LaneBatch): Borrowed {
   return lend(packr.pack({ ...rest, items: packedRuns(items) }, RESET_BUFFER_MODE));
 }
 
-export function unpackBatch(bytes: Borrowed): Batch & Pick<LaneBatch, 'order'> {
+export function unpackBatch(bytes: Borrowed): Batch & Pick<LaneBatch, 'isRecorded'> {
   const { items: runs, ...rest } = packr.unpack(look(bytes));
   return { ...rest, items: unpackedItems(unpackedRuns(runs)) };
 }

@@ -33,7 +33,7 @@ const BODIES: readonly ConfigBody[] = [
     ],
   },
   { kind: 'ensure', by: 'x', providers: [['p', '{"id":"p"}']] },
-  { kind: 'join', incarnation: 'x', name: 'hub 1', protocols: [1, 2], shards: 3, digest: 'd' },
+  { kind: 'join', incarnation: 'x', name: 'hub 1', protocols: [1, 2], digest: 'd' },
   { kind: 'map', ...MAP, collisionOwner: -1 },
   { kind: 'expel', incarnation: 'y', ...MAP, collisionOwner: 0 },
   { kind: 'leave', incarnation: 'y', ...MAP, collisionOwner: 1 },

@@ -28,7 +28,7 @@ function stateAfter(bodies: readonly ConfigBody[], from = EMPTY_STATE, first = 1
 }
 
 const join = (incarnation: string): ConfigBody => {
-  return { kind: 'join', incarnation, name: `hub ${incarnation}`, protocols: [1, 2], shards: 3, digest: 'd' };
+  return { kind: 'join', incarnation, name: `hub ${incarnation}`, protocols: [1, 2], digest: 'd' };
 };
 const map = (map: PartitionMap): ConfigBody => ({ kind: 'map', ...mapFields(map) });
 const took = (by: string, of: string, partitions: readonly number[]): ConfigBody => {
@@ -173,7 +173,7 @@ test('The heir of a member takes over all that it owned, and then its streams ar
   const owned = firstMap({ members: ['a', 'b'], ownersMax: 1 });
   const next = afterLeave(owned, { gone: 'a', members: ['b'], ownersMax: 1 });
   let state = stateAfter([join('a'), join('b'), map(owned), expel('a', next)]);
-  const of = { incarnation: 'a', shards: 3, index: 1, left: ALL };
+  const of = { incarnation: 'a', index: 1, left: ALL };
   assert.deepEqual([takeOvers(state), toDelete(state)], [[{ of, by: 'b', partitions: ALL }], []]);
   state = stateAfter([took('b', 'a', ALL.slice(0, 100)), took('b', 'a', [])], state, 5);
   assert.deepEqual(

@@ -11,7 +11,6 @@ import {
   firstMember,
   loads,
   look,
-  type Member,
   type Members,
   mapWithoutSelf,
   missingMap,
@@ -27,7 +26,7 @@ import {
 const SUSPECT_MS = 2000;
 
 function join(sequence: number, incarnation: string, atMs = 0): Signal {
-  return { is: 'join', sequence, atMs, incarnation, name: `hub ${incarnation}`, shards: 3 };
+  return { is: 'join', sequence, atMs, incarnation, name: `hub ${incarnation}` };
 }
 
 function beat(incarnation: string, atMs: number, more: Partial<Beat> & { readonly timeOfDayMs?: number } = {}): Signal {
@@ -53,13 +52,6 @@ function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: 
 function cluster(others: readonly string[], { keptAtMs = 1_000_000 }: { readonly keptAtMs?: number } = {}): Members {
   const joined = ['me', ...others].map((incarnation, i) => join(i + 1, incarnation));
   return play([up(-10_000), ...joined, kept(keptAtMs)]);
-}
-
-/** A member with another number of shards. */
-function of(members: Members, incarnation: string, shards: number): Member {
-  const member = members.all.get(incarnation);
-  assert.ok(member);
-  return { ...member, shards };
 }
 
 function suspected(members: Members, nowMs: number): string[] {
@@ -187,7 +179,7 @@ describe('look', () => {
       ['', 'seal a', '', 'expel a', '', '', ''],
     ],
     [
-      'expels nobody before it is told that all lanes are sealed',
+      'expels nobody before it is told that the journal is sealed',
       three(),
       [
         [2000, ...well(2000)],
@@ -226,7 +218,7 @@ describe('look', () => {
       ['seal a', 'expel a', 'expel a', '', '', 'expel a'],
     ],
     [
-      'goes on with who is heard again, and when it may accuse no more: a lane may be sealed',
+      'goes on with who is heard again, and when it may accuse no more: the journal may be sealed',
       three(),
       [
         [2000, ...well(2000)],
@@ -315,7 +307,7 @@ describe('look', () => {
     const map = firstMap({ members: ['me', 'a', 'b'] });
     const start = play([{ is: 'map', sequence: 7, map }, ...well(2000)], three());
     const first = look(start, 2000);
-    assert.deepEqual(first.steps, [{ do: 'seal', incarnation: 'a', shards: 3 }]);
+    assert.deepEqual(first.steps, [{ do: 'seal', incarnation: 'a' }]);
     const second = look(play([sealed('a')], first.members), 2001);
     const [step] = second.steps;
     assert.ok(step?.do === 'expel' && step.map);
@@ -372,12 +364,12 @@ describe('Records', () => {
   test('may have begun with a snapshot', () => {
     const map = firstMap({ members: ['a'] });
     const all = [
-      { incarnation: 'b', name: 'hub b', shards: 2, index: 8 },
-      { incarnation: 'a', name: 'hub a', shards: 3, index: 5 },
+      { incarnation: 'b', name: 'hub b', index: 8 },
+      { incarnation: 'a', name: 'hub a', index: 5 },
     ];
     const members = restored(openMembers('me', { suspectMs: SUSPECT_MS }), { members: all, map }, 70);
     const told = play([join(5, 'a', 70), join(8, 'b', 70)]);
-    assert.deepEqual({ ...members, map: undefined }, { ...told, all: new Map(told.all).set('b', of(told, 'b', 2)) });
+    assert.deepEqual({ ...members, map: undefined }, told);
     assert.equal(members.map, map);
     assert.equal(firstMember(play([expel(9, 'a')], members))?.incarnation, 'b');
   });

@@ -30,7 +30,7 @@ function names(hubs: readonly TestHub[]): string[] {
 async function live(world: HubWorld, hub: TestHub, dice: Dice, counts: { all: number; late: number }): Promise<void> {
   await hub.start();
   while (hub.isLiving) {
-    hub.write(dice(2));
+    hub.write();
     if (dice(20) === 0) void change(world, hub, counts);
     await new Promise<void>((resolve) => void world.cluster.schedule(hub.incarnation, dice(100), resolve));
   }
@@ -139,7 +139,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     for (const record of records) {
       if (record.kind !== 'expel' && record.kind !== 'leave') continue;
       SEEN[record.kind === 'expel' ? 'expelled' : 'left']++;
-      for (const kinds of world.lanesOf(record.incarnation)) {
+      for (const kinds of world.journalOf(record.incarnation)) {
         assert.ok(
           !kinds.slice(kinds.indexOf('seal')).includes('records'),
           `${record.incarnation}: kept behind its seal`,
@@ -220,12 +220,11 @@ test('A hub that stood still finds itself sealed and expelled, and keeps nothing
   assert.ok(owner && other && third);
   await world.clock.wait(4000);
   world.cluster.stop('h1');
-  owner.write(0);
+  owner.write();
   const ms = await world.until(() => namesOf(other).join() === 'h2,h3', 3000);
   assert.ok(ms >= 1700, `expelled after ${ms} ms of silence`);
   world.cluster.resume('h1');
-  const kept = owner.lanes[0]?.append(utf8('late'));
-  await assert.rejects(kept ?? Promise.resolve(), /was sealed by "hub h/);
+  await assert.rejects(owner.journal.append(utf8('late')), /was sealed by "hub h/);
   await world.until(() => owner.isOut, 100);
   assert.deepEqual([owner.membership.isMember, ownersAt(third)], [false, ['h2']]);
   await assert.rejects(owner.membership.appliedByAll(1, 100), { code: 'HUB_UNAVAILABLE', message: /is no member/ });
@@ -240,7 +239,7 @@ test('A hub that has nothing to append hears from the log that it was expelled',
   await world.clock.wait(4000);
   world.cluster.resume('h2');
   await world.until(() => standby.isOut, 100);
-  assert.equal(standby.lanes[0]?.nextNumber, 0);
+  assert.equal(standby.journal.nextNumber, 0);
 });
 
 test('A hub whose beats are lost is heard when it is asked', async (context) => {

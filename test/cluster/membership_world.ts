@@ -3,16 +3,15 @@ import type { TestContext } from 'node:test';
 import type { Bus } from '../../src/cluster/bus.ts';
 import { type ConfigLog, openConfigLog } from '../../src/cluster/config_log.ts';
 import type { ConfigBody } from '../../src/cluster/config_record.ts';
-import { JournalLane } from '../../src/cluster/journal_lane.ts';
+import { HubJournal } from '../../src/cluster/hub_journal.ts';
 import { journalMessage } from '../../src/cluster/journal_message.ts';
-import { journalStreams, lanePlaces } from '../../src/cluster/lane_places.ts';
+import { journalPlaces, journalStreams } from '../../src/cluster/journal_places.ts';
 import type { PartitionMap } from '../../src/cluster/map.ts';
 import { type Membership, type MembershipOptions, openMembership } from '../../src/cluster/membership.ts';
 import { utf8 } from './contract.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 
-export const SHARDS = 2;
 export const PROTOCOL: ConfigBody = { kind: 'protocol', version: 1 };
 
 /** What a hub of these tests needs of its surroundings. */
@@ -26,12 +25,12 @@ export interface HubPlace extends Pick<MembershipOptions, 'elapsed' | 'now' | 's
   beforeGone?(incarnation: string): unknown;
 }
 
-/** A hub as far as members go: its log, its lanes, and what it was told. */
+/** A hub as far as members go: its log, its journal, and what it was told. */
 export class TestHub {
   readonly incarnation: string;
   readonly bus: Bus;
   readonly membership: Membership;
-  readonly lanes: readonly JournalLane[];
+  readonly journal: HubJournal;
   readonly notices: string[] = [];
   readonly maps: { readonly atMs: number; readonly map: PartitionMap }[] = [];
   readonly stops: Error[] = [];
@@ -50,17 +49,15 @@ export class TestHub {
     this.#place = place;
     this.incarnation = incarnation;
     this.bus = bus;
-    this.lanes = Array.from({ length: SHARDS }, (_, shard) => {
-      const places = lanePlaces(name, incarnation, shard);
-      return new JournalLane({ bus, places, schedule, ended: ({ isSealed }) => isSealed && this.#end() });
-    });
+    const places = journalPlaces(name, incarnation);
+    this.journal = new HubJournal({ bus, places, schedule, ended: ({ isSealed }) => isSealed && this.#end() });
     this.membership = openMembership({
       ...place,
-      ...{ hubName: `hub ${incarnation}`, shards: SHARDS, digest: 'd', protocols: [1], ownersMax: 1 },
+      ...{ hubName: `hub ${incarnation}`, digest: 'd', protocols: [1], ownersMax: 1 },
       makeJournal: (of) => this.#makeJournal(of),
       room: () => 100,
       loads: () => new Map([[3, 40]]),
-      barrier: () => this.lanes[0]?.barrier() ?? Promise.reject(new Error('no lane')),
+      barrier: () => this.journal.barrier(),
       onMap: (map) => this.maps.push({ atMs: elapsed(), map }),
       out: () => this.#end(),
       notice: (text) => this.notices.push(text),
@@ -97,9 +94,9 @@ export class TestHub {
     });
   }
 
-  /** Appends something to a lane, whatever comes of it. */
-  write(shard: number): void {
-    this.lanes[shard]?.append(utf8('record')).catch(() => undefined);
+  /** Appends something to its journal, whatever comes of it. */
+  write(): void {
+    this.journal.append(utf8('record')).catch(() => undefined);
   }
 
   /** What a process does that ends by itself. */
@@ -107,7 +104,7 @@ export class TestHub {
     this.isGone = true;
     this.membership.close();
     this.log?.close();
-    for (const lane of this.lanes) lane.close();
+    this.journal.close();
   }
 
   #end(): void {
@@ -184,24 +181,22 @@ export class HubWorld {
     return this.hubs.filter(({ isLiving }) => isLiving);
   }
 
-  /** Whether each lane of an incarnation is sealed in both journals. */
+  /** Whether the journal of an incarnation is sealed in both streams. */
   isSealed(incarnation: string): boolean {
-    return this.lanesOf(incarnation).every((kinds) => kinds.includes('seal'));
+    return this.journalOf(incarnation).every((kinds) => kinds.includes('seal'));
   }
 
-  /** What is in the lanes of an incarnation: of each, and in each journal. */
-  lanesOf(incarnation: string): readonly (readonly string[])[] {
-    return Array.from({ length: SHARDS }, (_, shard) => lanePlaces('hub', incarnation, shard))
-      .flat()
-      .map(({ stream, subject }) => {
-        const kept = this.cluster.streams.get(stream)?.stream;
-        const kinds: string[] = [];
-        let next = kept?.first([subject], 1);
-        while (next !== undefined) {
-          kinds.push(journalMessage(next.bytes).kind);
-          next = kept?.first([subject], next.sequence + 1);
-        }
-        return kinds;
-      });
+  /** What is in the journal of an incarnation, in each stream. */
+  journalOf(incarnation: string): readonly (readonly string[])[] {
+    return journalPlaces('hub', incarnation).map(({ stream, subject }) => {
+      const kept = this.cluster.streams.get(stream)?.stream;
+      const kinds: string[] = [];
+      let next = kept?.first([subject], 1);
+      while (next !== undefined) {
+        kinds.push(journalMessage(next.bytes).kind);
+        next = kept?.first([subject], next.sequence + 1);
+      }
+      return kinds;
+    });
   }
 }

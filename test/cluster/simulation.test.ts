@@ -16,9 +16,9 @@ const MENDED: readonly [seed: number, what: string][] = [
   [77, 'the owner forgot an expelled front door, and took its request again'],
 ];
 
-async function play(seed: number): Promise<void> {
-  const { wrongs, log } = await simulate(seed);
-  const again = `node src/launch.mjs test/cluster/simulation_command.ts 1 ${seed}`;
+async function play(seed: number, shards = 1): Promise<void> {
+  const { wrongs, log } = await simulate(seed, { shards });
+  const again = `node src/launch.mjs test/cluster/simulation_command.ts 1 ${seed} ${shards}`;
   assert.equal(wrongs.length, 0, `${wrongs.join('\n')}\n${log.join('\n')}\nOnce more: ${again}`);
 }
 
@@ -28,6 +28,8 @@ for (let seed = 1; seed <= SEEDS; seed++) {
 }
 
 for (const [seed, what] of MENDED) test(`Hubs are one hub through seed ${seed}, where ${what}`, () => play(seed));
+
+for (const seed of [11, 12]) test(`Hubs with two shards are one hub through seed ${seed}`, () => play(seed, 2));
 
 test('A subscription at a hub that has joined behind the last map ends with the owner', async (context) => {
   const clock = new SimulatedClock();

@@ -49,7 +49,7 @@ test('A cluster has usual settings for everything but its servers', () => {
     holdMs: 6000,
     checkpointMs: 5000,
     journalBytesMax: 2 ** 30,
-    shards: 1,
+    shards: 3,
   });
   assert.ok(alike.includes('require_authorization: false'), alike.join());
 });

@@ -39,11 +39,6 @@ const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
   ['uses one thread on one core', { cores: 1 }, { num_threads: 1 }],
   ['keeps a number of threads', { file: 'num_threads: 3', cores: 8 }, { num_threads: 3 }],
   [
-    'uses one thread in a cluster',
-    { file: 'num_threads: 3\ncluster_servers: nats://a:4222', cores: 8 },
-    { num_threads: 1 },
-  ],
-  [
     'chooses the number of threads for null',
     { file: 'num_threads: 2', env: { HUB_NUM_THREADS: 'null' } },
     { num_threads: 3 },

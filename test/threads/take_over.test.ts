@@ -6,7 +6,7 @@ import type { KeptRow, LastKnownRow } from '../../src/core/item.ts';
 import { keyOf } from '../../src/core/row_bytes.ts';
 import { look } from '../../src/model/borrowed.ts';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
-import { unpackLaneRecord } from '../../src/wire/lane_record.ts';
+import { unpackJournalRecord } from '../../src/wire/journal_record.ts';
 import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
 
 const TIMERS = { tolerance_timeout: 4000, exit_delay: 3000, entry_delay: 2000, timeout: 9000 };
@@ -19,14 +19,9 @@ const ENTITIES: readonly EntityCommand[] = [
 /** What carts are assigned to, at times: they get other shards, and others with them. */
 const ASSIGNMENTS = [['tag 0', 'tag 3'], ['tag 1'], ['tag 4', 'tag 2'], []];
 
-interface Kept {
-  readonly order: number;
-  readonly record: Uint8Array;
-}
-
 /** Shards of which all that they hand out is remembered. */
 class RecordedShards {
-  readonly records: Kept[] = [];
+  readonly records: Uint8Array[] = [];
   readonly rows = new Map<string, KeptRow>();
   readonly running: RunningShards;
 
@@ -40,17 +35,15 @@ class RecordedShards {
       keepSteps: (_, { record }) => {
         if (record === undefined) return undefined;
         const bytes = new Uint8Array(zstdDecompressSync(look(record)));
-        const { order } = unpackLaneRecord(bytes) as { readonly order: number };
-        this.records.push({ order, record: bytes });
+        this.records.push(bytes);
         return Promise.resolve();
       },
     });
   }
 
   steps() {
-    const inOrder = this.records.toSorted((a, b) => a.order - b.order);
-    return inOrder.flatMap(({ record }) => {
-      const read = unpackLaneRecord(record);
+    return this.records.flatMap((record) => {
+      const read = unpackJournalRecord(record);
       return read.kind === 'step' ? [read.step] : [];
     });
   }

@@ -24,14 +24,15 @@ export interface Told {
 }
 
 /**
- * The steps of a shard up to the last one that was kept; `kept`: how many were recorded. Nothing is recorded before the shard
- * has the state.
+ * The steps of a shard up to the last one whose record was kept, and whether one in front of that was not, although the shard
+ * had the state by then.
  */
-export function keptSteps(rans: readonly TimedRan[], kept: number): readonly TimedRan[] {
-  const begun = rans.findIndex(({ batch }) => unpackBatch(lend(batch)).items.some(isTakeover));
-  let recorded = 0;
-  const end = rans.findIndex(({ isRecorded }, at) => at > begun && isRecorded && ++recorded === kept);
-  return rans.slice(0, kept === 0 ? 0 : end + 1);
+export function keptSteps(rans: readonly TimedRan[], kept: ReadonlySet<string>) {
+  const isKept = ({ record }: Ran): boolean => record !== undefined && kept.has(record);
+  const steps = rans.slice(0, rans.findLastIndex(isKept) + 1);
+  const begun = steps.findIndex(({ batch }) => unpackBatch(lend(batch)).items.some(isTakeover));
+  const hasGap = steps.some((ran, at) => at > begun && ran.record !== undefined && !isKept(ran));
+  return { steps, hasGap };
 }
 
 function isTakeover(item: Item): boolean {

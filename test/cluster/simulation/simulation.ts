@@ -253,21 +253,23 @@ class Simulation {
 
   async #check(): Promise<void> {
     const oracle = await Oracle.open();
+    const wrong = (what: string): void => this.#wrong(what);
     const processed: ProcessedLocation[] = [];
     const idle = new Set<number>();
     for (const incarnation of this.#network.owners) {
+      const kept = this.#network.steps(incarnation);
       for (let shard = 0; shard < this.#shards; shard++) {
         const rans = this.#rans.get(`${incarnation} ${shard}`) ?? [];
-        const steps = keptSteps(rans, this.#network.steps(incarnation, shard));
+        const { steps, hasGap } = keptSteps(rans, kept);
+        if (hasGap) wrong(`${incarnation} has kept a step of shard ${shard} behind one that it has not`);
         processed.push(...speedsIn(steps).map((speed) => ({ speed, incarnation })));
         // What changes nothing, as an outdated location, is not recorded.
-        const rest = rans.slice(steps.length).filter(({ isRecorded }) => !isRecorded);
+        const rest = rans.slice(steps.length).filter(({ record }) => record === undefined);
         for (const speed of speedsIn(rest)) idle.add(speed);
         if (this.#shards === 1) await oracle.follow(steps);
       }
     }
     for (const ms of oracle.changedMs) this.#note(`entities were changed before the takeover at ${Math.round(ms)}`);
-    const wrong = (what: string): void => this.#wrong(what);
     checkLocations(this.#clients.sent, { processed, idle }, wrong);
     checkIds(this.#heard, wrong);
     if (this.#shards === 1) checkEvents(this.#heard, oracle, wrong);

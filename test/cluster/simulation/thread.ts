@@ -1,7 +1,7 @@
 import { openShard, type Shard } from '../../../src/core/shard.ts';
 import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
 import type { OpenThread, Thread } from '../../../src/lane/thread.ts';
-import { type Borrowed, copied, lend } from '../../../src/model/borrowed.ts';
+import { type Borrowed, copied, lend, look } from '../../../src/model/borrowed.ts';
 import { newRecordBuffer } from '../../../src/wire/location_record.ts';
 import { pack, type ShardSettings, unpackBatch, unpackCollisionBatch } from '../../../src/wire/messages.ts';
 import { Collisions } from '../../../workers/collision_reply.ts';
@@ -12,8 +12,8 @@ import type { Dice } from '../../support/dice.ts';
 export interface Ran {
   /** The batch as it has crossed. */
   readonly batch: Uint8Array;
-  /** Whether it has changed anything that is recorded. */
-  readonly isRecorded: boolean;
+  /** Of what it has changed, as text; undefined where that is nothing. */
+  readonly record: string | undefined;
 }
 
 export interface SimulatedThreadsOptions {
@@ -77,10 +77,16 @@ function shardWorker(settings: ShardSettings, { newId, ran }: { newId(): string;
     const batch = Uint8Array.from(task);
     const reply = shardReply(shard, unpackBatch(lend(task)), lend(task));
     const answer = pack(reply);
+    const record = reply.record && recordText(look(reply.record));
     task.fill(0xdd);
-    ran({ batch, isRecorded: reply.record !== undefined });
+    ran({ batch, record });
     return lend(answer);
   };
+}
+
+/** What tells a record from others. */
+export function recordText(record: Uint8Array): string {
+  return Buffer.from(record).toString('latin1');
 }
 
 function collisionWorker(newId: () => string): Worker {

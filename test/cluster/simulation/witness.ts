@@ -4,26 +4,31 @@ import { type ConfigBody, unpackRecord } from '../../../src/cluster/config_recor
 import { journalMessage } from '../../../src/cluster/journal_message.ts';
 import { recordsOf } from '../../../src/cluster/record_pieces.ts';
 import { lend } from '../../../src/model/borrowed.ts';
-import { unpackLaneRecord } from '../../../src/wire/lane_record.ts';
+import { unpackJournalRecord } from '../../../src/wire/journal_record.ts';
 import { SimulatedCluster } from '../simulated_bus.ts';
 import type { SimulatedStream } from '../simulated_stream.ts';
+import { recordText } from './thread.ts';
 
-/** A lane of an incarnation, as it was kept: whatever was removed of it later. */
-class KeptLane {
+/** The journal of an incarnation, as it was kept: whatever was removed of it later. */
+class KeptJournal {
   /** By number; kept in A, or in B, or in both. */
   readonly #messages = new Map<number, readonly Uint8Array[]>();
   readonly seals = new Set<string>();
 
-  /** How many steps are in it. */
-  get steps(): number {
+  /** The records of steps that are in it, as texts. */
+  get steps(): ReadonlySet<string> {
     const numbers = [...this.#messages.keys()].sort((a, b) => a - b);
     const pieces = numbers.flatMap((number) => this.#messages.get(number) ?? []);
-    return recordsOf(pieces).filter((record) => unpackLaneRecord(zstdDecompressSync(record)).kind === 'step').length;
+    return new Set(recordsOf(pieces).filter(isStep).map(recordText));
   }
 
   keep(number: number, records: readonly Uint8Array[]): void {
     if (!this.#messages.has(number)) this.#messages.set(number, records);
   }
+}
+
+function isStep(record: Uint8Array): boolean {
+  return unpackJournalRecord(zstdDecompressSync(record)).kind === 'step';
 }
 
 /** Sees what the servers keep, in the moment in which they do. */
@@ -33,8 +38,8 @@ export class WitnessedCluster extends SimulatedCluster {
   readonly config: ConfigBody[] = [];
   /** Who has recorded steps, in this order. */
   readonly owners: string[] = [];
-  /** By incarnation and shard. */
-  readonly #lanes = new Map<string, KeptLane>();
+  /** By incarnation. */
+  readonly #journals = new Map<string, KeptJournal>();
 
   override addStream(settings: StreamSettings): SimulatedStream {
     const stream = super.addStream(settings);
@@ -42,19 +47,19 @@ export class WitnessedCluster extends SimulatedCluster {
     stream.append = (entry) => {
       const appended = append(entry);
       if (appended.at !== 'kept') return appended;
-      const [, kind, incarnation = '', place = '', shard = '0'] = entry.subject.split('.');
+      const [, kind, incarnation = '', place = ''] = entry.subject.split('.');
       for (const bytes of entry.messages) {
         if (kind === 'cfg') this.config.push(unpackRecord(lend(bytes), appended.sequence).body);
-        if (kind === 'j') this.#keep(bytes, { incarnation, place, shard: Number(shard) });
+        if (kind === 'j') this.#keep(bytes, { incarnation, place });
       }
       return appended;
     };
     return stream;
   }
 
-  /** How many steps a shard of an incarnation has recorded. */
-  steps(incarnation: string, shard: number): number {
-    return this.#lanes.get(`${incarnation} ${shard}`)?.steps ?? 0;
+  /** The records of steps that an incarnation has kept, see recordText. */
+  steps(incarnation: string): ReadonlySet<string> {
+    return this.#journals.get(incarnation)?.steps ?? new Set();
   }
 
   /** The sequence of the record that has ended the membership of an incarnation. */
@@ -65,27 +70,25 @@ export class WitnessedCluster extends SimulatedCluster {
     return at < 0 ? undefined : at + 1;
   }
 
-  #keep(bytes: Uint8Array, { incarnation, place, shard }: { incarnation: string; place: string; shard: number }): void {
-    const key = `${incarnation} ${shard}`;
-    let lane = this.#lanes.get(key);
-    if (lane === undefined) {
-      lane = new KeptLane();
-      this.#lanes.set(key, lane);
-    }
+  #keep(bytes: Uint8Array, { incarnation, place }: { incarnation: string; place: string }): void {
+    const journal = this.#journals.get(incarnation) ?? new KeptJournal();
+    this.#journals.set(incarnation, journal);
     const message = journalMessage(bytes);
     if (message.kind === 'seal') {
-      lane.seals.add(place);
+      journal.seals.add(place);
       return;
     }
-    if (lane.seals.has(place)) this.wrongs.push(`${key}: message ${message.number} is behind the seal of ${place}`);
-    lane.keep(message.number, message.records);
-    if (message.records.length === 0 || this.owners.at(-1) === incarnation) return;
+    if (journal.seals.has(place))
+      this.wrongs.push(`${incarnation}: message ${message.number} is behind the seal of ${place}`);
+    journal.keep(message.number, message.records);
+    // A hub that owns nothing may say that its barriers are done with.
+    if (!recordsOf(message.records).some(isStep) || this.owners.at(-1) === incarnation) return;
     if (this.owners.includes(incarnation)) this.wrongs.push(`${incarnation} records behind ${this.owners.at(-1)}`);
     for (const owner of this.owners) if (!this.#isSealed(owner)) this.wrongs.push(`${owner} was not sealed`);
     this.owners.push(incarnation);
   }
 
   #isSealed(incarnation: string): boolean {
-    return [...this.#lanes].every(([key, { seals }]) => !key.startsWith(`${incarnation} `) || seals.size === 2);
+    return this.#journals.get(incarnation)?.seals.size === 2;
   }
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Bus, StreamSettings } from '../../src/cluster/bus.ts';
 import {
+  HubJournal,
   type JournalEnded,
-  JournalLane,
   type JournalPlaces,
-  readLane,
-  sealLane,
-} from '../../src/cluster/journal_lane.ts';
+  readJournal,
+  sealJournal,
+} from '../../src/cluster/hub_journal.ts';
 import { journalMessage, recordsMessage, sealMessage } from '../../src/cluster/journal_message.ts';
 import { diceOf } from '../support/dice.ts';
 import { textOf, up, utf8 } from './contract.ts';
@@ -20,12 +20,12 @@ const PLACES = placesOf('hub');
 
 function placesOf(name: string): JournalPlaces {
   return [
-    { stream: `${name}_J_A`, subject: `${name}.j.a.0` },
-    { stream: `${name}_J_B`, subject: `${name}.j.b.0` },
+    { stream: `${name}_J_A`, subject: `${name}.j.a` },
+    { stream: `${name}_J_B`, subject: `${name}.j.b` },
   ];
 }
 
-/** The settings of the streams of a lane. */
+/** The settings of the streams of a journal. */
 function streamsOf(places: JournalPlaces, more: Partial<StreamSettings> = {}): StreamSettings[] {
   return places.map(({ stream: name, subject }) => {
     return { name, subjects: [subject], replicas: 3, storage: 'memory', ...more };
@@ -36,35 +36,38 @@ async function makeStreams(bus: Bus, places: JournalPlaces, more: Partial<Stream
   for (const settings of streamsOf(places, more)) await bus.makeStream(settings);
 }
 
-/** A lane, and the fate of its records. */
+/** A journal, and the fate of its records. */
 class Watched {
-  readonly lane: JournalLane;
+  readonly journal: HubJournal;
   readonly acknowledged: string[] = [];
   readonly ends: JournalEnded[] = [];
   sent = 0;
 
   constructor(bus: Bus, schedule: (delayMs: number, callback: () => void) => () => void, places: JournalPlaces) {
-    this.lane = new JournalLane({ places, bus, schedule, ended: (error) => this.ends.push(error) });
+    this.journal = new HubJournal({ places, bus, schedule, ended: (error) => this.ends.push(error) });
   }
 
   send(): void {
     const text = `record ${this.sent++}`;
-    this.lane.append(utf8(text)).then(
+    this.journal.append(utf8(text)).then(
       () => this.acknowledged.push(text),
       () => undefined,
     );
   }
 }
 
-/** The records of a lane, from a message on. */
+/** The records of a journal, from a message on. */
 async function recordsFrom(bus: Bus, places: JournalPlaces, number: number): Promise<string[]> {
-  const { messages } = await readLane(bus, places);
+  const { messages } = await readJournal(bus, places);
   const inOrder = [...messages].filter(([at]) => at >= number).sort(([a], [b]) => a - b);
   return inOrder.flatMap(([, records]) => records.map(textOf));
 }
 
-/** A lane, its streams, and another hub that can read and seal it, on simulated time. */
-async function laneOn(context: TestContext, { seed = 1, ...more }: { seed?: number } & Partial<StreamSettings> = {}) {
+/** A journal, its streams, and another hub that can read and seal it, on simulated time. */
+async function journalOn(
+  context: TestContext,
+  { seed = 1, ...more }: { seed?: number } & Partial<StreamSettings> = {},
+) {
   const clock = new SimulatedClock();
   context.after(clock.run());
   const cluster = new SimulatedCluster({ clock, seed });
@@ -73,17 +76,17 @@ async function laneOn(context: TestContext, { seed = 1, ...more }: { seed?: numb
   await makeStreams(taker, PLACES, more);
   const watched = new Watched(owner, (ms, callback) => cluster.schedule('owner', ms, callback), PLACES);
   const readFrom = (number: number) => recordsFrom(taker, PLACES, number);
-  return { clock, cluster, taker, watched, lane: watched.lane, readFrom };
+  return { clock, cluster, taker, watched, journal: watched.journal, readFrom };
 }
 
 const recordsTo = (count: number): string[] => Array.from({ length: count }, (_, number) => `record ${number}`);
 
 /**
- * A lane under load, lost answers, and elections, that another hub seals while its owner goes on, is stopped or cut off.
+ * A journal under load, lost answers, and elections, that another hub seals while its owner goes on, is stopped or cut off.
  */
 async function sealed(context: TestContext, seed: number) {
   const dice = diceOf(seed);
-  const { clock, cluster, taker, watched, readFrom } = await laneOn(context, { seed });
+  const { clock, cluster, taker, watched, readFrom } = await journalOn(context, { seed });
   cluster.mishaps.unanswered = dice(2) * 200;
   const faults = [
     () => {
@@ -109,10 +112,10 @@ async function sealed(context: TestContext, seed: number) {
     if (turn === faultAt) fault();
     if (turn === sealAt) {
       known = watched.acknowledged.length;
-      sealing = sealLane({ bus: taker, places: PLACES, schedule: clock.schedule, by: 'taker', isOff: () => false });
+      sealing = sealJournal({ bus: taker, places: PLACES, schedule: clock.schedule, by: 'taker', isOff: () => false });
     }
     if (dice(4) > 0) watched.send();
-    if (dice(10) === 0) watched.lane.barrier().catch(() => undefined);
+    if (dice(10) === 0) watched.journal.barrier().catch(() => undefined);
     await clock.wait(dice(30));
   }
   await sealing;
@@ -124,7 +127,7 @@ async function sealed(context: TestContext, seed: number) {
   return { watched, read: await readFrom(0), known };
 }
 
-test('What a lane has acknowledged is read after its seal, in order and once, and nothing else is acknowledged', async (context) => {
+test('What a journal has acknowledged is read after its seal, in order and once, and nothing else is acknowledged', async (context) => {
   let kept = 0;
   for (let seed = 1; seed <= 150; seed++) {
     const { watched, read, known } = await sealed(context, seed);
@@ -143,8 +146,8 @@ test('What a lane has acknowledged is read after its seal, in order and once, an
   assert.ok(kept > 3000, `only ${kept} records`);
 });
 
-test('A lane goes on in its other stream when the server that leads the first one is killed', async (context) => {
-  const { clock, cluster, lane, readFrom } = await laneOn(context, { seed: 5 });
+test('A journal goes on in its other stream when the server that leads the first one is killed', async (context) => {
+  const { clock, cluster, journal, readFrom } = await journalOn(context, { seed: 5 });
   const [a, b] = PLACES.map(({ stream }) => cluster.leaderOf(stream));
   assert.notEqual(a, b);
   // A hub that has lost its own connection finds that out first.
@@ -153,7 +156,7 @@ test('A lane goes on in its other stream when the server that leads the first on
   for (let turn = 0; turn < 200; turn++) {
     if (turn === 50) cluster.kill(a as string);
     const fromMs = clock.nowMs;
-    await lane.append(utf8(`record ${turn}`));
+    await journal.append(utf8(`record ${turn}`));
     longestMs = Math.max(longestMs, clock.nowMs - fromMs);
   }
   assert.ok(longestMs < 2000, `${longestMs} ms`);
@@ -161,56 +164,56 @@ test('A lane goes on in its other stream when the server that leads the first on
 });
 
 test('Records that arrive during an append are sent together, and a barrier needs an append that began after it', async (context) => {
-  const { watched, lane } = await laneOn(context);
+  const { watched, journal } = await journalOn(context);
   for (let i = 0; i < 100; i++) watched.send();
-  await lane.barrier();
+  await journal.barrier();
   assert.deepEqual(watched.acknowledged, recordsTo(100));
-  assert.equal(lane.nextNumber, 2, 'the first record alone, then the others with the barrier');
-  await lane.barrier();
-  assert.equal(lane.nextNumber, 3);
-  assert.equal(lane.heldBytes, 0);
+  assert.equal(journal.nextNumber, 2, 'the first record alone, then the others with the barrier');
+  await journal.barrier();
+  assert.equal(journal.nextNumber, 3);
+  assert.equal(journal.heldBytes, 0);
 });
 
-test('A trimmed lane can be read from there on, and goes on', async (context) => {
-  const { lane, readFrom } = await laneOn(context);
-  for (const record of recordsTo(10)) await lane.append(utf8(record));
-  await lane.trim(7);
-  for (const record of recordsTo(12).slice(10)) await lane.append(utf8(record));
+test('A trimmed journal can be read from there on, and goes on', async (context) => {
+  const { journal, readFrom } = await journalOn(context);
+  for (const record of recordsTo(10)) await journal.append(utf8(record));
+  await journal.trim(7);
+  for (const record of recordsTo(12).slice(10)) await journal.append(utf8(record));
   assert.deepEqual(await readFrom(7), recordsTo(12).slice(7));
-  await lane.trim(1000);
-  await lane.append(utf8('record 12'));
+  await journal.trim(1000);
+  await journal.append(utf8('record 12'));
   assert.deepEqual(await readFrom(12), ['record 12']);
 });
 
-test('A sealed lane is not trimmed any more, since others may be reading it', async (context) => {
-  const { clock, taker, lane, readFrom } = await laneOn(context);
-  for (const record of recordsTo(10)) await lane.append(utf8(record));
-  await sealLane({ bus: taker, places: PLACES, schedule: clock.schedule, by: 'taker', isOff: () => false });
-  await assert.rejects(lane.append(utf8('late')), { name: 'JournalEnded', isSealed: true });
-  await lane.trim(8);
+test('A sealed journal is not trimmed any more, since others may be reading it', async (context) => {
+  const { clock, taker, journal, readFrom } = await journalOn(context);
+  for (const record of recordsTo(10)) await journal.append(utf8(record));
+  await sealJournal({ bus: taker, places: PLACES, schedule: clock.schedule, by: 'taker', isOff: () => false });
+  await assert.rejects(journal.append(utf8('late')), { name: 'JournalEnded', isSealed: true });
+  await journal.trim(8);
   assert.deepEqual(await readFrom(0), recordsTo(10));
 });
 
-test('A lane whose stream is full says so, and goes on when trimming has made room', async (context) => {
-  const { clock, watched, lane, readFrom } = await laneOn(context, { bytesMax: 1000 });
+test('A journal whose stream is full says so, and goes on when trimming has made room', async (context) => {
+  const { clock, watched, journal, readFrom } = await journalOn(context, { bytesMax: 1000 });
   const kept = async () => {
-    for (; !lane.isFull; await clock.wait(50)) watched.send();
+    for (; !journal.isFull; await clock.wait(50)) watched.send();
     return watched.acknowledged.length;
   };
   const count = await kept();
   await clock.wait(10_000);
   assert.equal(watched.acknowledged.length, count);
-  await lane.trim(count);
+  await journal.trim(count);
   await clock.wait(1000);
-  assert.equal(lane.isFull, false);
-  assert.equal(lane.heldBytes, 0);
+  assert.equal(journal.isFull, false);
+  assert.equal(journal.heldBytes, 0);
   assert.deepEqual(watched.acknowledged, recordsTo(watched.sent));
   assert.deepEqual(await readFrom(count), recordsTo(watched.sent).slice(count));
   assert.deepEqual(watched.ends, []);
 });
 
-test('A lane waits while its bus is busy', async (context) => {
-  const { clock, cluster, watched, readFrom } = await laneOn(context);
+test('A journal waits while its bus is busy', async (context) => {
+  const { clock, cluster, watched, readFrom } = await journalOn(context);
   cluster.mishaps.busy = 1000;
   for (let i = 0; i < 5; i++) watched.send();
   await clock.wait(10_000);
@@ -221,8 +224,8 @@ test('A lane waits while its bus is busy', async (context) => {
   assert.deepEqual(await readFrom(0), recordsTo(5));
 });
 
-test('A lane whose append was refused goes on trying while it cannot find out why', async (context) => {
-  const { clock, cluster, watched, readFrom } = await laneOn(context);
+test('A journal whose append was refused goes on trying while it cannot find out why', async (context) => {
+  const { clock, cluster, watched, readFrom } = await journalOn(context);
   cluster.mishaps.unanswered = 1000;
   for (let i = 0; i < 5; i++) watched.send();
   // Long enough for both streams to keep the first message.
@@ -237,38 +240,38 @@ test('A lane whose append was refused goes on trying while it cannot find out wh
 });
 
 for (const [what, bytes, message] of [
-  ['a message that it did not send', recordsMessage(7, []), /has message 7, which this lane did not send/],
+  ['a message that it did not send', recordsMessage(7, []), /has message 7, which this journal did not send/],
   ['a message that is not of a journal', utf8('hello'), /A message of a journal has 5 bytes/],
 ] as const) {
-  test(`A lane ends when it finds ${what}`, async (context) => {
-    const { taker, watched, lane } = await laneOn(context);
-    await lane.append(utf8('record 0'));
+  test(`A journal ends when it finds ${what}`, async (context) => {
+    const { taker, watched, journal } = await journalOn(context);
+    await journal.append(utf8('record 0'));
     await taker.append({ ...PLACES[0], bytes, timeoutMs: 1000 });
     const failed = { name: 'JournalEnded', isSealed: false, message };
-    await assert.rejects(lane.append(utf8('record 1')), failed);
+    await assert.rejects(journal.append(utf8('record 1')), failed);
     assert.deepEqual(
       watched.ends.map(({ cause }) => (cause as Error).name),
       ['JournalFormatError'],
     );
-    await assert.rejects(lane.barrier(), failed);
+    await assert.rejects(journal.barrier(), failed);
   });
 }
 
-test('A lane ends when it is given a record that would be too large to read back', async (context) => {
-  const { watched, lane } = await laneOn(context);
+test('A journal ends when it is given a record that would be too large to read back', async (context) => {
+  const { watched, journal } = await journalOn(context);
   const message = /has 4000001 bytes, more than 4000000/;
-  await assert.rejects(lane.append(new Uint8Array(4_000_001)), { name: 'JournalEnded', isSealed: false, message });
+  await assert.rejects(journal.append(new Uint8Array(4_000_001)), { name: 'JournalEnded', isSealed: false, message });
   assert.equal(watched.ends.length, 1);
 });
 
 test('A full stream is sealed once it may grow, unless the seal is no longer wanted', async (context) => {
-  const { clock, taker, watched, lane } = await laneOn(context, { bytesMax: 1000 });
-  for (; !lane.isFull; await clock.wait(50)) watched.send();
+  const { clock, taker, watched, journal } = await journalOn(context, { bytesMax: 1000 });
+  for (; !journal.isFull; await clock.wait(50)) watched.send();
   let isOff = false;
   let hasEnded = false;
   const seal = async () => {
     hasEnded = false;
-    await sealLane({ bus: taker, places: PLACES, schedule: clock.schedule, by: 'taker', isOff: () => isOff });
+    await sealJournal({ bus: taker, places: PLACES, schedule: clock.schedule, by: 'taker', isOff: () => isOff });
     hasEnded = true;
   };
   const given = seal();
@@ -289,16 +292,16 @@ test('A full stream is sealed once it may grow, unless the seal is no longer wan
   );
 });
 
-test('A closed lane rejects waiting and later calls', async (context) => {
+test('A closed journal rejects waiting and later calls', async (context) => {
   const clock = new SimulatedClock();
   context.after(clock.run());
   const cluster = new SimulatedCluster({ clock, seed: 1 });
   const watched = new Watched(cluster.bus('owner'), (ms, callback) => cluster.schedule('owner', ms, callback), PLACES);
-  const waiting = [watched.lane.append(utf8('a')), watched.lane.append(utf8('b')), watched.lane.barrier()];
-  watched.lane.close();
-  for (const each of waiting) await assert.rejects(each, /Lane "hub\.j\.a\.0" is closed/);
-  await assert.rejects(watched.lane.append(utf8('c')), /is closed/);
-  await assert.rejects(watched.lane.barrier(), /is closed/);
+  const waiting = [watched.journal.append(utf8('a')), watched.journal.append(utf8('b')), watched.journal.barrier()];
+  watched.journal.close();
+  for (const each of waiting) await assert.rejects(each, /Journal "hub\.j\.a" is closed/);
+  await assert.rejects(watched.journal.append(utf8('c')), /is closed/);
+  await assert.rejects(watched.journal.barrier(), /is closed/);
 });
 
 for (const [what, bytes, message] of [
@@ -325,7 +328,7 @@ test('A message of a journal is read as it was written', () => {
 
 const nats = await testNats();
 
-test('A lane is sealed on a real server while its owner appends', { skip: nats.skip }, async (context) => {
+test('A journal is sealed on a real server while its owner appends', { skip: nats.skip }, async (context) => {
   const world = await natsWorld(context, nats);
   const [owner, taker] = [world.bus('owner'), world.bus('taker')];
   await Promise.all([up(owner), up(taker)]);
@@ -336,13 +339,14 @@ test('A lane is sealed on a real server while its owner appends', { skip: nats.s
     const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);
   };
-  const lane = new JournalLane({ places, bus: owner, schedule, ended: resolve });
+  const journal = new HubJournal({ places, bus: owner, schedule, ended: resolve });
   const acknowledged: string[] = [];
   const append = async (): Promise<void> => {
     for (let i = 0; ; i++) {
-      await lane.append(utf8(`record ${i}`));
+      await journal.append(utf8(`record ${i}`));
       acknowledged.push(`record ${i}`);
-      if (acknowledged.length === 200) void sealLane({ bus: taker, places, schedule, by: 'taker', isOff: () => false });
+      if (acknowledged.length === 200)
+        void sealJournal({ bus: taker, places, schedule, by: 'taker', isOff: () => false });
     }
   };
   await assert.rejects(append(), /was sealed by "taker"/);

@@ -3,13 +3,12 @@ import { type Append, type Appended, type Bus, BusBusyError, BusError } from './
 import { JournalFormatError, journalMessage, recordBytes, recordsMessage, sealMessage } from './journal_message.ts';
 
 /**
- * The journal of one lane, that is, of one shard of one hub: what its steps have changed, stored by a majority of the
- * servers before anybody hears of it.
+ * The journal of a hub: what its steps have changed, stored by a majority of the servers before anybody hears of it.
  *
- * A lane has a subject in each of two streams, A and B, that are led by different servers. It appends to one of them at a
- * time, and switches to the other when that fails: an election takes seconds, and the other stream is there at once. One
+ * It has a subject in each of two streams, A and B, that are led by different servers. It appends to one of them at a time,
+ * and switches to the other when that fails: an election takes seconds, and the other stream is there at once. One
  * append is in flight at a time; records that arrive meanwhile make up the next, so messages grow with the load. Each
- * expects the last sequence that the lane knows of its subject:
+ * expects the last sequence that the journal knows of its subject:
  *
  *   result    | meaning                                   | action
  *   ----------+-------------------------------------------+----------------------------------------------------------
@@ -20,27 +19,27 @@ import { JournalFormatError, journalMessage, recordBytes, recordsMessage, sealMe
  *   refused   | another message is last: see which        |
  *     itself  | an earlier attempt got through            | its records are kept; send the next message
  *     earlier | an unknown one was kept after all         | send the same message again, expecting that one
- *     a seal  | another hub has taken over                | end the lane: nothing of it is ever kept again
+ *     a seal  | another hub has taken over                | end the journal: nothing of it is ever kept again
  *     nothing | it cannot be read, or is not agreed yet   | send the same message to the other stream
  *
- * After trying both streams in vain, the lane waits a moment before it tries them again.
+ * After trying both streams in vain, the journal waits a moment before it tries them again.
  *
  * Messages are numbered without gaps, and a reader merges both streams by number. So a message may be in both, and none
  * that was kept can be missed. A seal is appended to both streams without an expectation: from then on every append of
- * the lane is refused, whichever stream it tries.
+ * the journal is refused, whichever stream it tries.
  */
-export interface JournalLaneOptions {
+export interface HubJournalOptions {
   readonly bus: Bus;
   readonly places: JournalPlaces;
   /** Calls back after a delay; returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
   /** Called whenever an append finds its stream full. It is tried again until there is room. */
   full?(): void;
-  /** Called once when the lane ends: another hub has sealed it, it was closed, or it failed. `error` says which. */
+  /** Called once when the journal ends: another hub has sealed it, it was closed, or it failed. `error` says which. */
   ended(error: JournalEnded): void;
 }
 
-/** Where the records of a lane are kept: in A and in B. */
+/** Where the records of a journal are kept: in A and in B. */
 export type JournalPlaces = readonly [JournalPlace, JournalPlace];
 
 export interface JournalPlace {
@@ -48,7 +47,7 @@ export interface JournalPlace {
   readonly subject: string;
 }
 
-/** Why a lane has ended and keeps no more records. */
+/** Why a journal has ended and keeps no more records. */
 export class JournalEnded extends Error {
   override name = 'JournalEnded';
   /** Whether another hub has sealed it; otherwise it was closed, or `cause` is what failed. */
@@ -75,7 +74,7 @@ interface Barrier {
 }
 
 interface Waiter extends Barrier {
-  /** How many records of the lane must be kept. */
+  /** How many records of the journal must be kept. */
   readonly until: number;
 }
 
@@ -87,9 +86,9 @@ interface KeptAt {
   readonly sequence: number;
 }
 
-/** The writing end of a lane. */
-export class JournalLane {
-  readonly #options: JournalLaneOptions;
+/** The writing end of a journal. */
+export class HubJournal {
+  readonly #options: HubJournalOptions;
   /** The index of the place that is currently appended to. */
   #at: 0 | 1 = 0;
   /** The last known sequence of the subject in each place. */
@@ -110,7 +109,7 @@ export class JournalLane {
   #inFlight: Barrier[] = [];
   #messages: KeptAt[] = [];
 
-  constructor(options: JournalLaneOptions) {
+  constructor(options: HubJournalOptions) {
     this.#options = options;
   }
 
@@ -131,11 +130,11 @@ export class JournalLane {
 
   /**
    * Appends a record of at most 4,000,000 bytes, which must not change afterwards. Resolves once it is kept, which is
-   * after all records before it. Rejects with JournalEnded; a larger record ends the lane.
+   * after all records before it. Rejects with JournalEnded; a larger record ends the journal.
    */
   append(record: Uint8Array): Promise<void> {
     if (record.length > RECORD_BYTES_MAX) {
-      this.#end(`A record of lane "${this.#name}" has ${record.length} bytes, more than ${RECORD_BYTES_MAX}`);
+      this.#end(`A record of journal "${this.#name}" has ${record.length} bytes, more than ${RECORD_BYTES_MAX}`);
     }
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     this.#waiting.push(record);
@@ -148,8 +147,8 @@ export class JournalLane {
   }
 
   /**
-   * Resolves once an append that began after this call is kept, which proves that no other hub had taken the lane over
-   * before the call. Rejects with JournalEnded.
+   * Resolves once an append that began after this call is kept, which proves that no other hub had sealed the
+   * journal before the call. Rejects with JournalEnded.
    */
   barrier(): Promise<void> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
@@ -161,7 +160,7 @@ export class JournalLane {
 
   /**
    * Removes the messages before a number, whose contents are kept elsewhere by now. The last message of each stream always
-   * stays. Does nothing once the lane has ended, since others may be reading it. Rejects with a BusError.
+   * stays. Does nothing once the journal has ended, since others may be reading it. Rejects with a BusError.
    */
   async trim(before: number): Promise<void> {
     const { bus, places } = this.#options;
@@ -175,9 +174,9 @@ export class JournalLane {
     }
   }
 
-  /** Ends the lane, and rejects whatever is waiting. */
+  /** Ends the journal, and rejects whatever is waiting. */
   close(): void {
-    this.#end(`Lane "${this.#name}" is closed`);
+    this.#end(`Journal "${this.#name}" is closed`);
   }
 
   #go(): void {
@@ -189,7 +188,7 @@ export class JournalLane {
     this.#barriers = [];
     this.#send(recordsMessage(this.#number, records)).then(
       () => this.#done(records),
-      (error: unknown) => this.#end(`Lane "${this.#name}" cannot append: ${(error as Error).message}`, error),
+      (error: unknown) => this.#end(`Journal "${this.#name}" cannot append: ${(error as Error).message}`, error),
     );
   }
 
@@ -215,7 +214,7 @@ export class JournalLane {
     this.#go();
   }
 
-  /** Resolves once the message is kept; rejects if the lane ends first. */
+  /** Resolves once the message is kept; rejects if the journal ends first. */
   async #send(message: Uint8Array): Promise<void> {
     const { bus, places } = this.#options;
     let misses = 0;
@@ -243,7 +242,7 @@ export class JournalLane {
 
   /**
    * Finds out which message is last in a place that has refused this one. Throws a JournalEnded for a seal, and a
-   * JournalFormatError for a message that the lane did not send.
+   * JournalFormatError for a message that the journal did not send.
    */
   async #look(index: 0 | 1, message: Uint8Array): Promise<'itself' | 'earlier' | 'nothing'> {
     const { bus, places } = this.#options;
@@ -267,10 +266,10 @@ export class JournalLane {
     }
     const found = journalMessage(last.bytes);
     if (found.kind === 'seal') {
-      throw new JournalEnded(`Lane "${this.#name}" was sealed by "${found.by}"`, { isSealed: true });
+      throw new JournalEnded(`Journal "${this.#name}" was sealed by "${found.by}"`, { isSealed: true });
     }
     if (found.number >= this.#number) {
-      throw new JournalFormatError(`Stream "${stream}" has message ${found.number}, which this lane did not send`);
+      throw new JournalFormatError(`Stream "${stream}" has message ${found.number}, which this journal did not send`);
     }
     this.#last[index] = sequence;
     return 'earlier';
@@ -297,19 +296,19 @@ export class JournalLane {
   }
 }
 
-/** Who seals a lane, and where. */
-export interface Sealing extends Pick<JournalLaneOptions, 'bus' | 'places' | 'schedule'> {
+/** Who seals a journal, and where. */
+export interface Sealing extends Pick<HubJournalOptions, 'bus' | 'places' | 'schedule'> {
   readonly by: string;
   /** Whether to give up, because the seal is no longer wanted. */
   isOff(): boolean;
 }
 
 /**
- * Seals a lane. Once this resolves, nothing that its owner appends is kept any more, unless `isOff` said so: then it
+ * Seals a journal. Once this resolves, nothing that its owner appends is kept any more, unless `isOff` said so: then it
  * resolves too, with some of the streams unsealed. Until then it tries again and again. A full stream accepts no seal
  * either: whoever seals must raise its `bytesMax`. Rejects with a BusError if the call itself is wrong.
  */
-export async function sealLane({ bus, places, schedule, by, isOff }: Sealing): Promise<void> {
+export async function sealJournal({ bus, places, schedule, by, isOff }: Sealing): Promise<void> {
   const bytes = sealMessage(by);
   for (const place of places) {
     while (!isOff()) {
@@ -329,19 +328,19 @@ async function tried(bus: Bus, append: Append): Promise<Appended | { readonly at
   }
 }
 
-function pause({ schedule }: Pick<JournalLaneOptions, 'schedule'>): Promise<void> {
+function pause({ schedule }: Pick<HubJournalOptions, 'schedule'>): Promise<void> {
   return new Promise((resolve) => void schedule(AGAIN_MS, resolve));
 }
 
-/** What is left of a lane: the records of its messages, by their numbers, joined from both streams up to their seals. */
-export interface LaneLeft {
+/** What is left of a journal: the records of its messages, by their numbers, joined from both streams up to their seals. */
+export interface JournalLeft {
   readonly messages: ReadonlyMap<number, readonly Uint8Array[]>;
   /** Whether both streams are sealed: there is nothing more, and never will be. */
   readonly isSealed: boolean;
 }
 
-/** Reads a lane. Rejects with a BusError where its streams cannot be read, with a JournalFormatError for what is in them. */
-export async function readLane(bus: Bus, places: JournalPlaces): Promise<LaneLeft> {
+/** Reads a journal. Rejects with a BusError where its streams cannot be read, with a JournalFormatError for what is in them. */
+export async function readJournal(bus: Bus, places: JournalPlaces): Promise<JournalLeft> {
   const messages = new Map<number, readonly Uint8Array[]>();
   let seals = 0;
   for (const { stream, subject } of places) {

@@ -1,0 +1,262 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { look } from '../model/borrowed.ts';
+import { type JournalRecord, packDone, unpackJournalRecord } from '../wire/journal_record.ts';
+import type { ShardReply } from '../wire/messages.ts';
+import type { Bus } from './bus.ts';
+import { HubJournal, type JournalEnded, readJournal } from './hub_journal.ts';
+import { JournalFormatError } from './journal_message.ts';
+import { journalPlaces, journalStreams } from './journal_places.ts';
+import { piecesOf, recordsOf } from './record_pieces.ts';
+
+export interface StepJournalOptions {
+  readonly bus: Bus;
+  /** Of the cluster. */
+  readonly name: string;
+  readonly incarnation: string;
+  readonly shards: number;
+  /** Sets the size of each journal stream to so many bytes more than it has by the settings. */
+  widen(bytes: number): Promise<void>;
+  /** Writes all rows that were handed out so far to the state. */
+  writeState(): Promise<void>;
+  /** Calls back after a delay; returns how to call it off. */
+  schedule(delayMs: number, callback: () => void): () => void;
+  /** Time that has passed since some moment. */
+  elapsed(): number;
+  /** Nothing is kept any more: this hub is out. */
+  ended(error: JournalEnded): void;
+}
+
+/** Bytes that wait to be kept: what is more is not taken. */
+const HELD_MAX = 64 << 20;
+/** Room in a full stream for what is appended besides, such as the record that a round is over. */
+const SPARE_BYTES = 1 << 20;
+/** Messages that need not be kept any longer are removed when there are so many of them. */
+const IDLE_MESSAGES = 60;
+
+/**
+ * The steps of this hub in its journal: what they have changed is kept here before anybody hears of what they have
+ * decided, until it is in the state as well.
+ *
+ * All shards share one journal. So what goes from shard to shard is in it in the order in which it went, and one number
+ * says from where on it is needed.
+ *
+ * A round of a shard (shards/flush_scheduler.ts) hands out the rows of all that had changed when it began. When these are
+ * in the state, the shard is done with all messages from before that time. What every shard is done with is removed, and a
+ * record says so.
+ *
+ * A round cannot end before the steps in front of it are kept. So a stream that is full is given room for what this hub has
+ * taken already, and nothing more is taken until the journal has been trimmed and the stream has its size again.
+ */
+export class StepJournal {
+  readonly #options: StepJournalOptions;
+  readonly #journal: HubJournal;
+  readonly #shards: readonly ShardSteps[];
+  /** All messages before that number are done with. */
+  #doneFrom = 0;
+  #isTrimming = false;
+  /** Bytes that the streams have more than they should. */
+  #widenedBy = 0;
+  #isWidening = false;
+  #appends = 0;
+  #appendMs = 0;
+
+  constructor(options: StepJournalOptions) {
+    this.#options = options;
+    const { bus, name, incarnation, shards, schedule, ended } = options;
+    const full = (): void => void this.#makeRoom();
+    this.#journal = new HubJournal({ bus, places: journalPlaces(name, incarnation), schedule, full, ended });
+    this.#shards = Array.from({ length: shards }, () => ({ doneFrom: 0, before: 0, waiting: 0 }));
+  }
+
+  /** How many appends were kept so far, and how long those who asked for them have waited in all. */
+  get appends(): { readonly count: number; readonly ms: number } {
+    return { count: this.#appends, ms: this.#appendMs };
+  }
+
+  /** Bytes that wait to be kept. */
+  get heldBytes(): number {
+    return this.#journal.heldBytes;
+  }
+
+  /** Whether more steps can be kept. */
+  get hasRoom(): boolean {
+    return this.heldBytes < HELD_MAX && !this.isFull;
+  }
+
+  /** Whether a stream has no room left, or has more than it should. */
+  get isFull(): boolean {
+    return this.#widenedBy > 0 || this.#journal.isFull;
+  }
+
+  /**
+   * Keeps what a step has changed. Where it has changed nothing, but says or answers something, nobody else may have taken
+   * over by then. Undefined where it has done neither.
+   */
+  keep(shard: number, { record, events, outcome }: ShardReply): Promise<void> | undefined {
+    if (record !== undefined) return this.#appendStep(this.#of(shard), look(record));
+    const isHeard = events.length > 0 || outcome.answers.length > 0 || outcome.zoneMoves.length > 0;
+    return isHeard ? this.barrier() : undefined;
+  }
+
+  /** Resolves when an append was kept that began after this call: nobody else has taken over before. */
+  barrier(): Promise<void> {
+    return this.#timed(this.#journal.barrier());
+  }
+
+  /** Ends the journal: what waits to be kept is rejected. */
+  close(): void {
+    this.#journal.close();
+  }
+
+  /** A round of a shard begins. Returns the number of the first message that may hold what is changed from here on. */
+  roundBegun(): number {
+    return this.#journal.nextNumber;
+  }
+
+  /**
+   * The rows of a round are all handed out that began at that message; another one may have begun since. Resolves when the
+   * journal was trimmed as far as all shards are done with it, or something else is trimming it.
+   */
+  async roundOver(shard: number, begunAt: number): Promise<void> {
+    const steps = this.#of(shard);
+    if (this.#isTrimming || begunAt <= steps.doneFrom) return;
+    this.#isTrimming = true;
+    try {
+      await this.#options.writeState();
+      steps.doneFrom = begunAt;
+      const before = Math.min(...this.#shards.map((each) => this.#neededFrom(each)));
+      if (before > this.#doneFrom) await this.#done(before);
+      await this.#giveBackRoom();
+    } finally {
+      this.#isTrimming = false;
+    }
+  }
+
+  /** Trims a journal with nothing but barriers behind what is in the state: without steps there is no round to do it. */
+  async trimIdle(): Promise<void> {
+    const next = this.#journal.nextNumber;
+    const isIdle = this.#shards.every((each) => this.#neededFrom(each) === next);
+    if (this.#isTrimming || !isIdle || next < this.#doneFrom + IDLE_MESSAGES) return;
+    this.#isTrimming = true;
+    try {
+      await this.#done(next);
+    } finally {
+      this.#isTrimming = false;
+    }
+  }
+
+  /** The first message that may hold what a shard has changed and has not handed out. */
+  #neededFrom({ doneFrom, before, waiting }: ShardSteps): number {
+    return waiting === 0 && before <= doneFrom ? this.#journal.nextNumber : doneFrom;
+  }
+
+  /** Again and again until there is enough. */
+  async #makeRoom(): Promise<void> {
+    if (this.#isWidening) return;
+    this.#isWidening = true;
+    try {
+      const bytes = this.#widenedBy + this.heldBytes + SPARE_BYTES;
+      await this.#options.widen(bytes);
+      this.#widenedBy = bytes;
+    } catch {
+      // The next append that finds it full tries again.
+    }
+    this.#isWidening = false;
+  }
+
+  async #giveBackRoom(): Promise<void> {
+    if (this.#widenedBy === 0 || this.#isWidening) return;
+    this.#isWidening = true;
+    try {
+      await this.#options.widen(0);
+      this.#widenedBy = 0;
+    } finally {
+      this.#isWidening = false;
+    }
+  }
+
+  /** Says that the messages before a number are done with, and removes them. */
+  async #done(before: number): Promise<void> {
+    await this.#append(zstdCompressSync(packDone(before - 1)));
+    this.#doneFrom = before;
+    await this.#journal.trim(before);
+  }
+
+  async #appendStep(steps: ShardSteps, record: Uint8Array): Promise<void> {
+    steps.waiting++;
+    await this.#append(record);
+    steps.waiting--;
+    steps.before = this.#journal.nextNumber;
+  }
+
+  #append(record: Uint8Array): Promise<void> {
+    const kept = piecesOf(record).map((piece) => this.#journal.append(piece));
+    return this.#timed(kept.length === 1 ? (kept[0] as Promise<void>) : Promise.all(kept).then(() => undefined));
+  }
+
+  async #timed(kept: Promise<void>): Promise<void> {
+    const begunMs = this.#options.elapsed();
+    await kept;
+    this.#appends++;
+    this.#appendMs += this.#options.elapsed() - begunMs;
+  }
+
+  #of(shard: number): ShardSteps {
+    return this.#shards[shard] as ShardSteps;
+  }
+}
+
+/** The steps of a shard. */
+interface ShardSteps {
+  /** What they have changed in messages before that number is in the state. */
+  doneFrom: number;
+  /** All that are kept are in messages before that number. */
+  before: number;
+  /** How many are not kept yet. */
+  waiting: number;
+}
+
+/** A step that an incarnation has left behind in its journal, and that is not in the state. */
+export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' }, 'nowMs' | 'step'>;
+
+export interface DeadIncarnation {
+  readonly bus: Bus;
+  /** Of the cluster. */
+  readonly name: string;
+  readonly incarnation: string;
+}
+
+/**
+ * Reads the steps of an incarnation that are not in the state, in their order. The journal is trimmed some time after a
+ * record has said what it is done with: so what counts begins behind the last such record that was kept, wherever the
+ * journal begins by now. All of it lies in memory then. Rejects with a
+ * BusError where it cannot be read, with a JournalFormatError where it is not sealed, or a message is missing.
+ */
+export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Promise<readonly StepLeft[]> {
+  const places = journalPlaces(name, incarnation);
+  const journal = places[0].subject;
+  const { messages, isSealed } = await readJournal(bus, places);
+  if (!isSealed) throw new JournalFormatError(`Cannot take over journal "${journal}": it is not sealed`);
+  const numbers = [...messages.keys()].sort((a, b) => a - b);
+  const all = recordsOf(numbers.flatMap((number) => messages.get(number) ?? [])).map(unpacked);
+  const upTo = all.reduce((most, record) => Math.max(most, record.kind === 'done' ? record.upTo : -1), -1);
+  const last = numbers.at(-1) ?? -1;
+  const pieces: Uint8Array[] = [];
+  for (let number = upTo + 1; number <= last; number++) {
+    const found = messages.get(number);
+    if (found === undefined) throw new JournalFormatError(`Message ${number} of journal "${journal}" is missing`);
+    pieces.push(...found);
+  }
+  return recordsOf(pieces)
+    .map(unpacked)
+    .filter((record) => record.kind === 'step');
+}
+
+/** Deletes the streams of an incarnation; they may be gone already. */
+export async function dropIncarnation(bus: Bus, name: string, incarnation: string): Promise<void> {
+  for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
+}
+
+function unpacked(record: Uint8Array): JournalRecord {
+  return unpackJournalRecord(zstdDecompressSync(record));
+}

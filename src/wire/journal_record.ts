@@ -1,0 +1,79 @@
+import { type Borrowed, look } from '../model/borrowed.ts';
+
+/**
+ * The records of a hub's journal: what a step has changed, and how far the journal is needed.
+ *
+ *      0  u8  version            1  u8 kind, as its index in KINDS
+ *      2  f64 of a step the running time at its end, of a done record the number of the message up to which all is in the
+ *             state
+ *     10  u32 bytes of the batch
+ *     14  the batch as it was sent, empty where no location was in it, then the effects (core/effects.ts)
+ *
+ * Little-endian.
+ */
+const VERSION = 1;
+const KINDS = ['step', 'done'] as const;
+const [KIND_AT, NUMBER_AT, BATCH_SIZE_AT, HEAD_BYTES] = [1, 2, 10, 14] as const;
+
+/** A step that a worker has made: the batch as it was sent, empty where no location was in it, and the effects. */
+export interface PackedStep {
+  readonly batch: Uint8Array;
+  readonly effects: Uint8Array;
+}
+
+export type JournalRecord =
+  | { readonly kind: 'step'; readonly nowMs: number; readonly step: PackedStep }
+  | { readonly kind: 'done'; readonly upTo: number };
+
+/** A record is none that this version can read. */
+export class JournalRecordError extends Error {
+  override name = 'JournalRecordError';
+}
+
+/** What a step is recorded with. */
+export interface RecordedStep {
+  /** Running time. */
+  readonly nowMs: number;
+  readonly batch: Borrowed;
+  readonly effects: Borrowed;
+}
+
+/** Packs the record of a step into bytes of its own. */
+export function packStep({ nowMs, batch, effects }: RecordedStep): Uint8Array<ArrayBuffer> {
+  const [batchBytes, effectBytes] = [look(batch), look(effects)];
+  const { bytes, view } = begun('step', nowMs, HEAD_BYTES + batchBytes.length + effectBytes.length);
+  view.setUint32(BATCH_SIZE_AT, batchBytes.length, true);
+  bytes.set(batchBytes, HEAD_BYTES);
+  bytes.set(effectBytes, HEAD_BYTES + batchBytes.length);
+  return bytes;
+}
+
+/** Packs the record that says: all messages of the journal up to that number are in the state. */
+export function packDone(upTo: number): Uint8Array<ArrayBuffer> {
+  return begun('done', upTo, HEAD_BYTES).bytes;
+}
+
+/** Reads a record; its step is parts of the bytes. Throws a JournalRecordError. */
+export function unpackJournalRecord(bytes: Uint8Array): JournalRecord {
+  if (bytes.length < HEAD_BYTES) throw new JournalRecordError(`A journal record has ${bytes.length} bytes`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const version = view.getUint8(0);
+  if (version !== VERSION) throw new JournalRecordError(`A journal record has version ${version}, not ${VERSION}`);
+  const kind = KINDS[view.getUint8(KIND_AT)];
+  if (kind === undefined) throw new JournalRecordError(`A journal record has kind ${view.getUint8(KIND_AT)}`);
+  const number = view.getFloat64(NUMBER_AT, true);
+  if (kind === 'done') return { kind, upTo: number };
+  const batchEnd = HEAD_BYTES + view.getUint32(BATCH_SIZE_AT, true);
+  if (batchEnd > bytes.length) throw new JournalRecordError(`A journal record ends within its batch`);
+  const step = { batch: bytes.subarray(HEAD_BYTES, batchEnd), effects: bytes.subarray(batchEnd) };
+  return { kind, nowMs: number, step };
+}
+
+function begun(kind: JournalRecord['kind'], number: number, size: number) {
+  const bytes = new Uint8Array(size);
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, VERSION);
+  view.setUint8(KIND_AT, KINDS.indexOf(kind));
+  view.setFloat64(NUMBER_AT, number, true);
+  return { bytes, view };
+}

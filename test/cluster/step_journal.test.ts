@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
+import { sealJournal } from '../../src/cluster/hub_journal.ts';
+import { journalPlaces, journalStreams } from '../../src/cluster/journal_places.ts';
+import { Pulse } from '../../src/cluster/pulse.ts';
+import { readSteps, StepJournal } from '../../src/cluster/step_journal.ts';
+import { lend } from '../../src/model/borrowed.ts';
+import { packStep } from '../../src/wire/journal_record.ts';
+import type { ShardReply } from '../../src/wire/messages.ts';
+import { textOf, up, utf8 } from './contract.ts';
+import { SimulatedCluster } from './simulated_bus.ts';
+import { SimulatedClock } from './simulated_clock.ts';
+
+/** Messages that a journal with nothing to keep may have. */
+const FEW = 70;
+
+/** The journal of a hub, as its cluster has it, and another hub that can seal and read it. */
+async function world(context: TestContext, { shards = 1 } = {}) {
+  const clock = new SimulatedClock();
+  context.after(clock.run());
+  const cluster = new SimulatedCluster({ clock, seed: 1 });
+  const [bus, other] = [cluster.bus('owner'), cluster.bus('other')];
+  await Promise.all([up(bus), up(other)]);
+  for (const stream of journalStreams('hub', 'i')) await bus.makeStream({ ...stream, replicas: 3, storage: 'memory' });
+  const ended: Error[] = [];
+  const journal = new StepJournal({
+    ...{ bus, name: 'hub', incarnation: 'i', shards, elapsed: clock.elapsed },
+    schedule: (ms, callback) => cluster.schedule('owner', ms, callback),
+    writeState: async () => undefined,
+    widen: async () => undefined,
+    ended: (error) => ended.push(error),
+  });
+  const seal = () => {
+    const places = journalPlaces('hub', 'i');
+    return sealJournal({ bus: other, places, schedule: clock.schedule, by: 'other', isOff: () => false });
+  };
+  const pulse = new Pulse({
+    ...{ elapsed: clock.elapsed, schedule: clock.schedule },
+    barrier: () => journal.barrier(),
+    kept: () => void journal.trimIdle(),
+  });
+  return {
+    ...{ clock, cluster, journal, pulse, ended, seal },
+    async messages() {
+      return (await other.streams('hub_J_')).reduce((sum, { messages }) => sum + messages, 0);
+    },
+    /** The steps that are found when the journal is sealed now. */
+    async left() {
+      await seal();
+      const steps = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
+      return steps.map(({ step }) => textOf(step.batch));
+    },
+  };
+}
+
+function step(name: number | string): ShardReply {
+  const text = `step ${name}`;
+  const record = packStep({ nowMs: 0, batch: lend(utf8(text)), effects: lend(new Uint8Array()) });
+  return { record: lend(zstdCompressSync(record)) } as unknown as ShardReply;
+}
+
+test('A pulse of a journal with nothing to keep leaves few messages, and steps that come later are found', async (context) => {
+  const { clock, journal, pulse, messages, left } = await world(context);
+  pulse.start();
+  await clock.wait(300_000);
+  assert.ok(journal.appends.count > 280, `${journal.appends.count} appends`);
+  assert.ok((await messages()) < FEW, `${await messages()} messages`);
+  await journal.keep(0, step(1));
+  await clock.wait(300_000);
+  pulse.stop();
+  assert.deepEqual(await left(), ['step 1']);
+});
+
+test('A pulse behind steps that are in the state leaves few messages, and none of the steps', async (context) => {
+  const { clock, journal, pulse, messages, left } = await world(context);
+  pulse.start();
+  await journal.keep(0, step(1));
+  await clock.wait(3000);
+  const begunAt = journal.roundBegun();
+  await clock.wait(10_000);
+  await journal.roundOver(0, begunAt);
+  await clock.wait(300_000);
+  assert.ok((await messages()) < FEW, `${await messages()} messages`);
+  await journal.keep(0, step(2));
+  await clock.wait(300_000);
+  pulse.stop();
+  assert.deepEqual(await left(), ['step 2']);
+});
+
+test('A round ends where it began, although another one has begun since', async (context) => {
+  const { journal, left } = await world(context);
+  await journal.keep(0, step(1));
+  const first = journal.roundBegun();
+  await journal.keep(0, step(2));
+  journal.roundBegun();
+  await journal.keep(0, step(3));
+  await journal.roundOver(0, first);
+  assert.deepEqual(await left(), ['step 2', 'step 3']);
+});
+
+test('Steps are needed as long as one shard is not done with what all shards have changed since', async (context) => {
+  const { journal, messages, left } = await world(context, { shards: 3 });
+  await journal.keep(0, step('a of 0'));
+  const first = journal.roundBegun();
+  await journal.keep(1, step('b of 1'));
+  await journal.keep(0, step('c of 0'));
+  const second = journal.roundBegun();
+  await journal.roundOver(0, first);
+  await journal.roundOver(0, second);
+  const before = await messages();
+  // The third shard has changed nothing, and has no rounds.
+  await journal.roundOver(1, second);
+  assert.ok((await messages()) < before);
+  await journal.keep(0, step('d of 0'));
+  assert.deepEqual(await left(), ['step d of 0']);
+});
+
+test('What one shard is done with is kept for the sake of another', async (context) => {
+  const { journal, left } = await world(context, { shards: 2 });
+  await journal.keep(1, step('a of 1'));
+  await journal.keep(0, step('b of 0'));
+  const begunAt = journal.roundBegun();
+  await journal.roundOver(0, begunAt);
+  await journal.keep(0, step('c of 0'));
+  assert.deepEqual(await left(), ['step a of 1', 'step b of 0', 'step c of 0']);
+});
+
+test('A pulse is late two seconds after the last append, and no more when one is kept', async (context) => {
+  const { clock, cluster, pulse } = await world(context);
+  assert.equal(pulse.lateMs, undefined);
+  pulse.start();
+  await clock.wait(10_000);
+  assert.equal(pulse.lateMs, undefined);
+  cluster.isolate('owner');
+  await clock.wait(900);
+  assert.equal(pulse.lateMs, undefined);
+  await clock.wait(2200);
+  assert.ok((pulse.lateMs ?? 0) > 2000, `${pulse.lateMs} ms`);
+  cluster.restore('owner');
+  await clock.wait(3000);
+  assert.equal(pulse.lateMs, undefined);
+  pulse.stop();
+});
+
+test('A hub that owns nothing learns by its pulse that others have sealed its journal', async (context) => {
+  const { clock, pulse, ended, seal } = await world(context);
+  pulse.start();
+  await clock.wait(5000);
+  await seal();
+  await clock.wait(2000);
+  assert.match(ended[0]?.message ?? '', /was sealed by "other"/);
+});

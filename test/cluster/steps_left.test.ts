@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
+import type { Bus } from '../../src/cluster/bus.ts';
+import { HubJournal, sealJournal } from '../../src/cluster/hub_journal.ts';
+import { recordsMessage, sealMessage } from '../../src/cluster/journal_message.ts';
+import { journalPlaces, journalStreams } from '../../src/cluster/journal_places.ts';
+import { piecesOf } from '../../src/cluster/record_pieces.ts';
+import { dropIncarnation, readSteps, type StepLeft } from '../../src/cluster/step_journal.ts';
+import { lend } from '../../src/model/borrowed.ts';
+import { schedule } from '../../src/time/clock.ts';
+import { packDone, packStep } from '../../src/wire/journal_record.ts';
+import { diceOf } from '../support/dice.ts';
+import { textOf, up, utf8 } from './contract.ts';
+import { SimulatedCluster } from './simulated_bus.ts';
+import { SimulatedClock } from './simulated_clock.ts';
+import { natsWorld, testNats } from './test_nats.ts';
+
+const nats = await testNats();
+const SEEDS = 40;
+const SERVERS = ['n1', 'n2', 'n3'];
+
+/** A record as a journal has it, of "step <text>" or "done <number>". */
+function record(text: string): Uint8Array {
+  const [kind, ...rest] = text.split(' ');
+  const step = { nowMs: 0, batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
+  const [piece] = piecesOf(zstdCompressSync(kind === 'done' ? packDone(Number(rest[0])) : packStep(step)));
+  return piece as Uint8Array;
+}
+
+const textsOf = (steps: readonly StepLeft[]): string[] => steps.map(({ step }) => textOf(step.batch));
+
+async function makeStreams(bus: Bus, name: string, incarnation: string, replicas = 3): Promise<void> {
+  for (const stream of journalStreams(name, incarnation)) {
+    await bus.makeStream({ ...stream, replicas, storage: 'memory' });
+  }
+}
+
+function simulated(context: TestContext, seed = 1) {
+  const clock = new SimulatedClock();
+  context.after(clock.run());
+  return { clock, cluster: new SimulatedCluster({ clock, seed }) };
+}
+
+/** The journal of a hub with markers that say what is in the state, and trims, under faults, until another hub seals it. */
+async function taken(context: TestContext, seed: number) {
+  const { clock, cluster } = simulated(context, seed);
+  const dice = diceOf(seed + 900);
+  const [owner, taker] = [cluster.bus('owner'), cluster.bus('taker')];
+  await Promise.all([up(owner), up(taker)]);
+  await makeStreams(taker, 'hub', 'i');
+  cluster.mishaps.unanswered = dice(2) * 200;
+  const later = (ms: number, callback: () => void): (() => void) => cluster.schedule('owner', ms, callback);
+  const journal = new WrittenJournal(owner, later);
+  const [killAt, sealAt] = [dice(80), 40 + dice(80)];
+  let order = 0;
+  let sealing: Promise<unknown> | undefined;
+  for (let turn = 0; turn < 140; turn++) {
+    if (turn === killAt && dice(3) > 0) {
+      const server = SERVERS[dice(3)] as string;
+      cluster.kill(server);
+      clock.schedule(1000 + dice(8000), () => cluster.resume(server));
+    }
+    if (turn === sealAt) {
+      const places = journalPlaces('hub', 'i');
+      sealing = sealJournal({ places, bus: taker, schedule: clock.schedule, by: 'taker', isOff: () => false });
+    }
+    const kind = dice(12);
+    if (kind < 9) journal.step(++order);
+    else if (kind < 11) journal.done();
+    else journal.trim();
+    await clock.wait(dice(30));
+  }
+  await sealing;
+  await clock.wait(30_000);
+  const left = await readSteps({ bus: taker, name: 'hub', incarnation: 'i' });
+  return { journal, left };
+}
+
+/** How many steps there were when the state was begun that a marker speaks of, and how many of them were kept. */
+interface Mark {
+  readonly upTo: number;
+  readonly kept: number;
+  readonly put: number;
+  isKept: boolean;
+}
+
+/** The journal of a hub, and what became of what was appended to it. */
+class WrittenJournal {
+  readonly texts: string[] = [];
+  /** Steps that were acknowledged. */
+  kept = 0;
+  readonly marks: Mark[] = [];
+  readonly #journal: HubJournal;
+  /** The state that is being written. */
+  #next: Mark;
+  #doneUpTo = -1;
+
+  constructor(bus: Bus, later: (ms: number, callback: () => void) => () => void) {
+    this.#journal = new HubJournal({
+      ...{ bus, places: journalPlaces('hub', 'i'), schedule: later },
+      ended: () => undefined,
+    });
+    this.#next = this.#mark();
+  }
+
+  step(order: number): void {
+    this.texts.push(`${order}`);
+    this.#journal.append(record(`step ${order}`)).then(
+      () => this.kept++,
+      () => undefined,
+    );
+  }
+
+  /** The state is written that was begun at the last marker. */
+  done(): void {
+    const mark = this.#next;
+    this.#next = this.#mark();
+    this.marks.push(mark);
+    this.#journal.append(record(`done ${mark.upTo}`)).then(
+      () => {
+        mark.isKept = true;
+        this.#doneUpTo = mark.upTo;
+      },
+      () => undefined,
+    );
+  }
+
+  trim(): void {
+    this.#journal.trim(this.#doneUpTo + 1).catch(() => undefined);
+  }
+
+  #mark(): Mark {
+    return { upTo: this.#journal.nextNumber - 1, kept: this.kept, put: this.texts.length, isKept: false };
+  }
+}
+
+test('readSteps gives what no marker that was kept says to be in the state, of sealed journals that were trimmed and switched', async (context) => {
+  const seen = { steps: 0, done: 0 };
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const { journal, left } = await taken(context, seed);
+    const { texts, kept, marks } = journal;
+    const found = textsOf(left);
+    const why = `seed ${seed}, ${found}`;
+    // One run of steps, at whose end nothing is missing.
+    const from = found.length === 0 ? undefined : texts.indexOf(found[0] as string);
+    if (from !== undefined) assert.deepEqual(found, texts.slice(from, from + found.length), why);
+    const end = from === undefined ? undefined : from + found.length;
+    assert.ok((end ?? texts.length) >= kept, why);
+    // It begins where one of those markers says that may be the last one that was kept.
+    const last = marks.findLastIndex(({ isKept }) => isKept);
+    const possible = [...(last < 0 ? [{ kept: 0, put: 0 }] : []), ...marks.slice(Math.max(last, 0))];
+    const begin = from ?? texts.length;
+    if (from === undefined)
+      assert.ok(
+        possible.some((mark) => kept <= mark.put),
+        why,
+      );
+    else
+      assert.ok(
+        possible.some((mark) => mark.kept <= begin && begin <= mark.put),
+        why,
+      );
+    seen.steps += found.length;
+    if (last >= 0) seen.done++;
+  }
+  context.diagnostic(JSON.stringify(seen));
+  assert.ok(seen.steps > 10 * SEEDS && seen.done > SEEDS / 2, JSON.stringify(seen));
+});
+
+/** A journal that holds these messages, in A or in B, and is sealed in those. */
+async function journalWith(
+  context: TestContext,
+  messages: readonly [place: 0 | 1, bytes: Uint8Array][],
+  { sealed = [0, 1], seed = 1 } = {},
+) {
+  const { cluster } = simulated(context, seed);
+  const bus = cluster.bus('taker');
+  await up(bus);
+  await makeStreams(bus, 'hub', 'i');
+  const places = journalPlaces('hub', 'i');
+  const seals = sealed.map((place): [0 | 1, Uint8Array] => [place as 0 | 1, sealMessage('taker')]);
+  for (const [place, bytes] of [...messages, ...seals]) await bus.append({ ...places[place], bytes, timeoutMs: 1000 });
+  return async () => {
+    return textsOf(await readSteps({ bus, name: 'hub', incarnation: 'i' }));
+  };
+}
+
+const message = (number: number, ...records: string[]): Uint8Array => recordsMessage(number, records.map(record));
+
+test('readSteps begins behind the largest number that is done, wherever the journal begins and whichever stream says so', async (context) => {
+  const read = await journalWith(context, [
+    [0, message(3, 'step c')],
+    [1, message(4, 'step d', 'done 2')],
+    [0, message(5, 'done 3')],
+    [1, message(5, 'done 3')],
+    [1, message(6, 'done 1', 'step e')],
+    [0, message(7)],
+  ]);
+  assert.deepEqual(await read(), ['d', 'e']);
+});
+
+test('readSteps reads nothing behind a seal', async (context) => {
+  for (let seed = 1; seed < 10; seed++) {
+    const messages: [0 | 1, Uint8Array][] = [
+      [0, message(0, 'step a')],
+      [0, sealMessage('first')],
+      [0, message(1, 'step b', 'done 0')],
+    ];
+    assert.deepEqual(await (await journalWith(context, messages, { seed }))(), ['a']);
+  }
+});
+
+test('readSteps reads a journal without messages', async (context) => {
+  assert.deepEqual(await (await journalWith(context, []))(), []);
+});
+
+for (const [what, messages] of [
+  ['at the beginning', [[0, message(2, 'step a', 'done 0')]]],
+  [
+    'between two',
+    [
+      [0, message(0, 'step a')],
+      [1, message(2, 'step b')],
+    ],
+  ],
+] as const) {
+  test(`readSteps refuses a journal in which a message is missing ${what}`, async (context) => {
+    const read = await journalWith(
+      context,
+      messages.map(([place, bytes]) => [place, bytes]),
+    );
+    await assert.rejects(read(), {
+      name: 'JournalFormatError',
+      message: 'Message 1 of journal "hub.j.i.a" is missing',
+    });
+  });
+}
+
+test('readSteps refuses a journal that is not sealed in both streams', async (context) => {
+  const read = await journalWith(context, [[0, message(0, 'step a')]], { sealed: [0] });
+  await assert.rejects(read(), { name: 'JournalFormatError', message: /"hub\.j\.i\.a": it is not sealed$/ });
+});
+
+test('dropIncarnation deletes both streams, and does not mind when they are gone', async (context) => {
+  const { cluster } = simulated(context);
+  const bus = cluster.bus('taker');
+  await makeStreams(bus, 'hub', 'i');
+  await makeStreams(bus, 'hub', 'other');
+  await dropIncarnation(bus, 'hub', 'i');
+  await dropIncarnation(bus, 'hub', 'i');
+  assert.deepEqual(
+    (await bus.streams('hub_J_')).map(({ name }) => name),
+    ['hub_J_other_A', 'hub_J_other_B'],
+  );
+});
+
+test('A journal that was trimmed is taken over on a real server', { skip: nats.skip }, async (context) => {
+  const world = await natsWorld(context, nats);
+  const [owner, taker] = [world.bus('owner'), world.bus('taker')];
+  await Promise.all([up(owner), up(taker)]);
+  await makeStreams(taker, world.name, 'i', 1);
+  const places = journalPlaces(world.name, 'i');
+  const own = new HubJournal({ places, bus: owner, schedule, ended: () => undefined });
+  for (let order = 0; order < 100; order++) await own.append(record(`step ${order}`));
+  await own.append(record('done 79'));
+  await own.trim(80);
+  await sealJournal({ bus: taker, places, schedule, by: 'taker', isOff: () => false });
+  await assert.rejects(own.append(record('step 100')), { name: 'JournalEnded' });
+  const left = await readSteps({ bus: taker, name: world.name, incarnation: 'i' });
+  assert.deepEqual(
+    textsOf(left),
+    Array.from({ length: 20 }, (_, i) => `${80 + i}`),
+  );
+  await dropIncarnation(taker, world.name, 'i');
+  assert.deepEqual(await taker.streams(`${world.name}_J_`), []);
+});
