@@ -23,6 +23,8 @@ export interface HttpRequest extends HttpHead {
    * until the request is answered.
    */
   readonly body: Borrowed;
+  /** To be called where the answer waits for something, and nobody reads the body again. */
+  dropBody?(): void;
 }
 
 export interface HttpReply {

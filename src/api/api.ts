@@ -147,7 +147,10 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   }
   if (takesBytes && route.takeBytes !== undefined) {
     const replied = route.takeBytes(request.body, { id, reply }, hub);
-    if (replied !== undefined) return replied;
+    if (replied !== undefined) {
+      request.dropBody?.();
+      return replied;
+    }
   }
   const body = everywhere ? parseExactBody(look(request.body), hub) : parseBody(look(request.body), hub);
   if (!route.hot) checkKept(body, hub);

@@ -31,6 +31,8 @@ import { type Journal, MemoryJournal } from './journal.ts';
 /** What a batch has changed, and which rows it has brought. */
 export interface StepDone {
   readonly effects: Borrowed;
+  /** Where the step is recorded, and has changed anything. */
+  readonly record: Borrowed | undefined;
   readonly backgroundRows: Pick<PackedRows, 'count'>;
   readonly dirtyCount: number;
 }
@@ -88,9 +90,10 @@ export class FlushScheduler {
   }
 
   /** That batch is finished, with everything up to the item of that number. */
-  note({ effects, backgroundRows, dirtyCount }: StepDone, doneTo: number): void {
+  note({ effects, record, backgroundRows, dirtyCount }: StepDone, doneTo: number): void {
     this.#changed = true;
-    this.journal.append(effects);
+    if (record === undefined) this.journal.append(effects);
+    else this.journal.appendRecord(record);
     const wasRunning = this.#pacer.isRunning;
     this.#pacer.brought({ rows: backgroundRows.count, dirtyCount, askedMs: this.#askedMs });
     if (wasRunning && !this.#pacer.isRunning) {

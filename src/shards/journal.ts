@@ -1,5 +1,6 @@
+import { zstdDecompressSync } from 'node:zlib';
 import { type Borrowed, look } from '../model/borrowed.ts';
-import type { PackedStep } from '../wire/journal_record.ts';
+import { type PackedStep, unpackJournalRecord } from '../wire/journal_record.ts';
 
 /**
  * The steps of a shard whose changes (core/effects.ts) may not be in the rows that it has handed out yet. Together with
@@ -13,6 +14,8 @@ export interface Journal {
   hold(batch: Borrowed): void;
   /** The batch that is held has become a step, with these effects. hot */
   append(effects: Borrowed): void;
+  /** The same of a step of which there is a record: nothing was held for it, the record has it all. hot */
+  appendRecord(record: Borrowed): void;
   /** From here on, the rows of all objects that have changed so far are handed out. */
   mark(): void;
   /** All rows since the mark are handed out: the steps before it are dropped. */
@@ -30,8 +33,8 @@ const BUFFER_KEPT_BYTES = 1 << 23;
 /**
  * A journal in the memory of this process, which outlives its workers, but not the process itself.
  *
- * Workers rarely die, so batches and effects are kept as the bytes in which they were sent, and are decoded only when one
- * has. They lie in buffers that are reused: allocating memory at this rate would trigger a full garbage collection of the
+ * Workers rarely die, so batches and effects are kept as the bytes in which they were sent, or in the record of their step,
+ * and are decoded only when one has. They lie in buffers that are reused: allocating memory at this rate would trigger a full garbage collection of the
  * front thread twice a second.
  */
 export class MemoryJournal implements Journal {
@@ -45,6 +48,10 @@ export class MemoryJournal implements Journal {
 
   append(effects: Borrowed): void {
     this.#newer.keep(look(effects));
+  }
+
+  appendRecord(record: Borrowed): void {
+    this.#newer.keepRecord(look(record));
   }
 
   mark(): void {
@@ -69,11 +76,12 @@ export class MemoryJournal implements Journal {
   }
 }
 
-/** Steps one after another, in memory that is kept: each its batch, then its effects. */
+/** Steps one after another, in memory that is kept: each its batch, then its effects, or its record. */
 class StepBuffer {
   #bytes = Buffer.alloc(0);
-  /** Where the batch and the effects of each step end. */
+  /** Where the batch and the effects of each step end; of a record, where it begins and ends. */
   #ends: number[] = [];
+  #areRecords: boolean[] = [];
   #heldTo = 0;
 
   get isEmpty(): boolean {
@@ -92,14 +100,24 @@ class StepBuffer {
     const batchEnd = this.#heldTo;
     this.#put(effects);
     this.#ends.push(batchEnd, this.#heldTo);
+    this.#areRecords.push(false);
+  }
+
+  keepRecord(record: Uint8Array): void {
+    const start = this.#ends.at(-1) ?? 0;
+    this.#heldTo = start;
+    this.#put(record);
+    this.#ends.push(start, this.#heldTo);
+    this.#areRecords.push(true);
   }
 
   steps(): PackedStep[] {
     const steps: PackedStep[] = [];
     let start = 0;
-    for (let i = 0; i < this.#ends.length; i += 2) {
-      const [batchEnd, end] = this.#ends.slice(i, i + 2) as [number, number];
-      steps.push({ batch: this.#bytes.subarray(start, batchEnd), effects: this.#bytes.subarray(batchEnd, end) });
+    for (const [i, isRecord] of this.#areRecords.entries()) {
+      const [batchEnd, end] = this.#ends.slice(2 * i, 2 * i + 2) as [number, number];
+      const effects = this.#bytes.subarray(batchEnd, end);
+      steps.push(isRecord ? stepOf(effects) : { batch: this.#bytes.subarray(start, batchEnd), effects });
       start = end;
     }
     return steps;
@@ -107,6 +125,7 @@ class StepBuffer {
 
   clear(): void {
     this.#ends = [];
+    this.#areRecords = [];
   }
 
   /** Frees the memory of an empty buffer if there is much of it. */
@@ -125,4 +144,11 @@ class StepBuffer {
     this.#bytes.set(bytes, start);
     this.#heldTo = end;
   }
+}
+
+/** The step of a record, as it crosses. */
+function stepOf(record: Uint8Array): PackedStep {
+  const read = unpackJournalRecord(zstdDecompressSync(record));
+  if (read.kind !== 'step') throw new TypeError(`Cannot replay a record of kind "${read.kind}"`);
+  return read.step;
 }

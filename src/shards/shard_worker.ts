@@ -71,15 +71,15 @@ export class ShardWorker {
       next?.receivedMs ?? Number.POSITIVE_INFINITY,
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
-    const batch = packBatch({
-      ...{ nowMs, sentMs: askedMs, items, flushBudget, setBacks: this.#options.setBacks?.() },
-      ...(this.#options.recordsSteps && this.#recorded(items)),
-    });
-    this.flush.journal.hold(items.some(({ kind }) => kind === 'locations') ? batch : NOTHING);
+    const recorded = this.#options.recordsSteps === true ? this.#recorded(items) : undefined;
+    const setBacks = this.#options.setBacks?.();
+    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks, ...recorded });
+    const isHeld = recorded?.isRecorded !== true && items.some(({ kind }) => kind === 'locations');
+    this.flush.journal.hold(isHeld ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#mirror.note(items);
     this.#noteDone(items);
-    this.flush.note(reply.outcome, this.#doneTo);
+    this.flush.note({ ...reply.outcome, record: reply.record }, this.#doneTo);
     return reply;
   }
 
@@ -87,7 +87,7 @@ export class ShardWorker {
    * How a step is recorded. What was adopted is not: it is where it came from until it is in the state. So that it is all of
    * what the step does, no deadline is due in it.
    */
-  #recorded(items: readonly LaneItem[]): { readonly isRecorded: true } | { readonly nowMs: number } {
+  #recorded(items: readonly LaneItem[]): { readonly isRecorded?: true; readonly nowMs?: number } {
     return items.some(({ kind }) => kind === 'adopt') ? { nowMs: 0 } : { isRecorded: true };
   }
 

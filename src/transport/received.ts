@@ -103,6 +103,12 @@ export class Exchange implements HttpRequest, Incoming {
     this.#isBorrowed = false;
   }
 
+  /** What is borrowed need not be copied: nobody reads it again. */
+  dropBody(): void {
+    if (this.#isBorrowed) this.#body = NO_BYTES;
+    this.#isBorrowed = false;
+  }
+
   /** Copies a chunk, which is detached soon. Returns false where there is no memory for it. */
   append(chunk: ArrayBuffer): boolean {
     this.bodyBytes += chunk.byteLength;

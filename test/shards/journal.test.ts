@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
 import { type Borrowed, lend } from '../../src/model/borrowed.ts';
 import { MemoryJournal } from '../../src/shards/journal.ts';
+import { packStep } from '../../src/wire/journal_record.ts';
 
 function opened() {
   const journal = new MemoryJournal();
@@ -16,8 +18,16 @@ function opened() {
     hold(batch);
     lent(effects, (bytes) => journal.append(bytes));
   };
-  const found = (): string[] => journal.steps().map(({ batch, effects }) => `${batch}>${effects}`);
-  return { journal, hold, step, found };
+  const record = (batch: string, effects: string): void => {
+    const bytes = packStep({ nowMs: 1, batch: lend(Buffer.from(batch)), effects: lend(Buffer.from(effects)) });
+    const packed = zstdCompressSync(bytes);
+    journal.hold(lend(new Uint8Array(0)));
+    journal.appendRecord(lend(packed));
+    packed.fill(0);
+  };
+  const found = (): string[] =>
+    journal.steps().map(({ batch, effects }) => `${Buffer.from(batch)}>${Buffer.from(effects)}`);
+  return { journal, hold, step, record, found };
 }
 
 test('A journal keeps each step in its order, and none without effects', () => {
@@ -31,6 +41,19 @@ test('A journal keeps each step in its order, and none without effects', () => {
   step('four', long);
   step('five', 'last');
   assert.deepEqual(found(), ['one>first', '>second', `${long}>third`, `four>${long}`, 'five>last']);
+});
+
+test('A journal keeps steps as records, beside others', () => {
+  const { journal, step, record, found } = opened();
+  record('one', 'first');
+  step('two', 'second');
+  journal.mark();
+  record('', 'third');
+  record('four', 'fourth');
+  step('', 'fifth');
+  assert.deepEqual(found(), ['one>first', 'two>second', '>third', 'four>fourth', '>fifth']);
+  journal.dropMarked();
+  assert.deepEqual(found(), ['>third', 'four>fourth', '>fifth']);
 });
 
 test('A journal drops what came before the mark when its rows are handed out, and nothing sooner', () => {

@@ -37,6 +37,18 @@ test('a body stays readable after the handler has waited', async (t) => {
   assert.deepEqual(new Uint8Array(await reply.arrayBuffer()), bytes);
 });
 
+test('a short body that a handler has dropped is not copied for it', async (t) => {
+  const { url } = await serve(t, {
+    async handleHttp(request) {
+      if (request.path === '/dropped') request.dropBody?.();
+      await new Promise(setImmediate);
+      return { status: 200, body: look(request.body) };
+    },
+  });
+  const textOf = async (path: string) => (await fetch(new URL(path, url), { method: 'PUT', body: 'body' })).text();
+  assert.deepEqual([await textOf('/kept'), await textOf('/dropped')], ['body', '']);
+});
+
 test('a long body that a handler has looked at stays as it is until the answer', async (t) => {
   const { port } = await serve(t, {
     async handleHttp({ body }) {
