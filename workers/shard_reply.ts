@@ -7,7 +7,7 @@ import { packStep } from '../src/wire/journal_record.ts';
 import { type LaneBatch, type PackedMotions, pack, type ShardReply } from '../src/wire/messages.ts';
 
 const NOTHING = lend(new Uint8Array(0));
-const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: -3 } };
 
 /** Has a shard step, and says what crosses back. `bytes` is the batch as it has crossed. Good until the next step. */
 export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'isRecorded'>, bytes: Borrowed): ShardReply {

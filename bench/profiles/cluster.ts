@@ -19,8 +19,14 @@ import type { Asked, Profile } from './profile.ts';
 
 const SECONDS = 6;
 const WARMUP_SECONDS = 3;
+/**
+ * Locations a second at which CPU is compared: all scenes can carry them. As fast as each can, the one that waits for its
+ * journal has smaller steps, and every thread of it sleeps and wakes more often: that compares loads.
+ */
+const STEADY_PER_S = 30_000;
 /** Locations a second at which latencies are measured. */
 const CALM_PER_S = 10_000;
+const PER_MESSAGE = 100;
 const EVENTS = 'fence_events';
 const READY_MS = 20_000;
 const LOOK_MS = 100;
@@ -55,9 +61,10 @@ export const CLUSTER: Profile = {
       const found = await measured(scene, program.path, asked);
       for (const [name, value] of Object.entries(found)) more[`${scene.name}_${name}`] = value;
     }
+    const ratioOf = (name: string, us: string) => (more[`${name}_${us}`] as number) / (more[`alone_${us}`] as number);
     for (const { name } of SCENES.slice(1)) {
-      more[`${name}_cpu_ratio`] =
-        (more[`${name}_us_per_location`] as number) / (more['alone_us_per_location'] as number);
+      more[`${name}_cpu_ratio`] = ratioOf(name, 'us_per_location');
+      more[`${name}_full_cpu_ratio`] = ratioOf(name, 'full_us_per_location');
     }
     return { profile: 'cluster', command: commandOf('cluster', asked), more };
   },
@@ -95,7 +102,7 @@ class Site {
   }
 
   async #begin(asked: Asked): Promise<void> {
-    const { plan, fences } = crowdScene({ way: 'put-many', connections: 10, perMessage: 100 }, asked);
+    const { plan, fences } = crowdScene({ way: 'put-many', connections: 10, perMessage: PER_MESSAGE }, asked);
     const rest = new Rest(this.#port(0));
     await taken(rest);
     await rest.createAll('/fences', fences());
@@ -175,17 +182,18 @@ async function measured(scene: Scene, path: string, asked: Asked): Promise<Recor
   const site = await Site.open(scene, path, asked);
   try {
     const full = await site.run({ ...interval, perSecond: undefined });
-    const calm = await site.run({ ...interval, perSecond: (asked.rate ?? CALM_PER_S) / 100 });
-    const accepted = full.sent.reduce((sum, { measured: { accepted: own } }) => sum + own, 0);
+    const steady = await site.run({ ...interval, perSecond: STEADY_PER_S / PER_MESSAGE });
+    const calm = await site.run({ ...interval, perSecond: (asked.rate ?? CALM_PER_S) / PER_MESSAGE });
     const perSecond = full.sent.reduce(
       (sum, { measured: own, measuredSeconds }) => sum + own.accepted / measuredSeconds,
       0,
     );
     return {
       accepted_per_s: perSecond,
-      us_per_location: (1e6 * (full.hubsCpu + full.natsCpu)) / accepted,
-      hubs_us_per_location: (1e6 * full.hubsCpu) / accepted,
-      nats_us_per_location: (1e6 * full.natsCpu) / accepted,
+      full_us_per_location: usPerLocation(full, full.hubsCpu + full.natsCpu),
+      us_per_location: usPerLocation(steady, steady.hubsCpu + steady.natsCpu),
+      hubs_us_per_location: usPerLocation(steady, steady.hubsCpu),
+      nats_us_per_location: usPerLocation(steady, steady.natsCpu),
       put_p50_ms: Math.max(...calm.sent.map(({ put }) => put.p50)),
       put_p99_ms: Math.max(...calm.sent.map(({ put }) => put.p99)),
       event_p50_ms: calm.events.p50,
@@ -194,6 +202,10 @@ async function measured(scene: Scene, path: string, asked: Asked): Promise<Recor
   } finally {
     await site.close();
   }
+}
+
+function usPerLocation({ sent }: Round, seconds: number): number {
+  return (1e6 * seconds) / sent.reduce((sum, { measured: { accepted } }) => sum + accepted, 0);
 }
 
 /** Waits until somebody owns all objects. */
