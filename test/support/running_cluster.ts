@@ -1,6 +1,6 @@
 import { Balancer } from '../cluster/balancer.ts';
 import { SocketClient } from './socket_client.ts';
-import type { TestHub, TestSettings } from './test_hub.ts';
+import { type TestHub, type TestSettings, verbsOf } from './test_hub.ts';
 
 export interface ClusterOptions {
   /** NATS servers. */
@@ -39,11 +39,7 @@ export async function openTestCluster({ servers, settings = {}, open: openHub }:
     hub: { ...first.hub, port: balancer.port },
     base,
     origin,
-    request: call,
-    get: (path) => call('GET', path),
-    post: (path, body) => call('POST', path, body),
-    put: (path, body) => call('PUT', path, body),
-    delete: (path) => call('DELETE', path),
+    ...verbsOf(call),
     socket: open,
     async subscribe(topic, params, options) {
       return (await open(options)).subscribe(topic, params);

@@ -6,7 +6,14 @@ import { loadConfig, readConfigFile } from '../../src/config/load.ts';
 import { type HubDeps, openHub } from '../../src/hub/hub.ts';
 import { type Machine, thisMachine } from '../../src/hub/machine.ts';
 import { SocketClient } from './socket_client.ts';
-import type { Logged, SocketOptions, TestHub, TestReply, TestSettings } from './test_hub.ts';
+import {
+  type Logged,
+  type SocketOptions,
+  type TestHub,
+  type TestReply,
+  type TestSettings,
+  verbsOf,
+} from './test_hub.ts';
 
 export type { TestHub, TestReply, TestSettings } from './test_hub.ts';
 
@@ -71,11 +78,7 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
     base,
     origin,
     logged,
-    request: call,
-    get: (path) => call('GET', path),
-    post: (path, body) => call('POST', path, body),
-    put: (path, body) => call('PUT', path, body),
-    delete: (path) => call('DELETE', path),
+    ...verbsOf(call),
     socket: open,
     async subscribe(topic, params, socketOptions) {
       return (await open(socketOptions)).subscribe(topic, params);

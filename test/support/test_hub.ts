@@ -53,3 +53,14 @@ export interface TestHub {
   settle(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The requests of a hub by their methods. */
+export function verbsOf(request: TestHub['request']): Pick<TestHub, 'request' | 'get' | 'post' | 'put' | 'delete'> {
+  return {
+    request,
+    get: (path) => request('GET', path),
+    post: (path, body) => request('POST', path, body),
+    put: (path, body) => request('PUT', path, body),
+    delete: (path) => request('DELETE', path),
+  };
+}
