@@ -5,7 +5,7 @@ import type { EntityWrite } from '../core/kept.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { announceFenceEvent, announceProximity } from '../fanout/front_events.ts';
 import type { FenceEvent } from '../model/events.ts';
-import { keptRows } from '../shards/row_times.ts';
+import { foreignRows } from '../shards/row_times.ts';
 import { startWorkers, tellEntities } from './fill.ts';
 import type { Parts } from './parts.ts';
 
@@ -74,7 +74,7 @@ async function takeOver(parts: Parts, { rows, pairs, steps }: LeftBehind, delayM
     else unwanted.push({ kind: row.kind, id: row.id, gone: true });
   }
   void parts.keepRows(unwanted);
-  shards.takeOver({ rows: keptRows(wanted, clock), steps }, delayMs);
+  shards.takeOver({ rows: foreignRows(wanted, clock), steps }, delayMs);
   await shards.settled();
   await shards.standing();
   collisions.restore(pairs, delayMs);

@@ -35,3 +35,17 @@ export function runningTime(dayMs: number, setBacks: readonly SetBack[]): number
   }
   return ms;
 }
+
+/**
+ * The running time at which something was heard of at a time of day, by which its silence is counted. Where the clock was set
+ * back since, the time of day tells how long ago that was; where the hub stood still since, it has not listened for so long.
+ */
+export function heardTime(dayMs: number, setBacks: readonly SetBack[]): number {
+  let ms = dayMs;
+  for (let i = setBacks.length - 1; i >= 0; i--) {
+    const { toMs, byMs } = setBacks[i] as SetBack;
+    if (byMs > 0) ms += byMs;
+    else if (ms >= toMs) ms = Math.max(toMs, ms + byMs);
+  }
+  return ms;
+}

@@ -1,5 +1,6 @@
 import type { KeptTimers } from '../core/fence/membership.ts';
 import type { KeptMembership, KeptRow, LastKnownRow } from '../core/item.ts';
+import { heardTime, type SetBack } from '../model/set_back.ts';
 
 /**
  * Last-known rows have times of day where they are kept, since the running time of one hub means nothing to the next, and
@@ -10,7 +11,7 @@ type Row = LastKnownRow & { readonly gone?: false };
 
 /** What of the hub's clock rows are converted by. */
 interface Times {
-  readonly setBacks: readonly unknown[];
+  readonly setBacks: readonly SetBack[];
   now(): number;
   running(): number;
   timeOfDay(runningMs: number): number;
@@ -27,14 +28,30 @@ export function rowsToKeep(rows: Iterable<KeptRow>, clock: Times): Iterable<Kept
   });
 }
 
-/** Rows for a shard that needs them again. Their objects have been silent for as long as the time of day says. */
+/** Rows of this hub for a shard that needs them again. Their objects have been silent for as long as the hub has listened. */
 export function keptRows(rows: readonly LastKnownRow[], clock: Times): readonly LastKnownRow[] {
+  return rowsInRunning(rows, clock, (ms) => heardTime(ms, clock.setBacks));
+}
+
+/**
+ * Rows of another hub, which has listened all the time. Their objects have been silent for as long as the time of day
+ * says.
+ */
+export function foreignRows(rows: readonly LastKnownRow[], clock: Times): readonly LastKnownRow[] {
+  const aheadMs = clock.running() - clock.now();
+  return rowsInRunning(rows, clock, (ms) => ms + aheadMs);
+}
+
+function rowsInRunning(
+  rows: readonly LastKnownRow[],
+  clock: Times,
+  received: (ms: number) => number,
+): readonly LastKnownRow[] {
   if (clock.setBacks.length === 0) return rows;
   const nowMs = clock.now();
-  const aheadMs = clock.running() - nowMs;
   return rows.map((each) => {
     const row = rowUntil(each, nowMs);
-    return row.gone === true ? row : converted(row, clock.runningTime, (ms) => ms + aheadMs);
+    return row.gone === true ? row : converted(row, clock.runningTime, received);
   });
 }
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
 import { diceOf } from '../support/dice.ts';
+import { iso } from '../support/shard_harness.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 import { SimulatedHub } from './simulation/hub.ts';
 import { type Heard, Listener } from './simulation/listener.ts';
+import { toldOf } from './simulation/oracle.ts';
 import { simulate } from './simulation/simulation.ts';
 import { WitnessedCluster } from './simulation/witness.ts';
 
@@ -31,7 +33,8 @@ for (const [seed, what] of MENDED) test(`Hubs are one hub through seed ${seed}, 
 
 for (const seed of [11, 12]) test(`Hubs with two shards are one hub through seed ${seed}`, () => play(seed, 2));
 
-test('A subscription at a hub that has joined behind the last map ends with the owner', async (context) => {
+/** A network of hubs that a test starts and ends itself. */
+async function network(context: TestContext) {
   const clock = new SimulatedClock();
   context.after(clock.run());
   const network = new WitnessedCluster({ clock, seed: 1 });
@@ -40,10 +43,54 @@ test('A subscription at a hub that has joined behind the last map ends with the 
     const place = { network, dice: diceOf(1), shapes, hubName: incarnation, incarnation, shards: 1, aheadMs: 0 };
     return SimulatedHub.open({ ...place, ran: () => undefined, wrong: (what) => assert.fail(what) });
   };
+  const heard: Heard[] = [];
+  const crossings = (): string[] =>
+    heard.flatMap(({ texts }) => texts.map((text) => toldOf('fence_events', text).what));
+  return { clock, network, open, heard, crossings };
+}
+
+/** A circle of 30 m around a place on the line that `located` goes along. */
+function fenceAt(place: number, more: object = {}): object {
+  return { region: { type: 'Point', coordinates: [9 + place / 1000, 50] }, radius: 30, ...more };
+}
+
+/** A location, now, at a place: 72 m lie between one and the next. */
+function located(provider: string, place: number, { nowMs }: SimulatedClock): object {
+  return {
+    ...{ provider_id: provider, provider_type: 'uwb', source: 'test', crs: 'EPSG:4326' },
+    position: { type: 'Point', coordinates: [9 + place / 1000, 50] },
+    timestamp_generated: iso(Math.floor(nowMs) / 1000),
+  };
+}
+
+test('A worker that is replaced after its hub stood still lets no object exit that could not be heard of', async (context) => {
+  const { clock, network: net, open, heard, crossings } = await network(context);
+  const hub = await open('a');
+  await clock.wait(3000);
+  new Listener(hub, 'fence_events', heard);
+  await hub.parts.entities.create('fence', { ...fenceAt(0, { timeout: 6000 }), id: 'f' });
+  await hub.put([located('tag', 0, clock)]);
+  // Its row is kept by then, and the step that has led to it is in no journal any more.
+  await clock.wait(4000);
+  net.stop('a');
+  await clock.wait(20_000);
+  net.resume('a');
+  await hub.turn();
+  await hub.killWorker();
+  await clock.wait(1000);
+  assert.deepEqual(crossings(), ['f region_entry']);
+  await hub.put([located('tag', 0, clock)]);
+  await clock.wait(5500);
+  assert.deepEqual(crossings(), ['f region_entry']);
+  await clock.wait(1500);
+  assert.deepEqual(crossings(), ['f region_entry', 'f region_exit']);
+});
+
+test('A subscription at a hub that has joined behind the last map ends with the owner', async (context) => {
+  const { clock, open, heard } = await network(context);
   const owner = await open('a');
   await clock.wait(2000);
   const late = await open('b');
-  const heard: Heard[] = [];
   new Listener(late, 'location_updates', heard);
   await clock.wait(500);
   assert.deepEqual(

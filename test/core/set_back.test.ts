@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { openCollisionStage } from '../../src/core/collision/stage.ts';
+import type { LastKnownRow } from '../../src/core/item.ts';
 import { timeOfDay } from '../../src/model/set_back.ts';
-import { rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
+import { foreignRows, keptRows, rowsToKeep, rowUntil } from '../../src/shards/row_times.ts';
 import { type Clock, openClock } from '../../src/time/clock.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { square } from '../support/hall.ts';
@@ -283,4 +284,22 @@ test('The time of day of what was noted before the clock went ahead stays', () =
   const setBacks: Clock['setBacks'] = [{ toMs: T0 + 3000, byMs: 10 * HOUR_MS }];
   assert.equal(timeOfDay(T0 - 1000, setBacks), T0 - 1000);
   assert.equal(timeOfDay(T0 + 1000 + 10 * HOUR_MS, setBacks), T0 + 1000);
+});
+
+test('A worker that is replaced after a standstill finds its objects silent for no longer than the hub has listened', () => {
+  const { set, clock } = settable();
+  clock.beat();
+  const heard = { ...ROW, receivedMs: clock.running(), eventTimeMs: clock.running(), memberships: [] };
+  const [kept] = [...rowsToKeep([heard], clock)] as LastKnownRow[];
+  set.elapsedMs = 500;
+  clock.now();
+  // It stands still for a minute.
+  set.elapsedMs += 60_000;
+  assert.deepEqual(keptRows([kept as LastKnownRow], clock), [heard]);
+  assert.deepEqual(foreignRows([kept as LastKnownRow], clock), [{ ...heard, receivedMs: heard.receivedMs - 60_000 }]);
+  // Then its clock, which is right, is found to have been an hour ahead.
+  set.aheadMs = -HOUR_MS;
+  clock.now();
+  const [again] = keptRows([...rowsToKeep([heard], clock)] as LastKnownRow[], clock);
+  assert.equal(again?.gone !== true && again?.receivedMs, heard.receivedMs);
 });

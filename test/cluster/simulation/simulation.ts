@@ -187,8 +187,7 @@ class Simulation {
       );
     } else if (kind === 8) {
       this.#note(`kill the worker of ${hub?.incarnation}`);
-      // Of rows a new worker believes that their objects were silent while the hub stood still.
-      if (hub?.parts.clock.setBacks.length === 0) await hub.killWorker();
+      await hub?.killWorker();
     } else {
       this.#note('messages are lost');
       Object.assign(this.#network.mishaps, { dropped: 30, unanswered: 50, busy: 20 });
