@@ -10,9 +10,10 @@ const NOTHING = lend(new Uint8Array(0));
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: -3 } };
 
 /** Has a shard step, and says what crosses back. `bytes` is the batch as it has crossed. Good until the next step. */
-export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'isRecorded'>, bytes: Borrowed): ShardReply {
+export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'recordedWith'>, bytes: Borrowed): ShardReply {
   const { motions, events, ...outcome } = shard.step(batch);
-  const record = batch.isRecorded === true ? recordOf(batch, bytes, outcome) : undefined;
+  const { recordedWith } = batch;
+  const record = recordedWith && recordOf(batch, bytes, { ...outcome, recordedWith });
   return { outcome, events, motions: packedMotions(motions), ...(record && { record }) };
 }
 
@@ -20,11 +21,11 @@ export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'isRecor
 function recordOf(
   { nowMs, items }: Batch,
   bytes: Borrowed,
-  { effects }: Pick<Outcome, 'effects'>,
+  { effects, recordedWith }: Pick<Outcome, 'effects'> & Required<Pick<LaneBatch, 'recordedWith'>>,
 ): Borrowed | undefined {
   if (look(effects).length === 0) return undefined;
   const batch = items.some(({ kind }) => kind === 'location') ? bytes : NOTHING;
-  return lend(zstdCompressSync(packStep({ nowMs, batch, effects }), FASTEST));
+  return lend(zstdCompressSync(packStep({ ...recordedWith, nowMs, batch, effects }), FASTEST));
 }
 
 function packedMotions(motions: readonly Motion[]): PackedMotions | undefined {

@@ -27,6 +27,7 @@ import { type Door, type DoorOptions, openDoor } from './door.ts';
 import { journalStreams } from './journal_places.ts';
 import type { PartitionMap } from './map.ts';
 import { type Membership, openMembership } from './membership.ts';
+import { type ForeignChange, OpeningEntities } from './opening_entities.ts';
 import { Pulse } from './pulse.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
@@ -92,23 +93,14 @@ export interface ClusterHandlers {
   out(error: Error): void;
 }
 
-/** A change of an entity, as all hubs tell it. */
-export interface ForeignChange {
-  readonly kind: EntityText['kind'];
-  readonly id: string;
-  /** JSON; null where it is deleted. */
-  readonly text: string | null;
-  readonly force: boolean;
-  /** Nothing changes where the entity exists already. */
-  readonly ifAbsent?: boolean;
-}
-
 /** What the owners before have left. */
 export interface LeftBehind {
   readonly rows: readonly LastKnownRow[];
   readonly pairs: readonly CollisionRow[];
   /** What has changed since the rows, in this order. */
   readonly steps: readonly PackedStep[];
+  /** The last record of the configuration log that the owners have evaluated in that. */
+  readonly config: number;
 }
 
 type Standing = 'opening' | 'attached' | 'standby' | 'takingOver' | 'owner' | 'out';
@@ -209,8 +201,8 @@ export class Cluster {
   #fanout: ClusterFanout | undefined;
   /** The sequence of the record that is being applied. */
   #applying = 0;
-  /** Until the hub has them. */
-  readonly #texts = new Map<string, EntityText>();
+  readonly #opening = new OpeningEntities();
+  #configured = 0;
   #handlers: ClusterHandlers | undefined;
   #standing: Standing = 'opening';
   /** Whether the shards are handed the state, or have it: what they change is recorded from then on. */
@@ -277,7 +269,7 @@ export class Cluster {
       newId: randomUUID,
       restore: (parts) => this.#restore(parts),
       apply: (record) => this.#apply(record),
-      snapshot: () => snapshotParts(this.#state, this.#handlers?.entities() ?? this.#texts.values()),
+      snapshot: () => snapshotParts(this.#state, this.#handlers?.entities() ?? []),
       shouldSnapshot: () => this.#membership.isFirst,
       stopped: (error) => this.#out(error),
     });
@@ -391,6 +383,11 @@ export class Cluster {
     return this.#log.applied;
   }
 
+  /** The sequence of the last record of the log of whose changes the handlers were told. */
+  get configured(): number {
+    return this.#configured;
+  }
+
   /** Whether what the shards do next can be kept. */
   get hasRoom(): boolean {
     return this.#journal.hasRoom;
@@ -401,10 +398,13 @@ export class Cluster {
     return this.#standing === 'owner' && this.#journal.hasRoom && this.#options.bus.isUp;
   }
 
-  /** Entities as they are now. From here on the handlers are told of what changes. */
-  attach(handlers: ClusterHandlers): readonly EntityText[] {
-    const entities = [...this.#texts.values()];
-    this.#texts.clear();
+  /**
+   * Entities as they were some records ago. The handlers are told of what has changed since when they call `catchUp`, in
+   * the same turn.
+   */
+  attach(handlers: ClusterHandlers): { readonly entities: readonly EntityText[]; catchUp(): void } {
+    const { entities, recent } = this.#opening.take();
+    this.#configured = (recent[0]?.sequence ?? this.applied + 1) - 1;
     this.#handlers = handlers;
     const { bus, name, incarnation: self, notice, schedule } = this.#options;
     this.#fanout = new ClusterFanout({ bus, name, self, notice, schedule, ...handlers });
@@ -417,7 +417,13 @@ export class Cluster {
     for (const member of this.#state.members.keys()) this.#fanout.joined(member);
     this.#tellOwners();
     this.#standing = 'attached';
-    return entities;
+    const catchUp = (): void => {
+      for (const { sequence, changes } of recent) {
+        this.#configured = sequence;
+        handlers.foreign(changes);
+      }
+    };
+    return { entities, catchUp };
   }
 
   /** Resolves when this hub is a member. Rejects with HUB_UNAVAILABLE when it is not in time. */
@@ -455,7 +461,7 @@ export class Cluster {
   /** Keeps what a step has changed, see StepJournal. What changes before this hub has the state is none of the state. */
   keep(shard: number, reply: ShardReply): Promise<void> | undefined {
     // Of what is not recorded it is kept that nobody else has taken over before.
-    const { record: _, ...heard } = reply;
+    const { record: _, config: _config, ...heard } = reply;
     return this.#journal.keep(shard, this.#isRecording ? reply : heard)?.catch((cause: unknown) => {
       throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
     });
@@ -561,7 +567,7 @@ export class Cluster {
   #restore(parts: readonly Uint8Array[]): void {
     const { state, entities } = restored(parts);
     this.#state = state;
-    for (const entity of entities) this.#texts.set(keyOf(entity), entity);
+    this.#opening.restore(entities);
     this.#membership.restore({ ...state, members: [...state.members.values()] });
   }
 
@@ -569,7 +575,8 @@ export class Cluster {
     this.#applying = record.sequence;
     this.#state = applied(this.#state, record);
     const changes = changesIn(record);
-    if (this.#handlers === undefined) for (const change of changes) this.#hold(change);
+    if (this.#handlers !== undefined) this.#configured = record.sequence;
+    if (this.#handlers === undefined) this.#opening.apply({ sequence: record.sequence, changes });
     else if (record.isOwn && changes.length > 0) this.#handlers.kept();
     else this.#handlers.foreign(changes);
     if (record.body.kind === 'change') {
@@ -593,12 +600,6 @@ export class Cluster {
   #tellOwners(): void {
     const { owners = [], collisions } = this.#state.map ?? {};
     this.#fanout?.owners(new Set(collisions === undefined ? owners : [...owners, collisions]));
-  }
-
-  #hold({ kind, id, text, ifAbsent }: ForeignChange): void {
-    const key = keyOf({ kind, id });
-    if (text === null) this.#texts.delete(key);
-    else if (ifAbsent !== true || !this.#texts.has(key)) this.#texts.set(key, { kind, id, text });
   }
 
   #mapped(map: PartitionMap): void {
@@ -644,7 +645,7 @@ export class Cluster {
     const map = this.#map as PartitionMap;
     const partitions = map.owners.flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
     await this.#checkpoints.claim({ partitions, collisions: map.collisions === incarnation, epoch: map.epoch });
-    const { steps, latestMs } = await this.#left(this.#takeOvers());
+    const { steps, config, latestMs } = await this.#left(this.#takeOvers());
     await this.#until(latestMs);
     // From the first event on all get what they want.
     await this.#fanout?.allHeard();
@@ -652,7 +653,7 @@ export class Cluster {
     const state = await this.#readState();
     await handlers.owned.settled();
     this.#isRecording = true;
-    await handlers.takeOver({ ...state, steps });
+    await handlers.takeOver({ ...state, steps, config });
     this.#hasState = true;
   }
 
@@ -665,18 +666,27 @@ export class Cluster {
   async #tookAll(): Promise<void> {
     const { incarnation } = this.#options;
     await this.#checkpoints.write();
+    await this.#journal.noteConfig();
     for (const { of, partitions: taken } of this.#takeOvers()) {
       await this.#log.append({ kind: 'took', by: incarnation, of: of.incarnation, partitions: taken, requests: [] });
     }
   }
 
   /** What the journals have that is not in the state, and when the last of that was. */
-  async #left(from: readonly TakeOver[]): Promise<{ readonly steps: PackedStep[]; readonly latestMs: number }> {
+  async #left(
+    from: readonly TakeOver[],
+  ): Promise<Pick<LeftBehind, 'steps' | 'config'> & { readonly latestMs: number }> {
     const { bus, name } = this.#options;
     const left: StepLeft[] = [];
-    for (const { of } of from) left.push(...(await readSteps({ bus, name, incarnation: of.incarnation })));
+    let config = 0;
+    for (const { of } of from) {
+      const journal = await readSteps({ bus, name, incarnation: of.incarnation });
+      left.push(...journal.steps);
+      config = Math.max(config, journal.config);
+    }
     const latestMs = left.reduce((latest, { nowMs }) => Math.max(latest, nowMs), 0);
-    return { steps: left.map(({ step }) => step), latestMs };
+    // Of what nobody has said anything about nothing is evaluated anew.
+    return { steps: left.map(({ step }) => step), config: config || this.configured, latestMs };
   }
 
   /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */
@@ -740,10 +750,6 @@ export class Cluster {
     this.#log?.close();
     this.#handlers?.out(error);
   }
-}
-
-function keyOf({ kind, id }: Pick<EntityText, 'kind' | 'id'>): string {
-  return `${kind} ${id}`;
 }
 
 /** The entities that a record changes. */

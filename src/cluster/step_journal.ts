@@ -65,7 +65,7 @@ export class StepJournal {
     const { bus, name, incarnation, shards, schedule, ended } = options;
     const full = (): void => void this.#makeRoom();
     this.#journal = new HubJournal({ bus, places: journalPlaces(name, incarnation), schedule, full, ended });
-    this.#shards = Array.from({ length: shards }, () => ({ doneFrom: 0, before: 0, waiting: 0 }));
+    this.#shards = Array.from({ length: shards }, () => ({ doneFrom: 0, before: 0, waiting: 0, config: 0 }));
   }
 
   /** How many appends were kept so far, and how long those who asked for them have waited in all. */
@@ -92,7 +92,8 @@ export class StepJournal {
    * Keeps what a step has changed. Where it has changed nothing, but says or answers something, nobody else may have taken
    * over by then. Undefined where it has done neither.
    */
-  keep(shard: number, { record, events, outcome }: ShardReply): Promise<void> | undefined {
+  keep(shard: number, { record, events, outcome, config }: ShardReply): Promise<void> | undefined {
+    if (config !== undefined) this.#of(shard).config = config;
     if (record !== undefined) return this.#appendStep(this.#of(shard), look(record));
     const isHeard = events.length > 0 || outcome.answers.length > 0 || outcome.zoneMoves.length > 0;
     return isHeard ? this.barrier() : undefined;
@@ -101,6 +102,11 @@ export class StepJournal {
   /** Resolves when an append was kept that began after this call: nobody else has taken over before. */
   barrier(): Promise<void> {
     return this.#timed(this.#journal.barrier());
+  }
+
+  /** Says of which configuration the shards have been told by now: nothing of what they took over does. */
+  noteConfig(): Promise<void> {
+    return this.#appendDone(this.#doneFrom);
   }
 
   /** Ends the journal: what waits to be kept is rejected. */
@@ -177,9 +183,14 @@ export class StepJournal {
 
   /** Says that the messages before a number are done with, and removes them. */
   async #done(before: number): Promise<void> {
-    await this.#append(zstdCompressSync(packDone(before - 1)));
+    await this.#appendDone(before);
     this.#doneFrom = before;
     await this.#journal.trim(before);
+  }
+
+  #appendDone(before: number): Promise<void> {
+    const config = Math.max(...this.#shards.map((each) => each.config));
+    return this.#append(zstdCompressSync(packDone(before - 1, config)));
   }
 
   async #appendStep(steps: ShardSteps, record: Uint8Array): Promise<void> {
@@ -214,10 +225,19 @@ interface ShardSteps {
   before: number;
   /** How many are not kept yet. */
   waiting: number;
+  /** The last record of the configuration log of which the shard was told. */
+  config: number;
 }
 
 /** A step that an incarnation has left behind in its journal, and that is not in the state. */
 export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' }, 'nowMs' | 'step'>;
+
+/** What an incarnation has left behind. */
+export interface JournalLeft {
+  readonly steps: readonly StepLeft[];
+  /** The last record of the configuration log that is evaluated in the steps and in what came before them; 0 if unknown. */
+  readonly config: number;
+}
 
 export interface DeadIncarnation {
   readonly bus: Bus;
@@ -232,7 +252,7 @@ export interface DeadIncarnation {
  * journal begins by now. All of it lies in memory then. Rejects with a
  * BusError where it cannot be read, with a JournalFormatError where it is not sealed, or a message is missing.
  */
-export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Promise<readonly StepLeft[]> {
+export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Promise<JournalLeft> {
   const places = journalPlaces(name, incarnation);
   const journal = places[0].subject;
   const { messages, isSealed } = await readJournal(bus, places);
@@ -247,9 +267,10 @@ export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Pr
     if (found === undefined) throw new JournalFormatError(`Message ${number} of journal "${journal}" is missing`);
     pieces.push(...found);
   }
-  return recordsOf(pieces)
+  const steps = recordsOf(pieces)
     .map(unpacked)
     .filter((record) => record.kind === 'step');
+  return { steps, config: all.reduce((latest, record) => Math.max(latest, record.config), 0) };
 }
 
 /** Deletes the streams of an incarnation; they may be gone already. */

@@ -8,6 +8,7 @@ import type { Variant } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { HubCounts } from '../operation/counts.ts';
 import { CollisionLane } from '../shards/collision_lane.ts';
+import { RecentChanges } from '../shards/recent_changes.ts';
 import { Shards } from '../shards/shards.ts';
 import { Ticker } from '../shards/ticker.ts';
 import type { Clock } from '../time/clock.ts';
@@ -89,7 +90,7 @@ export function connectStages(deps: StageDeps): Stages {
       await shards.released();
       return database.lastRows();
     },
-    ...(cluster && clusterShards(cluster, (shard) => shards.lanes[shard]?.lane.settled())),
+    ...(cluster && clusterShards(cluster, clock, (shard) => shards.lanes[shard]?.lane.settled())),
     isStoreBehind: database.isBehind,
     stepped: (shard, reply) => outcomes.stepped(shard, reply),
     outcome: (shard, reply) => outcomes.ofShard(shard, reply),
@@ -117,9 +118,10 @@ export function connectStages(deps: StageDeps): Stages {
 }
 
 /** How the steps of shards are kept for other hubs. `settled`: resolves when a shard has done what it was told so far. */
-function clusterShards(cluster: Cluster, settled: (shard: number) => Promise<void> | undefined) {
+function clusterShards(cluster: Cluster, { elapsed }: Clock, settled: (shard: number) => Promise<void> | undefined) {
   return {
     recordsSteps: true,
+    configured: { sequence: () => cluster.configured, changes: new RecentChanges(elapsed) },
     keep: (shard: number, reply: ShardReply) => cluster.keep(shard, reply),
     rounds(shard: number) {
       let begunAt = 0;

@@ -16,7 +16,7 @@ export async function fillFromCluster(
   { config, out }: { readonly config: Config; out(error: Error): void },
 ): Promise<void> {
   const { clock, entities, rules, shards, zoneMoves, fanout, sources } = parts;
-  const kept = cluster.attach({
+  const { entities: kept, catchUp } = cluster.attach({
     foreign: (changes) => entities.applyForeign(changes),
     setting(name, text) {
       if (name === RULES_SETTING) rules.apply(text === null ? [] : JSON.parse(text));
@@ -56,7 +56,9 @@ export async function fillFromCluster(
   });
   const rulesText = cluster.settings.get(RULES_SETTING);
   // Nothing may come in between: the next record is told to the entities themselves.
-  await tellEntities(parts, rulesText === undefined ? kept : [...kept, settingOf(rulesText)]);
+  const told = tellEntities(parts, rulesText === undefined ? kept : [...kept, settingOf(rulesText)]);
+  catchUp();
+  await told;
   await startWorkers(parts);
 }
 
@@ -65,16 +67,18 @@ function settingOf(text: string): EntityWrite {
 }
 
 /** Gives the shards what was left of their objects, and the collision stage its pairs. */
-async function takeOver(parts: Parts, { rows, pairs, steps }: LeftBehind, delayMs: number): Promise<void> {
+async function takeOver(parts: Parts, { rows, pairs, steps, config }: LeftBehind, delayMs: number): Promise<void> {
   const { clock, entities, shards, collisions } = parts;
+  // The end of what was deleted after it is still to be told.
+  const changed = shards.changedSince(config);
   const wanted: LastKnownRow[] = [];
   const unwanted: LastKnownRow[] = [];
   for (const row of rows) {
-    if (entities.has(row.kind, row.id)) wanted.push(row);
+    if (entities.has(row.kind, row.id) || changed.has(`${row.kind} ${row.id}`)) wanted.push(row);
     else unwanted.push({ kind: row.kind, id: row.id, gone: true });
   }
   void parts.keepRows(unwanted);
-  shards.takeOver({ rows: foreignRows(wanted, clock), steps }, delayMs);
+  shards.takeOver({ rows: foreignRows(wanted, clock), steps, config }, delayMs);
   await shards.settled();
   await shards.standing();
   collisions.restore(pairs, delayMs);

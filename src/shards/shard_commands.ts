@@ -14,6 +14,9 @@ export type LaneCommand = Unnumbered<Exclude<LaneItem, { kind: 'locations' }>>;
 /** What the shards are told of a changed entity; without one it was deleted. */
 export type EntityCommand = Extract<ShardCommand, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
 
+/** The same of all that is configured. */
+export type Configured = EntityCommand | Extract<ShardCommand, { kind: 'rules' }>;
+
 /** An entity after a change; undefined when it was deleted. */
 interface Changed {
   readonly kind: EntityCommand['kind'];
@@ -32,10 +35,14 @@ export function commandsOf(changes: readonly Changed[]): EntityCommand[] {
 }
 
 /** Cuts a list before an entity that comes back after its deletion in the same list. */
-export function withoutReturns(commands: readonly EntityCommand[]): readonly (readonly EntityCommand[])[] {
-  const parts: EntityCommand[][] = [[]];
+export function withoutReturns(commands: readonly Configured[]): readonly (readonly Configured[])[] {
+  const parts: Configured[][] = [[]];
   const deleted = new Set<string>();
   for (const command of commands) {
+    if (command.kind === 'rules') {
+      parts.at(-1)?.push(command);
+      continue;
+    }
     const key = `${command.kind} ${command.id}`;
     if (deleted.has(key)) {
       deleted.clear();

@@ -43,6 +43,10 @@ export class ShardWorker {
   readonly #mirror = new StateMirror();
   readonly #thread: Thread;
   #doneTo = 0;
+  /** The sequence of the last record of the shared log of which it was told. */
+  #config = 0;
+  /** Whether it has taken over objects: before, rows of another hub say nothing of its own. */
+  #hasAdopted = false;
 
   constructor(options: ShardWorkerOptions) {
     this.#options = options;
@@ -71,24 +75,27 @@ export class ShardWorker {
       next?.receivedMs ?? Number.POSITIVE_INFINITY,
       this.#options.heldSinceMs?.() ?? Number.POSITIVE_INFINITY,
     );
+    for (const item of items) if ('config' in item) this.#config = item.config ?? this.#config;
+    const config = this.#config;
     const recorded = this.#options.recordsSteps === true ? this.#recorded(items) : undefined;
     const setBacks = this.#options.setBacks?.();
     const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks, ...recorded });
-    const isHeld = recorded?.isRecorded !== true && items.some(({ kind }) => kind === 'locations');
+    const isHeld = recorded?.recordedWith === undefined && items.some(({ kind }) => kind === 'locations');
     this.flush.journal.hold(isHeld ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#mirror.note(items);
+    this.#hasAdopted ||= items.some(isAdoption);
     this.#noteDone(items);
     this.flush.note({ ...reply.outcome, record: reply.record }, this.#doneTo);
-    return reply;
+    return { ...reply, config };
   }
 
   /**
    * How a step is recorded. What was adopted is not: it is where it came from until it is in the state. So that it is all of
    * what the step does, no deadline is due in it.
    */
-  #recorded(items: readonly LaneItem[]): { readonly isRecorded?: true; readonly nowMs?: number } {
-    return items.some(({ kind }) => kind === 'adopt') ? { nowMs: 0 } : { isRecorded: true };
+  #recorded(items: readonly LaneItem[]): Pick<LaneBatch, 'recordedWith'> & { readonly nowMs?: number } {
+    return items.some(isAdoption) ? { nowMs: 0 } : { recordedWith: { config: this.#config } };
   }
 
   /** The items are not done, and never will be. */
@@ -137,6 +144,7 @@ export class ShardWorker {
   /** The last-known rows of the shard's objects; none when the store fails: the shard is needed all the same. */
   async #rows(failed: (error: unknown) => void): Promise<readonly LastKnownRow[]> {
     let rows: readonly LastKnownRow[] = [];
+    if (this.#options.recordsSteps === true && !this.#hasAdopted) return rows;
     try {
       rows = await this.#options.rows();
     } catch (error) {
@@ -158,4 +166,8 @@ export class ShardWorker {
     ];
     return { nowMs: 0, sentMs: 0, items, flushBudget: 0 };
   }
+}
+
+function isAdoption({ kind }: LaneItem): boolean {
+  return kind === 'adopt';
 }

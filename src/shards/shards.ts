@@ -10,8 +10,9 @@ import type { ShardReply } from '../wire/messages.ts';
 import { type CountedRun, type Receiving, scannedOf } from '../wire/received_run.ts';
 import type { RoundWatch } from './flush_scheduler.ts';
 import { OutcomeGate } from './outcome_gate.ts';
+import type { RecentChanges, Recorded } from './recent_changes.ts';
 import { rowUntil } from './row_times.ts';
-import { type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
+import { type Configured, type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
 import { type Rebalance, ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
 
@@ -24,8 +25,16 @@ export interface ShardsOptions
   readonly keep?: ((shard: number, reply: ShardReply) => Promise<void> | undefined) | undefined;
   /** Hears of rounds in which a shard hands out its rows. */
   readonly rounds?: ((shard: number) => RoundWatch) | undefined;
+  /** Where hubs share a log: the sequence of the record that they are told of, and what its last records have changed. */
+  readonly configured?: { sequence(): number; readonly changes: RecentChanges } | undefined;
   /** Hears of what steps have decided, in their order. The promise is what `settled` waits for besides. */
   outcome(shard: number, reply: ShardReply): Promise<void> | undefined;
+}
+
+/** What is taken over from another hub. */
+export interface TakenOver extends Pick<Adoption, 'rows' | 'steps'> {
+  /** The sequence of the last record of the shared log that is evaluated in it. */
+  readonly config: number;
 }
 
 interface InLine {
@@ -188,7 +197,7 @@ export class Shards {
 
   /** Tells everybody of the hub's locating rules. */
   rules(rules: readonly LocatingRule[]): void {
-    this.#toAll({ kind: 'rules', rules });
+    this.#configure([{ kind: 'rules', rules }]);
   }
 
   /**
@@ -207,23 +216,34 @@ export class Shards {
 
   /**
    * Takes over the state of all objects from another hub: their rows, and the steps since, in their order. Deadlines are held
-   * for `delayMs`, or until the next location of their object.
+   * for `delayMs`, or until the next location of their object. What records behind `config` have changed that hub has not
+   * evaluated: the shards are told of it once more when they have the objects.
    */
-  takeOver({ rows, steps }: Pick<Adoption, 'rows' | 'steps'>, delayMs: number): void {
+  takeOver({ rows, steps, config }: TakenOver, delayMs: number): void {
     const receivedMs = this.#options.now();
+    const { undo, again } = this.#since(config);
+    this.#tellInLine(receivedMs, undo);
     const suppressUntilMs = receivedMs + delayMs;
     this.#inLine(receivedMs, () => {
       for (const [to, own] of this.#byShard(rows, receivedMs).entries()) {
         const adoption = { rows: own, steps, suppressUntilMs, takenOverUntilMs: suppressUntilMs };
         this.#push(to, receivedMs, { kind: 'adopt', ...adoption });
       }
+      void this.#tellAgain(receivedMs, again);
     });
+  }
+
+  /** The objects, as "kind id", that records behind `config` have changed and that were there before. */
+  changedSince(config: number): ReadonlySet<string> {
+    const { commands } = this.#since(config).undo;
+    const isThere = (command: Configured): command is EntityCommand =>
+      'entity' in command && command.entity !== undefined;
+    return new Set(commands.filter(isThere).map(({ kind, id }) => `${kind} ${id}`));
   }
 
   /** Tells of changed entities: zones and fences everybody, providers and trackables their owner. */
   entities(commands: readonly EntityCommand[]): void {
-    const receivedMs = this.#options.now();
-    for (const part of withoutReturns(commands)) this.#inLine(receivedMs, () => this.#tellEntities(receivedMs, part));
+    this.#configure(commands);
   }
 
   /** Asks the owner of the object that the query names, or all shards. */
@@ -277,6 +297,33 @@ export class Shards {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 
+  #configure(commands: readonly Configured[]): void {
+    const { configured } = this.#options;
+    const recorded = { config: configured?.sequence() ?? 0, commands };
+    configured?.changes.note(recorded);
+    this.#tellInLine(this.#options.now(), recorded);
+  }
+
+  #since(config: number): ReturnType<RecentChanges['since']> {
+    return this.#options.configured?.changes.since(config) ?? { undo: { config, commands: [] }, again: [] };
+  }
+
+  #tellInLine(receivedMs: number, { config, commands }: Recorded): void {
+    for (const part of withoutReturns(commands)) {
+      this.#inLine(receivedMs, () => this.#tellConfigured(receivedMs, { config, commands: part }));
+    }
+  }
+
+  /** Once the shards have what they were told so far, before anything else. */
+  async #tellAgain(receivedMs: number, again: readonly Recorded[]): Promise<void> {
+    const line: InLine[] = [];
+    this.#moving = { sinceMs: receivedMs, line };
+    await Promise.allSettled(this.#lanes.map(({ lane }) => lane.settled()));
+    this.#moving = undefined;
+    for (const recorded of again) this.#tellInLine(receivedMs, recorded);
+    for (const entry of line) this.#inLine(entry.receivedMs, entry.tell);
+  }
+
   #inLine(receivedMs: number, tell: () => void): void {
     if (this.#moving === undefined) tell();
     else this.#moving.line.push({ receivedMs, tell });
@@ -296,7 +343,7 @@ export class Shards {
     return byShard;
   }
 
-  #push(shard: number, receivedMs: number, command: LaneCommand): void {
+  #push(shard: number, receivedMs: number, command: LaneCommand & { readonly config?: number }): void {
     this.#lastSeq++;
     this.#lanes[shard]?.lane.push({ ...command, seq: this.#lastSeq, receivedMs } as LaneItem);
   }
@@ -308,8 +355,9 @@ export class Shards {
     });
   }
 
-  #tellEntity(receivedMs: number, command: EntityCommand): void {
+  #tellOne(receivedMs: number, command: Configured & { readonly config: number }): void {
     switch (command.kind) {
+      case 'rules':
       case 'zone':
       case 'fence':
         for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, command);
@@ -325,11 +373,11 @@ export class Shards {
     }
   }
 
-  #tellEntities(receivedMs: number, commands: readonly EntityCommand[]): void {
+  #tellConfigured(receivedMs: number, { config, commands }: Recorded): void {
     const moves = this.#directory.assign(commands.filter((command) => command.kind === 'trackable'));
-    const leaving = this.#directory.ofDeleted(commands);
+    const leaving = this.#directory.ofDeleted(commands.filter((command) => command.kind !== 'rules'));
     const tell = (): void => {
-      for (const command of commands) this.#tellEntity(receivedMs, command);
+      for (const command of commands) this.#tellOne(receivedMs, { ...command, config });
     };
     if (moves.length === 0 && leaving.length === 0) tell();
     else void this.#move(moves, { receivedMs, tell, leaving });

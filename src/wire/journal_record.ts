@@ -6,14 +6,16 @@ import { type Borrowed, look } from '../model/borrowed.ts';
  *      0  u8  version            1  u8 kind, as its index in KINDS
  *      2  f64 of a step the running time at its end, of a done record the number of the message up to which all is in the
  *             state
- *     10  u32 bytes of the batch
- *     14  the batch as it was sent, empty where no location was in it, then the effects (core/effects.ts)
+ *     10  f64 sequence of the last record of the configuration log of which the shard had been told; of a done record, by the
+ *             last step so far
+ *     18  u32 bytes of the batch
+ *     22  the batch as it was sent, empty where no location was in it, then the effects (core/effects.ts)
  *
  * Little-endian.
  */
 const VERSION = 1;
 const KINDS = ['step', 'done'] as const;
-const [KIND_AT, NUMBER_AT, BATCH_SIZE_AT, HEAD_BYTES] = [1, 2, 10, 14] as const;
+const [KIND_AT, NUMBER_AT, CONFIG_AT, BATCH_SIZE_AT, HEAD_BYTES] = [1, 2, 10, 18, 22] as const;
 
 /** A step that a worker has made: the batch as it was sent, empty where no location was in it, and the effects. */
 export interface PackedStep {
@@ -21,9 +23,16 @@ export interface PackedStep {
   readonly effects: Uint8Array;
 }
 
-export type JournalRecord =
-  | { readonly kind: 'step'; readonly nowMs: number; readonly step: PackedStep }
-  | { readonly kind: 'done'; readonly upTo: number };
+export type JournalRecord = RecordedWith &
+  (
+    | { readonly kind: 'step'; readonly nowMs: number; readonly step: PackedStep }
+    | { readonly kind: 'done'; readonly upTo: number }
+  );
+
+/** What a record says of how it was made. */
+export interface RecordedWith {
+  readonly config: number;
+}
 
 /** A record is none that this version can read. */
 export class JournalRecordError extends Error {
@@ -31,7 +40,7 @@ export class JournalRecordError extends Error {
 }
 
 /** What a step is recorded with. */
-export interface RecordedStep {
+export interface RecordedStep extends RecordedWith {
   /** Running time. */
   readonly nowMs: number;
   readonly batch: Borrowed;
@@ -39,9 +48,9 @@ export interface RecordedStep {
 }
 
 /** Packs the record of a step into bytes of its own. */
-export function packStep({ nowMs, batch, effects }: RecordedStep): Uint8Array<ArrayBuffer> {
+export function packStep({ nowMs, config, batch, effects }: RecordedStep): Uint8Array<ArrayBuffer> {
   const [batchBytes, effectBytes] = [look(batch), look(effects)];
-  const { bytes, view } = begun('step', nowMs, HEAD_BYTES + batchBytes.length + effectBytes.length);
+  const { bytes, view } = begun('step', nowMs, { config, size: HEAD_BYTES + batchBytes.length + effectBytes.length });
   view.setUint32(BATCH_SIZE_AT, batchBytes.length, true);
   bytes.set(batchBytes, HEAD_BYTES);
   bytes.set(effectBytes, HEAD_BYTES + batchBytes.length);
@@ -49,8 +58,8 @@ export function packStep({ nowMs, batch, effects }: RecordedStep): Uint8Array<Ar
 }
 
 /** Packs the record that says: all messages of the journal up to that number are in the state. */
-export function packDone(upTo: number): Uint8Array<ArrayBuffer> {
-  return begun('done', upTo, HEAD_BYTES).bytes;
+export function packDone(upTo: number, config: number): Uint8Array<ArrayBuffer> {
+  return begun('done', upTo, { config, size: HEAD_BYTES }).bytes;
 }
 
 /** Reads a record; its step is parts of the bytes. Throws a JournalRecordError. */
@@ -62,18 +71,24 @@ export function unpackJournalRecord(bytes: Uint8Array): JournalRecord {
   const kind = KINDS[view.getUint8(KIND_AT)];
   if (kind === undefined) throw new JournalRecordError(`A journal record has kind ${view.getUint8(KIND_AT)}`);
   const number = view.getFloat64(NUMBER_AT, true);
-  if (kind === 'done') return { kind, upTo: number };
+  const config = view.getFloat64(CONFIG_AT, true);
+  if (kind === 'done') return { kind, config, upTo: number };
   const batchEnd = HEAD_BYTES + view.getUint32(BATCH_SIZE_AT, true);
   if (batchEnd > bytes.length) throw new JournalRecordError(`A journal record ends within its batch`);
   const step = { batch: bytes.subarray(HEAD_BYTES, batchEnd), effects: bytes.subarray(batchEnd) };
-  return { kind, nowMs: number, step };
+  return { kind, config, nowMs: number, step };
 }
 
-function begun(kind: JournalRecord['kind'], number: number, size: number) {
+function begun(
+  kind: JournalRecord['kind'],
+  number: number,
+  { config, size }: RecordedWith & { readonly size: number },
+) {
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
   view.setUint8(0, VERSION);
   view.setUint8(KIND_AT, KINDS.indexOf(kind));
   view.setFloat64(NUMBER_AT, number, true);
+  view.setFloat64(CONFIG_AT, config, true);
   return { bytes, view };
 }

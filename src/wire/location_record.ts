@@ -62,7 +62,12 @@ export interface Adoption {
 }
 
 /** What waits in the lane of a shard. */
-export type LaneItem = Exclude<Item, { kind: 'location' | 'replay' }> | PackedRun | Adoption;
+export type LaneItem = (Exclude<Item, { kind: 'location' | 'replay' }> & Configured) | PackedRun | Adoption;
+
+/** Of what is configured: the sequence of the record that says so, in the log that hubs share. */
+interface Configured {
+  readonly config?: number;
+}
 
 /** A run of locations in a batch. */
 export interface LocationRun {

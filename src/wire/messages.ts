@@ -15,7 +15,7 @@ import { KeptNumber } from '../model/kept_number.ts';
 import type { SetBack } from '../model/set_back.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
-import type { PackedStep } from './journal_record.ts';
+import type { PackedStep, RecordedWith } from './journal_record.ts';
 import { type Adoption, asBuffer, type LaneItem, packedRuns, unpackedRuns } from './location_record.ts';
 
 /**
@@ -50,8 +50,8 @@ export interface ShapeReply {
 /** A batch on its way to a shard: items as they wait in its lane, or plain ones. */
 export interface LaneBatch extends Omit<Batch, 'items'> {
   readonly items: readonly (Item | LaneItem)[];
-  /** Whether the step is to be recorded for other hubs, see journal_record.ts. */
-  readonly isRecorded?: boolean;
+  /** Where the step is to be recorded for other hubs: what its record says besides, see journal_record.ts. */
+  readonly recordedWith?: RecordedWith;
 }
 
 /** Packed Motion[] of one shard. */
@@ -69,6 +69,8 @@ export interface ShardReply {
   readonly motions: PackedMotions | undefined;
   /** Where the step is recorded, and has changed anything: its record (journal_record.ts), compressed. */
   readonly record?: Borrowed;
+  /** The sequence of the last record of the shared log of which the shard was told; 0 where there is none. */
+  readonly config?: number;
 }
 
 /** What a collision stage is told that does not know the pairs that collide. */
@@ -156,7 +158,7 @@ export function packBatch({ items, ...rest }: LaneBatch): Borrowed {
   return lend(packr.pack({ ...rest, items: packedRuns(items) }, RESET_BUFFER_MODE));
 }
 
-export function unpackBatch(bytes: Borrowed): Batch & Pick<LaneBatch, 'isRecorded'> {
+export function unpackBatch(bytes: Borrowed): Batch & Pick<LaneBatch, 'recordedWith'> {
   const { items: runs, ...rest } = packr.unpack(look(bytes));
   return { ...rest, items: unpackedItems(unpackedRuns(runs)) };
 }

@@ -14,6 +14,7 @@ const SEEDS = 6;
 /** Seeds that have failed once, and over what. */
 const MENDED: readonly [seed: number, what: string][] = [
   [8, 'a journal that could not be trimmed ended the process'],
+  [25, 'a worker that was replaced in a takeover looked at changes before it had the objects'],
   [62, 'a worker that was replaced during a takeover told events of a state that was not whole'],
   [77, 'the owner forgot an expelled front door, and took its request again'],
 ];
@@ -32,6 +33,8 @@ for (let seed = 1; seed <= SEEDS; seed++) {
 for (const [seed, what] of MENDED) test(`Hubs are one hub through seed ${seed}, where ${what}`, () => play(seed));
 
 for (const seed of [11, 12]) test(`Hubs with two shards are one hub through seed ${seed}`, () => play(seed, 2));
+
+const CART = '10000000-0000-4000-8000-000000000001';
 
 /** A network of hubs that a test starts and ends itself. */
 async function network(context: TestContext) {
@@ -84,6 +87,138 @@ test('A worker that is replaced after its hub stood still lets no object exit th
   assert.deepEqual(crossings(), ['f region_entry']);
   await clock.wait(1500);
   assert.deepEqual(crossings(), ['f region_entry', 'f region_exit']);
+});
+
+/** A hub that has become the owner after a change that was made without one, and what it has told of since. */
+async function changedWithoutOwner(context: TestContext, change: (hub: SimulatedHub) => Promise<unknown>) {
+  const { clock, open, heard } = await network(context);
+  const [owner, hub] = [await open('a'), await open('b')];
+  await clock.wait(3000);
+  assert.equal(owner.cluster.standing, 'owner');
+  await hub.parts.entities.create('fence', { ...fenceAt(0), id: 'f' });
+  await hub.parts.entities.create('trackable', { id: CART, type: 'omlox', location_providers: ['tag'] });
+  await hub.put([located('tag', 0, clock), located('other', 1, clock)]);
+  assert.deepEqual(await inFence(hub), ['tag', CART]);
+  owner.kill();
+  new Listener(hub, 'fence_events', heard);
+  const changed = change(hub);
+  await clock.wait(10_000);
+  assert.equal(hub.cluster.standing, 'owner');
+  await changed;
+  const toldOfAll = heard.flatMap(({ texts }) => texts.map((text) => toldOf('fence_events', text)));
+  return { hub, told: toldOfAll.map(({ of, what }) => `${of} ${what}`), clock, open };
+}
+
+/** The objects that a hub finds in a fence. */
+async function inFence(hub: SimulatedHub): Promise<readonly string[]> {
+  const answers = await Promise.all([
+    hub.ask({ ask: 'fence_providers', id: 'f', spatial: false }),
+    hub.ask({ ask: 'fence_trackables', id: 'f', spatial: false }),
+  ]);
+  return answers.flat().flatMap((answer) => ('ids' in answer ? answer.ids : []));
+}
+
+const CHANGES: readonly {
+  readonly what: string;
+  change(hub: SimulatedHub): Promise<unknown>;
+  readonly told: readonly string[];
+  readonly inside: readonly string[];
+}[] = [
+  {
+    what: 'A fence that is moved',
+    change: ({ parts }) => parts.entities.replace('fence', 'f', fenceAt(1)),
+    told: ['tag f region_exit', 'other f region_entry', `${CART} f region_exit`],
+    inside: ['other'],
+  },
+  {
+    what: 'A fence that is deleted',
+    change: ({ parts }) => parts.entities.remove('fence', 'f'),
+    told: [],
+    inside: [],
+  },
+  {
+    what: 'A fence that is created',
+    change: ({ parts }) => parts.entities.create('fence', { ...fenceAt(1), id: 'g' }),
+    told: ['other g region_entry'],
+    inside: ['tag', CART],
+  },
+  {
+    what: 'A fence that is named',
+    change: ({ parts }) => parts.entities.replace('fence', 'f', fenceAt(0, { name: 'F' })),
+    told: [],
+    inside: ['tag', CART],
+  },
+  {
+    what: 'A trackable that is deleted',
+    change: ({ parts }) => parts.entities.remove('trackable', CART),
+    told: [`${CART} f region_exit`],
+    inside: ['tag'],
+  },
+  {
+    what: 'A trackable that has lost its provider',
+    change: ({ parts }) => parts.entities.replace('trackable', CART, { type: 'omlox' }),
+    told: [`${CART} f region_exit`],
+    inside: ['tag'],
+  },
+  {
+    what: 'A provider that is deleted',
+    change: ({ parts }) => parts.entities.remove('provider', 'tag'),
+    told: ['tag f region_exit', `${CART} f region_exit`],
+    inside: [],
+  },
+  {
+    what: 'A fence that is deleted and comes back',
+    async change({ parts }) {
+      const { entities } = parts;
+      await Promise.all([entities.remove('fence', 'f'), entities.create('fence', { ...fenceAt(0), id: 'f' })]);
+    },
+    told: ['tag f region_entry', `${CART} f region_entry`],
+    inside: ['tag', CART],
+  },
+];
+
+for (const { what, change, told, inside } of CHANGES) {
+  test(`${what} while nobody owns the objects is looked at as soon as somebody does`, async (context) => {
+    const found = await changedWithoutOwner(context, change);
+    assert.deepEqual(found.told, told);
+    assert.deepEqual((await inFence(found.hub)).toSorted(), [...inside].toSorted());
+    // The next one has it from this one, and finds nothing new.
+    const { clock, open, hub } = found;
+    const next = await open('c');
+    await clock.wait(1000);
+    const heard: Heard[] = [];
+    hub.kill();
+    new Listener(next, 'fence_events', heard);
+    await clock.wait(10_000);
+    assert.equal(next.cluster.standing, 'owner');
+    assert.deepEqual(
+      heard.flatMap(({ texts }) => texts),
+      [],
+    );
+    assert.deepEqual((await inFence(next)).toSorted(), [...inside].toSorted());
+  });
+}
+
+test('A hub that starts when all others are dead looks at what the last owner did not live to see', async (context) => {
+  const { clock, open, heard } = await network(context);
+  const [owner, hub] = [await open('a'), await open('b')];
+  await clock.wait(3000);
+  await hub.parts.entities.create('fence', { ...fenceAt(0), id: 'f' });
+  await hub.put([located('tag', 0, clock), located('other', 1, clock)]);
+  owner.kill();
+  void hub.parts.entities.replace('fence', 'f', fenceAt(1)).catch(() => undefined);
+  await clock.wait(100);
+  hub.kill();
+  const next = await open('c');
+  new Listener(next, 'fence_events', heard);
+  await clock.wait(10_000);
+  assert.equal(next.cluster.standing, 'owner');
+  const told = heard.flatMap(({ texts }) => texts.map((text) => toldOf('fence_events', text)));
+  assert.deepEqual(
+    told.map(({ of, what }) => `${of} ${what}`),
+    ['tag f region_exit', 'other f region_entry'],
+  );
+  assert.deepEqual(await inFence(next), ['other']);
 });
 
 test('A subscription at a hub that has joined behind the last map ends with the owner', async (context) => {

@@ -48,7 +48,7 @@ async function world(context: TestContext, { shards = 1 } = {}) {
     /** The steps that are found when the journal is sealed now. */
     async left() {
       await seal();
-      const steps = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
+      const { steps } = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
       return steps.map(({ step }) => textOf(step.batch));
     },
   };
@@ -56,7 +56,7 @@ async function world(context: TestContext, { shards = 1 } = {}) {
 
 function step(name: number | string): ShardReply {
   const text = `step ${name}`;
-  const record = packStep({ nowMs: 0, batch: lend(utf8(text)), effects: lend(new Uint8Array()) });
+  const record = packStep({ nowMs: 0, config: 0, batch: lend(utf8(text)), effects: lend(new Uint8Array()) });
   return { record: lend(zstdCompressSync(record)) } as unknown as ShardReply;
 }
 

@@ -20,11 +20,11 @@ const nats = await testNats();
 const SEEDS = 40;
 const SERVERS = ['n1', 'n2', 'n3'];
 
-/** A record as a journal has it, of "step <text>" or "done <number>". */
-function record(text: string): Uint8Array {
+/** A record as a journal has it, of "step <text>" or "done <number>", by so many records of the configuration log. */
+function record(text: string, config = 0): Uint8Array {
   const [kind, ...rest] = text.split(' ');
-  const step = { nowMs: 0, batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
-  const [piece] = piecesOf(zstdCompressSync(kind === 'done' ? packDone(Number(rest[0])) : packStep(step)));
+  const step = { nowMs: 0, config, batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
+  const [piece] = piecesOf(zstdCompressSync(kind === 'done' ? packDone(Number(rest[0]), config) : packStep(step)));
   return piece as Uint8Array;
 }
 
@@ -73,7 +73,7 @@ async function taken(context: TestContext, seed: number) {
   }
   await sealing;
   await clock.wait(30_000);
-  const left = await readSteps({ bus: taker, name: 'hub', incarnation: 'i' });
+  const { steps: left } = await readSteps({ bus: taker, name: 'hub', incarnation: 'i' });
   return { journal, left };
 }
 
@@ -182,7 +182,8 @@ async function journalWith(
   const seals = sealed.map((place): [0 | 1, Uint8Array] => [place as 0 | 1, sealMessage('taker')]);
   for (const [place, bytes] of [...messages, ...seals]) await bus.append({ ...places[place], bytes, timeoutMs: 1000 });
   return async () => {
-    return textsOf(await readSteps({ bus, name: 'hub', incarnation: 'i' }));
+    const { steps } = await readSteps({ bus, name: 'hub', incarnation: 'i' });
+    return textsOf(steps);
   };
 }
 
@@ -198,6 +199,29 @@ test('readSteps begins behind the largest number that is done, wherever the jour
     [0, message(7)],
   ]);
   assert.deepEqual(await read(), ['d', 'e']);
+});
+
+test('readSteps tells by how much of the configuration the last step was made, also when that is in the state', async (context) => {
+  const records = (...made: readonly (readonly [text: string, config: number])[]) => {
+    return made.map(([text, config]) => record(text, config));
+  };
+  const cases = [
+    { made: [], config: 0 },
+    { made: records(['step a', 4], ['step b', 7]), config: 7 },
+    { made: records(['step a', 4], ['done -1', 4], ['step b', 4]), config: 4 },
+    { made: records(['done -1', 9]), config: 9 },
+  ];
+  for (const { made, config } of cases) {
+    const { cluster } = simulated(context);
+    const bus = cluster.bus('taker');
+    await up(bus);
+    await makeStreams(bus, 'hub', 'i');
+    const places = journalPlaces('hub', 'i');
+    for (const bytes of [recordsMessage(0, made), sealMessage('taker')])
+      await bus.append({ ...places[0], bytes, timeoutMs: 1000 });
+    await bus.append({ ...places[1], bytes: sealMessage('taker'), timeoutMs: 1000 });
+    assert.equal((await readSteps({ bus, name: 'hub', incarnation: 'i' })).config, config);
+  }
 });
 
 test('readSteps reads nothing behind a seal', async (context) => {
@@ -267,7 +291,7 @@ test('A journal that was trimmed is taken over on a real server', { skip: nats.s
   await own.trim(80);
   await sealJournal({ bus: taker, places, schedule, by: 'taker', isOff: () => false });
   await assert.rejects(own.append(record('step 100')), { name: 'JournalEnded' });
-  const left = await readSteps({ bus: taker, name: world.name, incarnation: 'i' });
+  const { steps: left } = await readSteps({ bus: taker, name: world.name, incarnation: 'i' });
   assert.deepEqual(
     textsOf(left),
     Array.from({ length: 20 }, (_, i) => `${80 + i}`),

@@ -19,7 +19,12 @@ function opened() {
     lent(effects, (bytes) => journal.append(bytes));
   };
   const record = (batch: string, effects: string): void => {
-    const bytes = packStep({ nowMs: 1, batch: lend(Buffer.from(batch)), effects: lend(Buffer.from(effects)) });
+    const bytes = packStep({
+      nowMs: 1,
+      config: 0,
+      batch: lend(Buffer.from(batch)),
+      effects: lend(Buffer.from(effects)),
+    });
     const packed = zstdCompressSync(bytes);
     journal.hold(lend(new Uint8Array(0)));
     journal.appendRecord(lend(packed));

@@ -102,7 +102,7 @@ test('shards that take over from those of another hub, fewer or more, go on as t
         taker.running.second = old.running.second;
         taker.running.tell(...ENTITIES, ...[...last].map(([cart, providers]) => trackable(`cart ${cart}`, providers)));
         const rows = hasRows ? [...old.rows.values()].filter(({ kind }) => kind !== 'collision') : [];
-        taker.running.shards.takeOver({ rows: rows as LastKnownRow[], steps: old.steps() }, 0);
+        taker.running.shards.takeOver({ rows: rows as LastKnownRow[], steps: old.steps(), config: 0 }, 0);
         await taker.running.settle();
         const told = old.running.events.length;
         await Promise.all([run(old.running, then), run(taker.running, then)]);

@@ -23,15 +23,10 @@ export function checkLocations(
   }
 }
 
-/** Until objects are in the fences in which they would be, had these not changed while nobody owned them. */
-const BLUR_MS = 12_000;
-
 /** Each subscription has got of each object what was told from some moment on, without a gap, in order, and once. */
-export function checkEvents(heard: readonly Heard[], { told, changedMs }: Oracle, wrong: (what: string) => void): void {
+export function checkEvents(heard: readonly Heard[], { told }: Oracle, wrong: (what: string) => void): void {
   for (const { hub, topic, openedMs, endedMs, texts } of heard) {
     const isOpen = endedMs === Infinity;
-    const isBlurred = (atMs: number): boolean => atMs + BLUR_MS >= openedMs && atMs <= endedMs;
-    if (topic === 'fence_events' && changedMs.some(isBlurred)) continue;
     const all = Map.groupBy(
       told.filter((each) => each.topic === topic),
       ({ of }) => of,

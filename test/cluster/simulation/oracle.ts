@@ -1,5 +1,5 @@
 import { schedule } from '../../../src/core/handlers/on_deadline.ts';
-import type { Answer, ExportedState, Item, Query } from '../../../src/core/item.ts';
+import type { Answer, Item, Query } from '../../../src/core/item.ts';
 import { openShard, type Shard } from '../../../src/core/shard.ts';
 import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
 import { lend } from '../../../src/model/borrowed.ts';
@@ -67,9 +67,7 @@ type EntityItem = Extract<Item, { entity: unknown }>;
  */
 export class Oracle {
   readonly told: Told[] = [];
-  /** When somebody took over who had other entities than the owner before, which has not evaluated those any more. */
-  readonly changedMs: number[] = [];
-  #shard: Shard;
+  readonly #shard: Shard;
 
   private constructor(shard: Shard) {
     this.#shard = shard;
@@ -90,7 +88,8 @@ export class Oracle {
       if (taken?.kind === 'replay' && taken.takenOverUntilMs === undefined) continue;
       if (before !== undefined && taken?.kind !== 'replay') continue;
       if (before !== undefined && taken?.kind === 'replay') {
-        await this.#takeOver([...before.values()], { untilMs: taken.takenOverUntilMs ?? 0, atMs });
+        this.#hold(taken.takenOverUntilMs ?? 0);
+        this.#configure(before, { nowMs: rest.sentMs ?? 0, atMs });
         before = undefined;
         continue;
       }
@@ -102,26 +101,18 @@ export class Oracle {
     return this.#answer({ kind: 'read', id: 1, query }) as Answer;
   }
 
-  /**
-   * The next owner has the entities that it was told of before, gets the state as it was left, and holds what is due. Fences
-   * that have changed meanwhile see nobody before the next location.
-   */
-  async #takeOver(
-    entities: readonly EntityItem[],
-    { untilMs, atMs }: { untilMs: number; atMs: number },
-  ): Promise<void> {
-    const { state } = this.#shard;
+  /** The next owner has been told of what has changed since the last step of the one before. */
+  #configure(entities: ReadonlyMap<string, EntityItem>, { nowMs, atMs }: { nowMs: number; atMs: number }): void {
     const before = entitiesOf(this.#shard);
-    const [providers, trackables] = [[...state.providers.keys()], [...state.trackables.keys()]];
-    const left = this.#answer({ kind: 'exportState', id: 1, providers, trackables }) as ExportedState;
-    this.#shard = await openAlone();
-    const items = entities.map((item) => ({ ...item, ...FROM_BEFORE }));
-    this.#shard.step({
-      nowMs: 0,
-      flushBudget: 0,
-      items: [...items, { ...FROM_BEFORE, kind: 'importState', state: left }],
+    const items = [...entities.values()].flatMap((item): Item[] => {
+      const known = before.get(keyOf(item));
+      return JSON.stringify(known) === JSON.stringify(item.entity) ? [] : [{ ...item, seq: 0, receivedMs: nowMs }];
     });
-    if (entitiesOf(this.#shard) !== before) this.changedMs.push(atMs);
+    this.#step({ nowMs: 0, flushBudget: 0, items }, atMs);
+  }
+
+  /** Nothing fires on its own before that time. */
+  #hold(untilMs: number): void {
     const { deadlines, ...taken } = this.#shard.state;
     for (const object of [...taken.providers.values(), ...taken.trackables.values()]) {
       object.suppressUntilMs = untilMs;
@@ -159,10 +150,12 @@ function keyOf({ kind, id }: EntityItem): string {
   return `${kind} ${id}`;
 }
 
-/** Fences and trackables, as JSON. */
-function entitiesOf({ state }: Shard): string {
-  const all = [...state.fences.values(), ...state.trackables.values()].map(({ entity }) => JSON.stringify(entity));
-  return all.toSorted().join();
+function entitiesOf({ state }: Shard): Map<string, unknown> {
+  return new Map(
+    (['fence', 'provider', 'trackable'] as const).flatMap((kind) => {
+      return [...state[`${kind}s`].values()].map(({ id, entity }): [string, unknown] => [`${kind} ${id}`, entity]);
+    }),
+  );
 }
 
 async function openAlone(): Promise<Shard> {

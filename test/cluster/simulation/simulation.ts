@@ -268,7 +268,6 @@ class Simulation {
         if (this.#shards === 1) await oracle.follow(steps);
       }
     }
-    for (const ms of oracle.changedMs) this.#note(`entities were changed before the takeover at ${Math.round(ms)}`);
     checkLocations(this.#clients.sent, { processed, idle }, wrong);
     checkIds(this.#heard, wrong);
     if (this.#shards === 1) checkEvents(this.#heard, oracle, wrong);

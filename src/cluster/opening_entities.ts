@@ -1,0 +1,71 @@
+import type { EntityText } from './config_state.ts';
+
+/** A change of an entity, as all hubs tell it. */
+export interface ForeignChange {
+  readonly kind: EntityText['kind'];
+  readonly id: string;
+  /** JSON; null where it is deleted. */
+  readonly text: string | null;
+  readonly force: boolean;
+  /** Nothing changes where the entity exists already. */
+  readonly ifAbsent?: boolean;
+}
+
+/** What a record of the configuration log has changed. */
+interface RecordedChanges {
+  readonly sequence: number;
+  readonly changes: readonly ForeignChange[];
+}
+
+/** More than lies behind the last step of an owner when a hub that has just started takes over from it. */
+const RECORDS_MAX = 1000;
+const CHARACTERS_MAX = 16 << 20;
+
+/**
+ * The entities of a hub that is opening, until its other parts have them. They are handed out as they were some records
+ * ago, and what these have changed behind them: the hub may have to take over from an owner that has not evaluated that.
+ */
+export class OpeningEntities {
+  /** In the order of creation. */
+  readonly #texts = new Map<string, EntityText>();
+  #recent: RecordedChanges[] = [];
+  #characters = 0;
+
+  /** What is there before the first record. */
+  restore(entities: Iterable<EntityText>): void {
+    for (const entity of entities) this.#texts.set(keyOf(entity), entity);
+  }
+
+  apply(record: RecordedChanges): void {
+    if (record.changes.length === 0) return;
+    this.#recent.push(record);
+    this.#characters += charactersIn(record);
+    while (this.#recent.length > RECORDS_MAX || this.#characters > CHARACTERS_MAX) this.#settleFirst();
+  }
+
+  /** Entities as they were right before the first of `recent`, or are, where that is empty. Forgets all. */
+  take(): { readonly entities: readonly EntityText[]; readonly recent: readonly RecordedChanges[] } {
+    const taken = { entities: [...this.#texts.values()], recent: this.#recent };
+    this.#texts.clear();
+    this.#recent = [];
+    return taken;
+  }
+
+  #settleFirst(): void {
+    const [first] = this.#recent.splice(0, 1) as [RecordedChanges];
+    this.#characters -= charactersIn(first);
+    for (const { kind, id, text, ifAbsent } of first.changes) {
+      const key = keyOf({ kind, id });
+      if (text === null) this.#texts.delete(key);
+      else if (ifAbsent !== true || !this.#texts.has(key)) this.#texts.set(key, { kind, id, text });
+    }
+  }
+}
+
+function keyOf({ kind, id }: Pick<EntityText, 'kind' | 'id'>): string {
+  return `${kind} ${id}`;
+}
+
+function charactersIn({ changes }: RecordedChanges): number {
+  return changes.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
+}
