@@ -3,6 +3,7 @@ import type { Motion } from '../src/core/motion/motion.ts';
 import type { Outcome } from '../src/core/outcome.ts';
 import type { Batch, Shard } from '../src/core/shard.ts';
 import { type Borrowed, lend, look } from '../src/model/borrowed.ts';
+import { NEVER_SET_BACK } from '../src/model/set_back.ts';
 import { packStep } from '../src/wire/journal_record.ts';
 import { type LaneBatch, type PackedMotions, pack, type ShardReply } from '../src/wire/messages.ts';
 
@@ -19,13 +20,13 @@ export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'recorde
 
 /** The record of a step, unless it has changed nothing. */
 function recordOf(
-  { nowMs, items }: Batch,
+  { nowMs, items, setBacks = NEVER_SET_BACK }: Batch,
   bytes: Borrowed,
   { effects, recordedWith }: Pick<Outcome, 'effects'> & Required<Pick<LaneBatch, 'recordedWith'>>,
 ): Borrowed | undefined {
   if (look(effects).length === 0) return undefined;
   const batch = items.some(({ kind }) => kind === 'location') ? bytes : NOTHING;
-  return lend(zstdCompressSync(packStep({ ...recordedWith, nowMs, batch, effects }), FASTEST));
+  return lend(zstdCompressSync(packStep({ ...recordedWith, nowMs, setBacks, batch, effects }), FASTEST));
 }
 
 function packedMotions(motions: readonly Motion[]): PackedMotions | undefined {

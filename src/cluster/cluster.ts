@@ -63,8 +63,6 @@ export interface ClusterOptions extends Applicant {
   partitionOf(kind: LastKnownRow['kind'], id: string): number;
   /** Time of day. */
   now(): number;
-  /** Running time: see time/clock.ts. */
-  running(): number;
   /** Time that has passed since some moment. */
   elapsed(): number;
   /** Calls back after a delay; returns how to call it off. */
@@ -684,15 +682,15 @@ export class Cluster {
       left.push(...journal.steps);
       config = Math.max(config, journal.config);
     }
-    const latestMs = left.reduce((latest, { nowMs }) => Math.max(latest, nowMs), 0);
+    const latestMs = left.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
     // Of what nobody has said anything about nothing is evaluated anew.
     return { steps: left.map(({ step }) => step), config: config || this.configured, latestMs };
   }
 
   /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */
   async #until(latestMs: number): Promise<void> {
-    const { running, schedule, notice } = this.#options;
-    const aheadMs = latestMs - running();
+    const { now, schedule, notice } = this.#options;
+    const aheadMs = latestMs - now();
     if (aheadMs <= 0) return;
     if (aheadMs > AHEAD_MS_MAX)
       notice(`The clock of the hub that owned the objects is ahead by ${Math.round(aheadMs)} ms`);

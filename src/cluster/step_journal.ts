@@ -230,7 +230,7 @@ interface ShardSteps {
 }
 
 /** A step that an incarnation has left behind in its journal, and that is not in the state. */
-export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' }, 'nowMs' | 'step'>;
+export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' }, 'endMs' | 'step'>;
 
 /** What an incarnation has left behind. */
 export interface JournalLeft {

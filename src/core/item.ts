@@ -1,6 +1,7 @@
 import type { KeptFence } from '../model/fence.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { LocatingRule } from '../model/rule.ts';
+import type { SetBack } from '../model/set_back.ts';
 import type { Variant, View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
@@ -64,6 +65,8 @@ export interface PastStep {
   readonly locations: readonly ReceivedLocation[];
   /** See effects.ts. */
   readonly effects: TextBytes;
+  /** By which the hub shows its running time that has made the step; left out where it is this one. */
+  readonly setBacks?: readonly SetBack[] | undefined;
 }
 
 /** The objects that may be shown, by their ids; left out: all. */

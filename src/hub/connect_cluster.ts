@@ -49,7 +49,6 @@ export async function connectCluster({ config, log, clock }: ClusterDeps): Promi
     notice,
     schedule,
     now: clock.now,
-    running: clock.running,
     elapsed: clock.elapsed,
   });
 }

@@ -1,31 +1,37 @@
 import { type Borrowed, look } from '../model/borrowed.ts';
+import { type SetBack, timeOfDay } from '../model/set_back.ts';
 
 /**
  * The records of a hub's journal: what a step has changed, and how far the journal is needed.
  *
  *      0  u8  version            1  u8 kind, as its index in KINDS
- *      2  f64 of a step the running time at its end, of a done record the number of the message up to which all is in the
+ *      2  f64 of a step the time of day at its end, of a done record the number of the message up to which all is in the
  *             state
  *     10  f64 sequence of the last record of the configuration log of which the shard had been told; of a done record, by the
  *             last step so far
  *     18  u32 bytes of the batch
- *     22  the batch as it was sent, empty where no location was in it, then the effects (core/effects.ts)
+ *     22  u8 how often the clock of the hub was set back, or the hub stood still
+ *     23  for each f64 toMs, f64 byMs (model/set_back.ts): by these its running times, as the step has them, mean something to
+ *         other hubs; then the batch as it was sent, empty where no location was in it, then the effects (core/effects.ts)
  *
  * Little-endian.
  */
 const VERSION = 1;
 const KINDS = ['step', 'done'] as const;
-const [KIND_AT, NUMBER_AT, CONFIG_AT, BATCH_SIZE_AT, HEAD_BYTES] = [1, 2, 10, 18, 22] as const;
+const [KIND_AT, NUMBER_AT, CONFIG_AT, BATCH_SIZE_AT, SET_BACKS_AT, HEAD_BYTES] = [1, 2, 10, 18, 22, 23] as const;
+const SET_BACK_BYTES = 16;
 
 /** A step that a worker has made: the batch as it was sent, empty where no location was in it, and the effects. */
 export interface PackedStep {
   readonly batch: Uint8Array;
   readonly effects: Uint8Array;
+  /** Those of the hub that has made it; left out where it is this one. */
+  readonly setBacks?: readonly SetBack[];
 }
 
 export type JournalRecord = RecordedWith &
   (
-    | { readonly kind: 'step'; readonly nowMs: number; readonly step: PackedStep }
+    | { readonly kind: 'step'; readonly endMs: number; readonly step: PackedStep }
     | { readonly kind: 'done'; readonly upTo: number }
   );
 
@@ -43,17 +49,27 @@ export class JournalRecordError extends Error {
 export interface RecordedStep extends RecordedWith {
   /** Running time. */
   readonly nowMs: number;
+  readonly setBacks: readonly SetBack[];
   readonly batch: Borrowed;
   readonly effects: Borrowed;
 }
 
 /** Packs the record of a step into bytes of its own. */
-export function packStep({ nowMs, config, batch, effects }: RecordedStep): Uint8Array<ArrayBuffer> {
+export function packStep({ nowMs, config, setBacks, batch, effects }: RecordedStep): Uint8Array<ArrayBuffer> {
   const [batchBytes, effectBytes] = [look(batch), look(effects)];
-  const { bytes, view } = begun('step', nowMs, { config, size: HEAD_BYTES + batchBytes.length + effectBytes.length });
+  const batchAt = HEAD_BYTES + SET_BACK_BYTES * setBacks.length;
+  const { bytes, view } = begun('step', timeOfDay(nowMs, setBacks), {
+    config,
+    size: batchAt + batchBytes.length + effectBytes.length,
+  });
   view.setUint32(BATCH_SIZE_AT, batchBytes.length, true);
-  bytes.set(batchBytes, HEAD_BYTES);
-  bytes.set(effectBytes, HEAD_BYTES + batchBytes.length);
+  view.setUint8(SET_BACKS_AT, setBacks.length);
+  for (const [index, { toMs, byMs }] of setBacks.entries()) {
+    view.setFloat64(HEAD_BYTES + SET_BACK_BYTES * index, toMs, true);
+    view.setFloat64(HEAD_BYTES + SET_BACK_BYTES * index + 8, byMs, true);
+  }
+  bytes.set(batchBytes, batchAt);
+  bytes.set(effectBytes, batchAt + batchBytes.length);
   return bytes;
 }
 
@@ -73,10 +89,15 @@ export function unpackJournalRecord(bytes: Uint8Array): JournalRecord {
   const number = view.getFloat64(NUMBER_AT, true);
   const config = view.getFloat64(CONFIG_AT, true);
   if (kind === 'done') return { kind, config, upTo: number };
-  const batchEnd = HEAD_BYTES + view.getUint32(BATCH_SIZE_AT, true);
+  const batchAt = HEAD_BYTES + SET_BACK_BYTES * view.getUint8(SET_BACKS_AT);
+  const batchEnd = batchAt + view.getUint32(BATCH_SIZE_AT, true);
   if (batchEnd > bytes.length) throw new JournalRecordError(`A journal record ends within its batch`);
-  const step = { batch: bytes.subarray(HEAD_BYTES, batchEnd), effects: bytes.subarray(batchEnd) };
-  return { kind, config, nowMs: number, step };
+  const setBacks = Array.from({ length: view.getUint8(SET_BACKS_AT) }, (_, index): SetBack => {
+    const at = HEAD_BYTES + SET_BACK_BYTES * index;
+    return { toMs: view.getFloat64(at, true), byMs: view.getFloat64(at + 8, true) };
+  });
+  const step = { batch: bytes.subarray(batchAt, batchEnd), effects: bytes.subarray(batchEnd), setBacks };
+  return { kind, config, endMs: number, step };
 }
 
 function begun(

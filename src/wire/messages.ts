@@ -183,9 +183,9 @@ function adopted({ rows, steps, suppressUntilMs, takenOverUntilMs }: Adoption): 
   ];
 }
 
-function pastStep({ batch, effects }: PackedStep): PastStep {
+function pastStep({ batch, effects, setBacks }: PackedStep): PastStep {
   const items = batch.length === 0 ? [] : unpackBatch(lend(batch)).items;
-  return { locations: items.filter((item) => item.kind === 'location'), effects: asBuffer(effects) };
+  return { locations: items.filter((item) => item.kind === 'location'), effects: asBuffer(effects), setBacks };
 }
 
 export function unpackShardReply(bytes: Borrowed): ShardReply {

@@ -42,8 +42,8 @@ async function network(context: TestContext) {
   context.after(clock.run());
   const network = new WitnessedCluster({ clock, seed: 1 });
   const shapes = await openShapeChecks();
-  const open = (incarnation: string): Promise<SimulatedHub> => {
-    const place = { network, dice: diceOf(1), shapes, hubName: incarnation, incarnation, shards: 1, aheadMs: 0 };
+  const open = (incarnation: string, aheadMs = 0): Promise<SimulatedHub> => {
+    const place = { network, dice: diceOf(1), shapes, hubName: incarnation, incarnation, shards: 1, aheadMs };
     return SimulatedHub.open({ ...place, ran: () => undefined, wrong: (what) => assert.fail(what) });
   };
   const heard: Heard[] = [];
@@ -87,6 +87,31 @@ test('A worker that is replaced after its hub stood still lets no object exit th
   assert.deepEqual(crossings(), ['f region_entry']);
   await clock.wait(1500);
   assert.deepEqual(crossings(), ['f region_entry', 'f region_exit']);
+});
+
+test('A hub whose clock was right all the time takes over from one whose clock was ahead, and takes no location for outdated', async (context) => {
+  const { clock, open, heard } = await network(context);
+  const owner = await open('a', 3_600_000);
+  const hub = await open('b');
+  await clock.wait(3000);
+  await hub.parts.entities.create('fence', { ...fenceAt(0), id: 'f' });
+  owner.place.aheadMs = 0;
+  await clock.wait(3000);
+  await hub.put([located('tag', 0, clock), located('other', 1, clock)]);
+  owner.kill();
+  await clock.wait(8000);
+  assert.equal(hub.cluster.standing, 'owner');
+  assert.deepEqual(
+    hub.notices.filter((notice) => notice.includes('is ahead')),
+    [],
+  );
+  new Listener(hub, 'fence_events', heard);
+  await hub.put([located('tag', 1, clock), located('other', 0, clock)]);
+  const told = heard.flatMap(({ texts }) => texts.map((text) => toldOf('fence_events', text)));
+  assert.deepEqual(
+    told.map(({ of, what }) => `${of} ${what}`),
+    ['tag f region_exit', 'other f region_entry'],
+  );
 });
 
 /** A hub that has become the owner after a change that was made without one, and what it has told of since. */

@@ -56,7 +56,13 @@ async function world(context: TestContext, { shards = 1 } = {}) {
 
 function step(name: number | string): ShardReply {
   const text = `step ${name}`;
-  const record = packStep({ nowMs: 0, config: 0, batch: lend(utf8(text)), effects: lend(new Uint8Array()) });
+  const record = packStep({
+    nowMs: 0,
+    config: 0,
+    setBacks: [],
+    batch: lend(utf8(text)),
+    effects: lend(new Uint8Array()),
+  });
   return { record: lend(zstdCompressSync(record)) } as unknown as ShardReply;
 }
 

@@ -23,7 +23,7 @@ const SERVERS = ['n1', 'n2', 'n3'];
 /** A record as a journal has it, of "step <text>" or "done <number>", by so many records of the configuration log. */
 function record(text: string, config = 0): Uint8Array {
   const [kind, ...rest] = text.split(' ');
-  const step = { nowMs: 0, config, batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
+  const step = { nowMs: 0, config, setBacks: [], batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
   const [piece] = piecesOf(zstdCompressSync(kind === 'done' ? packDone(Number(rest[0]), config) : packStep(step)));
   return piece as Uint8Array;
 }

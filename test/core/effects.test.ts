@@ -187,6 +187,67 @@ function newest(rows: readonly (readonly LastKnownRow[])[]): LastKnownRow[] {
   return [...last.values()].filter((row) => row.gone !== true);
 }
 
+const HOUR = 3600;
+const AHEAD = [{ toMs: T0, byMs: HOUR * 1000 }];
+const STOOD_STILL = [{ toMs: T0, byMs: -60_000 }];
+
+for (const { what, from, fromSeconds, to, toSeconds } of [
+  { what: 'whose clock was set back', from: AHEAD, fromSeconds: HOUR, to: [], toSeconds: 0 },
+  { what: 'that stood still', from: STOOD_STILL, fromSeconds: -60, to: [], toSeconds: 0 },
+  { what: 'to one whose clock was set back', from: [], fromSeconds: 0, to: AHEAD, toSeconds: HOUR },
+  {
+    what: 'whose clock was set back, to one that stood still',
+    from: AHEAD,
+    fromSeconds: HOUR,
+    to: STOOD_STILL,
+    toSeconds: -60,
+  },
+]) {
+  test(`steps go over from a hub ${what}, with all their times as times of day`, async () => {
+    const f = square({ id: 'f', timeout: 10_000, exit_tolerance: 4, tolerance_timeout: 6000, exit_delay: 5000 });
+    const entities = [
+      zone(),
+      fence(f),
+      fence({ ...f, id: 'g', entry_delay: 4000 }),
+      provider('p'),
+      trackable('t', ['p']),
+    ];
+    /** What happens at these seconds of the day, by a running time that is ahead by so much. */
+    const made = async (aheadSeconds: number) => {
+      const harness = await ShardHarness.open();
+      const steps: PastStep[] = [];
+      const at = (second: number, ...commands: ShardCommand[]): void => {
+        const items = harness.items(second + aheadSeconds, ...commands);
+        const effects = Buffer.from(look(harness.step(second + aheadSeconds, items).effects));
+        steps.push({ locations: items.filter((item) => item.kind === 'location'), effects, setBacks: from });
+      };
+      at(100, ...entities);
+      at(101, inHall(101 + aheadSeconds, [5, 5], P), inHall(101 + aheadSeconds, [4, 5], { provider_id: 'q' }));
+      at(103, inHall(102 + aheadSeconds, [12, 5], P));
+      at(104, provider('p', { exit_tolerance: 5 }));
+      return { harness, steps };
+    };
+    const [owner, expected] = [await made(fromSeconds), await made(toSeconds)];
+    const taker = await ShardHarness.open();
+    const after = [...entities.slice(0, 3), provider('p', { exit_tolerance: 5 }), provider('q'), ...entities.slice(4)];
+    const items = [
+      ...taker.items(0, ...after),
+      ...taker.items(0, { kind: 'replay', steps: owner.steps, takenOverUntilMs: 0 }),
+    ].map((item) => Object.assign(item, { seq: 0, receivedMs: 0 }));
+    taker.shard.step({ nowMs: 0, items, flushBudget: 0, setBacks: to });
+    const times = ({ providerId, eventTimeMs, receivedMs, generatedMs, lon }: Fix) => {
+      return [providerId, eventTimeMs, receivedMs, generatedMs, lon];
+    };
+    const withoutHold = (state: ShardState): unknown => {
+      for (const object of [...state.providers.values(), ...state.trackables.values()]) object.suppressUntilMs = 0;
+      return stateOf(state, times);
+    };
+    assert.deepEqual(withoutHold(taker.shard.state), withoutHold(expected.harness.shard.state));
+    const inside = ['p', 'q'].map((id) => taker.shard.state.providers.get(id)?.members.length);
+    assert.deepEqual(inside, [1, 2]);
+  });
+}
+
 test('a step that changes nothing has no effects', async () => {
   const harness = await ShardHarness.open();
   harness.tell(0, { kind: 'read', id: 1, query: { ask: 'provider_locations', view: { crs: 'EPSG:4326' } } });

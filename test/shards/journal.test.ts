@@ -22,6 +22,7 @@ function opened() {
     const bytes = packStep({
       nowMs: 1,
       config: 0,
+      setBacks: [{ toMs: 1, byMs: 2 }],
       batch: lend(Buffer.from(batch)),
       effects: lend(Buffer.from(effects)),
     });
@@ -46,6 +47,15 @@ test('A journal keeps each step in its order, and none without effects', () => {
   step('four', long);
   step('five', 'last');
   assert.deepEqual(found(), ['one>first', '>second', `${long}>third`, `four>${long}`, 'five>last']);
+});
+
+test('A journal gives a step that was kept as a record with the running times of this hub', () => {
+  const { journal, record } = opened();
+  record('one', 'first');
+  assert.deepEqual(
+    journal.steps().map(({ setBacks }) => setBacks),
+    [undefined],
+  );
 });
 
 test('A journal keeps steps as records, beside others', () => {

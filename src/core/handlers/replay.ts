@@ -13,6 +13,7 @@ import {
   type TrackableState,
   touch,
 } from '../state.ts';
+import { readEffects } from './foreign_times.ts';
 import { settle } from './move.ts';
 import { schedule } from './on_deadline.ts';
 import { providerTiming, trackableTiming } from './seen.ts';
@@ -56,9 +57,10 @@ export function writeEffects(state: ShardState, effects: EffectWriter, zonesHave
 /** Applies what steps of another worker have changed, one after the other, without a word to anybody. */
 export function onReplay(context: ShardContext, { steps, takenOverUntilMs }: Item & { kind: 'replay' }): void {
   const { state } = context;
-  for (const { locations, effects } of steps) {
-    const replay = new Replay(state, locations, takenOverUntilMs);
-    for (const effect of effectsIn(effects)) replay.apply(effect);
+  for (const step of steps) {
+    const read = readEffects(step, context.setBacks);
+    const replay = new Replay(state, step.locations, takenOverUntilMs);
+    for (const effect of effectsIn(step.effects)) replay.apply(read(effect));
     state.fixes.endStep();
   }
 }

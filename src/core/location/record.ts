@@ -122,7 +122,7 @@ export function stampRecord(
 }
 
 /** Changes the times of a record. */
-export function shiftRecord({ view }: RecordBuffer, at: number, shifted: (ms: number) => number): void {
+export function shiftRecord({ view }: Pick<RecordBuffer, 'view'>, at: number, shifted: (ms: number) => number): void {
   view.setFloat64(at + RECEIVED, shifted(view.getFloat64(at + RECEIVED, true)), true);
   view.setFloat64(at + GENERATED, shifted(view.getFloat64(at + GENERATED, true)), true);
 }
@@ -220,6 +220,11 @@ export class LocationRecord {
 
   get recordBytes(): number {
     return this.buffer.view.getUint32(this.at + SIZE, true);
+  }
+
+  /** Changes its times. */
+  shift(shifted: (ms: number) => number): void {
+    shiftRecord(this.buffer, this.at, shifted);
   }
 
   get seq(): number {

@@ -30,7 +30,7 @@ export interface HubPlace {
   readonly incarnation: string;
   readonly shards: number;
   /** How far its clock is ahead of others, in milliseconds. */
-  readonly aheadMs: number;
+  aheadMs: number;
   /** Told of each step of its shards. */
   ran(shard: number, ran: Ran): void;
   /** What no hub may meet. */
@@ -97,7 +97,6 @@ export class SimulatedHub {
     const cluster = await openCluster({
       ...settings,
       ...{ bus, incarnation, turns, notice, schedule, now: clock.now, elapsed: clock.elapsed },
-      running: clock.running,
       digest: settings.alike.join(),
       partitionOf: (_, id) => partitionOf(id),
       capacity: config.lane_capacity,
