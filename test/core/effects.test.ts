@@ -248,6 +248,27 @@ for (const { what, from, fromSeconds, to, toSeconds } of [
   });
 }
 
+test('a shard that takes over an object that is nowhere says that its row is gone, and of no other', async () => {
+  const before = await ShardHarness.open();
+  const steps: PastStep[] = [];
+  const entities = [zone(), provider('p'), provider('q')];
+  const tell = (second: number, ...commands: readonly ShardCommand[]): void => {
+    const items = before.items(second, ...commands);
+    const effects = Buffer.from(look(before.step(second, items).effects));
+    steps.push({ locations: items.filter((item) => item.kind === 'location'), effects });
+  };
+  tell(1, ...entities);
+  tell(2, inHall(2, [5, 5], P), inHall(2, [5, 5], { provider_id: 'q' }));
+  tell(3, { kind: 'forget', id: 'p' }, { kind: 'forget', id: 'q' });
+  tell(4, inHall(4, [5, 5], { provider_id: 'q' }));
+  const taker = await ShardHarness.open();
+  const { rows } = taker.tell(0, ...entities, { kind: 'replay', steps, takenOverUntilMs: 0 });
+  assert.deepEqual(
+    rows.filter(({ gone }) => gone === true),
+    [{ kind: 'provider', id: 'p', gone: true }],
+  );
+});
+
 test('a step that changes nothing has no effects', async () => {
   const harness = await ShardHarness.open();
   harness.tell(0, { kind: 'read', id: 1, query: { ask: 'provider_locations', view: { crs: 'EPSG:4326' } } });

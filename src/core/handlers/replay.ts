@@ -89,8 +89,11 @@ class Replay {
       if (!isOwn) return;
       const object = kind === 'provider' ? state.providers.get(id) : state.trackables.get(id);
       if (object !== undefined) placeNowhere(state, object);
+      // The row that it had is another hub's, of which that one may not have lived to say that it is gone.
+      if (this.#takenOverUntilMs !== undefined) state.gone.set(`${kind} ${id}`, [kind, id]);
       return;
     }
+    state.gone.delete(`${kind} ${id}`);
     const fix = this.#fixOf(effect);
     if (kind === 'provider') {
       this.#fixes.set(at, fix);
