@@ -6,7 +6,7 @@ import { GrowingBuffer } from './growing_buffer.ts';
 import { UTF8_MAX } from './json_bytes.ts';
 import { DERIVED_BYTES, type Derived, derivedIn, type Fix, type FixContext } from './location/fix.ts';
 import { type NewRecordBuffer, recordIdIn, type TextBytes } from './location/record.ts';
-import type { Member, ProviderState, TrackableState } from './state.ts';
+import { CHANGED_SHARD, type Member, type ProviderState, type TrackableState } from './state.ts';
 
 /**
  * What a step has changed of the objects of its shard, as bytes. Whoever has the entities, and the locations and effects
@@ -25,14 +25,15 @@ import type { Member, ProviderState, TrackableState } from './state.ts';
  *     its place, one of
  *       LOCATED    f64 number of the location, what was derived from it (see Fix), context
  *       SHARED     u32 offset of the effect of the provider that is at the same place
- *       otherwise  u8 PLACED, text source, text zone, context, u32 bytes, what was derived and the record; or u8 NOWHERE
+ *       otherwise  u8 PLACED, text source, text zone, context, u32 bytes, what was derived and the record; or u8 NOWHERE or
+ *                  ELSEWHERE: in another shard
  *     if MEMBERS: its memberships, as a u32 count, and for each
  *       text fence, u8 area, f64 seenMs, entryMs or sinceMs, timeoutAtMs, toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs
  *
  * The context is u8 flags, if TIMED seven f64 with NaN for unset, a u32 count of trackables and their ids as texts.
  */
 const [TRACKABLE, LOCATED, SHARED, MEMBERS, COLLIDING, HELD, HEARD] = [1, 2, 4, 8, 16, 32, 64] as const;
-const [NOWHERE, PLACED] = [0, 1] as const;
+const [NOWHERE, PLACED, ELSEWHERE] = [0, 1, 2] as const;
 /**
  * Flags of a context: it was sent in metres of its zone; it is in a zone; the shard no longer has that zone, which is
  * written as JSON instead of its name; its provider has timing of its own.
@@ -65,6 +66,8 @@ export interface Effect {
 
 export type Place =
   | { readonly at: 'nowhere' }
+  /** It has left for another shard, which may not have got it when the hub died. */
+  | { readonly at: 'elsewhere' }
   /** The same place as in the effect at the offset `effect`. */
   | { readonly at: 'shared'; readonly effect: number }
   /** The place of the location with that number. */
@@ -137,7 +140,7 @@ export class EffectWriter extends GrowingBuffer {
       fix.copyDerived(this.view, this.#at);
       this.#at += DERIVED_BYTES;
       this.#context(fix, fix.zone === undefined ? 0 : ZONED);
-    } else if (fix === undefined) this.#u8(NOWHERE);
+    } else if (fix === undefined) this.#u8((object.changes & CHANGED_SHARD) === 0 ? NOWHERE : ELSEWHERE);
     else this.#place(fix, how.isKnown);
     if (how.withMembers) {
       flags |= MEMBERS;
@@ -265,7 +268,8 @@ class EffectReader {
       const { isGone: _, ...context } = this.#context();
       return { at: 'location', seq, derived, ...context };
     }
-    if (this.#u8() === NOWHERE) return { at: 'nowhere' };
+    const at = this.#u8();
+    if (at !== PLACED) return { at: at === NOWHERE ? 'nowhere' : 'elsewhere' };
     const source = this.#text();
     const name = this.#text();
     const { isGone, ...context } = this.#context();

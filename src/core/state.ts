@@ -69,8 +69,11 @@ export interface Tracked {
   changes: number;
 }
 
-/** Flags: the object is among those that have changed; so have its memberships, by more than a restarted timeout. */
-export const [CHANGED, CHANGED_MEMBERS] = [1, 2] as const;
+/**
+ * Flags: the object is among those that have changed; so have its memberships, by more than a restarted timeout; it is on its
+ * way to another shard.
+ */
+export const [CHANGED, CHANGED_MEMBERS, CHANGED_SHARD] = [1, 2, 4] as const;
 
 export interface Member {
   fence: FenceState;

@@ -269,6 +269,30 @@ test('a shard that takes over an object that is nowhere says that its row is gon
   );
 });
 
+test('an object that has left for another shard, and not arrived when its hub died, is taken over where it was', async () => {
+  const before = await ShardHarness.open();
+  const entities = [zone(), fence(square({ id: 'f' })), provider('p')];
+  before.tell(1, ...entities);
+  const items = before.items(2, inHall(2, [5, 5], P));
+  const steps: PastStep[] = [
+    {
+      locations: items.filter((item) => item.kind === 'location'),
+      effects: Buffer.from(look(before.step(2, items).effects)),
+    },
+  ];
+  const left = before.tell(3, { kind: 'exportState', id: 9, providers: ['p'], trackables: [] });
+  steps.push({ locations: [], effects: Buffer.from(look(left.effects)) });
+  for (const [takenOverUntilMs, inside] of [
+    [0, ['f']],
+    [undefined, undefined],
+  ] as const) {
+    const after = await ShardHarness.open();
+    after.tell(0, ...entities, { kind: 'replay', steps, ...(takenOverUntilMs !== undefined && { takenOverUntilMs }) });
+    const { fix, members } = after.shard.state.providers.get('p') ?? {};
+    assert.deepEqual(fix && members?.map(({ fence: { id } }) => id), inside);
+  }
+});
+
 test('a step that changes nothing has no effects', async () => {
   const harness = await ShardHarness.open();
   harness.tell(0, { kind: 'read', id: 1, query: { ask: 'provider_locations', view: { crs: 'EPSG:4326' } } });

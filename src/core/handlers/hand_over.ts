@@ -8,6 +8,7 @@ import type { Item } from '../item.ts';
 import type { Fix, FixContext } from '../location/fix.ts';
 import {
   CHANGED_MEMBERS,
+  CHANGED_SHARD,
   type ProviderState,
   providerState,
   type ShardState,
@@ -124,6 +125,7 @@ function forget({ state, rows }: ShardContext, object: ProviderState | Trackable
   state.fixes.put(object, undefined);
   state.deadlines.remove(object);
   touch(state, object);
+  object.changes |= CHANGED_SHARD;
   state.dirty.delete(object);
   state.urgent.delete(object);
 }

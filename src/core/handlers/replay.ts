@@ -85,7 +85,9 @@ class Replay {
     const { kind, at, place, colliding } = effect;
     const id = effect.id ?? this.#locationOf(effect).providerId;
     const isOwn = this.#takenOverUntilMs === undefined || hasEntity(state, kind, id);
-    if (place.at === 'nowhere') {
+    // For another hub it is where it was until a step says that it has arrived.
+    if (place.at === 'elsewhere' && this.#takenOverUntilMs !== undefined) return;
+    if (place.at === 'nowhere' || place.at === 'elsewhere') {
       if (!isOwn) return;
       const object = kind === 'provider' ? state.providers.get(id) : state.trackables.get(id);
       if (object !== undefined) placeNowhere(state, object);
@@ -139,6 +141,7 @@ class Replay {
         return fix;
       }
       case 'nowhere':
+      case 'elsewhere':
         throw new Error('Cannot take a fix from an effect without a place');
     }
   }
