@@ -124,6 +124,8 @@ const READY_MS = 15_000;
 const AHEAD_MS_MAX = 1000;
 /** Until a takeover that has failed is tried again. */
 const AGAIN_MS = 500;
+/** After which it is said what a takeover waits for. */
+const LONG_MS = 5000;
 /** How long a change of entities waits for other hubs to have it. */
 const EVERYWHERE_MS = 10_000;
 
@@ -205,6 +207,8 @@ export class Cluster {
   #standing: Standing = 'opening';
   /** Whether the shards are handed the state, or have it: what they change is recorded from then on. */
   #isRecording = false;
+  /** What a takeover waits for. */
+  #stage = '';
   /** Whether the shards have the state. */
   #hasState = false;
   #map: PartitionMap | undefined;
@@ -465,9 +469,12 @@ export class Cluster {
     });
   }
 
-  /** Takes rows that the shards have handed out, in times of day. Bytes are copied. */
+  /**
+   * Takes rows that the shards have handed out, in times of day. Bytes are copied. Before this hub has the state they say
+   * nothing of it: an object that moves between shards then has no place in either.
+   */
   noteRows(rows: Iterable<KeptRow>): void {
-    this.#checkpoints.note(rows as Iterable<LastKnownRow>);
+    if (this.#isRecording) this.#checkpoints.note(rows as Iterable<LastKnownRow>);
   }
 
   /** Keeps pairs that collide. Resolves when they are kept. */
@@ -615,6 +622,7 @@ export class Cluster {
   async #takeOverUntilDone(): Promise<void> {
     const { notice, elapsed, schedule } = this.#options;
     const begunMs = elapsed();
+    this.#tellOfLongTakeover(begunMs);
     while (this.#standing === 'takingOver') {
       try {
         await this.#takeOver();
@@ -636,20 +644,35 @@ export class Cluster {
     }
   }
 
+  #tellOfLongTakeover(begunMs: number): void {
+    const { notice, elapsed, schedule } = this.#options;
+    schedule(LONG_MS, () => {
+      if (this.#standing !== 'takingOver') return;
+      notice(`Taking over for ${Math.round(elapsed() - begunMs)} ms so far: ${this.#stage}`);
+      this.#tellOfLongTakeover(begunMs);
+    });
+  }
+
   /** Hands the shards the state that others have left, once: a second time they would tell of what is overdue again. */
   async #takeOver(): Promise<void> {
     if (this.#hasState) return;
     const { incarnation } = this.#options;
     const map = this.#map as PartitionMap;
     const partitions = map.owners.flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
+    this.#stage = 'claiming the state';
     await this.#checkpoints.claim({ partitions, collisions: map.collisions === incarnation, epoch: map.epoch });
+    this.#stage = 'reading journals';
     const { steps, config, latestMs } = await this.#left(this.#takeOvers());
     await this.#until(latestMs);
     // From the first event on all get what they want.
+    this.#stage = 'waiting for other hubs to hear of interest';
     await this.#fanout?.allHeard();
     const handlers = this.#handlers as ClusterHandlers;
+    this.#stage = 'reading the state';
     const state = await this.#readState();
+    this.#stage = 'waiting for what was begun before';
     await handlers.owned.settled();
+    this.#stage = 'handing the state to the shards';
     this.#isRecording = true;
     await handlers.takeOver({ ...state, steps, config });
     this.#hasState = true;
@@ -663,7 +686,9 @@ export class Cluster {
   /** Writes the state anew, and says in the log that nobody needs what others have left. */
   async #tookAll(): Promise<void> {
     const { incarnation } = this.#options;
+    this.#stage = 'writing the state';
     await this.#checkpoints.write();
+    this.#stage = 'saying so in the log';
     await this.#journal.noteConfig();
     for (const { of, partitions: taken } of this.#takeOvers()) {
       await this.#log.append({ kind: 'took', by: incarnation, of: of.incarnation, partitions: taken, requests: [] });

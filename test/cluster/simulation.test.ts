@@ -33,7 +33,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
 
 for (const [seed, what] of MENDED) test(`Hubs are one hub through seed ${seed}, where ${what}`, () => play(seed));
 
-for (const seed of [11, 12, 302]) test(`Hubs with two shards are one hub through seed ${seed}`, () => play(seed, 2));
+for (const seed of [12, 302, 2031]) test(`Hubs with two shards are one hub through seed ${seed}`, () => play(seed, 2));
 
 const CART = '10000000-0000-4000-8000-000000000001';
 
