@@ -74,6 +74,7 @@ export class Checkpoints {
       ...{ bus, stream: `${name}_STATE`, by: incarnation, turns, compactBytes, schedule },
       check: () => this.#check(),
       refused: (why: 'full' | 'busy') => this.#refused(why),
+      unread: (what: string) => options.notice(`Cannot read the state: ${what}`),
       failed: (error: Error) => this.#end(error),
     };
     const subjectOf = (kind: KeptRow['kind'], id: string): string => {

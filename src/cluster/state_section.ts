@@ -158,9 +158,9 @@ export class StateSection {
     for (let from = 0; from < heavy.length; from += COMPACTED_TOGETHER) {
       const subjects = heavy.slice(from, from + COMPACTED_TOGETHER);
       const newest = new Map(subjects.map((subject) => [subject, new NewestRows()]));
-      const isWhole = await this.#readOnce(subjects, (subject, rows) => newest.get(subject)?.add(rows));
+      const unread = await this.#readOnce(subjects, (subject, rows) => newest.get(subject)?.add(rows));
       // They are heavy still: the next round comes back to them.
-      if (!isWhole) return;
+      if (unread !== undefined) return;
       await each([...newest], ([subject, rows]) =>
         subject.replace([...rows].filter((place) => this.#isAtHome(subject, place))),
       );
@@ -174,29 +174,31 @@ export class StateSection {
 
   /** Reads all subjects, and learns where everybody is at home. */
   async #read(): Promise<ReadonlyMap<string, Lying>> {
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       const merged = new MergedRows();
-      if (await this.#readOnce([...this.#subjects.values()], (subject, rows) => merged.add(subject, rows))) {
+      const unread = await this.#readOnce([...this.#subjects.values()], (subject, rows) => merged.add(subject, rows));
+      if (unread === undefined) {
         this.#homes = merged.homes();
         this.#strays = merged.strays();
         merged.weigh(this.#subjects.values());
         this.#isKnown = true;
         return merged.lying;
       }
+      if (tries % TRIES_TOLD === 0) this.#options.unread(unread);
       await new Promise<void>((resolve) => void this.#options.schedule(AGAIN_MS, resolve));
       this.#options.check();
     }
   }
 
   /**
-   * Hands out what subjects hold, in the order in which it was written and as copies. False where that was not all, since
-   * some could not be read. Throws CheckpointsLost where another hub has claimed one.
+   * Hands out what subjects hold, in the order in which it was written and as copies. Returns what could not be read;
+   * undefined where that was all. Throws CheckpointsLost where another hub has claimed one.
    */
   async #readOnce(
     subjects: readonly StateSubject[],
     take: (subject: StateSubject, rows: Buffer) => void,
-  ): Promise<boolean> {
-    if (subjects.length === 0) return true;
+  ): Promise<string | undefined> {
+    if (subjects.length === 0) return undefined;
     const { bus, stream, check } = this.#options;
     const byName = new Map(subjects.map((subject) => [subject.name, subject]));
     const ends = new Map<StateSubject, StateHead & Pick<StoredMessage, 'sequence'>>();
@@ -213,15 +215,16 @@ export class StateSection {
         check();
       }
     } catch (error) {
-      if (error instanceof BusError) return false;
+      if (error instanceof BusError) return error.message;
       throw error;
     } finally {
       reader.end();
     }
-    return subjects.every((subject) => {
+    const unread = subjects.find((subject) => {
       const end = ends.get(subject);
-      return end !== undefined && subject.isWhole(end);
+      return end === undefined || !subject.isWhole(end);
     });
+    return unread && `"${unread.name}" ends with message ${ends.get(unread)?.sequence ?? 0}, not with ${unread.last}`;
   }
 
   /** Does work when all that was asked for before is done. */
@@ -245,6 +248,8 @@ export interface StateSectionOptions extends StateSubjectOptions {
   readonly turns: Turns;
   /** The subject that rows of an object belong in by now. */
   subjectOf(kind: KeptRow['kind'], id: string): string;
+  /** What cannot be read, again and again. */
+  unread(what: string): void;
   /** Something has failed that cannot be tried again. */
   failed(error: Error): void;
 }
@@ -257,6 +262,8 @@ const TURN_ROWS = 1000;
 const COMPACTED_TOGETHER = 16;
 /** Until subjects are read again that could not be read to their ends. */
 const AGAIN_MS = 100;
+/** After how many tries it is said, each time, what cannot be read. */
+const TRIES_TOLD = 20;
 
 interface Plan {
   readonly rows: Map<StateSubject, Place[]>;

@@ -47,6 +47,11 @@ export class StateSubject {
     return this.#partialBytes > Math.max(this.#wholeBytes, this.#options.compactBytes);
   }
 
+  /** The sequence of the last message, as far as it is known. */
+  get last(): number {
+    return this.#last;
+  }
+
   /** Takes it over. Rejects with CheckpointsLost where that has been done by a later map already. */
   async claim(epoch: number): Promise<void> {
     const { bus, stream, by } = this.#options;
