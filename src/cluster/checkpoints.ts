@@ -71,7 +71,7 @@ export class Checkpoints {
     this.#options = options;
     const { bus, name, incarnation, turns, schedule, partitionOf, compactBytes = COMPACT_BYTES } = options;
     const common = {
-      ...{ bus, stream: `${name}_STATE`, by: incarnation, turns, compactBytes, schedule },
+      ...{ bus, stream: `${name}_STATE`, pattern: `${name}.s.*`, by: incarnation, turns, compactBytes, schedule },
       check: () => this.#check(),
       refused: (why: 'full' | 'busy') => this.#refused(why),
       unread: (what: string) => options.notice(`Cannot read the state: ${what}`),

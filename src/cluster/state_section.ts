@@ -199,15 +199,17 @@ export class StateSection {
     take: (subject: StateSubject, rows: Buffer) => void,
   ): Promise<string | undefined> {
     if (subjects.length === 0) return undefined;
-    const { bus, stream, check } = this.#options;
+    const { bus, stream, check, pattern } = this.#options;
     const byName = new Map(subjects.map((subject) => [subject.name, subject]));
     const ends = new Map<StateSubject, StateHead & Pick<StoredMessage, 'sequence'>>();
-    const reader = bus.read(stream, { subjects: [...byName.keys()], fromSequence: 1 });
+    const isSelected = subjects.length <= SELECTED_MAX;
+    const reader = bus.read(stream, { subjects: isSelected ? [...byName.keys()] : [pattern], fromSequence: 1 });
     try {
       let isMore = true;
       while (isMore) {
         isMore = await reader.next(({ subject: name, sequence, bytes }) => {
-          const subject = byName.get(name) as StateSubject;
+          const subject = byName.get(name);
+          if (subject === undefined) return;
           const { rows, ...head } = unpackState(copied(bytes));
           ends.set(subject, { ...head, sequence });
           take(subject, asBuffer(look(rows.bytes)));
@@ -246,6 +248,8 @@ export class StateSection {
 
 export interface StateSectionOptions extends StateSubjectOptions {
   readonly turns: Turns;
+  /** What all subjects match. */
+  readonly pattern: string;
   /** The subject that rows of an object belong in by now. */
   subjectOf(kind: KeptRow['kind'], id: string): string;
   /** What cannot be read, again and again. */
@@ -260,6 +264,8 @@ const IN_FLIGHT = 32;
 const TURN_ROWS = 1000;
 /** Subjects that are read together, and held in memory, to be compacted. */
 const COMPACTED_TOGETHER = 16;
+/** Of more subjects a server is asked for all that there are: choosing among so many costs it more. */
+const SELECTED_MAX = COMPACTED_TOGETHER;
 /** Until subjects are read again that could not be read to their ends. */
 const AGAIN_MS = 100;
 /** After how many tries it is said, each time, what cannot be read. */
