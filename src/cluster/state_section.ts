@@ -184,7 +184,7 @@ export class StateSection {
         this.#isKnown = true;
         return merged.lying;
       }
-      if (tries % TRIES_TOLD === 0) this.#options.unread(unread);
+      if (tries === 2 || tries % TRIES_TOLD === 0) this.#options.unread(unread);
       await new Promise<void>((resolve) => void this.#options.schedule(AGAIN_MS, resolve));
       this.#options.check();
     }
@@ -268,7 +268,7 @@ const COMPACTED_TOGETHER = 16;
 const SELECTED_MAX = COMPACTED_TOGETHER;
 /** Until subjects are read again that could not be read to their ends. */
 const AGAIN_MS = 100;
-/** After how many tries it is said, each time, what cannot be read. */
+/** After how many tries it is said, each time, what cannot be read; the first time after two. */
 const TRIES_TOLD = 20;
 
 interface Plan {
