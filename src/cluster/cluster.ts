@@ -126,6 +126,8 @@ const AHEAD_MS_MAX = 1000;
 const AGAIN_MS = 500;
 /** After which it is said what a takeover waits for. */
 const LONG_MS = 5000;
+/** After which it is given up, where it is still at the same. */
+const STUCK_MS = 20_000;
 /** How long a change of entities waits for other hubs to have it. */
 const EVERYWHERE_MS = 10_000;
 
@@ -622,7 +624,7 @@ export class Cluster {
   async #takeOverUntilDone(): Promise<void> {
     const { notice, elapsed, schedule } = this.#options;
     const begunMs = elapsed();
-    this.#tellOfLongTakeover(begunMs);
+    this.#watchTakeover({ begunMs, stage: this.#stage, stageMs: begunMs });
     while (this.#standing === 'takingOver') {
       try {
         await this.#takeOver();
@@ -644,12 +646,16 @@ export class Cluster {
     }
   }
 
-  #tellOfLongTakeover(begunMs: number): void {
-    const { notice, elapsed, schedule } = this.#options;
+  /** Says what a takeover waits for that takes long, and gives it up where that is for ever: then this hub begins anew. */
+  #watchTakeover({ begunMs, stage, stageMs }: { begunMs: number; stage: string; stageMs: number }): void {
+    const { bus, notice, elapsed, schedule } = this.#options;
     schedule(LONG_MS, () => {
       if (this.#standing !== 'takingOver') return;
-      notice(`Taking over for ${Math.round(elapsed() - begunMs)} ms so far: ${this.#stage}`);
-      this.#tellOfLongTakeover(begunMs);
+      const nowMs = elapsed();
+      const sinceMs = bus.isUp && this.#stage === stage ? stageMs : nowMs;
+      notice(`Taking over for ${Math.round(nowMs - begunMs)} ms so far: ${this.#stage}`);
+      if (nowMs - sinceMs >= STUCK_MS) this.#out(new Error(`The takeover does not go on: ${this.#stage}`));
+      else this.#watchTakeover({ begunMs, stage: this.#stage, stageMs: sinceMs });
     });
   }
 

@@ -90,6 +90,24 @@ test('A worker that is replaced after its hub stood still lets no object exit th
   assert.deepEqual(crossings(), ['f region_entry', 'f region_exit']);
 });
 
+test('A takeover that does not go on is given up, and the hub is out', async (context) => {
+  const { clock, network: net, open } = await network(context);
+  const bus = net.bus.bind(net);
+  net.bus = (name) => {
+    const own = bus(name);
+    const read = own.read.bind(own);
+    // Whatever is asked for of the state never comes.
+    const stuck = { next: () => new Promise<boolean>(() => undefined), end: () => undefined };
+    own.read = (stream, selection) => (stream === 'hub_STATE' ? stuck : read(stream, selection));
+    return own;
+  };
+  const hub = await open('a');
+  await clock.wait(15_000);
+  assert.equal(hub.cluster.standing, 'takingOver');
+  await clock.wait(20_000);
+  assert.equal(hub.cluster.standing, 'out');
+});
+
 test('A hub whose clock was right all the time takes over from one whose clock was ahead, and takes no location for outdated', async (context) => {
   const { clock, open, heard } = await network(context);
   const owner = await open('a', 3_600_000);
