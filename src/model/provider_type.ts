@@ -1,4 +1,4 @@
-/** Kinds of location providers. Apart from the schemas: the workers know no other use of these than that list. */
+/** Kinds of location providers, apart from their schema: workers need the list, and not the library of the schemas. */
 export const PROVIDER_TYPES = [
   'uwb',
   'gps',
