@@ -103,7 +103,7 @@ export class BusThread {
         this.#consume(id, kind === COMMAND.read);
         return;
       case COMMAND.readOn:
-        this.#consumers.get(id)?.readOn(this.#commands.first);
+        this.#readOn(id);
         return;
       case COMMAND.end:
         this.#end(id);
@@ -252,6 +252,12 @@ export class BusThread {
       failed: (why) => this.#tell({ kind: EVENT.failed, id, body: utf8(why) }),
     });
     this.#consumers.set(id, consumer);
+  }
+
+  #readOn(id: number): void {
+    const consumer = this.#consumers.get(id);
+    if (consumer === undefined) this.#tell({ kind: EVENT.failed, id, body: utf8('the reader has ended') });
+    else consumer.readOn(this.#commands.first);
   }
 
   #end(id: number): void {

@@ -61,7 +61,9 @@ export class Consumer {
   #deaf: (() => void) | undefined;
   /** How many messages the server has sent from this consumer, by its own count. */
   #sent = 0;
-  /** How many messages are still to come of this pull. */
+  /** The number of the pull that is under way. */
+  #pull = 0;
+  /** How many messages are still to come of it. */
   #pulled = 0;
   #heardMs = 0;
   #isReady = false;
@@ -86,7 +88,7 @@ export class Consumer {
     this.#watchLater();
     if (this.#end === 0) this.#findEnd();
     else if (this.#name === '') this.#make();
-    else this.#pull();
+    else this.#pullOn();
   }
 
   /** To be called when there is a connection again. */
@@ -134,7 +136,7 @@ export class Consumer {
     this.#name = name;
     this.#sent = 0;
     this.#heardMs = elapsed();
-    this.#deaf = this.#connection.subscribe(this.#inbox, (message) => this.#take(message));
+    this.#deaf = this.#connection.subscribe(this.#inbox('*'), (message) => this.#take(message));
     this.#watchLater();
     const config = {
       name,
@@ -160,15 +162,15 @@ export class Consumer {
   #made(): void {
     if (!this.#isReady) this.#watch.ready();
     this.#isReady = true;
-    if (!this.#options.isRead || this.#untilMs > 0) this.#pull();
+    if (!this.#options.isRead || this.#untilMs > 0) this.#pullOn();
   }
 
-  /** Where messages are delivered to. They arrive with their own subjects all the same. */
-  get #inbox(): string {
-    return `${this.#options.inbox}.${this.#name}.messages`;
+  /** Where a pull is answered. Messages arrive with their own subjects all the same, statuses with this one. */
+  #inbox(pull: number | '*'): string {
+    return `${this.#options.inbox}.${this.#name}.${pull}`;
   }
 
-  #pull(): void {
+  #pullOn(): void {
     const { stream, isRead, elapsed } = this.#options;
     this.#pulled = PULL_MESSAGES;
     this.#heardMs = elapsed();
@@ -178,7 +180,11 @@ export class Consumer {
       expires: (isRead ? READ_MS : FOLLOW_MS) * NANOSECONDS,
       idle_heartbeat: Math.min(HEARTBEAT_MS, READ_MS / 2) * NANOSECONDS,
     };
-    this.#connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#name}`, json(pull), this.#inbox);
+    this.#connection.publish(
+      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#name}`,
+      json(pull),
+      this.#inbox(++this.#pull),
+    );
   }
 
   #take(message: Received): void {
@@ -188,6 +194,8 @@ export class Consumer {
   }
 
   #takeMessage(message: Received): void {
+    // Nobody asks for it. The next one that counts is out of turn, and has another consumer made.
+    if (this.#options.isRead && this.#untilMs === 0) return;
     const { sequence, count } = placeOf(message.reply);
     if (count !== this.#sent + 1) {
       this.#make();
@@ -207,16 +215,21 @@ export class Consumer {
     else if (this.#pulled === 0) this.#pullEnd();
   }
 
-  #takeStatus({ code, description, header }: Received): void {
+  #takeStatus({ subject, code, description, header }: Received): void {
     if (code === 100) {
       const sent = header('Nats-Last-Consumer');
       if (sent !== '' && Number(sent) !== this.#sent) this.#make();
-    } else if (code === 404 || code === 408 || /max_?bytes|batch completed/i.test(description)) this.#pullEnd();
+      return;
+    }
+    if (subject !== this.#inbox(this.#pull)) return;
+    if (code === 404 || code === 408 || /max_?bytes|batch completed/i.test(description)) this.#pullEnd();
     else schedule(PAUSE_MS, () => !this.#isEnded && this.#make());
   }
 
+  /** Also called before the server says so: a pull that has brought all its messages is followed by a status all the same. */
   #pullEnd(): void {
-    if (!this.#options.isRead) this.#pull();
+    this.#pull++;
+    if (!this.#options.isRead) this.#pullOn();
     else if (this.#pulled < PULL_MESSAGES) this.#finish(false);
     else this.#findEnd();
   }

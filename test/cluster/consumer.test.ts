@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { connect } from '@nats-io/transport-node';
+import { readAll, utf8, withStream } from './contract.ts';
+import { openTestBus, testNats } from './test_nats.ts';
+
+const nats = await testNats();
+const { skip } = nats;
+/** What one pull brings at most. */
+const PULLED = 512;
+const COUNT = 4 * PULLED + 1;
+const NUMBERS = Array.from({ length: COUNT }, (_, index) => index + 1);
+
+/** A stream of small messages, and how often the server is asked for some of them. */
+async function longStream(context: TestContext, name: string) {
+  const { bus } = await openTestBus(context, nats, { name });
+  const { settings, subject, append } = await withStream({ name }, bus);
+  for (let i = 1; i < COUNT; i++) bus.publish(subject, utf8('text'));
+  assert.deepEqual(await append({}), { at: 'kept', sequence: COUNT });
+  const other = await connect({ servers: nats.servers.addresses });
+  context.after(() => other.close());
+  let pulls = 0;
+  other.subscribe(`$JS.API.CONSUMER.MSG.NEXT.${settings.name}.>`, { callback: () => void pulls++ });
+  await other.flush();
+  const pulled = async (): Promise<number> => {
+    await other.flush();
+    return pulls;
+  };
+  return { bus, settings, pulled };
+}
+
+test('A reader asks for each batch once, although the server says of a full one once more that it was all', {
+  skip,
+}, async (context) => {
+  const { bus, settings, pulled } = await longStream(context, 'reads');
+  for (let round = 1; round <= 20; round++) {
+    const found = await readAll(bus, settings, 1);
+    assert.deepEqual(
+      found.map(({ sequence }) => sequence),
+      NUMBERS,
+    );
+    assert.equal(await pulled(), 5 * round);
+  }
+});
+
+test('A follower has one pull under way', { skip }, async (context) => {
+  const { bus, settings, pulled } = await longStream(context, 'follows');
+  const found: number[] = [];
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  const following = bus.follow(settings.name, { subjects: settings.subjects, fromSequence: 1 }, ({ sequence }) => {
+    if (found.push(sequence) === COUNT) resolve();
+  });
+  await all;
+  assert.deepEqual(found, NUMBERS);
+  assert.equal(await pulled(), 5);
+  following.end();
+});
