@@ -524,6 +524,22 @@ export class Cluster {
     return JSON.parse(this.#state.settings.get(HUB_ID_SETTING) ?? '""') as string;
   }
 
+  /** This hub is about to end. Where nothing can be kept for as long as a request waits, it is out. */
+  ending(): void {
+    const { schedule, holdMs, notice } = this.#options;
+    schedule(holdMs, () => {
+      if (this.#standing === 'out') return;
+      const { lateMs = 0 } = this.#pulse;
+      if (lateMs < holdMs) {
+        this.ending();
+        return;
+      }
+      const why = `Nothing could be appended to the journal for ${Math.round(lateMs)} ms: what waits for it is given up`;
+      notice(why);
+      this.#out(new Error(why));
+    });
+  }
+
   /** Takes nothing from other hubs any more: they hold it until somebody else is the owner. */
   retire(): void {
     this.#isRetiring = true;

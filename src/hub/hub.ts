@@ -130,6 +130,7 @@ async function openOn(
       background.stop();
       sources.close();
       authorization?.close();
+      cluster?.ending();
       await listening.close(cluster?.isOut ? OUT : undefined);
       await waiting.settled();
       cluster?.retire();

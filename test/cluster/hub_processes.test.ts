@@ -230,4 +230,23 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     assert.deepEqual([...new Set(statuses)].sort(), [204, 503]);
     await isWell(a);
   });
+
+  test('end when they are told to, although NATS has gone for good', async () => {
+    const c = await startHub('c');
+    await becomes(c, 'standby');
+    const tag = new Tag(a);
+    await until('The tag is located', async () => tag.statuses.length > 10);
+    await nats.servers.servers[0]?.kill();
+    await until('Requests are refused', async () => tag.statuses.includes(503));
+    const stopped = await Promise.all([a, c].map((hub) => hub.stop()));
+    await tag.end();
+    assert.deepEqual(
+      stopped.map(({ code }) => code),
+      [0, 0],
+    );
+    assert.match(
+      stopped[0]?.stderr ?? '',
+      /Nothing could be appended to the journal for \d+ ms: what waits for it is given up/,
+    );
+  });
 });
