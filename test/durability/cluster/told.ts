@@ -29,7 +29,7 @@ export class Told {
   async look(watches: readonly Watch[], movers: Movers): Promise<void> {
     const expected = movers.take();
     for (const watch of watches) await this.#lookAt(watch, expected);
-    this.#compare(watches);
+    await this.#compare(watches);
     for (const [watch, seen] of this.#seen) {
       if (watch.isOpen) seen.fresh.length = 0;
       else this.#seen.delete(watch);
@@ -112,19 +112,26 @@ export class Told {
     seen.turns.set(of, { type, since });
   }
 
-  /** Who was there all the time has everything that anybody else has. */
-  #compare(watches: readonly Watch[]): void {
-    for (const stayed of watches.filter(({ isOpen }) => isOpen)) {
+  /** Who was there all the time has, or gets, everything that anybody else has. */
+  async #compare(watches: readonly Watch[]): Promise<void> {
+    const untilMs = performance.now() + EVERYWHERE_MS;
+    // Nobody is sent anything any more, but visits still end by silence.
+    for (const watch of watches) this.#take(watch, this.#seenBy(watch));
+    for (const stayed of watches) {
       const had = this.#seenBy(stayed).ids;
-      for (const other of watches) {
-        if (other === stayed) continue;
-        for (const { id, atMs, visit } of this.#seenBy(other).fresh) {
-          if (atMs < stayed.sinceMs + SETTLED_MS || had.has(id)) continue;
-          this.#findings.note(
-            'missed',
-            `told at hub ${other.seat.name}, not at hub ${stayed.seat.name}: ${visit}, ${id}`,
-          );
-        }
+      const others = watches.filter((other) => other !== stayed);
+      const due = others.flatMap((other) =>
+        this.#seenBy(other).fresh.map((told) => ({ ...told, by: other.seat.name })),
+      );
+      const missing = (): typeof due => {
+        return due.filter(({ id, atMs }) => atMs >= stayed.sinceMs + SETTLED_MS && !had.has(id));
+      };
+      while (missing().length > 0 && stayed.isOpen && performance.now() < untilMs) {
+        await stayed.more(untilMs - performance.now());
+        this.#take(stayed, this.#seenBy(stayed));
+      }
+      for (const { id, visit, by } of stayed.isOpen ? missing() : []) {
+        this.#findings.note('missed', `told at hub ${by}, not at hub ${stayed.seat.name}: ${visit}, ${id}`);
       }
     }
   }
