@@ -29,9 +29,10 @@ import type { PartitionMap } from './map.ts';
 import { type Membership, openMembership } from './membership.ts';
 import { type ForeignChange, OpeningEntities } from './opening_entities.ts';
 import { Pulse } from './pulse.ts';
+import { RecordedLocations } from './recorded_locations.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
-import { dropIncarnation, readSteps, StepJournal, type StepLeft } from './step_journal.ts';
+import { dropIncarnation, type JournalLeft, readSteps, StepJournal } from './step_journal.ts';
 
 /**
  * This hub as one of several: what it keeps in NATS, and what it takes over from others.
@@ -122,6 +123,8 @@ const REACH_MS = 10_000;
 const READY_MS = 15_000;
 /** How far clocks may differ for a takeover to wait for that. */
 const AHEAD_MS_MAX = 1000;
+/** For how many times as long as a request waits the locations are known that owners before have recorded. */
+const REPEATED_HOLDS = 2;
 /** Until a takeover that has failed is tried again. */
 const AGAIN_MS = 500;
 /** After which it is said what a takeover waits for. */
@@ -213,6 +216,8 @@ export class Cluster {
   #stage = '';
   /** Whether the shards have the state. */
   #hasState = false;
+  /** For as long as front doors may hand in what they have handed to the owner before. */
+  #recorded: RecordedLocations | undefined;
   #map: PartitionMap | undefined;
   #takeovers = 0;
   #lastTakeoverMs = 0;
@@ -417,6 +422,7 @@ export class Cluster {
       applied: () => this.applied,
       reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
       owns: () => this.#standing === 'owner' && !this.#isRetiring,
+      unrecorded: (runs) => this.#recorded?.without(runs) ?? runs,
     });
     for (const member of this.#state.members.keys()) this.#fanout.joined(member);
     this.#tellOwners();
@@ -678,14 +684,14 @@ export class Cluster {
   /** Hands the shards the state that others have left, once: a second time they would tell of what is overdue again. */
   async #takeOver(): Promise<void> {
     if (this.#hasState) return;
-    const { incarnation } = this.#options;
+    const { incarnation, schedule, holdMs } = this.#options;
     const map = this.#map as PartitionMap;
     const partitions = map.owners.flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
     this.#stage = 'claiming the state';
     await this.#checkpoints.claim({ partitions, collisions: map.collisions === incarnation, epoch: map.epoch });
     this.#stage = 'reading journals';
-    const { steps, config, latestMs } = await this.#left(this.#takeOvers());
-    await this.#until(latestMs);
+    const { steps, earlier, config } = await this.#left(this.#takeOvers());
+    await this.#until(steps.reduce((latest, { endMs }) => Math.max(latest, endMs), 0));
     // From the first event on all get what they want.
     this.#stage = 'waiting for other hubs to hear of interest';
     await this.#fanout?.allHeard();
@@ -696,8 +702,12 @@ export class Cluster {
     await handlers.owned.settled();
     this.#stage = 'handing the state to the shards';
     this.#isRecording = true;
-    await handlers.takeOver({ ...state, steps, config });
+    await handlers.takeOver({ ...state, steps: steps.map(({ step }) => step), config });
     this.#hasState = true;
+    this.#recorded = new RecordedLocations([...earlier, ...steps]);
+    schedule(REPEATED_HOLDS * holdMs, () => {
+      this.#recorded = undefined;
+    });
   }
 
   /** What this hub has yet to take over, as the log has it. */
@@ -717,21 +727,17 @@ export class Cluster {
     }
   }
 
-  /** What the journals have that is not in the state, and when the last of that was. */
-  async #left(
-    from: readonly TakeOver[],
-  ): Promise<Pick<LeftBehind, 'steps' | 'config'> & { readonly latestMs: number }> {
+  /** What the journals have. */
+  async #left(from: readonly TakeOver[]): Promise<JournalLeft> {
     const { bus, name } = this.#options;
-    const left: StepLeft[] = [];
-    let config = 0;
-    for (const { of } of from) {
-      const journal = await readSteps({ bus, name, incarnation: of.incarnation });
-      left.push(...journal.steps);
-      config = Math.max(config, journal.config);
-    }
-    const latestMs = left.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
-    // Of what nobody has said anything about nothing is evaluated anew.
-    return { steps: left.map(({ step }) => step), config: config || this.configured, latestMs };
+    const left: JournalLeft[] = [];
+    for (const { of } of from) left.push(await readSteps({ bus, name, incarnation: of.incarnation }));
+    return {
+      steps: left.flatMap(({ steps }) => steps),
+      earlier: left.flatMap(({ earlier }) => earlier),
+      // Of what nobody has said anything about nothing is evaluated anew.
+      config: Math.max(0, ...left.map(({ config }) => config)) || this.configured,
+    };
   }
 
   /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */

@@ -40,6 +40,8 @@ export interface DoorOptions {
   reached(sequence: number, timeoutMs: number): Promise<void>;
   /** Whether this hub owns the objects, and may process their locations. */
   owns(): boolean;
+  /** Runs without the locations that the owner before has recorded. */
+  unrecorded(runs: readonly CountedRun[]): readonly CountedRun[];
   /** Whether the shards can take that many more. */
   hasCapacity(count: number): boolean;
   /**
@@ -169,11 +171,12 @@ export class Door {
     return promise;
   }
 
-  async #take({ applied, runs }: ForwardRequest): Promise<Reply> {
-    const { owns, hasCapacity, take } = this.#options;
-    for (const run of runs) checkRun(run);
+  async #take({ applied, isRepeated, runs: sent }: ForwardRequest): Promise<Reply> {
+    const { owns, hasCapacity, take, unrecorded } = this.#options;
+    for (const run of sent) checkRun(run);
     const refused = await this.#refused(applied);
     if (refused !== undefined) return refused;
+    const runs = isRepeated ? unrecorded(sent) : sent;
     const count = runs.reduce((sum, run) => sum + run.count, 0);
     if (!hasCapacity(count)) return { at: 'busy' };
     try {

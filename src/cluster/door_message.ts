@@ -10,7 +10,7 @@ import type { CountedRun } from '../wire/received_run.ts';
  * Locations, on `<name>.in.<incarnation of the owner>`:
  *
  *     0  u8 version      4  u32 bytes of the records      8  the records of all runs
- *        then msgpack of [applied, door, number, [[names, bytes, count] of each run]]
+ *        then msgpack of [applied, door, number, [[names, bytes, count] of each run], isRepeated]
  *
  * Little-endian. What is said of the records stands behind them, so they are sent from where they were collected.
  *
@@ -32,8 +32,14 @@ export interface RequestHead {
   readonly number: number;
 }
 
+/** What a request with locations says besides. */
+export interface ForwardHead extends RequestHead {
+  /** Whether an owner before may have recorded some of them. */
+  readonly isRepeated: boolean;
+}
+
 /** Locations that are handed to their owner. */
-export interface ForwardRequest extends RequestHead {
+export interface ForwardRequest extends ForwardHead {
   /** Parts of the message. */
   readonly runs: readonly CountedRun[];
 }
@@ -73,9 +79,9 @@ export interface RunOutline extends Pick<CountedRun, 'names' | 'count'> {
 }
 
 /** What stands behind the records of a request. Good until the next packing. */
-export function packTail({ applied, door, number }: RequestHead, runs: readonly RunOutline[]): Borrowed {
+export function packTail({ applied, door, number, isRepeated }: ForwardHead, runs: readonly RunOutline[]): Borrowed {
   const outlines = runs.map(({ names, bytes, count }) => [names, bytes, count]);
-  return lend(packr.pack([applied, door, number, outlines], RESET_BUFFER_MODE));
+  return lend(packr.pack([applied, door, number, outlines, isRepeated], RESET_BUFFER_MODE));
 }
 
 /** Writes what stands before them. */
@@ -92,8 +98,9 @@ export function unpackForward(bytes: Uint8Array): ForwardRequest {
   checkVersion(what, view.getUint8(0));
   const end = RECORDS_AT + view.getUint32(RECORD_BYTES_AT, true);
   if (end > bytes.length) throw new DoorMessageError(`${what}: ${bytes.length} bytes end within the records`);
-  const [applied, door, number, outlines] = unpacked(what, bytes.subarray(end));
+  const [applied, door, number, outlines, isRepeated] = unpacked(what, bytes.subarray(end));
   const head = checkedHead(what, { applied, door, number });
+  if (typeof isRepeated !== 'boolean') throw misfit(what, 'isRepeated', isRepeated, 'true or false');
   if (!Array.isArray(outlines)) throw misfit(what, 'runs', outlines, 'a list');
   let at = RECORDS_AT;
   const runs = outlines.map((row: unknown): CountedRun => {
@@ -105,7 +112,7 @@ export function unpackForward(bytes: Uint8Array): ForwardRequest {
     return { names, bytes: bytes.subarray(start, at), count };
   });
   if (at !== end) throw misfit(what, 'bytes of all runs', at - RECORDS_AT, `${end - RECORDS_AT}`);
-  return { ...head, runs };
+  return { ...head, isRepeated, runs };
 }
 
 export function packAsk({ applied, door, number, part, kind, argument }: AskRequest): Uint8Array {

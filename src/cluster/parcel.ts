@@ -2,7 +2,7 @@ import { type RecordBuffer, recordSize } from '../core/location/record.ts';
 import { look } from '../model/borrowed.ts';
 import { newRecordBuffer } from '../wire/location_record.ts';
 import { type CountedRun, recordsIn } from '../wire/received_run.ts';
-import { packTail, RECORDS_AT, type RequestHead, writeForwardHead } from './door_message.ts';
+import { type ForwardHead, packTail, RECORDS_AT, writeForwardHead } from './door_message.ts';
 
 /** What one request carries at most; a single location may have more bytes. */
 const PARCEL_MAX = { locations: 8192, bytes: 4 << 20 };
@@ -71,7 +71,7 @@ export class Parcel {
   }
 
   /** The request that carries it, good until the next one is made. */
-  message(head: RequestHead): Uint8Array {
+  message(head: ForwardHead): Uint8Array {
     const tail = look(packTail(head, this.#runs));
     this.#makeRoom(tail.length);
     const { bytes, view } = this.#buffer;

@@ -14,9 +14,7 @@ import { Parcel, ParcelBuffers } from './parcel.ts';
  *
  * Each request has a number. It is repeated until it is answered, and an owner that lives takes it once, whatever has
  * become of answers. When the owner dies, or is another one, before it has answered, the same locations go to the next
- * owner, which cannot know whether the last one has recorded them. So they may be processed twice then: the same location
- * twice changes nothing but that location_updates shows it twice. Once across the death of an owner as well is a later
- * step, by numbers in the records of journals.
+ * owner, and say so: it looks which of them the last one has recorded (recorded_locations.ts).
  */
 export interface RouterOptions extends OwnerCallsOptions {
   /** How long locations may wait until they are processed; 6000 when left out. */
@@ -61,7 +59,7 @@ interface Waiting {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   /** The owner that it was sent to last, and by which number. */
-  sent: { readonly owner: string; readonly number: number } | undefined;
+  sent: { readonly owner: string; readonly number: number; readonly isRepeated: boolean } | undefined;
   isBegun: boolean;
   /** Whether somebody waits for it. */
   isHeard: boolean;
@@ -213,8 +211,11 @@ export class Router {
     const { incarnation: door, applied } = this.#options;
     const { parcel, untilMs } = waiting;
     const message = (owner: string): Uint8Array => {
-      if (waiting.sent?.owner !== owner) waiting.sent = { owner, number: ++this.#lastNumber };
-      return parcel.message({ applied: applied(), door, number: waiting.sent.number });
+      const { sent } = waiting;
+      const isSame = sent?.owner === owner;
+      waiting.sent = isSame ? sent : { owner, number: ++this.#lastNumber, isRepeated: sent !== undefined };
+      const { number, isRepeated } = waiting.sent;
+      return parcel.message({ applied: applied(), door, number, isRepeated });
     };
     const { at } = await this.#calls.call({ subject: 'in', what: CANNOT_PROCESS, untilMs, message });
     if (at !== 'done') throw new HubError('HUB_INTERNAL', `${CANNOT_PROCESS}: their owner has answered "${at}"`);

@@ -30,6 +30,8 @@ export interface StepJournalOptions {
 const HELD_MAX = 64 << 20;
 /** Room in a full stream for what is appended besides, such as the record that a round is over. */
 const SPARE_BYTES = 1 << 20;
+/** For how long messages are there that are done with. */
+const STAYS_MS = 3000;
 /** Messages that need not be kept any longer are removed when there are so many of them. */
 const IDLE_MESSAGES = 60;
 
@@ -41,8 +43,8 @@ const IDLE_MESSAGES = 60;
  * says from where on it is needed.
  *
  * A round of a shard (shards/flush_scheduler.ts) hands out the rows of all that had changed when it began. When these are
- * in the state, the shard is done with all messages from before that time. What every shard is done with is removed, and a
- * record says so.
+ * in the state, the shard is done with all messages from before that time. A record says what every shard is done with, and
+ * it is removed a few seconds later.
  *
  * A round cannot end before the steps in front of it are kept. So a stream that is full is given room for what this hub has
  * taken already, and nothing more is taken until the journal has been trimmed and the stream has its size again.
@@ -53,6 +55,8 @@ export class StepJournal {
   readonly #shards: readonly ShardSteps[];
   /** All messages before that number are done with. */
   #doneFrom = 0;
+  /** Up to where the messages were done with, and since when, that are not trimmed yet. */
+  readonly #dones: { readonly before: number; readonly atMs: number }[] = [];
   #isTrimming = false;
   /** Bytes that the streams have more than they should. */
   #widenedBy = 0;
@@ -185,7 +189,16 @@ export class StepJournal {
   async #done(before: number): Promise<void> {
     await this.#appendDone(before);
     this.#doneFrom = before;
-    await this.#journal.trim(before);
+    await this.#journal.trim(this.#trimmedTo(before));
+  }
+
+  /** What is done with stays for a while: see RecordedLocations. A full stream has no room for that. */
+  #trimmedTo(before: number): number {
+    const nowMs = this.#options.elapsed();
+    this.#dones.push({ before, atMs: nowMs });
+    const stays = this.isFull ? -1 : this.#dones.findIndex(({ atMs }) => atMs > nowMs - STAYS_MS);
+    const trimmed = this.#dones.splice(0, stays < 0 ? this.#dones.length : stays);
+    return trimmed.at(-1)?.before ?? 0;
   }
 
   #appendDone(before: number): Promise<void> {
@@ -234,7 +247,10 @@ export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' }, 'endMs' |
 
 /** What an incarnation has left behind. */
 export interface JournalLeft {
+  /** What is not in the state. */
   readonly steps: readonly StepLeft[];
+  /** What is, as far as it is still there. */
+  readonly earlier: readonly StepLeft[];
   /** The last record of the configuration log that is evaluated in the steps and in what came before them; 0 if unknown. */
   readonly config: number;
 }
@@ -258,24 +274,36 @@ export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Pr
   const { messages, isSealed } = await readJournal(bus, places);
   if (!isSealed) throw new JournalFormatError(`Cannot take over journal "${journal}": it is not sealed`);
   const numbers = [...messages.keys()].sort((a, b) => a - b);
-  const all = recordsOf(numbers.flatMap((number) => messages.get(number) ?? [])).map(unpacked);
+  // Of what was trimmed, one of the streams may have some more: no record goes on behind a gap.
+  const runs = numbers.reduce<number[][]>((before, number) => {
+    const run = before.at(-1);
+    if (run?.at(-1) === number - 1) run.push(number);
+    else before.push([number]);
+    return before;
+  }, []);
+  const recordsFrom = (first: number): Uint8Array[] =>
+    runs.flatMap((run) => recordsOf(run.flatMap((number) => (number < first ? [] : (messages.get(number) ?? [])))));
+  const all = recordsFrom(0).map(unpacked);
   const upTo = all.reduce((most, record) => Math.max(most, record.kind === 'done' ? record.upTo : -1), -1);
   const last = numbers.at(-1) ?? -1;
-  const pieces: Uint8Array[] = [];
   for (let number = upTo + 1; number <= last; number++) {
-    const found = messages.get(number);
-    if (found === undefined) throw new JournalFormatError(`Message ${number} of journal "${journal}" is missing`);
-    pieces.push(...found);
+    if (!messages.has(number)) throw new JournalFormatError(`Message ${number} of journal "${journal}" is missing`);
   }
-  const steps = recordsOf(pieces)
-    .map(unpacked)
-    .filter((record) => record.kind === 'step');
-  return { steps, config: all.reduce((latest, record) => Math.max(latest, record.config), 0) };
+  const earlier = all.length - recordsFrom(upTo + 1).length;
+  return {
+    steps: stepsIn(all.slice(earlier)),
+    earlier: stepsIn(all.slice(0, earlier)),
+    config: all.reduce((latest, record) => Math.max(latest, record.config), 0),
+  };
 }
 
 /** Deletes the streams of an incarnation; they may be gone already. */
 export async function dropIncarnation(bus: Bus, name: string, incarnation: string): Promise<void> {
   for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
+}
+
+function stepsIn(records: readonly JournalRecord[]): StepLeft[] {
+  return records.filter((record) => record.kind === 'step');
 }
 
 function unpacked(record: Uint8Array): JournalRecord {

@@ -257,7 +257,18 @@ export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-function readRun({ names, bytes }: LocationRun, items: (Item | Adoption)[]): void {
+/** The locations of a run, whose bytes they read from. */
+export function locationsOf(run: Pick<LocationRun, 'names' | 'bytes'>): ReceivedLocation[] {
+  const locations: ReceivedLocation[] = [];
+  readRun(run, locations);
+  return locations;
+}
+
+// hot
+function readRun(
+  { names, bytes }: Pick<LocationRun, 'names' | 'bytes'>,
+  items: (Item | Adoption | ReceivedLocation)[],
+): void {
   const { buffer, byteOffset, byteLength } = bytes;
   const records = {
     bytes: asBuffer(bytes),

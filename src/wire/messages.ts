@@ -3,6 +3,7 @@ import type { Restoration } from '../core/collision/restore.ts';
 import type { CollisionOutcome } from '../core/collision/stage.ts';
 import { KeptPolygon } from '../core/fence/kept_polygon.ts';
 import type { Item, PastStep } from '../core/item.ts';
+import type { ReceivedLocation } from '../core/location/received.ts';
 import type { Motion } from '../core/motion/motion.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { PackedRows } from '../core/row_bytes.ts';
@@ -183,9 +184,14 @@ function adopted({ rows, steps, suppressUntilMs, takenOverUntilMs }: Adoption): 
   ];
 }
 
-function pastStep({ batch, effects, setBacks }: PackedStep): PastStep {
+function pastStep(step: PackedStep): PastStep {
+  return { locations: locationsIn(step), effects: asBuffer(step.effects), setBacks: step.setBacks };
+}
+
+/** The locations that a step was given. */
+export function locationsIn({ batch }: Pick<PackedStep, 'batch'>): readonly ReceivedLocation[] {
   const items = batch.length === 0 ? [] : unpackBatch(lend(batch)).items;
-  return { locations: items.filter((item) => item.kind === 'location'), effects: asBuffer(effects), setBacks };
+  return items.filter((item) => item.kind === 'location');
 }
 
 export function unpackShardReply(bytes: Borrowed): ShardReply {

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { Packr } from 'msgpackr';
-import { type AskRequest, packAsk, type Reply, unpackAnswer, unpackReply } from '../../src/cluster/door_message.ts';
+import {
+  type AskRequest,
+  packAsk,
+  type Reply,
+  unpackAnswer,
+  unpackForward,
+  unpackReply,
+} from '../../src/cluster/door_message.ts';
 import { Parcel, ParcelBuffers } from '../../src/cluster/parcel.ts';
 import { RemoteShards } from '../../src/cluster/remote_shards.ts';
 import type { Router } from '../../src/cluster/router.ts';
@@ -10,9 +17,9 @@ import { HubError } from '../../src/errors.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { LocationPacker } from '../../src/wire/location_record.ts';
 import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
-import { checkRun, scannedOf } from '../../src/wire/received_run.ts';
+import { type CountedRun, checkRun, scannedOf } from '../../src/wire/received_run.ts';
 import { accepted, shown } from '../wire/accepted_locations.ts';
-import { locationOf, T0, TestHub } from './door_world.ts';
+import { locationOf, T0, TestHub, takenOf } from './door_world.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 
@@ -29,12 +36,15 @@ function owner(context: TestContext, more: Partial<ConstructorParameters<typeof 
 }
 
 /** A request with a location for each text. */
-function request(texts: readonly string[], { number = 1, applied = 1, door = 'front' } = {}): Uint8Array {
+function request(
+  texts: readonly string[],
+  { number = 1, applied = 1, door = 'front', isRepeated = false } = {},
+): Uint8Array {
   const parcel = new Parcel(BUFFERS);
   const run = (run: Parameters<Parcel['take']>[0]): void => void parcel.take(run, 0);
   const shards = new RemoteShards({ run } as unknown as Router);
   for (const text of texts) shards.location(locationOf('p', text), TIMES);
-  return Uint8Array.from(parcel.message({ applied, door, number }));
+  return Uint8Array.from(parcel.message({ applied, door, number, isRepeated }));
 }
 
 async function told({ door }: TestHub, bytes: Uint8Array): Promise<Reply> {
@@ -102,6 +112,17 @@ test('What a front door sends that is no member any more is not taken', async (c
   assert.deepEqual(textsOf(hub), ['x']);
 });
 
+test('Of a request that comes again from an owner before only that is taken which is not recorded', async (context) => {
+  const { hub } = owner(context);
+  const [whole] = unpackForward(request(['x', 'y', 'z'])).runs;
+  hub.unrecorded = (runs) => {
+    assert.deepEqual(runs.flatMap(takenOf), takenOf(whole as CountedRun));
+    return runs.map((run) => ({ ...run, bytes: run.bytes.subarray(run.bytes.length / 3), count: 2 }));
+  };
+  assert.deepEqual(await told(hub, request(['x', 'y', 'z'], { isRepeated: true })), { at: 'done' });
+  assert.deepEqual(textsOf(hub), ['y', 'z']);
+});
+
 test('A door takes 64 MiB at once, and no more', async (context) => {
   const { hub } = owner(context, { stepMs: () => 100 });
   const text = 'x'.repeat(3_900_000);
@@ -121,9 +142,11 @@ function changed(bytes: Uint8Array, at: number, value: readonly number[]): Uint8
   return copy;
 }
 
+/** Of a tail that is a list, all but that it comes for the first time. */
 function withTail(bytes: Uint8Array, tail: unknown): Uint8Array {
   const end = 8 + new DataView(bytes.buffer).getUint32(4, true);
-  return Uint8Array.of(...bytes.subarray(0, end), ...new Packr({ useRecords: false }).pack(tail));
+  const whole = Array.isArray(tail) ? [...tail, false] : tail;
+  return Uint8Array.of(...bytes.subarray(0, end), ...new Packr({ useRecords: false }).pack(whole));
 }
 
 const GOOD = request(['abc']);
@@ -140,6 +163,11 @@ const MALFORMED: readonly [what: string, bytes: Uint8Array, message: RegExp][] =
   ['without a sequence', withTail(GOOD, [-1, 'front', 1, [ROW]]), /: applied must be a whole number, but is -1$/],
   ['of nobody', withTail(GOOD, [1, '', 1, [ROW]]), /: door must be a text, but is ""$/],
   ['without a number', withTail(GOOD, [1, 'front', 1.5, [ROW]]), /: number must be a whole number, but is 1\.5$/],
+  [
+    'that may be repeated or not',
+    withTail(GOOD, [1, 'front', 1, [ROW], 0]),
+    /: isRepeated must be true or false, but is 0$/,
+  ],
   ['without runs', withTail(GOOD, [1, 'front', 1, null]), /: runs must be a list, but is null$/],
   [
     'with a wrong run',

@@ -78,6 +78,7 @@ export class TestHub {
   /** Locations that are being taken. */
   taking = 0;
   answer: (query: Query) => Promise<readonly Answer[]> = async ({ ask }) => [{ ids: [ask] }];
+  unrecorded: DoorOptions['unrecorded'] = (runs) => runs;
   readonly #marks = new Set<() => void>();
   readonly #schedule: (delayMs: number, callback: () => void) => () => void;
 
@@ -91,6 +92,7 @@ export class TestHub {
     const reached = (sequence: number, timeoutMs: number) => this.#reached(sequence, timeoutMs);
     const doorOptions: DoorOptions = {
       ...{ ...shared, reached, owns: () => this.owner === hub && !this.isSealed },
+      unrecorded: (runs) => this.unrecorded(runs),
       hasCapacity: () => !this.isFull,
       take: (runs) => this.#take(runs, stepMs()),
       ask: (query) => {

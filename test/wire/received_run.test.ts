@@ -1,78 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { unpackForward } from '../../src/cluster/door_message.ts';
-import { Parcel, ParcelBuffers } from '../../src/cluster/parcel.ts';
-import { RemoteShards } from '../../src/cluster/remote_shards.ts';
-import type { Router } from '../../src/cluster/router.ts';
 import { PROVIDER_NAME, recordSize } from '../../src/core/location/record.ts';
-import type { ScannedBody } from '../../src/core/location/scanned.ts';
 import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { type LaneItem, LocationPacker, type PackedRun } from '../../src/wire/location_record.ts';
 import { packBatch, unpackBatch } from '../../src/wire/messages.ts';
-import { type CountedRun, checkRun, scannedOf } from '../../src/wire/received_run.ts';
+import { scannedOf } from '../../src/wire/received_run.ts';
 import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { T0 } from '../support/shard_harness.ts';
 import { accepted, shown } from './accepted_locations.ts';
-
-const RECEIVED_MS = T0 + 77;
-const SHARDS = 3;
-
-/** A place in all shards by the id alone. */
-const homeOf = (id: string): number => id.length % SHARDS;
-
-/** The front door of a hub that owns nothing, and the requests that come of what it is handed. */
-class Front {
-  readonly #buffers = new ParcelBuffers();
-  #parcels: Parcel[] = [];
-  readonly shards: RemoteShards;
-
-  constructor() {
-    const run = (run: CountedRun): void => {
-      for (let from = 0; from < run.bytes.length; ) {
-        const taken = this.#parcels.at(-1)?.take(run, from);
-        if (taken === undefined || taken.to === from) this.#parcels.push(new Parcel(this.#buffers));
-        else from = taken.to;
-      }
-    };
-    this.shards = new RemoteShards({ run } as unknown as Router);
-  }
-
-  /** The runs that an owner unpacks, in bytes of its own. */
-  sent(): CountedRun[] {
-    const runs = this.#parcels.flatMap((parcel) => {
-      const message = parcel.message({ applied: 5, door: 'front', number: 1 });
-      return unpackForward(Uint8Array.from(message)).runs;
-    });
-    for (const parcel of this.#parcels) parcel.end();
-    this.#parcels = [];
-    return runs;
-  }
-}
-
-/** What the shards of the owner are told for some runs, in their order, whichever shard it is. */
-function takenBy(runs: readonly CountedRun[], packer: LocationPacker, isStranger = (_: string) => false) {
-  const lane: LaneItem[] = [];
-  const bodies = runs.map((run) => {
-    checkRun(run);
-    const receiving = { receivedMs: RECEIVED_MS, runningTime: (ms: number) => ms - 1000, homeOf, isStranger };
-    return scannedOf(run, receiving);
-  });
-  let seq = 0;
-  for (const body of bodies) seq = copyAll(body, packer, lane, seq);
-  return { bodies, lane };
-}
-
-/** As shards do it, with a run for each record that is for another shard than the one before. */
-function copyAll({ ...body }: ScannedBody, packer: LocationPacker, lane: LaneItem[], from: number): number {
-  let seq = from;
-  for (let at = body.start; at < body.end; ) {
-    const end = at + recordSize(body.records, at);
-    lane.push(packer.copy(body, at, end, ++seq, undefined));
-    at = end;
-  }
-  return seq;
-}
+import { copyAll, Front, homeOf, RECEIVED_MS, takenBy } from './hub_to_hub.ts';
 
 function itemsOf(lane: readonly LaneItem[]): unknown[] {
   return unpackBatch(packBatch({ nowMs: T0, flushBudget: 0, items: lane })).items.map(shown);
@@ -138,7 +75,7 @@ test('Bodies that were scanned come to the shards of their owner as they would h
       copyAll(scanned, packer, local, 0);
       scanner.list(Buffer.from(JSON.stringify(body)), T0);
       front.shards.scanned(scanned);
-      const { lane, bodies } = takenBy(front.sent(), packer, (id) => id.startsWith('00'));
+      const { lane, bodies } = takenBy(front.sent(), packer, { isStranger: (id) => id.startsWith('00') });
       assert.deepEqual(itemsOf(lane), atOwner(itemsOf(local)));
       assert.deepEqual(
         bodies.flatMap((each) => each.strangers),

@@ -289,6 +289,13 @@ export class LocationRecord {
     return recordType(this.buffer, this.at);
   }
 
+  /** All of the record but its times and what it names by index, each byte as a character: to compare it with others. */
+  get content(): string {
+    const { bytes } = this.buffer;
+    const head = bytes.toString('latin1', this.at + TYPE, this.at + SEQ);
+    return head + bytes.toString('latin1', this.at + X, this.at + this.recordBytes);
+  }
+
   /** Members of the location as JSON text: see AcceptedLocation. */
   get text(): string {
     const start = textStart(this.buffer, this.at) + this.positionBytes;

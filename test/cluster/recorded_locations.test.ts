@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { RecordedLocations } from '../../src/cluster/recorded_locations.ts';
+import type { StepLeft } from '../../src/cluster/step_journal.ts';
+import { copied } from '../../src/model/borrowed.ts';
+import { runningTime } from '../../src/model/set_back.ts';
+import { type LaneItem, LocationPacker, locationsOf } from '../../src/wire/location_record.ts';
+import { packBatch } from '../../src/wire/messages.ts';
+import { T0 } from '../support/shard_harness.ts';
+import { accepted } from '../wire/accepted_locations.ts';
+import { Front, takenBy } from '../wire/hub_to_hub.ts';
+
+/** The clock of the owner was set back. */
+const setBacks = [{ toMs: T0 - 1e6, byMs: 1234 }];
+
+function stepWith(items: readonly LaneItem[]): StepLeft {
+  const batch = copied(packBatch({ nowMs: T0, flushBudget: 0, items }));
+  return { endMs: T0, step: { batch, effects: new Uint8Array(), setBacks } };
+}
+
+test('Of what a front door hands in once more that is left out which the owner before has recorded, and nothing else', () => {
+  const front = new Front();
+  const packer = new LocationPacker();
+  const sent = fc.array(fc.record({ location: accepted, isRecorded: fc.boolean() }), { maxLength: 60 });
+  fc.assert(
+    fc.property(sent, (locations) => {
+      for (const [index, { location }] of locations.entries())
+        front.shards.location({ ...location, speed: index }, { receivedMs: T0 + index, generatedMs: T0 - 10 * index });
+      const runs = front.sent();
+      const copies = runs.map((run) => ({ ...run, bytes: Uint8Array.from(run.bytes) }));
+      const { lane } = takenBy(copies, packer, { runningTime: (ms) => runningTime(ms, setBacks) });
+      const [one, other] = [0, 1].map((part) => {
+        return lane.filter((_, index) => locations[index]?.isRecorded && index % 2 === part);
+      }) as [LaneItem[], LaneItem[]];
+      const left = new RecordedLocations([stepWith(one), stepWith(other)]).without(runs);
+      const speeds = left.flatMap((run) => {
+        const found = locationsOf(run).map(({ sentSpeed }) => sentSpeed);
+        assert.equal(found.length, run.count);
+        return found;
+      });
+      assert.deepEqual(
+        speeds,
+        [...locations.keys()].filter((index) => locations[index]?.isRecorded === false),
+      );
+      packer.done(lane);
+    }),
+    { numRuns: 60, seed: 1 },
+  );
+});

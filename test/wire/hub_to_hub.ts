@@ -1,0 +1,72 @@
+import { unpackForward } from '../../src/cluster/door_message.ts';
+import { Parcel, ParcelBuffers } from '../../src/cluster/parcel.ts';
+import { RemoteShards } from '../../src/cluster/remote_shards.ts';
+import type { Router } from '../../src/cluster/router.ts';
+import { recordSize } from '../../src/core/location/record.ts';
+import type { ScannedBody } from '../../src/core/location/scanned.ts';
+import type { LaneItem, LocationPacker } from '../../src/wire/location_record.ts';
+import { type CountedRun, checkRun, scannedOf } from '../../src/wire/received_run.ts';
+import { T0 } from '../support/shard_harness.ts';
+
+export const RECEIVED_MS = T0 + 77;
+const SHARDS = 3;
+
+/** A place in all shards by the id alone. */
+export const homeOf = (id: string): number => id.length % SHARDS;
+
+/** The front door of a hub that owns nothing, and the requests that come of what it is handed. */
+export class Front {
+  readonly #buffers = new ParcelBuffers();
+  #parcels: Parcel[] = [];
+  readonly shards: RemoteShards;
+
+  constructor() {
+    const run = (run: CountedRun): void => {
+      for (let from = 0; from < run.bytes.length; ) {
+        const taken = this.#parcels.at(-1)?.take(run, from);
+        if (taken === undefined || taken.to === from) this.#parcels.push(new Parcel(this.#buffers));
+        else from = taken.to;
+      }
+    };
+    this.shards = new RemoteShards({ run } as unknown as Router);
+  }
+
+  /** The runs that an owner unpacks, in bytes of its own. */
+  sent(): CountedRun[] {
+    const runs = this.#parcels.flatMap((parcel) => {
+      const message = parcel.message({ applied: 5, door: 'front', number: 1, isRepeated: false });
+      return unpackForward(Uint8Array.from(message)).runs;
+    });
+    for (const parcel of this.#parcels) parcel.end();
+    this.#parcels = [];
+    return runs;
+  }
+}
+
+/** What the shards of the owner are told for some runs, in their order, whichever shard it is. */
+export function takenBy(
+  runs: readonly CountedRun[],
+  packer: LocationPacker,
+  { isStranger = (_: string): boolean => false, runningTime = (ms: number) => ms - 1000 } = {},
+) {
+  const lane: LaneItem[] = [];
+  const bodies = runs.map((run) => {
+    checkRun(run);
+    const receiving = { receivedMs: RECEIVED_MS, runningTime, homeOf, isStranger };
+    return scannedOf(run, receiving);
+  });
+  let seq = 0;
+  for (const body of bodies) seq = copyAll(body, packer, lane, seq);
+  return { bodies, lane };
+}
+
+/** As shards do it, with a run for each record that is for another shard than the one before. */
+export function copyAll({ ...body }: ScannedBody, packer: LocationPacker, lane: LaneItem[], from: number): number {
+  let seq = from;
+  for (let at = body.start; at < body.end; ) {
+    const end = at + recordSize(body.records, at);
+    lane.push(packer.copy(body, at, end, ++seq, undefined));
+    at = end;
+  }
+  return seq;
+}
