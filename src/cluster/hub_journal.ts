@@ -1,6 +1,6 @@
 import { look } from '../model/borrowed.ts';
 import { type Append, type Appended, type Bus, BusBusyError, BusError } from './bus.ts';
-import { JournalFormatError, journalMessage, recordBytes, recordsMessage, sealMessage } from './journal_message.ts';
+import { JournalFormatError, journalMessage, RecordsMessage, sealMessage } from './journal_message.ts';
 
 /**
  * The journal of a hub: what its steps have changed, stored by a majority of the servers before anybody hears of it.
@@ -67,6 +67,8 @@ const AGAIN_MS = 100;
 const RECORD_BYTES_MAX = 4_000_000;
 /** The approximate size of a message. A larger record has a message to itself. */
 const MESSAGE_BYTES = 1 << 20;
+/** Messages that are kept to be used again: one is in flight, and one is added to. */
+const SPARE_MAX = 2;
 
 interface Barrier {
   resolve(): void;
@@ -94,7 +96,9 @@ export class HubJournal {
   /** The last known sequence of the subject in each place. */
   readonly #last: [number, number] = [0, 0];
   #number = 0;
-  #waiting: Uint8Array[] = [];
+  /** Messages that are not sent yet: the last is added to. */
+  #waiting: RecordsMessage[] = [];
+  #spare: RecordsMessage[] = [];
   #bytes = 0;
   /** How many records were passed in so far, and how many of them are kept. */
   #put = 0;
@@ -129,16 +133,17 @@ export class HubJournal {
   }
 
   /**
-   * Appends a record of at most 4,000,000 bytes, which must not change afterwards. Resolves once it is kept, which is
-   * after all records before it. Rejects with JournalEnded; a larger record ends the journal.
+   * Appends a record of at most 4,000,000 bytes, whose parts are copied. Resolves once it is kept, which is after all
+   * records before it. Rejects with JournalEnded; a larger record ends the journal.
    */
-  append(record: Uint8Array): Promise<void> {
-    if (record.length > RECORD_BYTES_MAX) {
-      this.#end(`A record of journal "${this.#name}" has ${record.length} bytes, more than ${RECORD_BYTES_MAX}`);
+  append(...record: readonly Uint8Array[]): Promise<void> {
+    const bytes = record.reduce((sum, { length }) => sum + length, 0);
+    if (bytes > RECORD_BYTES_MAX) {
+      this.#end(`A record of journal "${this.#name}" has ${bytes} bytes, more than ${RECORD_BYTES_MAX}`);
     }
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
-    this.#waiting.push(record);
-    this.#bytes += record.length;
+    this.#openFor(bytes).add(record, bytes);
+    this.#bytes += bytes;
     const until = ++this.#put;
     return new Promise((resolve, reject) => {
       this.#waiters.push({ until, resolve, reject });
@@ -183,31 +188,32 @@ export class HubJournal {
     if (this.#isSending || this.#ended !== undefined) return;
     if (this.#waiting.length === 0 && this.#barriers.length === 0) return;
     this.#isSending = true;
-    const records = this.#takeRecords();
+    const message = this.#waiting.shift() ?? this.#spare.pop() ?? new RecordsMessage();
     this.#inFlight = this.#barriers;
     this.#barriers = [];
-    this.#send(recordsMessage(this.#number, records)).then(
-      () => this.#done(records),
+    this.#send(message.bytes(this.#number)).then(
+      () => this.#done(message),
       (error: unknown) => this.#end(`Journal "${this.#name}" cannot append: ${(error as Error).message}`, error),
     );
   }
 
-  #takeRecords(): Uint8Array[] {
-    let [count, bytes] = [0, 0];
-    for (const record of this.#waiting) {
-      if (count > 0 && bytes + recordBytes(record) > MESSAGE_BYTES) break;
-      bytes += recordBytes(record);
-      count++;
-    }
-    return this.#waiting.splice(0, count);
+  /** The message that a record goes into. */
+  #openFor(bytes: number): RecordsMessage {
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && last.size + bytes <= MESSAGE_BYTES) return last;
+    const message = this.#spare.pop() ?? new RecordsMessage();
+    this.#waiting.push(message);
+    return message;
   }
 
-  #done(records: readonly Uint8Array[]): void {
+  #done(message: RecordsMessage): void {
     if (this.#ended !== undefined) return;
     this.#isSending = false;
     this.#number++;
-    this.#kept += records.length;
-    for (const { length } of records) this.#bytes -= length;
+    this.#kept += message.count;
+    this.#bytes -= message.recordBytes;
+    message.clear();
+    if (this.#spare.length < SPARE_MAX) this.#spare.push(message);
     const still = this.#waiters.findIndex(({ until }) => until > this.#kept);
     for (const { resolve } of this.#waiters.splice(0, still < 0 ? this.#waiters.length : still)) resolve();
     for (const { resolve } of this.#inFlight.splice(0)) resolve();

@@ -20,28 +20,70 @@ export class JournalFormatError extends Error {
   override name = 'JournalFormatError';
 }
 
-/** The size of a record within a message, in bytes. */
-export function recordBytes({ length }: Uint8Array): number {
-  return 4 + length;
-}
+const BUFFER_BYTES = 1 << 16;
 
-/** A message with records. One without any serves as a barrier: it shows that its sender can still append. */
-export function recordsMessage(number: number, records: readonly Uint8Array[]): Uint8Array {
-  const size = records.reduce((sum, record) => sum + recordBytes(record), HEAD_BYTES as number);
-  const { bytes, view } = begun('records', number, records.length, size);
-  let at: number = HEAD_BYTES;
-  for (const record of records) {
-    view.setUint32(at, record.length, true);
-    bytes.set(record, at + 4);
-    at += recordBytes(record);
+/**
+ * A message with records, which are copied into it as they come. One without any serves as a barrier: it shows that its
+ * sender can still append. Its memory is shared with other threads, and is used again.
+ */
+export class RecordsMessage {
+  #bytes = shared(BUFFER_BYTES);
+  #end: number = HEAD_BYTES;
+  #count = 0;
+
+  /** How many bytes it has. */
+  get size(): number {
+    return this.#end;
   }
-  return bytes;
+
+  /** How many bytes its records have. */
+  get recordBytes(): number {
+    return this.#end - HEAD_BYTES - 4 * this.#count;
+  }
+
+  /** How many records it has. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Copies a record, which is handed in as parts. hot */
+  add(record: readonly Uint8Array[], length: number): void {
+    const end = this.#end + 4 + length;
+    if (end > this.#bytes.length) this.#grow(end);
+    this.#bytes.writeUInt32LE(length, this.#end);
+    let at = this.#end + 4;
+    for (const part of record) {
+      this.#bytes.set(part, at);
+      at += part.length;
+    }
+    this.#end = end;
+    this.#count++;
+  }
+
+  /** The bytes with that number, good until it is changed. */
+  bytes(number: number): Uint8Array {
+    begin(this.#bytes, 'records', number, this.#count);
+    return this.#bytes.subarray(0, this.#end);
+  }
+
+  /** Drops all records. */
+  clear(): void {
+    this.#end = HEAD_BYTES;
+    this.#count = 0;
+  }
+
+  #grow(bytes: number): void {
+    const grown = shared(Math.max(bytes, 2 * this.#bytes.length));
+    this.#bytes.copy(grown, 0, 0, this.#end);
+    this.#bytes = grown;
+  }
 }
 
 /** A seal, after which nothing of the journal counts any more. `by`: the name of the hub that seals. */
 export function sealMessage(by: string): Uint8Array {
   const name = new TextEncoder().encode(by);
-  const { bytes } = begun('seal', 0, 0, HEAD_BYTES + name.length);
+  const bytes = Buffer.alloc(HEAD_BYTES + name.length);
+  begin(bytes, 'seal', 0, 0);
   bytes.set(name, HEAD_BYTES);
   return bytes;
 }
@@ -69,13 +111,14 @@ export function journalMessage(bytes: Uint8Array): JournalMessage {
   return { kind, number, records };
 }
 
-/** A message with its head written, and room for the rest. `size`: of the whole, in bytes. */
-function begun(kind: JournalMessage['kind'], number: number, count: number, size: number) {
-  const bytes = new Uint8Array(size);
-  const view = new DataView(bytes.buffer);
-  view.setUint8(0, VERSION);
-  view.setUint8(KIND_AT, KINDS.indexOf(kind));
-  view.setFloat64(NUMBER_AT, number, true);
-  view.setUint32(COUNT_AT, count, true);
-  return { bytes, view };
+/** Writes the head of a message. */
+function begin(bytes: Buffer, kind: JournalMessage['kind'], number: number, count: number): void {
+  bytes.writeUInt8(VERSION, 0);
+  bytes.writeUInt8(KINDS.indexOf(kind), KIND_AT);
+  bytes.writeDoubleLE(number, NUMBER_AT);
+  bytes.writeUInt32LE(count, COUNT_AT);
+}
+
+function shared(length: number): Buffer {
+  return Buffer.from(new SharedArrayBuffer(length));
 }

@@ -53,11 +53,15 @@ export class NotedRows {
   }
 
   clear(): void {
-    const used = this.#chunks.map(({ bytes }) => bytes).filter(({ length }) => length === CHUNK_BYTES);
-    this.#spare = [...this.#spare, ...used].slice(0, SPARE_CHUNKS);
+    this.#keep(this.#chunks);
     this.#chunks = [];
     this.#size = 0;
     this.#lookAt = this.#lookBytes;
+  }
+
+  #keep(chunks: readonly Chunk[]): void {
+    const used = chunks.map(({ bytes }) => bytes).filter(({ length }) => length === CHUNK_BYTES);
+    this.#spare = [...this.#spare, ...used].slice(0, SPARE_CHUNKS);
   }
 
   #copy(rows: Uint8Array): void {
@@ -75,9 +79,11 @@ export class NotedRows {
   #dropReplaced(): void {
     const newest = new NewestRows();
     for (const chunk of this.chunks()) newest.add(chunk);
+    const old = this.#chunks;
     this.#chunks = [];
     this.#size = 0;
     for (const { buffer, at } of newest) this.#copy(buffer.bytes.subarray(at, at + rowSize(buffer, at)));
+    this.#keep(old);
     this.#lookAt = this.#lookBytes + 2 * this.#size;
   }
 }

@@ -6,16 +6,18 @@ const [CONTINUED, MORE] = [1, 2];
 /** Of a piece; several small ones share a message. */
 const PIECE_BYTES = 1 << 20;
 
-/** The pieces of a record, as bytes of their own. */
-export function piecesOf(record: Uint8Array, bytesMax = PIECE_BYTES): Uint8Array[] {
-  const pieces: Uint8Array[] = [];
+const FLAGS: readonly Uint8Array[] = [0, CONTINUED, MORE, CONTINUED | MORE].map((flags) => Uint8Array.of(flags));
+
+type Piece = readonly [flags: Uint8Array, part: Uint8Array];
+
+/** The pieces of a record, each as its flags and a part of the record. */
+export function piecesOf(record: Uint8Array, bytesMax = PIECE_BYTES): Piece[] {
+  const pieces: Piece[] = [];
   let start = 0;
   do {
     const end = Math.min(record.length, start + bytesMax);
-    const piece = new Uint8Array(1 + end - start);
-    piece[0] = (start > 0 ? CONTINUED : 0) | (end < record.length ? MORE : 0);
-    piece.set(record.subarray(start, end), 1);
-    pieces.push(piece);
+    const flags = (start > 0 ? CONTINUED : 0) | (end < record.length ? MORE : 0);
+    pieces.push([FLAGS[flags] as Uint8Array, record.subarray(start, end)]);
     start = end;
   } while (start < record.length);
   return pieces;

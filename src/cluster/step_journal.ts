@@ -214,7 +214,7 @@ export class StepJournal {
   }
 
   #append(record: Uint8Array): Promise<void> {
-    const kept = piecesOf(record).map((piece) => this.#journal.append(piece));
+    const kept = piecesOf(record).map((piece) => this.#journal.append(...piece));
     return this.#timed(kept.length === 1 ? (kept[0] as Promise<void>) : Promise.all(kept).then(() => undefined));
   }
 

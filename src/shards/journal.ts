@@ -27,8 +27,8 @@ export interface Journal {
 }
 
 const BUFFER_MIN_BYTES = 1 << 20;
-/** How much memory an empty buffer may keep. Under load buffers are not emptied, so they keep all of theirs. */
-const BUFFER_KEPT_BYTES = 1 << 23;
+/** How much memory an empty buffer may keep at least, and how many times as much as was in it. */
+const BUFFER_KEPT = { bytes: 1 << 23, times: 8 };
 
 /**
  * A journal in the memory of this process, which outlives its workers, but not the process itself.
@@ -83,6 +83,7 @@ class StepBuffer {
   #ends: number[] = [];
   #areRecords: boolean[] = [];
   #heldTo = 0;
+  #most = 0;
 
   get isEmpty(): boolean {
     return this.#ends.length === 0;
@@ -128,9 +129,11 @@ class StepBuffer {
     this.#areRecords = [];
   }
 
-  /** Frees the memory of an empty buffer if there is much of it. */
+  /** Frees the memory of an empty buffer if there is much more of it than was needed since it was called last. */
   shrink(): void {
-    if (this.#bytes.length > BUFFER_KEPT_BYTES) this.#bytes = Buffer.alloc(0);
+    const { bytes, times } = BUFFER_KEPT;
+    if (this.#bytes.length > Math.max(bytes, times * this.#most)) this.#bytes = Buffer.alloc(0);
+    this.#most = 0;
   }
 
   #put(bytes: Uint8Array): void {
@@ -143,6 +146,7 @@ class StepBuffer {
     }
     this.#bytes.set(bytes, start);
     this.#heldTo = end;
+    this.#most = Math.max(this.#most, end);
   }
 }
 

@@ -8,9 +8,10 @@ import {
   readJournal,
   sealJournal,
 } from '../../src/cluster/hub_journal.ts';
-import { journalMessage, recordsMessage, sealMessage } from '../../src/cluster/journal_message.ts';
+import { journalMessage, sealMessage } from '../../src/cluster/journal_message.ts';
 import { diceOf } from '../support/dice.ts';
 import { textOf, up, utf8 } from './contract.ts';
+import { recordsMessage } from './journal_messages.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 import { natsWorld, testNats } from './test_nats.ts';

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import type { Bus } from '../../src/cluster/bus.ts';
 import { HubJournal, sealJournal } from '../../src/cluster/hub_journal.ts';
-import { recordsMessage, sealMessage } from '../../src/cluster/journal_message.ts';
+import { sealMessage } from '../../src/cluster/journal_message.ts';
 import { journalPlaces, journalStreams } from '../../src/cluster/journal_places.ts';
 import { piecesOf } from '../../src/cluster/record_pieces.ts';
 import { dropIncarnation, readSteps, type StepLeft } from '../../src/cluster/step_journal.ts';
@@ -12,6 +12,7 @@ import { schedule } from '../../src/time/clock.ts';
 import { packDone, packStep } from '../../src/wire/journal_record.ts';
 import { diceOf } from '../support/dice.ts';
 import { textOf, up, utf8 } from './contract.ts';
+import { recordsMessage } from './journal_messages.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 import { natsWorld, testNats } from './test_nats.ts';
@@ -25,7 +26,7 @@ function record(text: string, config = 0): Uint8Array {
   const [kind, ...rest] = text.split(' ');
   const step = { nowMs: 0, config, setBacks: [], batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
   const [piece] = piecesOf(zstdCompressSync(kind === 'done' ? packDone(Number(rest[0]), config) : packStep(step)));
-  return piece as Uint8Array;
+  return Buffer.concat(piece ?? []);
 }
 
 const textsOf = (steps: readonly StepLeft[]): string[] => steps.map(({ step }) => textOf(step.batch));

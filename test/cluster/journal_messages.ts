@@ -1,0 +1,8 @@
+import { RecordsMessage } from '../../src/cluster/journal_message.ts';
+
+/** A message of a journal with records, in bytes of its own. */
+export function recordsMessage(number: number, records: readonly Uint8Array[]): Uint8Array {
+  const message = new RecordsMessage();
+  for (const record of records) message.add([record], record.length);
+  return Uint8Array.from(message.bytes(number));
+}
