@@ -12,13 +12,16 @@ export interface ClusterOptions {
 
 /** Both share this process: where it is slow, none of them is to be taken for dead. */
 const SUSPECT_MS = 60_000;
+/** A server has room for those of many clusters, one after the other. */
+const JOURNAL_MIB = 64;
 let clusters = 0;
 
 /** Two hubs that are one, as one hub: whoever speaks with it finds one of them, the other one the next time. */
 export async function openTestCluster({ servers, settings = {}, open: openHub }: ClusterOptions): Promise<TestHub> {
   const name = `test-${process.pid}-${++clusters}`;
   const cluster = { cluster_servers: servers.join(','), cluster_replicas: 1, cluster_name: name };
-  const shared = { ...cluster, cluster_suspect: SUSPECT_MS, ...settings };
+  const bounds = { cluster_suspect: SUSPECT_MS, cluster_journal_max_size: JOURNAL_MIB };
+  const shared = { ...cluster, ...bounds, ...settings };
   const hubs: TestHub[] = [];
   for (const hub of ['a', 'b']) hubs.push(await openHub({ ...shared, cluster_hub_name: hub }));
   const [first, second] = hubs as [TestHub, TestHub];
