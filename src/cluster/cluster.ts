@@ -29,10 +29,10 @@ import type { PartitionMap } from './map.ts';
 import { type Membership, openMembership } from './membership.ts';
 import { type ForeignChange, OpeningEntities } from './opening_entities.ts';
 import { Pulse } from './pulse.ts';
-import { RecordedLocations } from './recorded_locations.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
-import { dropIncarnation, type JournalLeft, readSteps, StepJournal } from './step_journal.ts';
+import { StepJournal } from './step_journal.ts';
+import { dropIncarnation, type JournalLeft, RecordedLocations, readSteps } from './steps_left.ts';
 
 /**
  * This hub as one of several: what it keeps in NATS, and what it takes over from others.

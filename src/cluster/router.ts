@@ -14,7 +14,7 @@ import { Parcel, ParcelBuffers } from './parcel.ts';
  *
  * Each request has a number. It is repeated until it is answered, and an owner that lives takes it once, whatever has
  * become of answers. When the owner dies, or is another one, before it has answered, the same locations go to the next
- * owner, and say so: it looks which of them the last one has recorded (recorded_locations.ts).
+ * owner, and say so: it looks which of them the last one has recorded (steps_left.ts).
  */
 export interface RouterOptions extends OwnerCallsOptions {
   /** How long locations may wait until they are processed; 6000 when left out. */

@@ -1,12 +1,11 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { zstdCompressSync } from 'node:zlib';
 import { look } from '../model/borrowed.ts';
-import { type JournalRecord, packDone, unpackJournalRecord } from '../wire/journal_record.ts';
+import { packDone } from '../wire/journal_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import type { Bus } from './bus.ts';
-import { HubJournal, type JournalEnded, readJournal } from './hub_journal.ts';
-import { JournalFormatError } from './journal_message.ts';
-import { journalPlaces, journalStreams } from './journal_places.ts';
-import { piecesOf, recordsOf } from './record_pieces.ts';
+import { HubJournal, type JournalEnded } from './hub_journal.ts';
+import { journalPlaces } from './journal_places.ts';
+import { piecesOf } from './record_pieces.ts';
 
 export interface StepJournalOptions {
   readonly bus: Bus;
@@ -240,72 +239,4 @@ interface ShardSteps {
   waiting: number;
   /** The last record of the configuration log of which the shard was told. */
   config: number;
-}
-
-/** A step that an incarnation has left behind in its journal, and that is not in the state. */
-export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' }, 'endMs' | 'step'>;
-
-/** What an incarnation has left behind. */
-export interface JournalLeft {
-  /** What is not in the state. */
-  readonly steps: readonly StepLeft[];
-  /** What is, as far as it is still there. */
-  readonly earlier: readonly StepLeft[];
-  /** The last record of the configuration log that is evaluated in the steps and in what came before them; 0 if unknown. */
-  readonly config: number;
-}
-
-export interface DeadIncarnation {
-  readonly bus: Bus;
-  /** Of the cluster. */
-  readonly name: string;
-  readonly incarnation: string;
-}
-
-/**
- * Reads the steps of an incarnation that are not in the state, in their order. The journal is trimmed some time after a
- * record has said what it is done with: so what counts begins behind the last such record that was kept, wherever the
- * journal begins by now. All of it lies in memory then. Rejects with a
- * BusError where it cannot be read, with a JournalFormatError where it is not sealed, or a message is missing.
- */
-export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Promise<JournalLeft> {
-  const places = journalPlaces(name, incarnation);
-  const journal = places[0].subject;
-  const { messages, isSealed } = await readJournal(bus, places);
-  if (!isSealed) throw new JournalFormatError(`Cannot take over journal "${journal}": it is not sealed`);
-  const numbers = [...messages.keys()].sort((a, b) => a - b);
-  // Of what was trimmed, one of the streams may have some more: no record goes on behind a gap.
-  const runs = numbers.reduce<number[][]>((before, number) => {
-    const run = before.at(-1);
-    if (run?.at(-1) === number - 1) run.push(number);
-    else before.push([number]);
-    return before;
-  }, []);
-  const recordsFrom = (first: number): Uint8Array[] =>
-    runs.flatMap((run) => recordsOf(run.flatMap((number) => (number < first ? [] : (messages.get(number) ?? [])))));
-  const all = recordsFrom(0).map(unpacked);
-  const upTo = all.reduce((most, record) => Math.max(most, record.kind === 'done' ? record.upTo : -1), -1);
-  const last = numbers.at(-1) ?? -1;
-  for (let number = upTo + 1; number <= last; number++) {
-    if (!messages.has(number)) throw new JournalFormatError(`Message ${number} of journal "${journal}" is missing`);
-  }
-  const earlier = all.length - recordsFrom(upTo + 1).length;
-  return {
-    steps: stepsIn(all.slice(earlier)),
-    earlier: stepsIn(all.slice(0, earlier)),
-    config: all.reduce((latest, record) => Math.max(latest, record.config), 0),
-  };
-}
-
-/** Deletes the streams of an incarnation; they may be gone already. */
-export async function dropIncarnation(bus: Bus, name: string, incarnation: string): Promise<void> {
-  for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
-}
-
-function stepsIn(records: readonly JournalRecord[]): StepLeft[] {
-  return records.filter((record) => record.kind === 'step');
-}
-
-function unpacked(record: Uint8Array): JournalRecord {
-  return unpackJournalRecord(zstdDecompressSync(record));
 }

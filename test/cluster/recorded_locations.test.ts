@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { RecordedLocations } from '../../src/cluster/recorded_locations.ts';
-import type { StepLeft } from '../../src/cluster/step_journal.ts';
+import { RecordedLocations, type StepLeft } from '../../src/cluster/steps_left.ts';
 import { copied } from '../../src/model/borrowed.ts';
 import { runningTime } from '../../src/model/set_back.ts';
 import { type LaneItem, LocationPacker, locationsOf } from '../../src/wire/location_record.ts';

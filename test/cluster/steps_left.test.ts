@@ -6,7 +6,7 @@ import { HubJournal, sealJournal } from '../../src/cluster/hub_journal.ts';
 import { sealMessage } from '../../src/cluster/journal_message.ts';
 import { journalPlaces, journalStreams } from '../../src/cluster/journal_places.ts';
 import { piecesOf } from '../../src/cluster/record_pieces.ts';
-import { dropIncarnation, readSteps, type StepLeft } from '../../src/cluster/step_journal.ts';
+import { dropIncarnation, readSteps, type StepLeft } from '../../src/cluster/steps_left.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { schedule } from '../../src/time/clock.ts';
 import { packDone, packStep } from '../../src/wire/journal_record.ts';

@@ -16,7 +16,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/cli/replay/pace.ts': 'one step of a replay',
   'src/cli/tail.ts': 'a command',
   'src/cluster/message_checks.ts': 'what no bus takes, that of simulations included',
-  'src/cluster/record_pieces.ts': 'a wire format',
   'src/core/handlers': 'one kind of item each',
   'src/entities/pending_providers.ts': 'a state of its own',
   'src/entities/subdivided.ts': 'a rule of its own about long edges',
