@@ -15,6 +15,11 @@ export interface ApiDeps extends ErrorTyping {
   readonly entities: Entities;
   /** Asks the shard that owns the object, or all shards for a list: their answers in any order. */
   read(query: Query): Promise<readonly Answer[]>;
+  /**
+   * Resolves when it is known that this hub has all that was answered before, wherever that was; undefined where it is alone,
+   * or need not be sure. Rejects with HUB_UNAVAILABLE when that cannot be told in time.
+   */
+  upToDate(): Promise<void> | undefined;
   /** Resolves when the zones are where what was accepted so far has taken them; undefined where none follows anything. */
   zonesMoved(): Promise<void> | undefined;
   /**

@@ -52,6 +52,8 @@ import { dropIncarnation, type JournalLeft, RecordedLocations, readSteps } from 
  */
 export interface ClusterOptions extends Applicant {
   readonly shards: number;
+  /** Whether what is read may be from the past while this hub is cut off. */
+  readonly reads: 'latest' | 'any';
   readonly suspectMs: number;
   /** How long a request waits for an owner. */
   readonly holdMs: number;
@@ -227,11 +229,11 @@ export class Cluster {
 
   /** Only for openCluster. */
   constructor(options: ClusterOptions, checkpoints: Checkpoints) {
-    const { bus, name, incarnation, shards, schedule, elapsed, now, notice } = options;
+    const { bus, name, incarnation, shards, reads, schedule, elapsed, now, notice } = options;
     this.#options = options;
     this.#checkpoints = checkpoints;
     this.#journal = new StepJournal({
-      ...{ bus, name, incarnation, shards, schedule, elapsed },
+      ...{ bus, name, incarnation, shards, reads, schedule, elapsed },
       widen: (bytes) => this.#widenJournal(bytes),
       writeState: () => this.#written(checkpoints.write()),
       ended: (error) => this.#out(error),
@@ -466,6 +468,16 @@ export class Cluster {
     if (appended.at === 'overtaken') return 'overtaken';
     await this.#membership.appliedByAll(appended.sequence, EVERYWHERE_MS);
     return undefined;
+  }
+
+  /**
+   * Resolves when nobody else can have taken this hub for dead by the time of the call, so that it had heard of every change
+   * that was answered until then. Rejects with HUB_UNAVAILABLE where somebody has.
+   */
+  async upToDate(): Promise<void> {
+    await this.#journal.barrier().catch((cause: unknown) => {
+      throw new HubError('HUB_UNAVAILABLE', 'Cannot read: this hub is out of its cluster', { cause });
+    });
   }
 
   /** Keeps what a step has changed, see StepJournal. What changes before this hub has the state is none of the state. */

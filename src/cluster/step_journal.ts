@@ -13,6 +13,8 @@ export interface StepJournalOptions {
   readonly name: string;
   readonly incarnation: string;
   readonly shards: number;
+  /** Whether answers may be from the past while this hub is cut off. */
+  readonly reads: 'latest' | 'any';
   /** Sets the size of each journal stream to so many bytes more than it has by the settings. */
   widen(bytes: number): Promise<void>;
   /** Writes all rows that were handed out so far to the state. */
@@ -98,7 +100,8 @@ export class StepJournal {
   keep(shard: number, { record, events, outcome, config }: ShardReply): Promise<void> | undefined {
     if (config !== undefined) this.#of(shard).config = config;
     if (record !== undefined) return this.#appendStep(this.#of(shard), look(record));
-    const isHeard = events.length > 0 || outcome.answers.length > 0 || outcome.zoneMoves.length > 0;
+    const isAnswer = outcome.answers.length > 0 && this.#options.reads === 'latest';
+    const isHeard = isAnswer || events.length > 0 || outcome.zoneMoves.length > 0;
     return isHeard ? this.barrier() : undefined;
   }
 

@@ -49,6 +49,11 @@ export const ClusterProperties = {
     default: 6000,
     description: 'How long a request waits while nobody owns its objects, in milliseconds. Then it is answered 503.',
   }),
+  cluster_reads: Word(['latest', 'any'], {
+    default: 'latest',
+    description:
+      'latest: reads see all that any hub has answered before, which takes an append. any: they see what this hub has.',
+  }),
   cluster_suspect: Type.Integer({
     minimum: 500,
     maximum: 600_000,

@@ -143,6 +143,7 @@ export function clusterSettings(config: Config, machine: string) {
     storage: config.cluster_storage,
     suspectMs: config.cluster_suspect,
     holdMs: config.cluster_hold,
+    reads: config.cluster_reads,
     checkpointMs: config.cluster_checkpoint_interval,
     journalBytesMax: config.cluster_journal_max_size * 2 ** 20,
     shards: config.num_threads,

@@ -83,6 +83,10 @@ function apiDeps(parts: Served, config: Config): GuardedApiDeps {
     acceptBody: (body, incoming) => ingest.body(body, incoming),
     acceptLongBody: (body, incoming) => ingest.longBody(body, incoming),
     acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
+    upToDate() {
+      if (cluster === undefined || config.cluster_reads === 'any') return undefined;
+      return withinHold(cluster.upToDate(), config.cluster_hold, 'Cannot read');
+    },
     zonesMoved: () => zonesMoved(parts),
     acceptCisco: sources.acceptCisco,
     forgetLocation: async (id) => (cluster?.isLocal === false ? cluster.remote : shards).forget(id),

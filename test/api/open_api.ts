@@ -83,6 +83,7 @@ export function openApi(
     acceptBody: () => 'unusual',
     acceptLongBody: async () => 'unusual',
     acceptProximities: (values, accept) => void accepted.push({ what: 'proximities', values, options: accept }),
+    upToDate: () => undefined,
     zonesMoved: () => undefined,
     acceptCisco: (body) => void accepted.push({ what: 'cisco', values: [body] }),
     forgetLocation: async (id) => void accepted.push({ what: 'forget', values: [id] }),

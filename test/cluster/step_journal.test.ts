@@ -17,7 +17,7 @@ import { SimulatedClock } from './simulated_clock.ts';
 const FEW = 70;
 
 /** The journal of a hub, as its cluster has it, and another hub that can seal and read it. */
-async function world(context: TestContext, { shards = 1 } = {}) {
+async function world(context: TestContext, { shards = 1, reads = 'latest' as 'latest' | 'any' } = {}) {
   const clock = new SimulatedClock();
   context.after(clock.run());
   const cluster = new SimulatedCluster({ clock, seed: 1 });
@@ -26,7 +26,7 @@ async function world(context: TestContext, { shards = 1 } = {}) {
   for (const stream of journalStreams('hub', 'i')) await bus.makeStream({ ...stream, replicas: 3, storage: 'memory' });
   const ended: Error[] = [];
   const journal = new StepJournal({
-    ...{ bus, name: 'hub', incarnation: 'i', shards, elapsed: clock.elapsed },
+    ...{ bus, name: 'hub', incarnation: 'i', shards, reads, elapsed: clock.elapsed },
     schedule: (ms, callback) => cluster.schedule('owner', ms, callback),
     writeState: async () => undefined,
     widen: async () => undefined,
@@ -150,6 +150,29 @@ test('What one shard is done with is kept for the sake of another', async (conte
   await journal.keep(0, step('c of 0'));
   assert.deepEqual(await left(), ['step a of 1', 'step b of 0', 'step c of 0']);
 });
+
+for (const [reads, isKept] of [
+  ['latest', true],
+  ['any', false],
+] as const) {
+  test(`Answers ${isKept ? '' : 'do not '}wait for the journal where reads are to be ${reads}, events always do`, async (context) => {
+    const { clock, cluster, journal } = await world(context, { reads });
+    const reply = (events: readonly unknown[]): ShardReply => {
+      return { events, outcome: { answers: [{}], zoneMoves: [] } } as unknown as ShardReply;
+    };
+    const told: string[] = [];
+    cluster.isolate('owner');
+    void journal.keep(0, reply([{}]))?.then(() => told.push('event'));
+    const answered = journal.keep(0, reply([]));
+    assert.equal(answered !== undefined, isKept);
+    await clock.wait(5000);
+    assert.deepEqual(told, []);
+    cluster.restore('owner');
+    await answered;
+    await clock.wait(5000);
+    assert.deepEqual(told, ['event']);
+  });
+}
 
 test('A pulse is late two seconds after the last append, and no more when one is kept', async (context) => {
   const { clock, cluster, pulse } = await world(context);

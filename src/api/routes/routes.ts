@@ -1,5 +1,5 @@
 import { Anchor } from '../../model/anchor.ts';
-import { afterMoves } from '../after_moves.ts';
+import { afterMoves, readingLatest } from '../latest.ts';
 import type { Route } from '../route.ts';
 import { ADAPTER_ROUTES } from './adapters.ts';
 import { docsRoutes } from './docs.ts';
@@ -15,13 +15,15 @@ import { ZONE_ROUTES } from './zones.ts';
 
 /** All endpoints. */
 export const ROUTES: readonly Route[] = [
-  ...afterMoves([...ZONE_ROUTES, ...FROM_LOCAL_ROUTES]),
-  ...TRACKABLE_ROUTES,
-  ...RULE_ROUTES,
-  ...PROVIDER_ROUTES,
-  ...LOCATION_ROUTES,
-  ...FENCE_ROUTES,
-  ...entityRows({ kind: 'anchor', path: '/anchors', resource: 'anchor_id', schema: Anchor }),
+  ...readingLatest([
+    ...afterMoves([...ZONE_ROUTES, ...FROM_LOCAL_ROUTES]),
+    ...TRACKABLE_ROUTES,
+    ...RULE_ROUTES,
+    ...PROVIDER_ROUTES,
+    ...LOCATION_ROUTES,
+    ...FENCE_ROUTES,
+    ...entityRows({ kind: 'anchor', path: '/anchors', resource: 'anchor_id', schema: Anchor }),
+  ]),
   ...ADAPTER_ROUTES,
   ...OPERATION_ROUTES,
   ...docsRoutes(() => ROUTES),
