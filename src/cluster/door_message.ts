@@ -98,7 +98,8 @@ export function unpackForward(bytes: Uint8Array): ForwardRequest {
   checkVersion(what, view.getUint8(0));
   const end = RECORDS_AT + view.getUint32(RECORD_BYTES_AT, true);
   if (end > bytes.length) throw new DoorMessageError(`${what}: ${bytes.length} bytes end within the records`);
-  const [applied, door, number, outlines, isRepeated] = unpacked(what, bytes.subarray(end));
+  // A hub of the release before does not say whether it is repeated.
+  const [applied, door, number, outlines, isRepeated = false] = unpacked(what, bytes.subarray(end));
   const head = checkedHead(what, { applied, door, number });
   if (typeof isRepeated !== 'boolean') throw misfit(what, 'isRepeated', isRepeated, 'true or false');
   if (!Array.isArray(outlines)) throw misfit(what, 'runs', outlines, 'a list');

@@ -51,7 +51,7 @@ import type { Notice } from './notice.ts';
  * A process that has stood still for a second has heard nobody, and knows nothing of anybody: that is told as a connection
  * that was lost and is there again.
  *
- * StepJournal are sealed in streams that are there: a hub makes them before it joins. Where a seal does not get through for 2 s,
+ * Journals are sealed in streams that are there: a hub makes them before it joins. Where a seal does not get through for 2 s,
  * its streams are looked at. One that is missing, which only somebody else can have deleted, is made, as its owner would,
  * so that a seal is what comes first in it, whoever appends later. One that is full is given room for seals.
  *

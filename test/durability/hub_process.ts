@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import type { TestSettings } from '../support/running_hub.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const ROOT = new URL('../..', import.meta.url).pathname;
 const RUNNING = /API +(https?:\S+)/;
 
 /** What a request was answered; undefined when the hub went away over it. */
@@ -42,10 +42,16 @@ export class HubProcess {
   /** `http://127.0.0.1:port/hub/v2`, or https */
   base = '';
 
-  constructor(folder: string, settings: TestSettings = {}, atEnd: AtEnd = after, args: readonly string[] = []) {
+  /** `checkout`: the folder of the hub's release, this one when left out. */
+  constructor(
+    folder: string,
+    settings: TestSettings = {},
+    atEnd: AtEnd = after,
+    { args = [], checkout = ROOT }: { readonly args?: readonly string[]; readonly checkout?: string } = {},
+  ) {
     const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '1' };
     for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = String(value);
-    this.#child = spawn(process.execPath, [MAIN, ...args], {
+    this.#child = spawn(process.execPath, [join(checkout, 'src/main.ts'), ...args], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -40,7 +40,7 @@ test('A hub whose log was removed after a crash is not started without a word, a
   const { code, out, err } = await runCliIn(folder, 'check');
   assert.equal(code, 1, err);
   assert.match(out, /^Problem: the last \d+ of \d+ commits are lost/m);
-  const again = new HubProcess(folder, {}, after, ['--accept-loss']);
+  const again = new HubProcess(folder, {}, after, { args: ['--accept-loss'] });
   await again.listening();
   assert.match(again.log, /"msg":"Going on without what is lost: the last \d+ of \d+ commits/);
   const { body: left } = (await again.get('/trackables')) ?? assert.fail('the hub is gone');

@@ -26,8 +26,7 @@ export interface Outage {
 
 /**
  * What must not be. Lost: acknowledged and not there; doubled: told twice; missed: not told to somebody who stayed
- * connected, as happens to what an owner has kept and not told yet when it dies; repeated: a location processed twice, as
- * happens to one that was under way to an owner that died (cluster/router.ts); wrong: anything else.
+ * connected; repeated: a location processed twice; wrong: anything else.
  */
 interface Problem {
   readonly is: 'lost' | 'doubled' | 'missed' | 'repeated' | 'wrong';
@@ -50,11 +49,6 @@ export class ClusterFindings {
   /** Notes a problem of the round that is under way. */
   note(is: Problem['is'], what: string): void {
     this.problems.push({ is, round: this.round, what });
-  }
-
-  /** Whether nothing was lost, told twice, or otherwise wrong. What was missed or repeated does not count. */
-  get isSafe(): boolean {
-    return this.problems.every(({ is }) => is === 'missed' || is === 'repeated');
   }
 
   /** How many problems there are of a kind. */

@@ -36,6 +36,8 @@ export interface ClusterRoundsOptions {
   readonly program: string;
   /** What is done in each round; drawn by chance when left out. */
   readonly faults?: readonly FaultKind[];
+  /** Has the hubs begin as those of the release in that folder, and replaced one after the other. */
+  readonly release?: string;
   /** Called after each round. */
   done?(round: number, fault: FaultKind, findings: ClusterFindings): void;
   readonly atEnd: AtEnd;
@@ -46,19 +48,20 @@ export interface ClusterRoundsOptions {
  * answered and told with what every hub shows then.
  */
 export async function runClusterRounds(options: ClusterRoundsOptions): Promise<ClusterFindings> {
-  const { hubs, rounds, seed, nats: count, program, faults = [], done, atEnd } = options;
+  const { hubs, rounds, seed, nats: count, program, faults = [], release, done, atEnd } = options;
   const random = randomFrom(seed);
   const nats = await NatsServers.start({ path: program, count });
   try {
     const names = Array.from({ length: hubs }, (_, index) => String.fromCharCode(97 + index));
     const seats = await Promise.all(names.map((name) => HubSeat.open(name, nats, atEnd)));
+    for (const seat of seats) seat.release = release;
     await Promise.all(seats.map((seat) => seat.start()));
     const scene = new Scene({ seats, nats, random });
     const drawn = shuffledFaults(random, count > 1);
     await scene.begin();
     for (let round = 1; round <= rounds; round++) {
-      const kind = faults[round - 1] ?? drawn.next().value;
       scene.findings.round = round;
+      const kind = release === undefined ? (faults[round - 1] ?? drawn.next().value) : scene.replace(release);
       await scene.playInTime(kind);
       done?.(round, kind, scene.findings);
       if (scene.isStuck) break;
@@ -85,6 +88,8 @@ class Scene {
   readonly #told = new Told(this.findings);
   #watches: Watch[] = [];
   #isLoaded = false;
+  /** Who leaves in this round; undefined where that is drawn. */
+  #leaving: HubSeat | undefined;
   /** Whether a round could not be played to its end. */
   isStuck = false;
 
@@ -102,6 +107,15 @@ class Scene {
   async end(): Promise<void> {
     for (const watch of this.#watches) watch.close();
     for (const seat of this.#parts.seats) this.#readLog(seat, await seat.kill());
+  }
+
+  /** The next process of the next hub is one of the other release: of this one, then of that in the folder, in turns. */
+  replace(release: string): FaultKind {
+    const { seats } = this.#parts;
+    const seat = seats[(this.findings.round - 1) % seats.length] as HubSeat;
+    seat.release = seat.release === undefined ? release : undefined;
+    this.#leaving = seat;
+    return seat === ownerAmong(seats) ? 'leave of the owner' : 'leave of another hub';
   }
 
   /** One round, which goes wrong where it takes too long or cannot be played: then no other can. */
@@ -132,7 +146,8 @@ class Scene {
     await delay(BEFORE_MS.min + random() * (BEFORE_MS.max - BEFORE_MS.min));
     const owner = ownerAmong(seats);
     const others = seats.filter((seat) => seat !== owner);
-    const other = others[Math.floor(random() * others.length)];
+    const drawn = others[Math.floor(random() * others.length)];
+    const other = others.find((seat) => seat === this.#leaving) ?? drawn;
     if (owner === undefined || other === undefined) throw new Error('No hub owns the objects');
     const buried = (seat: HubSeat, logged: readonly LogLine[]): void => this.#readLog(seat, logged);
     const fault = await beginFault(kind, { owner, other, nats, random, buried });

@@ -10,6 +10,8 @@ const DECK = {
   'stop of the owner': 2,
   'cut of the owner': 1,
   'cut of another hub': 1,
+  'leave of the owner': 2,
+  'leave of another hub': 1,
   'kill of a NATS server': 2,
 } as const;
 export type FaultKind = keyof typeof DECK;
@@ -59,6 +61,11 @@ export async function beginFault(kind: FaultKind, { owner, other, nats, random, 
       buried(killed, await killed.kill());
       return { survivor, atMs, mend: () => killed.start() };
     }
+    case 'leave of the owner':
+    case 'leave of another hub': {
+      const [leaving, survivor] = kind === 'leave of the owner' ? [owner, other] : [other, owner];
+      return { survivor, atMs, mend: () => replaced(leaving, buried) };
+    }
     case 'stop of the owner':
       owner.isAway = true;
       owner.pause();
@@ -76,6 +83,12 @@ export async function beginFault(kind: FaultKind, { owner, other, nats, random, 
       return { survivor: owner, atMs, mend: () => server.start() };
     }
   }
+}
+
+/** A hub is told to stop, and then another process takes its seat. */
+async function replaced(seat: HubSeat, buried: Place['buried']): Promise<void> {
+  buried(seat, await seat.leave());
+  await seat.start();
 }
 
 interface Away {

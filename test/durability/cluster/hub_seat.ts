@@ -16,6 +16,8 @@ export class HubSeat {
   readonly #settings: TestSettings;
   readonly #folder: string;
   readonly #atEnd: AtEnd;
+  /** The folder of the release that its next process is one of; undefined for this one. */
+  release: string | undefined;
   /** Whether it is stopped or cut off, or has been and does not serve again yet. */
   isAway = false;
   #process: HubProcess | undefined;
@@ -47,9 +49,12 @@ export class HubSeat {
 
   /** Starts a process and waits until it is a member. */
   async start(settings: TestSettings = {}): Promise<void> {
-    this.#process = await HubProcess.start(this.#folder, { ...this.#settings, ...settings }, this.#atEnd);
+    const release = this.release === undefined ? {} : { checkout: this.release };
+    const process = new HubProcess(this.#folder, { ...this.#settings, ...settings }, this.#atEnd, release);
+    await process.listening();
+    this.#process = process;
     this.#startedMs = Date.now();
-    this.#noteEnd(this.#process);
+    this.#noteEnd(process);
   }
 
   get isUp(): boolean {
@@ -58,8 +63,7 @@ export class HubSeat {
 
   /** What the process has logged so far, by line. */
   get logged(): LogLine[] {
-    const lines = this.#process?.log.split('\n') ?? [];
-    return lines.filter((line) => line.startsWith('{') && line.endsWith('}')).map((line) => JSON.parse(line));
+    return linesOf(this.#process?.log ?? '');
   }
 
   /** How a process has ended that nobody has killed; undefined while it runs. */
@@ -94,6 +98,16 @@ export class HubSeat {
     this.#process = undefined;
     await process?.crash();
     return logged;
+  }
+
+  /** Tells the process to stop. Returns its log. Throws where it does not end in order. */
+  async leave(): Promise<readonly LogLine[]> {
+    const process = this.#process;
+    this.#process = undefined;
+    const ended = await process?.stop();
+    if (ended?.code !== 0)
+      throw new Error(`Hub ${this.name} ended with ${ended?.code ?? ended?.signal}: ${ended?.stderr}`);
+    return linesOf(ended.stderr);
   }
 
   /** Lets the process hang. */
@@ -146,6 +160,11 @@ export interface LogLine {
   readonly level: number;
   readonly time: number;
   readonly msg: string;
+}
+
+function linesOf(log: string): LogLine[] {
+  const lines = log.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
+  return lines.map((line) => JSON.parse(line));
 }
 
 interface Links {
