@@ -426,7 +426,7 @@ export class Cluster {
       owns: () => this.#standing === 'owner' && !this.#isRetiring,
       unrecorded: (runs) => this.#recorded?.without(runs) ?? runs,
     });
-    for (const member of this.#state.members.keys()) this.#fanout.joined(member);
+    for (const member of this.#state.members.keys()) this.#fanout.joined(member, { isNew: false });
     this.#tellOwners();
     this.#standing = 'attached';
     const catchUp = (): void => {
@@ -568,6 +568,7 @@ export class Cluster {
     if (this.#standing === 'out') return;
     try {
       if (this.#standing === 'owner') await this.#checkpoints.write();
+      this.#fanout?.leaving();
       await this.#membership.leave();
     } catch (error) {
       this.#options.notice(`Others will take over later: ${(error as Error).message}`);

@@ -14,7 +14,8 @@ import { Interest } from './interest.ts';
  *   what its door announces    --announced->  every other hub, as JSON text
  *
  * A subscription gets everything from the moment on in which `told` lets it be answered, in the order of each sender; or
- * it is told that something is lost, and ends. What a hub had not yet sent when it was killed is lost: of an owner's
+ * it is told that something is lost, and ends. A hub that leaves has sent all before. What one had not yet sent when it was
+ * killed is lost: of an owner's
  * events all subscriptions to such are told, of announced ones nobody is.
  *
  * The members, the owners and the sequence are those of the configuration log. Of one record they are told in this order:
@@ -109,11 +110,11 @@ export class ClusterFanout {
     return this.#losses;
   }
 
-  /** A hub is a member from now on. */
-  joined(member: string): void {
+  /** A hub is a member from now on; or, where it is not new, it was one before this hub. */
+  joined(member: string, { isNew = true } = {}): void {
     if (member === this.#options.self) return;
     this.#out.joined(member);
-    this.#in.joined(member);
+    this.#in.joined(member, { isNew });
     this.#interest.joined(member);
   }
 
@@ -155,6 +156,11 @@ export class ClusterFanout {
   /** Hands an event to all other hubs that this one has announced itself, as JSON text. */
   announce(kind: AnnouncedKind, text: string): void {
     this.#out.announce(kind, text);
+  }
+
+  /** This hub publishes nothing more, and is about to leave: the others need not be afraid that something is missing. */
+  leaving(): void {
+    this.#out.beat({ isLast: true });
   }
 
   /** See Interest.told: a subscription may be answered then. */

@@ -6,7 +6,8 @@ import type { FilterFields } from '../model/topics.ts';
 /**
  * What carries events from the hub that has rendered them to another one, as the bytes that subscribers get:
  *
- *     0  u8 version     1  u8 bytes of the sender's incarnation     2  u16 blocks     4  u32 nothing
+ *     0  u8 version     1  u8 bytes of the sender's incarnation     2  u16 blocks
+ *     4  u32 1 if it is the last that the sender sends
  *     8  f64 number of the frame, from 1, of those from this sender to this receiver; of one without blocks, of the last
  *    16  f64 messages of announced events that the sender has sent to all
  *    24  f64 the sequence of the configuration behind which it goes on with what others have owned before; 0 for none
@@ -17,7 +18,7 @@ import type { FilterFields } from '../model/topics.ts';
  * Little-endian.
  */
 const VERSION = 1;
-const [BLOCKS_AT, NUMBER_AT, ANNOUNCED_AT, AFTER_AT, HEAD_BYTES] = [2, 8, 16, 24, 32] as const;
+const [BLOCKS_AT, LAST_AT, NUMBER_AT, ANNOUNCED_AT, AFTER_AT, HEAD_BYTES] = [2, 4, 8, 16, 24, 32] as const;
 const BLOCK_HEAD_BYTES = 16;
 const SENDER_BYTES_MAX = 255;
 const BLOCKS_MAX = 65_535;
@@ -35,6 +36,7 @@ export interface FrameHead {
   readonly number: number;
   readonly announced: number;
   readonly after: number;
+  readonly isLast: boolean;
 }
 
 export interface EventFrame extends FrameHead {
@@ -110,12 +112,12 @@ export class FrameWriter {
   }
 
   /** The frame, good until the next block is added, and begins the next one. */
-  take({ number, announced, after }: Omit<FrameHead, 'from'>): Uint8Array {
+  take({ number, announced, after, isLast }: Omit<FrameHead, 'from'>): Uint8Array {
     const bytes = this.#bytes;
     bytes.writeUInt8(VERSION, 0);
     bytes.writeUInt8(this.#sender.length, 1);
     bytes.writeUInt16LE(this.#blocks, BLOCKS_AT);
-    bytes.writeUInt32LE(0, 4);
+    bytes.writeUInt32LE(Number(isLast), LAST_AT);
     bytes.writeDoubleLE(number, NUMBER_AT);
     bytes.writeDoubleLE(announced, ANNOUNCED_AT);
     bytes.writeDoubleLE(after, AFTER_AT);
@@ -145,6 +147,7 @@ export function readFrame(borrowed: Borrowed): EventFrame {
     number: count(bytes, 'number', NUMBER_AT),
     announced: count(bytes, 'announced', ANNOUNCED_AT),
     after: count(bytes, 'after', AFTER_AT),
+    isLast: bytes.readUInt32LE(LAST_AT) === 1,
   };
   const blocks: EventBatch[] = [];
   for (let left = bytes.readUInt16LE(BLOCKS_AT); left > 0; left--) {

@@ -2,20 +2,21 @@ import { copied, lend, look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { Bus, Message, Subscription } from './bus.ts';
 import { type EventFrame, readFrame } from './event_frame.ts';
-import { type AnnouncedEvent, readAnnounced, type SentSoFar } from './fan_out_message.ts';
+import { type AnnouncedEvent, type AnnouncedMessage, readAnnounced, type SentSoFar } from './fan_out_message.ts';
 
 /**
  * Takes events of other hubs: of each sender in order and once, or tells that some are lost.
  *
  * The messages of a sender are numbered. One whose number has come already is dropped; where a number is missing, its events
- * cannot be had any more, and whoever has subscribed to such events is told. An owner that is gone is the same: nobody
- * knows whether its last frame has come. That the connection was down needs no other care: what was sent meanwhile is
+ * cannot be had any more, and whoever has subscribed to such events is told. An owner that is gone is the same, unless it has
+ * said before it left that this was all: else nobody knows whether its last frame has come. That the connection was down needs no other care: what was sent meanwhile is
  * missing, and what was not is not.
  *
  *   the next number of a sender is   | when
  *   ---------------------------------+------------------------------------------------------------------------------
  *   1                                | of frames, when it has joined: it sends them to those whose interest it has heard
- *   any                              | of announced events, when it has joined: it has sent some to others before
+ *   1                                | of announced events, when it joins. What comes before its record waits for that
+ *   any                              | of announced events, when it has joined before this hub
  *   behind what it says to have sent | it answers that it has heard the interest of this hub, or beats
  *   behind the one that has come     | one has come
  *
@@ -43,11 +44,15 @@ export interface FramesInOptions {
 /** How long frames of a new owner may wait, and how many bytes of all together. */
 const HELD_MS = 1000;
 const HELD_BYTES_MAX = 8 << 20;
+/** How many messages of announced events may wait for the record by which their sender joins. */
+const EARLY_MAX = 100;
 
 interface Sender {
   readonly frames: Numbers;
   readonly announced: Numbers;
   held: Held[];
+  /** All that it sends has come. */
+  isOver: boolean;
 }
 
 interface Held {
@@ -61,6 +66,8 @@ export class FramesIn {
   readonly #options: FramesInOptions;
   readonly #listening: readonly Subscription[];
   readonly #senders = new Map<string, Sender>();
+  /** Announced by who is no member, and may be one in a moment. */
+  #early: AnnouncedMessage[] = [];
   #owners: ReadonlySet<string> = new Set();
   #applied = 0;
   #heldBytes = 0;
@@ -80,9 +87,13 @@ export class FramesIn {
     await Promise.all(this.#listening.map(({ ready }) => ready));
   }
 
-  /** Another hub is a member from now on. */
-  joined(member: string): void {
-    this.#senders.set(member, { frames: new Numbers(1), announced: new Numbers(undefined), held: [] });
+  /** Another hub is a member from now on; or it was one before this hub. */
+  joined(member: string, { isNew }: { readonly isNew: boolean }): void {
+    const announced = new Numbers(isNew ? 1 : undefined);
+    this.#senders.set(member, { frames: new Numbers(1), announced, held: [], isOver: false });
+    const early = this.#early;
+    this.#early = [];
+    for (const message of early) this.#hearAnnounced(message);
   }
 
   /** A member is expelled, or has left: what still comes of it is dropped. */
@@ -91,7 +102,9 @@ export class FramesIn {
     if (sender === undefined) return;
     this.#senders.delete(member);
     for (const { bytes } of sender.held) this.#heldBytes -= bytes;
-    if (this.#owners.has(member)) this.#options.lost('rendered', 'The hub that has made the events is gone');
+    const isWhole = sender.isOver && sender.held.length === 0;
+    if (this.#owners.has(member) && !isWhole)
+      this.#options.lost('rendered', 'The hub that has made the events is gone');
   }
 
   /** Who owns partitions, or the collision stage, from now on. Told behind who is gone. */
@@ -139,6 +152,7 @@ export class FramesIn {
     const sender = this.#senders.get(frame.from);
     if (sender === undefined) return;
     if (!sender.announced.reach(frame.announced)) this.#miss('announced');
+    sender.isOver = frame.isLast;
     if (frame.blocks.length === 0) {
       if (!sender.frames.reach(frame.number)) this.#miss('rendered');
       return;
@@ -151,9 +165,17 @@ export class FramesIn {
   }
 
   #takeAnnounced({ bytes }: Message): void {
-    const { from, number, events } = readAnnounced(bytes);
+    this.#hearAnnounced(readAnnounced(bytes));
+  }
+
+  #hearAnnounced(message: AnnouncedMessage): void {
+    const { from, number, events } = message;
     const sender = this.#senders.get(from);
-    if (sender === undefined) return;
+    if (sender === undefined) {
+      this.#early.push(message);
+      if (this.#early.length > EARLY_MAX) this.#early.shift();
+      return;
+    }
     const came = sender.announced.come(number);
     if (came === 'again') return;
     if (came === 'gap') this.#miss('announced');

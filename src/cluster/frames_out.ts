@@ -43,6 +43,7 @@ export class FramesOut {
   /** The number of the last message of announced events. */
   #announcements = 0;
   #after = 0;
+  #isLast = false;
   #isToFlush = false;
 
   constructor(options: FramesOutOptions) {
@@ -95,11 +96,12 @@ export class FramesOut {
     else this.#flushSoon();
   }
 
-  /** Tells every hub what it was sent, if it was sent anything. */
-  beat(): void {
+  /** Tells every hub what it was sent, if it was sent anything. `isLast`: this hub sends nothing more. */
+  beat({ isLast = false } = {}): void {
     this.#flush();
+    this.#isLast = isLast;
     for (const receiver of this.#receivers.values()) {
-      if (receiver.frames > 0 || this.#announcements > 0) this.#send(receiver);
+      if (isLast || receiver.frames > 0 || this.#announcements > 0) this.#send(receiver);
     }
   }
 
@@ -127,7 +129,8 @@ export class FramesOut {
   #send(receiver: Receiver): void {
     const { writer, subject } = receiver;
     if (writer.blocks > 0) receiver.frames++;
-    const head = { number: receiver.frames, announced: this.#announcements, after: this.#after };
+    const counts = { number: receiver.frames, announced: this.#announcements };
+    const head = { ...counts, after: this.#after, isLast: this.#isLast };
     const frame = writer.take(head);
     if (frame.length <= PAYLOAD_BYTES_MAX) this.#options.bus.publish(subject, frame);
   }

@@ -42,7 +42,7 @@ async function fault(world: FanOutWorld): Promise<void> {
   const hub = living[dice(living.length)];
   if (hub === undefined || living.length < 2) return;
   const { name } = hub;
-  const kind = dice(6);
+  const kind = dice(7);
   const durationMs = dice(2500);
   const isExpelled = dice(2) === 0;
   if (kind === 0) {
@@ -57,13 +57,14 @@ async function fault(world: FanOutWorld): Promise<void> {
   if (kind === 3) cluster.stop(name);
   if (kind === 4) cluster.mishaps.dropped = 1 + dice(30);
   if (kind === 5) await world.expel(hub);
+  if (kind === 6) await world.leave();
   await live(world, durationMs);
   if (isExpelled && kind < 4) await world.expel(hub);
   cluster.restore(name);
   cluster.resume(name);
   cluster.mishaps.dropped = 0;
   await live(world, 300);
-  if (isExpelled || kind === 5) await world.join();
+  if (isExpelled || kind > 4) await world.join();
 }
 
 test('ClusterFanout gives every subscriber of every hub every event, in order and once', async (context) => {
@@ -75,6 +76,19 @@ test('ClusterFanout gives every subscriber of every hub every event, in order an
   const waits = world.hubs.flatMap(({ listeners }) => listeners.map(({ waitedMs }) => waitedMs));
   assert.ok(Math.max(...waits) < 60, `one has waited ${Math.max(...waits)} ms`);
   assert.ok(world.hubs.some(({ listeners }) => listeners.some(({ got }) => (got.get('a') ?? []).length > 50)));
+});
+
+test('ClusterFanout goes on for the subscribers of all others when an owner leaves', async (context) => {
+  const world = await worldOf(context, 3, 3);
+  for (let i = 0; i < 6; i++) {
+    await live(world, 600);
+    await world.leave();
+    await live(world, 200);
+    await world.join();
+  }
+  await world.cluster.clock.wait(3000);
+  const { open, closed, refused } = check(world);
+  assert.deepEqual([open >= 10, closed, refused], [true, 0, 0]);
 });
 
 test('ClusterFanout closes who has missed the last event, and nobody else, once connections are back', async (context) => {

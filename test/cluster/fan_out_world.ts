@@ -96,6 +96,7 @@ export class TestHub {
   variants: readonly Variant[] = [];
   isOwner = false;
   isOver = false;
+  #isMember = false;
 
   constructor(world: FanOutWorld, name: string) {
     this.world = world;
@@ -178,7 +179,7 @@ export class TestHub {
 
   #apply(entry: Entry, sequence: number): void {
     if (this.isOver) return;
-    if (entry.is === 'join') this.shared.joined(entry.hub);
+    if (entry.is === 'join') this.#join(entry.hub);
     const gone = entry.is === 'gone' ? entry.hub : entry.is === 'owner' ? entry.gone : undefined;
     if (gone === this.name) {
       this.end();
@@ -187,6 +188,11 @@ export class TestHub {
     if (gone !== undefined) this.shared.gone(gone);
     if (entry.is === 'owner') this.#own(entry.hub, sequence);
     this.shared.applied(sequence);
+  }
+
+  #join(hub: string): void {
+    this.shared.joined(hub, { isNew: this.#isMember });
+    this.#isMember ||= hub === this.name;
   }
 
   #own(owner: string, sequence: number): void {
@@ -250,6 +256,18 @@ export class FanOutWorld {
     const next = others[this.dice(others.length)];
     if (this.owner === gone.name && next !== undefined) await this.own(next, gone);
     else await this.#append({ is: 'gone', hub: gone.name });
+  }
+
+  /** The owner leaves in order; another one gets what it has owned. */
+  async leave(): Promise<void> {
+    const leaving = this.living.find(({ name }) => name === this.owner);
+    const others = this.living.filter((hub) => hub !== leaving);
+    const next = others[this.dice(others.length)];
+    if (leaving === undefined || next === undefined) return;
+    this.owner = undefined;
+    this.cluster.schedule(leaving.name, 0, () => leaving.isOver || leaving.shared.leaving());
+    await this.cluster.clock.wait(10);
+    await this.own(next, leaving);
   }
 
   /** The owner publishes, if it can. */

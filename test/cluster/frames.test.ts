@@ -60,7 +60,7 @@ async function pair(context: TestContext) {
   });
   await Promise.all([up(a), into.ready()]);
   out.joined('b');
-  into.joined('a');
+  into.joined('a', { isNew: false });
   into.heard('a', out.sentTo('b'));
   const send = (...texts: string[]): void => out.forward(batchOf(texts), new Map([['b', variant(7)]]));
   return { clock, cluster, a, out, into, send, sizes, got, announced, lost, misfits };
@@ -90,7 +90,7 @@ test('FrameWriter and readFrame carry events of any variants, with fields and wi
         if (cut > 0) writer.add(batch.variant, packer.pack(batch, 0, cut));
         writer.add(batch.variant, packer.pack(batch, cut, batch.ends.length));
       }
-      const frame = readFrame(lend(Buffer.from(writer.take({ number, announced: 3, after }))));
+      const frame = readFrame(lend(Buffer.from(writer.take({ number, announced: 3, after, isLast: number === 2 }))));
       assert.deepEqual([frame.from, frame.number, frame.announced, frame.after], ['a hub', number, 3, after]);
       assert.deepEqual(frame.blocks.flatMap(textsOf), batches.flatMap(textsOf));
       const fieldsOf = (all: readonly EventBatch[]) =>
@@ -117,7 +117,7 @@ test('readFrame refuses what is no frame, and nothing else happens', () => {
       2,
     ),
   );
-  const frame = Buffer.from(writer.take({ number: 1, announced: 0, after: 0 }));
+  const frame = Buffer.from(writer.take({ number: 1, announced: 0, after: 0, isLast: false }));
   for (let length = 0; length < frame.length; length++) {
     assert.throws(() => readFrame(lend(frame.subarray(0, length))), FrameFormatError);
   }
@@ -198,7 +198,7 @@ test('FramesIn takes each message once', async (context) => {
   const { clock, a, got, announced, lost } = await pair(context);
   const writer = new FrameWriter('a');
   writer.add(7, new BlockPacker().pack(batchOf(['1']), 0, 1));
-  const frame = writer.take({ number: 1, announced: 0, after: 0 });
+  const frame = writer.take({ number: 1, announced: 0, after: 0, isLast: false });
   const message = packAnnounced({ from: 'a', number: 1, events: [['proximity', 'p']] });
   for (let i = 0; i < 3; i++) {
     a.publish('hub.e.b', frame);
@@ -248,7 +248,7 @@ test('FramesIn drops what comes of who is gone, and tells if that was an owner',
   await clock.wait(10);
   into.gone('a');
   assert.deepEqual(lost, []);
-  into.joined('a2');
+  into.joined('a2', { isNew: false });
   into.owners(['a2']);
   into.gone('a2');
   send('2');

@@ -99,8 +99,11 @@ class Tag {
 async function eastOf(hub: HubProcess): Promise<number> {
   const found = await hub.get('/providers/tag/location');
   assert.equal(found?.status, 200, JSON.stringify(found?.body));
-  const { coordinates } = found?.body.position ?? {};
-  return Math.round((coordinates[0] - 9) * 71_695.6);
+  return eastIn(found?.body.position);
+}
+
+function eastIn({ coordinates }: { readonly coordinates: readonly number[] }): number {
+  return Math.round(((coordinates[0] ?? 0) - 9) * 71_695.6);
 }
 
 async function metricsOf(hub: HubProcess) {
@@ -175,8 +178,10 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     assert.equal(sumOf(await metricsOf(b), 'hub_cluster_expelled_total'), 1);
   });
 
-  test('hand over when one is told to stop, and refuse nothing meanwhile', async () => {
+  test('hand over when one is told to stop, and neither refuse nor miss anything meanwhile', async () => {
     const closed = closing(await openSocket(b));
+    const subscriber = await openSocket(a);
+    const locations = await subscriber.subscribe('location_updates');
     const tag = new Tag(a);
     await until('The tag is located', async () => tag.statuses.length > 10);
     const { code, stderr } = await b.stop();
@@ -187,6 +192,12 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     assert.deepEqual([...new Set(tag.statuses)], [204]);
     assert.ok(tag.longestMs < HOLD_MS, `${tag.longestMs} ms`);
     assert.equal(await eastOf(a), last);
+    await until('All are told', async () => locations.events.length >= last || subscriber.closed !== undefined);
+    assert.deepEqual(
+      locations.events.map(({ position }) => eastIn(position)),
+      Array.from({ length: last }, (_, index) => index + 1),
+    );
+    assert.equal(subscriber.closed, undefined);
   });
 
   for (const [what, goes, comes] of [
