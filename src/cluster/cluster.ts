@@ -225,6 +225,7 @@ export class Cluster {
   #lastTakeoverMs = 0;
   #expelled = 0;
   #isRetiring = false;
+  readonly #timers = new Set<() => void>();
   readonly #pulse: Pulse;
 
   /** Only for openCluster. */
@@ -544,8 +545,8 @@ export class Cluster {
 
   /** This hub is about to end. Where nothing can be kept for as long as a request waits, it is out. */
   ending(): void {
-    const { schedule, holdMs, notice } = this.#options;
-    schedule(holdMs, () => {
+    const { holdMs, notice } = this.#options;
+    this.#after(holdMs, () => {
       if (this.#standing === 'out') return;
       const { lateMs = 0 } = this.#pulse;
       if (lateMs < holdMs) {
@@ -577,6 +578,7 @@ export class Cluster {
 
   async close(): Promise<void> {
     this.#standing = 'out';
+    for (const cancel of this.#timers) cancel();
     this.#pulse.stop();
     this.#journal.close();
     this.#router.close();
@@ -586,6 +588,15 @@ export class Cluster {
     this.#log.close();
     this.#checkpoints.close();
     await this.#options.bus.close();
+  }
+
+  /** Calls back after a delay, unless it is closed before. */
+  #after(delayMs: number, callback: () => void): void {
+    const cancel = this.#options.schedule(delayMs, () => {
+      this.#timers.delete(cancel);
+      callback();
+    });
+    this.#timers.add(cancel);
   }
 
   async #makeJournal(incarnation: string): Promise<void> {
@@ -683,8 +694,8 @@ export class Cluster {
 
   /** Says what a takeover waits for that takes long, and gives it up where that is for ever: then this hub begins anew. */
   #watchTakeover({ begunMs, stage, stageMs }: { begunMs: number; stage: string; stageMs: number }): void {
-    const { bus, notice, elapsed, schedule } = this.#options;
-    schedule(LONG_MS, () => {
+    const { bus, notice, elapsed } = this.#options;
+    this.#after(LONG_MS, () => {
       if (this.#standing !== 'takingOver') return;
       const nowMs = elapsed();
       const sinceMs = bus.isUp && this.#stage === stage ? stageMs : nowMs;
@@ -697,7 +708,7 @@ export class Cluster {
   /** Hands the shards the state that others have left, once: a second time they would tell of what is overdue again. */
   async #takeOver(): Promise<void> {
     if (this.#hasState) return;
-    const { incarnation, schedule, holdMs } = this.#options;
+    const { incarnation, holdMs } = this.#options;
     const map = this.#map as PartitionMap;
     const partitions = map.owners.flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
     this.#stage = 'claiming the state';
@@ -718,7 +729,7 @@ export class Cluster {
     await handlers.takeOver({ ...state, steps: steps.map(({ step }) => step), config });
     this.#hasState = true;
     this.#recorded = new RecordedLocations([...earlier, ...steps]);
-    schedule(REPEATED_HOLDS * holdMs, () => {
+    this.#after(REPEATED_HOLDS * holdMs, () => {
       this.#recorded = undefined;
     });
   }
