@@ -569,8 +569,11 @@ export class Cluster {
     if (this.#standing === 'out') return;
     try {
       if (this.#standing === 'owner') await this.#checkpoints.write();
-      this.#fanout?.leaving();
-      await this.#membership.leave();
+      // What was kept is told by now, and nothing more is kept.
+      const sealed = (): void => {
+        if (this.#standing !== 'out' && this.#journal.isIdle) this.#fanout?.leaving();
+      };
+      await this.#membership.leave({ sealed });
     } catch (error) {
       this.#options.notice(`Others will take over later: ${(error as Error).message}`);
     }

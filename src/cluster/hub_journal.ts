@@ -117,6 +117,11 @@ export class HubJournal {
     this.#options = options;
   }
 
+  /** Whether all that it was handed is kept. */
+  get isIdle(): boolean {
+    return !this.#isSending && this.#waiting.length === 0 && this.#barriers.length === 0;
+  }
+
   /** Bytes of the records that are not kept yet. */
   get heldBytes(): number {
     return this.#bytes;

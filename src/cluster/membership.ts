@@ -93,6 +93,12 @@ export interface MembershipOptions {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
+export interface Leaving {
+  readonly timeoutMs?: number;
+  /** The own journal is sealed, and it is about to say so. */
+  sealed?(): void;
+}
+
 /** What this hub knows of a member. */
 export interface MemberStatus {
   readonly incarnation: string;
@@ -209,10 +215,10 @@ export class Membership {
    * more. Resolves when others have it; rejects with HUB_UNAVAILABLE when that cannot be done in time: others expel this hub
    * then, as any that is gone. Close it in either case.
    */
-  async leave(timeoutMs = LEAVE_MS): Promise<void> {
+  async leave({ timeoutMs = LEAVE_MS, sealed = () => undefined }: Leaving = {}): Promise<void> {
     if (this.#standing !== 'member') return;
     let isLate = false;
-    const left = this.#leave(() => isLate);
+    const left = this.#leave(() => isLate, sealed);
     try {
       await this.#within(timeoutMs, 'leave the cluster', left);
     } finally {
@@ -420,10 +426,11 @@ export class Membership {
     }
   }
 
-  async #leave(isLate: () => boolean): Promise<void> {
+  async #leave(isLate: () => boolean, sealed: () => void): Promise<void> {
     const { incarnation } = this.#options;
     const isOff = (): boolean => isLate() || this.#standing !== 'member';
     await this.#sealJournal({ incarnation, isOff });
+    if (!isOff()) sealed();
     while (!isOff()) {
       const map = mapWithoutSelf(this.#members, this.#options.elapsed());
       await this.#log?.append({ kind: 'leave', incarnation, ...mapFields(map) }, this.#members.applied);

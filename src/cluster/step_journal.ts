@@ -78,6 +78,11 @@ export class StepJournal {
     return { count: this.#appends, ms: this.#appendMs };
   }
 
+  /** Whether nothing waits to be kept. */
+  get isIdle(): boolean {
+    return this.#journal.isIdle;
+  }
+
   /** Bytes that wait to be kept. */
   get heldBytes(): number {
     return this.#journal.heldBytes;

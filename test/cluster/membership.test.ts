@@ -340,7 +340,10 @@ test('leave rejects in time where NATS is away', async (context) => {
   assert.ok(hub);
   world.cluster.isolate('h1');
   const fromMs = world.clock.nowMs;
-  await assert.rejects(hub.membership.leave(3000), { code: 'HUB_UNAVAILABLE', message: /Cannot leave .*in 3000 ms$/ });
+  await assert.rejects(hub.membership.leave({ timeoutMs: 3000 }), {
+    code: 'HUB_UNAVAILABLE',
+    message: /Cannot leave .*in 3000 ms$/,
+  });
   assert.ok(world.clock.nowMs - fromMs <= 3001);
 });
 

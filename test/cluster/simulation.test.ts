@@ -17,6 +17,7 @@ const MENDED: readonly [seed: number, what: string][] = [
   [25, 'a worker that was replaced in a takeover looked at changes before it had the objects'],
   [62, 'a worker that was replaced during a takeover told events of a state that was not whole'],
   [77, 'the owner forgot an expelled front door, and took its request again'],
+  [9009, 'a hub that left had kept a step whose events it had not told'],
   [310, 'a row that the owner before had not lived to delete was given to a worker'],
 ];
 
