@@ -23,6 +23,8 @@ const ROUND_MS = 90_000;
 /** Log lines shown of a hub when a round goes wrong. */
 const LOG_SHOWN = 20;
 const PROBE = 'probe';
+/** Errors that faults lead to. */
+const WANTED = [IS_OUT, 'NATS cannot be reached', 'Usage cannot be kept for now'];
 /** Log lines from here on are errors. */
 const ERROR_LEVEL = 50;
 
@@ -236,7 +238,7 @@ class Scene {
   }
 
   #readLog(seat: HubSeat, logged: readonly LogLine[]): void {
-    const isWanted = (msg: string): boolean => msg.startsWith(IS_OUT) || msg.startsWith('NATS cannot be reached');
+    const isWanted = (msg: string): boolean => WANTED.some((wanted) => msg.startsWith(wanted));
     const errors = logged.filter(({ level, msg }) => level >= ERROR_LEVEL && !isWanted(msg));
     for (const line of errors) this.findings.note('wrong', `hub ${seat.name} logged ${JSON.stringify(line)}`);
   }
