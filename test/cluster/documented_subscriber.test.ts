@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { freePort } from '../../bench/process/free_port.ts';
+import { readDocuments } from '../documents/documents.ts';
+import { fenceOf, HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { SocketClient } from '../support/socket_client.ts';
+import { Balancer } from './balancer.ts';
+import { testNats } from './test_nats.ts';
+
+const FENCE = '9d2c4f7e-52b6-4c0b-8a0e-3a1f6a1de001';
+const TRACKABLE = '0b680db2-b39b-45be-be77-40d7d2296cb4';
+/** Until what should happen within seconds is given up. */
+const PATIENCE_MS = 60_000;
+
+const { blocks = [] } = readDocuments().find(({ path }) => path === 'docs/subscribers.md') ?? {};
+const EXAMPLE = blocks.find(({ language }) => language === 'js')?.text ?? '';
+
+type WatchFence = (hub: string, fence: string, tell: (inside: readonly string[]) => void) => () => void;
+
+const nats = await testNats();
+const ends: (() => void)[] = [];
+const atEnd = (callback: () => void): void => void ends.push(callback);
+after(() => {
+  for (const end of ends) end();
+});
+
+function startHub(name: string, port: number): Promise<HubProcess> {
+  const cluster = { cluster_servers: nats.servers.addresses.join(','), cluster_replicas: 1, cluster_hub_name: name };
+  return HubProcess.start(newFolder(atEnd), { ...cluster, cluster_journal_max_size: 8, port }, atEnd);
+}
+
+async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (const endMs = performance.now() + PATIENCE_MS; performance.now() < endMs; await delay(20)) {
+    if (await isSo()) return;
+  }
+  throw new Error(`${what}: not within ${PATIENCE_MS} ms`);
+}
+
+function becomes(hub: HubProcess, standing: string): Promise<void> {
+  return until(`A hub is ${standing}`, async () => {
+    return (await hub.get('/health/system'))?.body?.cluster.standing === standing;
+  });
+}
+
+/** Moves the tag until that is answered 204. */
+async function move(hub: HubProcess, east: number): Promise<void> {
+  await until('The tag is moved', async () => {
+    return (await hub.put('/providers/tag/location', locationOf('tag', east)))?.status === 204;
+  });
+}
+
+describe('A subscriber as docs/subscribers.md has it', { skip: nats.skip }, () => {
+  test('knows who is in the fence, whether its hub, or the owner, is killed, stops, or hangs', async () => {
+    const path = join(newFolder(atEnd), 'watch_fence.mjs');
+    writeFileSync(path, EXAMPLE);
+    const { watchFence } = (await import(pathToFileURL(path).href)) as { readonly watchFence: WatchFence };
+    const ports = [await freePort(), await freePort()] as const;
+    let a = await startHub('a', ports[0]);
+    await becomes(a, 'owner');
+    let b = await startHub('b', ports[1]);
+    const balancer = await Balancer.open({ ports });
+    atEnd(() => void balancer.close());
+    await a.post('/fences', fenceOf(FENCE));
+    await a.post('/trackables', { id: TRACKABLE, type: 'omlox', location_providers: ['tag'] });
+    const told: string[] = [];
+    const base = `http://127.0.0.1:${balancer.port}/hub/v2`;
+    // One at each hub.
+    const stops = [0, 1].map((index) => watchFence(base, FENCE, (inside) => (told[index] = inside.join())));
+    const bothKnow = (inside: string) => until(`Both know of "${inside}"`, () => told.every((text) => text === inside));
+    await until('Both have the state', () => told.length === 2 && told.every((text) => text === ''));
+
+    await move(a, 1);
+    await bothKnow(TRACKABLE);
+    void a.crash();
+    await move(b, 1000);
+    await bothKnow('');
+
+    a = await startHub('a', ports[0]);
+    await becomes(a, 'standby');
+    const stopped = b.stop();
+    await move(a, 1);
+    await bothKnow(TRACKABLE);
+    assert.equal((await stopped).code, 0);
+
+    b = await startHub('b', ports[1]);
+    await becomes(b, 'standby');
+    process.kill(a.pid, 'SIGSTOP');
+    await move(b, 1000);
+    process.kill(a.pid, 'SIGCONT');
+    await bothKnow('');
+    await becomes(a, 'standby');
+
+    for (const stop of stops) stop();
+    const counts = told.slice();
+    await move(b, 1);
+    await b.get('/zones');
+    assert.deepEqual(told, counts);
+    // Whoever has subscribed to what the owner makes is told that it has died, and nobody else.
+    const address = `${a.base.replace('http', 'ws')}/ws/socket`;
+    const [events, changes] = [await SocketClient.open(address), await SocketClient.open(address)];
+    await events.subscribe('fence_events');
+    await changes.subscribe('fence_changes');
+    const closed = new Promise((resolve) => events.socket.once('close', resolve));
+    let isOpen = true;
+    changes.socket.once('close', () => {
+      isOpen = false;
+    });
+    void b.crash();
+    assert.equal(await closed, 1013);
+    await becomes(a, 'owner');
+    assert.ok(isOpen);
+    assert.equal((await a.stop()).code, 0);
+  });
+});
