@@ -18,7 +18,7 @@ function brokenLinks({ path, links }: Document, documents: readonly Document[]):
 /** Paths of files, as documents name them in backticks: `src/auth/`, `test/core/*.test.ts` not. */
 function missingPaths({ path, words }: Document): string[] {
   return words
-    .filter((word) => /^(src|workers|wasm|bench|test|docs|\.github|\.ci)\/[\w./-]*$/.test(word))
+    .filter((word) => /^(src|workers|wasm|bench|test|docs|deploy|\.github|\.ci)\/[\w./-]*$/.test(word))
     .filter((word) => !existsSync(ROOT + word))
     .map((word) => `${path}: there is no ${word}`);
 }

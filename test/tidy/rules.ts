@@ -155,7 +155,7 @@ function linesWith(text: string, pattern: RegExp): number[] {
 }
 
 const TOP_LEVEL = ['package.json', 'package-lock.json', 'tsconfig.json', 'biome.json', 'knip.json', 'hub_config.yaml']
-  .concat(['src', 'workers', 'wasm', 'bench', 'test', 'docs'])
+  .concat(['src', 'workers', 'wasm', 'bench', 'test', 'docs', 'deploy'])
   .concat(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'NOTICE']);
 
 /** What git ignores, beside names with a dot. */

