@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { LiveSocket, type SocketState } from '../../src/hub-ui/hub/live_socket.ts';
 import { openLine } from '../support/line.ts';
 import { openTestHub } from '../support/running_hub.ts';
@@ -126,6 +129,63 @@ test('LiveSocket tells why the hub has refused a subscription, and keeps the oth
   await until(() => taken.length === 1 && refusals.length === 1);
   assert.deepEqual(taken, [2]);
   assert.match(refusals[0] ?? '', /no_such_topic/);
+});
+
+/** Opens a server that does what a hub does seldom. Returns its port. */
+async function openOddHub(t: TestContext, meet: (client: WebSocket) => void): Promise<number> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  t.after(() => server.close());
+  server.on('connection', meet);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+test('LiveSocket comes back after 1001 and 1013, ever later while it is sent away at once', {
+  timeout: 60_000,
+}, async (t) => {
+  const closings = [1001, 1013, 1013];
+  const port = await openOddHub(t, (client) => {
+    const code = closings.shift();
+    if (code !== undefined) client.close(code);
+  });
+  const { socket, clock, states, until } = watched(t, port);
+  const lost = () => states.filter((state) => state === 'reconnecting').length;
+  socket.open();
+  for (const [times, waitMs] of [500, 1_000, 2_000].entries()) {
+    await until(() => lost() === times + 1);
+    clock.pass(waitMs - 1);
+    assert.equal(closings.length, 2 - times, 'the pause is not over');
+    clock.pass(1);
+  }
+  await until(() => states.at(-1) === 'connected');
+});
+
+test('LiveSocket asks again for what the hub cannot take yet, and not for what it never will', {
+  timeout: 60_000,
+}, async (t) => {
+  const asked: string[] = [];
+  const port = await openOddHub(t, (client) => {
+    client.on('message', (text) => {
+      const { topic } = JSON.parse(String(text)) as { readonly topic: string };
+      if (topic !== 'anchor_changes') asked.push(topic);
+      const isTaken = topic === 'zone_changes' && asked.filter((each) => each === topic).length === 3;
+      const code = topic === 'zone_changes' ? 10002 : 10004;
+      const answer = isTaken ? { event: 'subscribed', subscription_id: 1, topic } : { event: 'error', code };
+      client.send(JSON.stringify(answer));
+    });
+  });
+  const { socket, clock, taken, refusals, until } = watched(t, port);
+  socket.subscribe(1, 'zone_changes', {});
+  socket.subscribe(2, 'fence_changes', {});
+  socket.open();
+  await until(() => refusals.length === 2);
+  clock.pass(500);
+  await until(() => refusals.length === 3);
+  clock.pass(999);
+  assert.equal(taken.length, 0);
+  clock.pass(1);
+  await until(() => taken.length === 1);
+  assert.deepEqual(asked, ['zone_changes', 'fence_changes', 'zone_changes', 'zone_changes']);
 });
 
 test('LiveSocket ends a subscription that was given up before the hub had taken it', { timeout: 60_000 }, async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitBefore } from '../../src/hub-ui/hub/live_socket.ts';
+import { waitBefore } from '../../src/hub-ui/hub/again.ts';
 import { Moves, ROW } from '../../src/hub-ui/hub/moves.ts';
 import { labelPlace } from '../../src/hub-ui/map/label_place.ts';
 import { MovingObjects } from '../../src/hub-ui/map/moving_objects.ts';

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
 import { openTestHub } from '../support/running_hub.ts';
-import { createSite, move } from './ui_site.ts';
+import { createSite, DOCK, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
@@ -104,4 +104,40 @@ test('The page says that the connection is lost, comes back by itself, and shows
   await page.getByRole('combobox', { name: 'Search the site' }).fill('cart');
   await page.getByRole('option', { name: /Cart/ }).waitFor();
   await page.close();
+});
+
+test('The page asks again for what no hub has answered, says so, and leaves changes to the user', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t);
+  await createSite(hub);
+  const page = await openPage(t, `${hub.origin}/hub-ui/rules`, { mayFail: true });
+  await page.getByRole('button', { name: 'Connected' }).first().waitFor();
+  /** Answers the next requests of a kind as a load balancer does whose hub has gone. */
+  const failing = async (method: string, path: string, times: number) => {
+    const asked: string[] = [];
+    await page.route(path, async (route) => {
+      if (route.request().method() !== method) return route.fallback();
+      asked.push(route.request().url());
+      return asked.length > times ? route.fallback() : route.fulfill({ status: 502, body: '' });
+    });
+    return asked;
+  };
+  const lists = await failing('GET', '**/fences/summary', 2);
+  const code = await failing('GET', '**/lists_page-*.js', 1);
+  await page.getByRole('link', { name: 'Lists' }).first().click();
+  await page.getByRole('button', { name: 'Asking again' }).first().waitFor();
+  await page.getByRole('tab', { name: /fences/i }).click();
+  await page.getByRole('row', { name: /Dock A/ }).waitFor();
+  await page.getByRole('button', { name: 'Connected' }).first().waitFor();
+  assert.deepEqual([lists.length, code.length], [3, 2]);
+
+  const changes = await failing('PATCH', '**/fences/*', 1);
+  await page.goto(`${hub.origin}/hub-ui/fences/${DOCK.id}`);
+  await page.getByLabel('Name', { exact: true }).fill('Dock B');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The hub answered 502').first().waitFor();
+  assert.equal(changes.length, 1);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Dock B is saved').waitFor();
 });

@@ -1,5 +1,8 @@
+import { waitBefore } from './again.ts';
+
 /**
- * One WebSocket to the hub that is kept for as long as the page is open.
+ * One WebSocket to the hub that is kept for as long as the page is open. However it ends, with the death of its hub or with
+ * a word such as 1001 or 1013, the next attempt finds another hub where there is one: what is wanted is asked for anew.
  *
  *   connecting ── open ──▶ connected ── a beat is not answered ──▶ stale ── nor is anything else ──▶ reconnecting
  *        ▲                     ▲                                     │                                   │
@@ -7,7 +10,12 @@
  *                              └───────────── any frame ─────────────┘
  *
  * A browser does not show pings, so the socket has a beat of its own: it subscribes to something that never happens, and
- * ends that again. Each answer proves that the hub still reads and writes, and how long that takes.
+ * ends that again. Each answer proves that the hub still reads and writes, and how long that takes. The pauses between
+ * attempts grow until a connection has lasted for as long as it takes to answer a beat and to send the next: a hub that
+ * takes connections to close them at once is asked ever less often.
+ *
+ * A hub that cannot reach the others refuses subscriptions that it takes a moment later, so these are asked for again,
+ * with growing pauses, too.
  */
 export type SocketState = 'connecting' | 'connected' | 'stale' | 'reconnecting';
 
@@ -32,6 +40,8 @@ export interface SocketDeps {
 interface Wanted {
   readonly topic: string;
   readonly params: Readonly<Record<string, unknown>>;
+  /** How often it was refused on the present connection. */
+  refusals: number;
 }
 
 type Awaited = { readonly is: 'subscribe' | 'unsubscribe'; readonly key: number } | { readonly is: 'beat' };
@@ -41,12 +51,16 @@ const STALE_MS = 4_000;
 const DEAD_MS = 12_000;
 const BEAT = { topic: 'anchor_changes', params: { id: 'beat of the web UI' } };
 
+/** Of a subscription that the hub cannot take, now or at all. */
+const SUBSCRIBE_FAILED = 10002;
+
 interface Frame {
   readonly event?: string;
   readonly topic?: string;
   readonly subscription_id?: number;
   readonly payload?: readonly unknown[];
   readonly description?: string;
+  readonly code?: number;
 }
 
 export class LiveSocket {
@@ -66,6 +80,8 @@ export class LiveSocket {
   #beatSentMs: number | undefined;
   #beatId: number | undefined;
   #cancelTimer: () => void = () => undefined;
+  /** Ends what waits to be asked for again. */
+  readonly #cancelAgain = new Map<number, () => void>();
 
   constructor(url: string, on: SocketEvents, deps: SocketDeps) {
     this.#url = url;
@@ -87,12 +103,14 @@ export class LiveSocket {
   }
 
   subscribe(key: number, topic: string, params: Readonly<Record<string, unknown>>): void {
-    this.#wanted.set(key, { topic, params });
+    this.#wanted.set(key, { topic, params, refusals: 0 });
     if (this.#isOpen) this.#sendSubscribe(key);
   }
 
   unsubscribe(key: number): void {
     this.#wanted.delete(key);
+    this.#cancelAgain.get(key)?.();
+    this.#cancelAgain.delete(key);
     const id = this.#idOf(key);
     if (id === undefined || !this.#isOpen) return;
     this.#keys.delete(id);
@@ -121,7 +139,6 @@ export class LiveSocket {
     const socket = new WebSocket(this.#url);
     this.#socket = socket;
     socket.onopen = () => {
-      this.#attempt = 0;
       this.#lastFrameMs = this.#deps.now();
       this.#become('connected');
       for (const key of this.#wanted.keys()) this.#sendSubscribe(key);
@@ -152,6 +169,9 @@ export class LiveSocket {
     this.#socket = undefined;
     this.#awaited = [];
     this.#keys.clear();
+    for (const cancel of this.#cancelAgain.values()) cancel();
+    this.#cancelAgain.clear();
+    for (const wanted of this.#wanted.values()) wanted.refusals = 0;
     this.#beatSentMs = undefined;
     this.#beatId = undefined;
     if (socket === undefined) return;
@@ -180,7 +200,7 @@ export class LiveSocket {
     for (const [key, wanted] of this.#wanted) if (wanted.topic === topic) this.#on.message(key, payload);
   }
 
-  #answered({ event, subscription_id: id, description = '' }: Frame): void {
+  #answered({ event, subscription_id: id, description = '', code = 0 }: Frame): void {
     const awaited = this.#awaited.shift();
     if (awaited === undefined) return;
     if (awaited.is === 'beat') {
@@ -193,11 +213,23 @@ export class LiveSocket {
     const { key } = awaited;
     if (event === 'error' || id === undefined) {
       this.#on.refused(key, description);
+      if (code === SUBSCRIBE_FAILED) this.#askAgain(key);
       return;
     }
     this.#keys.set(id, key);
     if (this.#wanted.has(key)) this.#on.subscribed(key);
     else this.unsubscribe(key);
+  }
+
+  #askAgain(key: number): void {
+    const wanted = this.#wanted.get(key);
+    if (wanted === undefined) return;
+    wanted.refusals++;
+    const ask = (): void => {
+      this.#cancelAgain.delete(key);
+      if (this.#isOpen) this.#sendSubscribe(key);
+    };
+    this.#cancelAgain.set(key, this.#deps.after(waitBefore(wanted.refusals, this.#deps.random), ask));
   }
 
   #idOf(key: number): number | undefined {
@@ -237,6 +269,7 @@ export class LiveSocket {
   #look(): void {
     const silentMs = this.#deps.now() - this.#lastFrameMs;
     if (this.#beatSentMs === undefined || silentMs < STALE_MS) {
+      this.#attempt = 0;
       this.#timer(BEAT_MS - STALE_MS, () => this.#beat());
       return;
     }
@@ -257,13 +290,4 @@ export class LiveSocket {
     this.#cancelTimer();
     this.#cancelTimer = this.#deps.after(milliseconds, run);
   }
-}
-
-const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 15_000;
-
-/** How long to wait before the given attempt, counted from 1: twice as long each time, and never all at once. */
-export function waitBefore(attempt: number, random: () => number): number {
-  const whole = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
-  return Math.round(whole * (0.5 + random() / 2));
 }

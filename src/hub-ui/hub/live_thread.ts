@@ -2,6 +2,7 @@
  * Holds the WebSocket in a thread of its own: thousands of positions a second are read here, and the page gets one packed
  * batch when it is ready to draw one.
  */
+import { isPassing, pause, waitBefore } from './again.ts';
 import { API_PATH } from './api_path.ts';
 import type { FromThread, ToThread } from './live_protocol.ts';
 import { LiveSocket } from './live_socket.ts';
@@ -20,6 +21,8 @@ interface Feed {
   isWanted: boolean;
   timer: ReturnType<typeof setTimeout> | undefined;
   lastMs: number;
+  /** How often it has begun anew, as it does with each subscription. */
+  begun: number;
 }
 
 const feeds = new Map<number, Feed>();
@@ -114,36 +117,51 @@ function open(): void {
 
 function openFeed(key: number, from: string, floor: unknown): void {
   const known = typeof floor === 'number' ? floor : undefined;
-  feeds.set(key, { moves: new Moves(), from, floor: known, isWanted: true, timer: undefined, lastMs: 0 });
+  const moves = new Moves();
+  feeds.set(key, { moves, from, floor: known, isWanted: true, timer: undefined, lastMs: 0, begun: 0 });
 }
 
-/** Events come from now on; what was true before has to be asked for. */
+/**
+ * Events come from now on; what was true before has to be asked for, until a hub has said it: the hub of the WebSocket
+ * need not be the one that is asked.
+ */
 async function startFeed(key: number): Promise<void> {
   const feed = feeds.get(key);
   if (feed === undefined) return;
   feed.moves.restart();
-  await list(key, feed);
-  offer(key, feed);
+  feed.begun++;
+  const { begun } = feed;
+  for (let attempt = 1; ; attempt++) {
+    const isAnswered = await list(key, feed);
+    if (feeds.get(key) !== feed || feed.begun !== begun) return;
+    offer(key, feed);
+    if (isAnswered) return;
+    await pause(waitBefore(attempt, Math.random));
+    if (feeds.get(key) !== feed || feed.begun !== begun) return;
+  }
 }
 
 /**
- * Adds what is there now. What has left the feed's floor is among it: the hub tells of what is on the floor, and says
- * nothing of what is there no more.
+ * Adds what is there now; returns false when no hub could say it. What has left the feed's floor is among it: the hub tells
+ * of what is on the floor, and says nothing of what is there no more.
  */
-async function list(key: number, feed: Feed): Promise<void> {
+async function list(key: number, feed: Feed): Promise<boolean> {
+  const { begun } = feed;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   try {
     const response = await fetch(`${origin}${API_PATH}${feed.from}`, { headers });
-    if (!response.ok || feeds.get(key) !== feed) return;
+    if (!response.ok) return !isPassing(response.status);
     const { floor, moves } = feed;
     const items = (await response.json()) as readonly Listed[];
+    if (feeds.get(key) !== feed || feed.begun !== begun) return true;
     const wanted = items.filter((item) => {
       const { floor: its, provider_id: providerId } = item.location ?? item;
       return floor === undefined || its === floor || moves.knows(item.id ?? providerId ?? '');
     });
     moves.add(wanted, { isList: true });
+    return true;
   } catch {
-    // The connection is gone, too: whatever is missing is asked for with the next one.
+    return false;
   }
 }
 

@@ -1,4 +1,6 @@
+import { signal as value } from '@preact/signals';
 import { accessToken, renewAccess } from './access.ts';
+import { isPassing, pause, waitBefore } from './again.ts';
 import { API_PATH } from './api_path.ts';
 import type { Entities, Kind } from './kinds.ts';
 
@@ -43,44 +45,70 @@ export function errorAt(error: unknown, field: string): string | undefined {
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** How many reads wait until they are asked again, since no hub has answered them. */
+export const waitingReads = value(0);
+
+/** For how long a read is tried again: longer than a cluster is without an owner. */
+const TRY_MS = 15_000;
+
+interface RequestOptions {
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether to fail at once, as is right where the caller asks again anyway. */
+  readonly isOnce?: boolean;
+}
+
 /**
  * One request to the API. Paths are below the version, with ids already encoded. Returns the body of the answer, or
- * undefined when there is none. Throws a RequestError.
+ * undefined when there is none. Throws a RequestError. What only reads is tried again for a while where no hub answers;
+ * of a change nobody would know whether it was made, so that is for the user to repeat.
  */
 export async function request<T>(
   method: Method,
   path: string,
-  { query, ...options }: { readonly body?: unknown; readonly query?: Query; readonly signal?: AbortSignal } = {},
+  { query, ...options }: RequestOptions & { readonly query?: Query } = {},
 ): Promise<T> {
   const text = await textOf(method, `${API_PATH}${path}${queryText(query)}`, options);
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
 /** The body of an answer as it is, from a path below the hub's origin. Throws a RequestError. */
-export function getText(path: string): Promise<string> {
-  return textOf('GET', path, {});
+export function getText(path: string, options: Pick<RequestOptions, 'isOnce'> = {}): Promise<string> {
+  return textOf('GET', path, options);
 }
 
-async function textOf(
-  method: Method,
-  url: string,
-  { body, signal }: { readonly body?: unknown; readonly signal?: AbortSignal },
-): Promise<string> {
-  const send = async (): Promise<Response> => {
+async function textOf(method: Method, url: string, options: RequestOptions): Promise<string> {
+  const { signal, isOnce = method !== 'GET' } = options;
+  const beganMs = Date.now();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await textOnce(method, url, options);
+    } catch (error) {
+      const waitMs = waitBefore(attempt, Math.random);
+      const isLast = isOnce || Date.now() + waitMs - beganMs > TRY_MS;
+      if (isLast || !(error instanceof RequestError) || !isPassing(error.status)) throw error;
+      waitingReads.value++;
+      await pause(waitMs, signal).finally(() => waitingReads.value--);
+    }
+  }
+}
+
+async function textOnce(method: Method, url: string, { body, signal }: RequestOptions): Promise<string> {
+  const send = async (): Promise<[Response, string]> => {
     const headers: Record<string, string> = {};
     if (accessToken.peek() !== undefined) headers['Authorization'] = `Bearer ${accessToken.peek()}`;
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     try {
       const sent = body === undefined ? null : JSON.stringify(body);
-      return await fetch(url, { method, headers, body: sent, signal: signal ?? null });
+      const response = await fetch(url, { method, headers, body: sent, signal: signal ?? null });
+      return [response, await response.text()];
     } catch (cause) {
       if (signal?.aborted) throw cause;
       throw new RequestError(0, 'The hub cannot be reached', { cause });
     }
   };
-  let response = await send();
-  if (response.status === 401 && (await renewAccess())) response = await send();
-  const text = await response.text();
+  let [response, text] = await send();
+  if (response.status === 401 && (await renewAccess())) [response, text] = await send();
   if (!response.ok) throw refusal(response, text);
   return text;
 }

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { getText } from './rest.ts';
 
 /** What the hub tells the page before anything else. */
 export interface Settings {
@@ -19,8 +20,7 @@ export const settings = signal<Settings>({ hub_version: '', map_tiles: null, sig
 /** Asks for the settings; the page does without them when they cannot be had. */
 export async function loadSettings(): Promise<void> {
   try {
-    const response = await fetch(`${import.meta.env.BASE_URL}settings.json`);
-    if (response.ok) settings.value = (await response.json()) as Settings;
+    settings.value = JSON.parse(await getText(`${import.meta.env.BASE_URL}settings.json`)) as Settings;
   } catch {
     // The connection's state says that the hub cannot be reached.
   }

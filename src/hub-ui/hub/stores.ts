@@ -2,9 +2,10 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ChangeEvent } from '../../model/events.ts';
 import { can } from './access.ts';
+import { isPassing } from './again.ts';
 import { type Entities, type Kind, SINGULAR } from './kinds.ts';
 import { subscribe } from './live.ts';
-import { listEntities } from './rest.ts';
+import { listEntities, RequestError } from './rest.ts';
 
 export type Items<K extends Kind> = ReadonlyMap<string, Entities[K]>;
 
@@ -20,6 +21,9 @@ export interface EntityStore<K extends Kind> {
   follow(): () => void;
   reload(): Promise<void>;
 }
+
+/** A list that no hub has answered, however often it was asked, is asked for again after so long. */
+const RELOAD_MS = 5_000;
 
 const made = new Map<Kind, EntityStore<Kind>>();
 
@@ -44,6 +48,8 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
   /** Changes that arrive while a list is under way, which may or may not have them in it. */
   let since: ChangeEvent[] | undefined;
   let loads = 0;
+  let followers = 0;
+  let reloading: ReturnType<typeof setTimeout> | undefined;
 
   const apply = (changes: readonly ChangeEvent[], to: Items<K>): Items<K> => {
     const next = new Map(to);
@@ -59,6 +65,7 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
       state.value = 'ready';
       return;
     }
+    clearTimeout(reloading);
     loads++;
     const load = loads;
     since = [];
@@ -72,6 +79,8 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
       if (load !== loads) return;
       problem.value = error instanceof Error ? error.message : String(error);
       if (state.value === 'waiting') state.value = 'failed';
+      const isAskedAgain = error instanceof RequestError && isPassing(error.status) && followers > 0;
+      if (isAskedAgain) reloading = setTimeout(() => void reload(), RELOAD_MS);
     }
     since = undefined;
   };
@@ -84,7 +93,6 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
     // Whoever may not follow the changes may still see the list.
     refused: () => void reload(),
   };
-  let followers = 0;
   let end: (() => void) | undefined;
   const follow = (): (() => void) => {
     followers++;
@@ -92,6 +100,7 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
     return () => {
       followers--;
       if (followers > 0) return;
+      clearTimeout(reloading);
       end?.();
       end = undefined;
     };

@@ -156,16 +156,22 @@ function usePlace({ kind, id }: Selection): Location | null | undefined {
     setPlace(undefined);
     let heard = false;
     const isTrackable = kind === 'trackables';
-    get<Location>(`${entityPath(kind, id)}/location`).then(
-      (location) => {
-        if (!heard) setPlace(location);
-      },
-      () => {
-        if (!heard) setPlace(null);
-      },
-    );
+    // Where it was last heard may be long ago when the connection comes back.
+    const ask = (): void => {
+      heard = false;
+      get<Location>(`${entityPath(kind, id)}/location`).then(
+        (location) => {
+          if (!heard) setPlace(location);
+        },
+        () => {
+          if (!heard) setPlace(null);
+        },
+      );
+    };
     const topic = isTrackable ? 'trackable_motions' : 'location_updates';
     return subscribe(topic, isTrackable ? { id } : { provider_id: id }, {
+      subscribed: ask,
+      refused: ask,
       events(payload: readonly (TrackableMotion | Location)[]) {
         const last = payload.at(-1);
         if (last === undefined) return;

@@ -17,6 +17,8 @@ const EVERY_MS = 2_000;
 const KEPT_MS = 15 * 60_000;
 /** Samples that are further apart have a gap between them. */
 const GAP_MS = 10_000;
+/** Attempts to find the same hub again. */
+const ASKED_MAX = 5;
 
 /** Reads the metrics while the component is there. */
 export function useMetrics(): void {
@@ -25,9 +27,10 @@ export function useMetrics(): void {
     let timer: ReturnType<typeof setTimeout>;
     const look = async (): Promise<void> => {
       try {
-        const values = readMetrics(await getText('/hub/metrics'));
-        const atMs = Date.now();
-        samples.value = [...samples.peek().filter((sample) => sample.atMs > atMs - KEPT_MS), { atMs, values }];
+        const kept = samples.peek();
+        const next = await sampleAfter(kept.at(-1));
+        const shown = kept.filter(({ atMs }) => atMs > Date.now() - KEPT_MS);
+        if (next !== undefined) samples.value = [...shown, next];
         metricsProblem.value = undefined;
       } catch (error) {
         metricsProblem.value = error instanceof Error ? error.message : String(error);
@@ -40,6 +43,24 @@ export function useMetrics(): void {
       clearTimeout(timer);
     };
   }, []);
+}
+
+/**
+ * The next sample of the hub that the last one is of, or of any after a gap. Behind a load balancer each request may find
+ * another hub, whose counters have nothing to do with those before; undefined where only others have answered.
+ */
+async function sampleAfter(last: Sample | undefined): Promise<Sample | undefined> {
+  for (let asked = 0; asked < ASKED_MAX; asked++) {
+    const values = readMetrics(await getText('/hub/metrics', { isOnce: true }));
+    const sample = { atMs: Date.now(), values };
+    if (last === undefined || startOf(sample) === startOf(last) || sample.atMs - last.atMs > GAP_MS) return sample;
+  }
+  return undefined;
+}
+
+/** When a hub was started, to the millisecond: which one it is. */
+function startOf({ values }: Sample): number | undefined {
+  return values.get('process_start_time_seconds');
 }
 
 /** Reads the text format of Prometheus; lines that are no sample are left out. */

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Notice } from '../controls/notice.tsx';
+import { waitBefore } from '../hub/again.ts';
 import { request } from '../hub/rest.ts';
 
 /** An answer that is asked for again and again. */
@@ -14,16 +15,21 @@ export interface Polled<T> {
 /** A hub that hangs is no hub that answers. */
 const PATIENCE_MS = 10_000;
 
-/** What the API answers on a path, as often as asked, while the component is there. */
+/**
+ * What the API answers on a path, as often as asked, while the component is there. What has failed is asked again sooner:
+ * where one hub of several has ended, the next answers.
+ */
 export function usePolled<T>(path: string, everyMs: number): Polled<T> {
   const [polled, setPolled] = useState<Polled<T>>({ value: undefined, atMs: 0, before: undefined, problem: undefined });
   useEffect(() => {
     let isOver = false;
     let timer: ReturnType<typeof setTimeout>;
+    let failures = 0;
     const ask = async (): Promise<void> => {
       try {
-        const value = await request<T>('GET', path, { signal: AbortSignal.timeout(PATIENCE_MS) });
+        const value = await request<T>('GET', path, { isOnce: true, signal: AbortSignal.timeout(PATIENCE_MS) });
         const atMs = Date.now();
+        failures = 0;
         if (isOver) return;
         setPolled((last) => {
           const before = last.value === undefined ? undefined : { value: last.value, atMs: last.atMs };
@@ -31,10 +37,11 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
         });
       } catch (error) {
         if (isOver) return;
+        failures++;
         const problem = problemOf(error);
         setPolled((last) => ({ ...last, problem }));
       }
-      timer = setTimeout(ask, everyMs);
+      timer = setTimeout(ask, failures === 0 ? everyMs : Math.min(everyMs, waitBefore(failures, Math.random)));
     };
     void ask();
     return () => {

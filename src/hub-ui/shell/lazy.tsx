@@ -4,8 +4,9 @@ import { Button } from '../controls/button.tsx';
 import { Empty, Spinner } from '../controls/notice.tsx';
 import pageStyles from '../controls/page.module.css';
 import typography from '../controls/typography.module.css';
+import { loadSettings } from '../hub/settings.ts';
 
-/** A page whose code is fetched when it is first shown. */
+/** A page whose code is fetched when it is first shown: again once a hub answers, if the first attempt has failed. */
 export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element {
   let known: ComponentType | undefined;
   return function LazyPage() {
@@ -13,13 +14,19 @@ export function lazyPage(load: () => Promise<ComponentType>): () => JSX.Element 
     const [problem, setProblem] = useState<string>();
     useEffect(() => {
       if (known !== undefined) return;
-      load().then(
-        (loaded) => {
-          known = loaded;
-          setPage(() => loaded);
-        },
-        (error: unknown) => setProblem(String(error)),
-      );
+      const loadAgain = async (): Promise<ComponentType> => {
+        await loadSettings();
+        return load();
+      };
+      load()
+        .catch(loadAgain)
+        .then(
+          (loaded) => {
+            known = loaded;
+            setPage(() => loaded);
+          },
+          (error: unknown) => setProblem(String(error)),
+        );
     }, []);
     if (Page !== undefined) return <Page />;
     if (problem === undefined) {

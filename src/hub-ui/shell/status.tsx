@@ -3,6 +3,7 @@ import type { Tone } from '../controls/badge.tsx';
 import typography from '../controls/typography.module.css';
 import { connection, reconnect } from '../hub/live.ts';
 import type { SocketState } from '../hub/live_socket.ts';
+import { waitingReads } from '../hub/rest.ts';
 import styles from './status.module.css';
 
 /** What the states of the connection are called, and how they look. */
@@ -13,10 +14,14 @@ export const STATES: Readonly<Record<SocketState, { readonly label: string; read
   reconnecting: { label: 'Reconnecting', tone: 'danger' },
 };
 
+/** The live connection is there, but no hub has answered a request yet, which is tried again. */
+const ASKING_AGAIN = { label: 'Asking again', tone: 'warn' } as const;
+
 /** The state of the connection, which tries again at once when it is pressed. */
 export function Status() {
   const { state, retryAtMs } = connection.value;
-  const { label, tone } = STATES[state];
+  const isAskingAgain = state === 'connected' && waitingReads.value > 0;
+  const { label, tone } = isAskingAgain ? ASKING_AGAIN : STATES[state];
   const seconds = useCountdown(retryAtMs);
   const text = state === 'reconnecting' && seconds > 0 ? `${label} in ${seconds} s` : label;
   return (
@@ -25,7 +30,7 @@ export function Status() {
       class={styles.status}
       data-tone={tone}
       data-state={state}
-      title={state === 'connected' ? 'The hub answers' : 'Try again now'}
+      title={isAskingAgain ? 'No hub has answered yet' : state === 'connected' ? 'The hub answers' : 'Try again now'}
       disabled={state === 'connected'}
       onClick={reconnect}
     >

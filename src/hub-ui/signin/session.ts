@@ -1,4 +1,5 @@
 import { accessToken, permits, renewWith, type Session, session } from '../hub/access.ts';
+import { getText } from '../hub/rest.ts';
 import type { SignInSettings } from '../hub/settings.ts';
 import {
   type Attempt,
@@ -73,9 +74,7 @@ async function enter(next: Tokens): Promise<void> {
 /** Asks the hub what is permitted. Without an answer everything is offered, and the hub refuses what it must. */
 async function loadPermits(): Promise<void> {
   try {
-    const headers = { Authorization: `Bearer ${accessToken.peek()}` };
-    const response = await fetch(`${import.meta.env.BASE_URL}permitted.json`, { headers });
-    if (response.ok) permits.value = permitsOf((await response.json()) as Permitted);
+    permits.value = permitsOf(JSON.parse(await getText(`${import.meta.env.BASE_URL}permitted.json`)) as Permitted);
   } catch {
     // The state of the connection says why.
   }

@@ -30,12 +30,22 @@ export function RulesPage() {
   const isConnected = connection.value.state === 'connected';
   useEffect(() => {
     if (isChanged && kept !== undefined) return;
-    get<Rules>(PATH).then((found) => {
-      setKept(found);
-      setSteps([found]);
-      setAt(0);
-      setError(undefined);
-    }, setError);
+    let isOver = false;
+    get<Rules>(PATH).then(
+      (found) => {
+        if (isOver) return;
+        setKept(found);
+        setSteps([found]);
+        setAt(0);
+        setError(undefined);
+      },
+      (problem: unknown) => {
+        if (!isOver) setError(problem);
+      },
+    );
+    return () => {
+      isOver = true;
+    };
   }, [isConnected]);
   const change = (next: Rules, step?: string): void => {
     setError(undefined);
