@@ -1,16 +1,16 @@
 import type { SystemHealth } from '../../model/health.ts';
-import { Badge, type Tone } from '../controls/badge.tsx';
 import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import { copyText } from '../controls/clipboard.ts';
 import { Facts } from '../controls/facts.tsx';
 import flow from '../controls/flow.module.css';
 import { durationText, useNow } from '../controls/time.ts';
-import typography from '../controls/typography.module.css';
 import { connection, reconnect, traffic } from '../hub/live.ts';
 import { settings } from '../hub/settings.ts';
 import jsonStyles from '../json/json.module.css';
 import { STATES } from '../shell/status.tsx';
+import { Cluster } from './cluster.tsx';
+import { Headline } from './headline.tsx';
 import { millisecondsText } from './number_text.ts';
 import styles from './overview.module.css';
 import { type Polled, usePolled } from './polled.tsx';
@@ -32,6 +32,7 @@ export function Overview() {
         <HubCard system={system} />
         <DatabaseCard system={system} />
       </div>
+      <Cluster system={system} />
       <RateCharts />
       {system.value !== undefined && <Configuration text={system.value.config} />}
     </>
@@ -52,8 +53,7 @@ function ConnectionCard() {
   const roundTripMs = state === 'connected' ? traffic.value.at(-1)?.roundTripMs : undefined;
   return (
     <Card title="Connection">
-      <Headline tone={tone} label={label} />
-      <p class={`${typography.soft} ${styles.meaning}`}>{MEANINGS[state]}</p>
+      <Headline tone={tone} label={label} meaning={MEANINGS[state]} />
       <Facts
         rows={[
           ['Since', durationText(Math.max(0, nowMs - sinceMs))],
@@ -81,11 +81,15 @@ function HubCard({ system: { value: system, problem } }: { readonly system: Poll
   const isUp = system !== undefined && problem === undefined;
   return (
     <Card title="Hub">
-      <Headline
-        tone={isUp ? 'ok' : problem === undefined ? 'neutral' : 'danger'}
-        label={isUp ? 'Running' : problem === undefined ? 'Asking' : 'No answer'}
-      />
-      <p class={`${typography.soft} ${styles.meaning}`}>{problem ?? 'The hub takes requests.'}</p>
+      {isUp && system.cluster?.problem !== undefined ? (
+        <Headline tone="warn" label="Not serving" meaning="Requests are for the other hubs now: see Cluster." />
+      ) : (
+        <Headline
+          tone={isUp ? 'ok' : problem === undefined ? 'neutral' : 'danger'}
+          label={isUp ? 'Running' : problem === undefined ? 'Asking' : 'No answer'}
+          meaning={problem ?? 'The hub takes requests.'}
+        />
+      )}
       <Facts
         rows={[
           ['Up for', system && isUp ? durationText(system.uptime * 1_000) : undefined],
@@ -110,14 +114,14 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
       <Headline
         tone={!isKnown ? 'neutral' : isFailing ? 'danger' : 'ok'}
         label={!isKnown ? 'Unknown' : isFailing ? 'Failing' : 'Writing'}
+        meaning={
+          !isKnown
+            ? 'Only the hub can say how its database is.'
+            : isFailing
+              ? 'What the hub is told may be lost with a restart.'
+              : 'What the hub is told reaches its database.'
+        }
       />
-      <p class={`${typography.soft} ${styles.meaning}`}>
-        {!isKnown
-          ? 'Only the hub can say how its database is.'
-          : isFailing
-            ? 'What the hub is told may be lost with a restart.'
-            : 'What the hub is told reaches its database.'}
-      </p>
       <Facts
         rows={[
           ['Rows to write', isKnown ? database.pending_rows : undefined],
@@ -126,16 +130,6 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
         ]}
       />
     </Card>
-  );
-}
-
-function Headline({ tone, label }: { readonly tone: Tone; readonly label: string }) {
-  return (
-    <p class={styles.headline}>
-      <Badge tone={tone} dot>
-        {label}
-      </Badge>
-    </p>
   );
 }
 

@@ -4,6 +4,7 @@ import { Choice } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import flow from '../controls/flow.module.css';
 import { useNow } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
 import { traffic } from '../hub/live.ts';
 import { setUrlParams, urlParam } from '../shell/url_state.ts';
 import { labeled, levels, metricsProblem, rates, samples, sums, useMetrics } from './metrics.ts';
@@ -31,6 +32,9 @@ export function RateCharts() {
         <h2 class={styles.title}>Rates and latencies</h2>
         <Choice label="Time" value={minutes} options={WINDOWS} onChange={(window) => setUrlParams({ window })} />
       </div>
+      {samples.value.at(-1)?.values.has('hub_cluster_members') && (
+        <p class={typography.soft}>Of one hub of the cluster, for as long as it answers.</p>
+      )}
       <Problem text={metricsProblem.value} />
       <div class={styles.charts}>
         <MetricCharts range={range} />

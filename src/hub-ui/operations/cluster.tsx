@@ -1,0 +1,216 @@
+import { useRef } from 'preact/hooks';
+import type { ClusterHealth, SystemHealth } from '../../model/health.ts';
+import { Badge, type Tone } from '../controls/badge.tsx';
+import { Card } from '../controls/card.tsx';
+import { Facts } from '../controls/facts.tsx';
+import flow from '../controls/flow.module.css';
+import { Notice } from '../controls/notice.tsx';
+import { type Column, Table } from '../controls/table.tsx';
+import { durationText } from '../controls/time.ts';
+import typography from '../controls/typography.module.css';
+import styles from './cluster.module.css';
+import { Headline } from './headline.tsx';
+import { bytesText, countText } from './number_text.ts';
+import type { Polled } from './polled.tsx';
+
+interface Asked {
+  readonly system: Polled<SystemHealth>;
+}
+
+const STANDINGS: Readonly<Record<ClusterHealth['standing'], { readonly label: string; readonly tone: Tone }>> = {
+  owner: { label: 'Owner', tone: 'ok' },
+  standby: { label: 'Standby', tone: 'ok' },
+  taking_over: { label: 'Taking over', tone: 'warn' },
+  joining: { label: 'Joining', tone: 'warn' },
+  out: { label: 'Out', tone: 'danger' },
+};
+
+/**
+ * The hub that has answered, as one of several, and how it sees the others; nothing where it is alone. Behind a load
+ * balancer another one may answer each time.
+ */
+export function Cluster({ system: { value: system, atMs, problem } }: Asked) {
+  const answers = useRef<readonly Said[]>([]);
+  const cluster = system?.cluster;
+  if (cluster === undefined) return null;
+  if (problem !== undefined) {
+    return (
+      <Card title="Cluster">
+        <Headline tone="neutral" label="Unknown" meaning="Only a hub can say how the cluster is." />
+      </Card>
+    );
+  }
+  const others = answers.current.filter((said) => {
+    return said.atMs > atMs - SAID_MS && said.cluster.incarnation !== cluster.incarnation;
+  });
+  answers.current = [...others, { cluster, atMs }];
+  return (
+    <Card title="Cluster" flush>
+      <Standing {...cluster} />
+      <Table
+        label="Hubs of the cluster"
+        columns={COLUMNS}
+        rows={rowsOf(cluster, answers.current)}
+        keyOf={({ incarnation }) => incarnation}
+      />
+    </Card>
+  );
+}
+
+function Standing(cluster: ClusterHealth) {
+  const { label, tone } = STANDINGS[cluster.standing];
+  const { problem, last_takeover_duration: lastMs } = cluster;
+  return (
+    <div class={styles.standing}>
+      <div>
+        <Headline tone={problem === undefined ? tone : 'warn'} label={label} meaning={meaningOf(cluster)} />
+        {problem !== undefined && <Notice tone="warn">This hub serves nobody now: {problem}</Notice>}
+      </div>
+      <Facts
+        rows={[
+          ['This hub', cluster.hub_name],
+          ['Owner', cluster.owner ?? 'none'],
+          ['Cluster', cluster.name],
+          ['NATS', cluster.nats_connected ? 'connected' : 'cannot be reached'],
+        ]}
+      />
+      <Facts
+        rows={[
+          ['Waiting for the journal', bytesText(cluster.journal_waiting_bytes)],
+          ['Takeovers by this hub', countText(cluster.takeovers)],
+          ['The last one took', lastMs === undefined ? undefined : spanText(lastMs)],
+        ]}
+      />
+    </div>
+  );
+}
+
+function meaningOf({ standing, owner }: ClusterHealth): string {
+  switch (standing) {
+    case 'owner':
+      return 'This hub owns all objects: it processes all locations.';
+    case 'taking_over':
+      return 'This hub is taking over the objects. Locations wait until it has them.';
+    case 'joining':
+      return 'This hub is joining its cluster.';
+    case 'out':
+      return 'The other hubs go on without this one.';
+    case 'standby':
+      return owner === undefined
+        ? 'No hub owns the objects now. Locations wait until one has taken over.'
+        : `This hub hands locations to ${owner}, and takes over if it has to.`;
+  }
+}
+
+/** How long what a hub has said of itself is shown while others answer. */
+const SAID_MS = 30_000;
+
+interface Said {
+  readonly cluster: ClusterHealth;
+  readonly atMs: number;
+}
+
+interface Row {
+  readonly name: string;
+  readonly incarnation: string;
+  readonly isOwner: boolean;
+  /** Whether it has told of the others. */
+  readonly isTeller: boolean;
+  readonly isSuspected: boolean;
+  readonly silentMs: number;
+  readonly applied: number;
+  /** How many records it lacks that another one has. */
+  readonly behind: number;
+  readonly aheadMs: number | undefined;
+  /** As it has told of itself; undefined where it has not answered this page lately. */
+  readonly said: ClusterHealth | undefined;
+}
+
+function rowsOf(cluster: ClusterHealth, answers: readonly Said[]): readonly Row[] {
+  const highest = Math.max(...cluster.members.map((member) => member.applied_sequence));
+  return cluster.members.map((member) => ({
+    name: member.name,
+    incarnation: member.incarnation,
+    isOwner: member.name === cluster.owner,
+    isTeller: member.incarnation === cluster.incarnation,
+    isSuspected: member.suspected,
+    silentMs: member.silence,
+    applied: member.applied_sequence,
+    behind: highest - member.applied_sequence,
+    aheadMs: member.clock_difference,
+    said: answers.find(({ cluster: { incarnation } }) => incarnation === member.incarnation)?.cluster,
+  }));
+}
+
+const UNKNOWN = <span class={typography.faint}>–</span>;
+
+const COLUMNS: readonly Column<Row>[] = [
+  { key: 'name', title: 'Hub', cell: (row) => <Name row={row} /> },
+  {
+    key: 'state',
+    title: 'State',
+    cell: ({ isSuspected }) => (
+      <Badge tone={isSuspected ? 'warn' : 'ok'} dot>
+        {isSuspected ? 'Suspected' : 'Heard'}
+      </Badge>
+    ),
+  },
+  {
+    key: 'silence',
+    title: 'Silent for',
+    isNumber: true,
+    cell: ({ isTeller, silentMs }) => (isTeller ? UNKNOWN : spanText(silentMs)),
+  },
+  {
+    key: 'applied',
+    title: 'Record applied',
+    isNumber: true,
+    class: flow.wideOnly,
+    cell: ({ applied }) => countText(applied),
+  },
+  {
+    key: 'behind',
+    title: 'Behind by',
+    isNumber: true,
+    cell: ({ behind }) => (behind === 1 ? '1 record' : `${countText(behind)} records`),
+  },
+  {
+    key: 'clock',
+    title: 'Clock',
+    isNumber: true,
+    cell: ({ aheadMs }) => (aheadMs === undefined ? UNKNOWN : clockText(aheadMs)),
+  },
+  {
+    key: 'takeovers',
+    title: 'Takeovers',
+    isNumber: true,
+    cell: ({ said }) => (said === undefined ? UNKNOWN : takeoversText(said)),
+  },
+];
+
+function Name({ row: { name, isOwner, isTeller } }: { readonly row: Row }) {
+  return (
+    <span class={flow.row}>
+      <span class={typography.cut} title={name}>
+        {name}
+      </span>
+      {isOwner && <Badge tone="accent">Owner</Badge>}
+      {isTeller && <Badge>This hub</Badge>}
+    </span>
+  );
+}
+
+function takeoversText({ takeovers, last_takeover_duration: lastMs }: ClusterHealth): string {
+  return lastMs === undefined ? countText(takeovers) : `${countText(takeovers)}, last in ${spanText(lastMs)}`;
+}
+
+function clockText(aheadMs: number): string {
+  if (aheadMs === 0) return 'the same';
+  return `${spanText(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead' : 'behind'}`;
+}
+
+/** A duration that may be shorter than a second. */
+function spanText(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${milliseconds} ms`;
+  return milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : durationText(milliseconds);
+}

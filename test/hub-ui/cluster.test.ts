@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { after, type TestContext, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { freePort } from '../../bench/process/free_port.ts';
+import { ensureBuilt } from '../../bench/ui/hub_child.ts';
+import { Balancer } from '../cluster/balancer.ts';
+import { testNats } from '../cluster/test_nats.ts';
+import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
+import { openPage, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
+import { CELLAR, FORKLIFT } from './ui_site.ts';
+
+const ends: (() => void)[] = [];
+const atEnd = (callback: () => void): void => void ends.push(callback);
+after(() => {
+  for (const end of ends) end();
+});
+const nats = await testNats();
+const skip = WITHOUT_BROWSER ?? nats.skip;
+
+let clusters = 0;
+
+/** A hub that is alone, with a load balancer before it, and room for others beside it. */
+async function openCluster(t: TestContext) {
+  ensureBuilt();
+  const cluster = `ui${++clusters}`;
+  const ports = { a: await freePort(), b: await freePort() };
+  const start = (name: keyof typeof ports): Promise<HubProcess> => {
+    const settings = {
+      port: ports[name],
+      cluster_servers: nats.servers.addresses.join(','),
+      cluster_replicas: 1,
+      cluster_name: cluster,
+      cluster_hub_name: name,
+      cluster_journal_max_size: 16,
+    };
+    return HubProcess.start(newFolder(atEnd), settings, atEnd);
+  };
+  const a = await start('a');
+  const balancer = await Balancer.open({ ports: Object.values(ports) });
+  t.after(() => balancer.close());
+  const isUp = async (name: keyof typeof ports): Promise<boolean> => balancer.up.includes(ports[name]);
+  return { a, start, isUp, address: `http://127.0.0.1:${balancer.port}/hub-ui` };
+}
+
+async function status(answered: ReturnType<HubProcess['get']>): Promise<number | undefined> {
+  return (await answered)?.status;
+}
+
+/** Locates the forklift until a hub takes it. */
+async function locate(page: Page, hub: HubProcess, east: number): Promise<void> {
+  await untilHolds(page, async () => {
+    return (await status(hub.put('/providers/locations', [locationOf('tag-1', east)]))) === 204;
+  });
+}
+
+/** Longitude and latitude as the page shows them of a location. */
+function placeText(east: number): string {
+  const [x = 0, y = 0] = locationOf('tag-1', east).position.coordinates;
+  return `${y.toFixed(7)}, ${x.toFixed(7)}`;
+}
+
+function clusterCard(page: Page): Locator {
+  return page.getByRole('region', { name: 'Cluster', exact: true });
+}
+
+function hubRow(page: Page, name: string): Locator {
+  const table = page.getByRole('region', { name: 'Hubs of the cluster' });
+  return table.getByRole('row', { name: new RegExp(`^${name}\\b`) });
+}
+
+/** Leaves a mark in a page that a reload would wipe away; returns whether it is there. */
+async function mark(page: Page): Promise<() => Promise<boolean>> {
+  await page.evaluate('window.marked = true');
+  return async () => (await page.evaluate('window.marked === true')) as boolean;
+}
+
+test('Pages go on with another hub when the owner dies, and show who owns the objects then', { skip }, async (t) => {
+  const { a, start, isUp, address } = await openCluster(t);
+  await a.post('/trackables', FORKLIFT);
+  const operations = await openPage(t, `${address}/operations`, { mayFail: true });
+  const map = await openPage(t, `${address}/?sel=trackables:${FORKLIFT.id}`, { mayFail: true });
+  const [operationsMarked, mapMarked] = [await mark(operations), await mark(map)];
+  const panel = map.getByRole('complementary', { name: 'Selected trackable' });
+  await locate(map, a, 1);
+  await panel.getByText(placeText(1)).waitFor();
+  await clusterCard(operations).getByText('This hub owns all objects').waitFor();
+  // Both are connected with the first hub, there being no other one yet.
+  const b = await start('b');
+  await untilHolds(operations, () => isUp('b'));
+  await operations.getByText('Of one hub of the cluster').waitFor();
+  await hubRow(operations, 'a').getByText('Owner').waitFor();
+  await hubRow(operations, 'b').getByText('Heard').waitFor();
+  await hubRow(operations, 'b').getByText('0 records').waitFor();
+
+  await Promise.all([
+    operations
+      .getByRole('button', { name: /Reconnecting/ })
+      .first()
+      .waitFor(),
+    a.crash(),
+  ]);
+  await hubRow(operations, 'b').getByText('Owner').waitFor();
+  await hubRow(operations, 'a').waitFor({ state: 'detached' });
+  await clusterCard(operations).getByText('This hub owns all objects').waitFor();
+  await hubRow(operations, 'b')
+    .getByText(/^1, last in [\d.]+ m?s$/)
+    .waitFor();
+  await operations.getByRole('button', { name: 'Connected' }).first().waitFor();
+
+  await panel.getByText(placeText(1)).waitFor();
+  await locate(map, b, 2);
+  await panel.getByText(placeText(2)).waitFor();
+  await map.locator('[data-counts]', { hasText: '1 trackable' }).waitFor();
+  assert.equal(await status(b.post('/fences', CELLAR)), 201);
+  await map.getByRole('combobox', { name: 'Search the site' }).fill('cellar');
+  await map.getByRole('option', { name: /Cellar/ }).waitFor();
+  assert.ok((await operationsMarked()) && (await mapMarked()), 'neither page was loaded again');
+});
+
+test('Pages go on with another hub when theirs is told to stop', { skip }, async (t) => {
+  const { a, start, isUp, address } = await openCluster(t);
+  const page = await openPage(t, `${address}/lists/trackables`, { mayFail: true });
+  const isMarked = await mark(page);
+  await page.getByText('No trackables yet').waitFor();
+  const b = await start('b');
+  await untilHolds(page, () => isUp('b'));
+  await a.stop();
+  assert.equal(await status(b.post('/trackables', FORKLIFT)), 201);
+  await page.getByRole('row', { name: /Forklift 7/ }).waitFor();
+  assert.ok(await isMarked(), 'it was not loaded again');
+});
+
+test('A hub that is alone shows nothing of a cluster', { skip }, async (t) => {
+  ensureBuilt();
+  const hub = await HubProcess.start(newFolder(atEnd), {}, atEnd);
+  const page = await openPage(t, `${new URL(hub.base).origin}/hub-ui/operations`);
+  await page.getByText('Up for').waitFor();
+  assert.equal(await clusterCard(page).count(), 0);
+});
