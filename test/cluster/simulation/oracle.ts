@@ -1,8 +1,10 @@
 import { schedule } from '../../../src/core/handlers/on_deadline.ts';
 import type { Answer, Item, Query } from '../../../src/core/item.ts';
+import { shiftFix } from '../../../src/core/location/fix.ts';
 import { openShard, type Shard } from '../../../src/core/shard.ts';
 import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
 import { lend } from '../../../src/model/borrowed.ts';
+import { runningTime, type SetBack, timeOfDay } from '../../../src/model/set_back.ts';
 import { newRecordBuffer } from '../../../src/wire/location_record.ts';
 import { type ShardSettings, unpackBatch } from '../../../src/wire/messages.ts';
 import { eventsOf, VARIANTS } from '../../support/shard_harness.ts';
@@ -68,6 +70,8 @@ type EntityItem = Extract<Item, { entity: unknown }>;
 export class Oracle {
   readonly told: Told[] = [];
   readonly #shard: Shard;
+  /** What the clock of the owner had been through by its last step. */
+  #setBacks: readonly SetBack[] = [];
 
   private constructor(shard: Shard) {
     this.#shard = shard;
@@ -88,11 +92,13 @@ export class Oracle {
       if (taken?.kind === 'replay' && taken.takenOverUntilMs === undefined) continue;
       if (before !== undefined && taken?.kind !== 'replay') continue;
       if (before !== undefined && taken?.kind === 'replay') {
+        this.#retime(rest.setBacks ?? []);
         this.#hold(taken.takenOverUntilMs ?? 0);
         this.#configure(before, { nowMs: rest.sentMs ?? 0, atMs });
         before = undefined;
         continue;
       }
+      this.#setBacks = rest.setBacks ?? [];
       this.#step({ ...rest, items: items.filter(({ kind }) => PASSED_ON.includes(kind)) }, atMs);
     }
   }
@@ -109,6 +115,28 @@ export class Oracle {
       return JSON.stringify(known) === JSON.stringify(item.entity) ? [] : [{ ...item, seq: 0, receivedMs: nowMs }];
     });
     this.#step({ nowMs: 0, flushBudget: 0, items }, atMs);
+  }
+
+  /** The next owner has running times of its own: what the last one knew is retimed by times of day. */
+  #retime(to: readonly SetBack[]): void {
+    const from = this.#setBacks;
+    if (from.length === 0 && to.length === 0) return;
+    const aheadMs = to.reduce((sum, { byMs }) => sum + byMs, 0);
+    const timed = (ms: number): number => timeOfDay(ms, from) + aheadMs;
+    const keyed = (ms: number): number => runningTime(timeOfDay(ms, from), to);
+    const { providers, trackables } = this.#shard.state;
+    const fixes = new Set([...providers.values(), ...trackables.values()].flatMap(({ fix }) => fix ?? []));
+    for (const { bytes } of fixes) shiftFix(bytes, keyed);
+    for (const { members } of [...providers.values(), ...trackables.values()]) {
+      for (const member of members) {
+        member.seenMs = timed(member.seenMs);
+        const all = Object.entries(member.membership).map(([name, value]) => [
+          name,
+          typeof value === 'number' ? timed(value) : value,
+        ]);
+        member.membership = Object.fromEntries(all) as typeof member.membership;
+      }
+    }
   }
 
   /** Nothing fires on its own before that time. */
