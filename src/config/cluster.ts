@@ -52,7 +52,7 @@ export const ClusterProperties = {
   cluster_reads: Word(['latest', 'any'], {
     default: 'latest',
     description:
-      'latest: reads see all that any hub has answered before, which takes an append. any: they see what this hub has.',
+      'What reads see: latest, all that any hub has answered before, which takes an append; any, what this hub has.',
   }),
   cluster_suspect: Type.Integer({
     minimum: 500,
