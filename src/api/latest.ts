@@ -8,7 +8,8 @@ import type { Call, Route } from './route.ts';
  *
  *   a request that        | waits until                                                  | unless
  *   ----------------------+--------------------------------------------------------------+------------------------------
- *   reads                 | this hub has all that was answered before, by whichever hub  | it is alone
+ *   reads                 | this hub has all that was answered before, by whichever hub  | it is alone, or cluster_reads
+ *                         |                                                              | is any
  *   looks at zones that   | the locations before it have taken them along                | no zone follows anything
  *   follow something      |                                                              |
  */

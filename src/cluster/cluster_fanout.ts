@@ -14,9 +14,8 @@ import { Interest } from './interest.ts';
  *   what its door announces    --announced->  every other hub, as JSON text
  *
  * A subscription gets everything from the moment on in which `told` lets it be answered, in the order of each sender; or
- * it is told that something is lost, and ends. A hub that leaves has sent all before. What one had not yet sent when it was
- * killed is lost: of an owner's
- * events all subscriptions to such are told, of announced ones nobody is.
+ * it is told that something is lost, and ends. A hub that leaves has sent everything before. What one had not yet sent when
+ * it was killed is lost: of an owner's events all subscriptions to such are told, of announced ones nobody is.
  *
  * The members, the owners and the sequence are those of the configuration log. Of one record they are told in this order:
  * `joined` or `gone`, `owners`, `applied`.

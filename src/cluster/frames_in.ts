@@ -8,9 +8,9 @@ import { type AnnouncedEvent, type AnnouncedMessage, readAnnounced, type SentSoF
  * Takes events of other hubs: of each sender in order and once, or tells that some are lost.
  *
  * The messages of a sender are numbered. One whose number has come already is dropped; where a number is missing, its events
- * cannot be had any more, and whoever has subscribed to such events is told. An owner that is gone is the same, unless it has
- * said before it left that this was all: else nobody knows whether its last frame has come. That the connection was down needs no other care: what was sent meanwhile is
- * missing, and what was not is not.
+ * cannot be had any more, and whoever has subscribed to such events is told. An owner that is gone is the same, unless it
+ * has said before it left that this was all: otherwise nobody knows whether its last frame has come. That the connection was
+ * down needs no other care: what was sent meanwhile is missing, and what was not is not.
  *
  *   the next number of a sender is   | when
  *   ---------------------------------+------------------------------------------------------------------------------
@@ -44,8 +44,8 @@ export interface FramesInOptions {
 /** How long frames of a new owner may wait, and how many bytes of all together. */
 const HELD_MS = 1000;
 const HELD_BYTES_MAX = 8 << 20;
-/** How many messages of announced events may wait for the record by which their sender joins. */
-const EARLY_MAX = 100;
+/** How many messages of announced events, and characters of all together, may wait for the record by which their sender joins. */
+const EARLY_MAX = { messages: 100, length: 4 << 20 };
 
 interface Sender {
   readonly frames: Numbers;
@@ -173,7 +173,7 @@ export class FramesIn {
     const sender = this.#senders.get(from);
     if (sender === undefined) {
       this.#early.push(message);
-      if (this.#early.length > EARLY_MAX) this.#early.shift();
+      while (isTooMuch(this.#early)) this.#early.shift();
       return;
     }
     const came = sender.announced.come(number);
@@ -215,6 +215,11 @@ export class FramesIn {
   #miss(what: 'rendered' | 'announced'): void {
     this.#options.lost(what, 'Events of another hub were lost');
   }
+}
+
+function isTooMuch(early: readonly AnnouncedMessage[]): boolean {
+  const length = early.reduce((sum, { events }) => events.reduce((part, [, text]) => part + text.length, sum), 0);
+  return early.length > EARLY_MAX.messages || length > EARLY_MAX.length;
 }
 
 /** The numbers of one sender's messages, from the first that is known; undefined while none is. */
