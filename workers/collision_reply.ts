@@ -1,15 +1,35 @@
+import { HubMerge } from '../src/core/collision/hub_merge.ts';
 import type { CollisionStage } from '../src/core/collision/stage.ts';
 import { openCollisionStage } from '../src/core/collision/stage.ts';
 import { WatermarkMerge } from '../src/core/collision/watermark_merge.ts';
+import type { Motion } from '../src/core/motion/motion.ts';
 import { ZoneTable } from '../src/core/zone/zone_table.ts';
+import { runningTime, type SetBack, timeOfDay } from '../src/model/set_back.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
-import { type CollisionBatch, type CollisionReply, type Restore, unpackMotions } from '../src/wire/messages.ts';
+import {
+  type CollisionBatch,
+  type CollisionReply,
+  type OtherMotions,
+  type Restore,
+  type SeveralHubs,
+  unpackMotions,
+} from '../src/wire/messages.ts';
 
-/** The collision stage as its worker runs it: brings the motions of all shards into one order first. */
+/** Another hub, as the stage knows it. */
+interface Other {
+  /** Its shards work at their own pace as well. */
+  readonly merge: WatermarkMerge;
+  watermark: number;
+}
+
+/** The collision stage as its worker runs it: brings the motions of all shards, of all hubs, into one order first. */
 export class Collisions {
   readonly #zones = new ZoneTable();
   readonly #merge = new WatermarkMerge();
+  readonly #hubs = new HubMerge();
+  readonly #others = new Map<string, Other>();
   readonly #stage: CollisionStage;
+  #self = '';
 
   constructor(newId: () => string) {
     this.#stage = openCollisionStage({ newId, zones: this.#zones.find, newBuffer: newRecordBuffer });
@@ -17,15 +37,67 @@ export class Collisions {
 
   step(batch: CollisionBatch): CollisionReply {
     for (const [id, zone] of batch.zones) this.#zones.set(id, zone);
-    const { nowMs, variants, setBacks } = batch;
+    const { nowMs, variants, setBacks, watermark, others } = batch;
     if (batch.restore === undefined) for (const packed of batch.motions) this.#merge.add(unpackMotions(packed));
-    else this.#restore(batch, batch.restore);
-    const motions = this.#merge.take(batch.watermark);
+    const timed = (other: OtherMotions) => timesOf(other, others?.clockMs ?? nowMs, setBacks ?? []);
+    const news = (others?.hubs ?? []).map((other) => ({ ...other, motions: unpacked(other.motions, timed(other)) }));
+    if (batch.restore === undefined) for (const { hub, motions } of news) this.#otherOf(hub).merge.add(motions);
+    else this.#restore(batch, batch.restore, news);
+    const own = this.#merge.take(watermark);
+    if (others === undefined && this.#hubs.waiting === 0) {
+      const outcome = this.#stage.step({ nowMs, motions: own, setBacks, ...(variants && { variants }) });
+      return { ...outcome, waiting: this.#merge.waiting };
+    }
+    const motions = this.#ofAll(own, others);
     const outcome = this.#stage.step({ nowMs, motions, setBacks, ...(variants && { variants }) });
-    return { ...outcome, waiting: this.#merge.waiting };
+    return { ...outcome, waiting: this.#waiting, finished: this.#finished(watermark) };
   }
 
-  #restore({ nowMs, motions }: CollisionBatch, { fromSeq, done, ...known }: Restore): void {
+  /** What comes next of all hubs. */
+  #ofAll(own: readonly Motion[], others: SeveralHubs | undefined): readonly Motion[] {
+    if (others !== undefined) this.#self = others.self;
+    this.#hubs.add(this.#self, own);
+    for (const hub of others?.gone ?? []) this.#otherOf(hub).watermark = Number.MAX_SAFE_INTEGER;
+    for (const { hub, watermark } of others?.hubs ?? []) this.#otherOf(hub).watermark = watermark;
+    for (const [hub, { merge, watermark }] of this.#others) this.#hubs.add(hub, merge.take(watermark));
+    for (const { hub, isStood, passedMs } of others?.hubs ?? []) {
+      if (isStood) this.#hubs.stood(hub);
+      this.#hubs.passed(hub, passedMs);
+    }
+    return this.#hubs.take(others?.untilMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  get #waiting(): number {
+    let waiting = this.#merge.waiting + this.#hubs.waiting;
+    for (const { merge } of this.#others.values()) waiting += merge.waiting;
+    return waiting;
+  }
+
+  #finished(watermark: number): CollisionReply['finished'] {
+    const others: (readonly [string, number])[] = [];
+    for (const [hub, other] of this.#others) {
+      others.push([hub, this.#hubs.firstOf(hub) ?? other.watermark]);
+      if (other.watermark !== Number.MAX_SAFE_INTEGER || this.#hubs.firstOf(hub) !== undefined) continue;
+      this.#others.delete(hub);
+      this.#hubs.forget(hub);
+    }
+    return { own: this.#hubs.firstOf(this.#self) ?? watermark, others };
+  }
+
+  #otherOf(hub: string): Other {
+    let other = this.#others.get(hub);
+    if (other === undefined) {
+      other = { merge: new WatermarkMerge(), watermark: 0 };
+      this.#others.set(hub, other);
+    }
+    return other;
+  }
+
+  #restore(
+    { nowMs, motions, others, setBacks }: CollisionBatch,
+    { fromSeq, done, others: ofOthers = [], ...known }: Restore,
+    news: readonly News[],
+  ): void {
     const finished = done.flatMap(unpackMotions);
     for (const packed of motions) {
       const own = unpackMotions(packed);
@@ -33,6 +105,40 @@ export class Collisions {
       finished.push(...own.filter(({ seq }) => seq < fromSeq));
       this.#merge.add(own.filter(({ seq }) => seq >= fromSeq));
     }
-    this.#stage.restore({ ...known, nowMs, done: finished, ahead: this.#merge.motions });
+    const ahead = [...this.#merge.motions];
+    for (const other of news) {
+      const { fromSeq: from, done: before } = ofOthers.find(({ hub }) => hub === other.hub) ?? { fromSeq: 0, done: [] };
+      finished.push(...unpacked(before, timesOf(other, others?.clockMs ?? nowMs, setBacks ?? [])));
+      finished.push(...other.motions.filter(({ seq }) => seq < from));
+      const { merge } = this.#otherOf(other.hub);
+      merge.add(other.motions.filter(({ seq }) => seq >= from));
+      ahead.push(...merge.motions);
+    }
+    // Of a trackable that has moved from hub to hub the last counts.
+    if (news.length > 0) finished.sort((a, b) => a.receivedMs - b.receivedMs);
+    this.#stage.restore({ ...known, nowMs, done: finished, ahead });
   }
+}
+
+type News = Omit<OtherMotions, 'motions'> & { readonly motions: readonly Motion[] };
+
+function unpacked(packs: readonly Uint8Array[], timed: (motion: Motion) => Motion): Motion[] {
+  return packs.flatMap((packed) => unpackMotions(packed).map(timed));
+}
+
+/** Gives motions of another hub the running times of this one. Nothing was received later than now. */
+function timesOf(
+  { setBacks, behindMs }: Omit<OtherMotions, 'motions'>,
+  nowMs: number,
+  own: readonly SetBack[],
+): (motion: Motion) => Motion {
+  const isSame = behindMs === 0 && setBacks.length === 0 && own.length === 0;
+  const here = (ms: number): number => runningTime(timeOfDay(ms, setBacks), own);
+  // hot
+  return (motion) => {
+    if (isSame && motion.receivedMs <= nowMs) return motion;
+    const receivedMs = Math.min(here(motion.receivedMs) + behindMs, nowMs);
+    if (motion.kind === 'gone') return { ...motion, receivedMs };
+    return { ...motion, receivedMs, eventTimeMs: here(motion.eventTimeMs) };
+  };
 }

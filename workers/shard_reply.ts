@@ -1,32 +1,61 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import type { Motion } from '../src/core/motion/motion.ts';
-import type { Outcome } from '../src/core/outcome.ts';
+import type { Outcome, Released } from '../src/core/outcome.ts';
 import type { Batch, Shard } from '../src/core/shard.ts';
 import { type Borrowed, lend, look } from '../src/model/borrowed.ts';
 import { NEVER_SET_BACK } from '../src/model/set_back.ts';
-import { packStep } from '../src/wire/journal_record.ts';
-import { type LaneBatch, type PackedMotions, pack, type ShardReply } from '../src/wire/messages.ts';
+import { withFenceEvents } from '../src/wire/fence_events.ts';
+import { packReleased, packStep } from '../src/wire/journal_record.ts';
+import {
+  type LaneBatch,
+  type PackedMotions,
+  pack,
+  type ReleasedRecord,
+  type ShardReply,
+} from '../src/wire/messages.ts';
 
 const NOTHING = lend(new Uint8Array(0));
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: -3 } };
 
 /** Has a shard step, and says what crosses back. `bytes` is the batch as it has crossed. Good until the next step. */
 export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'recordedWith'>, bytes: Borrowed): ShardReply {
-  const { motions, events, ...outcome } = shard.step(batch);
+  const { motions, events, fenceEvents, released, ...outcome } = shard.step(batch);
   const { recordedWith } = batch;
-  const record = recordedWith && recordOf(batch, bytes, { ...outcome, recordedWith });
-  return { outcome, events, motions: packedMotions(motions), ...(record && { record }) };
+  const record = recordedWith && recordOf(batch, bytes, { ...outcome, fenceEvents, recordedWith });
+  return {
+    outcome,
+    events,
+    motions: packedMotions(motions),
+    ...(record && { record }),
+    ...(released.length > 0 && { released: released.map((each) => releasedRecord(batch, each)) }),
+  };
+}
+
+/** What has left for another hub, as that one is to have it. */
+function releasedRecord(
+  { nowMs, setBacks = NEVER_SET_BACK, recordedWith }: Batch & Pick<LaneBatch, 'recordedWith'>,
+  { id, sequence, effects }: Released,
+): ReleasedRecord {
+  if (look(effects).length === 0) return { id, record: undefined };
+  const packed = packReleased({ config: sequence, ...recordedWith, nowMs, setBacks, sequence, effects });
+  return { id, record: lend(zstdCompressSync(packed, FASTEST)) };
 }
 
 /** The record of a step, unless it has changed nothing. */
 function recordOf(
   { nowMs, items, setBacks = NEVER_SET_BACK }: Batch,
   bytes: Borrowed,
-  { effects, recordedWith }: Pick<Outcome, 'effects'> & Required<Pick<LaneBatch, 'recordedWith'>>,
+  {
+    effects,
+    fenceEvents,
+    recordedWith,
+  }: Pick<Outcome, 'effects' | 'fenceEvents'> & Required<Pick<LaneBatch, 'recordedWith'>>,
 ): Borrowed | undefined {
   if (look(effects).length === 0) return undefined;
   const batch = items.some(({ kind }) => kind === 'location') ? bytes : NOTHING;
-  return lend(zstdCompressSync(packStep({ ...recordedWith, nowMs, setBacks, batch, effects }), FASTEST));
+  const step = packStep({ ...recordedWith, nowMs, setBacks, batch, effects });
+  const record = recordedWith.tells === true ? withFenceEvents(step, fenceEvents) : step;
+  return lend(zstdCompressSync(record, FASTEST));
 }
 
 function packedMotions(motions: readonly Motion[]): PackedMotions | undefined {

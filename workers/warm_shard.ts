@@ -57,7 +57,7 @@ export function warmShard(index: FenceIndex): void {
   const area = new Uint8Array(1 << 16);
   for (let nowMs = 1; nowMs <= ROUNDS; nowMs++) {
     const items = Array.from({ length: PER_ROUND }, (_, i) => itemOf(i === 0 ? ID : `${ID} ${i}`, nowMs));
-    const { motions, events, ...outcome } = shard.step({ nowMs, items, flushBudget: PER_ROUND });
+    const { motions, events, released: _, ...outcome } = shard.step({ nowMs, items, flushBudget: PER_ROUND });
     packForNow(motions);
     packInto(area, { outcome, events, motions: undefined });
   }

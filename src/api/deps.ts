@@ -78,19 +78,24 @@ export interface HealthDeps {
   /** Why a load balancer should send requests to other hubs; undefined where it should not. */
   readonly problem: string | undefined;
   system(): SystemHealth;
-  socket(): SocketHealth;
-  zone(zone: Zone): HealthSource;
-  sources(): readonly HealthSource[];
+  socket(): Soon<SocketHealth>;
+  /** One for each zone. */
+  zones(zones: readonly Zone[]): Soon<readonly HealthSource[]>;
+  zone(zone: Zone): Soon<HealthSource>;
+  sources(): Soon<readonly HealthSource[]>;
   /** Undefined when nothing has come from it. */
-  source(id: string): HealthSource | undefined;
+  source(id: string): Soon<HealthSource | undefined>;
 }
+
+/** Of several hubs the others are asked for it. */
+type Soon<Value> = Value | Promise<Value>;
 
 export interface UsageDeps {
   /** Months, the earliest first; the last goes on. */
-  all(): readonly Consumption[];
-  current(): Consumption;
+  all(): Soon<readonly Consumption[]>;
+  current(): Soon<Consumption>;
   /** Undefined when nothing is known of the month. */
-  month(year: number, month: number): Consumption | undefined;
+  month(year: number, month: number): Soon<Consumption | undefined>;
 }
 
 /** Rejects with, or throws, HUB_LICENSE_INVALID, HUB_LICENSE_EXPIRED and HUB_LICENSE_NOT_STARTED. */

@@ -26,6 +26,10 @@ export interface CheckpointsOptions extends Pick<StreamSettings, 'replicas' | 's
   readonly turns: Turns;
   /** The partition that an object belongs to by now. Its rows move there with the next that is written. */
   partitionOf(kind: LastKnownRow['kind'], id: string): number;
+  /** Whether an object is this hub's by now; when left out, all are. */
+  isOwn?(kind: LastKnownRow['kind'], id: string): boolean;
+  /** Whether everybody has what hubs that are gone have left; when left out, they have. See state_section.ts. */
+  isSettled?(): boolean;
   /** Calls back after a delay; returns how to call it off. */
   schedule(delayMs: number, callback: () => void): () => void;
   /** Told what the log of the hub should say. */
@@ -47,12 +51,18 @@ const PART_ROWS = 5000;
 const COMPACT_BYTES = 1 << 16;
 
 /** Makes the stream where there is none. Rejects where it has other settings. */
-export async function openCheckpoints(options: CheckpointsOptions): Promise<Checkpoints> {
+export async function makeStateStream(
+  options: Pick<CheckpointsOptions, 'bus' | 'name' | 'replicas' | 'storage' | 'bytesMax'>,
+): Promise<void> {
   const { bus, name, replicas, storage, bytesMax } = options;
   await bus.makeStream({
     ...{ name: `${name}_STATE`, subjects: [`${name}.s.*`], replicas, storage },
     ...(bytesMax === undefined ? {} : { bytesMax }),
   });
+}
+
+/** Opens the state, in a stream that is there. */
+export function openCheckpoints(options: CheckpointsOptions): Checkpoints {
   return new Checkpoints(options);
 }
 
@@ -70,8 +80,10 @@ export class Checkpoints {
   constructor(options: CheckpointsOptions) {
     this.#options = options;
     const { bus, name, incarnation, turns, schedule, partitionOf, compactBytes = COMPACT_BYTES } = options;
+    const { isSettled = () => true } = options;
     const common = {
       ...{ bus, stream: `${name}_STATE`, pattern: `${name}.s.*`, by: incarnation, turns, compactBytes, schedule },
+      isSettled,
       check: () => this.#check(),
       refused: (why: 'full' | 'busy') => this.#refused(why),
       unread: (what: string) => options.notice(`Cannot read the state: ${what}`),
@@ -82,8 +94,11 @@ export class Checkpoints {
         throw new TypeError(`Cannot keep the row of collision "${id}": it is none of a partition`);
       return this.#subjectOf(partitionOf(kind, id));
     };
-    this.#objects = new StateSection({ ...common, subjectOf });
-    this.#pairs = new StateSection({ ...common, subjectOf: () => `${name}.s.collisions` });
+    const isOwn = (kind: KeptRow['kind'], id: string): boolean => {
+      return kind === 'collision' || options.isOwn?.(kind, id) !== false;
+    };
+    this.#objects = new StateSection({ ...common, subjectOf, isOwn });
+    this.#pairs = new StateSection({ ...common, subjectOf: () => `${name}.s.collisions`, isOwn });
   }
 
   /** Why nothing is written any more; undefined while it goes on. */
@@ -117,6 +132,34 @@ export class Checkpoints {
   async *rows(): AsyncGenerator<readonly KeptRow[]> {
     const [objects, pairs] = await Promise.all([this.#objects.rows(), this.#pairs.rows()]);
     for (const rows of [objects, pairs]) yield* partsOf(rows.values());
+  }
+
+  /** Writes nothing of these partitions any more: another hub is about to claim them. */
+  release(partitions: readonly number[]): Promise<void> {
+    return this.#objects.release(partitions.map((partition) => this.#subjectOf(partition)));
+  }
+
+  /** The objects of this hub whose rows lie in these partitions, and belong in others by now. */
+  async misplacedIn(partitions: readonly number[]): Promise<readonly (readonly [LastKnownRow['kind'], string])[]> {
+    const found = await this.#objects.misplacedIn(partitions.map((partition) => this.#subjectOf(partition)));
+    return found as readonly (readonly [LastKnownRow['kind'], string])[];
+  }
+
+  /** The last row of each object that lies in these partitions, whoever writes there, in parts. */
+  async *rowsIn(partitions: readonly number[]): AsyncGenerator<readonly LastKnownRow[]> {
+    const rows = await this.#objects.rowsIn(partitions.map((partition) => this.#subjectOf(partition)));
+    yield* partsOf(rows.values()) as Generator<LastKnownRow[]>;
+  }
+
+  /** All pairs that collide. They must be claimed. */
+  async pairs(): Promise<readonly CollisionRow[]> {
+    const rows = await this.#pairs.rows();
+    return Array.from(rows.values(), ({ buffer, at }) => rowAt(buffer, at) as CollisionRow);
+  }
+
+  /** Erases what others have left in the partitions of this hub, once everybody has it. */
+  tidy(): Promise<void> {
+    return this.#objects.tidy();
   }
 
   /** Takes rows of objects that are newer than all before; bytes are copied. hot */

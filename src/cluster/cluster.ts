@@ -1,36 +1,50 @@
 import { randomUUID } from 'node:crypto';
 import type { CollisionRow } from '../core/collision/row.ts';
-import type { KeptRow, LastKnownRow } from '../core/item.ts';
+import type { KeptRow, LastKnownRow, ObjectIds } from '../core/item.ts';
 import { HubError, StartupError } from '../errors.ts';
 import type { ClusterHealth } from '../model/health.ts';
+import { PARTITIONS } from '../shards/affinity.ts';
 import type { Turns } from '../time/turns.ts';
 import type { PackedStep } from '../wire/journal_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
+import type { CountedRun } from '../wire/received_run.ts';
+import { Acquisition, type LeftBehind } from './acquisition.ts';
 import { type Applicant, checkMembers, checkStreams, isForGood, startupError } from './admission.ts';
 import { BusError, type BusStatus } from './bus.ts';
-import { type Checkpoints, openCheckpoints } from './checkpoints.ts';
-import { ClusterFanout, type ClusterFanoutOptions } from './cluster_fanout.ts';
+import { type Checkpoints, type CheckpointsOptions, makeStateStream, openCheckpoints } from './checkpoints.ts';
+import { ClusterFanout, type ClusterFanoutOptions, objectOf } from './cluster_fanout.ts';
+import { ClusterMotions, type LocalStage } from './cluster_motions.ts';
+import { changesIn, type ForeignChange, settingsIn } from './config_changes.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
-import type { EntityChange } from './config_record.ts';
+import { type EntityText, restored, snapshotParts } from './config_parts.ts';
+import type { EntityChange, ObjectMove } from './config_record.ts';
 import {
+  acquisitions,
   applied,
   type ConfigState,
   EMPTY_STATE,
-  type EntityText,
-  restored,
-  snapshotParts,
-  type TakeOver,
-  takeOvers,
+  isSettled,
+  leftOf,
+  serving,
   toDelete,
 } from './config_state.ts';
 import { type Door, type DoorOptions, openDoor } from './door.ts';
+import { ANYBODY } from './door_message.ts';
+import type { FenceEventLeft } from './fan_out_message.ts';
+import { Gather } from './gather.ts';
 import { journalStreams } from './journal_places.ts';
-import type { PartitionMap } from './map.ts';
+import { partitionsOf } from './map.ts';
 import { type Membership, openMembership } from './membership.ts';
-import { type ForeignChange, OpeningEntities } from './opening_entities.ts';
+import { ObjectPartitions, type Regrouped } from './object_partitions.ts';
+import { OpeningEntities } from './opening_entities.ts';
+import { type ObjectKind, Ownership } from './ownership.ts';
+import { PROTOCOLS, RECORDS_FENCE_EVENTS } from './protocols.ts';
 import { Pulse } from './pulse.ts';
+import { changeRecord } from './regrouping.ts';
+import { namesOf, objectsOf, type Released, Releases } from './releases.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
+import { Routes, type RoutesOptions } from './routes.ts';
 import { StepJournal } from './step_journal.ts';
 import { dropIncarnation, type JournalLeft, RecordedLocations, readSteps } from './steps_left.ts';
 
@@ -41,20 +55,24 @@ import { dropIncarnation, type JournalLeft, RecordedLocations, readSteps } from 
  *   ----------  ---------------------------------------------------  -----------------------------------------------
  *   opening     reads the configuration                              `attach`: the hub has the entities
  *   attached    applies what others change, in the log's order       `join`: its own record is applied
- *   standby     the same; others own everything                      a map names it as an owner
- *   takingOver  claims the state, reads it and the journals of the   the state is whole, written anew, and `took` is
- *               dead, and has the hub take that in                   in the log
- *   owner       keeps steps in its journal, and rows in the state    the end
+ *   member      the same; acquires what maps and assignments give    the end
+ *               to it, keeps steps in its journal and rows in the
+ *               state, and releases what goes to others
  *   out         nothing is kept any more
  *
  * It is out when another hub has sealed its journal, has expelled it or has claimed its state, and when the configuration
  * cannot be followed. All that it holds is worth nothing then: the hub begins anew.
+ *
+ * A record is applied in this order, without anything in between: what it says of owners; what the shards release because of
+ * it; what the shards are told of it. So what a shard has released it has evaluated up to the record before.
  */
 export interface ClusterOptions extends Applicant {
   readonly shards: number;
   /** Whether what is read may be from the past while this hub is cut off. */
   readonly reads: 'latest' | 'any';
   readonly suspectMs: number;
+  /** How many hubs may own objects at the same time; all of them when left out. */
+  readonly ownersMax?: number;
   /** How long a request waits for an owner. */
   readonly holdMs: number;
   /** How many locations may wait for an owner. */
@@ -62,8 +80,6 @@ export interface ClusterOptions extends Applicant {
   /** Of each journal stream. */
   readonly journalBytesMax: number;
   readonly turns: Turns;
-  /** The partition that the rows of an object are kept in. */
-  partitionOf(kind: LastKnownRow['kind'], id: string): number;
   /** Time of day. */
   now(): number;
   /** Time that has passed since some moment. */
@@ -82,49 +98,47 @@ export interface ClusterHandlers {
   kept(): void;
   /** All entities as JSON, in the order of creation. */
   entities(): Iterable<EntityText>;
-  /** Takes over the state of all objects. Resolves when the shards have it, and have handed out the rows of all of it. */
-  takeOver(left: LeftBehind): Promise<void>;
+  /** Has the shards adopt objects. Resolves when they have them, and have handed out the rows of all of them. */
+  adopt(left: LeftBehind): Promise<void>;
+  /**
+   * Has the shards forget objects, behind all that they were told. Resolves with steps that state all of it, when that is
+   * kept and what came before is told.
+   */
+  release(objects: ObjectIds, sequence: number): Promise<readonly PackedStep[]>;
+  /** All objects that the shards know, or were told of. */
+  objects(): ObjectIds;
+  /** Has the shards hand out rows of objects. Resolves when they have. */
+  writeAnew(objects: ObjectIds): Promise<void>;
+  /** Has the shards look where trackables are now, as if their last change had come now. */
+  force(trackables: readonly string[]): void;
   /** What is asked of this hub as the owner. */
   readonly owned: Pick<DoorOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
   readonly fanout: ClusterFanoutOptions['fanout'];
   readonly announce: ClusterFanoutOptions['announce'];
-  /** This hub owns the objects from now on. */
-  owns(): void;
+  readonly stage: LocalStage;
+  /** Who serves what has changed. */
+  servesOther(): void;
   /** This hub is out. */
   out(error: Error): void;
 }
 
-/** What the owners before have left. */
-export interface LeftBehind {
-  readonly rows: readonly LastKnownRow[];
-  readonly pairs: readonly CollisionRow[];
-  /** What has changed since the rows, in this order. */
-  readonly steps: readonly PackedStep[];
-  /** The last record of the configuration log that the owners have evaluated in that. */
-  readonly config: number;
+/** An object that a record has deleted. */
+interface Deleted {
+  readonly sequence: number;
+  readonly kind: ObjectKind;
+  readonly id: string;
+  readonly partition: number;
+  readonly atMs: number;
 }
 
-type Standing = 'opening' | 'attached' | 'standby' | 'takingOver' | 'owner' | 'out';
+type Standing = 'opening' | 'attached' | 'member' | 'out';
 
-/** Each standing in the words of the API. */
-const STANDINGS: Readonly<Record<Standing, ClusterHealth['standing']>> = {
-  opening: 'joining',
-  attached: 'joining',
-  standby: 'standby',
-  takingOver: 'taking_over',
-  owner: 'owner',
-  out: 'out',
-};
-
-/** The versions of messages that this hub reads and writes. */
-const PROTOCOLS = [1];
 const HUB_ID_SETTING = 'hub_id';
+const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 /** How long NATS may take to be there when the hub starts. */
 const REACH_MS = 10_000;
 /** How long its servers may take to agree on a leader then. */
 const READY_MS = 15_000;
-/** How far clocks may differ for a takeover to wait for that. */
-const AHEAD_MS_MAX = 1000;
 /** For how many times as long as a request waits the locations are known that owners before have recorded. */
 const REPEATED_HOLDS = 2;
 /** Until a takeover that has failed is tried again. */
@@ -133,14 +147,19 @@ const AGAIN_MS = 500;
 const LONG_MS = 5000;
 /** After which it is given up, where it is still at the same. */
 const STUCK_MS = 20_000;
+/** For so long it is known where an object was that is deleted: no owner is without a successor for longer. */
+const DELETED_MS = 60_000;
 /** How long a change of entities waits for other hubs to have it. */
 const EVERYWHERE_MS = 10_000;
+
+type Owning = Pick<CheckpointsOptions, 'partitionOf' | 'isOwn' | 'isSettled'>;
 
 /** Connects to the cluster and reads its configuration. Throws a StartupError where NATS cannot be reached. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   try {
     await reached(options);
-    const cluster = new Cluster(options, await openStreams(options));
+    const openState = await openStreams(options);
+    const cluster = new Cluster(options, openState);
     await cluster.open();
     return cluster;
   } catch (error) {
@@ -150,7 +169,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
 }
 
 /** Makes the streams. Servers that have just started have no leader for a while: what they cannot do then is tried again. */
-async function openStreams(options: ClusterOptions): Promise<Checkpoints> {
+async function openStreams(options: ClusterOptions): Promise<(owning: Owning) => Checkpoints> {
   const { bus, name, incarnation, replicas, storage, journalBytesMax: bytesMax, elapsed, schedule } = options;
   for (const untilMs = elapsed() + READY_MS; ; ) {
     try {
@@ -158,7 +177,8 @@ async function openStreams(options: ClusterOptions): Promise<Checkpoints> {
       for (const stream of journalStreams(name, incarnation)) {
         await bus.makeStream({ ...stream, replicas, storage, bytesMax });
       }
-      return await openCheckpoints(options);
+      await makeStateStream(options);
+      return (owning) => openCheckpoints({ ...options, ...owning });
     } catch (error) {
       if (!(error instanceof BusError) || isForGood(error) || elapsed() >= untilMs) throw error;
       await new Promise<void>((resolve) => void schedule(AGAIN_MS, resolve));
@@ -195,32 +215,43 @@ function unreachable(why: string): string {
 }
 
 export class Cluster {
-  /** The shards of whoever is the owner, as this hub hands them what it takes while it is not. */
+  /** The shards of whoever serves what, as this hub hands them what it takes and does not serve. */
   readonly remote: RemoteShards;
+  /** What all hubs tell of themselves. */
+  readonly gather: Gather;
   readonly #options: ClusterOptions;
   readonly #checkpoints: Checkpoints;
   readonly #journal: StepJournal;
   readonly #membership: Membership;
   #log!: ConfigLog;
   #state: ConfigState = EMPTY_STATE;
+  readonly #partitions = new ObjectPartitions();
+  readonly #ownership: Ownership;
   readonly #router: Router;
   #door: Door | undefined;
   #fanout: ClusterFanout | undefined;
-  /** The sequence of the record that is being applied. */
-  #applying = 0;
+  #motions: ClusterMotions | undefined;
+  #acquisition: Acquisition | undefined;
+  #releases: Releases | undefined;
   readonly #opening = new OpeningEntities();
   #configured = 0;
   #handlers: ClusterHandlers | undefined;
   #standing: Standing = 'opening';
-  /** Whether the shards are handed the state, or have it: what they change is recorded from then on. */
+  /** Whether the shards have been handed some state: what they change is recorded from then on. */
   #isRecording = false;
-  /** What a takeover waits for. */
-  #stage = '';
-  /** Whether the shards have the state. */
-  #hasState = false;
-  /** For as long as front doors may hand in what they have handed to the owner before. */
-  #recorded: RecordedLocations | undefined;
-  #map: PartitionMap | undefined;
+  #isAcquiring = false;
+  /** The partitions of hubs that are gone, at their ends. */
+  readonly #hadAtTheirEnds = new Map<string, readonly number[]>();
+  /** Objects that were deleted lately, in the order of the records. */
+  readonly #deleted: Deleted[] = [];
+  /** Objects on their way that this hub has released: by the record, "kind id" of each. */
+  readonly #passedOn = new Set<string>();
+  /** By the records that have sent objects on their way: trackables whose change is to act at once. */
+  readonly #forced = new Map<number, readonly string[]>();
+  /** By hubs that are gone, for as long as front doors may hand in what they have handed to them before. */
+  readonly #recorded = new Map<string, RecordedLocations>();
+  /** Called back with the next record, or when something has been acquired. */
+  readonly #watchers = new Set<() => void>();
   #takeovers = 0;
   #lastTakeoverMs = 0;
   #expelled = 0;
@@ -229,10 +260,17 @@ export class Cluster {
   readonly #pulse: Pulse;
 
   /** Only for openCluster. */
-  constructor(options: ClusterOptions, checkpoints: Checkpoints) {
+  constructor(options: ClusterOptions, openState: (owning: Owning) => Checkpoints) {
     const { bus, name, incarnation, shards, reads, schedule, elapsed, now, notice } = options;
     this.#options = options;
+    const partitionOf = (kind: ObjectKind, id: string): number => this.#partitions.partitionOf(kind, id);
+    const checkpoints = openState({
+      partitionOf,
+      isOwn: (kind, id) => this.#state.map?.owners[partitionOf(kind, id)] === incarnation,
+      isSettled: () => isSettled(this.#state),
+    });
     this.#checkpoints = checkpoints;
+    this.#ownership = new Ownership(partitionOf);
     this.#journal = new StepJournal({
       ...{ bus, name, incarnation, shards, reads, schedule, elapsed },
       widen: (bytes) => this.#widenJournal(bytes),
@@ -250,19 +288,20 @@ export class Cluster {
       hubName: options.hubName,
       digest: options.digest,
       protocols: PROTOCOLS,
-      ownersMax: 1,
       suspectMs: options.suspectMs,
+      ...(options.ownersMax !== undefined && { ownersMax: options.ownersMax }),
       makeJournal: (of) => this.#makeJournal(of),
       loads: () => new Map(),
       barrier: () => this.#journal.barrier(),
-      onMap: (map) => this.#mapped(map),
+      onMap: () => this.#acquireSoon(),
       out: () => this.#out(new Error('Another hub has expelled this one')),
     });
     this.#router = openRouter({
       ...{ bus, name, incarnation, elapsed, schedule },
-      owner: () => this.owner,
+      ownership: this.#ownership,
+      isMember: (of) => this.#state.members.has(of),
       ownDoor: {
-        forwarded: (bytes) => (this.#door as Door).forwarded(bytes),
+        forwarded: (bytes, handedOver) => (this.#door as Door).forwarded(bytes, handedOver),
         asked: (bytes) => (this.#door as Door).asked(bytes),
       },
       applied: () => this.applied,
@@ -271,6 +310,11 @@ export class Cluster {
       capacity: options.capacity,
     });
     this.remote = new RemoteShards(this.#router);
+    this.gather = new Gather({
+      ...{ bus, name, incarnation, notice, elapsed, schedule },
+      hubName: options.hubName,
+      members: () => this.#membership.members,
+    });
   }
 
   /** Only for openCluster. */
@@ -279,7 +323,7 @@ export class Cluster {
     this.#log = await openConfigLog({
       ...{ bus, name, replicas, storage, notice, elapsed, schedule },
       newId: randomUUID,
-      restore: (parts) => this.#restore(parts),
+      restore: (parts, sequence) => this.#restore(parts, sequence),
       apply: (record) => this.#apply(record),
       snapshot: () => snapshotParts(this.#state, this.#handlers?.entities() ?? []),
       shouldSnapshot: () => this.#membership.isFirst,
@@ -292,13 +336,13 @@ export class Cluster {
     await this.#log.append({ kind: 'change', by: this.#options.hubName, changes }, this.#log.applied);
   }
 
-  get standing(): Standing {
-    return this.#standing;
-  }
-
-  /** The incarnation of who owns the objects; undefined while nobody does. */
-  get owner(): string | undefined {
-    return this.#standing === 'takingOver' ? undefined : this.#membership.ownerOf(0);
+  /** What this hub does, in the words of the API. */
+  get standing(): ClusterHealth['standing'] {
+    if (this.#standing === 'out') return 'out';
+    if (this.#standing !== 'member') return 'joining';
+    const { incarnation } = this.#options;
+    if (this.#ownership.servers.includes(incarnation)) return 'owner';
+    return this.#state.map?.owners.includes(incarnation) === true ? 'taking_over' : 'standby';
   }
 
   /** Of this hub, the same after a restart. */
@@ -306,9 +350,41 @@ export class Cluster {
     return this.#options.hubName;
   }
 
-  /** Whether this hub processes what it takes itself. What came before it owned the objects is first. */
+  /** Whether this hub serves everything. What came before it did is first. */
   get isLocal(): boolean {
-    return this.#standing === 'owner' && this.#router.gauges.waiting === 0;
+    const { isWhole, servers } = this.#ownership;
+    return isWhole && servers.every((server) => server === this.#options.incarnation) && this.#router.isClear();
+  }
+
+  /** Whether all hubs can read records of steps with fence events in them. */
+  get recordsFenceEvents(): boolean {
+    return this.#state.protocol >= RECORDS_FENCE_EVENTS;
+  }
+
+  /** Whether everything is served, and nothing is on its way. */
+  get isWhole(): boolean {
+    return this.#ownership.isWhole && isSettled(this.#state);
+  }
+
+  /** The incarnations that serve something. */
+  get servers(): readonly string[] {
+    return this.#ownership.servers;
+  }
+
+  /** Whether this hub serves the objects of a partition. `servesOther` is called when that may have changed. */
+  serves(partition: number): boolean {
+    const { map } = this.#state;
+    const { incarnation } = this.#options;
+    return (
+      this.#standing === 'member' && map?.owners[partition] === incarnation && !serving(this.#state).open.has(partition)
+    );
+  }
+
+  /** Where this hub hands what it takes, part of which may be for its own shards. */
+  routesTo(local: RoutesOptions['local']): Routes {
+    const { incarnation } = this.#options;
+    const isServing = (): boolean => this.#standing === 'member';
+    return new Routes({ incarnation, ownership: this.#ownership, remote: this.remote, local, isServing });
   }
 
   /** Whether nothing that this hub does or knows counts any more. */
@@ -333,16 +409,17 @@ export class Cluster {
   /** How it is doing, as the API tells it. */
   health(): ClusterHealth {
     const { name, hubName, incarnation, bus } = this.#options;
-    const members = this.#membership.members;
-    const { owner, problem } = this;
-    const ownerName = members.find((member) => member.incarnation === owner)?.name;
+    const { members, map } = this.#membership;
+    const { problem } = this;
+    const ownerName = members.find((member) => partitionsOf(map, member.incarnation) === PARTITIONS)?.name;
     return {
       name,
       hub_name: hubName,
       incarnation,
-      standing: STANDINGS[this.#standing],
+      standing: this.standing,
       ...(problem !== undefined && { problem }),
       ...(ownerName !== undefined && { owner: ownerName }),
+      settled: this.isWhole,
       nats_connected: bus.isUp,
       applied_sequence: this.applied,
       journal_waiting_bytes: this.#journal.heldBytes,
@@ -355,6 +432,8 @@ export class Cluster {
         applied_sequence: member.applied,
         suspected: member.isSuspect,
         ...(member.aheadMs !== undefined && { clock_difference: Math.round(member.aheadMs) }),
+        partitions: partitionsOf(map, member.incarnation),
+        owns_collisions: map?.collisions === member.incarnation,
       })),
     };
   }
@@ -364,7 +443,8 @@ export class Cluster {
     const { forwarded, moved } = this.#router.gauges;
     return {
       ...{ forwarded, moved },
-      isOwner: this.#standing === 'owner',
+      isOwner: this.standing === 'owner',
+      partitions: partitionsOf(this.#membership.map, this.#options.incarnation),
       applied: this.applied,
       appends: this.#journal.appends,
       heldBytes: this.#journal.heldBytes,
@@ -379,6 +459,11 @@ export class Cluster {
   /** What subscribers at other hubs get of this one; undefined before `attach`. */
   get fanout(): ClusterFanout | undefined {
     return this.#fanout;
+  }
+
+  /** How motions get to the one collision stage; undefined before `attach`. */
+  get motions(): ClusterMotions | undefined {
+    return this.#motions;
   }
 
   get membership(): Membership {
@@ -407,7 +492,7 @@ export class Cluster {
 
   /** Whether locations can be kept. */
   get canKeep(): boolean {
-    return this.#standing === 'owner' && this.#journal.hasRoom && this.#options.bus.isUp;
+    return this.#standing === 'member' && this.#journal.hasRoom && this.#options.bus.isUp;
   }
 
   /**
@@ -418,15 +503,29 @@ export class Cluster {
     const { entities, recent } = this.#opening.take();
     this.#configured = (recent[0]?.sequence ?? this.applied + 1) - 1;
     this.#handlers = handlers;
-    const { bus, name, incarnation: self, notice, schedule } = this.#options;
-    this.#fanout = new ClusterFanout({ bus, name, self, notice, schedule, ...handlers });
+    const { bus, name, incarnation: self, notice, schedule, now } = this.#options;
+    this.#fanout = new ClusterFanout({
+      ...{ bus, name, self, notice, schedule, ...handlers },
+      protocol: () => this.#state.protocol,
+    });
+    this.#motions = new ClusterMotions({ bus, name, self, notice, schedule, stage: handlers.stage });
     this.#door = openDoor({
       ...{ bus, name, incarnation: self, notice, schedule, ...handlers.owned },
       applied: () => this.applied,
       reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
-      owns: () => this.#standing === 'owner' && !this.#isRetiring,
-      unrecorded: (runs) => this.#recorded?.without(runs) ?? runs,
+      ownership: this.#ownership,
+      isServing: () => this.#standing === 'member' && !this.#isRetiring,
+      unrecorded: (runs, by) => this.#unrecorded(runs, by),
+      released: (sequence) => this.#released(sequence),
     });
+    this.#releases = new Releases({
+      ...{ journal: this.#journal, now, notice },
+      release: (objects, sequence) => handlers.release(objects, sequence),
+      releaseState: (partitions) => this.#releaseState(partitions),
+      sent: () => (this.#fanout as ClusterFanout).sentToAll(),
+      gone: (objects) => this.#checkpoints.note(namesOf(objects).map(([kind, id]) => ({ kind, id, gone: true }))),
+    });
+    this.#acquisition = this.#newAcquisition(handlers);
     for (const member of this.#state.members.keys()) this.#fanout.joined(member, { isNew: false });
     this.#tellOwners();
     this.#standing = 'attached';
@@ -441,9 +540,10 @@ export class Cluster {
 
   /** Resolves when this hub is a member. Rejects with HUB_UNAVAILABLE when it is not in time. */
   async join(): Promise<void> {
-    await Promise.all([this.#fanout?.ready(), this.#door?.ready]);
+    await Promise.all([this.#fanout?.ready(), this.#motions?.ready(), this.#door?.ready, this.gather.ready]);
     await this.#membership.join(this.#log);
-    if (this.#standing === 'attached') this.#standing = 'standby';
+    if (this.#standing === 'attached') this.#standing = 'member';
+    this.#acquireSoon();
     this.#pulse.start();
     await this.#checkEarlier();
   }
@@ -461,11 +561,20 @@ export class Cluster {
     }
   }
 
-  /** Keeps changed entities, all or none. Resolves when all hubs have them, or with `overtaken` where another was first. */
+  /**
+   * Keeps changed entities, all or none. Resolves when all hubs have them, or with `overtaken` where another was first. Rejects
+   * with HUB_UNAVAILABLE where they would move objects, and others do not arrive.
+   */
   async commit(changes: readonly ForeignChange[]): Promise<'overtaken' | undefined> {
+    const { applied: before } = this.#log;
     const rows = changes.map(({ kind, id, text, force }): EntityChange => [kind, id, text, force]);
-    const record = { kind: 'change', by: this.#options.hubName, changes: rows } as const;
-    const appended = await this.#log.append(record, this.#log.applied);
+    const record = changeRecord(this.#options.hubName, rows, { state: this.#state, partitions: this.#partitions });
+    if (record === undefined) {
+      await this.#settled();
+      // What has settled it came first.
+      return 'overtaken';
+    }
+    const appended = await this.#log.append(record, before);
     if (appended.at === 'overtaken') return 'overtaken';
     await this.#membership.appliedByAll(appended.sequence, EVERYWHERE_MS);
     return undefined;
@@ -503,11 +612,15 @@ export class Cluster {
     await this.#written(this.#checkpoints.noteCollisions(rows as Iterable<CollisionRow>));
   }
 
-  /** The last row of each object that the shards have, in times of day: none before they are handed the state. */
+  /** The last row of each object that the shards have, in times of day: none before they are handed any state. */
   async rows(): Promise<readonly LastKnownRow[]> {
     if (!this.#isRecording) return [];
-    const { rows } = await this.#readState();
-    return rows;
+    const rows: LastKnownRow[] = [];
+    for await (const part of this.#checkpoints.rows()) {
+      for (const row of part) if (row.kind !== 'collision') rows.push(row);
+    }
+    const unadopted = this.#acquisition?.unadopted ?? new Set();
+    return rows.filter(({ kind, id }) => !unadopted.has(this.#partitions.partitionOf(kind, id)));
   }
 
   /** A round of a shard begins, see StepJournal. */
@@ -518,7 +631,7 @@ export class Cluster {
   /** The rows that a round has handed out were all noted. Never rejects. */
   async roundOver(shard: number, begunAt: number): Promise<void> {
     // Until the state is whole the journals of others are needed from their beginnings, and this one as well.
-    if (this.#standing !== 'owner') return;
+    if (this.#standing !== 'member' || this.#isAcquiring) return;
     try {
       await this.#journal.roundOver(shard, begunAt);
     } catch (error) {
@@ -568,7 +681,7 @@ export class Cluster {
   async leave(): Promise<void> {
     if (this.#standing === 'out') return;
     try {
-      if (this.#standing === 'owner') await this.#checkpoints.write();
+      if (this.standing === 'owner') await this.#checkpoints.write();
       // What was kept is told by now, and nothing more is kept.
       const sealed = (): void => {
         if (this.#standing !== 'out' && this.#journal.isIdle) this.#fanout?.leaving();
@@ -587,19 +700,26 @@ export class Cluster {
     this.#router.close();
     this.#door?.close();
     this.#fanout?.close();
+    this.#motions?.close();
+    this.gather.close();
     this.#membership.close();
     this.#log.close();
     this.#checkpoints.close();
     await this.#options.bus.close();
   }
 
-  /** Calls back after a delay, unless it is closed before. */
-  #after(delayMs: number, callback: () => void): void {
-    const cancel = this.#options.schedule(delayMs, () => {
+  /** Calls back after a delay, unless it is closed before, or called off by what this returns. */
+  #after(delayMs: number, callback: () => void): () => void {
+    const calledOff = this.#options.schedule(delayMs, () => {
       this.#timers.delete(cancel);
       callback();
     });
+    const cancel = (): void => {
+      this.#timers.delete(cancel);
+      calledOff();
+    };
     this.#timers.add(cancel);
+    return cancel;
   }
 
   async #makeJournal(incarnation: string): Promise<void> {
@@ -620,178 +740,378 @@ export class Cluster {
       notice(`The journal is full, and no locations are taken until it is trimmed: it gets ${size} bytes for the rest`);
   }
 
-  #restore(parts: readonly Uint8Array[]): void {
-    const { state, entities } = restored(parts);
+  #restore(parts: readonly Uint8Array[], sequence: number): void {
+    const { state, entities } = restored(parts, sequence);
     this.#state = state;
     this.#opening.restore(entities);
-    this.#membership.restore({ ...state, members: [...state.members.values()] });
+    this.#partitions.apply(entities);
+    this.#membership.restore(state);
+    this.#ownership.set(serving(state));
   }
 
   #apply(record: AppliedRecord): void {
-    this.#applying = record.sequence;
-    this.#state = applied(this.#state, record);
-    const changes = changesIn(record);
-    if (this.#handlers !== undefined) this.#configured = record.sequence;
-    if (this.#handlers === undefined) this.#opening.apply({ sequence: record.sequence, changes });
+    const { sequence, body } = record;
+    const before = this.#state;
+    this.#state = applied(before, record);
+    const changes = changesIn(body);
+    this.#noteDeleted(sequence, changes);
+    const regrouped = this.#partitions.apply(changes);
+    this.#ownership.set(serving(this.#state));
+    this.#noteEnds();
+    this.#release(record, before);
+    if (this.#handlers !== undefined) this.#configured = sequence;
+    if (this.#handlers === undefined) this.#opening.apply({ sequence, changes });
     else if (record.isOwn && changes.length > 0) this.#handlers.kept();
     else this.#handlers.foreign(changes);
-    if (record.body.kind === 'change') {
-      for (const [kind, name, text] of record.body.changes) if (kind === 'setting') this.#handlers?.setting(name, text);
-    }
+    for (const [name, text] of settingsIn(body)) this.#handlers?.setting(name, text);
+    this.#writeRegrouped(regrouped);
     this.#tellFanout(record);
-    if (record.body.kind === 'expel' && this.#membership.isMember) this.#expelled++;
-    this.#membership.record(record);
+    if (body.kind === 'expel' && this.#membership.isMember) this.#expelled++;
+    this.#membership.record(record, this.#state);
+    this.#router.ownershipChanged();
+    this.#hasChanged();
+    if (this.#state.version === sequence) this.#ownershipChanged(before);
+  }
+
+  /** Who serves what is not what it was. */
+  #ownershipChanged(before: ConfigState): void {
+    const { sources, onTheWay } = this.#state;
+    const isWanted = (sequence: number): boolean => {
+      return (
+        sources.some(({ released }) => released === sequence) || onTheWay.some((each) => each.sequence === sequence)
+      );
+    };
+    this.#releases?.forget(isWanted);
+    for (const sequence of this.#forced.keys()) if (!isWanted(sequence)) this.#forced.delete(sequence);
+    if (onTheWay.length === 0) this.#passedOn.clear();
+    this.#handlers?.servesOther();
+    this.#acquireSoon();
+    if (isSettled(this.#state) && !isSettled(before)) void this.#tidy();
+  }
+
+  #noteEnds(): void {
+    const { dead } = this.#state;
+    for (const incarnation of dead.keys()) {
+      if (this.#hadAtTheirEnds.has(incarnation)) continue;
+      this.#hadAtTheirEnds.set(incarnation, leftOf(this.#state, incarnation));
+    }
+    for (const incarnation of this.#hadAtTheirEnds.keys()) {
+      if (!dead.has(incarnation)) this.#hadAtTheirEnds.delete(incarnation);
+    }
+  }
+
+  /** Has the shards release what this hub has owned until this record, before they are told of it. */
+  #release({ sequence, body }: AppliedRecord, before: ConfigState): void {
+    const { incarnation } = this.#options;
+    const owners = this.#state.map?.owners ?? [];
+    if (body.kind === 'regroup') {
+      const forced = body.changes.filter(([kind, , text, force]) => kind === 'trackable' && force && text !== null);
+      this.#forced.set(
+        sequence,
+        forced.map(([, id]) => id),
+      );
+      this.#passOn(sequence, body.objects);
+      return;
+    }
+    const lost = new Set(
+      (before.map?.owners ?? []).flatMap((owner, partition) => {
+        return owner === incarnation && owners[partition] !== incarnation ? [partition] : [];
+      }),
+    );
+    // Whoever is a member no more is not asked: others read its journal.
+    const isMember = this.#standing === 'member' && this.#state.members.has(incarnation);
+    if (lost.size > 0 && isMember) this.#releases?.begin(sequence, this.#objectsIn(lost), [...lost]);
+  }
+
+  /** Where objects were that are deleted: whoever takes over from there has not evaluated that yet, maybe. */
+  #noteDeleted(sequence: number, changes: readonly ForeignChange[]): void {
+    const nowMs = this.#options.elapsed();
+    const firstKept = this.#deleted.findIndex(({ atMs }) => atMs > nowMs - DELETED_MS);
+    if (firstKept !== 0) this.#deleted.splice(0, firstKept < 0 ? this.#deleted.length : firstKept);
+    for (const { kind, id, text } of changes) {
+      if (text !== null || (kind !== 'provider' && kind !== 'trackable')) continue;
+      const partition = this.#partitions.partitionOf(kind, id);
+      this.#deleted.push({ sequence, kind, id, partition, atMs: nowMs });
+    }
+  }
+
+  /**
+   * All objects of some partitions, those that are on their way from there to others, and those that records behind `config`
+   * have deleted there. `located`: providers that may be among them, and may not be known.
+   */
+  #objectsIn(
+    partitions: ReadonlySet<number>,
+    config = Number.POSITIVE_INFINITY,
+    located: Iterable<string> = [],
+  ): ObjectIds {
+    const from = new Map<string, number>();
+    for (const { objects } of this.#state.onTheWay) {
+      for (const [kind, id, partition] of objects) if (!from.has(`${kind} ${id}`)) from.set(`${kind} ${id}`, partition);
+    }
+    const { providers, trackables } = (this.#handlers as ClusterHandlers).objects();
+    const isIn = (kind: ObjectKind, id: string): boolean => {
+      const comesFrom = from.size === 0 ? undefined : from.get(`${kind} ${id}`);
+      return partitions.has(comesFrom ?? this.#partitions.partitionOf(kind, id));
+    };
+    const deleted = this.#deleted.filter((each) => each.sequence > config && partitions.has(each.partition));
+    const { providers: deletedProviders, trackables: deletedTrackables } = objectsOf(
+      deleted.map(({ kind, id }) => [kind, id]),
+    );
+    return {
+      providers: [
+        ...new Set([...[...providers, ...located].filter((id) => isIn('provider', id)), ...deletedProviders]),
+      ],
+      trackables: [...new Set([...trackables.filter((id) => isIn('trackable', id)), ...deletedTrackables])],
+    };
+  }
+
+  /** Rows of objects that have another partition are to lie there, before somebody else gets the old one. */
+  #writeRegrouped(regrouped: readonly Regrouped[]): void {
+    if (this.#handlers === undefined || !this.#isRecording) return;
+    const { incarnation } = this.#options;
+    const owners = this.#state.map?.owners ?? [];
+    const own = regrouped.filter(({ from, to }) => owners[from] === incarnation && owners[to] === incarnation);
+    if (own.length === 0) return;
+    // The next round writes them, too, where this fails.
+    this.#handlers.writeAnew(objectsOf(own.map(({ kind, id }) => [kind, id]))).catch(() => undefined);
+  }
+
+  /** Hands partitions over in the state, with nothing in them that is this hub's still. */
+  async #releaseState(partitions: readonly number[]): Promise<void> {
+    if (partitions.length === 0) return;
+    const misplaced = await this.#checkpoints.misplacedIn(partitions);
+    if (misplaced.length > 0) {
+      await this.#handlers?.writeAnew(objectsOf(misplaced));
+      await this.#written(this.#checkpoints.write());
+    }
+    await this.#checkpoints.release(partitions);
+  }
+
+  /** What this hub has released because of a record, once that is all. Rejects when it never will be. */
+  async #released(sequence: number): Promise<Released> {
+    await this.#log.reached(sequence, this.#options.holdMs);
+    const isPending = (): boolean => {
+      const { onTheWay, map } = this.#state;
+      const { incarnation } = this.#options;
+      const objects = onTheWay.flatMap((each) => (each.sequence === sequence ? each.objects : []));
+      return objects.some(([kind, id, from, to]) => {
+        const isHeir = map?.owners[from] === incarnation && map.owners[to] !== incarnation;
+        return isHeir && !this.#passedOn.has(`${sequence} ${kind} ${id}`);
+      });
+    };
+    while (isPending() && this.#standing !== 'out') await this.#change();
+    return (this.#releases as Releases).of(sequence);
   }
 
   #tellFanout({ sequence, body }: AppliedRecord): void {
     if (body.kind === 'join') this.#fanout?.joined(body.incarnation);
     if (body.kind === 'expel' || body.kind === 'leave') {
       this.#fanout?.gone(body.incarnation);
+      this.#motions?.gone(body.incarnation);
+      this.gather.gone(body.incarnation);
       this.#door?.forgetDoor(body.incarnation);
     }
-    if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') this.#tellOwners();
+    if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') {
+      this.#tellOwners();
+      const { partitions } = acquisitions(this.#state, this.#options.incarnation);
+      if (partitions.some(({ isMember }) => !isMember)) this.#fanout?.tookAfter(sequence);
+    }
     this.#fanout?.applied(sequence);
   }
 
   #tellOwners(): void {
     const { owners = [], collisions } = this.#state.map ?? {};
     this.#fanout?.owners(new Set(collisions === undefined ? owners : [...owners, collisions]));
+    if (collisions === undefined) return;
+    this.#motions?.stageOwner(collisions);
+    this.#motions?.owners(new Set(owners));
   }
 
-  #mapped(map: PartitionMap): void {
-    this.#map = map;
+  /** Has the shards release objects whose old partition is this hub's, and whose new one is not. */
+  #passOn(sequence: number, objects: readonly ObjectMove[]): void {
     const { incarnation } = this.#options;
-    const isOwner = map.owners.includes(incarnation);
-    if (isOwner && (this.#standing === 'standby' || this.#standing === 'attached')) {
-      this.#standing = 'takingOver';
-      this.#fanout?.tookAfter(this.#applying);
-      void this.#takeOverUntilDone();
-    }
-    this.#router.ownerChanged();
+    const owners = this.#state.map?.owners ?? [];
+    const leaving = objects.filter(([kind, id, from, to]) => {
+      const isLeaving = owners[from] === incarnation && owners[to] !== incarnation;
+      return isLeaving && !this.#passedOn.has(`${sequence} ${kind} ${id}`);
+    });
+    if (leaving.length === 0 || this.#standing !== 'member') return;
+    for (const [kind, id] of leaving) this.#passedOn.add(`${sequence} ${kind} ${id}`);
+    this.#releases?.begin(sequence, objectsOf(leaving), []);
   }
 
-  async #takeOverUntilDone(): Promise<void> {
-    const { notice, elapsed, schedule } = this.#options;
+  #newAcquisition(handlers: ClusterHandlers): Acquisition {
+    const { incarnation, now, schedule, notice } = this.#options;
+    return new Acquisition({
+      ...{ incarnation, now, schedule, notice },
+      checkpoints: this.#checkpoints,
+      state: () => this.#state,
+      configured: () => this.#configured,
+      hadAtItsEnd: (of) => this.#hadAtTheirEnds.get(of) ?? ALL_PARTITIONS,
+      objectsIn: (partitions, config, located) => this.#objectsIn(partitions, config, located),
+      released: (from, sequence) => this.#releasedBy(from, sequence),
+      isReleased: (sequence, kind, id) => this.#passedOn.has(`${sequence} ${kind} ${id}`),
+      relay: async (sequence, released, names) => {
+        await this.#releases?.relay(sequence, released);
+        for (const name of names) this.#passedOn.add(`${sequence} ${name}`);
+      },
+      follow: async (from, { sent }) => {
+        this.#fanout?.tookBehind(from, sent);
+        await this.#fanout?.reachedFrom(from, sent[incarnation] ?? 0);
+      },
+      allHeard: () => (this.#fanout as ClusterFanout).allHeard(),
+      announceAgain: (events) => this.#fanout?.announceAgain(events.filter((event) => this.#isOwnEvent(event))),
+      adopt: async (left) => {
+        this.#isRecording = true;
+        await handlers.adopt(left);
+      },
+      arrived: (sequence) => handlers.force(this.#forced.get(sequence) ?? []),
+      leftBy: (of) => this.#leftBy(of),
+      write: async () => {
+        await this.#written(this.#checkpoints.write());
+        await this.#journal.noteConfig();
+      },
+      took: async (of, partitions) => {
+        await this.#log.append({ kind: 'took', by: incarnation, of, partitions, requests: [] });
+      },
+      tookObjects: async (sequence) => {
+        await this.#log.append({ kind: 'arrived', by: incarnation, sequence });
+      },
+    });
+  }
+
+  /** Reads the journal of a hub that is gone. */
+  async #leftBy(incarnation: string): Promise<JournalLeft> {
+    const { bus, name, holdMs } = this.#options;
+    const left = await readSteps({ bus, name, incarnation });
+    if (!this.#recorded.has(incarnation)) {
+      this.#after(REPEATED_HOLDS * holdMs, () => void this.#recorded.delete(incarnation));
+    }
+    this.#recorded.set(incarnation, new RecordedLocations([...left.earlier, ...left.steps]));
+    return left;
+  }
+
+  /** Runs without the locations that these hubs, which are gone, have recorded. */
+  async #unrecorded(runs: readonly CountedRun[], by: readonly string[]): Promise<readonly CountedRun[]> {
+    const known = by === ANYBODY ? [...this.#recorded.keys()] : by;
+    for (const incarnation of known) if (!this.#recorded.has(incarnation)) await this.#leftBy(incarnation);
+    return known.reduce((left, incarnation) => this.#recorded.get(incarnation)?.without(left) ?? left, runs);
+  }
+
+  /** Whether a fence event is of an object that this hub is to own, or is to pass on. */
+  #isOwnEvent({ event: [fields] }: FenceEventLeft): boolean {
+    const [kind, id] = objectOf(fields);
+    const move = this.#state.onTheWay.flatMap(({ objects }) => objects).find(([of, its]) => of === kind && its === id);
+    const partition = move?.[2] ?? this.#partitions.partitionOf(kind, id);
+    return this.#state.map?.owners[partition] === this.#options.incarnation;
+  }
+
+  /** What a member has released because of a record. */
+  #releasedBy(from: string, sequence: number): Promise<Released> {
+    return from === this.#options.incarnation ? this.#released(sequence) : this.#router.released(from, sequence);
+  }
+
+  #acquireSoon(): void {
+    if (this.#standing !== 'member' || this.#isAcquiring || this.#acquisition?.isDue !== true) return;
+    this.#isAcquiring = true;
+    const acquisition = this.#acquisition;
+    // When the record is applied as a whole.
+    queueMicrotask(() => void this.#acquireAll(acquisition));
+  }
+
+  /** Never rejects. */
+  async #acquireAll(acquisition: Acquisition): Promise<void> {
+    const { notice, elapsed } = this.#options;
     const begunMs = elapsed();
-    this.#watchTakeover({ begunMs, stage: this.#stage, stageMs: begunMs });
-    while (this.#standing === 'takingOver') {
+    const sources = acquisitions(this.#state, this.#options.incarnation).partitions;
+    const isTakeover = sources.some(({ isMember }) => !isMember);
+    const stopWatching = this.#watchAcquisition(acquisition, begunMs);
+    while (this.#standing === 'member') {
       try {
-        await this.#takeOver();
-        await this.#tookAll();
-        if (this.#standing !== 'takingOver') return;
-        this.#standing = 'owner';
-        this.#handlers?.owns();
-        this.#takeovers++;
-        this.#lastTakeoverMs = elapsed() - begunMs;
-        notice(`This hub owns all objects now: taken over in ${Math.round(this.#lastTakeoverMs)} ms`, 'info');
-        this.#router.ownerChanged();
-        await this.#forgetDead().catch((error: unknown) => notice(`Cannot delete journals: ${String(error)}`));
-        return;
+        if (!(await acquisition.acquire())) break;
+        for (const { sequence, objects } of this.#state.onTheWay) this.#passOn(sequence, objects);
+        this.#hasChanged();
       } catch (error) {
-        if (this.#standing !== 'takingOver') return;
+        if (this.#standing !== 'member') break;
         notice(`Cannot take over: ${(error as Error).message}`);
-        await new Promise<void>((resolve) => schedule(AGAIN_MS, resolve));
+        await this.#change(AGAIN_MS);
       }
     }
+    this.#isAcquiring = false;
+    stopWatching();
+    if (this.#standing !== 'member') return;
+    if (isTakeover) {
+      this.#takeovers++;
+      this.#lastTakeoverMs = elapsed() - begunMs;
+      notice(`Taken over in ${Math.round(this.#lastTakeoverMs)} ms: ${countOf(sources)}`, 'info');
+    }
+    // Until then front doors may hand in what the dead have recorded.
+    this.#after(REPEATED_HOLDS * this.#options.holdMs, () => {
+      this.#forgetDead().catch((error: unknown) => notice(`Cannot delete journals: ${String(error)}`));
+    });
+    this.#acquireSoon();
   }
 
-  /** Says what a takeover waits for that takes long, and gives it up where that is for ever: then this hub begins anew. */
-  #watchTakeover({ begunMs, stage, stageMs }: { begunMs: number; stage: string; stageMs: number }): void {
+  /**
+   * Says what an acquisition waits for where that takes long, and gives it up where that is for ever: then this hub begins anew.
+   * Returns how to end that.
+   */
+  #watchAcquisition(acquisition: Acquisition, begunMs: number): () => void {
     const { bus, notice, elapsed } = this.#options;
-    this.#after(LONG_MS, () => {
-      if (this.#standing !== 'takingOver') return;
+    let [stage, stageMs] = [acquisition.stage, begunMs];
+    const look = (): void => {
+      // It may never end then.
+      if (this.#standing !== 'member') return;
       const nowMs = elapsed();
-      const sinceMs = bus.isUp && this.#stage === stage ? stageMs : nowMs;
-      notice(`Taking over for ${Math.round(nowMs - begunMs)} ms so far: ${this.#stage}`);
-      if (nowMs - sinceMs >= STUCK_MS) this.#out(new Error(`The takeover does not go on: ${this.#stage}`));
-      else this.#watchTakeover({ begunMs, stage: this.#stage, stageMs: sinceMs });
-    });
-  }
-
-  /** Hands the shards the state that others have left, once: a second time they would tell of what is overdue again. */
-  async #takeOver(): Promise<void> {
-    if (this.#hasState) return;
-    const { incarnation, holdMs } = this.#options;
-    const map = this.#map as PartitionMap;
-    const partitions = map.owners.flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
-    this.#stage = 'claiming the state';
-    await this.#checkpoints.claim({ partitions, collisions: map.collisions === incarnation, epoch: map.epoch });
-    this.#stage = 'reading journals';
-    const { steps, earlier, config } = await this.#left(this.#takeOvers());
-    await this.#until(steps.reduce((latest, { endMs }) => Math.max(latest, endMs), 0));
-    // From the first event on all get what they want.
-    this.#stage = 'waiting for other hubs to hear of interest';
-    await this.#fanout?.allHeard();
-    const handlers = this.#handlers as ClusterHandlers;
-    this.#stage = 'reading the state';
-    const state = await this.#readState();
-    this.#stage = 'waiting for what was begun before';
-    await handlers.owned.settled();
-    this.#stage = 'handing the state to the shards';
-    this.#isRecording = true;
-    await handlers.takeOver({ ...state, steps: steps.map(({ step }) => step), config });
-    this.#hasState = true;
-    this.#recorded = new RecordedLocations([...earlier, ...steps]);
-    this.#after(REPEATED_HOLDS * holdMs, () => {
-      this.#recorded = undefined;
-    });
-  }
-
-  /** What this hub has yet to take over, as the log has it. */
-  #takeOvers(): readonly TakeOver[] {
-    return takeOvers(this.#state).filter(({ by }) => by === this.#options.incarnation);
-  }
-
-  /** Writes the state anew, and says in the log that nobody needs what others have left. */
-  async #tookAll(): Promise<void> {
-    const { incarnation } = this.#options;
-    this.#stage = 'writing the state';
-    await this.#checkpoints.write();
-    this.#stage = 'saying so in the log';
-    await this.#journal.noteConfig();
-    for (const { of, partitions: taken } of this.#takeOvers()) {
-      await this.#log.append({ kind: 'took', by: incarnation, of: of.incarnation, partitions: taken, requests: [] });
-    }
-  }
-
-  /** What the journals have. */
-  async #left(from: readonly TakeOver[]): Promise<JournalLeft> {
-    const { bus, name } = this.#options;
-    const left: JournalLeft[] = [];
-    for (const { of } of from) left.push(await readSteps({ bus, name, incarnation: of.incarnation }));
-    return {
-      steps: left.flatMap(({ steps }) => steps),
-      earlier: left.flatMap(({ earlier }) => earlier),
-      // Of what nobody has said anything about nothing is evaluated anew.
-      config: Math.max(0, ...left.map(({ config }) => config)) || this.configured,
+      if (!bus.isUp || acquisition.stage !== stage) [stage, stageMs] = [acquisition.stage, nowMs];
+      notice(`Taking over for ${Math.round(nowMs - begunMs)} ms so far: ${acquisition.stage}`);
+      if (nowMs - stageMs >= STUCK_MS) this.#out(new Error(`The takeover does not go on: ${acquisition.stage}`));
+      else cancel = this.#after(LONG_MS, look);
     };
+    let cancel = this.#after(LONG_MS, look);
+    return () => cancel();
   }
 
-  /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */
-  async #until(latestMs: number): Promise<void> {
-    const { now, schedule, notice } = this.#options;
-    const aheadMs = latestMs - now();
-    if (aheadMs <= 0) return;
-    if (aheadMs > AHEAD_MS_MAX)
-      notice(`The clock of the hub that owned the objects is ahead by ${Math.round(aheadMs)} ms`);
-    await new Promise<void>((resolve) => schedule(Math.min(aheadMs, AHEAD_MS_MAX), resolve));
-  }
-
-  async #readState(): Promise<Pick<LeftBehind, 'rows' | 'pairs'>> {
-    const rows: LastKnownRow[] = [];
-    const pairs: CollisionRow[] = [];
-    for await (const part of this.#checkpoints.rows()) {
-      for (const row of part as readonly KeptRow[]) {
-        if (row.kind === 'collision') pairs.push(row);
-        else rows.push(row);
+  /** Resolves when everything is where it belongs. Rejects with HUB_UNAVAILABLE when that takes too long. */
+  async #settled(): Promise<void> {
+    const { elapsed } = this.#options;
+    const untilMs = elapsed() + EVERYWHERE_MS;
+    while (!isSettled(this.#state)) {
+      const leftMs = untilMs - elapsed();
+      if (this.#standing === 'out' || leftMs <= 0) {
+        throw new HubError('HUB_UNAVAILABLE', 'Cannot change assignments: objects are on their way between hubs');
       }
+      await this.#change(leftMs);
     }
-    return { rows, pairs };
+  }
+
+  /** Resolves with the next record, or when this hub has acquired something; after a while in any case. */
+  #change(ms = EVERYWHERE_MS): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#watchers.delete(end);
+        cancel();
+        resolve();
+      };
+      const cancel = this.#options.schedule(ms, end);
+      this.#watchers.add(end);
+    });
+  }
+
+  #hasChanged(): void {
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  async #tidy(): Promise<void> {
+    await this.#checkpoints.tidy().catch((error: unknown) => {
+      if (this.#checkpoints.failure !== undefined) this.#out(this.#checkpoints.failure);
+      else this.#options.notice(`Cannot tidy the state: ${(error as Error).message}`);
+    });
   }
 
   /** Barriers of a hub that has nothing to do do not pile up. */
   #trimIdle(): void {
-    if (this.#standing !== 'owner' && this.#standing !== 'standby') return;
+    if (this.#standing !== 'member' || this.#isAcquiring) return;
     // It is tried again with the next.
     this.#journal.trimIdle().catch(() => undefined);
   }
@@ -825,16 +1145,15 @@ export class Cluster {
     this.#router.close();
     this.#checkpoints.close();
     this.#fanout?.close();
+    this.#motions?.close();
+    this.gather.close();
     this.#log?.close();
+    this.#hasChanged();
     this.#handlers?.out(error);
   }
 }
 
-/** The entities that a record changes. */
-export function changesIn({ body }: Pick<AppliedRecord, 'body'>): readonly ForeignChange[] {
-  if (body.kind === 'change') {
-    return body.changes.flatMap(([kind, id, text, force]) => (kind === 'setting' ? [] : [{ kind, id, text, force }]));
-  }
-  if (body.kind !== 'ensure') return [];
-  return body.providers.map(([id, text]) => ({ kind: 'provider', id, text, force: false, ifAbsent: true }));
+function countOf(sources: readonly { readonly partitions: readonly number[] }[]): string {
+  const { size } = new Set(sources.flatMap(({ partitions }) => partitions));
+  return `${size} of ${PARTITIONS} partitions`;
 }

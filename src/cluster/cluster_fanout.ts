@@ -1,10 +1,13 @@
 import type { EventBatch } from '../model/event_batch.ts';
-import { SHARD_TOPICS, type Topic, type Variant } from '../model/topics.ts';
+import { type FilterFields, SHARD_TOPICS, TOPICS, type Topic, type Variant } from '../model/topics.ts';
 import type { Bus } from './bus.ts';
-import type { AnnouncedKind } from './fan_out_message.ts';
+import { type FenceEventLeft, packFenceEvents, readFenceEvents } from './fan_out_message.ts';
 import { FramesIn } from './frames_in.ts';
 import { FramesOut } from './frames_out.ts';
 import { Interest } from './interest.ts';
+import type { ObjectKind } from './ownership.ts';
+import { RECORDS_FENCE_EVENTS } from './protocols.ts';
+import { eventIdOf, ToldFenceEvents } from './told_fence_events.ts';
 
 /**
  * Lets the subscribers of each hub get the events of all hubs, as if these were one.
@@ -14,8 +17,10 @@ import { Interest } from './interest.ts';
  *   what its door announces    --announced->  every other hub, as JSON text
  *
  * A subscription gets everything from the moment on in which `told` lets it be answered, in the order of each sender; or
- * it is told that something is lost, and ends. A hub that leaves has sent everything before. What one had not yet sent when
- * it was killed is lost: of an owner's events all subscriptions to such are told, of announced ones nobody is.
+ * it is told that something is lost, and ends. What gets lost on its way is sent again, for some seconds. A hub that leaves
+ * has sent everything before. What one had not yet sent when it was killed is lost: of an owner's events all subscriptions to
+ * such are told, of announced ones nobody is. Only fence events of an owner are not lost, since they are recorded: whoever
+ * takes over announces the last ones again, and each hub leaves out those that its subscribers have (protocol 2).
  *
  * The members, the owners and the sequence are those of the configuration log. Of one record they are told in this order:
  * `joined` or `gone`, `owners`, `applied`.
@@ -27,12 +32,22 @@ export interface ClusterFanoutOptions {
   /** The incarnation of this hub. */
   readonly self: string;
   readonly fanout: LocalFanout;
-  /** Announce events of other hubs to the subscribers of this one, from their JSON text. */
-  readonly announce: Readonly<Record<AnnouncedKind, (text: string) => void>>;
+  /** The version of what hubs say to each other, by the log. */
+  protocol(): number;
+  readonly announce: Announcers;
   /** Told what the log of the hub should say. */
   notice(text: string): void;
   /** Calls back after a delay; returns how to call it off. */
   schedule(delayMs: number, callback: () => void): () => void;
+}
+
+/** Announce events of other hubs to the subscribers of this one. */
+export interface Announcers {
+  /** From its JSON text, as is the next. */
+  proximity(text: string): void;
+  fenceEvent(text: string): void;
+  /** Of an owner that is gone, to the subscriptions of the variants for which it is new; asked only where there are such. */
+  fenceEventAgain(recorded: FenceEventLeft, isNew: (variant: Variant) => boolean): void;
 }
 
 /** What the fan-out of this hub is asked for. */
@@ -43,15 +58,18 @@ export interface LocalFanout {
   setForeign(member: string, variants: readonly Variant[]): void;
   /** Takes events that another hub has published. */
   receive(events: EventBatch): void;
+  /** The topic of a variant by its number; undefined when nobody subscribes to it any more. */
+  topicOf(variant: number): Topic | undefined;
   /** Ends the subscriptions to these topics: events are lost. */
   missed(topics: readonly Topic[], why: string): void;
 }
 
 const BEAT_MS = 1000;
 
-const TOPICS_OF: Readonly<Record<'rendered' | 'announced', readonly Topic[]>> = {
+const TOPICS_OF: Readonly<Record<'rendered' | 'announced' | 'ofGone', readonly Topic[]>> = {
   rendered: SHARD_TOPICS,
   announced: ['proximity_updates', 'fence_events'],
+  ofGone: SHARD_TOPICS.filter((topic) => topic !== 'fence_events'),
 };
 
 export class ClusterFanout {
@@ -59,6 +77,7 @@ export class ClusterFanout {
   readonly #interest: Interest;
   readonly #out: FramesOut;
   readonly #in: FramesIn;
+  readonly #told = new ToldFenceEvents();
   readonly #unwatch: () => void;
   #misfits = 0;
   #losses = 0;
@@ -68,14 +87,24 @@ export class ClusterFanout {
     this.#options = options;
     const { fanout, announce, bus } = options;
     const misfit = (error: unknown): void => this.#misfit(error);
-    this.#out = new FramesOut(options);
+    this.#out = new FramesOut({ ...options, misfit });
     this.#in = new FramesIn({
       ...options,
-      receive: (events) => fanout.receive(events),
-      announced: ([kind, text]) => announce[kind](text),
+      receive: (events, from) => {
+        if (fanout.topicOf(events.variant) === 'fence_events') this.#told.noteAll(from, events);
+        fanout.receive(events);
+      },
+      announced: ([kind, text], from) => {
+        if (kind === 'fenceEventsAgain') {
+          // This hub has told its own events, and does not know yet that it is gone.
+          const events = readFenceEvents(text).filter(({ of }) => of !== options.self);
+          this.#tellAgain(events, from);
+        } else announce[kind](text);
+      },
       lost: (what, why) => {
         this.#losses++;
-        fanout.missed(TOPICS_OF[what], why);
+        const isRecorded = options.protocol() >= RECORDS_FENCE_EVENTS;
+        fanout.missed(TOPICS_OF[what === 'ofGone' && !isRecorded ? 'rendered' : what], why);
       },
       misfit,
     });
@@ -96,12 +125,17 @@ export class ClusterFanout {
 
   /** Resolves when it listens. To be awaited before this hub joins. */
   async ready(): Promise<void> {
-    await Promise.all([this.#in.ready(), this.#interest.ready]);
+    await Promise.all([this.#in.ready(), this.#out.ready, this.#interest.ready]);
   }
 
   /** Messages that did not fit, and were passed over. */
   get misfits(): number {
     return this.#misfits;
+  }
+
+  /** How often something was missing, and was sent again. */
+  get repairs(): number {
+    return this.#in.repaired;
   }
 
   /** How often something was lost. */
@@ -122,6 +156,7 @@ export class ClusterFanout {
     this.#in.gone(member);
     this.#interest.gone(member);
     this.#out.gone(member);
+    this.#told.gone(member);
   }
 
   /** Who owns partitions, or the collision stage, from now on. */
@@ -142,6 +177,30 @@ export class ClusterFanout {
     this.#out.tookAfter(sequence);
   }
 
+  /**
+   * The number of the last frame to each member, of all that this hub has published so far. A hub that lets objects go tells
+   * it their next owner, once it has published the last event of them.
+   */
+  sentToAll(): Record<string, number> {
+    return this.#out.sentToAll();
+  }
+
+  /**
+   * This hub owns objects that another one has owned, which had sent so much to each member by then. So nobody gets what this
+   * hub publishes from now on before what that one has published of them. Told before this hub publishes any.
+   */
+  tookBehind(from: string, sent: Readonly<Record<string, number>>): void {
+    this.#out.tookBehind(from, sent);
+  }
+
+  /**
+   * Resolves when the subscribers of this hub have what another one has sent up to a number, or that one is gone; after a
+   * second at the latest. To be awaited before this hub publishes events of objects that have come from there.
+   */
+  reachedFrom(from: string, number: number): Promise<void> {
+    return this.#in.reachedFrom(from, number);
+  }
+
   /** What `interest` of the fan-out returns has changed. */
   interestChanged(): void {
     this.#interest.changed();
@@ -153,8 +212,21 @@ export class ClusterFanout {
   }
 
   /** Hands an event to all other hubs that this one has announced itself, as JSON text. */
-  announce(kind: AnnouncedKind, text: string): void {
+  announce(kind: 'proximity' | 'fenceEvent', text: string): void {
     this.#out.announce(kind, text);
+  }
+
+  /**
+   * Tells all subscribers, those of this hub too, of the last fence events that owners have recorded which are gone, in order, but for
+   * those that have them. Told behind `tookAfter`, and before this hub publishes events of the same objects.
+   */
+  announceAgain(recorded: readonly FenceEventLeft[]): void {
+    const { protocol, self } = this.#options;
+    if (protocol() < RECORDS_FENCE_EVENTS) return;
+    for (const events of Map.groupBy(recorded, ({ event: [fields] }) => objectOf(fields).join(' ')).values()) {
+      this.#tellAgain(events, self);
+      this.#out.announce('fenceEventsAgain', packFenceEvents(events));
+    }
   }
 
   /** This hub publishes nothing more, and is about to leave: the others need not be afraid that something is missing. */
@@ -177,14 +249,32 @@ export class ClusterFanout {
     this.#unwatch();
     this.#interest.close();
     this.#in.close();
+    this.#out.close();
   }
 
   #beat(): void {
     this.#options.schedule(BEAT_MS, () => {
       if (this.#isClosed) return;
+      this.#out.age();
+      this.#told.beat();
       this.#out.beat();
       this.#beat();
     });
+  }
+
+  /**
+   * Tells of the events of one object. They had come in order, if they had: who has one of them has those before it, or did
+   * not want them then.
+   */
+  #tellAgain(events: readonly FenceEventLeft[], from: string): void {
+    const ids = events.map(({ event: [, text] }) => eventIdOf(text));
+    for (const [i, event] of events.entries()) {
+      this.#options.announce.fenceEventAgain(event, ({ id: variant }) => {
+        const isNew = !ids.slice(i).some((id) => this.#told.has(variant, id));
+        if (isNew) this.#told.note(from, variant, ids[i] as string);
+        return isNew;
+      });
+    }
   }
 
   #misfit(error: unknown): void {
@@ -192,4 +282,15 @@ export class ClusterFanout {
     if (this.#misfits > 1) return;
     this.#options.notice(`A message about events does not fit and is passed over: ${String(error)}`);
   }
+}
+
+const [PROVIDER_AT, TRACKABLE_AT] = [
+  TOPICS.fence_events.indexOf('provider_id'),
+  TOPICS.fence_events.indexOf('trackable_id'),
+] as const;
+
+/** What a fence event is about: its trackable, or else its provider. */
+export function objectOf(fields: FilterFields): readonly [kind: ObjectKind, id: string] {
+  const trackable = fields[TRACKABLE_AT];
+  return trackable === undefined ? ['provider', String(fields[PROVIDER_AT])] : ['trackable', String(trackable)];
 }

@@ -27,8 +27,11 @@ export interface ConfigLogOptions extends Pick<StreamSettings, 'replicas' | 'sto
   readonly bus: Bus;
   /** The name of the cluster, with which its subjects and streams begin. */
   readonly name: string;
-  /** Loads a snapshot before any record is applied: the messages that `snapshot` returned, on this hub or another. */
-  restore(parts: readonly Uint8Array[]): void;
+  /**
+   * Loads a snapshot before any record is applied: the messages that `snapshot` returned, on this hub or another, after the
+   * record of that sequence.
+   */
+  restore(parts: readonly Uint8Array[], sequence: number): void;
   /** Applies a record. Called once for each, in order, beginning while the log is being opened. A throw stops the log. */
   apply(record: AppliedRecord): void;
   /**
@@ -100,7 +103,7 @@ export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLo
       `Cannot open the configuration log: its snapshot includes record ${from}, but the log ends at ${end}`,
     );
   }
-  if (snapshot !== undefined) options.restore(snapshot.parts);
+  if (snapshot !== undefined) options.restore(snapshot.parts, snapshot.sequence);
   let isOpen = false;
   const stopped = (error: Error): void => {
     if (isOpen) options.stopped(error);

@@ -15,19 +15,24 @@ import {
   unpacked,
   type Valued,
 } from './config_shapes.ts';
+import type { ObjectKind } from './ownership.ts';
+import { PROTOCOLS, SEVERAL_OWNERS } from './protocols.ts';
 
 /**
  * The records of the configuration log: msgpack of `[version, kind, id, …]`, with the fields of the kind in the order of
  * FIELDS. The id is unique, so that whoever appends a record recognises it in the log.
  *
  * All hubs must apply the same records, so a record that cannot be read must not be skipped: reading it is an error, and
- * so is writing it.
+ * so is writing it. The version is the least one with which hubs follow the log behind the record, see protocols.ts.
  */
 
-const VERSION = 1;
+const SNAPSHOT_END_VERSION = 1;
 
 /** An entity as JSON text, or null if it is deleted: with `force`, together with whatever refers to it. */
 export type EntityChange = readonly [kind: EntityKind, id: string, text: string | null, force: boolean];
+
+/** An object that gets another partition, as it is assigned otherwise. */
+export type ObjectMove = readonly [kind: ObjectKind, id: string, fromPartition: number, toPartition: number];
 
 /** A provider that came along with a location, as JSON text. */
 export type EnsuredProvider = readonly [id: string, text: string];
@@ -35,6 +40,7 @@ export type EnsuredProvider = readonly [id: string, text: string];
 /** The number of the last request from a front door that was recorded in a journal. */
 export type LastRequest = readonly [journal: string, door: string, number: number];
 
+const OBJECT_KINDS = ['provider', 'trackable'] as const satisfies ObjectKind[];
 const ENTITY_KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor', 'setting'] as const satisfies EntityKind[];
 
 const TEXT_OR_NULL: Shape<string | null> = {
@@ -44,6 +50,16 @@ const TEXT_OR_NULL: Shape<string | null> = {
 export const ENTITY_KIND: Shape<EntityKind> = {
   what: `one of ${ENTITY_KINDS.join(', ')}`,
   fits: (value): value is EntityKind => ENTITY_KINDS.includes(value as EntityKind),
+};
+const CHANGES = listOf(rowOf<EntityChange>(ENTITY_KIND, TEXT, TEXT_OR_NULL, FLAG));
+const OBJECT_KIND: Shape<ObjectKind> = {
+  what: `one of ${OBJECT_KINDS.join(', ')}`,
+  fits: (value): value is ObjectKind => OBJECT_KINDS.includes(value as ObjectKind),
+};
+export const OBJECT_MOVES = listOf(rowOf<ObjectMove>(OBJECT_KIND, TEXT, PARTITION, PARTITION));
+export const PROTOCOL: Shape<number> = {
+  what: `one of ${PROTOCOLS.join(', ')}`,
+  fits: (value): value is number => PROTOCOLS.includes(value as number),
 };
 const OWNER: Shape<number> = {
   what: 'a whole number, or -1',
@@ -63,7 +79,11 @@ export const MAP = {
 
 const FIELDS = {
   /** Entities, rules and settings, and who has changed them. */
-  change: { by: TEXT, changes: listOf(rowOf<EntityChange>(ENTITY_KIND, TEXT, TEXT_OR_NULL, FLAG)) },
+  change: { by: TEXT, changes: CHANGES },
+  /** The same, with the objects that get a partition with another owner by these changes. */
+  regroup: { by: TEXT, changes: CHANGES, objects: OBJECT_MOVES },
+  /** `by`, an incarnation, has the objects of the `regroup` with that sequence whose new partitions it owns. */
+  arrived: { by: TEXT, sequence: COUNT },
   /** Providers to create if they do not exist. */
   ensure: { by: TEXT, providers: listOf(rowOf<EnsuredProvider>(TEXT, TEXT)) },
   /** `protocols`: the versions that it can read and write; `digest`: of the settings that all hubs must share. */
@@ -71,7 +91,7 @@ const FIELDS = {
   map: MAP,
   expel: { incarnation: TEXT, ...MAP },
   leave: { incarnation: TEXT, ...MAP },
-  /** `by` has taken over partitions from `of`; both are incarnations. */
+  /** `by` has taken over partitions from `of`; both are incarnations, and may be the same. */
   took: {
     by: TEXT,
     of: TEXT,
@@ -79,7 +99,7 @@ const FIELDS = {
     requests: listOf(rowOf<LastRequest>(TEXT, TEXT, COUNT)),
   },
   /** From this record on everybody writes this version. */
-  protocol: { version: COUNT },
+  protocol: { version: PROTOCOL },
 } as const;
 
 export type ConfigKind = keyof typeof FIELDS;
@@ -104,7 +124,7 @@ export function packRecord(id: string, body: ConfigBody): Uint8Array {
     check(`Cannot write a configuration record (${body.kind})`, field, value, shape);
     return value;
   });
-  return packed([VERSION, body.kind, id, ...values]);
+  return packed([versionOf(body), body.kind, id, ...values]);
 }
 
 /** Unpacks the record of a sequence. Throws a ConfigRecordError that names the sequence if it is malformed. */
@@ -112,7 +132,7 @@ export function unpackRecord(bytes: Borrowed, sequence: number): ConfigRecord {
   const what = `Cannot read configuration record ${sequence}`;
   const list = unpacked(what, bytes);
   const [version, kind, id, ...values] = list;
-  if (version !== VERSION) throw misfit(what, 'version', version, `${VERSION}`);
+  check(what, 'version', version, PROTOCOL);
   if (!isKind(kind)) throw misfit(what, 'kind', kind, `one of ${Object.keys(FIELDS).join(', ')}`);
   const ofKind = `${what} (${kind})`;
   check(ofKind, 'id', id, TEXT);
@@ -135,18 +155,24 @@ export interface SnapshotEnd {
 }
 
 export function packSnapshotEnd({ sequence, parts }: SnapshotEnd): Uint8Array {
-  return packed([VERSION, 'snapshot', sequence, parts]);
+  return packed([SNAPSHOT_END_VERSION, 'snapshot', sequence, parts]);
 }
 
 /** Unpacks the end of a snapshot, the message with sequence `at` of its stream. Throws a ConfigRecordError. */
 export function unpackSnapshotEnd(bytes: Borrowed, at: number): SnapshotEnd {
   const what = `Cannot read the end of the configuration's snapshot, message ${at}`;
   const [version, kind, sequence, parts] = unpacked(what, bytes);
-  if (version !== VERSION) throw misfit(what, 'version', version, `${VERSION}`);
+  if (version !== SNAPSHOT_END_VERSION) throw misfit(what, 'version', version, `${SNAPSHOT_END_VERSION}`);
   if (kind !== 'snapshot') throw misfit(what, 'kind', kind, 'snapshot');
   check(what, 'sequence', sequence, COUNT);
   check(what, 'parts', parts, COUNT);
   return { sequence: sequence as number, parts: parts as number };
+}
+
+/** Behind the record that raises the version all hubs have the new one, so others are the same as ever. */
+function versionOf(body: ConfigBody): number {
+  if (body.kind === 'protocol') return body.version;
+  return body.kind === 'regroup' || body.kind === 'arrived' ? SEVERAL_OWNERS : 1;
 }
 
 function isKind(kind: unknown): kind is ConfigKind {

@@ -1,22 +1,10 @@
-import type { EntityKind } from '../core/kept.ts';
-import { lend } from '../model/borrowed.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
-import { type ConfigBody, type ConfigRecord, ENTITY_KIND, MAP } from './config_record.ts';
-import {
-  COUNT,
-  ConfigRecordError,
-  check,
-  FLAG,
-  listOf,
-  misfit,
-  PARTITION,
-  packed,
-  rowOf,
-  TEXT,
-  unpacked,
-  type Valued,
-} from './config_shapes.ts';
+import { settingsIn } from './config_changes.ts';
+import type { ConfigBody, ConfigRecord, MAP, ObjectMove } from './config_record.ts';
+import { misfit, type Valued } from './config_shapes.ts';
 import type { PartitionMap } from './map.ts';
+import type { Serving } from './ownership.ts';
+import { SEVERAL_OWNERS } from './protocols.ts';
 
 /**
  * What all hubs know from the records of the configuration log, besides entities. It follows from the records alone, so at
@@ -25,20 +13,38 @@ import type { PartitionMap } from './map.ts';
  *   record          what changes
  *   --------------  ----------------------------------------------------------------------------------------------
  *   change          settings
+ *   regroup         settings; its objects are on their way to the owners of their new partitions
+ *   arrived         of these objects, those are on their way no more whose new partitions the hub owns by the map
  *   join            the member is the last of all
- *   map             the map, unless it was made without knowing the last one: its epoch must be higher
- *   expel, leave    the member is dead, with the partitions that it owned before; the map, as above
- *   took            what was taken is left to the dead one no more: partitions that the taker owns by the map
- *   took (nothing)  a dead one with nothing left is forgotten
- *   protocol        the version that everybody writes
+ *   map             the map, unless it was made without knowing the last one: its epoch must be higher. Members that
+ *                   own a partition no more are a source of it
+ *   expel, leave    the member is dead, and a source of the partitions that it owned before; the map, as above
+ *   took            the other is a source no more of what was taken: partitions that the taker owns by the map
+ *   took (nothing)  a dead one that is no source is forgotten
+ *   protocol        the version that everybody writes: it never falls
  *
- * The journal of a dead member is read by whoever owns its partitions now. What was taken by somebody who owned it no more
- * when the record came is not taken: its owner is still reading. When nothing is left, or a member has owned nothing, the
- * streams of its journal are to be deleted: nobody reads them any more. Whoever has deleted them takes nothing of the dead
- * one, in a record, and with that it is forgotten. So a hub that dies between the two leaves no stream behind.
+ * A *source* of a partition may have the state of its objects: as it lives and has released them when it applied the
+ * record, or as it is dead and its journal has them. The owner takes it from the sources in the order in which they
+ * have lost the partition, and says for each that it has `took`. Until there are none the partition is open:
  *
- * A taker that dies before it has taken is dead with the same partitions. Its heir reads its journal and those that it was
- * to read.
+ *   the owner of a partition   what its owner before is      sources of the partition
+ *   -------------------------  ----------------------------  ------------------------------------------------------------
+ *   gets it by a map           a member                      that member
+ *   gets it by an end          dead                          the dead one
+ *   ends before it took        dead, and a source now        those from which it was to take, then itself
+ *   is a source itself         a member that ended before    itself, as what it has released comes back to it, then the
+ *                              it took                       other
+ *
+ * A source that ends remains one: what it has released is in its journal. What was taken by somebody who owned it no more
+ * when the record came is not taken: its owner is still reading. When a dead one is no source any more, the streams of its
+ * journal are to be deleted: nobody reads them. Whoever has deleted them takes nothing of the dead one, in a record, and
+ * with that it is forgotten. So a hub that dies between the two leaves no stream behind.
+ *
+ * An object that is on its way comes from the owner of its old partition to the owner of its new one, whoever these are by
+ * then: who takes over a partition plays the part of its owner before.
+ *
+ * With version 1 of the protocol all partitions have one owner. Nothing is handed over between members then, and nothing is
+ * on its way.
  */
 export interface ConfigState {
   /** JSON texts by name. */
@@ -48,8 +54,17 @@ export interface ConfigState {
   readonly map: PartitionMap | undefined;
   /** By incarnation, in the order of their ends. */
   readonly dead: ReadonlyMap<string, DeadMember>;
+  /** In the order in which they lost the partitions. */
+  readonly sources: readonly Source[];
+  /** In the order of the records. */
+  readonly onTheWay: readonly Regrouped[];
   /** The version that everybody writes. */
   readonly protocol: number;
+  /**
+   * The sequence of the last record that changed who serves what. After a snapshot of version 1, which does not say it, that of
+   * the snapshot, until the next: then it may be higher than elsewhere, but never than what is applied.
+   */
+  readonly version: number;
 }
 
 export interface ConfigMember {
@@ -64,16 +79,41 @@ export interface ConfigMember {
 }
 
 /** A member that was expelled, or has left. */
-export interface DeadMember extends Pick<ConfigMember, 'incarnation' | 'index'> {
-  /** Partitions that nobody has taken over from it yet, in ascending order. */
-  readonly left: readonly number[];
+export type DeadMember = Pick<ConfigMember, 'incarnation' | 'index'>;
+
+/** Partitions that somebody has lost, and that nobody has taken from it yet. */
+export interface Source {
+  /** Its incarnation. */
+  readonly of: string;
+  /** The sequence of the record at which it has released them; 0 where it had them at its end. */
+  readonly released: number;
+  /** In ascending order, and none twice in all sources of one incarnation. */
+  readonly partitions: readonly number[];
 }
 
-/** Partitions of a dead member that one member is to take over. */
-export interface TakeOver {
-  readonly of: DeadMember;
-  readonly by: string;
-  readonly partitions: readonly number[];
+/** Objects of a `regroup` that have not arrived. */
+export interface Regrouped {
+  readonly sequence: number;
+  readonly objects: readonly ObjectMove[];
+}
+
+/** What a member has to take over now. */
+export interface Acquisitions {
+  /** To be taken in this order. */
+  readonly partitions: readonly TakeOver[];
+  readonly objects: readonly Arrival[];
+}
+
+/** Partitions that it owns, and one source of them: maybe itself, for what it has released and got back. */
+export interface TakeOver extends Source {
+  /** Whether the source is to be asked for what it has released; if not, its journal is to be read. */
+  readonly isMember: boolean;
+}
+
+/** Objects on their way to it. */
+export interface Arrival extends Regrouped {
+  /** The member that owns their old partitions: maybe itself. Undefined while there is none. */
+  readonly from: string | undefined;
 }
 
 export const EMPTY_STATE: ConfigState = {
@@ -81,41 +121,64 @@ export const EMPTY_STATE: ConfigState = {
   members: new Map(),
   map: undefined,
   dead: new Map(),
+  sources: [],
+  onTheWay: [],
   protocol: 1,
+  version: 0,
 };
 
 /** The state after a record. Throws a ConfigRecordError where the record contradicts itself. */
-export function applied(state: ConfigState, { sequence, body }: ConfigRecord): ConfigState {
-  switch (body.kind) {
-    case 'change':
-      return onChange(state, body);
-    case 'ensure':
-      return state;
-    case 'join':
-      return onJoin(state, body, sequence);
-    case 'map':
-      return mapped(state, body);
-    case 'expel':
-    case 'leave':
-      return mapped(onEnd(state, body.incarnation), body);
-    case 'took':
-      return onTook(state, body);
-    case 'protocol':
-      return { ...state, protocol: body.version };
-  }
+export function applied(state: ConfigState, record: ConfigRecord): ConfigState {
+  const next = after(state, record);
+  return servesAlike(state, next) ? next : { ...next, version: record.sequence };
 }
 
-/** What is still to be taken over, and by whom. What has no owner among the members waits for a map. */
-export function takeOvers({ members, map, dead }: ConfigState): readonly TakeOver[] {
-  return [...dead.values()].flatMap((of) => {
-    const byOwner = Map.groupBy(of.left, (partition) => map?.owners[partition] ?? NOBODY);
-    return [...byOwner].filter(([by]) => members.has(by)).map(([by, partitions]) => ({ of, by, partitions }));
-  });
+/** Who serves what. */
+export function serving(state: ConfigState): Serving {
+  const objects = state.onTheWay.flatMap((each) => each.objects);
+  return {
+    version: state.version,
+    map: state.map,
+    // What is connected with objects that are on their way waits for them, and has the same partition.
+    open: new Set([...openPartitions(state), ...objects.map(([, , , to]) => to)]),
+    onTheWay: new Set(objects.map(([kind, id]) => `${kind} ${id}`)),
+  };
+}
+
+/** Whether everything is where it belongs, so that the next thing may be moved. */
+export function isSettled({ members, map, sources, onTheWay }: ConfigState): boolean {
+  if (sources.length > 0 || onTheWay.length > 0) return false;
+  return map?.owners.every((owner) => members.has(owner)) ?? false;
+}
+
+/** What a member has to take over. What has no owner among the members waits for a map. */
+export function acquisitions({ members, map, sources, onTheWay }: ConfigState, self: string): Acquisitions {
+  const owns = (partition: number): boolean => members.has(self) && map?.owners[partition] === self;
+  const fromOwner = ([, , partition]: ObjectMove): string | undefined => {
+    const owner = map?.owners[partition] ?? NOBODY;
+    return members.has(owner) ? owner : undefined;
+  };
+  return {
+    partitions: sources
+      .map((source) => ({ ...source, partitions: source.partitions.filter(owns), isMember: members.has(source.of) }))
+      .filter(({ partitions }) => partitions.length > 0),
+    objects: onTheWay.flatMap(({ sequence, objects }) => {
+      const own = objects.filter(([, , , to]) => owns(to));
+      return [...Map.groupBy(own, fromOwner)].map(([from, theirs]) => ({ sequence, from, objects: theirs }));
+    }),
+  };
 }
 
 /** The dead members whose journals nobody reads any more. Their streams are to be deleted, and they are to be forgotten. */
-export function toDelete({ dead }: ConfigState): readonly DeadMember[] {
-  return [...dead.values()].filter(({ left }) => left.length === 0);
+export function toDelete({ dead, sources }: ConfigState): readonly DeadMember[] {
+  const read = new Set(sources.map(({ of }) => of));
+  return [...dead.values()].filter(({ incarnation }) => !read.has(incarnation));
+}
+
+/** Partitions that one may have the state of, in ascending order. */
+export function leftOf({ sources }: ConfigState, incarnation: string): readonly number[] {
+  const own = sources.filter(({ of }) => of === incarnation);
+  return own.flatMap(({ partitions }) => partitions).toSorted((one, other) => one - other);
 }
 
 /** Who owns what, as records say it. Without a map nobody owns anything. */
@@ -147,19 +210,60 @@ export function partitionMap({ epoch, members, owners, collisionOwner }: MapFiel
 const NOBODY = '';
 const NO_MAP: PartitionMap = { epoch: 0, owners: new Array<string>(PARTITIONS).fill(NOBODY), collisions: NOBODY };
 
-function onChange(state: ConfigState, { changes }: ConfigBody<'change'>): ConfigState {
-  const changed = changes.filter(([kind]) => kind === 'setting');
+function after(state: ConfigState, { sequence, body }: ConfigRecord): ConfigState {
+  switch (body.kind) {
+    case 'change':
+      return withSettings(state, body);
+    case 'regroup':
+      return onRegroup(withSettings(state, body), body, sequence);
+    case 'arrived':
+      return onArrived(state, body);
+    case 'ensure':
+      return state;
+    case 'join':
+      return onJoin(state, body, sequence);
+    case 'map':
+      return mapped(state, body, sequence);
+    case 'expel':
+    case 'leave':
+      return mapped(onEnd(state, body.incarnation), body, sequence);
+    case 'took':
+      return onTook(state, body);
+    case 'protocol':
+      return { ...state, protocol: Math.max(state.protocol, body.version) };
+  }
+}
+
+function withSettings(state: ConfigState, body: ConfigBody): ConfigState {
+  const changed = settingsIn(body);
   if (changed.length === 0) return state;
   const settings = new Map(state.settings);
-  for (const [, name, text] of changed) {
+  for (const [name, text] of changed) {
     if (text === null) settings.delete(name);
     else settings.set(name, text);
   }
   return { ...state, settings };
 }
 
+function onRegroup(state: ConfigState, { objects }: ConfigBody<'regroup'>, sequence: number): ConfigState {
+  if (objects.length === 0 || state.protocol < SEVERAL_OWNERS) return state;
+  return { ...state, onTheWay: [...state.onTheWay, { sequence, objects }] };
+}
+
+function onArrived(state: ConfigState, { by, sequence }: ConfigBody<'arrived'>): ConfigState {
+  if (!state.members.has(by)) return state;
+  const isStillAway = ([, , , to]: ObjectMove): boolean => state.map?.owners[to] !== by;
+  const found = state.onTheWay.find((each) => each.sequence === sequence);
+  if (found === undefined || found.objects.every(isStillAway)) return state;
+  const onTheWay = state.onTheWay
+    .map((each) => (each === found ? { sequence, objects: each.objects.filter(isStillAway) } : each))
+    .filter(({ objects }) => objects.length > 0);
+  return { ...state, onTheWay };
+}
+
+/** An incarnation joins once, and does not come back. */
 function onJoin(state: ConfigState, { kind: _join, ...joined }: ConfigBody<'join'>, index: number): ConfigState {
-  if (state.members.has(joined.incarnation)) return state;
+  if (state.members.has(joined.incarnation) || state.dead.has(joined.incarnation)) return state;
   return { ...state, members: new Map(state.members).set(joined.incarnation, { ...joined, index }) };
 }
 
@@ -168,182 +272,70 @@ function onEnd(state: ConfigState, incarnation: string): ConfigState {
   if (member === undefined) return state;
   const members = new Map(state.members);
   members.delete(incarnation);
-  const { index } = member;
-  const left = partitionsOf(state.map, incarnation);
-  return { ...state, members, dead: new Map(state.dead).set(incarnation, { incarnation, index, left }) };
+  const dead = new Map(state.dead).set(incarnation, { incarnation, index: member.index });
+  const owned = partitionsIn(state.map, (owner) => owner === incarnation);
+  return { ...withSource(state, { of: incarnation, released: 0, partitions: owned }), members, dead };
 }
 
-function mapped(state: ConfigState, fields: MapFields): ConfigState {
+function mapped(state: ConfigState, fields: MapFields, sequence: number): ConfigState {
   const map = partitionMap(fields);
-  return map === undefined || map.epoch <= (state.map?.epoch ?? 0) ? state : { ...state, map };
+  if (map === undefined || map.epoch <= (state.map?.epoch ?? 0)) return state;
+  const next: ConfigState = { ...state, map };
+  if (state.protocol < SEVERAL_OWNERS) return next;
+  const lost = partitionsIn(state.map, (owner, partition) => owner !== map.owners[partition]);
+  const byLoser = Map.groupBy(lost, (partition) => state.map?.owners[partition] ?? NOBODY);
+  return [...byLoser]
+    .filter(([loser]) => state.members.has(loser))
+    .reduce((before, [of, partitions]) => withSource(before, { of, released: sequence, partitions }), next);
+}
+
+/** With one source more, but for partitions that it is a source of already. */
+function withSource(state: ConfigState, source: Source): ConfigState {
+  const already = new Set(leftOf(state, source.of));
+  const partitions = source.partitions.filter((partition) => !already.has(partition));
+  if (partitions.length === 0) return state;
+  return { ...state, sources: [...state.sources, { ...source, partitions }] };
 }
 
 function onTook(state: ConfigState, { by, of, partitions }: ConfigBody<'took'>): ConfigState {
-  const member = state.dead.get(of);
-  if (member === undefined) return state;
-  const dead = new Map(state.dead);
-  if (partitions.length === 0) {
-    if (member.left.length > 0) return state;
-    dead.delete(of);
-    return { ...state, dead };
-  }
+  if (partitions.length === 0) return forgotten(state, of);
   if (!state.members.has(by)) return state;
   const taken = new Set(partitions.filter((partition) => state.map?.owners[partition] === by));
-  return { ...state, dead: dead.set(of, { ...member, left: member.left.filter((each) => !taken.has(each)) }) };
+  const isTaken = (source: Source): boolean => source.of === of && source.partitions.some((each) => taken.has(each));
+  if (!state.sources.some(isTaken)) return state;
+  const sources = state.sources
+    .map((source) => {
+      return isTaken(source) ? { ...source, partitions: source.partitions.filter((each) => !taken.has(each)) } : source;
+    })
+    .filter((source) => source.partitions.length > 0);
+  return { ...state, sources };
 }
 
-function partitionsOf(map: PartitionMap | undefined, incarnation: string): readonly number[] {
-  return (map?.owners ?? []).flatMap((owner, partition) => (owner === incarnation ? [partition] : []));
+function forgotten(state: ConfigState, incarnation: string): ConfigState {
+  if (!toDelete(state).some((member) => member.incarnation === incarnation)) return state;
+  const dead = new Map(state.dead);
+  dead.delete(incarnation);
+  return { ...state, dead };
 }
 
-/** An entity as JSON text. */
-export interface EntityText {
-  readonly kind: Exclude<EntityKind, 'setting'>;
-  readonly id: string;
-  readonly text: string;
+/** Partitions that nobody serves, in ascending order. */
+function openPartitions({ members, map, sources }: ConfigState): ReadonlySet<number> {
+  const unowned = partitionsIn(map, (owner) => !members.has(owner));
+  const all = [...unowned, ...sources.flatMap(({ partitions }) => partitions)];
+  return new Set(all.toSorted((one, other) => one - other));
 }
 
-/**
- * The state and all entities, of which each kind is in the order of creation, as messages of less than 4 MB: msgpack of
- * `[version, 'state', …]`, and then of `[version, 'texts', rows]`, settings first. What is too long for a row goes on in
- * the next one.
- */
-export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>): readonly Uint8Array[] {
-  const joined = [...state.members.values()].map(
-    ({ incarnation, name, protocols, digest, index }): MemberRow => [incarnation, name, protocols, digest, index],
-  );
-  const dead = [...state.dead.values()].map(({ incarnation, index, left }): DeadRow => [incarnation, index, left]);
-  const fields: Valued<typeof STATE> = { protocol: state.protocol, joined, dead, ...mapFields(state.map) };
-  const parts = [packed([VERSION, 'state', ...Object.keys(STATE).map((field) => fields[field as keyof typeof STATE])])];
-  let rows: TextRow[] = [];
-  let bytes = 0;
-  for (const row of textRows(state.settings, entities)) {
-    const size = ROW_BYTES + Buffer.byteLength(row[1]) + Buffer.byteLength(row[2]);
-    if (bytes + size > TEXTS_BYTES_MAX && rows.length > 0) {
-      parts.push(packed([VERSION, 'texts', rows]));
-      rows = [];
-      bytes = 0;
-    }
-    rows.push(row);
-    bytes += size;
-  }
-  if (rows.length > 0) parts.push(packed([VERSION, 'texts', rows]));
-  return parts;
+function servesAlike(state: ConfigState, next: ConfigState): boolean {
+  if (state.map !== next.map || state.onTheWay !== next.onTheWay) return false;
+  if (state.sources === next.sources && state.members === next.members) return true;
+  const open = openPartitions(state);
+  const nextOpen = openPartitions(next);
+  return open.size === nextOpen.size && open.isSubsetOf(nextOpen);
 }
 
-/** What `snapshotParts` has made messages of. Throws a ConfigRecordError, which names the message, where one does not fit. */
-export function restored(parts: readonly Uint8Array[]): {
-  readonly state: ConfigState;
-  readonly entities: readonly EntityText[];
-} {
-  const fields = stateFields(parts[0]);
-  const settings = new Map<string, string>();
-  const entities: EntityText[] = [];
-  let begun: TextRow | undefined;
-  for (const [place, part] of parts.entries()) {
-    if (place === 0) continue;
-    const what = whatOf(place);
-    for (const [kind, id, piece, goesOn] of textsOf(part, what)) {
-      if (begun !== undefined && (begun[0] !== kind || begun[1] !== id)) throw incomplete(what, begun);
-      const text: string = (begun?.[2] ?? '') + piece;
-      begun = goesOn ? [kind, id, text, true] : undefined;
-      if (goesOn) continue;
-      if (kind === 'setting') settings.set(id, text);
-      else entities.push({ kind, id, text });
-    }
-  }
-  if (begun !== undefined) throw incomplete(whatOf(parts.length - 1), begun);
-  const members = fields.joined.map(([incarnation, name, protocols, digest, index]) => {
-    return { incarnation, name, protocols, digest, index };
-  });
-  const dead = fields.dead.map(([incarnation, index, left]) => ({ incarnation, index, left }));
-  const state: ConfigState = {
-    settings,
-    members: new Map(members.map((member) => [member.incarnation, member])),
-    map: partitionMap(fields),
-    dead: new Map(dead.map((member) => [member.incarnation, member])),
-    protocol: fields.protocol,
-  };
-  return { state, entities };
-}
-
-const VERSION = 1;
-/** Of the rows of a message, which has some bytes more. */
-const TEXTS_BYTES_MAX = 3_900_000;
-/** What a row takes at most beside its texts. */
-const ROW_BYTES = 24;
-/** Characters of a piece, which may be three bytes each. */
-const PIECE_MAX = 1_000_000;
-
-type MemberRow = readonly [
-  incarnation: string,
-  name: string,
-  protocols: readonly number[],
-  digest: string,
-  index: number,
-];
-type DeadRow = readonly [incarnation: string, index: number, left: readonly number[]];
-type TextRow = readonly [kind: EntityKind, id: string, piece: string, goesOn: boolean];
-
-const STATE = {
-  protocol: COUNT,
-  joined: listOf(rowOf<MemberRow>(TEXT, TEXT, listOf(COUNT), TEXT, COUNT)),
-  dead: listOf(rowOf<DeadRow>(TEXT, COUNT, listOf(PARTITION))),
-  ...MAP,
-} as const;
-const TEXTS = listOf(rowOf<TextRow>(ENTITY_KIND, TEXT, TEXT, FLAG));
-
-function* textRows(settings: ReadonlyMap<string, string>, entities: Iterable<EntityText>): Generator<TextRow> {
-  for (const [name, text] of settings) yield* pieces('setting', name, text);
-  for (const { kind, id, text } of entities) yield* pieces(kind, id, text);
-}
-
-function* pieces(kind: EntityKind, id: string, text: string): Generator<TextRow> {
-  let start = 0;
-  while (text.length - start > PIECE_MAX) {
-    const end = start + PIECE_MAX;
-    // Both halves of a character beyond the first 65,536 are in one piece.
-    const cut = isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
-    yield [kind, id, text.slice(start, cut), true];
-    start = cut;
-  }
-  yield [kind, id, text.slice(start), false];
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code < 0xdc00;
-}
-
-function stateFields(part: Uint8Array | undefined): Valued<typeof STATE> {
-  const what = whatOf(0);
-  if (part === undefined) throw new ConfigRecordError(`${what}: there is none`);
-  const values = valuesOf(part, what, 'state');
-  const fields: Record<string, unknown> = {};
-  for (const [place, [field, shape]] of Object.entries(STATE).entries()) {
-    check(what, field, values[place], shape);
-    fields[field] = values[place];
-  }
-  return fields as unknown as Valued<typeof STATE>;
-}
-
-function textsOf(part: Uint8Array, what: string): readonly TextRow[] {
-  const [rows] = valuesOf(part, what, 'texts');
-  check(what, 'rows', rows, TEXTS);
-  return rows as readonly TextRow[];
-}
-
-/** What is behind version and kind. */
-function valuesOf(part: Uint8Array, what: string, wanted: 'state' | 'texts'): readonly unknown[] {
-  const [version, kind, ...values] = unpacked(what, lend(part));
-  if (version !== VERSION) throw misfit(what, 'version', version, `${VERSION}`);
-  if (kind !== wanted) throw misfit(what, 'kind', kind, wanted);
-  return values;
-}
-
-function whatOf(place: number): string {
-  return `Cannot read message ${place + 1} of the configuration's snapshot`;
-}
-
-function incomplete(what: string, [kind, id]: TextRow): ConfigRecordError {
-  return new ConfigRecordError(`${what}: the text of ${kind} ${JSON.stringify(id)} must go on, but does not`);
+function partitionsIn(
+  map: PartitionMap | undefined,
+  isMeant: (owner: string, partition: number) => boolean,
+): readonly number[] {
+  return (map?.owners ?? []).flatMap((owner, partition) => (isMeant(owner, partition) ? [partition] : []));
 }

@@ -1,9 +1,12 @@
+import { askedObject } from '../core/asked_object.ts';
 import type { Answer, Query } from '../core/item.ts';
+import { recordIdIn, recordSize } from '../core/location/record.ts';
 import { HubError } from '../errors.ts';
 import { look } from '../model/borrowed.ts';
-import { type CountedRun, checkRun, RunError } from '../wire/received_run.ts';
+import { type CountedRun, checkRun, RunError, recordsIn } from '../wire/received_run.ts';
 import type { Bus, Message, Subscription } from './bus.ts';
 import {
+  type AskRequest,
   DoorMessageError,
   type ForwardRequest,
   packReply,
@@ -13,13 +16,18 @@ import {
   unpackForward,
 } from './door_message.ts';
 import { HeldAnswers } from './held_answers.ts';
+import type { ObjectKind, Ownership } from './ownership.ts';
 import { ParcelBuffers } from './parcel.ts';
+import type { Released } from './releases.ts';
 
 /**
  * Where front doors hand in what is for the objects of this hub.
  *
  * Whoever asks names the configuration that it has applied, and nothing is done before it is applied here too: so each
- * location finds the fences that it found at its front door. A front door sends its next request with locations when it
+ * location finds the fences that it found at its front door. It also names the version of who serves what by which it asks
+ * this hub: where that is another one here, nothing is done unless this hub serves all that it is about, by what is applied.
+ *
+ * A front door sends its next request with locations when it
  * knows what has become of the last one, so the number of the last that was taken says which are repeated:
  *
  *     number          of the request that came last was
@@ -38,10 +46,12 @@ export interface DoorOptions {
   applied(): number;
   /** Resolves when that record is applied; rejects when it is not in time. */
   reached(sequence: number, timeoutMs: number): Promise<void>;
-  /** Whether this hub owns the objects, and may process their locations. */
-  owns(): boolean;
-  /** Runs without the locations that the owner before has recorded. */
-  unrecorded(runs: readonly CountedRun[]): readonly CountedRun[];
+  /** Who serves what by that. */
+  readonly ownership: Ownership;
+  /** Whether this hub does what it is to serve: it has the state, and is not about to end. */
+  isServing(): boolean;
+  /** Runs without the locations that these hubs, which are gone, have recorded. */
+  unrecorded(runs: readonly CountedRun[], by: readonly string[]): Promise<readonly CountedRun[]>;
   /** Whether the shards can take that many more. */
   hasCapacity(count: number): boolean;
   /**
@@ -50,6 +60,8 @@ export interface DoorOptions {
    */
   take(runs: readonly CountedRun[]): Promise<void>;
   ask(query: Query): Promise<readonly Answer[]>;
+  /** What this hub has released because of a record, once that is all. */
+  released(sequence: number): Promise<Released>;
   /** Deletes locations of providers, and resolves when that is kept. */
   forget(ids: readonly string[]): Promise<void>;
   /** Resolves when the shards are done with everything, and what that has changed in the configuration is applied. */
@@ -78,6 +90,8 @@ interface Last {
   readonly reply: Promise<Reply>;
   /** Whether it was taken, or may still be. */
   isTaken: boolean;
+  /** Whether some of it may be kept although it was not taken. */
+  isTouched: boolean;
 }
 
 export class Door {
@@ -100,14 +114,15 @@ export class Door {
     const { bus, name, incarnation, schedule } = options;
     this.#answers = new HeldAnswers({ schedule });
     this.#subscriptions = [
-      bus.subscribe(`${name}.in.${incarnation}`, (message) => this.#answer(message, this.forwarded)),
+      bus.subscribe(`${name}.in.${incarnation}`, (message) => this.#answer(message, (bytes) => this.forwarded(bytes))),
       bus.subscribe(`${name}.ask.${incarnation}`, (message) => this.#answer(message, this.asked)),
     ];
     this.ready = Promise.all(this.#subscriptions.map(({ ready }) => ready)).then(() => undefined);
   }
 
-  /** Takes a request with locations, which is good until the call returns, and resolves with its answer. */
-  readonly forwarded = async (bytes: Uint8Array): Promise<Uint8Array> => packReply(await this.#forward(bytes));
+  /** Takes a request with locations, which is good until the call returns, and resolves with its answer: see OwnDoor. */
+  readonly forwarded = async (bytes: Uint8Array, handedOver?: () => void): Promise<Uint8Array> =>
+    packReply(await this.#forward(bytes, handedOver));
 
   /** The same with a request for anything else. */
   readonly asked = async (bytes: Uint8Array): Promise<Uint8Array> => packReply(await this.#ask(bytes));
@@ -138,13 +153,13 @@ export class Door {
       .catch((error: unknown) => notice(`Cannot answer another hub: ${(error as Error).message}`));
   }
 
-  async #forward(bytes: Uint8Array): Promise<Reply> {
+  async #forward(bytes: Uint8Array, handedOver?: () => void): Promise<Reply> {
     if (this.#takingBytes + bytes.length > TAKING_BYTES_MAX) return { at: 'busy' };
     const buffer = this.#buffers.take(bytes.length);
     buffer.bytes.set(bytes);
     this.#takingBytes += bytes.length;
     try {
-      return await this.#inTurn(unpackForward(buffer.bytes.subarray(0, bytes.length)));
+      return await this.#inTurn(unpackForward(buffer.bytes.subarray(0, bytes.length)), handedOver);
     } catch (error) {
       return this.#failed(error);
     } finally {
@@ -153,16 +168,17 @@ export class Door {
     }
   }
 
-  #inTurn(request: ForwardRequest): Promise<Reply> | Reply {
+  #inTurn(request: ForwardRequest, handedOver?: () => void): Promise<Reply> | Reply {
     const { door, number } = request;
     if (this.#gone.has(door)) return failed('their front door is no member any more', 'HUB_UNAVAILABLE');
     const last = this.#last.get(door);
     if (last !== undefined && number < last.number) return failed(`request ${number} comes behind ${last.number}`);
     if (last?.number === number && last.isTaken) return last.reply;
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    const now: Last = { number, reply: promise, isTaken: true };
+    const isTouched = last?.number === number && last.isTouched;
+    const now: Last = { number, reply: promise, isTaken: true, isTouched };
     this.#remember(door, now);
-    void this.#take(request)
+    void this.#take(request, now, handedOver)
       .catch((error) => this.#failed(error))
       .then((reply) => {
         now.isTaken = reply.at === 'done' || reply.at === 'failed';
@@ -171,38 +187,60 @@ export class Door {
     return promise;
   }
 
-  async #take({ applied, isRepeated, runs: sent }: ForwardRequest): Promise<Reply> {
-    const { owns, hasCapacity, take, unrecorded } = this.#options;
+  async #take(request: ForwardRequest, last: Last, handedOver?: () => void): Promise<Reply> {
+    const { applied, version, triedBy, runs: sent } = request;
+    const { hasCapacity, take } = this.#options;
     for (const run of sent) checkRun(run);
-    const refused = await this.#refused(applied);
-    if (refused !== undefined) return refused;
-    const runs = isRepeated ? unrecorded(sent) : sent;
+    if (!(await this.#hasReached(applied))) return { at: 'busy' };
+    const runs = triedBy.length === 0 ? sent : await this.#unrecorded(sent, triedBy);
+    if (runs === undefined) return { at: 'busy' };
+    if (!this.#isServing || !(this.#isVersion(version) || this.#servesAll(providersOf(sent)))) {
+      return this.#moved(!last.isTouched);
+    }
     const count = runs.reduce((sum, run) => sum + run.count, 0);
     if (!hasCapacity(count)) return { at: 'busy' };
     try {
-      await take(runs);
+      const taken = take(runs);
+      handedOver?.();
+      await taken;
     } catch (error) {
-      // Whoever owns them now is sent them again.
-      if (!owns()) return this.#movedReply();
-      throw error;
+      if (this.#isServing) throw error;
+      // Whoever serves them next is sent them again.
+      last.isTouched = true;
+      return this.#moved(false);
     }
     return { at: 'done' };
+  }
+
+  /** Runs without what hubs that are gone have recorded; undefined while that is not known. */
+  async #unrecorded(runs: readonly CountedRun[], by: readonly string[]): Promise<readonly CountedRun[] | undefined> {
+    try {
+      return await this.#options.unrecorded(runs, by);
+    } catch (error) {
+      this.#options.notice(`Cannot tell what ${by.join(' and ')} recorded: ${(error as Error).message}`);
+      return undefined;
+    }
   }
 
   async #ask(bytes: Uint8Array): Promise<Reply> {
     try {
       const request = unpackAsk(bytes);
-      const refused = await this.#refused(request.applied);
-      if (refused !== undefined) return refused;
+      if (!(await this.#hasReached(request.applied))) return { at: 'busy' };
+      // What was released is wanted of a hub that does not serve it any more.
+      const isForServer = request.kind !== 'released';
+      if (isForServer && !(this.#isServing && (this.#isVersion(request.version) || this.#servesAsked(request))))
+        return this.#moved(true);
       return await this.#answers.reply(request, () => this.#make(request));
     } catch (error) {
       return this.#failed(error);
     }
   }
 
-  async #make({ kind, argument }: ReturnType<typeof unpackAsk>): Promise<unknown> {
-    const { ask, forget, settled, applied } = this.#options;
+  async #make({ kind, argument }: AskRequest): Promise<unknown> {
+    const { ask, forget, settled, applied, released } = this.#options;
     switch (kind) {
+      case 'released':
+        return released(argument);
       case 'read':
         return ask(argument);
       case 'forget':
@@ -213,21 +251,45 @@ export class Door {
     }
   }
 
-  /** Why a request is not taken now; undefined where it is, and what it has to find is applied. */
-  async #refused(applied: RequestHead['applied']): Promise<Reply | undefined> {
-    const { owns, reached } = this.#options;
-    if (this.#options.applied() < applied) {
-      const isReached = await reached(applied, REACH_MS).then(
-        () => true,
-        () => false,
-      );
-      if (!isReached) return { at: 'busy' };
-    }
-    return owns() && !this.#isClosed ? undefined : this.#movedReply();
+  /** Whether what a request has to find is applied. */
+  async #hasReached(applied: RequestHead['applied']): Promise<boolean> {
+    if (this.#options.applied() >= applied) return true;
+    return this.#options.reached(applied, REACH_MS).then(
+      () => true,
+      () => false,
+    );
   }
 
-  #movedReply(): Reply {
-    return { at: 'moved', applied: this.#options.applied() };
+  get #isServing(): boolean {
+    return this.#options.isServing() && !this.#isClosed;
+  }
+
+  /** Whether a front door has found this hub by what is applied here. */
+  #isVersion(version: RequestHead['version']): boolean {
+    return version === this.#options.ownership.version;
+  }
+
+  #servesAsked(request: AskRequest): boolean {
+    if (request.kind === 'forget') return this.#servesAll(request.argument);
+    const object = request.kind === 'read' ? askedObject(request.argument) : undefined;
+    if (object !== undefined) return this.#serves(object.kind, object.id);
+    // Another version has others who answer; who names none asks nobody else.
+    const { ownership, incarnation } = this.#options;
+    const isAll = ownership.isWhole && ownership.servers.every((server) => server === incarnation);
+    return request.version === undefined && isAll;
+  }
+
+  #servesAll(providers: Iterable<string>): boolean {
+    for (const provider of providers) if (!this.#serves('provider', provider)) return false;
+    return true;
+  }
+
+  #serves(kind: ObjectKind, id: string): boolean {
+    return this.#options.ownership.serverOf(kind, id) === this.#options.incarnation;
+  }
+
+  #moved(isUntouched: boolean): Reply {
+    return { at: 'moved', applied: this.#options.applied(), isUntouched };
   }
 
   #remember(door: string, last: Last): void {
@@ -244,6 +306,13 @@ export class Door {
     const text = isMisfit ? error.message : `Cannot do what another hub asks: ${(error as Error).message}`;
     this.#options.notice(text);
     return { at: 'failed', error: new HubError('HUB_INTERNAL', text, { cause: error }) };
+  }
+}
+
+function* providersOf(runs: readonly CountedRun[]): Generator<string> {
+  for (const { bytes } of runs) {
+    const records = recordsIn(bytes);
+    for (let at = 0; at < bytes.length; at += recordSize(records, at)) yield recordIdIn(records, at);
   }
 }
 

@@ -10,17 +10,21 @@ import type { CountedRun } from '../wire/received_run.ts';
  * Locations, on `<name>.in.<incarnation of the owner>`:
  *
  *     0  u8 version      4  u32 bytes of the records      8  the records of all runs
- *        then msgpack of [applied, door, number, [[names, bytes, count] of each run], isRepeated]
+ *        then msgpack of [applied, door, number, [[names, bytes, count] of each run], isRepeated, version,
+ *        triedBy]
  *
  * Little-endian. What is said of the records stands behind them, so they are sent from where they were collected.
  *
- * Anything else, on `<name>.ask.<incarnation>`, is msgpack of [version, applied, door, number, part, kind, argument]: of
- * what an answer makes up that is larger than a message, each part is asked for. Every answer is msgpack of
- * [version, at, …].
+ * Anything else, on `<name>.ask.<incarnation>`, is msgpack of [VERSION, applied, door, number, part, kind, argument,
+ * version]: of what an answer makes up that is larger than a message, each part is asked for. Every answer is msgpack of
+ * [VERSION, at, …]. What the release before does not say stands at the end, and may be missing.
  */
 const VERSION = 1;
 const RECORD_BYTES_AT = 4;
 export const RECORDS_AT = 8;
+
+/** In the place of incarnations: whoever was an owner before. */
+export const ANYBODY: readonly string[] = ['*'];
 
 /** What every request says. */
 export interface RequestHead {
@@ -30,12 +34,14 @@ export interface RequestHead {
   readonly door: string;
   /** Counts the requests of the front door; a repeated one has the same. */
   readonly number: number;
+  /** The version of who serves what by which it was sent here: see ownership.ts. A hub of the release before names none. */
+  readonly version: number | undefined;
 }
 
 /** What a request with locations says besides. */
 export interface ForwardHead extends RequestHead {
-  /** Whether an owner before may have recorded some of them. */
-  readonly isRepeated: boolean;
+  /** The incarnations that may have recorded some of them, and are no members any more. */
+  readonly triedBy: readonly string[];
 }
 
 /** Locations that are handed to their owner. */
@@ -49,6 +55,8 @@ export type Asked =
   | { readonly kind: 'read'; readonly argument: Query }
   /** Locations of providers are deleted. */
   | { readonly kind: 'forget'; readonly argument: readonly string[] }
+  /** What was released because of a record of the configuration log. */
+  | { readonly kind: 'released'; readonly argument: number }
   /** All that the shards were told is to be done. */
   | { readonly kind: 'settle'; readonly argument: null };
 
@@ -57,12 +65,13 @@ export type AskRequest = RequestHead & Asked & { /** From 0. */ readonly part: n
 /**
  * What has become of a request. `done`: the locations are processed, and that is kept. `part`: one of the parts of an
  * answer. `working`: it is not known yet, and to be asked for again. `gone`: of this answer nothing is known any more.
- * `busy`: nothing was taken, and may be in a moment. `moved`: whoever answers is not the owner. `failed`: it cannot be done.
+ * `busy`: nothing was taken, and may be in a moment. `moved`: whoever answers does not serve all that it is about;
+ * `isUntouched`: nor has it done anything of it before. `failed`: it cannot be done.
  */
 export type Reply =
   | { readonly at: 'done' | 'busy' | 'working' | 'gone' }
   | { readonly at: 'part'; readonly parts: number; readonly bytes: Uint8Array }
-  | { readonly at: 'moved'; readonly applied: number }
+  | { readonly at: 'moved'; readonly applied: number; readonly isUntouched: boolean }
   | { readonly at: 'failed'; readonly error: HubError };
 
 /** A request, or an answer, is none that this version can read. */
@@ -79,9 +88,10 @@ export interface RunOutline extends Pick<CountedRun, 'names' | 'count'> {
 }
 
 /** What stands behind the records of a request. Good until the next packing. */
-export function packTail({ applied, door, number, isRepeated }: ForwardHead, runs: readonly RunOutline[]): Borrowed {
+export function packTail(head: ForwardHead, runs: readonly RunOutline[]): Borrowed {
+  const { applied, door, number, triedBy, version } = head;
   const outlines = runs.map(({ names, bytes, count }) => [names, bytes, count]);
-  return lend(packr.pack([applied, door, number, outlines, isRepeated], RESET_BUFFER_MODE));
+  return lend(packr.pack([applied, door, number, outlines, triedBy.length > 0, version, triedBy], RESET_BUFFER_MODE));
 }
 
 /** Writes what stands before them. */
@@ -98,10 +108,10 @@ export function unpackForward(bytes: Uint8Array): ForwardRequest {
   checkVersion(what, view.getUint8(0));
   const end = RECORDS_AT + view.getUint32(RECORD_BYTES_AT, true);
   if (end > bytes.length) throw new DoorMessageError(`${what}: ${bytes.length} bytes end within the records`);
-  // A hub of the release before does not say whether it is repeated.
-  const [applied, door, number, outlines, isRepeated = false] = unpacked(what, bytes.subarray(end));
-  const head = checkedHead(what, { applied, door, number });
+  const [applied, door, number, outlines, isRepeated = false, version, triedBy] = unpacked(what, bytes.subarray(end));
   if (typeof isRepeated !== 'boolean') throw misfit(what, 'isRepeated', isRepeated, 'true or false');
+  if (triedBy !== undefined && !isTexts(triedBy)) throw misfit(what, 'triedBy', triedBy, 'a list of texts');
+  const head = checkedHead(what, { applied, door, number, version });
   if (!Array.isArray(outlines)) throw misfit(what, 'runs', outlines, 'a list');
   let at = RECORDS_AT;
   const runs = outlines.map((row: unknown): CountedRun => {
@@ -113,19 +123,20 @@ export function unpackForward(bytes: Uint8Array): ForwardRequest {
     return { names, bytes: bytes.subarray(start, at), count };
   });
   if (at !== end) throw misfit(what, 'bytes of all runs', at - RECORDS_AT, `${end - RECORDS_AT}`);
-  return { ...head, isRepeated, runs };
+  // A hub of the release before does not say by whom.
+  return { ...head, triedBy: isRepeated ? (triedBy ?? ANYBODY) : [], runs };
 }
 
-export function packAsk({ applied, door, number, part, kind, argument }: AskRequest): Uint8Array {
-  return packr.pack([VERSION, applied, door, number, part, kind, argument]);
+export function packAsk({ applied, door, number, part, kind, argument, version }: AskRequest): Uint8Array {
+  return packr.pack([VERSION, applied, door, number, part, kind, argument, version]);
 }
 
 /** Reads a request for anything else. Throws a DoorMessageError. */
 export function unpackAsk(bytes: Uint8Array): AskRequest {
   const what = 'Cannot read what another hub asks';
-  const [version, applied, door, number, part, kind, argument] = unpacked(what, bytes);
-  checkVersion(what, version);
-  const head = checkedHead(what, { applied, door, number });
+  const [format, applied, door, number, part, kind, argument, version] = unpacked(what, bytes);
+  checkVersion(what, format);
+  const head = checkedHead(what, { applied, door, number, version });
   if (!isCount(part)) throw misfit(what, 'part', part, 'a whole number');
   const asked = { kind, argument };
   if (!isAsked(asked)) throw misfit(what, 'argument', argument, `what belongs to ${JSON.stringify(kind)}`);
@@ -137,7 +148,7 @@ export function packReply(reply: Reply): Uint8Array {
     case 'part':
       return packr.pack([VERSION, reply.at, reply.parts, reply.bytes]);
     case 'moved':
-      return packr.pack([VERSION, reply.at, reply.applied]);
+      return packr.pack([VERSION, reply.at, reply.applied, reply.isUntouched]);
     case 'failed':
       return packr.pack([VERSION, reply.at, reply.error.code, reply.error.message]);
     default:
@@ -162,7 +173,7 @@ export function unpackReply(bytes: Borrowed): Reply {
       return { at, parts: first, bytes: new Uint8Array(second) };
     case 'moved':
       if (!isCount(first)) throw misfit(what, 'applied', first, 'a whole number');
-      return { at, applied: first };
+      return { at, applied: first, isUntouched: second === true };
     case 'failed':
       return { at, error: new HubError(errorCode(first), String(second)) };
     default:
@@ -205,11 +216,14 @@ function checkVersion(what: string, version: unknown): void {
   if (version !== VERSION) throw misfit(what, 'version', version, `${VERSION}`);
 }
 
-function checkedHead(what: string, { applied, door, number }: Record<keyof RequestHead, unknown>): RequestHead {
+function checkedHead(what: string, head: Record<keyof RequestHead, unknown>): RequestHead {
+  const { applied, door, number, version } = head;
   if (!isCount(applied)) throw misfit(what, 'applied', applied, 'a whole number');
   if (typeof door !== 'string' || door === '') throw misfit(what, 'door', door, 'a text');
   if (!isCount(number)) throw misfit(what, 'number', number, 'a whole number');
-  return { applied, door, number };
+  if (version === undefined || version === null) return { applied, door, number, version: undefined };
+  if (!isCount(version)) throw misfit(what, 'version of who serves what', version, 'a whole number');
+  return { applied, door, number, version };
 }
 
 function isRunRow(row: unknown): row is readonly [names: readonly string[], bytes: number, count: number] {
@@ -222,6 +236,8 @@ function isAsked(asked: { readonly kind: unknown; readonly argument: unknown }):
       return isQuery(asked.argument);
     case 'forget':
       return isTexts(asked.argument);
+    case 'released':
+      return isCount(asked.argument);
     default:
       return asked.kind === 'settle';
   }

@@ -14,12 +14,15 @@ import type { FilterFields } from '../model/topics.ts';
  *    32  the incarnation, and the blocks: u32 the receiver's number of the variant, u32 events, u32 bytes of their texts,
  *        u32 bytes of their fields, 0 where there are none; u32 where each text ends; the texts, joined by commas; the
  *        fields in msgpack
+ *     ..  of version 2, up to the end: u8 bytes of an incarnation, f64 number of a frame that it has sent to the receiver, behind
+ *        which this one comes; the incarnation
  *
- * Little-endian.
+ * Little-endian. A frame that comes behind none of others has version 1.
  */
-const VERSION = 1;
+const [VERSION, VERSION_BEHIND] = [1, 2] as const;
 const [BLOCKS_AT, LAST_AT, NUMBER_AT, ANNOUNCED_AT, AFTER_AT, HEAD_BYTES] = [2, 4, 8, 16, 24, 32] as const;
 const BLOCK_HEAD_BYTES = 16;
+const BEHIND_HEAD_BYTES = 9;
 const SENDER_BYTES_MAX = 255;
 const BLOCKS_MAX = 65_535;
 const BYTES_AT_FIRST = 1 << 12;
@@ -31,18 +34,26 @@ export class FrameFormatError extends Error {
   override name = 'FrameFormatError';
 }
 
+/** Frames of other senders to the same receiver: the last number of each. */
+export type Behind = readonly (readonly [incarnation: string, number: number])[];
+
 export interface FrameHead {
   readonly from: string;
   readonly number: number;
   readonly announced: number;
   readonly after: number;
   readonly isLast: boolean;
+  /** The receiver is to have these before. */
+  readonly behind: Behind;
 }
 
 export interface EventFrame extends FrameHead {
   /** Their bytes are parts of the frame's. */
   readonly blocks: readonly EventBatch[];
 }
+
+/** What an error names of a frame. */
+type Named = Pick<FrameHead, 'from' | 'number'>;
 
 const packr = new Packr({ useRecords: false, useToJSON: false });
 
@@ -100,11 +111,7 @@ export class FrameWriter {
   /** hot */
   add(variant: number, block: Uint8Array): void {
     const length = this.#length + block.length;
-    if (length > this.#bytes.length) {
-      const bytes = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)));
-      bytes.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = bytes;
-    }
+    this.#makeRoom(length);
     this.#bytes.set(block, this.#length);
     this.#bytes.writeUInt32LE(variant, this.#length);
     this.#length = length;
@@ -112,9 +119,10 @@ export class FrameWriter {
   }
 
   /** The frame, good until the next block is added, and begins the next one. */
-  take({ number, announced, after, isLast }: Omit<FrameHead, 'from'>): Uint8Array {
+  take({ number, announced, after, isLast, behind }: Omit<FrameHead, 'from'>): Uint8Array {
+    for (const each of behind) this.#addBehind(each);
     const bytes = this.#bytes;
-    bytes.writeUInt8(VERSION, 0);
+    bytes.writeUInt8(behind.length === 0 ? VERSION : VERSION_BEHIND, 0);
     bytes.writeUInt8(this.#sender.length, 1);
     bytes.writeUInt16LE(this.#blocks, BLOCKS_AT);
     bytes.writeUInt32LE(Number(isLast), LAST_AT);
@@ -129,6 +137,23 @@ export class FrameWriter {
     return frame;
   }
 
+  #addBehind([incarnation, number]: Behind[number]): void {
+    const name = new TextEncoder().encode(incarnation);
+    const length = this.#length + BEHIND_HEAD_BYTES + name.length;
+    this.#makeRoom(length);
+    this.#bytes.writeUInt8(name.length, this.#length);
+    this.#bytes.writeDoubleLE(number, this.#length + 1);
+    this.#bytes.set(name, this.#length + BEHIND_HEAD_BYTES);
+    this.#length = length;
+  }
+
+  #makeRoom(length: number): void {
+    if (length <= this.#bytes.length) return;
+    const bytes = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(length)));
+    bytes.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = bytes;
+  }
+
   get #begin(): number {
     return HEAD_BYTES + this.#sender.length;
   }
@@ -140,9 +165,11 @@ export function readFrame(borrowed: Borrowed): EventFrame {
   const bytes = Buffer.from(buffer, byteOffset, length);
   if (length < HEAD_BYTES) throw new FrameFormatError(`A frame of events has ${length} bytes`);
   const version = bytes.readUInt8(0);
-  if (version !== VERSION) throw new FrameFormatError(`A frame of events has version ${version}, not ${VERSION}`);
+  if (version !== VERSION && version !== VERSION_BEHIND) {
+    throw new FrameFormatError(`A frame of events has version ${version}, not ${VERSION} or ${VERSION_BEHIND}`);
+  }
   let at = HEAD_BYTES + bytes.readUInt8(1);
-  const head: FrameHead = {
+  const head: Omit<FrameHead, 'behind'> = {
     from: bytes.toString('utf8', HEAD_BYTES, at),
     number: count(bytes, 'number', NUMBER_AT),
     announced: count(bytes, 'announced', ANNOUNCED_AT),
@@ -155,11 +182,19 @@ export function readFrame(borrowed: Borrowed): EventFrame {
     blocks.push(block);
     at = end;
   }
-  if (at !== length) throw misfit(head, `has ${length} bytes, but its blocks end at ${at}`);
-  return { ...head, blocks };
+  const behind: [incarnation: string, number: number][] = [];
+  while (version === VERSION_BEHIND && at + BEHIND_HEAD_BYTES <= length) {
+    const nameAt = at + BEHIND_HEAD_BYTES;
+    const number = count(bytes, 'number of another sender', at + 1);
+    at = nameAt + bytes.readUInt8(at);
+    behind.push([bytes.toString('utf8', nameAt, at), number]);
+  }
+  const isWhole = at === length && (version === VERSION || behind.length > 0);
+  if (!isWhole) throw misfit(head, `has ${length} bytes, but its parts end at ${at}`);
+  return { ...head, blocks, behind };
 }
 
-function readBlock(bytes: Buffer, at: number, head: FrameHead): [block: EventBatch, end: number] {
+function readBlock(bytes: Buffer, at: number, head: Named): [block: EventBatch, end: number] {
   const textsAt = at + BLOCK_HEAD_BYTES;
   if (textsAt > bytes.length) throw misfit(head, 'ends within a block');
   const events = bytes.readUInt32LE(at + 4);
@@ -182,7 +217,7 @@ function readBlock(bytes: Buffer, at: number, head: FrameHead): [block: EventBat
   return [{ variant: bytes.readUInt32LE(at), bytes: texts, ends, fields }, end];
 }
 
-function readFields(bytes: Uint8Array, events: number, head: FrameHead): readonly FilterFields[] {
+function readFields(bytes: Uint8Array, events: number, head: Named): readonly FilterFields[] {
   const fields = unpacked(bytes);
   const isFit = Array.isArray(fields) && fields.length === events && fields.every(isFields);
   if (!isFit) throw misfit(head, `must have fields of ${events} events, but has something else`);
@@ -209,6 +244,6 @@ function count(bytes: Buffer, field: string, at: number): number {
   throw new FrameFormatError(`A frame of events must have a whole ${field}, but has ${value}`);
 }
 
-function misfit({ from, number }: FrameHead, what: string): FrameFormatError {
+function misfit({ from, number }: Named, what: string): FrameFormatError {
   return new FrameFormatError(`Frame ${number} of "${from}" ${what}`);
 }

@@ -1,6 +1,7 @@
 import { Packr } from 'msgpackr';
+import type { FenceEventText } from '../core/outcome.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
-import { isRenderedByShards, TOPICS, type Topic, type Variant } from '../model/topics.ts';
+import { isRenderedByShards, type KeyValue, TOPICS, type Topic, type Variant, type Wanted } from '../model/topics.ts';
 import { FrameFormatError } from './event_frame.ts';
 
 /**
@@ -8,19 +9,35 @@ import { FrameFormatError } from './event_frame.ts';
  *
  *   interest   from, number, variants  what subscriptions of a hub want, in the place of what it has said before; a variant
  *                                      is [its number there, topic, crs, zone or null, GeoJSON, whether anybody filters,
- *                                      keys that are wanted: null for all, and nothing else is read yet]
+ *                                      what is wanted], which is null for all, or [[place of a field, values] for each,
+ *                                      [place of a field, greatest number] for each]; hubs of protocol 1 send all
  *   answer     frames, announced       it was heard, behind so many frames to this hub, and messages of announced events to
  *                                      all; nothing behind the version: not heard, since the asker is no member yet
- *   announced  from, number, events    events that come from no shard, as [kind, JSON text]
+ *   announced  from, number, events,   events that come from no shard, as [kind, JSON text]; and the sequence of the
+ *              after                   configuration behind which they come, 0 where it is left out
+ *   again      from, of, first, last   messages with these numbers have not come: frames to this hub, or announced events
+ *   sentAgain  lost                    all that were asked for were sent again but those up to that number; 0: all of them
  */
 const VERSION = 1;
 const VARIANTS_MAX = 100_000;
 
-/** Events that come from no shard: of proximities, and fence events of third parties. */
-export type AnnouncedKind = 'proximity' | 'fenceEvent';
+/**
+ * Events that come from no shard: of proximities, and fence events of third parties. Or of a shard that is gone: fence events
+ * that its hub may not have told, of protocol 2.
+ */
+export type AnnouncedKind = 'proximity' | 'fenceEvent' | 'fenceEventsAgain';
 export type AnnouncedEvent = readonly [kind: AnnouncedKind, text: string];
 
-const ANNOUNCED_KINDS: readonly unknown[] = ['proximity', 'fenceEvent'] satisfies AnnouncedKind[];
+const ANNOUNCED_KINDS: readonly unknown[] = ['proximity', 'fenceEvent', 'fenceEventsAgain'] satisfies AnnouncedKind[];
+
+/** A fence event that an owner has left behind, as it was recorded. */
+export interface FenceEventLeft {
+  readonly event: FenceEventText;
+  /** The time of day at its hub. */
+  readonly recordedMs: number;
+  /** The incarnation of that hub. */
+  readonly of: string;
+}
 
 export interface InterestMessage {
   readonly from: string;
@@ -40,13 +57,27 @@ export interface AnnouncedMessage {
   /** From 1, of the messages of this sender. */
   readonly number: number;
   readonly events: readonly AnnouncedEvent[];
+  /** They come behind that record of the configuration. */
+  readonly after: number;
+}
+
+/** What is numbered: frames of rendered events, by receiver; messages of announced events, the same for all. */
+export type Numbered = 'rendered' | 'announced';
+
+const NUMBERED: readonly unknown[] = ['rendered', 'announced'] satisfies Numbered[];
+
+export interface AgainMessage {
+  readonly from: string;
+  readonly of: Numbered;
+  readonly first: number;
+  readonly last: number;
 }
 
 const packr = new Packr({ useRecords: false, useToJSON: false });
 
 export function packInterest({ from, number, variants }: InterestMessage): Uint8Array {
-  const rows = variants.map(({ id, topic, crs, zoneId = null, geojson = false, unfiltered = false }) => {
-    return [id, topic, crs, zoneId, geojson, !unfiltered, null];
+  const rows = variants.map(({ id, topic, crs, zoneId = null, geojson = false, unfiltered = false, wanted }) => {
+    return [id, topic, crs, zoneId, geojson, !unfiltered, wanted === undefined ? null : wantedRow(wanted)];
   });
   return packr.pack([VERSION, from, number, rows]);
 }
@@ -60,8 +91,12 @@ export function readInterest(bytes: Borrowed): InterestMessage {
   return { from, number, variants: rows.map(readVariant) };
 }
 
+function wantedRow({ keys, limits }: Wanted): readonly unknown[] {
+  return [keys.map(({ at, values }) => [at, values]), limits.map(({ at, most }) => [at, most])];
+}
+
 function readVariant(row: unknown): Variant {
-  const [id, topic, crs, zoneId, geojson, filters] = Array.isArray(row) ? row : [];
+  const [id, topic, crs, zoneId, geojson, filters, wanted] = Array.isArray(row) ? row : [];
   const isFit =
     isCount(id) &&
     id < 2 ** 32 &&
@@ -71,7 +106,26 @@ function readVariant(row: unknown): Variant {
     typeof geojson === 'boolean' &&
     typeof filters === 'boolean';
   if (!isFit) throw misfit('interest', 'a variant', row);
-  return { id, topic, crs, zoneId: zoneId ?? undefined, geojson, unfiltered: !filters };
+  const variant = { id, topic, crs, zoneId: zoneId ?? undefined, geojson, unfiltered: !filters };
+  return wanted == null ? variant : { ...variant, wanted: readWanted(wanted) };
+}
+
+function readWanted(row: unknown): Wanted {
+  const [keys, limits] = Array.isArray(row) ? row : [];
+  const isFit = areRows(keys, isValues) && areRows(limits, (most) => typeof most === 'number');
+  if (!isFit) throw misfit('interest', 'what is wanted', row);
+  return {
+    keys: (keys as [number, KeyValue[]][]).map(([at, values]) => ({ at, values })),
+    limits: (limits as [number, number][]).map(([at, most]) => ({ at, most })),
+  };
+}
+
+function areRows(rows: unknown, isFit: (value: unknown) => boolean): boolean {
+  return Array.isArray(rows) && rows.every((row) => Array.isArray(row) && isCount(row[0]) && isFit(row[1]));
+}
+
+function isValues(values: unknown): boolean {
+  return Array.isArray(values) && values.every((value) => ['string', 'number', 'boolean'].includes(typeof value));
 }
 
 export function packAnswer(sent: SentSoFar | undefined): Uint8Array {
@@ -87,17 +141,71 @@ export function readAnswer(bytes: Borrowed): SentSoFar | undefined {
   return { frames, announced };
 }
 
-export function packAnnounced({ from, number, events }: AnnouncedMessage): Uint8Array {
-  return packr.pack([VERSION, from, number, events]);
+export function packAnnounced({ from, number, events, after }: AnnouncedMessage): Uint8Array {
+  return packr.pack([VERSION, from, number, events, after]);
 }
 
 /** Throws a FrameFormatError. */
 export function readAnnounced(bytes: Borrowed): AnnouncedMessage {
-  const [from, number, events] = unpacked('announced', bytes);
+  const [from, number, events, after = 0] = unpacked('announced', bytes);
   if (typeof from !== 'string') throw misfit('announced', 'from', from);
   if (!isCount(number)) throw misfit('announced', 'number', number);
   if (!Array.isArray(events) || !events.every(isAnnounced)) throw misfit('announced', 'events', events);
-  return { from, number, events };
+  if (!isCount(after)) throw misfit('announced', 'after', after);
+  return { from, number, events, after };
+}
+
+/** Packs the text of an announced event of the kind fenceEventsAgain: fence events that others have recorded. */
+export function packFenceEvents(events: readonly FenceEventLeft[]): string {
+  return JSON.stringify(events.map(({ event: [fields, text], recordedMs, of }) => [fields, text, recordedMs, of]));
+}
+
+/** Reads such a text. Throws a FrameFormatError. */
+export function readFenceEvents(packed: string): readonly FenceEventLeft[] {
+  return parsed(packed).map((row) => {
+    const [fields, text, recordedMs, of] = Array.isArray(row) ? row : [];
+    if (!Array.isArray(fields)) throw misfit('announced', 'fields of a fence event', fields);
+    if (typeof text !== 'string') throw misfit('announced', 'text of a fence event', text);
+    if (typeof recordedMs !== 'number') throw misfit('announced', 'time of a fence event', recordedMs);
+    if (typeof of !== 'string') throw misfit('announced', 'hub of a fence event', of);
+    // JSON has no undefined.
+    return { event: [fields.map((field) => field ?? undefined), text], recordedMs, of };
+  });
+}
+
+function parsed(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (Array.isArray(value)) return value;
+  } catch {
+    // It is told below.
+  }
+  throw misfit('announced', 'fence events', text);
+}
+
+export function packAgain({ from, of, first, last }: AgainMessage): Uint8Array {
+  return packr.pack([VERSION, from, of, first, last]);
+}
+
+/** Throws a FrameFormatError. */
+export function readAgain(bytes: Borrowed): AgainMessage {
+  const [from, of, first, last] = unpacked('again', bytes);
+  if (typeof from !== 'string') throw misfit('again', 'from', from);
+  if (!NUMBERED.includes(of)) throw misfit('again', 'of', of);
+  if (!isCount(first)) throw misfit('again', 'first', first);
+  if (!isCount(last)) throw misfit('again', 'last', last);
+  return { from, of: of as Numbered, first, last };
+}
+
+export function packSentAgain(lost: number): Uint8Array {
+  return packr.pack([VERSION, lost]);
+}
+
+/** Throws a FrameFormatError. */
+export function readSentAgain(bytes: Borrowed): number {
+  const [lost] = unpacked('sentAgain', bytes);
+  if (!isCount(lost)) throw misfit('sentAgain', 'lost', lost);
+  return lost;
 }
 
 function isAnnounced(value: unknown): value is AnnouncedEvent {

@@ -1,8 +1,16 @@
 import type { EventBatch } from '../model/event_batch.ts';
 import type { Variant } from '../model/topics.ts';
-import { type Bus, PAYLOAD_BYTES_MAX } from './bus.ts';
-import { BlockPacker, FrameWriter } from './event_frame.ts';
-import { type AnnouncedEvent, type AnnouncedKind, packAnnounced, type SentSoFar } from './fan_out_message.ts';
+import { type Bus, type Message, PAYLOAD_BYTES_MAX, type Subscription } from './bus.ts';
+import { type Behind, BlockPacker, FrameWriter } from './event_frame.ts';
+import {
+  type AnnouncedEvent,
+  type AnnouncedKind,
+  packAnnounced,
+  packSentAgain,
+  readAgain,
+  type SentSoFar,
+} from './fan_out_message.ts';
+import { SentBudget, SentMessages } from './sent_messages.ts';
 
 /**
  * Sends events to other hubs: in frames to each hub that wants them, and those that come from no shard to all.
@@ -10,31 +18,54 @@ import { type AnnouncedEvent, type AnnouncedKind, packAnnounced, type SentSoFar 
  * What is published in one turn leaves together, in messages of about a megabyte. Each message has a number, whether it
  * can be sent or not: what was not sent is missing, and the receiver sees that it is. So that it also sees when the last
  * one is missing, each hub is told the numbers again by `beat`.
+ *
+ * Objects that come from another owner bring along what that one has sent to each receiver: the frames of this hub come
+ * behind it, as those of the next seconds say.
+ *
+ * What was sent in the last seconds is kept, as far as there is room. A receiver asks for what it misses, and is sent that
+ * once more, each message as it was; then it is told what there is no more.
  */
 export interface FramesOutOptions {
-  readonly bus: Pick<Bus, 'publish'>;
+  readonly bus: Pick<Bus, 'publish' | 'subscribe'>;
   /** Of the cluster: what subjects begin with. */
   readonly name: string;
   /** The incarnation of this hub. */
   readonly self: string;
+  /** A message does not fit. */
+  misfit(error: unknown): void;
+  /** Calls back after a delay; returns how to call it off. */
+  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /** Bytes of a message, about; an event that is larger is in one by itself. */
 const MESSAGE_BYTES = 1 << 20;
 const BLOCK_EVENTS = 8192;
+/** For how long frames say behind which of other senders they come: afterwards these have come or are given up. */
+const BEHIND_MS = 5000;
+const BEHIND_NONE: Behind = [];
 /** What a text of an announced event costs beside itself. */
 const TEXT_OVERHEAD_BYTES = 32;
 
 interface Receiver {
   readonly subject: string;
   readonly writer: FrameWriter;
+  readonly sent: SentMessages;
   /** The number of the last frame. */
   frames: number;
+  /** The frames of other senders that come before, by these. */
+  readonly behind: Map<string, BehindFrame>;
+}
+
+interface BehindFrame {
+  readonly number: number;
+  readonly cancel: () => void;
 }
 
 export class FramesOut {
   readonly #options: FramesOutOptions;
+  readonly #listening: Subscription;
   readonly #packer = new BlockPacker();
+  readonly #budget = new SentBudget();
   readonly #receivers = new Map<string, Receiver>();
   /** Those with blocks that have not left. */
   readonly #pending = new Set<Receiver>();
@@ -42,30 +73,67 @@ export class FramesOut {
   #announcedBytes = 0;
   /** The number of the last message of announced events. */
   #announcements = 0;
+  readonly #sentToAll = new SentMessages(this.#budget);
   #after = 0;
   #isLast = false;
   #isToFlush = false;
 
   constructor(options: FramesOutOptions) {
     this.#options = options;
+    const { bus, name, self } = options;
+    this.#listening = bus.subscribe(`${name}.again.${self}`, (message) => this.#hear(message));
+  }
+
+  /** Resolves when it hears what receivers miss. */
+  get ready(): Promise<void> {
+    return this.#listening.ready;
   }
 
   /** Another hub is a member from now on. */
   joined(member: string): void {
     const { name, self } = this.#options;
-    this.#receivers.set(member, { subject: `${name}.e.${member}`, writer: new FrameWriter(self), frames: 0 });
+    const sent = new SentMessages(this.#budget);
+    const subject = `${name}.e.${member}`;
+    this.#receivers.set(member, { subject, writer: new FrameWriter(self), sent, frames: 0, behind: new Map() });
   }
 
   gone(member: string): void {
     const receiver = this.#receivers.get(member);
-    if (receiver !== undefined) this.#pending.delete(receiver);
+    if (receiver === undefined) return;
+    this.#pending.delete(receiver);
+    receiver.sent.clear();
+    for (const { cancel } of receiver.behind.values()) cancel();
     this.#receivers.delete(member);
+    for (const { behind } of this.#receivers.values()) noMore(behind, member);
+  }
+
+  close(): void {
+    this.#listening.end();
+    for (const { behind } of this.#receivers.values()) for (const { cancel } of behind.values()) cancel();
   }
 
   /** Frames from now on come behind those of whoever the configuration, up to that sequence, has named owner before. */
   tookAfter(sequence: number): void {
     this.#flush();
     this.#after = Math.max(this.#after, sequence);
+  }
+
+  /** The frames of this hub come behind those that another owner has sent to each receiver. */
+  tookBehind(from: string, sent: Readonly<Record<string, number>>): void {
+    this.#flush();
+    for (const [member, number] of Object.entries(sent)) {
+      const behind = this.#receivers.get(member)?.behind;
+      if (behind === undefined || number === 0 || (behind.get(from)?.number ?? 0) > number) continue;
+      noMore(behind, from);
+      const cancel = this.#options.schedule(BEHIND_MS, () => behind.delete(from));
+      behind.set(from, { number, cancel });
+    }
+  }
+
+  /** The number of the last frame to each member, and what is published already is in it. */
+  sentToAll(): Record<string, number> {
+    this.#flush();
+    return Object.fromEntries([...this.#receivers].map(([member, { frames }]) => [member, frames]));
   }
 
   sentTo(member: string): SentSoFar {
@@ -105,6 +173,29 @@ export class FramesOut {
     }
   }
 
+  /** To be called once a second: what was sent long ago is forgotten. */
+  age(): void {
+    for (const { sent } of this.#receivers.values()) sent.beat();
+    this.#sentToAll.beat();
+  }
+
+  /** A receiver asks for what it misses. */
+  #hear({ bytes, reply }: Message): void {
+    const { bus, name, misfit } = this.#options;
+    try {
+      const { from, of, first, last } = readAgain(bytes);
+      const receiver = this.#receivers.get(from);
+      if (receiver === undefined || reply === '') return;
+      const isRendered = of === 'rendered';
+      const sent = isRendered ? receiver.sent : this.#sentToAll;
+      const again = sent.again(first, Math.min(last, isRendered ? receiver.frames : this.#announcements));
+      for (const message of again.messages) bus.publish(isRendered ? receiver.subject : `${name}.f.${from}`, message);
+      bus.publish(reply, packSentAgain(again.lost));
+    } catch (error) {
+      misfit(error);
+    }
+  }
+
   #add(receiver: Receiver, variant: number, block: Uint8Array): void {
     const { writer } = receiver;
     if (writer.blocks > 0 && writer.lengthWith(block.length) > MESSAGE_BYTES) this.#send(receiver);
@@ -127,21 +218,37 @@ export class FramesOut {
 
   /** A frame that cannot be sent has had its number. */
   #send(receiver: Receiver): void {
-    const { writer, subject } = receiver;
-    if (writer.blocks > 0) receiver.frames++;
+    const { writer, subject, sent, behind } = receiver;
+    // What was announced before comes first.
+    if (this.#announced.length > 0) this.#sendAnnounced();
+    const isNumbered = writer.blocks > 0;
+    if (isNumbered) receiver.frames++;
     const counts = { number: receiver.frames, announced: this.#announcements };
-    const head = { ...counts, after: this.#after, isLast: this.#isLast };
-    const frame = writer.take(head);
-    if (frame.length <= PAYLOAD_BYTES_MAX) this.#options.bus.publish(subject, frame);
+    const others =
+      isNumbered && behind.size > 0 ? [...behind].map(([from, { number }]) => [from, number] as const) : BEHIND_NONE;
+    const frame = writer.take({ ...counts, after: this.#after, isLast: this.#isLast, behind: others });
+    if (frame.length > PAYLOAD_BYTES_MAX) return;
+    if (isNumbered) sent.add(receiver.frames, frame);
+    this.#options.bus.publish(subject, frame);
   }
 
   #sendAnnounced(): void {
     const { bus, name, self } = this.#options;
-    const bytes = packAnnounced({ from: self, number: ++this.#announcements, events: this.#announced });
+    const bytes = packAnnounced({
+      ...{ from: self, number: ++this.#announcements, events: this.#announced },
+      after: this.#after,
+    });
     this.#announced = [];
     this.#announcedBytes = 0;
-    if (bytes.length <= PAYLOAD_BYTES_MAX) bus.publish(`${name}.f`, bytes);
+    if (bytes.length > PAYLOAD_BYTES_MAX) return;
+    this.#sentToAll.add(this.#announcements, bytes);
+    bus.publish(`${name}.f`, bytes);
   }
+}
+
+function noMore(behind: Map<string, BehindFrame>, from: string): void {
+  behind.get(from)?.cancel();
+  behind.delete(from);
 }
 
 /** Before which event a block ends that begins with one: it has at least that. hot */

@@ -31,7 +31,7 @@ export class HeldAnswers {
 
   /** A part of an answer, which is made where this is its first request. Rejects when it cannot be made. */
   async reply(
-    { door, number, part }: RequestHead & { readonly part: number },
+    { door, number, part }: Pick<RequestHead, 'door' | 'number'> & { readonly part: number },
     make: () => Promise<unknown>,
   ): Promise<Reply> {
     const key = `${door} ${number}`;

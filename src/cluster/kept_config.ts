@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityWrite } from '../core/kept.ts';
-import { StartupError } from '../errors.ts';
+import { HubError, StartupError } from '../errors.ts';
 import { schedule } from '../time/clock.ts';
 import type { StreamSettings } from './bus.ts';
-import { changesIn, reached } from './cluster.ts';
+import { reached } from './cluster.ts';
+import { changesIn, settingsIn } from './config_changes.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
-import type { EntityChange } from './config_record.ts';
-import { restored } from './config_state.ts';
+import { restored } from './config_parts.ts';
+import type { ConfigBody, EntityChange } from './config_record.ts';
+import { applied, type ConfigState, EMPTY_STATE } from './config_state.ts';
 import type { BusSettings } from './nats/frames.ts';
 import { type NatsBus, openNatsBus } from './nats_bus.ts';
+import { ObjectPartitions } from './object_partitions.ts';
+import { changeRecord } from './regrouping.ts';
 
 export interface KeptConfigOptions extends Pick<StreamSettings, 'replicas' | 'storage'> {
   readonly bus: BusSettings;
@@ -23,6 +27,9 @@ export interface KeptConfigOptions extends Pick<StreamSettings, 'replicas' | 'st
 /** What `change` has come to. `overtaken`: of the writes, these were kept, and then somebody else was first. */
 export type Changed = { readonly at: 'kept' } | { readonly at: 'overtaken'; readonly kept: number };
 
+/** How long changes wait until everything is where it belongs. */
+const SETTLED_MS = 10_000;
+const AGAIN_MS = 500;
 /** Of the texts in a record, whose message may have 8 MB. */
 const RECORD_BYTES = 4_000_000;
 
@@ -50,6 +57,11 @@ export class KeptConfig {
   readonly #options: KeptConfigOptions;
   readonly #bus: NatsBus;
   readonly #kept = new Map<string, EntityWrite>();
+  readonly #partitions = new ObjectPartitions();
+  #state: ConfigState = EMPTY_STATE;
+  /** The last record that has changed entities or settings. */
+  #changedAt = 0;
+  readonly #watchers = new Set<() => void>();
   #log!: ConfigLog;
 
   /** Only for openKeptConfig. */
@@ -63,8 +75,10 @@ export class KeptConfig {
     const { name, replicas, storage, elapsed } = this.#options;
     this.#log = await openConfigLog({
       ...{ bus: this.#bus, name, replicas, storage, schedule, elapsed, newId: randomUUID },
-      restore: (parts) => {
-        const { state, entities } = restored(parts);
+      restore: (parts, sequence) => {
+        const { state, entities } = restored(parts, sequence);
+        this.#state = state;
+        this.#partitions.apply(entities);
         for (const [id, text] of state.settings) this.#set({ kind: 'setting', id, text });
         for (const entity of entities) this.#set(entity);
       },
@@ -96,7 +110,10 @@ export class KeptConfig {
     let expected = sequence;
     for (const group of groupsOf(writes)) {
       const changes = group.map(({ kind, id, text }): EntityChange => [kind, id, text ?? null, false]);
-      const appended = await this.#log.append({ kind: 'change', by: this.#options.by, changes }, expected);
+      const record = await this.#record(changes);
+      // What only says who owns what comes in between.
+      if (this.#changedAt <= expected) expected = this.#log.applied;
+      const appended = await this.#log.append(record, expected);
       if (appended.at === 'overtaken') return { at: 'overtaken', kept };
       expected = appended.sequence;
       kept += group.length;
@@ -109,12 +126,40 @@ export class KeptConfig {
     await this.#bus.close();
   }
 
+  /** The record that makes changes, once they can be made. Rejects with HUB_UNAVAILABLE where others do not get ready for it. */
+  async #record(changes: readonly EntityChange[]): Promise<ConfigBody> {
+    const untilMs = this.#options.elapsed() + SETTLED_MS;
+    for (;;) {
+      const record = changeRecord(this.#options.by, changes, { state: this.#state, partitions: this.#partitions });
+      if (record !== undefined) return record;
+      if (this.#options.elapsed() >= untilMs) {
+        throw new HubError('HUB_UNAVAILABLE', 'Cannot change assignments: objects are on their way between hubs');
+      }
+      await this.#next();
+    }
+  }
+
+  /** Resolves with the next record, or after a while. */
+  #next(): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#watchers.delete(end);
+        cancel();
+        resolve();
+      };
+      const cancel = schedule(AGAIN_MS, end);
+      this.#watchers.add(end);
+    });
+  }
+
   #apply(record: AppliedRecord): void {
     const { body } = record;
-    if (body.kind === 'change') {
-      for (const [kind, id, text] of body.changes) if (kind === 'setting') this.#set({ kind, id, text });
-    }
-    for (const change of changesIn(record)) {
+    this.#state = applied(this.#state, record);
+    this.#partitions.apply(changesIn(body));
+    if (changesIn(body).length > 0 || settingsIn(body).length > 0) this.#changedAt = record.sequence;
+    for (const watcher of [...this.#watchers]) watcher();
+    for (const [id, text] of settingsIn(body)) this.#set({ kind: 'setting', id, text });
+    for (const change of changesIn(body)) {
       if (change.ifAbsent !== true || !this.#kept.has(keyOf(change))) this.#set(change);
     }
   }

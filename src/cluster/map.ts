@@ -129,6 +129,11 @@ export function afterImbalance(
   return replaced(map, owners);
 }
 
+/** How many partitions a member owns. */
+export function partitionsOf(map: PartitionMap | undefined, member: string): number {
+  return map?.owners.filter((owner) => owner === member).length ?? 0;
+}
+
 /** A member and its partitions, in ascending order except for those that it has just been given. */
 interface Holding {
   readonly member: string;

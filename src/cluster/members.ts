@@ -1,5 +1,6 @@
 import { PARTITIONS } from '../shards/affinity.ts';
-import { afterLeave, firstMap, type PartitionMap } from './map.ts';
+import { afterLeave, type PartitionMap } from './map.ts';
+import { SEVERAL_OWNERS } from './protocols.ts';
 
 /**
  * Who is a member of the cluster, who is suspected, and what this hub does about it. The configuration log says who the
@@ -40,7 +41,8 @@ import { afterLeave, firstMap, type PartitionMap } from './map.ts';
  * have died would wait for the dead. A minority waits for 3 s more where a suspect's connection is gone, and for 10 s more
  * where it is only silent. A majority has acted by then, and this hub's append would not have been kept.
  *
- * A map is missing where there is none, or it names somebody who is no member: the first member that is no suspect makes one.
+ * A member is *filling* from its join on, and again when another member has ended, until it owns its share by number. What
+ * it loses later because of loads is not given back to it. upkeep.ts has what the first member does about that.
  *
  * All times are of one clock of this hub that is never set and does not stand still while the process does. Times of day
  * are only compared with each other. Safety rests on seals alone: what is told late, or not at all, costs time.
@@ -49,12 +51,19 @@ export interface Members {
   /** The incarnation of this hub. */
   readonly self: string;
   readonly suspectMs: number;
+  /** As set; see `ownersMaxOf`. */
   readonly ownersMax: number;
+  /** The version that everybody writes. */
+  readonly protocol: number;
+  /** Whether whatever the log has moved has arrived. */
+  readonly isSettled: boolean;
   /** The last configuration record that this hub has applied. */
   readonly applied: number;
   readonly map: PartitionMap | undefined;
   readonly connection: Connection;
   readonly keptAtMs: number;
+  /** Locations per second in each partition of this hub. */
+  readonly ownLoads: ReadonlyMap<number, number>;
   /** By incarnation, this hub included once it has joined; in the order of their indexes. */
   readonly all: ReadonlyMap<string, Member>;
 }
@@ -64,8 +73,12 @@ type Connection = { readonly at: 'down' } | { readonly at: 'up'; readonly sinceM
 export interface Member {
   readonly incarnation: string;
   readonly name: string;
+  /** The versions that it reads and writes. */
+  readonly protocols: readonly number[];
   /** The sequence of its `join` record. */
   readonly index: number;
+  /** Whether it is to own more, until it has its share. */
+  readonly isFilling: boolean;
   readonly heardAtMs: number;
   readonly isUnreachable: boolean;
   readonly beat: Beat | undefined;
@@ -106,7 +119,11 @@ export type Signal =
     }
   | { readonly is: 'map'; readonly sequence: number; readonly map: PartitionMap }
   | { readonly is: 'applied'; readonly sequence: number }
+  /** What the log says beside members and map, with the record that is told next. */
+  | { readonly is: 'state'; readonly protocol: number; readonly isSettled: boolean }
   | Heard
+  /** This hub has measured what it owns. */
+  | { readonly is: 'measured'; readonly loads: ReadonlyMap<number, number> }
   /** A member says what it has applied, between its beats. */
   | { readonly is: 'hasApplied'; readonly incarnation: string; readonly sequence: number }
   /** A request to a member has found that nobody listens. */
@@ -128,6 +145,7 @@ interface Joined {
   readonly atMs: number;
   readonly incarnation: string;
   readonly name: string;
+  readonly protocols: readonly number[];
 }
 
 /** `timeOfDayMs`: this hub's time of day when the beat arrived. */
@@ -184,39 +202,50 @@ export function openMembers(
 ): Members {
   if (!(suspectMs > 0)) throw new RangeError(`Cannot watch members: suspectMs must be above 0, found ${suspectMs}`);
   const connection: Connection = { at: 'down' };
-  return { self, suspectMs, ownersMax, applied: 0, map: undefined, connection, keptAtMs: -NEVER, all: new Map() };
+  return {
+    ...{ self, suspectMs, ownersMax, protocol: 1, isSettled: false, applied: 0, map: undefined, connection },
+    ...{ keptAtMs: -NEVER, ownLoads: new Map(), all: new Map() },
+  };
 }
 
 /** What a snapshot of the configuration says of members, in any order. */
 export interface RestoredMembers {
-  readonly members: readonly Pick<Member, 'incarnation' | 'name' | 'index'>[];
+  readonly members: readonly Pick<Member, 'incarnation' | 'name' | 'protocols' | 'index'>[];
   readonly map: PartitionMap | undefined;
+  readonly protocol: number;
+  readonly isSettled: boolean;
 }
 
 /** Begins with members and a map of a snapshot, before any record. Their silence begins now. */
-export function restored(members: Members, { members: those, map }: RestoredMembers, atMs: number): Members {
+export function restored(members: Members, snapshot: RestoredMembers, atMs: number): Members {
+  const { members: those, map, ...state } = snapshot;
   const inOrder = those.toSorted((one, other) => one.index - other.index);
   const joined = inOrder.reduce((before, { index, ...who }) => {
     return told(before, { is: 'join', sequence: index, atMs, ...who });
   }, members);
-  return { ...joined, map };
+  return filled({ ...joined, ...state, map });
 }
 
 /** Takes in what has happened. Look afterwards. */
 export function told(members: Members, signal: Signal): Members {
   switch (signal.is) {
     case 'join':
-      return onJoin(applied(members, signal.sequence), signal);
+      return filled(onJoin(applied(members, signal.sequence), signal));
     case 'leave':
     case 'expel': {
       const all = new Map(members.all);
       all.delete(signal.incarnation);
-      return mapped({ ...applied(members, signal.sequence), all }, signal.map);
+      for (const [incarnation, member] of all) all.set(incarnation, { ...member, isFilling: true });
+      return filled(mapped({ ...applied(members, signal.sequence), all }, signal.map));
     }
     case 'map':
-      return mapped(applied(members, signal.sequence), signal.map);
+      return filled(mapped(applied(members, signal.sequence), signal.map));
     case 'applied':
       return applied(members, signal.sequence);
+    case 'state':
+      return { ...members, protocol: signal.protocol, isSettled: signal.isSettled };
+    case 'measured':
+      return { ...members, ownLoads: signal.loads };
     case 'beat':
       return changed(members, signal.beat.incarnation, (member) => onBeat(member, signal));
     case 'hasApplied':
@@ -293,29 +322,6 @@ export function nextLookMs(members: Members, nowMs: number): number {
   return Math.min(NEVER, ...times.filter((atMs) => atMs > nowMs));
 }
 
-/**
- * The map that this hub is to append now, behind what is applied. Undefined where there is one that names members only, or
- * somebody else is to.
- */
-export function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
-  const { self, map, all, connection, ownersMax } = members;
-  if (connection.at === 'down') return undefined;
-  const candidates = heirs(members, suspects(members, nowMs));
-  if (candidates[0] !== self) return undefined;
-  if (map === undefined) return firstMap({ members: candidates, ownersMax });
-  const gone = [...new Set([...map.owners, map.collisions])].filter((owner) => !all.has(owner));
-  if (gone.length === 0) return undefined;
-  const next = gone.reduce((before, each) => afterLeave(before, { gone: each, members: candidates, ownersMax }), map);
-  return { ...next, epoch: map.epoch + 1 };
-}
-
-/** The map without this hub, which leaves; undefined where nobody can take what it has. */
-export function mapWithoutSelf(members: Members, nowMs: number): PartitionMap | undefined {
-  const { self, map, ownersMax } = members;
-  const others = heirs(members, suspects(members, nowMs)).filter((incarnation) => incarnation !== self);
-  return map && others.length > 0 ? afterLeave(map, { gone: self, members: others, ownersMax }) : undefined;
-}
-
 /** The member with the smallest index, who does what one has to do for all; undefined where there are no members. */
 export function firstMember({ all }: Members): Member | undefined {
   return all.values().next().value;
@@ -334,9 +340,10 @@ export function appliedByAll(members: Members): number {
 }
 
 /** Locations per second in each partition, as reported by its owner; 0 if unknown. */
-export function loads({ all, map }: Members): readonly number[] {
+export function loads({ self, all, map, ownLoads }: Members): readonly number[] {
   return Array.from({ length: PARTITIONS }, (_, partition) => {
-    return all.get(map?.owners[partition] ?? '')?.beat?.loads.get(partition) ?? 0;
+    const owner = map?.owners[partition] ?? '';
+    return (owner === self ? ownLoads : all.get(owner)?.beat?.loads)?.get(partition) ?? 0;
   });
 }
 
@@ -374,19 +381,26 @@ function accusable(members: Members, nowMs: number): readonly Member[] {
 }
 
 /** Who may be given partitions, in the order of indexes: neither suspects nor who is being expelled. */
-function heirs({ all }: Members, suspected: readonly Member[]): readonly string[] {
+export function heirs({ all }: Members, suspected: readonly Member[]): readonly string[] {
   const passedOver = new Set(suspected.map(({ incarnation }) => incarnation));
   return [...all.values()]
     .filter(({ incarnation, standing }) => standing.at === 'member' && !passedOver.has(incarnation))
     .map(({ incarnation }) => incarnation);
 }
 
-function onJoin(members: Members, { incarnation, name, sequence, atMs }: Joined): Members {
+/** How many members may own partitions: one, while a member may not know of more. */
+export function ownersMaxOf({ protocol, ownersMax }: Members): number {
+  return protocol < SEVERAL_OWNERS ? 1 : ownersMax;
+}
+
+function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs }: Joined): Members {
   if (members.all.has(incarnation)) return members;
   const member: Member = {
     incarnation,
     name,
+    protocols,
     index: sequence,
+    isFilling: true,
     heardAtMs: atMs,
     isUnreachable: false,
     beat: undefined,
@@ -438,7 +452,8 @@ function stepped(
 
 /** What it owned goes to none who may be next. */
 function expulsion(members: Members, { incarnation }: Member, suspected: readonly Member[]): Step {
-  const { map, applied, ownersMax } = members;
+  const { map, applied } = members;
+  const ownersMax = ownersMaxOf(members);
   const next = map && afterLeave(map, { gone: incarnation, members: heirs(members, suspected), ownersMax });
   return { do: 'expel', incarnation, expects: applied, map: next };
 }
@@ -452,6 +467,18 @@ function applied(members: Members, sequence: number): Members {
 function mapped(members: Members, map: PartitionMap | undefined): Members {
   if (map === undefined || map.epoch <= (members.map?.epoch ?? 0)) return members;
   return { ...members, map };
+}
+
+/** Whoever has its share is filling no more. */
+function filled(members: Members): Members {
+  const { all, map, ownersMax } = members;
+  const share = Math.floor(PARTITIONS / Math.min(all.size, ownersMax));
+  const counts = Map.groupBy(map?.owners ?? [], (owner) => owner);
+  const isFull = ([incarnation, { isFilling }]: [string, Member]): boolean => {
+    return isFilling && (counts.get(incarnation)?.length ?? 0) >= share;
+  };
+  const full = [...all].filter(isFull).map(([incarnation]) => incarnation);
+  return full.reduce((before, each) => changed(before, each, (member) => ({ ...member, isFilling: false })), members);
 }
 
 function changed(members: Members, incarnation: string, change: (member: Member) => Member): Members {

@@ -5,7 +5,7 @@ import { pingSubject } from './admission.ts';
 import { packApplied, packBeat, unpackApplied, unpackBeat } from './beat.ts';
 import type { Bus, StreamState, Subscription } from './bus.ts';
 import type { AppliedRecord, ConfigLog } from './config_log.ts';
-import { mapFields, partitionMap } from './config_state.ts';
+import { type ConfigState, isSettled, mapFields, partitionMap } from './config_state.ts';
 import { sealJournal } from './hub_journal.ts';
 import { journalPlaces, journalStreams } from './journal_places.ts';
 import type { PartitionMap } from './map.ts';
@@ -21,11 +21,8 @@ import {
   look,
   type Member,
   type Members,
-  mapWithoutSelf,
-  missingMap,
   nextLookMs,
   openMembers,
-  type RestoredMembers,
   restored,
   type Signal,
   type Step,
@@ -33,6 +30,7 @@ import {
   told,
 } from './members.ts';
 import type { Notice } from './notice.ts';
+import { mapWithoutSelf, type Uneven, type Upkeep, unevenSince, upkeep } from './upkeep.ts';
 
 /**
  * This hub as a member of its cluster: tells the state machine of members.ts what happens, and does what it says.
@@ -68,7 +66,7 @@ export interface MembershipOptions {
   readonly digest: string;
   /** The versions that it reads and writes. */
   readonly protocols: readonly number[];
-  /** See map.ts. */
+  /** How many members may own partitions once all of them know of several; all of them when left out. */
   readonly ownersMax?: number;
   /** Silence after which a member is suspected; 2,000 when left out. */
   readonly suspectMs?: number;
@@ -161,7 +159,8 @@ export class Membership {
   readonly #asked = new Set<string>();
   readonly #notices: Notices;
   #isProving = false;
-  #isMapping = false;
+  #isKeeping = false;
+  #uneven: Uneven | undefined;
   #isTelling = false;
 
   /** Only for openMembership. */
@@ -174,18 +173,23 @@ export class Membership {
   }
 
   /** Begins with the members and the map of a snapshot, before any record. */
-  restore(snapshot: RestoredMembers): void {
+  restore(state: ConfigState): void {
+    const { map, protocol } = state;
+    const snapshot = { members: [...state.members.values()], map, protocol, isSettled: isSettled(state) };
     this.#members = restored(this.#members, snapshot, this.#options.elapsed());
   }
 
-  /** Takes each record of the configuration log, in its order, when everything else of it is applied. */
-  record(record: AppliedRecord): void {
+  /**
+   * Takes each record of the configuration log, in its order, when everything else of it is applied. `state`: what it has
+   * made of the configuration.
+   */
+  record(record: AppliedRecord, state: ConfigState): void {
     if (this.#standing === 'ended') return;
     const { map } = this.#members;
     const signal = signalOf(record, this.#options.elapsed());
     // What others have done before is nothing new.
     if (this.#standing !== 'opening') this.#notices.record(this.#members, signal);
-    this.#tell(signal);
+    this.#tell({ is: 'state', protocol: state.protocol, isSettled: isSettled(state) }, signal);
     const isOwn = 'incarnation' in signal && signal.incarnation === this.#members.self;
     if (isOwn && signal.is === 'join') this.#begin();
     else if (isOwn) this.#leftBy(signal.is);
@@ -301,9 +305,9 @@ export class Membership {
     });
   }
 
-  #tell(signal: Signal): void {
+  #tell(...signals: readonly Signal[]): void {
     if (this.#standing === 'ended') return;
-    this.#members = told(this.#members, signal);
+    this.#members = signals.reduce(told, this.#members);
     this.#answerWaiting();
     this.#look();
   }
@@ -319,8 +323,8 @@ export class Membership {
     const { members, steps } = look(this.#members, nowMs);
     this.#members = members;
     for (const step of steps) this.#do(step);
-    const map = this.#isMapping ? undefined : missingMap(members, nowMs);
-    if (map !== undefined) void this.#appendMap(map);
+    const due = this.#isKeeping ? undefined : upkeep(members, nowMs, this.#uneven);
+    if (due !== undefined) void this.#keepUp(due);
     this.#notices.look(members, nowMs);
     this.#cancelLook();
     const nextMs = nextLookMs(members, nowMs);
@@ -413,16 +417,21 @@ export class Membership {
     }
   }
 
-  async #appendMap(map: PartitionMap): Promise<void> {
-    this.#isMapping = true;
+  async #keepUp(due: Upkeep): Promise<void> {
+    this.#isKeeping = true;
+    const body =
+      due.is === 'map'
+        ? ({ kind: 'map', ...mapFields(due.map) } as const)
+        : ({ kind: 'protocol', version: due.version } as const);
     try {
-      await this.#log?.append({ kind: 'map', ...mapFields(map) }, this.#members.applied);
-      this.#isMapping = false;
+      await this.#log?.append(body, this.#members.applied);
+      this.#isKeeping = false;
       this.#look();
     } catch (error) {
       // The next beat looks again.
-      this.#isMapping = false;
-      this.#options.notice(`Cannot say who owns what: ${(error as Error).message}`);
+      this.#isKeeping = false;
+      const what = due.is === 'map' ? 'who owns what' : `that everybody speaks version ${due.version}`;
+      this.#options.notice(`Cannot say ${what}: ${(error as Error).message}`);
     }
   }
 
@@ -473,9 +482,12 @@ export class Membership {
 
   #tick(): void {
     if (this.#standing !== 'member') return;
-    const { bus, name, schedule } = this.#options;
+    const { bus, name, schedule, elapsed } = this.#options;
     this.#cancelTick = schedule(BEAT_MS, () => this.#tick());
-    bus.publish(`${name}.beat`, packBeat(this.#beat()));
+    const beat = this.#beat();
+    bus.publish(`${name}.beat`, packBeat(beat));
+    this.#members = told(this.#members, { is: 'measured', loads: beat.loads });
+    this.#uneven = unevenSince(this.#members, elapsed(), this.#uneven);
     this.#look();
     this.#askSilent();
   }
@@ -686,8 +698,8 @@ function withRoom({ name, subjects, replicas, storage, ageMaxMs, bytesMax = 0 }:
 function signalOf({ sequence, body }: AppliedRecord, atMs: number): Signal {
   switch (body.kind) {
     case 'join': {
-      const { incarnation, name } = body;
-      return { is: 'join', sequence, atMs, incarnation, name };
+      const { incarnation, name, protocols } = body;
+      return { is: 'join', sequence, atMs, incarnation, name, protocols };
     }
     case 'leave':
     case 'expel': {

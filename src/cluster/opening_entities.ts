@@ -1,15 +1,5 @@
-import type { EntityText } from './config_state.ts';
-
-/** A change of an entity, as all hubs tell it. */
-export interface ForeignChange {
-  readonly kind: EntityText['kind'];
-  readonly id: string;
-  /** JSON; null where it is deleted. */
-  readonly text: string | null;
-  readonly force: boolean;
-  /** Nothing changes where the entity exists already. */
-  readonly ifAbsent?: boolean;
-}
+import type { ForeignChange } from './config_changes.ts';
+import type { EntityText } from './config_parts.ts';
 
 /** What a record of the configuration log has changed. */
 interface RecordedChanges {

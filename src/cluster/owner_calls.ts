@@ -2,17 +2,20 @@ import { HubError } from '../errors.ts';
 import { lend } from '../model/borrowed.ts';
 import { type Bus, BusBusyError, PAYLOAD_BYTES_MAX } from './bus.ts';
 import { type Reply, unpackReply } from './door_message.ts';
+import type { Ownership } from './ownership.ts';
 
-/** What finding an owner takes. */
+/** What telling and asking owners takes. */
 export interface OwnerCallsOptions {
   readonly bus: Bus;
   /** Of the cluster: what subjects begin with. */
   readonly name: string;
   /** Of this hub. */
   readonly incarnation: string;
-  /** The incarnation that owns all objects now, as far as this hub knows; undefined while nobody does. */
-  owner(): string | undefined;
-  /** The door of this hub, for the time in which it is the owner itself: no bus brings it its own messages. */
+  /** Who serves what, as far as this hub knows. */
+  readonly ownership: Ownership;
+  /** Whether that incarnation is a member: what one that is none has done is for its heirs to find out. */
+  isMember(incarnation: string): boolean;
+  /** The door of this hub, for what it serves itself: no bus brings it its own messages. */
   readonly ownDoor: OwnDoor;
   /** The sequence of the last configuration record that this hub has applied. */
   applied(): number;
@@ -24,9 +27,12 @@ export interface OwnerCallsOptions {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** Answers requests as it does those of other hubs. What it is handed is good until the call returns. */
+/**
+ * Answers requests as it does those of other hubs. What it is handed is good until the call returns. `handedOver`: called when
+ * the shards have the locations, so that what they are handed from then on is behind these.
+ */
 export interface OwnDoor {
-  forwarded(bytes: Uint8Array): Promise<Uint8Array>;
+  forwarded(bytes: Uint8Array, handedOver?: () => void): Promise<Uint8Array>;
   asked(bytes: Uint8Array): Promise<Uint8Array>;
 }
 
@@ -37,21 +43,29 @@ export interface Call {
   readonly what: string;
   /** Until when it may take, by `elapsed`. */
   readonly untilMs: number;
+  /** Whether an owner before may have done it. */
+  readonly isInDoubt: boolean;
   /** The request, good until the next one is made. */
-  message(owner: string): Uint8Array;
+  message(): Uint8Array;
+  /** See OwnDoor. */
+  handedOver?(): void;
 }
 
-export type FinalReply = Exclude<Reply, { at: 'busy' | 'moved' | 'failed' }>;
+/**
+ * What has become of a call. `moved`: the owner does not serve all that it is about. `lost`: it is no member any more.
+ * `isInDoubt`: it may have done it all the same.
+ */
+export type Called =
+  | Exclude<Reply, { at: 'busy' | 'moved' | 'failed' }>
+  | { readonly at: 'moved'; readonly applied: number; readonly isInDoubt: boolean }
+  | { readonly at: 'lost'; readonly isInDoubt: boolean };
 
 /** One try. The owner answers the same request twice in the same way. */
 const TRY_MS = 1000;
 /** Until a try is followed by another one where nothing is expected to happen before. */
 const AGAIN_MS = 50;
 
-/**
- * Finds whoever owns the objects of a request and repeats the request until it is answered: the owner may be busy, another
- * one, dead, or nobody yet, and answers are lost. Whoever waits goes on as soon as the owner is another one.
- */
+/** Repeats a request until its owner has answered it: the owner may be busy, or stand still, and answers are lost. */
 export class OwnerCalls {
   readonly #options: OwnerCallsOptions;
   readonly #watchers = new Set<() => void>();
@@ -62,12 +76,12 @@ export class OwnerCalls {
     this.#options = options;
   }
 
-  /** How often somebody was asked who is not the owner. */
+  /** How often somebody was asked who does not serve what it was about. */
   get moved(): number {
     return this.#moved;
   }
 
-  /** The owner is another one, or nobody. */
+  /** Somebody serves something else, or is no member any more. */
   changed(): void {
     for (const watcher of [...this.#watchers]) watcher();
   }
@@ -79,24 +93,20 @@ export class OwnerCalls {
   }
 
   /**
-   * Resolves with the owner's answer. Rejects with the error that the owner answers, and with HUB_UNAVAILABLE when nobody
-   * has answered in time: whether somebody may have taken it is in the message.
+   * Resolves with the owner's answer, or when it is no member any more. Rejects with the error that the owner answers, and
+   * with HUB_UNAVAILABLE when it has not answered in time: whether somebody may have done it is in the message.
    */
-  async call(call: Call): Promise<FinalReply> {
+  async call(owner: string, call: Call): Promise<Called> {
     let isInDoubt = false;
     let cause: unknown;
     for (let leftMs = this.#leftMs(call); leftMs > 0; leftMs = this.#leftMs(call)) {
-      const owner = this.#options.owner();
-      if (owner === undefined) {
-        await this.#change(owner, leftMs);
-        continue;
-      }
+      if (!this.#options.isMember(owner)) return { at: 'lost', isInDoubt };
       const reply = await this.#try(owner, call, Math.min(TRY_MS, leftMs));
       if (reply instanceof Error) {
         // Whatever its answer says, it has got the request.
         isInDoubt = true;
         cause = reply;
-        await this.#change(owner, AGAIN_MS);
+        await this.#unlessLost(owner, undefined, AGAIN_MS);
         continue;
       }
       switch (reply.at) {
@@ -107,18 +117,45 @@ export class OwnerCalls {
           break;
         case 'busy':
         case 'noResponders':
-          await this.#change(owner, Math.min(AGAIN_MS, this.#leftMs(call)));
+          await this.#unlessLost(owner, undefined, Math.min(AGAIN_MS, this.#leftMs(call)));
           break;
         case 'moved':
-          // It may have been the owner when it took the request.
-          isInDoubt = true;
-          await this.#follow(owner, reply.applied, call);
-          break;
+          this.#moved++;
+          return { at: 'moved', applied: reply.applied, isInDoubt: !reply.isUntouched };
         default:
           return reply;
       }
     }
-    throw this.#late(call.what, isInDoubt, cause);
+    throw this.late(call.what, { isInDoubt: call.isInDoubt || isInDoubt, cause });
+  }
+
+  /**
+   * Resolves when it is time to look anew who serves what, after an owner did not do what was asked by some version of that:
+   * it knows of a later one, or does not know of this one yet.
+   */
+  async follow(called: Called & { at: 'moved' | 'lost' }, { version, untilMs }: Route): Promise<void> {
+    const { applied, reached, elapsed, ownership } = this.#options;
+    const leftMs = (): number => Math.max(1, untilMs - elapsed());
+    if (called.at === 'moved' && called.applied > applied()) {
+      await this.#within(
+        reached(called.applied, leftMs()).catch(() => undefined),
+        leftMs(),
+        () => this.#isClosed,
+      );
+    }
+    if (ownership.version === version) await this.change(Math.min(AGAIN_MS, leftMs()));
+  }
+
+  /** Resolves when somebody serves something else, or after a while. */
+  async change(ms: number): Promise<void> {
+    if (!this.#isClosed) await this.#within(undefined, ms, () => true);
+  }
+
+  /** The error of what was not done in time. */
+  late(what: string, { isInDoubt, cause }: { readonly isInDoubt: boolean; readonly cause?: unknown }): HubError {
+    const found = this.#isClosed ? 'this hub is closing' : 'no hub has done it in time';
+    const doubt = isInDoubt ? '; it may be done all the same, or in part' : '';
+    return new HubError('HUB_UNAVAILABLE', `${what}: ${found}${doubt}`, { cause });
   }
 
   #leftMs({ untilMs }: Call): number {
@@ -127,23 +164,23 @@ export class OwnerCalls {
 
   async #try(
     owner: string,
-    { subject, what, message }: Call,
+    { subject, what, message, handedOver }: Call,
     timeoutMs: number,
   ): Promise<Reply | { readonly at: 'noResponders' | 'unanswered' } | Error> {
     const { bus, name, incarnation, ownDoor } = this.#options;
     try {
-      const bytes = message(owner);
+      const bytes = message();
       if (bytes.length > PAYLOAD_BYTES_MAX) {
         const found = `must have at most ${PAYLOAD_BYTES_MAX} bytes between hubs, but has ${bytes.length}`;
         throw new HubError('HUB_PAYLOAD_TOO_LARGE', `${what}: it ${found}`);
       }
       if (owner === incarnation) {
-        const own = subject === 'in' ? ownDoor.forwarded(bytes) : ownDoor.asked(bytes);
-        const answer = await this.#unlessChanged(owner, own, timeoutMs);
+        const own = subject === 'in' ? ownDoor.forwarded(bytes, handedOver) : ownDoor.asked(bytes);
+        const answer = await this.#unlessLost(owner, own, timeoutMs);
         return answer === undefined ? { at: 'unanswered' } : unpackReply(lend(answer));
       }
       const request = bus.request(`${name}.${subject}.${owner}`, bytes, { timeoutMs, read: unpackReply });
-      const answer = await this.#unlessChanged(owner, request, Number.POSITIVE_INFINITY);
+      const answer = await this.#unlessLost(owner, request, Number.POSITIVE_INFINITY);
       if (answer === undefined) return { at: 'unanswered' };
       return answer.at === 'answered' ? answer.value : answer;
     } catch (error) {
@@ -152,35 +189,24 @@ export class OwnerCalls {
     }
   }
 
-  /** Whoever is asked knows of a later map, or does not know of ours yet. */
-  async #follow(owner: string, applied: number, call: Call): Promise<void> {
-    this.#moved++;
-    const { reached } = this.#options;
-    if (applied > this.#options.applied())
-      await reached(applied, Math.max(1, this.#leftMs(call))).catch(() => undefined);
-    if (this.#options.owner() === owner) await this.#change(owner, Math.min(AGAIN_MS, this.#leftMs(call)));
+  /** What a promise says, or undefined when the owner is no member any more, or when it takes too long. */
+  #unlessLost<Value>(owner: string, promise: Promise<Value> | undefined, ms: number): Promise<Value | undefined> {
+    return this.#within(promise, ms, () => this.#isClosed || !this.#options.isMember(owner));
   }
 
-  /** Resolves when the owner is another one, or after a while. */
-  #change(owner: string | undefined, ms: number): Promise<void> {
-    return this.#unlessChanged(owner, undefined, ms);
-  }
-
-  /** What a promise says, or undefined when the owner is another one before, or when it takes too long. */
-  #unlessChanged<Value>(owner: string | undefined, promise: Promise<Value> | undefined, ms: number) {
-    return new Promise<Value | undefined>((resolve, reject) => {
+  /** What a promise says, or undefined when something has changed so that it is over before, or when it takes too long. */
+  #within<Value>(promise: Promise<Value> | undefined, ms: number, isOver: () => boolean): Promise<Value | undefined> {
+    return new Promise((resolve, reject) => {
       const end = (): void => {
         this.#watchers.delete(watcher);
         cancel?.();
       };
-      const watcher = (): void => {
-        if (!this.#isClosed && this.#options.owner() === owner) return;
-        end();
-        resolve(undefined);
-      };
       const late = (): void => {
         end();
         resolve(undefined);
+      };
+      const watcher = (): void => {
+        if (isOver()) late();
       };
       const cancel = ms === Number.POSITIVE_INFINITY ? undefined : this.#options.schedule(Math.max(0, ms), late);
       this.#watchers.add(watcher);
@@ -196,10 +222,10 @@ export class OwnerCalls {
       );
     });
   }
+}
 
-  #late(what: string, isInDoubt: boolean, cause: unknown): HubError {
-    const found = this.#isClosed ? 'this hub is closing' : 'no hub has done it in time';
-    const doubt = isInDoubt ? '; it may be done all the same, or in part' : '';
-    return new HubError('HUB_UNAVAILABLE', `${what}: ${found}${doubt}`, { cause });
-  }
+/** By what version of who serves what an owner was found, and how long that may take. */
+export interface Route {
+  readonly version: number;
+  readonly untilMs: number;
 }

@@ -55,6 +55,15 @@ export class Parcel {
     return this.#end - RECORDS_AT;
   }
 
+  /** What it has, in its order, where it lies. */
+  *runs(): Generator<CountedRun> {
+    let at: number = RECORDS_AT;
+    for (const { names, bytes, count } of this.#runs) {
+      yield { names, bytes: this.#buffer.bytes.subarray(at, at + bytes), count };
+      at += bytes;
+    }
+  }
+
   /**
    * Takes as much of a run as there is room for, in its order, from one place in it on. Returns where the rest begins. An
    * empty parcel always takes something.

@@ -1,6 +1,7 @@
 import type { Answer, Query } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import {
+  PROVIDER_NAME,
   type RecordBuffer,
   recordBytesMax,
   recordSize,
@@ -17,13 +18,14 @@ const BUFFER_BYTES = 1 << 14;
 const RUN_MAX = 8192;
 const WGS84 = 'EPSG:4326';
 
+/** Of records that are not for other hubs, as a place among these. */
+export const HERE = null;
+
 /**
- * The shards of another hub, as ingest and the API know shards: what is handed to them goes the way of the router. Times are
- * times of day. There is nothing to know about homes here, and nothing moves.
+ * The shards of whoever serves what, as ingest and the API know shards: what is handed to them goes the way of the router.
+ * Times are times of day.
  */
 export class RemoteShards {
-  readonly isMoving = false;
-  readonly homesChanged = 0;
   readonly #router: Router;
   #buffer: RecordBuffer = newRecordBuffer(BUFFER_BYTES);
   /** The source and crs of the last location: most have the same. */
@@ -37,13 +39,14 @@ export class RemoteShards {
     return this.#router.hasCapacity(count);
   }
 
+  /** See Router.isClear. */
+  isClear(): boolean {
+    return this.#router.isClear();
+  }
+
   /** See Router.kept. */
   kept(): Promise<void> | undefined {
     return this.#router.kept();
-  }
-
-  homeOf(_provider: string): number {
-    return 0;
   }
 
   /** Takes a checked location. hot */
@@ -56,26 +59,43 @@ export class RemoteShards {
     this.#router.run({ names: this.#names, bytes: this.#buffer.bytes.subarray(0, end), count: 1 });
   }
 
-  /** Takes the locations of a body that was scanned, whose records are changed. hot */
-  scanned({ records, start, end, nameOf }: ScannedBody): void {
-    let from = start;
-    while (from < end) {
+  /**
+   * Takes the locations of a body that was scanned, whose records are changed. `serverOf`: who serves a provider, by the number
+   * of its name; left out: that is looked up for each. What is for HERE is left alone. hot
+   */
+  scanned({ records, start, end, nameOf }: ScannedBody, serverOf?: (name: number) => string | undefined | null): void {
+    const serverAt = (at: number) => serverOf?.(records.view.getUint32(at + PROVIDER_NAME, true));
+    for (let from = start; from < end; ) {
       const names = [WGS84];
       const indexes = new Map<number, number>();
       let [number, source] = [-1, 0];
-      let [to, count] = [from, 0];
-      for (; to < end && count < RUN_MAX; to += recordSize(records, to)) {
-        const name = records.view.getUint32(to + SOURCE_NAME, true);
+      const stamped = (at: number): void => {
+        const name = records.view.getUint32(at + SOURCE_NAME, true);
         if (name !== number) {
           number = name;
           source = indexes.get(name) ?? names.push(nameOf(name)) - 1;
           indexes.set(name, source);
         }
-        stampRecord(records, to, { seq: 0, source, crs: 0 });
-        count++;
+        stampRecord(records, at, { seq: 0, source, crs: 0 });
+      };
+      for (let left = RUN_MAX; left > 0 && from < end; ) {
+        const server = serverAt(from);
+        let [to, count] = [from, 0];
+        do {
+          const at = to;
+          to += recordSize(records, at);
+          count++;
+          // It has names until then.
+          if (server !== HERE) stamped(at);
+        } while (count < left && to < end && serverAt(to) === server);
+        left -= count;
+        if (server !== HERE) {
+          const run = { names, bytes: records.bytes.subarray(from, to), count };
+          if (serverOf === undefined) this.#router.run(run);
+          else this.#router.runTo(server, run);
+        }
+        from = to;
       }
-      this.#router.run({ names, bytes: records.bytes.subarray(from, to), count });
-      from = to;
     }
   }
 

@@ -7,7 +7,7 @@ import { asBuffer, newRecordBuffer } from '../wire/location_record.ts';
 import { BusError, type StoredMessage } from './bus.ts';
 import { NotedRows } from './noted_rows.ts';
 import { type StateHead, unpackState } from './state_message.ts';
-import { StateSubject, type StateSubjectOptions } from './state_subject.ts';
+import { ForeignSubject, type ReadSubject, StateSubject, type StateSubjectOptions } from './state_subject.ts';
 
 /**
  * The rows of some subjects of the state: noted as they come, written in rounds, and read back.
@@ -25,6 +25,9 @@ import { StateSubject, type StateSubjectOptions } from './state_subject.ts';
  * erased before anything else is written. One round begins when all of the last one is kept, and an object that was erased
  * elsewhere is never written there again by a compaction: so of two rows that of the later message is the later one.
  *
+ * What a hub that is gone has left in its subjects may be wanted by several: by whoever owns the objects by now. So until
+ * all of them have it, nobody erases rows that others have left, or compacts. Then `tidy` erases what is not this hub's.
+ *
  * Work on the subjects is done one after the other: claims, rounds, compactions and reading.
  */
 export class StateSection {
@@ -34,8 +37,8 @@ export class StateSection {
   #homes = new Map<string, StateSubject>();
   /** Where objects lie that are at home elsewhere. */
   #strays = new Map<StateSubject, string[]>();
-  /** Whether the homes are known. */
-  #isKnown = true;
+  /** Those of which it is not known who is at home there. */
+  readonly #unread = new Set<StateSubject>();
   #noted = new NotedRows();
   #spare = new NotedRows();
   #queue: Promise<unknown> = Promise.resolve();
@@ -51,8 +54,53 @@ export class StateSection {
     return this.#inTurn(async () => {
       const subjects = names.map((name) => this.#subjects.get(name) ?? new StateSubject(name, this.#options));
       await each(subjects, (subject) => subject.claim(epoch));
-      for (const subject of subjects) this.#subjects.set(subject.name, subject);
-      this.#isKnown = false;
+      for (const subject of subjects) {
+        if (!this.#subjects.has(subject.name)) this.#unread.add(subject);
+        this.#subjects.set(subject.name, subject);
+      }
+    });
+  }
+
+  /** Writes nothing to these subjects any more: another hub is about to claim them. */
+  release(names: readonly string[]): Promise<void> {
+    return this.#inTurn(async () => {
+      const subjects = new Set(names.map((name) => this.#subjects.get(name)));
+      for (const [key, subject] of this.#homes) if (subjects.has(subject)) this.#homes.delete(key);
+      for (const subject of subjects) {
+        if (subject === undefined) continue;
+        this.#strays.delete(subject);
+        this.#unread.delete(subject);
+        this.#subjects.delete(subject.name);
+      }
+    });
+  }
+
+  /** The objects of this hub that lie in these subjects, and belong in others by now. */
+  misplacedIn(names: readonly string[]): Promise<readonly ObjectName[]> {
+    return this.#inTurn(async () => {
+      await this.#learn();
+      const subjects = new Set(names.map((name) => this.#subjects.get(name)));
+      const found: ObjectName[] = [];
+      await this.#eachHome((name, subject) => {
+        if (!subjects.has(subject) || !this.#options.isOwn(...name)) return;
+        if (!names.includes(this.#options.subjectOf(...name))) found.push(name);
+      });
+      return found;
+    });
+  }
+
+  /** Erases what others have left in the subjects of this hub, and nobody wants any more. */
+  tidy(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.#options.isSettled()) return;
+      await this.#learn();
+      await this.#eraseStrays();
+      const left = new Map<StateSubject, string[]>();
+      await this.#eachHome((name, subject) => {
+        if (!this.#options.isOwn(...name)) push(left, subject, keyOf(...name));
+      });
+      for (const keys of left.values()) for (const key of keys) this.#homes.delete(key);
+      await this.#erase(left);
     });
   }
 
@@ -86,11 +134,21 @@ export class StateSection {
     });
   }
 
+  /** The last row of each object in some subjects, whosever they are. They lie in memory of their own. */
+  rowsIn(names: readonly string[]): Promise<ReadonlyMap<string, Place>> {
+    return this.#inTurn(async () => {
+      const subjects = names.map((name) => this.#subjects.get(name) ?? new ForeignSubject(name));
+      await each(subjects, async (subject) => {
+        if (subject instanceof ForeignSubject) await subject.look(this.#options);
+      });
+      return (await this.#readAll(subjects)).lying;
+    });
+  }
+
   async #writeNoted(): Promise<void> {
     if (this.#noted.size === 0) return;
-    if (!this.#isKnown) await this.#read();
-    await this.#erase(this.#strays);
-    this.#strays = new Map();
+    await this.#learn();
+    await this.#eraseStrays();
     const noted = this.#noted;
     this.#noted = this.#spare;
     const plan = await this.#plan(noted);
@@ -104,7 +162,7 @@ export class StateSection {
     this.#spare = noted;
   }
 
-  /** Which rows go where. Rows of subjects that are not claimed wait until they are. */
+  /** Which rows go where. Rows of this hub's objects wait until their subject is claimed; those of others are theirs. */
   async #plan(noted: NotedRows): Promise<Plan> {
     const newest = new NewestRows();
     for (const chunk of noted.chunks()) {
@@ -135,7 +193,7 @@ export class StateSection {
     if (isGone && home === undefined) return;
     const to = isGone ? home : this.#subjects.get(this.#options.subjectOf(kind, id));
     if (to === undefined) {
-      waiting.copy(place.buffer, place.at);
+      if (this.#options.isOwn(kind, id)) waiting.copy(place.buffer, place.at);
       return;
     }
     push(plan.rows, to, place);
@@ -147,13 +205,30 @@ export class StateSection {
     await each([...left], ([subject, keys]) => subject.append(goneRows(keys)));
   }
 
+  async #eraseStrays(): Promise<void> {
+    if (!this.#options.isSettled()) return;
+    await this.#erase(this.#strays);
+    this.#strays = new Map();
+  }
+
+  /** Looks at where all objects are at home, some at a time. */
+  async #eachHome(look: (name: ObjectName, subject: StateSubject) => void): Promise<void> {
+    let count = 0;
+    for (const [key, subject] of this.#homes) {
+      look(ofKey(key), subject);
+      if (++count % TURN_ROWS === 0) await this.#options.turns.next();
+    }
+  }
+
   #compactLater(): void {
-    if (![...this.#subjects.values()].some(({ isHeavy }) => isHeavy)) return;
+    if (!this.#options.isSettled() || ![...this.#subjects.values()].some(({ isHeavy }) => isHeavy)) return;
     // Whoever calls next learns what it has failed over.
     this.#inTurn(() => this.#compact()).catch(() => undefined);
   }
 
   async #compact(): Promise<void> {
+    if (!this.#options.isSettled()) return;
+    await this.#learn();
     const heavy = [...this.#subjects.values()].filter(({ isHeavy }) => isHeavy);
     for (let from = 0; from < heavy.length; from += COMPACTED_TOGETHER) {
       const subjects = heavy.slice(from, from + COMPACTED_TOGETHER);
@@ -167,23 +242,43 @@ export class StateSection {
     }
   }
 
-  /** Whether the row counts: neither is its object gone, nor at home elsewhere. */
+  /** Whether the row counts: its object is neither gone, nor at home elsewhere, nor another hub's. */
   #isAtHome(subject: StateSubject, { buffer, at }: Place): boolean {
-    return this.#homes.get(rowKey(buffer, at)) === subject;
+    const { kind, id } = rowId(buffer, at);
+    return this.#homes.get(keyOf(kind, id)) === subject && this.#options.isOwn(kind, id);
   }
 
   /** Reads all subjects, and learns where everybody is at home. */
-  async #read(): Promise<ReadonlyMap<string, Lying>> {
+  async #read(): Promise<ReadonlyMap<string, Lying<StateSubject>>> {
+    const subjects = [...this.#subjects.values()];
+    const merged = await this.#readAll(subjects);
+    this.#homes = merged.homes();
+    this.#strays = merged.strays();
+    merged.weigh(subjects);
+    this.#unread.clear();
+    return merged.lying;
+  }
+
+  /** Learns who is at home in subjects that were claimed. What this hub has written itself since is newer. */
+  async #learn(): Promise<void> {
+    if (this.#unread.size === 0) return;
+    const subjects = [...this.#unread];
+    const merged = await this.#readAll(subjects);
+    merged.weigh(subjects);
+    for (const [subject, keys] of merged.strays()) for (const key of keys) push(this.#strays, subject, key);
+    for (const [key, subject] of merged.homes()) {
+      if (this.#homes.has(key)) push(this.#strays, subject, key);
+      else this.#homes.set(key, subject);
+    }
+    this.#unread.clear();
+  }
+
+  /** Reads subjects to their ends, however often that takes. */
+  async #readAll<Subject extends ReadSubject>(subjects: readonly Subject[]): Promise<MergedRows<Subject>> {
     for (let tries = 1; ; tries++) {
-      const merged = new MergedRows();
-      const unread = await this.#readOnce([...this.#subjects.values()], (subject, rows) => merged.add(subject, rows));
-      if (unread === undefined) {
-        this.#homes = merged.homes();
-        this.#strays = merged.strays();
-        merged.weigh(this.#subjects.values());
-        this.#isKnown = true;
-        return merged.lying;
-      }
+      const merged = new MergedRows<Subject>();
+      const unread = await this.#readOnce(subjects, (subject, rows) => merged.add(subject, rows));
+      if (unread === undefined) return merged;
       if (tries === 2 || tries % TRIES_TOLD === 0) this.#options.unread(unread);
       await new Promise<void>((resolve) => void this.#options.schedule(AGAIN_MS, resolve));
       this.#options.check();
@@ -194,14 +289,14 @@ export class StateSection {
    * Hands out what subjects hold, in the order in which it was written and as copies. Returns what could not be read;
    * undefined where that was all. Throws CheckpointsLost where another hub has claimed one.
    */
-  async #readOnce(
-    subjects: readonly StateSubject[],
-    take: (subject: StateSubject, rows: Buffer) => void,
+  async #readOnce<Subject extends ReadSubject>(
+    subjects: readonly Subject[],
+    take: (subject: Subject, rows: Buffer) => void,
   ): Promise<string | undefined> {
     if (subjects.length === 0) return undefined;
     const { bus, stream, check, pattern } = this.#options;
     const byName = new Map(subjects.map((subject) => [subject.name, subject]));
-    const ends = new Map<StateSubject, StateHead & Pick<StoredMessage, 'sequence'>>();
+    const ends = new Map<Subject, StateHead & Pick<StoredMessage, 'sequence'>>();
     const isSelected = subjects.length <= SELECTED_MAX;
     const reader = bus.read(stream, { subjects: isSelected ? [...byName.keys()] : [pattern], fromSequence: 1 });
     try {
@@ -224,7 +319,7 @@ export class StateSection {
     }
     const unread = subjects.find((subject) => {
       const end = ends.get(subject);
-      return end === undefined || !subject.isWhole(end);
+      return end === undefined ? subject.last > 0 : !subject.isWhole(end);
     });
     return unread && `"${unread.name}" ends with message ${ends.get(unread)?.sequence ?? 0}, not with ${unread.last}`;
   }
@@ -252,6 +347,10 @@ export interface StateSectionOptions extends StateSubjectOptions {
   readonly pattern: string;
   /** The subject that rows of an object belong in by now. */
   subjectOf(kind: KeptRow['kind'], id: string): string;
+  /** Whether an object is this hub's by now. */
+  isOwn(kind: KeptRow['kind'], id: string): boolean;
+  /** Whether everybody has what hubs that are gone have left. */
+  isSettled(): boolean;
   /** What cannot be read, again and again. */
   unread(what: string): void;
   /** Something has failed that cannot be tried again. */
@@ -279,19 +378,21 @@ interface Plan {
   readonly left: Map<StateSubject, string[]>;
 }
 
+type ObjectName = readonly [kind: KeptRow['kind'], id: string];
+
 /** A row, and the subject that it is in. */
-interface Lying extends Place {
-  readonly subject: StateSubject;
+interface Lying<Subject> extends Place {
+  readonly subject: Subject;
 }
 
 /** What messages of several subjects say together. */
-class MergedRows {
-  readonly lying = new Map<string, Lying>();
-  readonly #strays = new Map<StateSubject, Set<string>>();
-  readonly #bytes = new Map<StateSubject, number>();
+class MergedRows<Subject> {
+  readonly lying = new Map<string, Lying<Subject>>();
+  readonly #strays = new Map<Subject, Set<string>>();
+  readonly #bytes = new Map<Subject, number>();
 
   /** Takes rows of a message that is later than all before. */
-  add(subject: StateSubject, rows: Buffer): void {
+  add(subject: Subject, rows: Buffer): void {
     this.#bytes.set(subject, (this.#bytes.get(subject) ?? 0) + rows.length);
     const buffer = { bytes: rows, view: new DataView(rows.buffer, rows.byteOffset, rows.length) };
     for (let at = 0; at < rows.length; at += rowSize(buffer, at)) {
@@ -309,17 +410,17 @@ class MergedRows {
     }
   }
 
-  homes(): Map<string, StateSubject> {
+  homes(): Map<string, Subject> {
     return new Map(Array.from(this.lying, ([key, { subject }]) => [key, subject]));
   }
 
-  strays(): Map<StateSubject, string[]> {
+  strays(): Map<Subject, string[]> {
     return new Map(Array.from(this.#strays, ([subject, keys]) => [subject, [...keys]]));
   }
 
   /** Tells subjects what they weigh. */
-  weigh(subjects: Iterable<StateSubject>): void {
-    const whole = new Map<StateSubject, number>();
+  weigh(subjects: Iterable<Subject & StateSubject>): void {
+    const whole = new Map<Subject, number>();
     for (const { subject, buffer, at } of this.lying.values()) {
       whole.set(subject, (whole.get(subject) ?? 0) + rowSize(buffer, at));
     }
@@ -329,7 +430,7 @@ class MergedRows {
     }
   }
 
-  #addStray(subject: StateSubject, key: string): void {
+  #addStray(subject: Subject, key: string): void {
     const strays = this.#strays.get(subject) ?? new Set();
     this.#strays.set(subject, strays.add(key));
   }

@@ -25,7 +25,7 @@ import { packState, type StateHead, unpackState } from './state_message.ts';
  * than the claim of the next owner, from a hub that has stood still or whose answer was lost, and take the subject back. And
  * who finds a message of its own epoch, or a later one, has been overtaken, and claims nothing.
  */
-export class StateSubject {
+export class StateSubject implements ReadSubject {
   readonly name: string;
   readonly #options: StateSubjectOptions;
   #epoch = 0;
@@ -175,6 +175,47 @@ export class StateSubject {
     this.#options.check();
     await new Promise<void>((resolve) => void this.#options.schedule(AGAIN_MS, resolve));
     this.#options.check();
+  }
+}
+
+/** What is to be known of a subject that is read. */
+export interface ReadSubject {
+  readonly name: string;
+  /** The sequence of the last message, as far as it is known; 0 for none. */
+  readonly last: number;
+  /** Whether it was read to its end, when that was the last message. */
+  isWhole(last: Pick<StateHead, 'by' | 'epoch'> & Pick<StoredMessage, 'sequence'>): boolean;
+}
+
+/** A subject that another hub has claimed, or will: it is only read. */
+export class ForeignSubject implements ReadSubject {
+  readonly name: string;
+  #last = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Learns what is last by now. Resolves when that is known. */
+  async look({ bus, stream, schedule, check }: StateSubjectOptions): Promise<void> {
+    for (;;) {
+      const found = await lastOf(bus, stream, this.name);
+      check();
+      if (found !== 'nothing') {
+        this.#last = found?.sequence ?? 0;
+        return;
+      }
+      await new Promise<void>((resolve) => void schedule(AGAIN_MS, resolve));
+      check();
+    }
+  }
+
+  isWhole({ sequence }: Pick<StoredMessage, 'sequence'>): boolean {
+    return sequence >= this.#last;
   }
 }
 

@@ -1,6 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
 import { look } from '../model/borrowed.ts';
-import { packDone } from '../wire/journal_record.ts';
+import { type PackedStep, packDone, packReleasedAgain } from '../wire/journal_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import type { Bus } from './bus.ts';
 import { HubJournal, type JournalEnded } from './hub_journal.ts';
@@ -59,6 +59,8 @@ export class StepJournal {
   /** Up to where the messages were done with, and since when, that are not trimmed yet. */
   readonly #dones: { readonly before: number; readonly atMs: number }[] = [];
   #isTrimming = false;
+  /** By the record that has made this hub release objects: the first message that may hold their state. */
+  readonly #held = new Map<number, number>();
   /** Bytes that the streams have more than they should. */
   #widenedBy = 0;
   #isWidening = false;
@@ -102,8 +104,13 @@ export class StepJournal {
    * Keeps what a step has changed. Where it has changed nothing, but says or answers something, nobody else may have taken
    * over by then. Undefined where it has done neither.
    */
-  keep(shard: number, { record, events, outcome, config }: ShardReply): Promise<void> | undefined {
+  keep(shard: number, { record, released = [], events, outcome, config }: ShardReply): Promise<void> | undefined {
     if (config !== undefined) this.#of(shard).config = config;
+    // Whoever reads that objects have left finds before it where they were.
+    const left = released.flatMap((each) => (each.record === undefined ? [] : [this.#append(look(each.record))]));
+    if (left.length > 0 && record !== undefined) {
+      return Promise.all([...left, this.#appendStep(this.#of(shard), look(record))]).then(() => undefined);
+    }
     if (record !== undefined) return this.#appendStep(this.#of(shard), look(record));
     const isAnswer = outcome.answers.length > 0 && this.#options.reads === 'latest';
     const isHeard = isAnswer || events.length > 0 || outcome.zoneMoves.length > 0;
@@ -113,6 +120,21 @@ export class StepJournal {
   /** Resolves when an append was kept that began after this call: nobody else has taken over before. */
   barrier(): Promise<void> {
     return this.#timed(this.#journal.barrier());
+  }
+
+  /** Keeps what an owner before has released. `endMs`: time of day. */
+  keepReleased({ sequence, endMs, step }: { sequence: number; endMs: number; step: PackedStep }): Promise<void> {
+    return this.#append(zstdCompressSync(packReleasedAgain({ sequence, endMs, step })));
+  }
+
+  /** Objects are about to be released because of a record: their state stays in the journal until they have arrived. */
+  hold(sequence: number): void {
+    this.#held.set(sequence, this.#journal.nextNumber);
+  }
+
+  /** What was released because of that record has arrived. */
+  letGo(sequence: number): void {
+    this.#held.delete(sequence);
   }
 
   /** Says of which configuration the shards have been told by now: nothing of what they took over does. */
@@ -141,7 +163,7 @@ export class StepJournal {
     try {
       await this.#options.writeState();
       steps.doneFrom = begunAt;
-      const before = Math.min(...this.#shards.map((each) => this.#neededFrom(each)));
+      const before = Math.min(...this.#shards.map((each) => this.#neededFrom(each)), ...this.#held.values());
       if (before > this.#doneFrom) await this.#done(before);
       await this.#giveBackRoom();
     } finally {
@@ -152,7 +174,7 @@ export class StepJournal {
   /** Trims a journal with nothing but barriers behind what is in the state: without steps there is no round to do it. */
   async trimIdle(): Promise<void> {
     const next = this.#journal.nextNumber;
-    const isIdle = this.#shards.every((each) => this.#neededFrom(each) === next);
+    const isIdle = this.#held.size === 0 && this.#shards.every((each) => this.#neededFrom(each) === next);
     if (this.#isTrimming || !isIdle || next < this.#doneFrom + IDLE_MESSAGES) return;
     this.#isTrimming = true;
     try {

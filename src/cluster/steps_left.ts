@@ -1,18 +1,22 @@
 import { zstdDecompressSync } from 'node:zlib';
+import { effectsIn } from '../core/effects.ts';
 import type { ReceivedLocation } from '../core/location/received.ts';
 import { timeOfDay } from '../model/set_back.ts';
-import { type JournalRecord, unpackJournalRecord } from '../wire/journal_record.ts';
-import { locationsOf } from '../wire/location_record.ts';
+import { type JournalRecord, type PackedStep, unpackJournalRecord } from '../wire/journal_record.ts';
+import { asBuffer, locationsOf } from '../wire/location_record.ts';
 import { locationsIn } from '../wire/messages.ts';
 import type { CountedRun } from '../wire/received_run.ts';
 import type { Bus } from './bus.ts';
+import type { FenceEventLeft } from './fan_out_message.ts';
 import { readJournal } from './hub_journal.ts';
 import { JournalFormatError } from './journal_message.ts';
 import { journalPlaces, journalStreams } from './journal_places.ts';
+import type { ObjectKind } from './ownership.ts';
 import { recordsOf } from './record_pieces.ts';
 
-/** A step that an incarnation has left behind in its journal. */
-export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' }, 'endMs' | 'step'>;
+/** A step that an incarnation has left behind in its journal, or the state of objects that have left with one. */
+export type StepLeft = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
+  Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>>;
 
 /** What an incarnation has left behind. */
 export interface JournalLeft {
@@ -20,6 +24,10 @@ export interface JournalLeft {
   readonly steps: readonly StepLeft[];
   /** What is, as far as it is still there. */
   readonly earlier: readonly StepLeft[];
+  /** Objects, as "kind id", that had left it at its end, by the sequence of the record that said so. */
+  readonly departed: ReadonlyMap<string, number>;
+  /** What it had released. */
+  readonly released: readonly (JournalRecord & { readonly kind: 'released' })[];
   /** The last record of the configuration log that is evaluated in the steps and in what came before them; 0 if unknown. */
   readonly config: number;
 }
@@ -62,6 +70,8 @@ export async function readSteps({ bus, name, incarnation }: DeadIncarnation): Pr
   return {
     steps: stepsIn(all.slice(earlier)),
     earlier: stepsIn(all.slice(0, earlier)),
+    departed: departedIn(all),
+    released: all.filter((record) => record.kind === 'released'),
     config: all.reduce((latest, record) => Math.max(latest, record.config), 0),
   };
 }
@@ -72,11 +82,55 @@ export async function dropIncarnation(bus: Bus, name: string, incarnation: strin
 }
 
 function stepsIn(records: readonly JournalRecord[]): StepLeft[] {
-  return records.filter((record) => record.kind === 'step');
+  return records.filter((record) => record.kind !== 'done');
+}
+
+/** One that has come back is stated in full by the step with which it came. */
+function departedIn(records: readonly JournalRecord[]): ReadonlyMap<string, number> {
+  const departed = new Map<string, number>();
+  for (const record of records) {
+    if (record.kind === 'released') {
+      for (const { kind, id } of effectsIn(asBuffer(record.step.effects)))
+        departed.set(`${kind} ${id}`, record.sequence);
+    }
+    if (record.kind !== 'step' || departed.size === 0) continue;
+    for (const { kind, id, place } of effectsIn(asBuffer(record.step.effects))) {
+      if (place.at !== 'elsewhere' && place.at !== 'nowhere') departed.delete(`${kind} ${id}`);
+    }
+  }
+  return departed;
+}
+
+/** The objects of which steps tell. */
+export function statedIn(steps: readonly PackedStep[]): Readonly<Record<ObjectKind, ReadonlySet<string>>> {
+  const objects = { provider: new Set<string>(), trackable: new Set<string>() };
+  for (const step of steps) {
+    let isNamedByLocation = false;
+    for (const { kind, id } of effectsIn(asBuffer(step.effects))) {
+      if (id === undefined) isNamedByLocation = true;
+      else objects[kind].add(id);
+    }
+    if (isNamedByLocation) for (const { providerId } of locationsIn(step)) objects.provider.add(providerId);
+  }
+  return objects;
 }
 
 function unpacked(record: Uint8Array): JournalRecord {
   return unpackJournalRecord(zstdDecompressSync(record));
+}
+
+/** What an owner has recorded in its last seconds may not have come to all who wanted to hear of it. */
+const UNTOLD_MS = 5000;
+
+/** The last fence events that an incarnation has recorded, in order: to be announced again, as nobody knows who has got them. */
+export function lastFenceEvents(
+  of: string,
+  { earlier, steps }: Pick<JournalLeft, 'earlier' | 'steps'>,
+): FenceEventLeft[] {
+  const all = [...earlier, ...steps];
+  const latestMs = all.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
+  const last = all.filter(({ endMs }) => endMs >= latestMs - UNTOLD_MS);
+  return last.flatMap(({ endMs, fenceEvents = [] }) => fenceEvents.map((event) => ({ event, recordedMs: endMs, of })));
 }
 
 /** A location that nobody has answered was recorded in the last seconds of its owner: until then it was asked for again. */

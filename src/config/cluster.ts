@@ -58,7 +58,7 @@ export const ClusterProperties = {
     minimum: 500,
     maximum: 600_000,
     default: 2000,
-    description: 'Silence after which another hub takes over from a hub, in milliseconds.',
+    description: 'Silence after which other hubs take over from a hub, in milliseconds.',
   }),
   cluster_checkpoint_interval: Type.Integer({
     minimum: 100,

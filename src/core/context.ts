@@ -6,7 +6,7 @@ import type { FenceIndex } from './fence/fence_index.ts';
 import type { Answer, ExportedState } from './item.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 import type { Motion } from './motion/motion.ts';
-import type { Counts } from './outcome.ts';
+import type { Counts, FenceEventText, Released } from './outcome.ts';
 import type { RowWriter } from './row_bytes.ts';
 import type { ShardState } from './state.ts';
 import type { WantedVariant } from './wanted.ts';
@@ -56,7 +56,9 @@ export interface ShardContext {
 /** An Outcome in the making. */
 export interface Draft {
   readonly motions: Motion[];
+  readonly fenceEvents: FenceEventText[];
   readonly answers: (readonly [id: number, answer: Answer | ExportedState])[];
+  readonly released: Released[];
   readonly counts: Counts;
   /** By the id of the zone. */
   readonly zoneMoves: Map<string, ZoneMove>;
@@ -70,5 +72,5 @@ export interface Moment {
 
 export function emptyDraft(): Draft {
   const counts = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0, motions: 0 };
-  return { motions: [], answers: [], counts, zoneMoves: new Map() };
+  return { motions: [], fenceEvents: [], answers: [], released: [], counts, zoneMoves: new Map() };
 }

@@ -45,11 +45,28 @@ type Told =
       /** Whether their timers go on: the hub has run all the time. */
       readonly withTimers?: boolean;
     }
+  /** What steps of another worker have changed since the rows, one after the other. */
+  | { readonly kind: 'replay'; readonly steps: readonly PastStep[] }
   /**
-   * What steps of another worker have changed since the rows, one after the other. `takenOverUntilMs`: they are of another
-   * hub. Only objects of which the shard has the entity are concerned, and their deadlines are held until then.
+   * The same of another hub, with its rows, and then an answer. Only `objects` are concerned. Their deadlines are held until
+   * `heldUntilMs`, or until the next observation. `since` has not been evaluated with them.
    */
-  | { readonly kind: 'replay'; readonly steps: readonly PastStep[]; readonly takenOverUntilMs?: number }
+  | {
+      readonly kind: 'takeOver';
+      readonly id: number;
+      readonly rows: readonly LastKnownRow[];
+      readonly steps: readonly PastStep[];
+      readonly objects: ObjectIds;
+      readonly heldUntilMs: number;
+      readonly since: Since;
+    }
+  /**
+   * The objects leave for another hub: their state is in the outcome, and forgotten here, without events. Their entities stay.
+   * `sequence` is that of the record of the shared log which says so.
+   */
+  | ({ readonly kind: 'release'; readonly id: number; readonly sequence: number } & ObjectIds)
+  /** The rows of the objects are wanted anew, and then an answer. */
+  | ({ readonly kind: 'keep'; readonly id: number } & ObjectIds)
   /** The objects move to another shard: their state is handed out as a reply and forgotten here, without events. */
   | {
       readonly kind: 'exportState';
@@ -60,6 +77,20 @@ type Told =
   /** The objects come from another shard, with the state that it handed out. */
   | { readonly kind: 'importState'; readonly state: ExportedState };
 
+/** Providers and trackables, by their ids. */
+export interface ObjectIds {
+  readonly providers: readonly string[];
+  readonly trackables: readonly string[];
+}
+
+/** What is otherwise than when the state of some objects was made: how it was then, undefined where it was not there. */
+export interface Since {
+  readonly zones: readonly (readonly [id: string, before: Zone | undefined])[];
+  readonly fences: readonly (readonly [id: string, before: KeptFence | undefined])[];
+  /** Whether the hub's locating rules are others. */
+  readonly rules: boolean;
+}
+
 /** A past step: all that is needed to know what it changed. */
 export interface PastStep {
   readonly locations: readonly ReceivedLocation[];
@@ -67,6 +98,8 @@ export interface PastStep {
   readonly effects: TextBytes;
   /** By which the hub shows its running time that has made the step; left out where it is this one. */
   readonly setBacks?: readonly SetBack[] | undefined;
+  /** Objects, as "kind id", of which the step says nothing that counts: they had left its hub for good. */
+  readonly except?: readonly string[] | undefined;
 }
 
 /** The objects that may be shown, by their ids; left out: all. */

@@ -1,5 +1,6 @@
 import type { Borrowed } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
+import type { FilterFields } from '../model/topics.ts';
 import type { Answer, ExportedState } from './item.ts';
 import type { Motion } from './motion/motion.ts';
 import type { PackedRows } from './row_bytes.ts';
@@ -12,6 +13,8 @@ export interface Outcome {
    * be announced before it is kept.
    */
   readonly events: readonly EventBatch[];
+  /** Its fence events that somebody wants, in order: each once, whatever it is rendered as. */
+  readonly fenceEvents: readonly FenceEventText[];
   /** Of objects whose membership has changed, or that are gone. They are good until the next step. */
   readonly rows: PackedRows;
   /** Of other objects that have changed, those that have waited longest, within the flush budget. Nothing waits for them. */
@@ -24,10 +27,24 @@ export interface Outcome {
   /** Zones that follow something that has moved, each once: it is for the caller to change them. */
   readonly zoneMoves: readonly ZoneMove[];
   readonly answers: readonly (readonly [id: number, answer: Answer | ExportedState])[];
+  /** Of objects that have left for another hub, one for each item that said so. */
+  readonly released: readonly Released[];
   readonly counts: Counts;
   /** When the next deadline is due, in milliseconds since 1970; Infinity when there is none. */
   readonly nextDeadlineMs: number;
 }
+
+/** The state of objects that have left for another hub, in full. */
+export interface Released {
+  /** Of the item. */
+  readonly id: number;
+  readonly sequence: number;
+  /** See effects.ts; empty where none of the objects has a place. */
+  readonly effects: Borrowed;
+}
+
+/** A fence event as JSON text that is no GeoJSON, with the values of its filter fields. */
+export type FenceEventText = readonly [fields: FilterFields, text: string];
 
 /** received = processed + outdated + rejected, for every run. */
 export interface Counts {

@@ -4,7 +4,7 @@ import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
 import { EffectWriter } from './effects.ts';
 import { EventWriter } from './event_writer.ts';
 import { onExportState, onImportState } from './handlers/hand_over.ts';
-import { onRestore, writeBackgroundRows, writeUrgentRows } from './handlers/last_known.ts';
+import { onKeep, onRestore, writeBackgroundRows, writeUrgentRows } from './handlers/last_known.ts';
 import { onStand } from './handlers/move.ts';
 import { advance } from './handlers/on_deadline.ts';
 import { onFence } from './handlers/on_fence.ts';
@@ -14,7 +14,9 @@ import { onRules } from './handlers/on_rules.ts';
 import { onTrackable } from './handlers/on_trackable.ts';
 import { onZone } from './handlers/on_zone.ts';
 import { onRead } from './handlers/read.ts';
+import { onRelease } from './handlers/release.ts';
 import { onReplay, writeEffects } from './handlers/replay.ts';
+import { onTakeOver } from './handlers/take_over.ts';
 import type { Item } from './item.ts';
 import { asciiBytes } from './json_bytes.ts';
 import { sentTimeText } from './location/text.ts';
@@ -128,6 +130,9 @@ const HANDLERS: Handlers = {
   read: onRead,
   restore: onRestore,
   replay: onReplay,
+  takeOver: onTakeOver,
+  release: onRelease,
+  keep: onKeep,
   exportState: onExportState,
   importState: onImportState,
   stand: onStand,

@@ -54,6 +54,17 @@ export interface Assigned {
   readonly ids: string[];
 }
 
+/** Some providers and trackables, or all. */
+export interface Objects {
+  readonly providers: Iterable<ProviderState>;
+  readonly trackables: Iterable<TrackableState>;
+}
+
+/** All of a shard. */
+export function allObjects({ providers, trackables }: ShardState): Objects {
+  return { providers: providers.values(), trackables: trackables.values() };
+}
+
 /** What providers and trackables have in common: they are in fences. */
 export interface Tracked {
   readonly kind: 'provider' | 'trackable';

@@ -1,4 +1,6 @@
-import { joined } from '../model/event_batch.ts';
+import { lend } from '../model/borrowed.ts';
+import { type EventBatch, joined } from '../model/event_batch.ts';
+import type { FilterFields } from '../model/topics.ts';
 
 /**
  * Longest frame in bytes: a widespread client refuses more. The envelope around the payload is given 128 of them; the
@@ -67,6 +69,11 @@ export class Batch {
       bytes.set(this.#bytes.subarray(this.#start(place), this.#ends[place]), to);
     }
     return new Batch(bytes, ends);
+  }
+
+  /** The same as events of a variant, with the values of their filter fields. */
+  events(variant: number, fields: readonly FilterFields[]): EventBatch {
+    return { variant, bytes: lend(this.#bytes), ends: this.#ends, fields };
   }
 
   /** One event, where it lies: most filters want one provider, and many want the same. hot */

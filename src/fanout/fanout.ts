@@ -5,8 +5,15 @@ import { type FilterFields, isRenderedByShards, TOPICS, type Topic, type Variant
 import { Batch, type Subscriber } from './batch.ts';
 import type { Filter } from './filter.ts';
 import { FilterIndex, type Filtering } from './filter_index.ts';
+import { type Foreign, forwardTo, unionOf, wantsFields, withForeign, withoutForeign } from './foreign_wants.ts';
 import { type RenderingBounds, Renderings } from './renderings.ts';
 import { countSent, hasKinds, nothingSent, type Sent } from './sent.ts';
+
+/**
+ * Values and limits by which shards leave out events that nobody wants: with more, all are rendered, which costs less than to
+ * tell of them all. And those by which other hubs leave them out.
+ */
+const [WANTED_MAX, WANTED_ABROAD_MAX] = [64, 1000] as const;
 
 export interface Interest {
   readonly topic: Topic;
@@ -29,6 +36,8 @@ interface Subscription {
   readonly filter: Filter | undefined;
   readonly rewrite: ((text: string) => string) | undefined;
   readonly channel: Channel;
+  /** When it began. */
+  readonly sinceMs: number;
 }
 
 /** A variant with its subscriptions. */
@@ -40,8 +49,8 @@ interface Channel {
   /** Those that want every event, and those that filter. */
   readonly unfiltered: Set<Subscription>;
   readonly filtering: FilterIndex<Subscription & Filtering>;
-  /** Other hubs that want its events, each with the variant as that hub has it; undefined for none. */
-  foreign: Map<string, Variant> | undefined;
+  /** Other hubs that want its events; undefined for none. */
+  foreign: Foreign | undefined;
 }
 
 /** The fields of events, and who wants which of them where that is known. */
@@ -53,7 +62,7 @@ interface Matched {
 export interface FanoutHandlers {
   /** Gets all variants that the shards must render, whenever one appears or goes. It must not throw. */
   variantsChanged(variants: readonly Variant[]): void;
-  /** The time that is noted when something is sent. */
+  /** The time that is noted when a subscription begins, and when something is sent. */
   now?(): number;
   /** What `interest` returns has changed. */
   interestChanged?(): void;
@@ -104,7 +113,8 @@ export class Fanout {
     this.#lastSubscription++;
     const id = this.#lastSubscription;
     const channel = known ?? this.#open(topic, view);
-    const subscription: Subscription = { id, subscriber, filter, rewrite, channel };
+    const sinceMs = this.#on.now?.() ?? 0;
+    const subscription: Subscription = { id, subscriber, filter, rewrite, channel, sinceMs };
     this.#subscriptions.set(id, subscription);
     const before = needOf(channel);
     if (isFiltering(subscription)) channel.filtering.add(subscription);
@@ -129,13 +139,17 @@ export class Fanout {
     return true;
   }
 
-  /** What subscriptions of this hub want of the shards of others: all events of these variants, with fields or without. */
+  /**
+   * What subscriptions of this hub want of the shards of others: events of these variants, with fields or without; all of
+   * them, or those that fit.
+   */
   interest(): readonly Variant[] {
     const wanted = [...this.#channels.values()].filter((channel) => needOf(channel) !== 'nothing');
     return wanted.flatMap((channel) => {
-      const { wanted: _keys, ...variant } = channel.variant;
+      const { wanted: _ofShards, ...variant } = channel.variant;
       if (!isRenderedByShards(variant.topic)) return [];
-      return [{ ...variant, unfiltered: needOf(channel) === 'texts' }];
+      const wanted = channel.unfiltered.size > 0 ? undefined : channel.filtering.wanted(WANTED_ABROAD_MAX);
+      return [{ ...variant, unfiltered: needOf(channel) === 'texts', ...(wanted && { wanted }) }];
     });
   }
 
@@ -145,15 +159,13 @@ export class Fanout {
     this.#untold = 'nothing';
     for (const channel of [...this.#channels.values()]) {
       if (channel.foreign?.has(hub) !== true || wanted.has(channel.key)) continue;
-      channel.foreign.delete(hub);
-      if (channel.foreign.size === 0) channel.foreign = undefined;
+      channel.foreign = withoutForeign(channel.foreign, hub);
       this.#checkUse(channel);
     }
     for (const [key, variant] of wanted) {
       const known = this.#channelsByKey.get(key);
       const channel = known ?? this.#open(variant.topic, variant);
-      channel.foreign ??= new Map();
-      channel.foreign.set(hub, variant);
+      channel.foreign = withForeign(channel.foreign, hub, variant);
       this.#checkFields(channel, known === undefined);
     }
     const untold = this.#untold;
@@ -183,7 +195,8 @@ export class Fanout {
       const { variant, bytes, ends, fields } = block;
       const channel = this.#channels.get(variant);
       if (channel === undefined) continue;
-      if (channel.foreign !== undefined) this.#on.forward?.(block, channel.foreign);
+      const { forward } = this.#on;
+      if (channel.foreign !== undefined && forward !== undefined) forwardTo(channel.foreign, block, forward);
       if (channel.foreign === undefined || sizeOf(channel) > 0) {
         this.#deliver(channel, new Batch(look(bytes), ends), { fields });
       }
@@ -196,13 +209,24 @@ export class Fanout {
     if (channel !== undefined && sizeOf(channel) > 0) this.#deliver(channel, new Batch(look(bytes), ends), { fields });
   }
 
-  /** Hands on one event. It is rendered once per variant; undefined leaves it out where it cannot be shown. */
-  announce(topic: Topic, fields: FilterFields, render: (variant: Variant) => string | undefined): void {
+  /**
+   * Hands on one event. It is rendered once per variant; undefined leaves it out where it cannot be shown. `upToMs`: only to
+   * subscriptions that had begun by then.
+   */
+  announce(
+    topic: Topic,
+    fields: FilterFields,
+    render: (variant: Variant) => string | undefined,
+    upToMs = Infinity,
+  ): void {
+    const hasBegun = ({ sinceMs }: Subscription): boolean => sinceMs <= upToMs;
     for (const channel of this.#channelsByTopic.get(topic) ?? []) {
-      const matches = channel.filtering.match([fields]);
-      if (channel.unfiltered.size === 0 && matches.size === 0) continue;
+      const matches = new Map([...channel.filtering.match([fields])].filter(([each]) => hasBegun(each)));
+      const unfiltered = new Set([...channel.unfiltered].filter(hasBegun));
+      if (unfiltered.size === 0 && matches.size === 0) continue;
       const text = render(channel.variant);
-      if (text !== undefined) this.#deliver(channel, Batch.of([text]), { fields: [fields], matches });
+      if (text !== undefined)
+        this.#deliver({ ...channel, unfiltered }, Batch.of([text]), { fields: [fields], matches });
     }
   }
 
@@ -269,7 +293,9 @@ export class Fanout {
   #checkFields(channel: Channel, isNew = false): void {
     const { filtering, variant, foreign } = channel;
     const unfiltered = filtering.size === 0 && !hasKinds(variant.topic) && !wantsFields(foreign);
-    const wanted = channel.unfiltered.size > 0 || foreign !== undefined ? undefined : filtering.wanted();
+    const abroad = [...(foreign?.values() ?? [])].map((other) => other.wanted);
+    const own = filtering.size === 0 ? [] : [filtering.wanted(WANTED_MAX)];
+    const wanted = channel.unfiltered.size > 0 ? undefined : unionOf([...own, ...abroad], WANTED_MAX);
     if (!isNew && variant.unfiltered === unfiltered && dequal(variant.wanted, wanted)) return;
     const { wanted: _before, ...rest } = variant;
     channel.variant = { ...rest, unfiltered, ...(wanted && { wanted }) };
@@ -322,18 +348,15 @@ function sizeOf({ unfiltered, filtering }: Channel): number {
   return unfiltered.size + filtering.size;
 }
 
-/** What subscriptions of this hub need of an event. */
-type Need = 'nothing' | 'texts' | 'fields';
+/** What subscriptions of this hub need of an event: a number stands for the fields of those that they want. */
+type Need = 'nothing' | 'texts' | 'fields' | number;
 
 function needOf(channel: Channel): Need {
+  const isChoosy = channel.unfiltered.size === 0 && channel.filtering.size > 0;
+  if (isChoosy) return channel.filtering.wantedNumber(WANTED_ABROAD_MAX) ?? 'fields';
   if (channel.filtering.size > 0) return 'fields';
   if (channel.unfiltered.size === 0) return 'nothing';
   return hasKinds(channel.variant.topic) ? 'fields' : 'texts';
-}
-
-/** Whether another hub looks at the fields of events. */
-function wantsFields(foreign: ReadonlyMap<string, Variant> | undefined): boolean {
-  return foreign !== undefined && [...foreign.values()].some(({ unfiltered }) => unfiltered !== true);
 }
 
 function isFiltering(subscription: Subscription): subscription is Subscription & Filtering {

@@ -1,9 +1,6 @@
 import { type FilterFields, type FilterKey, type KeyValue, keyOf, type Wanted } from '../model/topics.ts';
 import type { Filter } from './filter.ts';
 
-/** Values and limits of a Wanted: with more, all events are rendered, which costs less than to tell of them all. */
-const WANTED_MAX = 64;
-
 /** A subscription with a filter. */
 export interface Filtering {
   readonly filter: Filter;
@@ -18,6 +15,12 @@ export class FilterIndex<S extends Filtering> {
   /** By field, then by its value. */
   readonly #keyed = new Map<number, Map<KeyValue, Set<S>>>();
   #size = 0;
+  /** How many values there are. */
+  #values = 0;
+  /** How many of the subscriptions without a key have no limit. */
+  #unlimited = 0;
+  /** Rises whenever other events may be wanted than before. */
+  #changes = 0;
 
   get size(): number {
     return this.#size;
@@ -28,42 +31,51 @@ export class FilterIndex<S extends Filtering> {
     const { key } = subscription.filter;
     if (key === undefined) {
       this.#unkeyed.add(subscription);
+      if (subscription.filter.limit === undefined) this.#unlimited++;
+      this.#changes++;
       return;
     }
     const byValue = this.#keyed.get(key.at) ?? new Map<KeyValue, Set<S>>();
     this.#keyed.set(key.at, byValue);
     for (const value of key.values) {
       const own = byValue.get(value);
-      if (own === undefined) byValue.set(value, new Set([subscription]));
-      else own.add(subscription);
+      if (own === undefined) {
+        byValue.set(value, new Set([subscription]));
+        this.#values++;
+        this.#changes++;
+      } else own.add(subscription);
     }
   }
 
   delete(subscription: S): void {
     this.#size--;
-    this.#unkeyed.delete(subscription);
+    if (this.#unkeyed.delete(subscription)) {
+      this.#changes++;
+      if (subscription.filter.limit === undefined) this.#unlimited--;
+    }
     const { key } = subscription.filter;
     const byValue = key && this.#keyed.get(key.at);
     if (byValue === undefined) return;
     for (const value of key?.values ?? []) {
       const own = byValue.get(value);
       own?.delete(subscription);
-      if (own?.size === 0) byValue.delete(value);
+      if (own?.size !== 0) continue;
+      byValue.delete(value);
+      this.#values--;
+      this.#changes++;
     }
     if (byValue.size === 0) this.#keyed.delete(key?.at ?? 0);
   }
 
-  /** The events that pass one of the filters, and perhaps some more; undefined: any event may. */
-  wanted(): Wanted | undefined {
-    if (this.#unkeyed.size > WANTED_MAX) return undefined;
-    const limits = [];
-    for (const { filter } of this.#unkeyed) {
-      if (filter.limit === undefined) return undefined;
-      limits.push(filter.limit);
-    }
-    let values = limits.length;
-    for (const byValue of this.#keyed.values()) values += byValue.size;
-    if (values > WANTED_MAX) return undefined;
+  /** A number for what `wanted` returns; undefined where it returns nothing. */
+  wantedNumber(max: number): number | undefined {
+    return this.#unlimited > 0 || this.#values + this.#unkeyed.size > max ? undefined : this.#changes;
+  }
+
+  /** The events that pass one of the filters, and perhaps some more, by `max` values and limits; undefined: any event may. */
+  wanted(max: number): Wanted | undefined {
+    if (this.wantedNumber(max) === undefined) return undefined;
+    const limits = [...this.#unkeyed].flatMap(({ filter: { limit } }) => (limit === undefined ? [] : [limit]));
     const keys = [...this.#keyed].map(([at, byValue]): FilterKey => ({ at, values: [...byValue.keys()] }));
     return { keys, limits };
   }

@@ -1,9 +1,11 @@
 import { fenceEventFields, fenceFeature } from '../core/fence/fence_event.ts';
+import type { FenceEventText } from '../core/outcome.ts';
 import type { ZoneLookup } from '../core/zone/zone_table.ts';
 import type { ChangeEvent, FenceEvent } from '../model/events.ts';
 import type { KeptFence } from '../model/fence.ts';
 import type { Proximity } from '../model/location.ts';
 import { formatTime } from '../model/time.ts';
+import type { Variant } from '../model/topics.ts';
 import type { Fanout } from './fanout.ts';
 
 /** Events that the front thread renders itself: they come from no shard. */
@@ -38,6 +40,33 @@ export function announceProximity(fanout: Fanout, proximity: Proximity & { provi
   fanout.announce('proximity_updates', [id, source, type], () => {
     return JSON.stringify({ ...proximity, timestamp_sent: formatTime(nowMs) });
   });
+}
+
+/** A fence event of a shard as it was recorded, and its fence if that is still there. */
+export interface RecordedFenceEvent {
+  readonly event: FenceEventText;
+  readonly recordedMs: number;
+  readonly fence: KeptFence | undefined;
+  readonly zones: ZoneLookup;
+}
+
+/** By how much the clocks of hubs may differ. */
+const CLOCKS_DIFFER_MS = 500;
+
+/**
+ * Announces a fence event of a shard that is gone, to the subscriptions of the variants for which it is new, unless they have
+ * begun afterwards. Without its fence it cannot be shown as GeoJSON.
+ */
+export function announceFenceEventAgain(
+  fanout: Fanout,
+  { event: [fields, text], recordedMs, fence, zones }: RecordedFenceEvent,
+  isNew: (variant: Variant) => boolean,
+): void {
+  const render = (variant: Variant): string | undefined => {
+    const rendered = variant.geojson === true ? fence && fenceFeature(fence, text, variant, zones) : text;
+    return rendered !== undefined && isNew(variant) ? rendered : undefined;
+  };
+  fanout.announce('fence_events', fields, render, recordedMs + CLOCKS_DIFFER_MS);
 }
 
 /** A fence event of a third party, with the fence and how to find zones for its views. */

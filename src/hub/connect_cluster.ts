@@ -7,7 +7,6 @@ import type { EntityWrite } from '../core/kept.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { LICENSE_SETTING } from '../operation/operation.ts';
-import { partitionOf } from '../shards/affinity.ts';
 import { keptRows, rowsToKeep } from '../shards/row_times.ts';
 import type { Store } from '../store/store.ts';
 import { StoreWriter } from '../store/writer.ts';
@@ -43,8 +42,6 @@ export async function connectCluster({ config, log, clock }: ClusterDeps): Promi
     incarnation: randomBytes(INCARNATION_BYTES).toString('base64url'),
     digest: createHash('sha256').update(rest.alike.join('\n')).digest('base64url'),
     turns: new Turns(),
-    // Where an object is kept does not change with what it is assigned to.
-    partitionOf: (_, id) => partitionOf(id),
     capacity: config.lane_capacity,
     notice,
     schedule,
@@ -74,6 +71,18 @@ export function clusterStore(cluster: Cluster): Store {
     },
     close: async () => undefined,
   };
+}
+
+/** The settings that each hub has kept for itself, by its name; those of hubs that are gone are among them. */
+export function settingsByHub(cluster: Pick<Cluster, 'settings'>): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const byHub = new Map<string, Map<string, string>>();
+  for (const [name, text] of cluster.settings) {
+    const [plain = '', hub] = name.split(OWN);
+    if (hub === undefined) continue;
+    const own = byHub.get(hub) ?? new Map<string, string>();
+    byHub.set(hub, own.set(plain, text));
+  }
+  return byHub;
 }
 
 /** What other parts see of the store, in a cluster: rows go to the state, and wait for nobody. */

@@ -1,15 +1,16 @@
-import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { openSources, type Sources } from '../adapters/sources.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { Places } from '../cluster/routes.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf } from '../config/settings.ts';
-import { recordSize, shiftRecord } from '../core/location/record.ts';
+import { PROVIDER_NAME, recordSize, shiftRecord } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned.ts';
 import type { ZoneTable } from '../core/zone/zone_table.ts';
 import type { Entities } from '../entities/entities.ts';
 import { announceProximity } from '../fanout/front_events.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import type { Arrivals } from '../operation/arrivals.ts';
+import { partitionOf } from '../shards/affinity.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Times } from '../wire/location_record.ts';
 import type { Database } from './connect_database.ts';
@@ -43,10 +44,13 @@ interface IngestDeps {
   readonly cluster: Cluster | undefined;
 }
 
-/** The same with running times. */
-function bodyInRunning(body: ScannedBody, { runningTime }: Clock): ScannedBody {
-  const { records, start, end, receivedMs } = body;
-  for (let at = start; at < end; at += recordSize(records, at)) shiftRecord(records, at, runningTime);
+/** The same with running times. What is for other hubs keeps times of day. */
+function bodyInRunning(body: ScannedBody, { runningTime }: Clock, shards: number): ScannedBody {
+  const { records, start, end, receivedMs, homeOf, isPartial } = body;
+  for (let at = start; at < end; at += recordSize(records, at)) {
+    const isHere = isPartial !== true || homeOf(records.view.getUint32(at + PROVIDER_NAME, true)) < shards;
+    if (isHere) shiftRecord(records, at, runningTime);
+  }
   return { ...body, receivedMs: runningTime(receivedMs) };
 }
 
@@ -67,17 +71,30 @@ export function connectIngest(deps: IngestDeps): Incoming {
       shards.hasCapacity(count) && collisions.hasCapacity && outcomes.held < HELD_MAX && cluster?.hasRoom !== false
     );
   };
-  const keptHere = (): Promise<void> => withinHold(shards.settled(), config.cluster_hold, 'Cannot process locations');
-  const keptInCluster = (): Promise<void> | undefined => {
-    // What was handed over before it was this hub's turn is not forgotten.
-    const elsewhere = cluster?.remote.kept();
-    const here = cluster?.isLocal === false ? undefined : keptHere();
-    return elsewhere === undefined || here === undefined
-      ? (elsewhere ?? here)
-      : Promise.all([elsewhere, here]).then(() => undefined);
+  const kept = (): Promise<void> | undefined => {
+    if (cluster === undefined) return slow ? shards.kept() : shards.eased();
+    return withinHold(shards.settled(), config.cluster_hold, 'Cannot process locations');
   };
-  // In a cluster another hub may be the one that processes locations; times of day go there.
-  const remote = (): Cluster['remote'] | undefined => (cluster?.isLocal === false ? cluster.remote : undefined);
+  const count = config.num_threads;
+  const local: Places & { readonly count: number } = {
+    ...{ count, hasCapacity, kept },
+    homeOf: (id) => shards.homeOf(id),
+    get homesChanged() {
+      return shards.homesChanged;
+    },
+    location(location, times) {
+      shards.location(location, clock.setBacks.length === 0 ? times : inRunning(times));
+    },
+    scanned(body) {
+      shards.scanned(clock.setBacks.length === 0 ? body : bodyInRunning(body, clock, count));
+    },
+    forget(id) {
+      shards.forget(id);
+      return undefined;
+    },
+  };
+  // In a cluster other hubs may be those that process locations; times of day go there.
+  const places: Places = cluster?.routesTo(local) ?? local;
   const ingest = new Ingest({
     now,
     depthMax: config.max_json_depth,
@@ -86,34 +103,24 @@ export function connectIngest(deps: IngestDeps): Incoming {
     zone: zones.find,
     // Without fast writes a location that cannot be kept is not processed.
     canKeep: () => cluster !== undefined || !slow || !database.refusesRows(),
-    hasCapacity: (count) => (remote() ?? { hasCapacity }).hasCapacity(count),
-    scanner: new LocationScanner({ nameBytes: bounds.nameLength, propertiesBytes: bounds.locationPropertiesBytes }),
+    hasCapacity: (more) => places.hasCapacity(more),
+    scanner: machine.openScanner({ nameBytes: bounds.nameLength, propertiesBytes: bounds.locationPropertiesBytes }),
     canTakeScanned: () => !shards.isMoving,
-    scanned(body) {
-      const to = remote();
-      if (to !== undefined) to.scanned(body);
-      else shards.scanned(clock.setBacks.length === 0 ? body : bodyInRunning(body, clock));
-    },
-    location(location, times) {
-      const to = remote();
-      if (to !== undefined) to.location(location, times);
-      else shards.location(location, clock.setBacks.length === 0 ? times : inRunning(times));
-    },
+    scanned: (body) => places.scanned(body),
+    location: (location, times) => places.location(location, times),
     arrived: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
     providerId: (id) => entities.get('provider', id)?.id ?? id,
     ensureProvider(id, type) {
       const created = entities.ensureProvider(id, type);
       return created?.catch((error: unknown) => {
         if (!slow) return;
-        const to = remote();
         // Where its location cannot be deleted either, its sender hears of the provider all the same.
-        if (to === undefined) shards.forget(id);
-        else to.forget(id).catch(() => undefined);
+        places.forget(id)?.catch(() => undefined);
         throw error;
       });
     },
-    providersChanged: () => entities.providersGone + arrivals.began + shards.homesChanged,
-    homeOf: (id) => shards.homeOf(id),
+    providersChanged: () => entities.providersGone + arrivals.began + places.homesChanged,
+    homeOf: (id) => places.homeOf(id),
     heardOf: (id) => arrivals.heardOf(id),
     came: (count, from) => arrivals.came(count, from),
     announce(proximity) {
@@ -122,9 +129,13 @@ export function connectIngest(deps: IngestDeps): Incoming {
     },
     // Who waits for the answer before sending more finds the pace that the shards can keep.
     ...(cluster && { partKept: () => cluster.remote.kept() }),
-    kept: () => (cluster !== undefined ? keptInCluster() : slow ? shards.kept() : shards.eased()),
+    kept: () => places.kept(),
   });
-  const streams = config.iso_24730_connections;
-  const sources = openSources({ streams, ingest, log, now: clock.running, timeOfDay, schedule, random: Math.random });
+  const sources = openSources({
+    ...{ streams: config.iso_24730_connections, ingest, log, now: clock.running, timeOfDay, schedule },
+    random: Math.random,
+    zoneId: (name) => zones.find(name)?.id,
+    ...(cluster && { opens: (zoneId) => cluster.serves(partitionOf(zoneId)) }),
+  });
   return { ingest, hasCapacity, sources };
 }

@@ -72,7 +72,8 @@ export function connectStages(deps: StageDeps): Stages {
     keep: database.keep,
     keepPairs: database.keepPairs,
     released: () => shards.released(),
-    motions: (motions) => collisions.shardDone(motions),
+    motions: (motions) => (cluster?.motions ?? collisions).shardDone(motions),
+    ...(cluster && { movedOut: (motions) => cluster.motions?.released(motions) }),
     moveZones,
     wakeAt: (who, atMs) => ticker.set(who, atMs),
   });
@@ -105,7 +106,8 @@ export function connectStages(deps: StageDeps): Stages {
     now: running,
     setBacks,
     firstUndone: () => shards.firstUndone,
-    standing: () => shards.standing(),
+    standing: () => cluster?.motions?.standing() ?? shards.standing(),
+    ...(cluster && { others: () => cluster.motions?.others() }),
     takesPart(id) {
       const found = trackable(id);
       if (found === undefined || isNowhere(found)) return false;
@@ -121,6 +123,7 @@ export function connectStages(deps: StageDeps): Stages {
 function clusterShards(cluster: Cluster, { elapsed }: Clock, settled: (shard: number) => Promise<void> | undefined) {
   return {
     recordsSteps: true,
+    tellsFenceEvents: () => cluster.recordsFenceEvents,
     configured: { sequence: () => cluster.configured, changes: new RecentChanges(elapsed) },
     keep: (shard: number, reply: ShardReply) => cluster.keep(shard, reply),
     rounds(shard: number) {

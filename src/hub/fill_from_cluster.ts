@@ -1,9 +1,9 @@
-import type { Cluster, LeftBehind } from '../cluster/cluster.ts';
+import type { LeftBehind } from '../cluster/acquisition.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
-import type { LastKnownRow } from '../core/item.ts';
 import type { EntityWrite } from '../core/kept.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
-import { announceFenceEvent, announceProximity } from '../fanout/front_events.ts';
+import { announceFenceEvent, announceFenceEventAgain, announceProximity } from '../fanout/front_events.ts';
 import type { FenceEvent } from '../model/events.ts';
 import { foreignRows } from '../shards/row_times.ts';
 import { startWorkers, tellEntities } from './fill.ts';
@@ -15,7 +15,7 @@ export async function fillFromCluster(
   cluster: Cluster,
   { config, out }: { readonly config: Config; out(error: Error): void },
 ): Promise<void> {
-  const { clock, entities, rules, shards, zoneMoves, fanout, sources } = parts;
+  const { clock, entities, rules, shards, collisions, zoneMoves, fanout, sources } = parts;
   const { entities: kept, catchUp } = cluster.attach({
     foreign: (changes) => entities.applyForeign(changes),
     setting(name, text) {
@@ -23,7 +23,20 @@ export async function fillFromCluster(
     },
     kept: () => entities.kept(),
     entities: () => entities.written(),
-    takeOver: (left) => takeOver(parts, left, config.restart_event_delay),
+    adopt: (left) => adopt(parts, left, config.restart_event_delay),
+    release: (objects, sequence) => shards.release(objects, sequence),
+    objects: () => shards.objectsIn(() => true),
+    async writeAnew(objects) {
+      await shards.touchAll(objects);
+      await shards.kept();
+    },
+    force(trackables) {
+      const commands = trackables.flatMap((id) => {
+        const entity = entities.get('trackable', id);
+        return entity === undefined ? [] : [{ kind: 'trackable' as const, id, entity, force: true }];
+      });
+      if (commands.length > 0) shards.entities(commands);
+    },
     owned: {
       hasCapacity: (count) => parts.hasCapacity(count),
       async take(runs) {
@@ -50,8 +63,14 @@ export async function fillFromCluster(
         const fence = entities.get('fence', event.fence_id);
         if (fence !== undefined) announceFenceEvent(fanout, { fence, event, zones: (id) => entities.zoneBy(id) });
       },
+      fenceEventAgain(recorded, isNew) {
+        const [[fenceId]] = recorded.event;
+        const fence = typeof fenceId === 'string' ? entities.get('fence', fenceId) : undefined;
+        announceFenceEventAgain(fanout, { ...recorded, fence, zones: (id) => entities.zoneBy(id) }, isNew);
+      },
     },
-    owns: () => sources.start(),
+    servesOther: () => sources.start(),
+    stage: { clock, shards, collisions },
     out,
   });
   const rulesText = cluster.settings.get(RULES_SETTING);
@@ -66,21 +85,16 @@ function settingOf(text: string): EntityWrite {
   return { kind: 'setting', id: RULES_SETTING, text };
 }
 
-/** Gives the shards what was left of their objects, and the collision stage its pairs. */
-async function takeOver(parts: Parts, { rows, pairs, steps, config }: LeftBehind, delayMs: number): Promise<void> {
-  const { clock, entities, shards, collisions } = parts;
-  // The end of what was deleted after it is still to be told.
-  const changed = shards.changedSince(config);
-  const wanted: LastKnownRow[] = [];
-  const unwanted: LastKnownRow[] = [];
-  for (const row of rows) {
-    if (entities.has(row.kind, row.id) || changed.has(`${row.kind} ${row.id}`)) wanted.push(row);
-    else unwanted.push({ kind: row.kind, id: row.id, gone: true });
-  }
-  void parts.keepRows(unwanted);
-  shards.takeOver({ rows: foreignRows(wanted, clock), steps, config }, delayMs);
-  await shards.settled();
-  await shards.standing();
-  collisions.restore(pairs, delayMs);
+/** Gives the shards what was left of objects, and the collision stage its pairs. */
+async function adopt(parts: Parts, left: LeftBehind, delayMs: number): Promise<void> {
+  const { clock, shards, collisions } = parts;
+  const { objects, rows, pairs, steps, config, isLate } = left;
+  const wanted = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
+  const own = rows.filter(({ kind, id }) => wanted[kind].has(id));
+  // Whoever hands objects over in order holds nothing up.
+  await shards.adopt({ rows: foreignRows(own, clock), steps, config, objects }, isLate ? delayMs : 0);
+  // Whoever has the collision stage hears where the objects are now.
+  if (!collisions.isPaused) await shards.standing();
+  if (pairs !== undefined) collisions.restore(pairs, delayMs);
   await shards.kept();
 }

@@ -19,7 +19,7 @@ import type { Store } from '../store/store.ts';
 import { beginReading } from '../store/store.ts';
 import { BEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
 import { type HubAuthorization, type OutgoingTls, openAuthorization } from './authorization.ts';
-import { clusterStore, connectCluster } from './connect_cluster.ts';
+import { clusterStore, connectCluster, settingsByHub } from './connect_cluster.ts';
 import { CertificateCare, warnOfExposure } from './exposure.ts';
 import { fill } from './fill.ts';
 import { fillFromCluster } from './fill_from_cluster.ts';
@@ -116,13 +116,13 @@ async function openOn(
     else await fillFromCluster(parts, cluster, { config, out: isOut.resolve });
     const kept = await reading.all;
     const connections = () => connectionsOf(sources.status(), entities);
-    const operation = await openOperation(parts, { config, log, kept, schedule, connections });
+    const keptByHub = cluster && { keptByHub: () => settingsByHub(cluster) };
+    const operation = await openOperation(parts, { config, log, kept, schedule, connections, ...keptByHub });
     const waiting = new WaitingFrames();
     const listening = await serve({ ...parts, operation, authorization, waiting }, config, log);
     await cluster?.join();
     operation.start();
-    // In a cluster the owner reads from its sources.
-    if (cluster === undefined) sources.start();
+    sources.start();
     warnOfExposure(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const background = startBackground(parts, care, config);

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { LocationScanner, type ScannerBounds } from '../../wasm/location_scanner.ts';
 import { garbageCollector } from '../../workers/garbage.ts';
+import type { BodyScanner } from '../ingest/body_scanner.ts';
 import { type OpenThread, openThread } from '../lane/thread.ts';
 import { schedule } from '../time/clock.ts';
 import { Turns } from '../time/turns.ts';
@@ -13,10 +15,14 @@ export interface Machine {
   newId(): string;
   /** Of everything that takes long on the front thread. */
   readonly turns: Turns;
+  /** What reads bodies of locations; it has 17 MB of memory. */
+  openScanner(bounds: ScannerBounds): BodyScanner;
   collectGarbage(): void;
 }
 
 /** The machine that this process runs on. */
 export function thisMachine(): Machine {
-  return { schedule, openThread, newId: randomUUID, turns: new Turns(), collectGarbage: garbageCollector() };
+  const openScanner = (bounds: ScannerBounds): BodyScanner => new LocationScanner(bounds);
+  const turns = new Turns();
+  return { schedule, openThread, newId: randomUUID, turns, openScanner, collectGarbage: garbageCollector() };
 }

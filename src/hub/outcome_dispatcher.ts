@@ -23,6 +23,8 @@ export interface Sinks {
   released?(): Promise<void> | undefined;
   /** Hands packed motions of a shard to the collision stage. */
   motions(motions: PackedMotions | undefined): void;
+  /** The step with these motions is let out. */
+  movedOut?(motions: PackedMotions | undefined): void;
   /** Moves zones after the objects that they follow. */
   moveZones(moves: readonly ZoneMove[]): void;
   /** A shard, or the collision stage, is to be woken at that time at the latest. */
@@ -61,7 +63,8 @@ export class OutcomeDispatcher {
    * Stores rows and publishes events: those of memberships after these are kept, or at once where the database fails,
    * since a subscriber must not miss what has happened. Returns what is being stored.
    */
-  ofShard(shard: number, { outcome, events }: ShardReply): Promise<void> | undefined {
+  ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
+    this.#sinks.movedOut?.(motions);
     if (outcome.zoneMoves.length > 0) this.#sinks.moveZones(outcome.zoneMoves);
     const { rows, backgroundRows } = outcome;
     const stored = rows.count === 0 ? undefined : this.#sinks.keep(rows);

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { Named, OneOf, Time } from './schema.ts';
+import { ArrayOf, Named, OneOf, Time } from './schema.ts';
+import { TOPICS, type Topic } from './topics.ts';
 import { ZoneType } from './zone.ts';
 
 /** Ways on which locations come in. */
@@ -19,6 +20,7 @@ export const HealthSource = Named('HealthSource', {
   reconnects: Type.Optional(Type.Integer({ minimum: 0, description: 'Only of an ISO 24730 connection.' })),
   connection_established: Type.Optional(Timestamp),
   uptime: Type.Optional(Type.Number({ description: 'Seconds since the connection was made.' })),
+  hub: Type.Optional(Type.String({ description: 'Name of the hub that has that connection. Only in a cluster.' })),
 });
 export type HealthSource = Static<typeof HealthSource>;
 
@@ -45,11 +47,16 @@ const ClusterMember = Named('ClusterMember', {
   clock_difference: Type.Optional(
     Type.Integer({ description: 'By how many milliseconds its clock is ahead; negative where it is behind.' }),
   ),
+  partitions: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'How many of the 256 partitions of the objects it owns.' }),
+  ),
+  owns_collisions: Type.Optional(Type.Boolean({ description: 'Whether it finds the collisions of all objects.' })),
 });
 
 const ClusterStanding = OneOf(['joining', 'standby', 'taking_over', 'owner', 'out'], {
   title: 'ClusterStanding',
-  description: 'owner: it processes all locations; standby: another one does; out: others go on without it.',
+  description:
+    'owner: it processes the locations of the objects that it owns; standby: it owns none; out: others go on without it.',
 });
 
 /** The hub as one of several. */
@@ -59,7 +66,8 @@ export const ClusterHealth = Named('ClusterHealth', {
   incarnation: Type.String({ description: 'Of this hub: another one after each start.' }),
   standing: ClusterStanding,
   problem: Type.Optional(Type.String({ description: 'Why /health answers 503.' })),
-  owner: Type.Optional(Type.String({ description: 'Name of the hub that owns the objects; absent while none does.' })),
+  owner: Type.Optional(Type.String({ description: 'Name of the hub that owns all objects; absent where none does.' })),
+  settled: Type.Optional(Type.Boolean({ description: 'Whether nothing is being handed from one hub to another.' })),
   nats_connected: Type.Boolean({ description: 'Whether NATS can be reached.' }),
   applied_sequence: Type.Integer({ minimum: 0, description: 'The last configuration record that is applied.' }),
   journal_waiting_bytes: Type.Integer({ minimum: 0, description: 'What waits to be kept in the journal.' }),
@@ -84,6 +92,26 @@ export type SystemHealth = Static<typeof SystemHealth>;
 
 const subscriptions = (what: string) => Type.Integer({ minimum: 0, description: `Subscriptions to ${what}.` });
 
+const TopicName = OneOf(Object.keys(TOPICS) as Topic[], {
+  title: 'TopicName',
+  description: 'Name of a topic of the WebSocket.',
+});
+
+const SocketTopic = Named('SocketTopic', {
+  topic: TopicName,
+  subscriptions: Type.Integer({ minimum: 0, description: 'Subscriptions, plain and GeoJSON.' }),
+  delivered: Type.Integer({ minimum: 0, description: 'Events that were handed to subscriptions.' }),
+});
+
+/** The WebSocket of one hub of a cluster, since its start. */
+const HubSockets = Named('HubSockets', {
+  hub: Type.String({ description: 'Name of the hub.' }),
+  number_of_clients: Type.Integer({ minimum: 0, description: 'Open connections.' }),
+  waiting_bytes: Type.Integer({ minimum: 0, description: 'What waits for clients to take it.' }),
+  topics: ArrayOf(SocketTopic),
+});
+export type HubSockets = Static<typeof HubSockets>;
+
 /** The WebSocket: plain and GeoJSON subscriptions count together, times are absent until something was sent. */
 export const SocketHealth = Named('SocketHealth', {
   number_of_clients: Type.Integer({ minimum: 0, description: 'Open connections.' }),
@@ -96,5 +124,6 @@ export const SocketHealth = Named('SocketHealth', {
   last_trackable_motion_update_sent: Type.Optional(Timestamp),
   last_fence_event_sent: Type.Optional(Timestamp),
   last_collision_event_sent: Type.Optional(Timestamp),
+  hubs: Type.Optional(ArrayOf(HubSockets)),
 });
 export type SocketHealth = Static<typeof SocketHealth>;

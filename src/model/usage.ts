@@ -55,7 +55,10 @@ export const UsageStatistics = Named('UsageStatistics', {
   instance_id: id('hub'),
   data_db_id: Type.Optional(id('database')),
   stats_db_id: Type.Optional(id('database of the statistics')),
-  uptime: Type.Integer({ minimum: 0, description: 'Seconds that the hub has run within the range.' }),
+  uptime: Type.Integer({
+    minimum: 0,
+    description: 'Seconds that the hub has run within the range; in a cluster, the one that has run longest.',
+  }),
   range: UsageRange,
   ...Counters.properties,
 });

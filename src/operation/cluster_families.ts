@@ -3,6 +3,8 @@ import { type Family, labelled, single } from './metrics.ts';
 /** What a hub counts as one of several, since it has joined. */
 export interface ClusterNumbers {
   readonly isOwner: boolean;
+  /** How many partitions of the objects it owns. */
+  readonly partitions: number;
   /** The configuration sequence that it has applied. */
   readonly applied: number;
   /** Appends to the journal that were kept, and how long those who asked for them have waited in all. */
@@ -36,7 +38,8 @@ export function clusterFamilies(counts: () => ClusterNumbers): readonly Family[]
   };
   return [
     gauge('hub_cluster_members', 'Hubs in the cluster, this one included.', ({ members }) => members.length),
-    gauge('hub_cluster_owner', 'Whether this hub owns the objects.', ({ isOwner }) => (isOwner ? 1 : 0)),
+    gauge('hub_cluster_owner', 'Whether this hub owns objects.', ({ isOwner }) => (isOwner ? 1 : 0)),
+    gauge('hub_cluster_partitions', 'How many of the 256 partitions it owns.', ({ partitions }) => partitions),
     gauge('hub_cluster_applied_sequence', 'The last configuration record that is applied.', ({ applied }) => applied),
     counter('hub_cluster_appends_total', 'Appends to the journal that were kept.', ({ appends }) => appends.count),
     counter(

@@ -1,6 +1,13 @@
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
-import type { ClusterHealth, DatabaseHealth, HealthSource, SocketHealth, SystemHealth } from '../model/health.ts';
+import type {
+  ClusterHealth,
+  DatabaseHealth,
+  HealthSource,
+  HubSockets,
+  SocketHealth,
+  SystemHealth,
+} from '../model/health.ts';
 import { formatTime } from '../model/time.ts';
 import type { Topic } from '../model/topics.ts';
 import { TOPICS } from '../model/topics.ts';
@@ -31,7 +38,7 @@ export interface ClusterState {
   health(): ClusterHealth;
 }
 
-/** How the hub is doing, as the API tells it. */
+/** How the hub itself is doing, as the API tells it. */
 export class Health {
   readonly #options: HealthOptions;
 
@@ -73,10 +80,31 @@ export class Health {
     };
   }
 
+  /** What is told of the WebSocket of each hub of a cluster. */
+  hubSockets(hub: string): HubSockets {
+    const { fanout, open } = this.#options;
+    const counts = fanout.counts();
+    const topics = Object.keys(TOPICS) as Topic[];
+    return {
+      hub,
+      number_of_clients: open.size,
+      waiting_bytes: waitingBytes(open),
+      topics: topics.map((topic) => ({
+        topic,
+        subscriptions: fanout.subscribers(topic),
+        delivered: counts[topic].delivered,
+      })),
+    };
+  }
+
   zone(zone: Zone): HealthSource {
     const { arrivals, connections, now } = this.#options;
     const connection = connections().find(({ zoneId }) => zoneId === zone.id);
     return arrivals.ofZone(zone, connection && { connection, nowMs: now() });
+  }
+
+  zones(zones: readonly Zone[]): readonly HealthSource[] {
+    return zones.map((zone) => this.zone(zone));
   }
 
   sources(): readonly HealthSource[] {
@@ -92,4 +120,11 @@ export class Health {
     const lastMs = Math.max(fanout.sent(topic, false).lastMs, fanout.sent(topic, true).lastMs);
     return lastMs === 0 ? {} : { [name]: formatTime(lastMs) };
   }
+}
+
+/** Bytes that wait for WebSocket clients to take them. */
+export function waitingBytes(open: ReadonlySet<SendQueue>): number {
+  let bytes = 0;
+  for (const sendQueue of open) bytes += sendQueue.waitingBytes();
+  return bytes;
 }

@@ -6,6 +6,7 @@ import type { CollisionLane } from '../shards/collision_lane.ts';
 import type { Shards } from '../shards/shards.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { HubCounts } from './counts.ts';
+import { waitingBytes } from './health.ts';
 import { type Family, labelled, single } from './metrics.ts';
 
 /** The parts of a hub that are measured. */
@@ -151,7 +152,9 @@ function eventFamilies({ counts, fanout, open }: Measured): readonly Family[] {
         ),
     },
     gauge('hub_websocket_clients', 'Open WebSocket connections.', () => open.size),
-    gauge('hub_websocket_waiting_bytes', 'Bytes that wait for WebSocket clients to take them.', () => waiting(open)),
+    gauge('hub_websocket_waiting_bytes', 'Bytes that wait for WebSocket clients to take them.', () =>
+      waitingBytes(open),
+    ),
   ];
 }
 
@@ -184,12 +187,6 @@ function stateFamilies({ counts, entities, writer, held }: Measured): readonly F
       () => counts().workerRestarts,
     ),
   ];
-}
-
-function waiting(open: ReadonlySet<SendQueue>): number {
-  let bytes = 0;
-  for (const sendQueue of open) bytes += sendQueue.waitingBytes();
-  return bytes;
 }
 
 function counter(name: string, help: string, value: () => number): Family {

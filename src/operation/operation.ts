@@ -17,11 +17,13 @@ import { type ClusterNumbers, clusterFamilies } from './cluster_families.ts';
 import { runCounts, snapshotOf } from './consumption.ts';
 import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
+import { type AllHubs, answerProblem, ownAnswer } from './gathered.ts';
 import { type ClusterState, Health } from './health.ts';
 import { hubFamilies } from './hub_families.ts';
 import { type KeptLicense, License } from './license.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { monthOf, startOf } from './month.ts';
+import { HealthOfAll, UsageOfAll } from './of_all_hubs.ts';
 import { ProcessFamilies } from './process_families.ts';
 import { CURRENT, isEndedMonth, type KeptMonth, Saving, Usage } from './usage.ts';
 
@@ -41,7 +43,13 @@ export interface Operated {
   /** `held`: events that wait for the database. */
   readonly outcomes: { readonly held: number };
   /** Where the hub is one of several. */
-  readonly cluster: (ClusterState & { counts(): ClusterNumbers }) | undefined;
+  readonly cluster: OperatedCluster | undefined;
+}
+
+interface OperatedCluster extends ClusterState {
+  readonly hubName: string;
+  readonly gather: AllHubs;
+  counts(): ClusterNumbers;
 }
 
 export interface OperationOptions {
@@ -51,12 +59,14 @@ export interface OperationOptions {
   readonly log: { error(message: string, facts?: object): void };
   /** Connections to positioning systems that speak ISO 24730. */
   connections?(): readonly Connection[];
+  /** Settings that each hub of a cluster has kept for itself, by its name. */
+  keptByHub?(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** Health, usage, license and metrics of a hub. */
+/** Health, usage, license and metrics of a hub. Of several hubs any tells the health and the usage of all. */
 export interface Operation {
-  readonly health: Health;
-  readonly usage: Usage;
+  readonly health: Health | HealthOfAll;
+  readonly usage: Usage | UsageOfAll;
   readonly license: License;
   readonly metrics: Metrics;
   /** Send queues of the open WebSocket connections; the socket keeps it up to date. */
@@ -99,19 +109,19 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
   const database = () => hub.databaseState.health(writer.pendingRows);
+  const health = new Health({
+    now,
+    uptimeMs: () => elapsed() - startedAt,
+    arrivals,
+    fanout,
+    open,
+    configText: configText(config),
+    connections,
+    database,
+    cluster,
+  });
   return {
-    health: new Health({
-      now,
-      uptimeMs: () => elapsed() - startedAt,
-      arrivals,
-      fanout,
-      open,
-      configText: configText(config),
-      connections,
-      database,
-      cluster,
-    }),
-    usage,
+    ...(cluster === undefined ? { health, usage } : ofAll(cluster, { health, usage }, hub, options)),
     license,
     metrics: openMetrics([...families, ...ofCluster, ...ofProcess.families]),
     open,
@@ -131,24 +141,46 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   };
 }
 
+/** Answers other hubs, and asks them. */
+function ofAll(
+  { gather, hubName }: OperatedCluster,
+  own: { readonly health: Health; readonly usage: Usage },
+  { now, arrivals, entities }: Operated,
+  { kept: { hubId }, keptByHub = () => new Map() }: OperationOptions,
+): Pick<Operation, 'health' | 'usage'> {
+  const { active } = arrivals;
+  gather.open({
+    answer: (question) => ownAnswer(question, { ...own, hub: hubName, zones: entities, active }),
+    problem: answerProblem,
+  });
+  const config = (activeAnywhere: ReadonlySet<string>) => snapshotOf(configuredIn(entities), activeAnywhere);
+  return {
+    health: new HealthOfAll(own.health, gather),
+    usage: new UsageOfAll({ hubs: gather, hubId, kept: keptByHub, config, now }),
+  };
+}
+
+function configuredIn(entities: Entities): Parameters<typeof snapshotOf>[0] {
+  return {
+    fences: entities.list('fence'),
+    zones: entities.list('zone'),
+    trackables: entities.list('trackable'),
+    providers: entities.list('provider'),
+  };
+}
+
 function openUsage(hub: Operated, kept: Kept): Usage {
   const { now, counts, entities, ingest, arrivals, fanout, writer } = hub;
   const values = keptSettings(kept);
   const month = values.get(CURRENT) as KeptMonth | undefined;
   arrivals.wereActive(providersHeardSince(kept, startOf(monthOf(month?.fromMs ?? now()))));
-  const configured = () => ({
-    fences: entities.list('fence'),
-    zones: entities.list('zone'),
-    trackables: entities.list('trackable'),
-    providers: entities.list('provider'),
-  });
   return new Usage({
     now,
     elapsed: hub.clock.elapsed,
     newId: randomUUID,
     hubId: kept.hubId,
     counts: () => runCounts(totalOf(counts, ingest), ingest.proximitiesTaken, fanout),
-    config: () => snapshotOf(configured(), arrivals.active),
+    config: () => snapshotOf(configuredIn(entities), arrivals.active),
     monthBegun: () => arrivals.beginMonth(),
     month,
     ended: new Map([...values].filter(([name]) => isEndedMonth(name)) as [string, Consumption][]),

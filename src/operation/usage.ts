@@ -1,5 +1,5 @@
 import { formatTime } from '../model/time.ts';
-import { type Consumption, USAGE_COUNTERS, type UsageCounts } from '../model/usage.ts';
+import { type Consumption, USAGE_COUNTERS, type UsageCounts, type UsageStatistics } from '../model/usage.ts';
 import type { Arrivals } from './arrivals.ts';
 import { endOf, monthOf } from './month.ts';
 
@@ -13,7 +13,7 @@ import { endOf, monthOf } from './month.ts';
  */
 
 /** Months that are kept, besides the one that goes on. */
-const MONTHS_MAX = 24;
+export const MONTHS_MAX = 24;
 
 /** The month that goes on, as it is kept. */
 export interface KeptMonth {
@@ -75,8 +75,7 @@ export class Usage {
     this.#seenAt = options.elapsed();
     const nowMs = options.now();
     const { month } = options;
-    // An older hub may have kept fewer counters.
-    this.#month = month ? { ...month, counts: { ...NOTHING, ...month.counts } } : this.#newMonth(nowMs);
+    this.#month = month ? withAllCounters(month) : this.#newMonth(nowMs);
     this.#endMonth(nowMs);
   }
 
@@ -106,6 +105,14 @@ export class Usage {
     const ended = names.map((name) => ({ name, value: this.#ended.get(name) }));
     await this.#options.keep([...ended, { name: CURRENT, value: this.#month }]);
     for (const name of names) this.#unkept.delete(name);
+  }
+
+  /** What is not kept yet: the month that goes on, up to now, and those that have just ended, by their names. */
+  unkept(): { readonly month: KeptMonth; readonly ended: readonly (readonly [string, Consumption])[] } {
+    this.look();
+    const names = [...this.#unkept];
+    const ended = names.map((name) => [name, this.#ended.get(name)] as const);
+    return { month: this.#month, ended: ended.filter((each): each is [string, Consumption] => each[1] !== undefined) };
   }
 
   /** The month that goes on, up to now. */
@@ -150,24 +157,31 @@ export class Usage {
     return { id: newId(), statisticsId: newId(), fromMs, toMs: fromMs, uptimeMs: 0, counts: NOTHING };
   }
 
-  #consumption({ id, statisticsId, fromMs, toMs, uptimeMs, counts }: KeptMonth): Consumption {
+  #consumption(month: KeptMonth): Consumption {
     const { hubId, now, config } = this.#options;
-    return {
-      id,
-      timestamp_generated: formatTime(now()),
-      ...monthOf(fromMs),
-      config: config(),
-      statistics: {
-        id: statisticsId,
-        instance_id: hubId,
-        data_db_id: hubId,
-        stats_db_id: hubId,
-        uptime: Math.floor(uptimeMs / 1000),
-        range: { from: formatTime(fromMs), to: formatTime(toMs) },
-        ...counts,
-      },
-    };
+    const { id, fromMs } = month;
+    const statistics = statisticsOf(month, hubId);
+    return { id, timestamp_generated: formatTime(now()), ...monthOf(fromMs), config: config(), statistics };
   }
+}
+
+/** An older hub may have kept fewer counters. */
+export function withAllCounters(month: KeptMonth): KeptMonth {
+  return { ...month, counts: { ...NOTHING, ...month.counts } };
+}
+
+/** What was counted in a month, as the API tells it. */
+export function statisticsOf(month: KeptMonth, hubId: string): UsageStatistics {
+  const { statisticsId, fromMs, toMs, uptimeMs, counts } = month;
+  return {
+    id: statisticsId,
+    instance_id: hubId,
+    data_db_id: hubId,
+    stats_db_id: hubId,
+    uptime: Math.floor(uptimeMs / 1000),
+    range: { from: formatTime(fromMs), to: formatTime(toMs) },
+    ...counts,
+  };
 }
 
 const SAVE_MS = 60_000;

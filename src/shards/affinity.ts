@@ -1,3 +1,5 @@
+import type { Trackable } from '../model/trackable.ts';
+
 /**
  * Which shard a provider or trackable belongs to. All providers and trackables that are connected by assignments or as
  * parent and child belong together, so that one shard sees every update that can move a trackable, and knows all its
@@ -6,10 +8,18 @@
  */
 export const PARTITIONS = 256;
 
-/** What a trackable is connected with. */
+/** What else belongs to a trackable. */
 export interface Links {
   readonly providers: readonly string[];
   readonly parent: string | undefined;
+}
+
+/** What some clients send for "no parent". It must not connect all who do. */
+const NO_PARENT: readonly unknown[] = [undefined, null, '', '00000000-0000-0000-0000-000000000000'];
+
+/** What a trackable is connected with. */
+export function linksOf({ location_providers: providers, parent }: Trackable): Links {
+  return { providers: providers ?? [], parent: NO_PARENT.includes(parent) ? undefined : (parent ?? undefined) };
 }
 
 /** Objects that belong together, by kind and id. A parent may be one that does not exist. */
@@ -73,6 +83,11 @@ export class Affinity {
     for (const id of touched.trackables) if (!seen.trackables.has(id)) collect(this.#connected([], [id]));
     for (const id of touched.providers) if (!seen.providers.has(id)) collect(this.#connected([id], []));
     return components;
+  }
+
+  /** What a trackable is connected with; undefined where there is no such trackable. */
+  linksOf(id: string): Links | undefined {
+    return this.#links.get(id);
   }
 
   partitionOfProvider(id: string): number {

@@ -9,8 +9,10 @@ import {
   type PackedMotions,
   packForNow,
   type Restore,
+  type SeveralHubs,
   unpackCollisionReply,
 } from '../wire/messages.ts';
+import { type OtherNews, OthersUnfinished } from './other_motions.ts';
 import { Unfinished } from './unfinished.ts';
 
 /** Motions that may wait before the hub takes no more locations. */
@@ -20,6 +22,8 @@ const COLLISION_WORKER = new URL('../../workers/collision.ts', import.meta.url);
 const DEATHS_MAX = 3;
 /** When that many batches were lost, the next worker is told nothing of what the others knew. */
 const LOSSES_MAX = 2;
+/** How soon the stage is woken again for deadlines that wait for other hubs. */
+const OTHERS_WAIT_MS = 20;
 
 /** What the collision lane needs of the hub. */
 export interface CollisionLaneOptions {
@@ -39,6 +43,8 @@ export interface CollisionLaneOptions {
   readonly openThread?: OpenThread | undefined;
   /** The worker has failed and is started anew. */
   restarted(error: unknown): void;
+  /** Where several hubs own objects: this one, and the running time that the others have passed. Undefined where it is alone. */
+  others?(): { readonly self: string; readonly untilMs: number } | undefined;
 }
 
 /** What a batch brings besides the motions that are there by then. */
@@ -59,6 +65,7 @@ export class CollisionLane {
   readonly #thread: Thread;
   readonly #zones = new Map<string, Zone>();
   readonly #unfinished = new Unfinished();
+  readonly #others = new OthersUnfinished();
   /** The pairs that collide, by the ids of their rows. */
   readonly #pairs = new Map<string, CollisionRow>();
   /** What holds those of them that do not touch. */
@@ -73,6 +80,8 @@ export class CollisionLane {
   /** Batches that were lost one after the other. */
   #losses = 0;
   #closed = false;
+  /** Motions wait until the pairs are known that collide. */
+  #isPaused = false;
   #waiting = 0;
   /** Motions of items below that number were handed out by the last batch. */
   #watermark = 0;
@@ -90,7 +99,29 @@ export class CollisionLane {
 
   /** Whether the stage keeps up with the shards. */
   get hasCapacity(): boolean {
-    return this.#unfinished.bytes < WAITING_MAX_BYTES;
+    return this.waitingBytes < WAITING_MAX_BYTES;
+  }
+
+  /** Whether it waits for `restore`, which asks where all trackables stand. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  /** Another hub has had the stage: what moves waits for `restore`. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  /** Takes what another hub has moved. */
+  otherDone(news: OtherNews): void {
+    this.#others.add(news);
+    if (news.motions.length > 0 || news.isStood || this.#waiting > 0) this.lane.wake();
+  }
+
+  /** Nothing more comes of another hub. */
+  otherGone(hub: string): void {
+    this.#others.gone(hub);
+    this.lane.wake();
   }
 
   /** Takes what a shard has moved, and goes on with what has waited for that shard. */
@@ -117,7 +148,7 @@ export class CollisionLane {
    * that has parted is released `delayMs` from now, or with the next motions of both.
    */
   restore(rows: readonly CollisionRow[], delayMs: number): void {
-    if (rows.length === 0) return;
+    if (rows.length === 0 && !this.#isPaused) return;
     const nowMs = this.#options.now();
     for (const row of rows) {
       // A clock that was ahead may have put its start into the future.
@@ -130,7 +161,7 @@ export class CollisionLane {
 
   /** Motions that are not finished, in bytes as they are packed. */
   get waitingBytes(): number {
-    return this.#unfinished.bytes;
+    return this.#unfinished.bytes + this.#others.bytes;
   }
 
   /** Resolves when all that the shards have handed on is done, and what came of it. */
@@ -159,6 +190,10 @@ export class CollisionLane {
 
   async #run(commands: readonly ShardCommand[]): Promise<CollisionReply> {
     try {
+      if (this.#isPaused && commands.some(({ kind }) => kind === 'pairs')) {
+        this.#isPaused = false;
+        await this.#options.standing();
+      }
       if (!this.#broken) return await this.#step(commands);
     } catch (error) {
       this.#noteFailure(error);
@@ -180,9 +215,10 @@ export class CollisionLane {
     const known = [...this.#zones].map(([id, zone]): ShardCommand => ({ kind: 'zone', id, zone }));
     const commands: ShardCommand[] = [{ kind: 'variants', variants: this.#variants }, ...known];
     // What makes every worker fail must not keep the stage from working for ever.
-    if (this.#losses < LOSSES_MAX) {
+    if (this.#losses < LOSSES_MAX && !this.#isPaused) {
       await this.#options.standing();
       this.#unfinished.sendAgain();
+      this.#others.sendAgain();
       commands.push({ kind: 'pairs' });
     }
     const reply = await this.#step(commands);
@@ -202,6 +238,7 @@ export class CollisionLane {
     if (this.#broken) {
       this.#losses++;
       this.#unfinished.giveUp();
+      this.#others.giveUp();
     }
     if (!this.#closed) this.#options.restarted(error);
   }
@@ -210,6 +247,8 @@ export class CollisionLane {
     const first = this.#options.firstUndone();
     const nowMs = this.#options.now();
     const watermark = first?.seq ?? Number.MAX_SAFE_INTEGER;
+    const ownMs = first === undefined ? nowMs : Math.min(nowMs, first.receivedMs);
+    const others = this.#isPaused ? undefined : this.#several(ownMs, nowMs);
     this.#watermark = watermark;
     const zones: (readonly [string, Zone | undefined])[] = [];
     let variants: readonly Variant[] | undefined;
@@ -220,18 +259,30 @@ export class CollisionLane {
       else arePairsDue ||= command.kind === 'pairs';
     }
     const bytes = packForNow({
-      nowMs: first === undefined ? nowMs : Math.min(nowMs, first.receivedMs),
+      nowMs: Math.min(ownMs, others?.untilMs ?? ownMs),
       watermark,
-      motions: this.#unfinished.send(),
+      motions: this.#isPaused ? [] : this.#unfinished.send(),
       variants,
       setBacks: this.#options.setBacks?.(),
       restore: arePairsDue ? this.#restoration(nowMs) : undefined,
       zones,
+      ...(others && { others }),
     });
+    const isPaused = this.#isPaused;
     const reply = unpackCollisionReply(await this.#thread.run(bytes));
-    this.#unfinished.finish(watermark);
+    if (!isPaused) this.#unfinished.finish(reply.finished?.own ?? watermark);
+    if (reply.finished !== undefined) this.#others.finish(reply.finished);
     this.#isHeldKnown ||= arePairsDue;
     return reply;
+  }
+
+  /** What of several hubs makes up the next batch; undefined where this one is alone. */
+  #several(ownMs: number, nowMs: number): SeveralHubs | undefined {
+    const others = this.#options.others?.();
+    if (others === undefined) return undefined;
+    const isAlone = others.untilMs === Number.POSITIVE_INFINITY;
+    const untilMs = isAlone ? others.untilMs : Math.min(ownMs, others.untilMs);
+    return { self: others.self, untilMs, clockMs: nowMs, ...this.#others.send() };
   }
 
   #restoration(nowMs: number): Restore {
@@ -244,6 +295,7 @@ export class CollisionLane {
       heldMs: this.#heldMs > nowMs ? this.#heldMs : 0,
       fromSeq: this.#unfinished.finishedTo,
       done: this.#broken ? this.#unfinished.done : [],
+      others: this.#others.restoration(this.#broken),
     };
   }
 
@@ -262,6 +314,9 @@ export class CollisionLane {
       if (pair.hold.at === 'touching') this.#held.delete(pair.id);
       else this.#held.set(pair.id, pair);
     }
-    return this.#options.outcome(reply);
+    const { nextDeadlineMs } = reply;
+    // What is due waits for other hubs: no batch after the other is to find that it still does.
+    const soonMs = reply.finished === undefined ? 0 : this.#options.now() + OTHERS_WAIT_MS;
+    return this.#options.outcome(nextDeadlineMs < soonMs ? { ...reply, nextDeadlineMs: soonMs } : reply);
   }
 }

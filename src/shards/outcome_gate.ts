@@ -64,11 +64,12 @@ export class OutcomeGate {
   }
 }
 
-function withOwnBytes({ outcome, events, motions }: ShardReply): ShardReply {
+function withOwnBytes({ outcome, events, motions, released }: ShardReply): ShardReply {
   const { rows, backgroundRows } = outcome;
   return {
     outcome: { ...outcome, rows: copiedRows(rows), backgroundRows: copiedRows(backgroundRows) },
     events: events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) })),
     motions,
+    ...(released && { released: released.map(({ id, record }) => ({ id, record: record && lend(copied(record)) })) }),
   };
 }

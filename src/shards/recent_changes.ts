@@ -1,10 +1,20 @@
-import type { Configured } from './shard_commands.ts';
+import type { ObjectIds, Since } from '../core/item.ts';
+import type { Configured, EntityCommand } from './shard_commands.ts';
 
 /** Changes that a record of the log that all hubs share has made. */
 export interface Recorded {
   /** The sequence of the record. */
   readonly config: number;
   readonly commands: readonly Configured[];
+}
+
+/** What the shards were told behind a record. */
+export interface Changed {
+  /** What brings some objects back to it, or as near to it as is known, and what has changed of these. */
+  readonly undo: Recorded;
+  readonly again: readonly Recorded[];
+  /** How zones and fences were that have changed, and whether rules have. */
+  readonly around: Since;
 }
 
 interface Noted extends Recorded {
@@ -17,8 +27,9 @@ interface Noted extends Recorded {
 const KEPT_MS = 60_000;
 
 /**
- * What the shards were told lately, and what they knew before. Whoever takes over was told of changes that the owner before
- * did not live to evaluate: it takes over the objects with what that one knew, and is told of these changes once more.
+ * What the shards were told lately, and what they knew before. Whoever takes over objects was told of changes that the owner
+ * before did not live to evaluate: it takes them over with what that one knew of them, and is told of their changes once more.
+ * What has changed around them they meet when they arrive (core/handlers/take_over.ts).
  */
 export class RecentChanges {
   readonly #elapsed: () => number;
@@ -51,12 +62,40 @@ export class RecentChanges {
     this.#noted.push({ atMs, config, commands, undo });
   }
 
-  /** What brings the shards back to a record, or as near to it as is known, and the changes behind that. */
-  since(config: number): { readonly undo: Recorded; readonly again: readonly Recorded[] } {
-    const later = this.#noted.filter((noted) => noted.config > config);
-    const commands = later.toReversed().flatMap(({ undo }) => undo);
-    const again = later.map(({ config, commands }) => ({ config, commands }));
-    return { undo: { config: Math.max(config, this.#from ?? 0), commands }, again };
+  /** The objects that records behind that one have changed, and that were there before. */
+  objectsSince(config: number): ObjectIds {
+    const there = this.#undo(config).flatMap((command) => (isOfObject(command) && command.entity ? [command] : []));
+    const ids = (wanted: EntityCommand['kind']): string[] => [
+      ...new Set(there.flatMap(({ kind, id }) => (kind === wanted ? [id] : []))),
+    ];
+    return { providers: ids('provider'), trackables: ids('trackable') };
+  }
+
+  /** What has changed behind a record, of those objects. */
+  since(config: number, { providers, trackables }: ObjectIds): Changed {
+    const concerned = { provider: new Set(providers), trackable: new Set(trackables) };
+    const isConcerned = (command: Configured): boolean =>
+      isOfObject(command) && concerned[command.kind].has(command.id);
+    const undo = this.#undo(config);
+    const again = this.#noted.flatMap(({ config: at, commands: all }) => {
+      const commands = all.filter(isConcerned);
+      return at > config && commands.length > 0 ? [{ config: at, commands }] : [];
+    });
+    const [last] = again.splice(-1);
+    // The shards know of everything by then.
+    if (last !== undefined) again.push({ ...last, config: this.#noted.at(-1)?.config ?? last.config });
+    return {
+      undo: { config: Math.max(config, this.#from ?? 0), commands: undo.filter(isConcerned) },
+      again,
+      around: aroundBefore(undo),
+    };
+  }
+
+  #undo(config: number): readonly Configured[] {
+    return this.#noted
+      .filter((noted) => noted.config > config)
+      .toReversed()
+      .flatMap(({ undo }) => undo);
   }
 
   /** Returns what was known before. */
@@ -68,6 +107,22 @@ export class RecentChanges {
     else known.set(id, unforced(command));
     return before;
   }
+}
+
+function isOfObject(command: Configured): command is EntityCommand & { kind: 'provider' | 'trackable' } {
+  return command.kind === 'provider' || command.kind === 'trackable';
+}
+
+/** The last of what is undone is what there was first. */
+function aroundBefore(undo: readonly Configured[]): Since {
+  const zones = new Map<string, Since['zones'][number]>();
+  const fences = new Map<string, Since['fences'][number]>();
+  for (const command of undo) {
+    if (command.kind === 'zone') zones.set(command.id, [command.id, command.entity]);
+    if (command.kind === 'fence') fences.set(command.id, [command.id, command.entity]);
+  }
+  const rules = undo.some(({ kind }) => kind === 'rules');
+  return { zones: [...zones.values()], fences: [...fences.values()], rules };
 }
 
 function without(command: Configured): Configured {

@@ -1,6 +1,10 @@
-import type { Query } from '../core/item.ts';
+import { askedObject } from '../core/asked_object.ts';
+import type { ObjectIds, Query } from '../core/item.ts';
 import type { Trackable } from '../model/trackable.ts';
-import { Affinity, type Links } from './affinity.ts';
+import { Affinity, linksOf } from './affinity.ts';
+import type { Configured } from './shard_commands.ts';
+
+type ObjectKind = 'provider' | 'trackable';
 
 /** Objects that must move from one shard to another. */
 export interface Rebalance {
@@ -63,18 +67,9 @@ export class ShardDirectory {
 
   /** Who can answer a query: the home of the object that it names, or all shards. */
   asked(query: Query): readonly number[] {
-    switch (query.ask) {
-      case 'provider_location':
-      case 'provider_fences':
-        return [this.ofProvider(query.id)];
-      case 'trackable_location':
-      case 'trackable_locations':
-      case 'trackable_motion':
-      case 'trackable_fences':
-        return [this.ofTrackable(query.id)];
-      default:
-        return Array.from({ length: this.#shards }, (_, shard) => shard);
-    }
+    const object = askedObject(query);
+    if (object === undefined) return Array.from({ length: this.#shards }, (_, shard) => shard);
+    return [object.kind === 'provider' ? this.ofProvider(object.id) : this.ofTrackable(object.id)];
   }
 
   /** The object is deleted. */
@@ -118,9 +113,28 @@ export class ShardDirectory {
   }
 }
 
-/** What some clients send for "no parent". It must not connect all who do. */
-const NO_PARENT: readonly unknown[] = [undefined, null, '', '00000000-0000-0000-0000-000000000000'];
+/** The objects that the shards may have a state of: those that are configured, and providers that were located before. */
+export class KnownObjects {
+  readonly #ids = { provider: new Set<string>(), trackable: new Set<string>() };
 
-function linksOf({ location_providers: providers, parent }: Trackable): Links {
-  return { providers: providers ?? [], parent: NO_PARENT.includes(parent) ? undefined : (parent ?? undefined) };
+  /** Takes over what was changed. */
+  change(commands: readonly Configured[]): void {
+    for (const command of commands) {
+      if (command.kind !== 'provider' && command.kind !== 'trackable') continue;
+      if (command.entity === undefined) this.#ids[command.kind].delete(command.id);
+      else this.#ids[command.kind].add(command.id);
+    }
+  }
+
+  /** A provider was located that may not be configured. hot */
+  heard(provider: string): void {
+    const { provider: known } = this.#ids;
+    if (!known.has(provider)) known.add(provider);
+  }
+
+  /** Those that are wanted. */
+  those(isWanted: (kind: ObjectKind, id: string) => boolean): ObjectIds {
+    const of = (kind: ObjectKind): string[] => [...this.#ids[kind]].filter((id) => isWanted(kind, id));
+    return { providers: of('provider'), trackables: of('trackable') };
+  }
 }

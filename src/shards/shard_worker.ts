@@ -24,6 +24,8 @@ export interface ShardWorkerOptions {
   readonly shareOfStore: number;
   /** Whether each step is recorded for other hubs. */
   readonly recordsSteps?: boolean;
+  /** Whether their records have their fence events as well, by now. */
+  tellsFenceEvents?(): boolean;
   readonly rounds?: RoundWatch | undefined;
   /** Whether the store has much to write. */
   isStoreBehind(): boolean;
@@ -77,10 +79,12 @@ export class ShardWorker {
     );
     for (const item of items) if ('config' in item) this.#config = item.config ?? this.#config;
     const config = this.#config;
-    const recorded = this.#options.recordsSteps === true ? this.#recorded(items) : undefined;
+    const isRecorded = this.#options.recordsSteps === true;
     const setBacks = this.#options.setBacks?.();
-    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks, ...recorded });
-    const isHeld = recorded?.recordedWith === undefined && items.some(({ kind }) => kind === 'locations');
+    const tells = this.#options.tellsFenceEvents?.() === true;
+    const recordedWith = isRecorded ? { recordedWith: { config, ...(tells && { tells }) } } : undefined;
+    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks, ...recordedWith });
+    const isHeld = !isRecorded && items.some(({ kind }) => kind === 'locations');
     this.flush.journal.hold(isHeld ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#mirror.note(items);
@@ -90,18 +94,10 @@ export class ShardWorker {
     return { ...reply, config };
   }
 
-  /**
-   * How a step is recorded. What was adopted is not: it is where it came from until it is in the state. So that it is all of
-   * what the step does, no deadline is due in it.
-   */
-  #recorded(items: readonly LaneItem[]): Pick<LaneBatch, 'recordedWith'> & { readonly nowMs?: number } {
-    return items.some(isAdoption) ? { nowMs: 0 } : { recordedWith: { config: this.#config } };
-  }
-
   /** The items are not done, and never will be. */
   giveUp(items: readonly LaneItem[]): void {
     // Its objects are on their way, whatever has become of their state.
-    for (const item of items) if (item.kind === 'exportState') this.#mirror.note([item]);
+    for (const item of items) if (item.kind === 'exportState' || item.kind === 'release') this.#mirror.note([item]);
     this.#noteDone(items);
   }
 

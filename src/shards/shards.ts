@@ -1,19 +1,22 @@
-import type { Answer, ExportedState, LastKnownRow, Query } from '../core/item.ts';
+import { zstdDecompressSync } from 'node:zlib';
+import type { Answer, ExportedState, LastKnownRow, ObjectIds, Query, Since } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned.ts';
 import { HubError } from '../errors.ts';
+import { type Borrowed, look } from '../model/borrowed.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
+import { type PackedStep, unpackJournalRecord } from '../wire/journal_record.ts';
 import type { Adoption, LaneItem, Times } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { type CountedRun, type Receiving, scannedOf } from '../wire/received_run.ts';
 import type { RoundWatch } from './flush_scheduler.ts';
 import { OutcomeGate } from './outcome_gate.ts';
-import type { RecentChanges, Recorded } from './recent_changes.ts';
+import type { Changed, RecentChanges, Recorded } from './recent_changes.ts';
 import { rowUntil } from './row_times.ts';
 import { type Configured, type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
-import { type Rebalance, ShardDirectory } from './shard_directory.ts';
+import { KnownObjects, type Rebalance, ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
 
 export interface ShardsOptions
@@ -35,6 +38,8 @@ export interface ShardsOptions
 export interface TakenOver extends Pick<Adoption, 'rows' | 'steps'> {
   /** The sequence of the last record of the shared log that is evaluated in it. */
   readonly config: number;
+  /** Whose state is wanted of it. */
+  readonly objects: ObjectIds;
 }
 
 interface InLine {
@@ -43,13 +48,23 @@ interface InLine {
 }
 
 interface Question {
-  /** Whether it was asked for somebody outside, and not by the shards themselves. */
-  readonly isRead: boolean;
-  readonly resolve: (answer: Answer | ExportedState) => void;
+  /** Whether whoever has asked is told if there is no answer. What the shards ask of each other goes on without. */
+  readonly mayFail: boolean;
+  readonly resolve: (answer: Reply) => void;
   readonly reject: (error: Error) => void;
 }
 
+/** What a question is answered with: the state of objects that have left where that was asked for, undefined if they had none. */
+type Reply = Answer | ExportedState | PackedStep | undefined;
+
+/** A question to a shard, which is given a number. */
+type Asked = readonly [shard: number, ask: (id: number) => LaneCommand];
+
 const NOBODY: ExportedState = { providers: [], trackables: [] };
+const NO_OBJECTS: ObjectIds = { providers: [], trackables: [] };
+const NOTHING_SINCE: Since = { zones: [], fences: [], rules: false };
+/** What the shards ask of each other. */
+const WITHOUT_ANSWER: readonly LaneCommand['kind'][] = ['exportState', 'stand'];
 
 /**
  * All shards: knows which one owns what, numbers the items, and asks questions. When an assignment makes an object
@@ -60,6 +75,8 @@ export class Shards {
   readonly #gates: OutcomeGate[] = [];
   readonly #options: ShardsOptions;
   readonly #directory: ShardDirectory;
+  /** Where hubs share the objects. */
+  readonly #known: KnownObjects | undefined;
   readonly #questions = new Map<number, Question>();
   #lastSeq = 0;
   #lastQuestion = 0;
@@ -69,6 +86,7 @@ export class Shards {
   constructor(options: ShardsOptions) {
     this.#options = options;
     this.#directory = new ShardDirectory(options.count);
+    this.#known = options.configured && new KnownObjects();
     const { keep } = options;
     this.#lanes = Array.from({ length: options.count }, (_, shard) => {
       const release = (reply: ShardReply) => this.#take(shard, reply);
@@ -121,6 +139,11 @@ export class Shards {
     return { seq: this.#lastSeq + 1, receivedMs: this.#moving.sinceMs };
   }
 
+  /** What all shards have done: no motion comes of an earlier item, or was received before. */
+  get passed(): { readonly seq: number; readonly receivedMs: number } {
+    return this.firstUndone ?? { seq: this.#lastSeq + 1, receivedMs: this.#options.now() };
+  }
+
   /** Resolves when what all steps so far have decided was let out; undefined where it was. Rejects when it never will be. */
   released(): Promise<void> | undefined {
     const waiting = this.#gates.flatMap(({ released }) => released ?? []);
@@ -134,6 +157,7 @@ export class Shards {
       return;
     }
     this.#lastSeq++;
+    this.#known?.heard(location.provider_id);
     this.#lanes[this.#directory.ofProvider(location.provider_id)]?.location(location, this.#lastSeq, times);
   }
 
@@ -142,7 +166,8 @@ export class Shards {
    * at once. Not while objects move: then nothing can be scanned. hot
    */
   scanned(body: ScannedBody): void {
-    const { records, start, end, strangers } = body;
+    const { records, start, end, strangers, isPartial } = body;
+    const isAlike = this.#lanes.length === 1 && isPartial !== true;
     let from = start;
     while (from < end) {
       const home = homeAt(body, from);
@@ -150,11 +175,12 @@ export class Shards {
       do {
         to += recordSize(records, to);
         count++;
-      } while (to < end && (this.#lanes.length === 1 || homeAt(body, to) === home));
+      } while (to < end && (isAlike || homeAt(body, to) === home));
       this.#lanes[home]?.scanned(body, from, to, this.#lastSeq + 1);
       this.#lastSeq += count;
       from = to;
     }
+    for (const id of strangers) this.#known?.heard(id);
     for (const [shard, lane] of this.#lanes.entries()) {
       lane.pass(strangers.filter((id) => this.#directory.ofProvider(id) === shard));
     }
@@ -215,30 +241,63 @@ export class Shards {
   }
 
   /**
-   * Takes over the state of all objects from another hub: their rows, and the steps since, in their order. Deadlines are held
+   * Takes over the state of some objects from another hub: their rows, and the steps since, in their order. Deadlines are held
    * for `delayMs`, or until the next location of their object. What records behind `config` have changed that hub has not
-   * evaluated: the shards are told of it once more when they have the objects.
+   * evaluated: the objects meet it when they arrive, and of their own changes the shards are told once more. Resolves when
+   * all of that is done and let out; rejects when it cannot be.
    */
-  takeOver({ rows, steps, config }: TakenOver, delayMs: number): void {
+  async adopt({ rows, steps, config, objects }: TakenOver, delayMs: number): Promise<void> {
     const receivedMs = this.#options.now();
-    const { undo, again } = this.#since(config);
-    this.#tellInLine(receivedMs, undo);
     const suppressUntilMs = receivedMs + delayMs;
-    this.#inLine(receivedMs, () => {
-      for (const [to, own] of this.#byShard(rows, receivedMs).entries()) {
-        const adoption = { rows: own, steps, suppressUntilMs, takenOverUntilMs: suppressUntilMs };
-        this.#push(to, receivedMs, { kind: 'adopt', ...adoption });
-      }
-      void this.#tellAgain(receivedMs, again);
+    const { undo, again, around: since } = this.#since(config, objects);
+    for (const id of objects.providers) this.#known?.heard(id);
+    for (const { commands } of again) this.#known?.change(commands);
+    this.#tellInLine(receivedMs, undo);
+    const concerned = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
+    const adopted = this.#askInLine(receivedMs, () => {
+      const own = rows.filter(({ kind, id }) => concerned[kind].has(id));
+      const byShard = this.#byShard(own, receivedMs);
+      // All of them: from now on what is kept is this hub's.
+      return this.#split(objects).map((those, shard): Asked => {
+        const state = { rows: byShard[shard] ?? [], steps: isAny(those) ? steps : [] };
+        const adoption = { kind: 'adopt' as const, ...state, suppressUntilMs };
+        return [shard, (id) => ({ ...adoption, takenOver: { id, objects: those, since } })];
+      });
+    });
+    for (const recorded of again) this.#tellInLine(receivedMs, recorded);
+    await Promise.all([adopted, again.length > 0 && this.#toldAll()]);
+  }
+
+  /**
+   * Lets objects go to another hub, with all that they are connected with, once everything that was told before is done. Their
+   * state is forgotten here, without events; their entities stay. `sequence` is that of the record of the shared log which
+   * says so. Resolves, when it was kept and let out, with a step for each shard that had the state of any of them: whoever
+   * adopts these goes on as if they had been there all the time. Rejects when it cannot be kept.
+   */
+  async release(objects: ObjectIds, sequence: number): Promise<readonly PackedStep[]> {
+    const replies = await this.#askInLine(this.#options.now(), () => {
+      return this.#owners(objects).map(
+        ([shard, own]): Asked => [shard, (id) => ({ kind: 'release', id, sequence, ...own })],
+      );
+    });
+    return (replies as readonly (PackedStep | undefined)[]).filter((step) => step !== undefined);
+  }
+
+  /** Has the rows of objects handed out anew, with the next rounds. Resolves when the shards know that. */
+  async touchAll(objects: ObjectIds): Promise<void> {
+    await this.#askInLine(this.#options.now(), () => {
+      return this.#owners(objects).map(([shard, own]): Asked => [shard, (id) => ({ kind: 'keep', id, ...own })]);
     });
   }
 
-  /** The objects, as "kind id", that records behind `config` have changed and that were there before. */
-  changedSince(config: number): ReadonlySet<string> {
-    const { commands } = this.#since(config).undo;
-    const isThere = (command: Configured): command is EntityCommand =>
-      'entity' in command && command.entity !== undefined;
-    return new Set(commands.filter(isThere).map(({ kind, id }) => `${kind} ${id}`));
+  /** The objects that records behind `config` have changed and that were there before. */
+  changedSince(config: number): ObjectIds {
+    return this.#options.configured?.changes.objectsSince(config) ?? NO_OBJECTS;
+  }
+
+  /** Those objects that are wanted, of all that are configured or were located here; where hubs share the objects. */
+  objectsIn(isWanted: (kind: 'provider' | 'trackable', id: string) => boolean): ObjectIds {
+    return this.#known?.those(isWanted) ?? NO_OBJECTS;
   }
 
   /** Tells of changed entities: zones and fences everybody, providers and trackables their owner. */
@@ -248,25 +307,15 @@ export class Shards {
 
   /** Asks the owner of the object that the query names, or all shards. */
   ask(query: Query): Promise<readonly Answer[]> {
-    const receivedMs = this.#options.now();
-    return new Promise((resolve) => {
-      this.#inLine(receivedMs, () => {
-        const asked = this.#directory
-          .asked(query)
-          .map((shard) => this.#question(shard, receivedMs, (id) => ({ kind: 'read', id, query })));
-        resolve(Promise.all(asked) as Promise<readonly Answer[]>);
-      });
-    });
+    return this.#askInLine(this.#options.now(), () => {
+      return this.#directory.asked(query).map((shard): Asked => [shard, (id) => ({ kind: 'read', id, query })]);
+    }) as Promise<readonly Answer[]>;
   }
 
   /** Has all shards tell where their trackables stand, as motions, and resolves when they have. */
-  standing(): Promise<void> {
-    const receivedMs = this.#options.now();
-    return new Promise((resolve) => {
-      this.#inLine(receivedMs, () => {
-        const told = this.#lanes.map((_, shard) => this.#question(shard, receivedMs, (id) => ({ kind: 'stand', id })));
-        resolve(Promise.all(told).then(() => undefined));
-      });
+  async standing(): Promise<void> {
+    await this.#askInLine(this.#options.now(), () => {
+      return this.#lanes.map((_, shard): Asked => [shard, (id) => ({ kind: 'stand', id })]);
     });
   }
 
@@ -301,11 +350,26 @@ export class Shards {
     const { configured } = this.#options;
     const recorded = { config: configured?.sequence() ?? 0, commands };
     configured?.changes.note(recorded);
+    this.#known?.change(commands);
     this.#tellInLine(this.#options.now(), recorded);
   }
 
-  #since(config: number): ReturnType<RecentChanges['since']> {
-    return this.#options.configured?.changes.since(config) ?? { undo: { config, commands: [] }, again: [] };
+  #since(config: number, objects: ObjectIds): Changed {
+    const nothing = { undo: { config, commands: [] }, again: [], around: NOTHING_SINCE };
+    return this.#options.configured?.changes.since(config, objects) ?? nothing;
+  }
+
+  /** The shards of objects, each with its own. */
+  #owners(objects: ObjectIds): readonly (readonly [shard: number, ObjectIds])[] {
+    return [...this.#split(objects).entries()].filter(([, own]) => isAny(own));
+  }
+
+  /** The objects of each shard. */
+  #split({ providers, trackables }: ObjectIds): readonly ObjectIds[] {
+    const own = this.#lanes.map(() => ({ providers: [] as string[], trackables: [] as string[] }));
+    for (const id of providers) own[this.#directory.ofProvider(id)]?.providers.push(id);
+    for (const id of trackables) own[this.#directory.ofTrackable(id)]?.trackables.push(id);
+    return own;
   }
 
   #tellInLine(receivedMs: number, { config, commands }: Recorded): void {
@@ -314,19 +378,25 @@ export class Shards {
     }
   }
 
-  /** Once the shards have what they were told so far, before anything else. */
-  async #tellAgain(receivedMs: number, again: readonly Recorded[]): Promise<void> {
-    const line: InLine[] = [];
-    this.#moving = { sinceMs: receivedMs, line };
-    await Promise.allSettled(this.#lanes.map(({ lane }) => lane.settled()));
-    this.#moving = undefined;
-    for (const recorded of again) this.#tellInLine(receivedMs, recorded);
-    for (const entry of line) this.#inLine(entry.receivedMs, entry.tell);
-  }
-
   #inLine(receivedMs: number, tell: () => void): void {
     if (this.#moving === undefined) tell();
     else this.#moving.line.push({ receivedMs, tell });
+  }
+
+  /** Asks shards when it is the turn of that; resolves with their answers. */
+  #askInLine(receivedMs: number, asked: () => readonly Asked[]): Promise<readonly Reply[]> {
+    return new Promise((resolve) => {
+      this.#inLine(receivedMs, () => {
+        resolve(Promise.all(asked().map(([shard, ask]) => this.#question(shard, receivedMs, ask))));
+      });
+    });
+  }
+
+  /** Resolves when all shards are done with everything that they were told, and that was let out. */
+  #toldAll(): Promise<unknown> {
+    return this.#askInLine(this.#options.now(), () => {
+      return this.#lanes.map((_, shard): Asked => [shard, (id) => ({ kind: 'keep', id, ...NO_OBJECTS })]);
+    });
   }
 
   /** Resolves when everything that waits in line now was told. */
@@ -407,41 +477,43 @@ export class Shards {
     for (const entry of line) this.#inLine(entry.receivedMs, entry.tell);
   }
 
-  #question(shard: number, receivedMs: number, ask: (id: number) => LaneCommand): Promise<Answer | ExportedState> {
+  #question(shard: number, receivedMs: number, ask: Asked[1]): Promise<Reply> {
     this.#lastQuestion++;
     const id = this.#lastQuestion;
     const command = ask(id);
     return new Promise((resolve, reject) => {
-      this.#questions.set(id, { isRead: command.kind === 'read', resolve, reject });
+      this.#questions.set(id, { mayFail: !WITHOUT_ANSWER.includes(command.kind), resolve, reject });
       this.#push(shard, receivedMs, command);
     });
   }
 
   #take(shard: number, reply: ShardReply): Promise<void> | undefined {
-    for (const [id, answer] of reply.outcome.answers) {
-      this.#questions.get(id)?.resolve(answer);
+    for (const [id, answer] of repliesIn(reply)) {
+      this.#questions.get(id)?.resolve(answer());
       this.#questions.delete(id);
     }
     return this.#options.outcome(shard, reply);
   }
 
   /** Nobody outside may hear what was decided, but nobody may wait for it for ever. What moves between shards goes on. */
-  #withhold({ outcome }: ShardReply, cause: unknown): void {
-    for (const [id, answer] of outcome.answers) {
+  #withhold(reply: ShardReply, cause: unknown): void {
+    for (const [id, answer] of repliesIn(reply)) {
       const question = this.#questions.get(id);
       this.#questions.delete(id);
-      if (question?.isRead !== true) question?.resolve(answer);
+      if (question?.mayFail !== true) question?.resolve(answer());
       else question.reject(new HubError('HUB_UNAVAILABLE', 'Cannot answer: this hub is out of its cluster', { cause }));
     }
   }
 
   /** An item was given up: whoever waits for it must not wait for ever. */
   #lose(item: LaneItem, error: unknown): void {
-    if (item.kind === 'read' || item.kind === 'exportState' || item.kind === 'stand') {
-      const question = this.#questions.get(item.id);
-      this.#questions.delete(item.id);
-      if (item.kind !== 'read') question?.resolve(NOBODY);
-      else question?.reject(new HubError('HUB_INTERNAL', `Cannot answer ${item.query.ask}: its worker thread fails`));
+    const id = questionOf(item);
+    if (id !== undefined) {
+      const question = this.#questions.get(id);
+      this.#questions.delete(id);
+      const what = item.kind === 'read' ? item.query.ask : item.kind;
+      if (question?.mayFail !== true) question?.resolve(NOBODY);
+      else question.reject(new HubError('HUB_INTERNAL', `Cannot answer ${what}: its worker thread fails`));
     }
     this.#options.lost(item, error);
   }
@@ -449,4 +521,38 @@ export class Shards {
 
 function homeAt({ records, homeOf }: ScannedBody, at: number): number {
   return homeOf(records.view.getUint32(at + PROVIDER_NAME, true));
+}
+
+function isAny({ providers, trackables }: ObjectIds): boolean {
+  return providers.length + trackables.length > 0;
+}
+
+/** What a step answers, by the numbers of the questions. */
+function repliesIn({ outcome, released = [] }: ShardReply): (readonly [id: number, answer: () => Reply])[] {
+  return [
+    ...outcome.answers.map(([id, answer]) => [id, (): Reply => answer] as const),
+    ...released.map(({ id, record }) => [id, (): Reply => record && releasedStep(record)] as const),
+  ];
+}
+
+function releasedStep(record: Borrowed): PackedStep {
+  const read = unpackJournalRecord(zstdDecompressSync(look(record)));
+  if (read.kind !== 'released') throw new TypeError(`Cannot hand over a record of kind "${read.kind}"`);
+  return read.step;
+}
+
+/** The number of the question that an item is; undefined where it is none. */
+function questionOf(item: LaneItem): number | undefined {
+  switch (item.kind) {
+    case 'read':
+    case 'stand':
+    case 'exportState':
+    case 'release':
+    case 'keep':
+      return item.id;
+    case 'adopt':
+      return item.takenOver?.id;
+    default:
+      return undefined;
+  }
 }

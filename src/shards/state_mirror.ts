@@ -1,4 +1,4 @@
-import type { Item } from '../core/item.ts';
+import type { Item, ObjectIds } from '../core/item.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
 import type { LaneItem } from '../wire/location_record.ts';
@@ -19,6 +19,8 @@ export class StateMirror {
   };
   /** Providers that the shard has a location of, and no entity: it was not created yet, or could not be. */
   readonly #strangers = new Set<string>();
+  /** Objects whose state is another hub's: rows that were kept of them here are out of date. */
+  readonly #released = { provider: new Set<string>(), trackable: new Set<string>() };
   #rules: readonly LocatingRule[] = [];
   #variants: readonly Variant[] = [];
   #suppressUntilMs = 0;
@@ -30,6 +32,7 @@ export class StateMirror {
 
   /** Whether the shard has an object that rows may be kept of. */
   has(kind: 'provider' | 'trackable', id: string): boolean {
+    if (this.#released[kind].has(id)) return false;
     return this.#entities[kind].has(id) || (kind === 'provider' && this.#strangers.has(id));
   }
 
@@ -78,16 +81,33 @@ export class StateMirror {
       case 'adopt':
         this.#suppressUntilMs = item.suppressUntilMs;
         for (const { kind, id } of item.rows) if (kind === 'provider') this.#noteProvider(id);
+        if (item.kind === 'adopt' && item.takenOver !== undefined) this.#noteTakenOver(item.takenOver.objects);
+        return;
+      case 'release':
+        for (const id of item.providers) this.#released.provider.add(id);
+        for (const id of item.trackables) this.#released.trackable.add(id);
         return;
       case 'exportState':
         for (const id of item.providers) this.#entities.provider.delete(id);
         for (const id of item.providers) this.#strangers.delete(id);
         for (const id of item.trackables) this.#entities.trackable.delete(id);
+        this.#noteHere(item);
         return;
       case 'importState':
         this.#noteImported(item);
         return;
     }
+  }
+
+  #noteTakenOver({ providers, trackables }: ObjectIds): void {
+    for (const id of providers) this.#noteProvider(id);
+    this.#noteHere({ providers, trackables });
+  }
+
+  /** Rows that are kept of the objects from now on are this hub's, or there are none. */
+  #noteHere({ providers, trackables }: ObjectIds): void {
+    for (const id of providers) this.#released.provider.delete(id);
+    for (const id of trackables) this.#released.trackable.delete(id);
   }
 
   /** The shard has a location of the provider, of which it may not have been told. */
@@ -98,8 +118,13 @@ export class StateMirror {
   #noteEntity<K extends EntityKind>(item: Of<K>): void {
     const entities = this.#entities[item.kind] as Map<string, Of<K>>;
     if (item.kind === 'provider') this.#strangers.delete(item.id);
-    if (item.entity === undefined) entities.delete(item.id);
-    else entities.set(item.id, item);
+    if (item.entity !== undefined) {
+      entities.set(item.id, item);
+      return;
+    }
+    entities.delete(item.id);
+    const { kind } = item as Of<EntityKind>;
+    if (kind === 'provider' || kind === 'trackable') this.#released[kind].delete(item.id);
   }
 
   #noteImported({ state, seq, receivedMs }: Of<'importState'>): void {

@@ -1,8 +1,11 @@
-import { type Borrowed, look } from '../model/borrowed.ts';
+import type { FenceEventText } from '../core/outcome.ts';
+import { type Borrowed, lend, look } from '../model/borrowed.ts';
 import { type SetBack, timeOfDay } from '../model/set_back.ts';
+import { fenceEventsOf } from './fence_events.ts';
 
 /**
- * The records of a hub's journal: what a step has changed, and how far the journal is needed.
+ * The records of a hub's journal: what a step has changed, what has left for another hub with a step, and how far the journal
+ * is needed. What has left comes before the record of its step, which says no more than that it is elsewhere.
  *
  *      0  u8  version            1  u8 kind, as its index in KINDS
  *      2  f64 of a step the time of day at its end, of a done record the number of the message up to which all is in the
@@ -12,12 +15,13 @@ import { type SetBack, timeOfDay } from '../model/set_back.ts';
  *     18  u32 bytes of the batch
  *     22  u8 how often the clock of the hub was set back, or the hub stood still
  *     23  for each f64 toMs, f64 byMs (model/set_back.ts): by these its running times, as the step has them, mean something to
- *         other hubs; then the batch as it was sent, empty where no location was in it, then the effects (core/effects.ts)
+ *         other hubs; then the batch as it was sent, empty where no location was in it, then the effects (core/effects.ts).
+ *         Of what has left: f64 sequence of the record of the configuration log that says so, then the effects
  *
- * Little-endian.
+ * Little-endian. In front of the record of a step there may be its fence events: see fence_events.ts.
  */
 const VERSION = 1;
-const KINDS = ['step', 'done'] as const;
+const KINDS = ['step', 'done', 'released'] as const;
 const [KIND_AT, NUMBER_AT, CONFIG_AT, BATCH_SIZE_AT, SET_BACKS_AT, HEAD_BYTES] = [1, 2, 10, 18, 22, 23] as const;
 const SET_BACK_BYTES = 16;
 
@@ -27,12 +31,21 @@ export interface PackedStep {
   readonly effects: Uint8Array;
   /** Those of the hub that has made it; left out where it is this one. */
   readonly setBacks?: readonly SetBack[];
+  /** See PastStep. */
+  readonly except?: readonly string[];
 }
 
 export type JournalRecord = RecordedWith &
   (
-    | { readonly kind: 'step'; readonly endMs: number; readonly step: PackedStep }
+    | {
+        readonly kind: 'step';
+        readonly endMs: number;
+        readonly step: PackedStep;
+        /** Left out where none were kept. */
+        readonly fenceEvents?: readonly FenceEventText[];
+      }
     | { readonly kind: 'done'; readonly upTo: number }
+    | { readonly kind: 'released'; readonly endMs: number; readonly sequence: number; readonly step: PackedStep }
   );
 
 /** What a record says of how it was made. */
@@ -55,21 +68,51 @@ export interface RecordedStep extends RecordedWith {
 }
 
 /** Packs the record of a step into bytes of its own. */
-export function packStep({ nowMs, config, setBacks, batch, effects }: RecordedStep): Uint8Array<ArrayBuffer> {
-  const [batchBytes, effectBytes] = [look(batch), look(effects)];
-  const batchAt = HEAD_BYTES + SET_BACK_BYTES * setBacks.length;
-  const { bytes, view } = begun('step', timeOfDay(nowMs, setBacks), {
-    config,
-    size: batchAt + batchBytes.length + effectBytes.length,
-  });
-  view.setUint32(BATCH_SIZE_AT, batchBytes.length, true);
+export function packStep(step: RecordedStep): Uint8Array<ArrayBuffer> {
+  return packed('step', step, look(step.batch));
+}
+
+/** What has left for another hub with a step. */
+export interface RecordedRelease extends Omit<RecordedStep, 'batch'> {
+  readonly sequence: number;
+}
+
+/** Packs the record of what has left into bytes of its own. */
+export function packReleased(released: RecordedRelease): Uint8Array<ArrayBuffer> {
+  const sequence = new DataView(new ArrayBuffer(8));
+  sequence.setFloat64(0, released.sequence, true);
+  return packed('released', released, new Uint8Array(sequence.buffer));
+}
+
+/** Packs the record of what has left another hub before, as that one has said it. `endMs`: time of day. */
+export function packReleasedAgain({
+  sequence,
+  endMs,
+  step,
+}: Omit<JournalRecord & { kind: 'released' }, 'kind' | 'config'>): Uint8Array<ArrayBuffer> {
+  const { effects, setBacks = [] } = step;
+  const aheadMs = setBacks.reduce((sum, { byMs }) => sum + byMs, 0);
+  return packReleased({ config: sequence, sequence, nowMs: endMs + aheadMs, setBacks, effects: lend(effects) });
+}
+
+/** `first`: what comes before the effects. */
+function packed(
+  kind: 'step' | 'released',
+  { nowMs, config, setBacks, effects }: Omit<RecordedStep, 'batch'>,
+  first: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  const effectBytes = look(effects);
+  const firstAt = HEAD_BYTES + SET_BACK_BYTES * setBacks.length;
+  const size = firstAt + first.length + effectBytes.length;
+  const { bytes, view } = begun(kind, timeOfDay(nowMs, setBacks), { config, size });
+  view.setUint32(BATCH_SIZE_AT, kind === 'step' ? first.length : 0, true);
   view.setUint8(SET_BACKS_AT, setBacks.length);
   for (const [index, { toMs, byMs }] of setBacks.entries()) {
     view.setFloat64(HEAD_BYTES + SET_BACK_BYTES * index, toMs, true);
     view.setFloat64(HEAD_BYTES + SET_BACK_BYTES * index + 8, byMs, true);
   }
-  bytes.set(batchBytes, batchAt);
-  bytes.set(effectBytes, batchAt + batchBytes.length);
+  bytes.set(first, firstAt);
+  bytes.set(effectBytes, firstAt + first.length);
   return bytes;
 }
 
@@ -80,6 +123,12 @@ export function packDone(upTo: number, config: number): Uint8Array<ArrayBuffer> 
 
 /** Reads a record; its step is parts of the bytes. Throws a JournalRecordError. */
 export function unpackJournalRecord(bytes: Uint8Array): JournalRecord {
+  const told = fenceEventsOf(bytes);
+  const record = unpackRecord(told?.record ?? bytes);
+  return told !== undefined && record.kind === 'step' ? { ...record, fenceEvents: told.events } : record;
+}
+
+function unpackRecord(bytes: Uint8Array): JournalRecord {
   if (bytes.length < HEAD_BYTES) throw new JournalRecordError(`A journal record has ${bytes.length} bytes`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const version = view.getUint8(0);
@@ -91,13 +140,15 @@ export function unpackJournalRecord(bytes: Uint8Array): JournalRecord {
   if (kind === 'done') return { kind, config, upTo: number };
   const batchAt = HEAD_BYTES + SET_BACK_BYTES * view.getUint8(SET_BACKS_AT);
   const batchEnd = batchAt + view.getUint32(BATCH_SIZE_AT, true);
-  if (batchEnd > bytes.length) throw new JournalRecordError(`A journal record ends within its batch`);
+  const effectsAt = batchEnd + (kind === 'released' ? 8 : 0);
+  if (effectsAt > bytes.length) throw new JournalRecordError(`A journal record ends before its effects`);
   const setBacks = Array.from({ length: view.getUint8(SET_BACKS_AT) }, (_, index): SetBack => {
     const at = HEAD_BYTES + SET_BACK_BYTES * index;
     return { toMs: view.getFloat64(at, true), byMs: view.getFloat64(at + 8, true) };
   });
-  const step = { batch: bytes.subarray(batchAt, batchEnd), effects: bytes.subarray(batchEnd), setBacks };
-  return { kind, config, endMs: number, step };
+  const step = { batch: bytes.subarray(batchAt, batchEnd), effects: bytes.subarray(effectsAt), setBacks };
+  if (kind === 'step') return { kind, config, endMs: number, step };
+  return { kind, config, endMs: number, sequence: view.getFloat64(batchEnd, true), step };
 }
 
 function begun(

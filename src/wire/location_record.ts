@@ -48,8 +48,8 @@ export interface Times {
 }
 
 /**
- * The state of objects from elsewhere: their last-known rows, and what steps have changed since. `takenOverUntilMs`: see the
- * item of the core; left out where it is all of this shard.
+ * The state of objects from elsewhere: their last-known rows, and what steps have changed since. `takenOver`: they are of
+ * another hub, see the item `takeOver` of the core; left out where it is all of this shard.
  */
 export interface Adoption {
   readonly kind: 'adopt';
@@ -58,11 +58,14 @@ export interface Adoption {
   readonly rows: readonly LastKnownRow[];
   readonly steps: readonly PackedStep[];
   readonly suppressUntilMs: number;
-  readonly takenOverUntilMs?: number;
+  readonly takenOver?: Pick<Item & { kind: 'takeOver' }, 'id' | 'objects' | 'since'>;
 }
 
 /** What waits in the lane of a shard. */
-export type LaneItem = (Exclude<Item, { kind: 'location' | 'replay' }> & Configured) | PackedRun | Adoption;
+export type LaneItem =
+  | (Exclude<Item, { kind: 'location' | 'replay' | 'takeOver' }> & Configured)
+  | PackedRun
+  | Adoption;
 
 /** Of what is configured: the sequence of the record that says so, in the log that hubs share. */
 interface Configured {
@@ -120,9 +123,10 @@ export class LocationPacker {
     const bytes = to - from;
     if (this.#chunk.used + bytes > this.#chunk.bytes.length) this.#chunk = this.#nextChunk(bytes);
     const chunk = this.#chunk;
-    const count = stamped(body, from, to, seq, chunk);
     const { used } = chunk;
     const end = used + body.records.bytes.copy(chunk.bytes, used, from, to);
+    // The names of the body stay, for whoever takes the rest of it.
+    const count = stamped(body, used, end, seq, chunk);
     chunk.used = end;
     const lastSeq = seq + count - 1;
     if (before?.chunk === chunk && before.end === used) return { ...before, end, lastSeq, count: before.count + count };
@@ -155,29 +159,23 @@ export class LocationPacker {
   }
 }
 
-/** Gives records what they lack, where they lie, and returns how many they are. */
+/** Gives records of a body what they lack, in the chunk that they lie in, and returns how many they are. */
 // hot
-function stamped(
-  { records, nameOf, crsNames }: ScannedBody,
-  from: number,
-  to: number,
-  seq: number,
-  chunk: Chunk,
-): number {
+function stamped({ nameOf, crsNames }: ScannedBody, from: number, to: number, seq: number, chunk: Chunk): number {
   let crs = crsNames === undefined ? indexIn(chunk, WGS84) : 0;
   let [number, source, crsNumber] = [-1, 0, -1];
   let count = 0;
-  for (let at = from; at < to; at += recordSize(records, at)) {
-    const name = records.view.getUint32(at + SOURCE_NAME, true);
+  for (let at = from; at < to; at += recordSize(chunk, at)) {
+    const name = chunk.view.getUint32(at + SOURCE_NAME, true);
     if (name !== number) {
       number = name;
       source = indexIn(chunk, nameOf(name));
     }
-    if (crsNames !== undefined && recordCrs(records, at) !== crsNumber) {
-      crsNumber = recordCrs(records, at);
+    if (crsNames !== undefined && recordCrs(chunk, at) !== crsNumber) {
+      crsNumber = recordCrs(chunk, at);
       crs = indexIn(chunk, crsNames[crsNumber] as string);
     }
-    stampRecord(records, at, { seq: seq + count, source, crs });
+    stampRecord(chunk, at, { seq: seq + count, source, crs });
     count++;
   }
   return count;

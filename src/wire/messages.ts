@@ -52,7 +52,10 @@ export interface ShapeReply {
 export interface LaneBatch extends Omit<Batch, 'items'> {
   readonly items: readonly (Item | LaneItem)[];
   /** Where the step is to be recorded for other hubs: what its record says besides, see journal_record.ts. */
-  readonly recordedWith?: RecordedWith;
+  readonly recordedWith?: RecordedWith & {
+    /** Whether the record has the fence events of the step as well: hubs of before protocol 2 cannot read such. */
+    readonly tells?: boolean;
+  };
 }
 
 /** Packed Motion[] of one shard. */
@@ -64,14 +67,24 @@ export interface PackedMotions {
 
 /** A shard's answer to a batch: its outcome, with events as bytes and the motions packed by themselves. */
 export interface ShardReply {
-  readonly outcome: Omit<Outcome, 'motions' | 'events'>;
+  readonly outcome: Omit<Outcome, 'motions' | 'events' | 'fenceEvents' | 'released'>;
   readonly events: readonly EventBatch[];
   /** Undefined when nothing moved. */
   readonly motions: PackedMotions | undefined;
   /** Where the step is recorded, and has changed anything: its record (journal_record.ts), compressed. */
   readonly record?: Borrowed;
+  /** Of objects that have left for another hub with the step: to be kept before its record. */
+  readonly released?: readonly ReleasedRecord[];
   /** The sequence of the last record of the shared log of which the shard was told; 0 where there is none. */
   readonly config?: number;
+}
+
+/** The state of objects that have left. */
+export interface ReleasedRecord {
+  /** Of the item that said so. */
+  readonly id: number;
+  /** A record of kind `released` (journal_record.ts), compressed; undefined where none of the objects had a place. */
+  readonly record: Borrowed | undefined;
 }
 
 /** What a collision stage is told that does not know the pairs that collide. */
@@ -80,6 +93,41 @@ export interface Restore extends Pick<Restoration, 'rows' | 'held' | 'gone' | 'h
   readonly fromSeq: number;
   /** The last of these, packed. */
   readonly done: readonly Uint8Array[];
+  /** The same of the motions of other hubs. */
+  readonly others?: readonly OtherRestore[] | undefined;
+}
+
+export interface OtherRestore extends Pick<Restore, 'fromSeq' | 'done'> {
+  readonly hub: string;
+}
+
+/** What has come of another hub. */
+export interface OtherMotions {
+  readonly hub: string;
+  readonly motions: readonly Uint8Array[];
+  /** Number of the earliest item there of which motions may still come. */
+  readonly watermark: number;
+  /** What comes of it from now on was received at that time or later. */
+  readonly passedMs: number;
+  /** By which its running time becomes the time of day. */
+  readonly setBacks: readonly SetBack[];
+  /** Whether it has told by now where all its trackables stand, as it was asked. */
+  readonly isStood: boolean;
+  /** How far its clock is behind, where it is wrong. */
+  readonly behindMs: number;
+}
+
+/** What of several hubs makes up a batch. */
+export interface SeveralHubs {
+  /** This one. */
+  readonly self: string;
+  /** What all hubs have passed; Infinity where there is no other one. */
+  readonly untilMs: number;
+  /** Now: nothing was received later. */
+  readonly clockMs: number;
+  readonly hubs: readonly OtherMotions[];
+  /** Hubs of which nothing more comes. */
+  readonly gone: readonly string[];
 }
 
 /** What the collision worker is told: motions of shards, still packed, and what else it needs to know. */
@@ -96,12 +144,18 @@ export interface CollisionBatch {
   readonly restore: Restore | undefined;
   /** Zones that have changed, for views in their coordinates. */
   readonly zones: readonly (readonly [id: string, zone: Zone | undefined])[];
+  /** Where several hubs own objects. */
+  readonly others?: SeveralHubs | undefined;
 }
 
 /** The collision worker's answer. */
 export interface CollisionReply extends CollisionOutcome {
-  /** Motions that wait for slower shards. */
+  /** Motions that wait for slower shards, or other hubs. */
   readonly waiting: number;
+  /** Of this hub, and of each other one, the number of the item before which all motions are finished. */
+  readonly finished?:
+    | { readonly own: number; readonly others: readonly (readonly [hub: string, to: number])[] }
+    | undefined;
 }
 
 // Clients choose the member names in `properties`: a member called toJSON is no function to be called.
@@ -170,22 +224,22 @@ function unpackedItems(items: (Item | Adoption)[]): readonly Item[] {
   return items.flatMap((item) => (item.kind === 'adopt' ? adopted(item) : [item]));
 }
 
-/** No deadline may be due before all is known, so both are received before everything else. */
-function adopted({ rows, steps, suppressUntilMs, takenOverUntilMs }: Adoption): Item[] {
+function adopted({ seq, receivedMs, rows, steps: packed, suppressUntilMs, takenOver }: Adoption): Item[] {
+  const steps = packed.map(pastStep);
+  if (takenOver !== undefined) {
+    return [{ kind: 'takeOver', seq, receivedMs, rows, steps, heldUntilMs: suppressUntilMs, ...takenOver }];
+  }
+  // No deadline may be due before all is known, so both are received before everything else.
   const before = { seq: 0, receivedMs: 0 };
   return [
     { ...before, kind: 'restore', rows, suppressUntilMs, withTimers: true },
-    {
-      ...before,
-      kind: 'replay',
-      steps: steps.map(pastStep),
-      ...(takenOverUntilMs !== undefined && { takenOverUntilMs }),
-    },
+    { ...before, kind: 'replay', steps },
   ];
 }
 
 function pastStep(step: PackedStep): PastStep {
-  return { locations: locationsIn(step), effects: asBuffer(step.effects), setBacks: step.setBacks };
+  const { effects, setBacks, except } = step;
+  return { locations: locationsIn(step), effects: asBuffer(effects), setBacks, except };
 }
 
 /** The locations that a step was given. */

@@ -37,6 +37,12 @@ export class RtlsServer {
     return socket === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(socket);
   }
 
+  /** The last connection that nobody has asked for yet, or the next one where there is none. Those before it are gone. */
+  last(): Promise<Socket> {
+    this.#accepted.splice(0, this.#accepted.length - 1);
+    return this.next();
+  }
+
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();

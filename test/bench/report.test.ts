@@ -81,6 +81,7 @@ test('The report has each number with its command, and the targets', () => {
     measured: measuredOn(MACHINE),
     plots,
     projection: 'Twice as much.\n',
+    hubs: 'Computed.\n',
     designs: 'One that lost.\n',
     missed: 'What it consists of.\n',
   });

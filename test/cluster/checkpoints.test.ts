@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Bus, Message } from '../../src/cluster/bus.ts';
-import { type Checkpoints, type CheckpointsOptions, openCheckpoints } from '../../src/cluster/checkpoints.ts';
+import {
+  type Checkpoints,
+  type CheckpointsOptions,
+  makeStateStream,
+  openCheckpoints,
+} from '../../src/cluster/checkpoints.ts';
 import { NotedRows } from '../../src/cluster/noted_rows.ts';
 import { packState, unpackState } from '../../src/cluster/state_message.ts';
 import type { CollisionRow } from '../../src/core/collision/row.ts';
@@ -60,12 +65,14 @@ function versionOf(row: KeptRow | undefined): string | undefined {
 type Given = Pick<CheckpointsOptions, 'bus' | 'incarnation'> & Partial<CheckpointsOptions>;
 
 async function open(given: Given): Promise<Checkpoints> {
-  return openCheckpoints({
+  const options: CheckpointsOptions = {
     ...{ name: 'hub', replicas: 3, storage: 'file', turns: new Turns(), schedule },
     partitionOf: () => 0,
     notice: () => undefined,
     ...given,
-  });
+  };
+  await makeStateStream(options);
+  return openCheckpoints(options);
 }
 
 function simulated(context: TestContext, seed = 1) {
@@ -362,6 +369,87 @@ test('Rows of a partition that is not claimed wait until it is, and newer ones r
   assert.equal((await messagesOf(cluster.bus('reader'))).filter(({ subject }) => subject === 'hub.s.0').length, 1);
 });
 
+/** The versions of objects in some partitions, for whoever reads them. */
+async function versionsIn(checkpoints: Checkpoints, partitions: readonly number[]): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  for await (const rows of checkpoints.rowsIn(partitions)) for (const row of rows) found[row.id] = versionOf(row);
+  return found;
+}
+
+test('Whoever hands partitions over writes nothing there any more, and goes on with the others', async (context) => {
+  const { enter } = simulated(context);
+  const partitions = new Map([
+    ['stays', 0],
+    ['goes', 1],
+    ['misplaced', 1],
+  ]);
+  const partitionOf = (_: unknown, id: string): number => partitions.get(id) as number;
+  let isGone = false;
+  const a = await enter('a', { partitionOf, isOwn: (_, id) => !isGone || partitions.get(id) !== 1 });
+  await a.claim({ partitions: [0, 1], collisions: false, epoch: 1 });
+  a.note(['stays', 'goes', 'misplaced'].map((id) => objectRow(id, '1')));
+  await a.write();
+  // What it is linked to has changed, and nobody has written it since.
+  partitions.set('misplaced', 0);
+  assert.deepEqual(await a.misplacedIn([1]), [['trackable', 'misplaced']]);
+  a.note([objectRow('misplaced', '2')]);
+  await a.write();
+  assert.deepEqual(await a.misplacedIn([1]), []);
+  isGone = true;
+  await a.release([1]);
+  const b = await enter('b', { partitionOf });
+  await b.claim({ partitions: [1], collisions: false, epoch: 2 });
+  b.note([objectRow('goes', '2')]);
+  await b.write();
+  a.note([objectRow('goes', 'late'), objectRow('stays', '2')]);
+  await a.write();
+  assert.equal(a.failure, undefined);
+  assert.deepEqual(await versionsIn(b, [1]), { goes: '2' });
+  assert.deepEqual(await versionsIn(b, [0, 1]), { stays: '2', goes: '2', misplaced: '2' });
+});
+
+test('What is left of a hub that is gone is there for all heirs until all have it, and is erased then', async (context) => {
+  const { cluster, enter } = simulated(context);
+  const partitions = new Map([
+    ['one', 0],
+    ['other', 1],
+  ]);
+  const partitionOf = (_: unknown, id: string): number => partitions.get(id) as number;
+  const dead = await enter('dead', { partitionOf: () => 0 });
+  await dead.claim({ partitions: [0, 1], collisions: false, epoch: 1 });
+  dead.note([objectRow('one', '1'), objectRow('other', '1')]);
+  await dead.write();
+  let isSettled = false;
+  const heir = (own: number): Partial<CheckpointsOptions> => ({
+    ...{ partitionOf, compactBytes: 100, isSettled: () => isSettled },
+    isOwn: (_, id) => partitions.get(id) === own,
+  });
+  const [a, b] = [await enter('a', heir(0)), await enter('b', heir(1))];
+  await Promise.all([
+    a.claim({ partitions: [0], collisions: false, epoch: 2 }),
+    b.claim({ partitions: [1], collisions: false, epoch: 2 }),
+  ]);
+  for (let round = 0; round < 5; round++) {
+    a.note([objectRow('one', `${'z'.repeat(100)}${round}`)]);
+    await a.write();
+    await a.tidy();
+  }
+  assert.equal((await versionsIn(b, [0, 1]))['other'], '1');
+  b.note([objectRow('other', '2')]);
+  await b.write();
+  isSettled = true;
+  await a.tidy();
+  const c = await enter('c', { partitionOf });
+  assert.deepEqual(Object.keys(await versionsIn(c, [0])), ['one']);
+  assert.equal((await versionsIn(c, [0, 1]))['other'], '2');
+  // What is compacted has nothing of it either.
+  a.note([objectRow('one', 'last')]);
+  await a.write();
+  await a.tidy();
+  const found = (await messagesOf(cluster.bus('reader'))).filter(({ subject }) => subject === 'hub.s.0');
+  assert.ok(found.length < 5, `${found.length} messages`);
+});
+
 test('Checkpoints of a former owner are lost, and so is a claim by an older map', async (context) => {
   const { enter } = simulated(context);
   const [a, b] = [await enter('a'), await enter('b')];
@@ -504,7 +592,12 @@ test('Checkpoints wait while the stream is full, say so once, and go on', async 
   checkpoints.note([objectRow('a', 'x'.repeat(3000))]);
   const writing = checkpoints.write();
   const colliding = checkpoints.noteCollisions([pairRow('p', 'x'.repeat(3000))]);
-  assert.equal(await Promise.race([writing, colliding, clock.wait(5000).then(() => 'waits')]), 'waits');
+  const waits = async (): Promise<string> => {
+    // In steps: between two of them the other work goes on.
+    for (let step = 0; step < 50; step++) await clock.wait(100);
+    return 'waits';
+  };
+  assert.equal(await Promise.race([writing, colliding, waits()]), 'waits');
   assert.deepEqual(notices, ['Cannot write to stream "hub_STATE": it is full. It is tried again']);
   const settings = { name: 'hub_STATE', subjects: ['hub.s.*'], replicas: 3, storage: 'file' } as const;
   await cluster.bus('operator').alterStream(settings);

@@ -12,14 +12,14 @@ const API = '/hub/v2';
 /** How long a takeover may take before it counts as failed. */
 const TAKEOVER_MS = 30_000;
 const RATE_MS = 1000;
-const KEYS = 'k kill the owner   s stop or continue it   n kill a NATS server   r restart what was killed   q quit';
+const KEYS = 'k kill an owner   s stop or continue it   n kill a NATS server   r restart what was killed   q quit';
 
 interface Options {
   readonly hubs: number;
   readonly nats: 1 | 3;
   readonly port: number;
   readonly demo: boolean;
-  /** Kills the owner once, and ends then. */
+  /** Kills a hub that owns objects once, and ends then. */
   readonly killAfterMs: number | undefined;
 }
 
@@ -142,14 +142,15 @@ class Session {
     }
   }
 
-  /** Kills the owner, and tells what comes of it. Returns whether another took over and nothing was lost. */
+  /** Kills a hub that owns objects, and tells what comes of it. Returns whether others took over and nothing was lost. */
   async #killOwner(): Promise<boolean> {
     const owner = await this.#owner();
     if (owner === undefined) return false;
     const pid = owner.process?.pid;
+    const partitions = this.#partitionsOf(owner.name);
     const killed = this.#running.killHub(owner);
     const answered = this.#answered();
-    this.#screen.print(`Killed ${owner.name}, which owned everything (process ${pid})`);
+    this.#screen.print(`Killed ${owner.name}, which owned ${partitions} of 256 partitions (process ${pid})`);
     await killed;
     return this.#takenOver(owner, answered);
   }
@@ -158,12 +159,14 @@ class Session {
     const stopped = this.#running.hubs.find(({ isStopped }) => isStopped);
     const hub = stopped ?? (await this.#owner());
     if (hub === undefined) return;
+    const partitions = this.#partitionsOf(hub.name);
     this.#running.stopOrContinue(hub);
-    this.#screen.print(stopped === undefined ? `Stopped ${hub.name}, which owned everything` : `${hub.name} goes on`);
+    const which = `Stopped ${hub.name}, which owned ${partitions} of 256 partitions`;
+    this.#screen.print(stopped === undefined ? which : `${hub.name} goes on`);
     if (stopped === undefined) await this.#takenOver(hub, this.#answered());
   }
 
-  /** The owner, where another hub could take over from it. */
+  /** A hub that owns objects, where another one could take over from it. */
   async #owner(): Promise<HubSlot | undefined> {
     const { owner, hubs } = this.#running;
     if (owner === undefined) this.#screen.print('No hub owns anything at the moment');
@@ -178,19 +181,18 @@ class Session {
     const probe = this.#probe as Probe;
     const tookMs = await answered;
     if (tookMs === undefined) {
-      this.#screen.print(`No location was answered within ${TAKEOVER_MS / 1000} s`);
+      this.#screen.print(`Not all locations were answered within ${TAKEOVER_MS / 1000} s`);
       return false;
     }
-    const { owner } = this.#running;
-    this.#lastTakeover = `${owner?.name ?? '?'} from ${former.name}, locations answered after ${seconds(tookMs)}`;
-    this.#screen.print(`Locations are answered again after ${seconds(tookMs)}: ${owner?.name ?? '?'} owns everything`);
+    this.#lastTakeover = `from ${former.name}, all locations answered after ${seconds(tookMs)}`;
+    this.#screen.print(`All locations are answered again after ${seconds(tookMs)}`);
     const { kept, lost } = await probe.compare();
     if (lost.length === 0) this.#screen.print(`Nothing acknowledged was lost: ${kept} of ${kept} providers compared`);
     else this.#screen.print(`LOST: ${lost.join('; ')}`);
     return lost.length === 0;
   }
 
-  /** Milliseconds until a location is answered that is sent from now on; undefined where that takes too long. */
+  /** Milliseconds until all locations are answered that are sent from now on; undefined where that takes too long. */
   #answered(): Promise<number | undefined> {
     const late = delay(TAKEOVER_MS, undefined, { ref: false });
     return Promise.race([(this.#probe as Probe).answered(), late]);
@@ -231,12 +233,17 @@ class Session {
   }
 
   #stateOf({ name, process, isStopped }: HubSlot): string {
-    const { members = [], owner, isTakingOver = false } = this.#running.view ?? {};
+    const { members = [], isSettled = false } = this.#running.view ?? {};
     if (process === undefined) return members.includes(name) ? 'killed, still a member' : 'killed';
     if (isStopped) return members.includes(name) ? 'stopped, still a member' : 'stopped';
     if (!members.includes(name)) return 'joins';
-    if (name !== owner) return 'forwards';
-    return isTakingOver ? 'takes over' : 'owns everything';
+    const partitions = this.#partitionsOf(name);
+    if (partitions === 0) return 'forwards';
+    return `owns ${partitions} of 256 partitions${isSettled ? '' : ', some on their way'}`;
+  }
+
+  #partitionsOf(hub: string): number {
+    return (this.#running.view?.owners ?? []).filter((owner) => owner === hub).length;
   }
 }
 

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { openConfigLog } from '../../src/cluster/config_log.ts';
-import { applied, EMPTY_STATE, restored, takeOvers } from '../../src/cluster/config_state.ts';
+import { restored } from '../../src/cluster/config_parts.ts';
+import { applied, EMPTY_STATE, isSettled } from '../../src/cluster/config_state.ts';
 import { openNatsBus } from '../../src/cluster/nats_bus.ts';
 import { schedule } from '../../src/time/clock.ts';
 
-/** What the configuration log says of a cluster whose objects one hub owns. */
+/** What the configuration log says of a cluster. */
 export interface ClusterView {
   /** Names of the hubs that are members, in the order in which they joined. */
   readonly members: readonly string[];
-  /** Name of the hub that owns all objects; undefined while nobody does. */
-  readonly owner: string | undefined;
-  /** Whether the owner still reads what the one before it has left. */
-  readonly isTakingOver: boolean;
+  /** Name of the hub that owns each partition; undefined for those of hubs that are no members any more. */
+  readonly owners: readonly (string | undefined)[];
+  /** Whether everything that is owned has arrived at its owner. */
+  readonly isSettled: boolean;
 }
 
 export interface FollowedCluster {
@@ -31,16 +32,16 @@ export async function followCluster(
     const { members, map } = state;
     return {
       members: [...members.values()].map(({ name }) => name),
-      owner: members.get(map?.owners[0] ?? '')?.name,
-      isTakingOver: takeOvers(state).length > 0,
+      owners: (map?.owners ?? []).map((incarnation) => members.get(incarnation)?.name),
+      isSettled: isSettled(state),
     };
   };
   try {
     const log = await openConfigLog({
       ...{ bus, name: 'hub', replicas, storage: 'file', schedule, newId: randomUUID },
       elapsed: () => performance.now(),
-      restore: (parts) => {
-        ({ state } = restored(parts));
+      restore: (parts, sequence) => {
+        ({ state } = restored(parts, sequence));
       },
       apply(record) {
         state = applied(state, record);

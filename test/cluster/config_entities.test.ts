@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { changesIn, settingsIn } from '../../src/cluster/config_changes.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from '../../src/cluster/config_log.ts';
+import { restored, snapshotParts } from '../../src/cluster/config_parts.ts';
 import { type ConfigBody, type EntityChange, unpackRecord } from '../../src/cluster/config_record.ts';
-import { applied, EMPTY_STATE, restored, snapshotParts } from '../../src/cluster/config_state.ts';
-import { type ForeignChange, writtenChange } from '../../src/entities/change.ts';
+import { applied, EMPTY_STATE } from '../../src/cluster/config_state.ts';
+import { writtenChange } from '../../src/entities/change.ts';
 import { type Change, Entities, type Kind } from '../../src/entities/entities.ts';
 import { isSilent } from '../../src/entities/left_behind.ts';
 import { LocatingRules, RULES_SETTING } from '../../src/entities/locating_rules.ts';
@@ -29,15 +31,6 @@ interface TestHub {
   readonly told: string[];
   readonly toldRules: string[];
   readonly stops: Error[];
-}
-
-/** The changes of entities in a record, where it is none of the own commits of entities. */
-function foreignOf(body: ConfigBody): ForeignChange[] {
-  if (body.kind === 'ensure') {
-    return body.providers.map(([id, text]) => ({ kind: 'provider', id, text, force: false, ifAbsent: true }));
-  }
-  if (body.kind !== 'change') return [];
-  return body.changes.flatMap(([kind, id, text, force]) => (kind === 'setting' ? [] : [{ kind, id, text, force }]));
 }
 
 function bodyOf(by: string, changes: readonly Change[]): ConfigBody {
@@ -98,14 +91,13 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
     ...{ bus: cluster.bus(name), name: 'hub', replicas: 3, storage: 'file', snapshotEvery: 25 },
     apply(record: AppliedRecord) {
       state = applied(state, record);
-      const foreign = foreignOf(record.body);
+      const foreign = changesIn(record.body);
       if (record.isOwn && record.body.kind === 'change' && foreign.length > 0) entities.kept();
       else entities.applyForeign(foreign);
-      const settings = record.body.kind === 'change' ? record.body.changes : [];
-      for (const [kind, , text] of settings) if (kind === 'setting') rules.apply(JSON.parse(text ?? '[]'));
+      for (const [, text] of settingsIn(record.body)) rules.apply(JSON.parse(text ?? '[]'));
     },
-    restore(parts) {
-      const snapshot = restored(parts);
+    restore(parts, sequence) {
+      const snapshot = restored(parts, sequence);
       state = snapshot.state;
       entities.load(keptByKind(snapshot.entities));
       const text = state.settings.get(RULES_SETTING);
@@ -240,7 +232,7 @@ function replay(records: readonly ConfigBody[]) {
   const tables = new Map<Kind, Map<string, object>>(KINDS.map((kind) => [kind, new Map()]));
   const [told, rules]: [[Kind, string, object | null, object | null, boolean][], string[]] = [[], []];
   for (const body of records) {
-    for (const { kind, id, text, force, ifAbsent } of foreignOf(body)) {
+    for (const { kind, id, text, force, ifAbsent } of changesIn(body)) {
       const table = tables.get(kind);
       const before = table?.get(id) ?? null;
       if (ifAbsent === true && before !== null) continue;
@@ -249,8 +241,7 @@ function replay(records: readonly ConfigBody[]) {
       if (after === null) table?.delete(id);
       else table?.set(id, after);
     }
-    const settings = body.kind === 'change' ? body.changes : [];
-    for (const [kind, , text] of settings) if (kind === 'setting') rules.push(text ?? '[]');
+    for (const [, text] of settingsIn(body)) rules.push(text ?? '[]');
   }
   const rows = [...tables].flatMap(([kind, table]) => {
     return [...table].map(([id, entity]) => ({ kind, id, text: JSON.stringify(entity) }));

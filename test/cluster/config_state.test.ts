@@ -1,27 +1,36 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { Packr } from 'msgpackr';
-import { type ConfigBody, type ConfigRecord, packRecord, unpackRecord } from '../../src/cluster/config_record.ts';
+import { type EntityText, restored, snapshotParts } from '../../src/cluster/config_parts.ts';
 import {
+  type ConfigBody,
+  type ConfigRecord,
+  type ObjectMove,
+  packRecord,
+  unpackRecord,
+} from '../../src/cluster/config_record.ts';
+import {
+  acquisitions,
   applied,
   type ConfigState,
   EMPTY_STATE,
-  type EntityText,
+  isSettled,
+  leftOf,
   mapFields,
   partitionMap,
-  restored,
-  snapshotParts,
-  takeOvers,
+  serving,
   toDelete,
 } from '../../src/cluster/config_state.ts';
 import { afterLeave, firstMap, type PartitionMap } from '../../src/cluster/map.ts';
+import { Ownership } from '../../src/cluster/ownership.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { PARTITIONS } from '../../src/shards/affinity.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 
-const NAMES = ['a', 'b', 'c', 'd'];
 const NO_MAP = mapFields(undefined);
 const ALL = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+const SEVERAL: ConfigBody = { kind: 'protocol', version: 2 };
 
 function stateAfter(bodies: readonly ConfigBody[], from = EMPTY_STATE, first = 1): ConfigState {
   return bodies.reduce((state, body, i) => applied(state, { sequence: first + i, id: `${first + i}`, body }), from);
@@ -34,6 +43,8 @@ const map = (map: PartitionMap): ConfigBody => ({ kind: 'map', ...mapFields(map)
 const took = (by: string, of: string, partitions: readonly number[]): ConfigBody => {
   return { kind: 'took', by, of, partitions, requests: [] };
 };
+const arrived = (by: string, sequence: number): ConfigBody => ({ kind: 'arrived', by, sequence });
+const regroup = (...objects: ObjectMove[]): ConfigBody => ({ kind: 'regroup', by: 'x', changes: [], objects });
 const expel = (incarnation: string, next?: PartitionMap): ConfigBody<'expel'> => {
   return { kind: 'expel', incarnation, ...(next === undefined ? NO_MAP : mapFields(next)) };
 };
@@ -43,62 +54,93 @@ const leave = (incarnation: string, last?: PartitionMap): ConfigBody => ({
   kind: 'leave',
 });
 
+/** The next map, with some partitions given to others. */
+function given(before: PartitionMap, partitions: readonly number[], to: string): PartitionMap {
+  const owners = before.owners.map((owner, partition) => (partitions.includes(partition) ? to : owner));
+  return { ...before, epoch: before.epoch + 1, owners };
+}
+
+/** What a member has to take over, in words. */
+function toTake(state: ConfigState, self: string): string[] {
+  const { partitions, objects } = acquisitions(state, self);
+  return [
+    ...partitions.map((each) => `${each.partitions.join()} of ${each.of}, ${each.isMember ? 'a member' : 'dead'}`),
+    ...objects.map((each) => `${each.objects.map(([, id]) => id).join()} of ${each.from ?? 'nobody'}`),
+  ];
+}
+
 /** Whatever records there may be, sensible ones more often than not. */
 function history(dice: Dice, length: number): ConfigBody[] {
   const bodies: ConfigBody[] = [];
   let state = EMPTY_STATE;
   for (let i = 0; i < length; i++) {
-    const body = anyRecord(dice, state);
+    const body = anyRecord(dice, state, i);
     bodies.push(body);
     state = stateAfter([body], state, i + 1);
   }
   return bodies;
 }
 
-function anyRecord(dice: Dice, state: ConfigState): ConfigBody {
-  const name = NAMES[dice(NAMES.length)] ?? 'a';
-  const other = NAMES[dice(NAMES.length)] ?? 'a';
-  const kind = dice(10);
-  const fields = mapFields(anyMap(dice, state));
-  if (kind < 2) return join(name);
-  if (kind === 2) return { kind: 'map', ...fields };
-  if (kind === 3) return { kind: dice(2) === 0 ? 'expel' : 'leave', incarnation: name, ...fields };
-  if (kind === 4) return { kind: 'protocol', version: 1 + dice(3) };
-  if (kind === 5) return { kind: 'ensure', by: name, providers: [['p', '{"id":"p"}']] };
-  if (kind < 8) {
-    const text = dice(3) === 0 ? null : `"${dice(100)}"`;
-    return {
-      ...{ kind: 'change', by: name },
-      changes: [
-        ['zone', 'z', '{"id":"z"}', false],
-        ['setting', `s${dice(4)}`, text, false],
-      ],
-    };
+function anyRecord(dice: Dice, state: ConfigState, at: number): ConfigBody {
+  const names = [...state.members.keys(), ...state.dead.keys(), 'x'];
+  const name = names[dice(names.length)] ?? 'x';
+  const other = names[dice(names.length)] ?? 'x';
+  const kind = dice(14);
+  if (state.members.size < 2 || kind < 1) return join(dice(4) === 0 ? name : `h${at}`);
+  if (kind < 3) return { kind: 'map', ...mapFields(anyMap(dice, state)) };
+  if (kind === 3) {
+    const next = mapFields(anyMap(dice, state));
+    return { kind: dice(2) === 0 ? 'expel' : 'leave', incarnation: name, ...next };
   }
-  const [some] = takeOvers(state);
-  if (some !== undefined && dice(4) > 0) return took(some.by, some.of.incarnation, some.partitions.slice(dice(3)));
+  if (kind === 4) return { kind: 'protocol', version: 1 + dice(2) };
+  if (kind === 5) return { kind: 'ensure', by: name, providers: [['p', '{"id":"p"}']] };
+  if (kind < 8) return anyChange(dice, name);
+  if (kind === 8) return arrived(name, state.onTheWay[0]?.sequence ?? at);
+  const some = acquisitions(state, name).partitions[0];
+  if (some !== undefined && dice(4) > 0) return took(name, some.of, dice(3) > 0 ? some.partitions : [dice(256)]);
   return took(name, other, dice(3) === 0 ? [] : ALL.filter(() => dice(2) === 0));
+}
+
+function anyChange(dice: Dice, by: string): ConfigBody {
+  const text = dice(3) === 0 ? null : `"${dice(100)}"`;
+  const changes = [
+    ['zone', 'z', '{"id":"z"}', false],
+    ['setting', `s${dice(4)}`, text, false],
+  ] as const;
+  if (dice(2) === 0) return { kind: 'change', by, changes };
+  const objects = Array.from({ length: dice(4) }, (): ObjectMove => ['trackable', `${dice(9)}`, dice(256), dice(256)]);
+  return { kind: 'regroup', by, changes, objects };
 }
 
 function anyMap(dice: Dice, { map, members }: ConfigState): PartitionMap | undefined {
   if (dice(8) === 0) return undefined;
   // Some have left, and some is nobody.
-  const owners = dice(4) === 0 ? [...NAMES, ''] : [...members.keys(), ...(dice(2) === 0 ? [''] : [])];
+  const owners = [...members.keys(), ...(dice(4) === 0 ? ['', 'x'] : [])];
   const one = (): string => owners[dice(Math.max(1, owners.length))] ?? '';
-  return { epoch: (map?.epoch ?? 0) + dice(3), owners: ALL.map(one), collisions: one() };
+  const epoch = (map?.epoch ?? 0) + dice(3);
+  if (map === undefined || dice(4) === 0) return { epoch, owners: ALL.map(one), collisions: one() };
+  const moved = new Set(Array.from({ length: 8 }, () => dice(PARTITIONS)));
+  const isOwned = (owner: string, partition: number): boolean => members.has(owner) && !moved.has(partition);
+  return { epoch, owners: map.owners.map((owner, at) => (isOwned(owner, at) ? owner : one())), collisions: one() };
 }
+
+const SEEN = { handed: 0, chains: 0, back: 0, away: 0, old: 0 };
 
 for (let seed = 1; seed <= 40; seed++) {
   test(`The state after a snapshot and what is behind it is the state after all, seed ${seed}`, () => {
     const dice = diceOf(seed);
-    const bodies = history(dice, 60);
+    const bodies = history(dice, 90);
     const whole = stateAfter(bodies);
     for (let at = 0; at <= bodies.length; at += 1 + dice(6)) {
-      const parts = snapshotParts(stateAfter(bodies.slice(0, at)), []);
-      const { state, entities } = restored(parts);
+      const before = stateAfter(bodies.slice(0, at));
+      const { state, entities } = restored(snapshotParts(before, []), at);
       assert.deepEqual(entities, []);
       const end = stateAfter(bodies.slice(at), state, at + 1);
-      assert.deepEqual(end, whole);
+      // What is read of the release before does not say since when.
+      if (before.protocol > 1) assert.equal(end.version, whole.version);
+      else SEEN.old++;
+      assert.ok(end.version >= whole.version && end.version <= Math.max(at, whole.version));
+      assert.deepEqual({ ...end, version: 0 }, { ...whole, version: 0 });
       // In the same order too.
       for (const field of ['settings', 'members', 'dead'] as const) {
         assert.deepEqual([...end[field].keys()], [...whole[field].keys()]);
@@ -106,34 +148,142 @@ for (let seed = 1; seed <= 40; seed++) {
     }
   });
 
-  test(`What is left of the dead is what nobody has taken who owned it, seed ${seed}`, () => {
-    const bodies = history(diceOf(seed), 60);
-    for (let length = 1; length <= bodies.length; length += 7) {
-      const part = bodies.slice(0, length);
-      const { dead } = stateAfter(part);
+  test(`Each partition has one chain of sources, from those who lost it and were not taken from, seed ${seed}`, () => {
+    const bodies = history(diceOf(seed), 90);
+    const model = new Chains();
+    let state = EMPTY_STATE;
+    for (const [i, body] of bodies.entries()) {
+      const before = state;
+      state = applied(before, { sequence: i + 1, id: 'x', body });
+      model.apply(body);
+      const served = serving(state);
+      for (const partition of ALL) {
+        const chain = model.of[partition] ?? [];
+        const owner = state.map?.owners[partition] ?? '';
+        const found = state.sources.filter(({ partitions }) => partitions.includes(partition));
+        assert.deepEqual(
+          found.map(({ of }) => of),
+          chain,
+        );
+        assert.ok(chain.every((of) => state.members.has(of) || state.dead.has(of)));
+        // Who owns it takes from all of them in this order, and nobody else does.
+        for (const self of state.members.keys()) {
+          const own = acquisitions(state, self).partitions.filter(({ partitions }) => partitions.includes(partition));
+          assert.deepEqual(
+            own.map(({ of }) => of),
+            self === owner ? chain : [],
+          );
+        }
+        const isAwaiting = state.onTheWay.some(({ objects }) => objects.some(([, , , to]) => to === partition));
+        const isOpen = isAwaiting || (state.map !== undefined && (chain.length > 0 || !state.members.has(owner)));
+        assert.equal(served.open.has(partition), isOpen, `${partition}`);
+        if (chain.length > 1) SEEN.chains++;
+        if (chain.includes(owner)) SEEN.back++;
+      }
+      assert.equal(isSettled(state), state.map !== undefined && served.open.size === 0 && served.onTheWay.size === 0);
+      for (const { incarnation } of state.dead.values()) {
+        const isDone = toDelete(state).some((member) => member.incarnation === incarnation);
+        assert.equal(isDone, leftOf(state, incarnation).length === 0);
+      }
+      // The version tells of each change of who serves what, and of nothing else.
+      const { version: _, ...was } = serving(before);
+      const { version, ...is } = served;
+      const isSame = was.map === is.map && before.onTheWay === state.onTheWay && sameSets(was.open, is.open);
+      assert.equal(version, isSame ? before.version : i + 1);
+      if (state.sources.some(({ of }) => state.members.has(of))) SEEN.handed++;
+      if (state.onTheWay.length > 0) SEEN.away++;
+    }
+  });
+
+  test(`An object is on its way until the owner of its new partition has it, seed ${seed}`, () => {
+    const bodies = history(diceOf(seed), 90);
+    let state = EMPTY_STATE;
+    let away: (readonly [sequence: number, object: ObjectMove])[] = [];
+    for (const [i, body] of bodies.entries()) {
+      const { protocol, members, map } = state;
+      state = applied(state, { sequence: i + 1, id: 'x', body });
+      if (body.kind === 'regroup' && protocol > 1) away.push(...body.objects.map((each) => [i + 1, each] as const));
+      if (body.kind === 'arrived' && members.has(body.by)) {
+        away = away.filter(([at, [, , , to]]) => at !== body.sequence || map?.owners[to] !== body.by);
+      }
       assert.deepEqual(
-        new Map([...dead].map(([name, { left }]) => [name, left])),
-        new Map(NAMES.flatMap((name) => leftOf(name, part))),
+        state.onTheWay.flatMap(({ sequence, objects }) => objects.map((each) => [sequence, each])),
+        away,
       );
+      for (const self of state.members.keys()) {
+        const own = acquisitions(state, self).objects;
+        const expected = away.filter(([, [, , , to]]) => state.map?.owners[to] === self);
+        assert.deepEqual(
+          new Set(own.flatMap(({ sequence, objects }) => objects.map((each) => `${sequence} ${each}`))),
+          new Set(expected.map(([at, each]) => `${at} ${each}`)),
+        );
+        for (const { from, objects } of own) {
+          for (const [, , partition] of objects) {
+            const owner = state.map?.owners[partition] ?? '';
+            assert.equal(from, state.members.has(owner) ? owner : undefined);
+          }
+        }
+      }
     }
   });
 }
 
-/** The same, found out by looking at each record anew. */
-function leftOf(name: string, bodies: readonly ConfigBody[]): [string, number[]][] {
-  const isEnd = (body: ConfigBody) => (body.kind === 'expel' || body.kind === 'leave') && body.incarnation === name;
-  const before = (at: number) => stateAfter(bodies.slice(0, at));
-  const end = bodies.findLastIndex((body, at) => isEnd(body) && before(at).members.has(name));
-  if (end === -1) return [];
-  let left = ALL.filter((partition) => before(end).map?.owners[partition] === name);
-  for (const [at, body] of bodies.entries()) {
-    if (at < end || body.kind !== 'took' || body.of !== name) continue;
-    if (body.partitions.length === 0 && left.length === 0) return [];
-    const { members, map } = before(at);
-    const isTaken = (each: number) => body.partitions.includes(each) && map?.owners[each] === body.by;
-    if (members.has(body.by)) left = left.filter((each) => !isTaken(each));
+test('The seeds have shown what they are to show', (context) => {
+  context.diagnostic(JSON.stringify(SEEN));
+  for (const [what, count] of Object.entries(SEEN)) assert.ok(count > 100, `${what}: ${count}`);
+});
+
+/** The sources of each partition, found out for each alone. */
+class Chains {
+  readonly of: string[][] = ALL.map(() => []);
+  readonly #members = new Set<string>();
+  readonly #ended = new Set<string>();
+  #owners: readonly string[] = [];
+  #epoch = 0;
+  #protocol = 1;
+
+  apply(body: ConfigBody): void {
+    if (body.kind === 'join' && !this.#ended.has(body.incarnation)) this.#members.add(body.incarnation);
+    if (body.kind === 'protocol') this.#protocol = Math.max(this.#protocol, body.version);
+    if ((body.kind === 'expel' || body.kind === 'leave') && this.#members.delete(body.incarnation)) {
+      this.#ended.add(body.incarnation);
+      for (const partition of ALL) {
+        if (this.#owners[partition] === body.incarnation) this.#lose(partition, body.incarnation);
+      }
+    }
+    if (body.kind === 'map' || body.kind === 'expel' || body.kind === 'leave') this.#map(partitionMap(body));
+    if (body.kind === 'took') this.#took(body);
   }
-  return [[name, left]];
+
+  #map(next: PartitionMap | undefined): void {
+    if (next === undefined || next.epoch <= this.#epoch) return;
+    for (const [partition, owner] of this.#owners.entries()) {
+      if (this.#protocol < 2 || next.owners[partition] === owner || !this.#members.has(owner)) continue;
+      this.#lose(partition, owner);
+    }
+    this.#owners = next.owners;
+    this.#epoch = next.epoch;
+  }
+
+  #lose(partition: number, loser: string): void {
+    const chain = this.of[partition] ?? [];
+    if (!chain.includes(loser)) chain.push(loser);
+  }
+
+  #took({ by, of, partitions }: ConfigBody<'took'>): void {
+    if (partitions.length === 0) {
+      if (!this.of.some((chain) => chain.includes(of))) this.#ended.delete(of);
+      return;
+    }
+    for (const partition of this.#members.has(by) ? partitions : []) {
+      if (this.#owners[partition] !== by) continue;
+      this.of[partition] = (this.of[partition] ?? []).filter((each) => each !== of);
+    }
+  }
+}
+
+function sameSets<Item>(one: ReadonlySet<Item>, other: ReadonlySet<Item>): boolean {
+  return one.size === other.size && one.isSubsetOf(other);
 }
 
 test('applied() changes no state that it was given', () => {
@@ -173,22 +323,20 @@ test('The heir of a member takes over all that it owned, and then its streams ar
   const owned = firstMap({ members: ['a', 'b'], ownersMax: 1 });
   const next = afterLeave(owned, { gone: 'a', members: ['b'], ownersMax: 1 });
   let state = stateAfter([join('a'), join('b'), map(owned), expel('a', next)]);
-  const of = { incarnation: 'a', index: 1, left: ALL };
-  assert.deepEqual([takeOvers(state), toDelete(state)], [[{ of, by: 'b', partitions: ALL }], []]);
+  const of = { incarnation: 'a', index: 1 };
+  assert.deepEqual(acquisitions(state, 'b').partitions, [{ of: 'a', released: 0, isMember: false, partitions: ALL }]);
+  assert.deepEqual(toDelete(state), []);
   state = stateAfter([took('b', 'a', ALL.slice(0, 100)), took('b', 'a', [])], state, 5);
-  assert.deepEqual(
-    takeOvers(state).map(({ partitions }) => partitions),
-    [ALL.slice(100)],
-  );
+  assert.deepEqual(leftOf(state, 'a'), ALL.slice(100));
   state = stateAfter([took('b', 'a', ALL.slice(90))], state, 7);
-  assert.deepEqual([takeOvers(state), toDelete(state)], [[], [{ ...of, left: [] }]]);
+  assert.deepEqual([toTake(state, 'b'), toDelete(state)], [[], [of]]);
   state = stateAfter([took('b', 'a', [])], state, 8);
-  assert.deepEqual([takeOvers(state), toDelete(state), state.dead.size], [[], [], 0]);
+  assert.deepEqual([toTake(state, 'b'), toDelete(state), state.dead.size], [[], [], 0]);
 });
 
 test('The streams of a member that has owned nothing are deleted', () => {
   const state = stateAfter([join('a'), join('b'), map(firstMap({ members: ['a'] })), leave('b')]);
-  assert.deepEqual([takeOvers(state), toDelete(state).map(({ incarnation }) => incarnation)], [[], ['b']]);
+  assert.deepEqual([toTake(state, 'a'), toDelete(state).map(({ incarnation }) => incarnation)], [[], ['b']]);
 });
 
 test('The heir of a taker takes over from both, and what the taker says afterwards counts for nothing', () => {
@@ -197,24 +345,110 @@ test('The heir of a taker takes over from both, and what the taker says afterwar
   const third = afterLeave(second, { gone: 'b', members: ['c'] });
   const deaths = [expel('a', second), expel('b', third)];
   const state = stateAfter([...['a', 'b', 'c'].map(join), map(owned), ...deaths, took('b', 'a', ALL)]);
-  assert.deepEqual(
-    takeOvers(state).map(({ of, by, partitions }) => [of.incarnation, by, partitions.length]),
-    [
-      ['a', 'c', PARTITIONS],
-      ['b', 'c', PARTITIONS],
-    ],
-  );
+  assert.deepEqual(toTake(state, 'c'), [`${ALL.join()} of a, dead`, `${ALL.join()} of b, dead`]);
 });
 
 test('What the last member has left waits until there is a map with a new one', () => {
   const owned = firstMap({ members: ['a'] });
   const left = stateAfter([join('a'), map(owned), leave('a', owned)]);
-  assert.deepEqual([takeOvers(left), left.dead.get('a')?.left.length], [[], PARTITIONS]);
-  const found = takeOvers(stateAfter([join('b'), map({ ...firstMap({ members: ['b'] }), epoch: 2 })], left, 4));
-  assert.deepEqual(
-    found.map(({ by, partitions }) => [by, partitions.length]),
-    [['b', PARTITIONS]],
+  assert.deepEqual([leftOf(left, 'a'), serving(left).open.size, isSettled(left)], [ALL, PARTITIONS, false]);
+  const next = stateAfter([join('b'), map({ ...firstMap({ members: ['b'] }), epoch: 2 })], left, 4);
+  assert.deepEqual(toTake(next, 'b'), [`${ALL.join()} of a, dead`]);
+});
+
+/** a owns everything, b and c nothing; and then a has to hand 3 and 4 over to b. */
+const OWNED = firstMap({ members: ['a'] });
+const MOVED = given(OWNED, [3, 4], 'b');
+const HANDING = stateAfter([SEVERAL, join('a'), join('b'), join('c'), map(OWNED), map(MOVED)]);
+
+const HANDED: readonly [
+  name: string,
+  bodies: readonly ConfigBody[],
+  wanted: Readonly<Record<string, readonly string[]>>,
+  open: readonly number[],
+][] = [
+  ['waits for its new owner', [], { a: [], b: ['3,4 of a, a member'] }, [3, 4]],
+  ['is served as it is taken', [took('b', 'a', [3])], { b: ['4 of a, a member'] }, [4]],
+  ['is not taken by who does not own it', [took('c', 'a', [3, 4])], { b: ['3,4 of a, a member'] }, [3, 4]],
+  ['is over when all is taken', [took('b', 'a', [3, 4])], { a: [], b: [], c: [] }, []],
+  [
+    'is found in the journal of a source that ends, in the order of its losses',
+    [expel('a', given(MOVED, ALL.slice(5), 'c')), map(given(given(MOVED, ALL.slice(5), 'c'), [0, 1, 2], 'b'))],
+    { b: ['3,4 of a, dead', '0,1,2 of a, dead'], c: [`${ALL.slice(5).join()} of a, dead`] },
+    ALL,
+  ],
+  [
+    'is taken from the source by the heir of a new owner that ends, and then from that one',
+    [expel('b', given(MOVED, [3, 4], 'c'))],
+    { a: [], c: ['3,4 of a, a member', '3,4 of b, dead'] },
+    [3, 4],
+  ],
+  [
+    'comes back to a source that gets it again',
+    [expel('b', given(MOVED, [3, 4], 'a'))],
+    { a: ['3,4 of a, a member', '3,4 of b, dead'] },
+    [3, 4],
+  ],
+  [
+    'has an order of sources that is that of the losses, whoever ended first',
+    [expel('b', given(MOVED, [3, 4], 'a')), expel('a', given(MOVED, ALL, 'c'))],
+    { c: ['3,4 of a, dead', '3,4 of b, dead', `${ALL.filter((each) => each !== 3 && each !== 4)} of a, dead`] },
+    ALL,
+  ],
+];
+
+for (const [name, bodies, wanted, open] of HANDED) {
+  test(`A partition that is handed over ${name}`, () => {
+    // Records of the table are made for the next epoch; one behind another is one later.
+    const later = bodies.map((body, i) => ('epoch' in body ? { ...body, epoch: MOVED.epoch + 1 + i } : body));
+    const state = stateAfter(later, HANDING, 7);
+    for (const [self, expected] of Object.entries(wanted)) assert.deepEqual(toTake(state, self), expected, self);
+    assert.deepEqual([...serving(state).open], open);
+    assert.equal(isSettled(state), open.length === 0);
+  });
+}
+
+test('While one member owns everything nothing is handed over, and nothing is on its way', () => {
+  const bodies = [join('a'), join('b'), map(OWNED), map(MOVED), regroup(['provider', 'p', 0, 3])];
+  const state = stateAfter(bodies);
+  assert.deepEqual([state.sources, state.onTheWay, isSettled(state)], [[], [], true]);
+});
+
+test('An object is served by nobody while it is on its way, and by the owner of its new partition then', () => {
+  const settled = stateAfter([took('b', 'a', [3, 4])], HANDING, 7);
+  const objects = [
+    ['trackable', 't', 0, 3],
+    ['provider', 'p', 0, 3],
+    ['provider', 'q', 3, 9],
+  ] as const satisfies ObjectMove[];
+  const ownership = new Ownership((_, id) => ({ t: 3, p: 3, q: 9 })[id] ?? 0);
+  const served = (state: ConfigState) => {
+    ownership.set(serving(state));
+    return [...objects.map(([kind, id]) => ownership.serverOf(kind, id)), ownership.isWhole];
+  };
+  let state = stateAfter([regroup(...objects)], settled, 8);
+  assert.deepEqual(served(state), [undefined, undefined, undefined, false]);
+  assert.deepEqual([toTake(state, 'a'), toTake(state, 'b'), toTake(state, 'c')], [['q of b'], ['t,p of a'], []]);
+  state = stateAfter([arrived('b', 8)], state, 9);
+  assert.deepEqual(served(state), ['b', 'b', undefined, false]);
+  // Whoever takes over from a plays its part.
+  const gone = stateAfter(
+    [
+      expel(
+        'a',
+        given(
+          MOVED,
+          ALL.filter((each) => each !== 3),
+          'c',
+        ),
+      ),
+    ],
+    state,
+    10,
   );
+  assert.deepEqual(toTake(gone, 'c').at(-1), 'q of b');
+  state = stateAfter([arrived('a', 8)], state, 10);
+  assert.deepEqual([served(state), isSettled(state), state.version], [['b', 'b', 'a', true], true, 10]);
 });
 
 test('A map goes through a record and back', () => {
@@ -251,7 +485,7 @@ test('A snapshot holds all entities in their order, in messages below 4 MB, howe
   ]);
   const parts = snapshotParts(state, entities.values());
   for (const { length } of parts) assert.ok(length > 0 && length < 4_000_000, `${length}`);
-  assert.deepEqual(restored(parts), { state, entities });
+  assert.deepEqual(restored(parts, 2), { state: { ...state, version: 2 }, entities });
   assert.ok(parts.length < 20, `${parts.length}`);
 });
 
@@ -267,7 +501,8 @@ const texts = (...rows: unknown[]): Uint8Array => packr.pack([1, 'texts', rows])
 
 const DAMAGED: readonly [what: string, parts: readonly Uint8Array[], message: string | RegExp][] = [
   ['no messages', [], /message 1 of the configuration's snapshot: there is none$/],
-  ['another version', head([0, 2]), /version must be 1, but is 2$/],
+  ['a later version', head([0, 3]), /version must be one of 1, 2, but is 3$/],
+  ['less than its version has', head([0, 2]), /message 1 .*: sources must be a list, .*, but is missing$/],
   ['texts in the place of the state', [texts()], /message 1 .*: kind must be state, but is "texts"$/],
   ['a wrong member', head([3, [['a']]]), /: joined must be a list, each of them .*, but is \[\["a"\]\]$/],
   ['a wrong partition', head([4, [['a', 1, 1, [256]]]]), /: dead must be a list, .*a number below 256/],
@@ -290,6 +525,49 @@ const DAMAGED: readonly [what: string, parts: readonly Uint8Array[], message: st
 
 for (const [what, parts, message] of DAMAGED) {
   test(`A snapshot with ${what} is not restored, and it is said why`, () => {
-    assert.throws(() => restored(parts), { name: 'ConfigRecordError', message });
+    assert.throws(() => restored(parts, 1), { name: 'ConfigRecordError', message });
   });
 }
+
+// What the release before has written, and reads.
+const FIRST_VERSION: readonly [body: ConfigBody, sha256: string][] = [
+  [join('a'), '862792082077c451'],
+  [join('b'), 'ee57c47724285424'],
+  [map(OWNED), '37235a854f90b94e'],
+  [
+    {
+      ...{ kind: 'change', by: 'a' },
+      changes: [
+        ['setting', 's', '1', false],
+        ['zone', 'z', '{"id":"z"}', false],
+      ],
+    },
+    '980f942c59041a1e',
+  ],
+  [{ kind: 'ensure', by: 'a', providers: [['p', '{"id":"p"}']] }, '68d7a1af53f45d5b'],
+  [expel('a', afterLeave(OWNED, { gone: 'a', members: ['b'] })), '0b153323152e3e71'],
+  [took('b', 'a', [0, 1, 2]), 'a5da490d1a925234'],
+  [{ kind: 'protocol', version: 1 }, 'c15a48af2967ced6'],
+  [leave('b'), '8149948b437831f3'],
+];
+
+test('While the release before is a member all is written as it did, byte for byte', () => {
+  const bodies = FIRST_VERSION.map(([body]) => body);
+  const shortSum = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  assert.deepEqual(
+    bodies.map((body, i) => shortSum(packRecord(`${i + 1}`, body))),
+    FIRST_VERSION.map(([, sum]) => sum),
+  );
+  const parts = snapshotParts(stateAfter(bodies), [{ kind: 'zone', id: 'z', text: '{"id":"z"}' }]);
+  assert.deepEqual(parts.map(shortSum), ['6f51725a6d812219', '27d5643ca3fce555']);
+});
+
+test('A hub of the release before reads neither the record that ends its time, nor a snapshot behind it', () => {
+  const versionOf = (bytes: Uint8Array | undefined): unknown => packr.unpack(bytes ?? new Uint8Array())[0];
+  const bodies = [SEVERAL, regroup(['provider', 'p', 0, 1]), arrived('a', 1)];
+  assert.deepEqual(
+    bodies.map((body) => versionOf(packRecord('1', body))),
+    [2, 2, 2],
+  );
+  assert.equal(versionOf(snapshotParts(stateAfter([SEVERAL]), [])[0]), 2);
+});

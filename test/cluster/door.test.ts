@@ -38,13 +38,19 @@ function owner(context: TestContext, more: Partial<ConstructorParameters<typeof 
 /** A request with a location for each text. */
 function request(
   texts: readonly string[],
-  { number = 1, applied = 1, door = 'front', isRepeated = false } = {},
+  {
+    number = 1,
+    applied = 1,
+    door = 'front',
+    triedBy = [] as readonly string[],
+    version = 1 as number | undefined,
+  } = {},
 ): Uint8Array {
   const parcel = new Parcel(BUFFERS);
   const run = (run: Parameters<Parcel['take']>[0]): void => void parcel.take(run, 0);
   const shards = new RemoteShards({ run } as unknown as Router);
   for (const text of texts) shards.location(locationOf('p', text), TIMES);
-  return Uint8Array.from(parcel.message({ applied, door, number, isRepeated }));
+  return Uint8Array.from(parcel.message({ applied, door, number, triedBy, version }));
 }
 
 async function told({ door }: TestHub, bytes: Uint8Array): Promise<Reply> {
@@ -79,7 +85,7 @@ test('A request that was refused is taken when it comes again', async (context) 
   assert.deepEqual(await told(hub, request(['x'])), { at: 'busy' });
   hub.isFull = false;
   hub.apply(2, 'b');
-  assert.deepEqual(await told(hub, request(['x'])), { at: 'moved', applied: 2 });
+  assert.deepEqual(await told(hub, request(['x'])), { at: 'moved', applied: 2, isUntouched: true });
   hub.apply(3, 'a');
   assert.deepEqual(await told(hub, request(['x'])), { at: 'done' });
   assert.deepEqual(textsOf(hub), ['x']);
@@ -90,7 +96,9 @@ test('A failure of shards is told again, unless this hub is no owner any more', 
   const sent = told(hub, request(['x']));
   await clock.wait(50);
   hub.isSealed = true;
-  assert.deepEqual(await sent, { at: 'moved', applied: 1 });
+  assert.deepEqual(await sent, { at: 'moved', applied: 1, isUntouched: false });
+  assert.deepEqual(await told(hub, request(['x'])), { at: 'moved', applied: 1, isUntouched: false }, 'told once more');
+  assert.deepEqual(await told(hub, request(['y'], { number: 2 })), { at: 'moved', applied: 1, isUntouched: true });
   assert.deepEqual(hub.taken, []);
 });
 
@@ -115,11 +123,11 @@ test('What a front door sends that is no member any more is not taken', async (c
 test('Of a request that comes again from an owner before only that is taken which is not recorded', async (context) => {
   const { hub } = owner(context);
   const [whole] = unpackForward(request(['x', 'y', 'z'])).runs;
-  hub.unrecorded = (runs) => {
+  hub.unrecorded = async (runs) => {
     assert.deepEqual(runs.flatMap(takenOf), takenOf(whole as CountedRun));
     return runs.map((run) => ({ ...run, bytes: run.bytes.subarray(run.bytes.length / 3), count: 2 }));
   };
-  assert.deepEqual(await told(hub, request(['x', 'y', 'z'], { isRepeated: true })), { at: 'done' });
+  assert.deepEqual(await told(hub, request(['x', 'y', 'z'], { triedBy: ['gone'] })), { at: 'done' });
   assert.deepEqual(textsOf(hub), ['y', 'z']);
 });
 
@@ -265,7 +273,7 @@ test('Whatever bytes come, what a door hands on can be read by a worker', () => 
 });
 
 const READ = { kind: 'read', argument: { ask: 'fence_providers', id: 'f', spatial: false } } as const;
-const HEAD = { applied: 1, door: 'front', number: 1, part: 0 };
+const HEAD = { applied: 1, door: 'front', number: 1, part: 0, version: 1 };
 
 test('A question that comes again while it is answered is asked once, and a long answer comes in parts', async (context) => {
   const { clock, hub } = owner(context);
@@ -339,7 +347,7 @@ test('A question that a hub cannot take is refused', async (context) => {
   }
   assert.deepEqual(hub.asked, []);
   hub.apply(2, 'b');
-  assert.deepEqual(await asked(hub, { ...HEAD, ...READ }), { at: 'moved', applied: 2 });
+  assert.deepEqual(await asked(hub, { ...HEAD, ...READ }), { at: 'moved', applied: 2, isUntouched: true });
 });
 
 for (const [what, value, message] of [

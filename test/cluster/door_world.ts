@@ -1,10 +1,12 @@
 import { type Door, type DoorOptions, openDoor } from '../../src/cluster/door.ts';
+import { Ownership } from '../../src/cluster/ownership.ts';
 import { RemoteShards } from '../../src/cluster/remote_shards.ts';
 import { openRouter, type Router, type RouterOptions } from '../../src/cluster/router.ts';
 import type { Answer, Query } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { ReceivedLocation } from '../../src/core/location/received.ts';
 import { HubError } from '../../src/errors.ts';
+import { PARTITIONS, partitionOf } from '../../src/shards/affinity.ts';
 import { type CountedRun, recordsIn } from '../../src/wire/received_run.ts';
 import type { SimulatedCluster } from './simulated_bus.ts';
 
@@ -55,6 +57,18 @@ interface Given {
   readonly capacity?: number;
   /** How long the shards need. */
   readonly stepMs?: () => number;
+  /** Told of each location when it is kept. */
+  readonly kept?: (taken: Taken, hub: string) => void;
+}
+
+/** A record of the configuration log that says who serves what. */
+export interface ServingRecord {
+  /** The hub that owns each partition; an empty text for nobody. Fewer than there are partitions go round. */
+  readonly owners: readonly string[];
+  readonly open?: readonly number[];
+  readonly onTheWay?: readonly string[];
+  /** Hubs that are no members any more. */
+  readonly gone?: readonly string[];
 }
 
 /** A hub with a router and a door, whose shards note what they are told. Its incarnation is its name. */
@@ -71,18 +85,22 @@ export class TestHub {
   readonly asked: Query[] = [];
   /** What this hub has applied. */
   applied = 0;
-  owner: string | undefined;
+  readonly ownership = new Ownership((_, id) => partitionOf(id));
+  #gone: readonly string[] = [];
   /** Whether another hub has sealed its lanes: nothing that it takes is kept any more. */
   isSealed = false;
   isFull = false;
   /** Locations that are being taken. */
   taking = 0;
   answer: (query: Query) => Promise<readonly Answer[]> = async ({ ask }) => [{ ids: [ask] }];
-  unrecorded: DoorOptions['unrecorded'] = (runs) => runs;
+  unrecorded: DoorOptions['unrecorded'] = async (runs) => runs;
+  readonly #kept: Given['kept'];
+  #last: Promise<void> = Promise.resolve();
   readonly #marks = new Set<() => void>();
   readonly #schedule: (delayMs: number, callback: () => void) => () => void;
 
-  constructor({ cluster, hub, holdMs = 6000, capacity = 100_000, stepMs = () => 2 }: Given) {
+  constructor({ cluster, hub, holdMs = 6000, capacity = 100_000, stepMs = () => 2, kept }: Given) {
+    this.#kept = kept;
     this.hub = hub;
     const bus = cluster.bus(hub);
     const { elapsed } = cluster.clock;
@@ -90,9 +108,10 @@ export class TestHub {
     this.#schedule = schedule;
     const shared = { bus, name: 'hub', incarnation: hub, schedule, applied: () => this.applied };
     const reached = (sequence: number, timeoutMs: number) => this.#reached(sequence, timeoutMs);
+    const { ownership } = this;
     const doorOptions: DoorOptions = {
-      ...{ ...shared, reached, owns: () => this.owner === hub && !this.isSealed },
-      unrecorded: (runs) => this.unrecorded(runs),
+      ...{ ...shared, reached, ownership, isServing: () => !this.isSealed },
+      unrecorded: (runs, by) => this.unrecorded(runs, by),
       hasCapacity: () => !this.isFull,
       take: (runs) => this.#take(runs, stepMs()),
       ask: (query) => {
@@ -103,12 +122,14 @@ export class TestHub {
         if (this.forgotten.length === 0) this.takenBefore = this.taken.length;
         this.forgotten.push(...ids);
       },
+      released: () => Promise.reject(new Error('Nothing is released here')),
       settled: () => this.#later(stepMs()),
       notice: (text) => this.notices.push(text),
     };
     this.door = openDoor(doorOptions);
     const routerOptions: RouterOptions = { ...shared, reached, elapsed, holdMs, capacity } as RouterOptions;
-    this.router = openRouter({ ...routerOptions, owner: () => this.owner, ownDoor: this.door });
+    const isMember = (incarnation: string): boolean => !this.#gone.includes(incarnation);
+    this.router = openRouter({ ...routerOptions, ownership, isMember, ownDoor: this.door });
     this.shards = new RemoteShards(this.router);
   }
 
@@ -118,23 +139,40 @@ export class TestHub {
     return this.shards.kept() ?? Promise.reject(new Error('Nothing waits'));
   }
 
-  /** Applies a configuration record that names the owner. */
+  /** Applies a configuration record that names who owns everything; whoever did before is no member any more. */
   apply(sequence: number, owner: string | undefined): void {
+    const gone = this.ownership.servers.filter((before) => before !== owner);
+    this.applyServing(sequence, { owners: [owner ?? ''], gone });
+  }
+
+  /** Applies one that says who serves what. */
+  applyServing(sequence: number, { owners, open = [], onTheWay = [], gone = [] }: ServingRecord): void {
     if (sequence <= this.applied) return;
     this.applied = sequence;
-    this.owner = owner;
+    this.#gone = gone;
+    const all = Array.from({ length: PARTITIONS }, (_, partition) => owners[partition % owners.length] ?? '');
+    const map = { epoch: sequence, owners: all, collisions: '' };
+    this.ownership.set({ version: sequence, map, open: new Set(open), onTheWay: new Set(onTheWay) });
     for (const mark of this.#marks) mark();
-    this.router.ownerChanged();
+    this.router.ownershipChanged();
+  }
+
+  /** Resolves when all that was taken so far is done. */
+  get drained(): Promise<void> {
+    return this.#last.catch(() => undefined);
   }
 
   async #take(runs: readonly CountedRun[], stepMs: number): Promise<void> {
     const taken = runs.flatMap(takenOf);
     this.taking += taken.length;
-    await this.#later(stepMs);
+    // As a lane does: in the order in which they came.
+    this.#last = Promise.all([this.#last, this.#later(stepMs)]).then(() => undefined);
+    await this.#last;
     this.taking -= taken.length;
     // What was sealed is not kept.
     if (this.isSealed) throw new HubError('HUB_UNAVAILABLE', 'Cannot keep a step: the lane is sealed');
     this.taken.push(...taken);
+    for (const each of taken) this.#kept?.(each, this.hub);
   }
 
   #later(ms: number): Promise<void> {

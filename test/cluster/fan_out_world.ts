@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import type { Bus } from '../../src/cluster/bus.ts';
 import { ClusterFanout } from '../../src/cluster/cluster_fanout.ts';
+import type { FenceEventLeft } from '../../src/cluster/fan_out_message.ts';
 import { wantedVariant } from '../../src/core/wanted.ts';
 import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
+import { announceFenceEventAgain } from '../../src/fanout/front_events.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { NO_FIELDS } from '../../src/model/event_batch.ts';
-import type { EventText, Topic, Variant } from '../../src/model/topics.ts';
+import type { EventText, FilterFields, Topic, Variant } from '../../src/model/topics.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { batchesOf } from '../support/event_batches.ts';
 import { textOf, up, utf8 } from './contract.ts';
@@ -17,6 +19,7 @@ import type { SimulatedCluster } from './simulated_bus.ts';
 type Entry =
   | { readonly is: 'join'; readonly hub: string }
   | { readonly is: 'owner'; readonly hub: string; readonly gone?: string }
+  | { readonly is: 'owners'; readonly hubs: readonly string[] }
   | { readonly is: 'gone'; readonly hub: string };
 
 export const OBJECTS = ['a', 'b', 'c', 'd'] as const;
@@ -108,6 +111,7 @@ export class TestHub {
         this.variants = variants;
       },
       interestChanged: () => this.shared.interestChanged(),
+      now: () => cluster.clock.nowMs,
       forward: (events, to) => this.shared.forward(events, to),
     });
     const proximity = (text: string): void => {
@@ -119,7 +123,13 @@ export class TestHub {
       name: 'hub',
       self: name,
       fanout: this.fanout,
-      announce: { proximity, fenceEvent: () => assert.fail('nobody has sent one') },
+      announce: {
+        proximity,
+        fenceEvent: () => assert.fail('nobody has sent one'),
+        fenceEventAgain: (recorded, isNew) =>
+          announceFenceEventAgain(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, isNew),
+      },
+      protocol: () => world.protocol,
       notice: (text) => this.notices.push(text),
       schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),
     });
@@ -133,21 +143,28 @@ export class TestHub {
     });
   }
 
-  /** Publishes the next event of some objects, as a shard does that was told of the variants. */
-  step(objects: readonly string[]): void {
-    const { published } = this.world;
+  /**
+   * Publishes the next event of some objects, as a shard does that was told of the variants. All are recorded before;
+   * `dies`: and then it is killed.
+   */
+  step(objects: readonly string[], { dies = false } = {}): void {
+    const { published, recorded, cluster } = this.world;
+    const own = recorded.get(this.name) ?? [];
+    recorded.set(this.name, own);
     const events: EventText[] = [];
     for (const of of objects) {
       const n = (published.get(of) ?? 0) + 1;
       published.set(of, n);
-      const text = JSON.stringify({ of, n });
+      const text = JSON.stringify({ id: `${of} ${n}`, of, n });
+      own.push({ of: this.name, recordedMs: cluster.clock.nowMs, event: [fenceFieldsOf(of), text] });
       for (const { id, topic, unfiltered, wants } of this.variants.map(wantedVariant)) {
-        const fields = topic === 'fence_events' ? ['f', undefined, of, undefined, 'region_entry'] : [of, 'source'];
+        const fields = topic === 'fence_events' ? fenceFieldsOf(of) : [of, 'source'];
         if (wants?.(fields) !== false)
           events.push({ variant: id, fields: unfiltered === true ? NO_FIELDS : fields, text });
       }
     }
-    this.fanout.publish(batchesOf(events));
+    if (dies) this.end();
+    else this.fanout.publish(batchesOf(events));
   }
 
   /** Takes a proximity at its door. */
@@ -186,7 +203,8 @@ export class TestHub {
       return;
     }
     if (gone !== undefined) this.shared.gone(gone);
-    if (entry.is === 'owner') this.#own(entry.hub, sequence);
+    if (entry.is === 'owner') this.#own([entry.hub], sequence);
+    if (entry.is === 'owners') this.#own(entry.hubs, sequence);
     this.shared.applied(sequence);
   }
 
@@ -195,13 +213,14 @@ export class TestHub {
     this.#isMember ||= hub === this.name;
   }
 
-  #own(owner: string, sequence: number): void {
-    this.shared.owners([owner]);
-    if (owner !== this.name) return;
+  #own(owners: readonly string[], sequence: number): void {
+    this.shared.owners(owners);
+    if (!owners.includes(this.name)) return;
     this.shared.tookAfter(sequence);
     this.shared.allHeard().then(
       () => {
         this.isOwner = !this.isOver;
+        if (this.isOwner) this.shared.announceAgain(this.world.takeUntold());
       },
       () => undefined,
     );
@@ -216,8 +235,15 @@ export class FanOutWorld {
   readonly published = new Map<string, number>();
   readonly announced = new Map<string, number>();
   readonly hubs: TestHub[] = [];
+  /** The fence events of each hub, as in its journal. */
+  readonly recorded = new Map<string, FenceEventLeft[]>();
+  /** Owners that are gone, and have no heir yet that has told their fence events. */
+  readonly #untold = new Set<string>();
+  protocol = 2;
   /** Whoever may let out events: a former owner cannot, as its lanes are sealed. */
   owner: string | undefined;
+  /** Where there are several owners, who publishes events of which object; of those on their way nobody does. */
+  homes: Map<string, string> | undefined;
   readonly #driver: Bus;
   #last = 0;
 
@@ -246,8 +272,56 @@ export class FanOutWorld {
 
   async own(hub: TestHub, gone?: TestHub): Promise<void> {
     this.owner = undefined;
+    if (gone !== undefined) this.#untold.add(gone.name);
     await this.#append({ is: 'owner', hub: hub.name, ...(gone && { gone: gone.name }) });
     this.owner = hub.name;
+  }
+
+  /** The last fence events of owners that are gone. */
+  takeUntold(): FenceEventLeft[] {
+    const events = [...this.#untold].flatMap((name) => {
+      const all = this.recorded.get(name) ?? [];
+      return all.filter(({ recordedMs }) => recordedMs > (all.at(-1)?.recordedMs ?? 0) - 5000);
+    });
+    this.#untold.clear();
+    return events;
+  }
+
+  /** The owner records what happens to some objects, and dies before it has told anybody; another hub takes over. */
+  async dieInStep(objects: readonly string[]): Promise<void> {
+    const hub = this.living.find(({ name, isOwner }) => name === this.owner && isOwner);
+    if (hub === undefined) return;
+    hub.step(objects, { dies: true });
+    await this.cluster.clock.wait(this.dice(1000));
+    await this.expel(hub);
+  }
+
+  /** All hubs own something from now on, and objects can move from one to the other. */
+  async share(): Promise<void> {
+    await this.#append({ is: 'owners', hubs: this.living.map(({ name }) => name) });
+    const first = this.owner ?? '';
+    this.owner = undefined;
+    await this.cluster.clock.wait(200);
+    this.homes = new Map(OBJECTS.map((object) => [object, first]));
+  }
+
+  /** An object gets another owner. */
+  move(object: string, to: TestHub): void {
+    const homes = this.homes ?? new Map<string, string>();
+    const from = this.living.find(({ name }) => name === homes.get(object));
+    if (from === undefined || from === to) return;
+    homes.delete(object);
+    const adopt = async (sent: Readonly<Record<string, number>>): Promise<void> => {
+      await to.shared.reachedFrom(from.name, sent[to.name] ?? 0);
+      to.shared.tookBehind(from.name, sent);
+      homes.set(object, to.name);
+      // At once, if it can: so it comes as early as it may.
+      this.step([object]);
+    };
+    this.cluster.schedule(from.name, 0, () => {
+      const sent = from.shared.sentToAll();
+      this.cluster.schedule(to.name, this.dice(3), () => void adopt(sent));
+    });
   }
 
   /** Expels a hub; another one gets what it has owned. */
@@ -272,8 +346,17 @@ export class FanOutWorld {
 
   /** The owner publishes, if it can. */
   step(objects: readonly string[]): void {
+    if (this.homes !== undefined) {
+      for (const hub of this.living) this.#stepAt(hub, objects);
+      return;
+    }
     const owner = this.living.find(({ name, isOwner }) => name === this.owner && isOwner);
     if (owner?.bus.isUp === true) this.cluster.schedule(owner.name, 0, () => this.#stepOf(owner, objects));
+  }
+
+  #stepAt(hub: TestHub, objects: readonly string[]): void {
+    const own = (): string[] => objects.filter((object) => this.homes?.get(object) === hub.name);
+    if (hub.bus.isUp && own().length > 0) this.cluster.schedule(hub.name, 0, () => hub.step(own()));
   }
 
   #stepOf(owner: TestHub, objects: readonly string[]): void {
@@ -288,6 +371,10 @@ export class FanOutWorld {
     });
     assert.deepEqual(appended, { at: 'kept', sequence: this.#last });
   }
+}
+
+function fenceFieldsOf(object: string): FilterFields {
+  return ['f', undefined, object, undefined, 'region_entry'];
 }
 
 /** Each got, of each object, numbers one behind the other; and, if it is still there, all up to the last. */

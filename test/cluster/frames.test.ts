@@ -34,7 +34,8 @@ async function pair(context: TestContext) {
   const cluster = new SimulatedCluster({ clock, seed: 1 });
   const [a, b]: [Bus, Bus] = [cluster.bus('a'), cluster.bus('b')];
   const sizes: number[] = [];
-  const sending: Pick<Bus, 'publish'> = {
+  const sending: Pick<Bus, 'publish' | 'subscribe'> = {
+    subscribe: (subject, take) => a.subscribe(subject, take),
     publish(subject, bytes) {
       sizes.push(bytes.length);
       return a.publish(subject, bytes);
@@ -44,7 +45,8 @@ async function pair(context: TestContext) {
   const announced: AnnouncedEvent[] = [];
   const lost: string[] = [];
   const misfits: unknown[] = [];
-  const out = new FramesOut({ bus: sending, name: 'hub', self: 'a' });
+  const misfit = (error: unknown): void => void misfits.push(error);
+  const out = new FramesOut({ bus: sending, name: 'hub', self: 'a', misfit, schedule: clock.schedule });
   const into = new FramesIn({
     bus: b,
     name: 'hub',
@@ -55,10 +57,10 @@ async function pair(context: TestContext) {
     },
     announced: (event) => announced.push(event),
     lost: (what) => lost.push(what),
-    misfit: (error) => misfits.push(error),
+    misfit,
     schedule: clock.schedule,
   });
-  await Promise.all([up(a), into.ready()]);
+  await Promise.all([up(a), into.ready(), out.ready]);
   out.joined('b');
   into.joined('a', { isNew: false });
   into.heard('a', out.sentTo('b'));
@@ -72,6 +74,7 @@ const FIELD = fc.oneof(
   fc.boolean(),
   fc.constant(undefined),
 );
+const BEHIND = fc.array(fc.tuple(fc.string({ unit: 'grapheme', maxLength: 20 }), fc.nat()), { maxLength: 3 });
 const EVENTS = fc.array(fc.tuple(fc.string({ minLength: 1, unit: 'grapheme' }), fc.array(FIELD)), { minLength: 1 });
 
 test('FrameWriter and readFrame carry events of any variants, with fields and without', () => {
@@ -79,7 +82,7 @@ test('FrameWriter and readFrame carry events of any variants, with fields and wi
   const writer = new FrameWriter('a hub');
   const blocks = fc.array(fc.tuple(EVENTS, fc.boolean(), fc.nat()), { maxLength: 5 });
   fc.assert(
-    fc.property(blocks, fc.nat(), fc.nat(), (given, number, after) => {
+    fc.property(blocks, fc.nat(), fc.nat(), BEHIND, (given, number, after, behind) => {
       const batches = given.map(([events, hasFields, id]) => {
         const texts = events.map(([text]) => text);
         return batchOf(texts, hasFields ? events.map(([, fields]) => fields) : undefined, id);
@@ -90,8 +93,12 @@ test('FrameWriter and readFrame carry events of any variants, with fields and wi
         if (cut > 0) writer.add(batch.variant, packer.pack(batch, 0, cut));
         writer.add(batch.variant, packer.pack(batch, cut, batch.ends.length));
       }
-      const frame = readFrame(lend(Buffer.from(writer.take({ number, announced: 3, after, isLast: number === 2 }))));
-      assert.deepEqual([frame.from, frame.number, frame.announced, frame.after], ['a hub', number, 3, after]);
+      const head = { number, announced: 3, after, isLast: number === 2, behind };
+      const bytes = Buffer.from(writer.take(head));
+      const { from, blocks: _, ...read } = readFrame(lend(bytes));
+      const frame = readFrame(lend(bytes));
+      assert.deepEqual([from, read], ['a hub', head]);
+      assert.equal(bytes[0], behind.length === 0 ? 1 : 2, 'a hub before this version reads what it can');
       assert.deepEqual(frame.blocks.flatMap(textsOf), batches.flatMap(textsOf));
       const fieldsOf = (all: readonly EventBatch[]) =>
         all.flatMap(({ fields, ends }) => fields ?? [...ends].map(() => 0));
@@ -117,7 +124,7 @@ test('readFrame refuses what is no frame, and nothing else happens', () => {
       2,
     ),
   );
-  const frame = Buffer.from(writer.take({ number: 1, announced: 0, after: 0, isLast: false }));
+  const frame = Buffer.from(writer.take({ number: 1, announced: 0, after: 0, isLast: false, behind: [['b', 3]] }));
   for (let length = 0; length < frame.length; length++) {
     assert.throws(() => readFrame(lend(frame.subarray(0, length))), FrameFormatError);
   }
@@ -160,46 +167,148 @@ test('FramesIn tells of an event that is too large to be sent', async (context) 
   assert.deepEqual([got, lost], [['{}'], ['rendered']]);
 });
 
-test('FramesIn tells of the last message too when it is missing, once the sender beats', async (context) => {
-  const { cluster, clock, out, send, lost, got, announced } = await pair(context);
+/** What is sent then is lost. */
+async function losing(
+  { cluster, clock }: Pick<Awaited<ReturnType<typeof pair>>, 'cluster' | 'clock'>,
+  send: () => void,
+) {
+  cluster.mishaps.dropped = 1000;
+  send();
+  await clock.wait(10);
+  cluster.mishaps.dropped = 0;
+}
+
+test('FramesIn has sent again what is missing, and gives it in order', async (context) => {
+  const hub = await pair(context);
+  const { clock, out, into, send, got, announced, lost } = hub;
   send('1');
-  out.announce('proximity', 'p');
+  out.announce('proximity', '1');
   await clock.wait(10);
-  cluster.mishaps.dropped = 1000;
-  send('2');
-  await clock.wait(10);
-  cluster.mishaps.dropped = 0;
+  for (let i = 2; i < 30; i++) {
+    const events = (): void => {
+      send(`${i}`);
+      out.announce('proximity', `${i}`);
+    };
+    if (i % 3 > 0) await losing(hub, events);
+    else events();
+    if (i === 20) await clock.wait(500);
+    // In one turn all is one message.
+    await clock.wait(5);
+  }
+  await clock.wait(500);
+  const all = Array.from({ length: 27 }, (_, i) => `${i + 1}`);
+  assert.deepEqual([got, announced.map(([, text]) => text)], [all, all]);
   out.beat();
-  await clock.wait(10);
-  assert.deepEqual(lost, ['rendered']);
-  cluster.mishaps.dropped = 1000;
-  out.announce('fenceEvent', 'f');
-  await clock.wait(10);
-  cluster.mishaps.dropped = 0;
-  out.beat();
-  out.beat();
-  await clock.wait(10);
-  assert.deepEqual(lost, ['rendered', 'announced']);
-  assert.deepEqual([got, announced], [['1'], [['proximity', 'p']]]);
+  await clock.wait(100);
+  assert.deepEqual([got.slice(27), announced.length, lost], [['28', '29'], 29, []]);
+  assert.ok(into.repaired >= 10, `${into.repaired}`);
 });
 
-test('FramesIn tells of what a sender says to have sent when it answers, and of what could not be sent', async (context) => {
-  const { cluster, clock, out, into, send, lost } = await pair(context);
+test('FramesIn asks again and again when what was sent again is lost as well', async (context) => {
+  const hub = await pair(context);
+  const { clock, cluster, out, send, got, lost } = hub;
+  await losing(hub, () => send('1'));
+  cluster.mishaps.dropped = 300;
+  for (let i = 2; i < 12; i++) {
+    send(`${i}`);
+    await clock.wait(10);
+  }
+  out.beat();
+  await clock.wait(400);
+  cluster.mishaps.dropped = 0;
+  out.beat();
+  await clock.wait(100);
+  assert.deepEqual([got.join(), lost], ['1,2,3,4,5,6,7,8,9,10,11', []]);
+});
+
+test('FramesIn holds what is behind a gap for a second, then tells and goes on', async (context) => {
+  const hub = await pair(context);
+  const { clock, cluster, send, got, lost } = hub;
+  await losing(hub, () => send('1'));
+  send('2');
+  await clock.wait(5);
+  cluster.isolate('a');
+  await clock.wait(900);
+  assert.deepEqual([got, lost], [[], []]);
+  await clock.wait(200);
+  assert.deepEqual([got, lost], [['2'], ['rendered']]);
+  cluster.restore('a');
+  await clock.wait(500);
+  send('3');
+  await clock.wait(50);
+  assert.deepEqual([got, lost], [['2', '3'], ['rendered']]);
+});
+
+test('FramesIn holds 8 MiB behind a gap', async (context) => {
+  const hub = await pair(context);
+  const { clock, cluster, send, got, lost } = hub;
+  await losing(hub, () => send('1'));
+  cluster.deafen('a');
+  for (let i = 0; i < 9; i++) {
+    send(`${i}`.padEnd(1_000_000, 'x'));
+    await clock.wait(10);
+  }
+  assert.deepEqual([got.length, lost], [9, ['rendered']]);
+});
+
+test('FramesIn is told at once what was sent too long ago to be sent again', async (context) => {
+  const hub = await pair(context);
+  const { clock, out, send, got, lost } = hub;
+  await losing(hub, () => {
+    send('1');
+    out.announce('fenceEvent', 'f');
+  });
+  for (let i = 0; i < 4; i++) out.age();
+  send('2');
+  await clock.wait(20);
+  assert.deepEqual([got, lost], [['2'], ['announced', 'rendered']]);
+});
+
+test('FramesIn hears of the last message too when it is missing, once the sender beats', async (context) => {
+  const hub = await pair(context);
+  const { clock, out, send, lost, got, announced } = hub;
+  await losing(hub, () => send('1'));
+  out.beat();
+  await clock.wait(100);
+  await losing(hub, () => out.announce('fenceEvent', 'f'));
+  out.beat();
+  out.beat();
+  await clock.wait(100);
+  assert.deepEqual([got, announced, lost], [['1'], [['fenceEvent', 'f']], []]);
+});
+
+test('FramesIn has sent again what a sender says to have sent, also if it could not be sent', async (context) => {
+  const { cluster, clock, out, into, send, got, lost } = await pair(context);
   cluster.isolate('a');
   await clock.wait(10);
   send('1');
   await clock.wait(10);
-  assert.deepEqual(lost, []);
   into.heard('a', out.sentTo('b'));
-  assert.deepEqual(lost, ['rendered']);
+  await clock.wait(100);
+  cluster.restore('a');
+  await clock.wait(500);
+  assert.deepEqual([got, lost], [['1'], []]);
+});
+
+test('FramesIn lets frames wait for what was announced before them', async (context) => {
+  const hub = await pair(context);
+  const { clock, out, send, got, announced } = hub;
+  await losing(hub, () => out.announce('proximity', 'p'));
+  hub.cluster.deafen('a');
+  send('1');
+  await clock.wait(20);
+  assert.deepEqual([got, announced], [[], []]);
+  hub.cluster.restore('a');
+  await clock.wait(500);
+  assert.deepEqual([got, announced.length], [['1'], 1]);
 });
 
 test('FramesIn takes each message once', async (context) => {
   const { clock, a, got, announced, lost } = await pair(context);
   const writer = new FrameWriter('a');
   writer.add(7, new BlockPacker().pack(batchOf(['1']), 0, 1));
-  const frame = writer.take({ number: 1, announced: 0, after: 0, isLast: false });
-  const message = packAnnounced({ from: 'a', number: 1, events: [['proximity', 'p']] });
+  const frame = writer.take({ number: 1, announced: 0, after: 0, isLast: false, behind: [] });
+  const message = packAnnounced({ from: 'a', number: 1, events: [['proximity', 'p']], after: 0 });
   for (let i = 0; i < 3; i++) {
     a.publish('hub.e.b', frame);
     a.publish('hub.f', message);
@@ -242,6 +351,67 @@ test('FramesIn holds frames for a second at most, and 8 MiB', async (context) =>
   assert.deepEqual([got.filter((text) => text.length === 1), lost.length], [['2'], 2]);
 });
 
+/** As pair, with a second sender, c. */
+async function three(context: TestContext) {
+  const hub = await pair(context);
+  const { clock, cluster, into, misfits } = hub;
+  const bus = cluster.bus('c');
+  const misfit = (error: unknown): void => void misfits.push(error);
+  const other = new FramesOut({ bus, name: 'hub', self: 'c', misfit, schedule: clock.schedule });
+  await Promise.all([up(bus), other.ready]);
+  other.joined('b');
+  other.joined('a');
+  into.joined('c', { isNew: false });
+  into.heard('c', other.sentTo('b'));
+  const sendOther = (text: string): void => other.forward(batchOf([text]), new Map([['b', variant(7)]]));
+  return { ...hub, other, sendOther };
+}
+
+test('FramesIn holds frames until those of another sender have come that they come behind', async (context) => {
+  const hub = await three(context);
+  const { clock, out, other, into, send, sendOther, got, lost } = hub;
+  send('1');
+  const sent = out.sentToAll();
+  assert.deepEqual(sent, { b: 1 });
+  await clock.wait(10);
+  await losing(hub, () => send('2'));
+  other.tookBehind('a', out.sentToAll());
+  sendOther('3');
+  await clock.wait(20);
+  assert.deepEqual(got, ['1']);
+  const reached = into.reachedFrom('a', 2).then(() => got.push('reached'));
+  await clock.wait(200);
+  assert.deepEqual(got, ['1', '2', '3', 'reached'], 'it was asked for');
+  await reached;
+  await clock.wait(5000);
+  send('4');
+  await clock.wait(10);
+  await losing(hub, () => send('5'));
+  sendOther('6');
+  await clock.wait(20);
+  assert.deepEqual([got.slice(4), lost], [['4', '6'], []]);
+  await into.reachedFrom('a', 1);
+  await into.reachedFrom('nobody', 7);
+});
+
+test('FramesIn holds frames for no sender that is gone, and for none longer than a second', async (context) => {
+  const { clock, other, into, sendOther, got, lost } = await three(context);
+  other.tookBehind('a', { b: 3 });
+  sendOther('1');
+  const begunMs = clock.nowMs;
+  await into.reachedFrom('a', 3);
+  assert.ok(clock.nowMs - begunMs <= 1001);
+  await clock.wait(50);
+  assert.deepEqual([got, lost.length > 0], [[], true]);
+  other.tookBehind('a', { b: 9 });
+  sendOther('2');
+  await clock.wait(50);
+  const reached = into.reachedFrom('a', 9);
+  into.gone('a');
+  await reached;
+  assert.deepEqual(got, ['2']);
+});
+
 test('FramesIn drops what comes of who is gone, and tells if that was an owner', async (context) => {
   const { clock, into, send, got, lost } = await pair(context);
   send('1');
@@ -253,7 +423,7 @@ test('FramesIn drops what comes of who is gone, and tells if that was an owner',
   into.gone('a2');
   send('2');
   await clock.wait(10);
-  assert.deepEqual([got, lost], [['1'], ['rendered']]);
+  assert.deepEqual([got, lost], [['1'], ['ofGone']]);
 });
 
 test('FramesIn passes over messages that do not fit, and goes on', async (context) => {
@@ -262,7 +432,7 @@ test('FramesIn passes over messages that do not fit, and goes on', async (contex
     utf8(''),
     utf8('what?'),
     utf8('x'.repeat(100)),
-    packAnnounced({ from: 'a', number: 1, events: [] }),
+    packAnnounced({ from: 'a', number: 1, events: [], after: 0 }),
   ]) {
     a.publish('hub.e.b', bytes);
   }

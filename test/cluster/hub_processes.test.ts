@@ -5,7 +5,8 @@ import { freePort } from '../../bench/process/free_port.ts';
 import { type Answered, HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
 import { parsePrometheus, sumOf } from '../support/prometheus.ts';
 import type { TestSettings } from '../support/running_hub.ts';
-import { SocketClient } from '../support/socket_client.ts';
+import { type Event, SocketClient } from '../support/socket_client.ts';
+import { isShared } from './shared_objects.ts';
 import { testNats } from './test_nats.ts';
 
 const HOLD_MS = 1500;
@@ -51,6 +52,15 @@ function becomes(hub: HubProcess, standing: string): Promise<void> {
   return until(`A hub is ${standing}`, async () => (await clusterOf(hub))?.standing === standing);
 }
 
+/** Resolves when both hubs own objects, by what one of them says. */
+function shared(hub: HubProcess): Promise<void> {
+  return until('The objects are shared', async () => isShared(await clusterOf(hub), 2));
+}
+
+function ownsAll(hub: HubProcess, name: string): Promise<void> {
+  return until('One hub owns everything', async () => (await clusterOf(hub))?.owner === name);
+}
+
 function isWell(hub: HubProcess): Promise<void> {
   return until('A hub is well', async () => (await hub.get('/health'))?.status === 200);
 }
@@ -64,8 +74,11 @@ function openSocket(hub: HubProcess): Promise<SocketClient> {
   return SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
 }
 
-/** Locates a tag again and again, until it is ended. */
-class Tag {
+/** Some that all hubs own a part of. */
+const TAGS = Array.from({ length: 8 }, (_, index) => `tag${index}`);
+
+/** Locates the tags again and again, all in one body, until it is ended. */
+class Sender {
   readonly statuses: (number | undefined)[] = [];
   longestMs = 0;
   readonly #hub: HubProcess;
@@ -88,7 +101,10 @@ class Tag {
   async #send(): Promise<void> {
     for (let east = 1; !this.#isEnded; east++) {
       const beganMs = performance.now();
-      const answered = await this.#hub.put('/providers/locations', [locationOf('tag', east)]);
+      const answered = await this.#hub.put(
+        '/providers/locations',
+        TAGS.map((tag) => locationOf(tag, east)),
+      );
       this.longestMs = Math.max(this.longestMs, performance.now() - beganMs);
       this.statuses.push(answered?.status);
       if (answered?.status === 204) this.#last = east;
@@ -96,10 +112,11 @@ class Tag {
   }
 }
 
-async function eastOf(hub: HubProcess): Promise<number> {
-  const found = await hub.get('/providers/tag/location');
-  assert.equal(found?.status, 200, JSON.stringify(found?.body));
-  return eastIn(found?.body.position);
+/** Where the tags are, each place once. */
+async function eastOf(hub: HubProcess): Promise<readonly number[]> {
+  const found = await Promise.all(TAGS.map((tag) => hub.get(`/providers/${tag}/location`)));
+  for (const each of found) assert.equal(each?.status, 200, JSON.stringify(each?.body));
+  return [...new Set(found.map((each) => eastIn(each?.body.position)))];
 }
 
 function eastIn({ coordinates }: { readonly coordinates: readonly number[] }): number {
@@ -120,11 +137,12 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
   });
 
   test('tell of each other, at /health/system and in /metrics', async () => {
-    await until('Both know both', async () => (await clusterOf(a))?.members.length === 2);
+    await shared(a);
+    await shared(b);
     const [ofA, ofB] = [await clusterOf(a), await clusterOf(b)];
-    assert.deepEqual([ofA.standing, ofB.standing], ['owner', 'standby']);
-    assert.deepEqual([ofA.owner, ofB.owner], ['a', 'a']);
-    assert.deepEqual([ofA.takeovers, ofB.takeovers], [1, 0]);
+    assert.deepEqual([ofA.standing, ofB.standing], ['owner', 'owner']);
+    assert.deepEqual([ofA.owner, ofB.owner], [undefined, undefined]);
+    assert.deepEqual([ofA.takeovers, ofB.takeovers], [0, 0]);
     assert.deepEqual(
       ofB.members.map(({ name }: { name: string }) => name),
       ['a', 'b'],
@@ -132,11 +150,27 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     assert.equal(ofB.members[1].incarnation, ofB.incarnation);
     assert.equal(ofA.problem, undefined);
     const [metrics, others] = [await metricsOf(a), await metricsOf(b)];
+    assert.deepEqual([ofA.settled, ofB.settled], [true, true]);
+    for (const { members } of [ofA, ofB]) {
+      assert.deepEqual(
+        members.map(({ partitions, owns_collisions: also }: Event) => [partitions, also]),
+        [
+          [128, true],
+          [128, false],
+        ],
+      );
+    }
     assert.equal(sumOf(metrics, 'hub_cluster_members'), 2);
-    assert.deepEqual([sumOf(metrics, 'hub_cluster_owner'), sumOf(others, 'hub_cluster_owner')], [1, 0]);
+    assert.deepEqual(
+      [metrics, others].map((each) => sumOf(each, 'hub_cluster_partitions')),
+      [128, 128],
+    );
+    assert.deepEqual([sumOf(metrics, 'hub_cluster_owner'), sumOf(others, 'hub_cluster_owner')], [1, 1]);
     assert.ok(sumOf(others, 'hub_cluster_appends_total') >= 0);
-    assert.equal((await b.put('/providers/locations', [locationOf('tag', 1)]))?.status, 204);
-    assert.equal(sumOf(await metricsOf(b), 'hub_cluster_forwarded_total'), 1);
+    const locations = TAGS.map((tag) => locationOf(tag, 1));
+    assert.equal((await b.put('/providers/locations', locations))?.status, 204);
+    const forwarded = sumOf(await metricsOf(b), 'hub_cluster_forwarded_total');
+    assert.ok(forwarded > 0 && forwarded < TAGS.length, `${forwarded} of ${TAGS.length}`);
     for (const hub of [a, b]) assert.deepEqual(await hub.get('/health'), { status: 200, body: {} } satisfies Answered);
   });
 
@@ -158,23 +192,19 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
   test('close the sockets of one that stood still, and have it back', async () => {
     const socket = await openSocket(a);
     const closed = closing(socket);
-    const tag = new Tag(b);
+    const sender = new Sender(b);
     process.kill(a.pid, 'SIGSTOP');
-    await becomes(b, 'owner');
+    await ownsAll(b, 'b');
     process.kill(a.pid, 'SIGCONT');
     assert.equal(await closed, 1013);
-    await becomes(a, 'standby');
+    await shared(b);
     await isWell(a);
-    const last = await tag.end();
+    const last = await sender.end();
     assert.ok(
-      tag.statuses.every((status) => status === 204 || status === 503),
-      tag.statuses.join(),
+      sender.statuses.every((status) => status === 204 || status === 503),
+      sender.statuses.join(),
     );
-    assert.equal(await eastOf(a), last);
-    assert.deepEqual(
-      [await clusterOf(a), await clusterOf(b)].map(({ owner }) => owner),
-      ['b', 'b'],
-    );
+    assert.deepEqual(await eastOf(a), [last]);
     assert.equal(sumOf(await metricsOf(b), 'hub_cluster_expelled_total'), 1);
   });
 
@@ -182,21 +212,25 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     const closed = closing(await openSocket(b));
     const subscriber = await openSocket(a);
     const locations = await subscriber.subscribe('location_updates');
-    const tag = new Tag(a);
-    await until('The tag is located', async () => tag.statuses.length > 10);
+    const sender = new Sender(a);
+    await until('The tags are located', async () => sender.statuses.length > 10);
     const { code, stderr } = await b.stop();
     assert.equal(code, 0, stderr);
     assert.equal(await closed, 1001);
-    await becomes(a, 'owner');
-    const last = await tag.end();
-    assert.deepEqual([...new Set(tag.statuses)], [204]);
-    assert.ok(tag.longestMs < HOLD_MS, `${tag.longestMs} ms`);
-    assert.equal(await eastOf(a), last);
-    await until('All are told', async () => locations.events.length >= last || subscriber.closed !== undefined);
-    assert.deepEqual(
-      locations.events.map(({ position }) => eastIn(position)),
-      Array.from({ length: last }, (_, index) => index + 1),
-    );
+    await ownsAll(a, 'a');
+    const last = await sender.end();
+    assert.deepEqual([...new Set(sender.statuses)], [204]);
+    assert.ok(sender.longestMs < HOLD_MS, `${sender.longestMs} ms`);
+    assert.deepEqual(await eastOf(a), [last]);
+    const all = TAGS.length * last;
+    await until('All are told', async () => locations.events.length >= all || subscriber.closed !== undefined);
+    for (const tag of TAGS) {
+      assert.deepEqual(
+        locations.events.flatMap(({ provider_id: id, position }) => (id === tag ? [eastIn(position)] : [])),
+        Array.from({ length: last }, (_, index) => index + 1),
+        tag,
+      );
+    }
     assert.equal(subscriber.closed, undefined);
   });
 
@@ -205,29 +239,29 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     ['is killed', () => nats.servers.servers[0]?.kill(), () => nats.servers.servers[0]?.start()],
   ] as const) {
     test(`hold requests while NATS ${what}, refuse them later, and go on when it is back`, async () => {
-      const tag = new Tag(a);
-      await until('The tag is located', async () => tag.statuses.length > 10);
+      const sender = new Sender(a);
+      await until('The tags are located', async () => sender.statuses.length > 10);
       await goes();
       await until('The hub is not well', async () => (await a.get('/health'))?.status === 503);
       assert.match(
         (await a.get('/health'))?.body.message,
         /^This hub cannot serve: it has appended nothing .* for \d+ ms/,
       );
-      await until('Requests are refused', async () => tag.statuses.includes(503));
-      const reads = await Promise.all(['/providers/tag/location', '/zones'].map((path) => a.get(path)));
+      await until('Requests are refused', async () => sender.statuses.includes(503));
+      const reads = await Promise.all([`/providers/${TAGS[0]}/location`, '/zones'].map((path) => a.get(path)));
       assert.deepEqual(
         reads.map((answered) => answered?.status),
         [503, 503],
       );
-      assert.ok(tag.longestMs >= HOLD_MS && tag.longestMs < HOLD_MS + 1000, `${tag.longestMs} ms`);
+      assert.ok(sender.longestMs >= HOLD_MS && sender.longestMs < HOLD_MS + 1000, `${sender.longestMs} ms`);
       await comes();
       await isWell(a);
-      const sent = tag.statuses.length;
-      await until('The tag is located again', async () => tag.statuses.length > sent + 10);
-      const last = await tag.end();
-      assert.deepEqual([...new Set(tag.statuses)].sort(), [204, 503]);
-      assert.equal(tag.statuses.at(-1), 204);
-      assert.equal(await eastOf(a), last);
+      const sent = sender.statuses.length;
+      await until('The tags are located again', async () => sender.statuses.length > sent + 10);
+      const last = await sender.end();
+      assert.deepEqual([...new Set(sender.statuses)].sort(), [204, 503]);
+      assert.equal(sender.statuses.at(-1), 204);
+      assert.deepEqual(await eastOf(a), [last]);
     });
   }
 
@@ -248,15 +282,15 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
 
   test('end when they are told to, although NATS has gone for good', async () => {
     const c = await startHub('c', { cluster_reads: 'any' });
-    await becomes(c, 'standby');
-    const tag = new Tag(a);
-    await until('The tag is located', async () => tag.statuses.length > 10);
+    await shared(c);
+    const sender = new Sender(a);
+    await until('The tags are located', async () => sender.statuses.length > 10);
     await nats.servers.servers[0]?.kill();
-    await until('Requests are refused', async () => tag.statuses.includes(503));
+    await until('Requests are refused', async () => sender.statuses.includes(503));
     // What it has may be from the past, and it was told not to mind.
     assert.equal((await c.get('/zones'))?.status, 200);
     const stopped = await Promise.all([a, c].map((hub) => hub.stop()));
-    await tag.end();
+    await sender.end();
     assert.deepEqual(
       stopped.map(({ code }) => code),
       [0, 0],

@@ -49,16 +49,28 @@ test('packInterest and readInterest carry what is wanted', () => {
     variants: [
       VARIANT,
       { id: 5, topic: 'location_updates', crs: 'EPSG:4326', zoneId: undefined, geojson: false, unfiltered: true },
+      { ...VARIANT, wanted: { keys: [{ at: 0, values: ['a', 2, true] }], limits: [{ at: 4, most: 1.5 }] } },
     ],
   };
   assert.deepEqual(readInterest(lend(packInterest(message))), message);
 });
 
-test('readInterest reads keys as all, and refuses what does not fit', () => {
+test('readInterest refuses what does not fit', () => {
   const pack = (...values: unknown[]) => lend(new Packr({ useRecords: false }).pack(values));
   const row = [4, 'fence_events', 'local', 'z', true, true];
-  const keyed = [[[0, ['a']]], []];
-  assert.deepEqual(readInterest(pack(1, 'a', 1, [[...row, keyed]])).variants, [VARIANT]);
+  assert.deepEqual(readInterest(pack(1, 'a', 1, [row])).variants, [VARIANT]);
+  for (const wanted of [
+    1,
+    [],
+    [[]],
+    [[], [1]],
+    [[[0, 'a']], []],
+    [[['a', []]], []],
+    [[], [[0, 'a']]],
+    [[[0, [null]]], []],
+  ]) {
+    assert.throws(() => readInterest(pack(1, 'a', 1, [[...row, wanted]])), { name: 'FrameFormatError' });
+  }
   const broken = [
     [2, 'a', 1, []],
     [1, 7, 1, []],

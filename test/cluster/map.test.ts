@@ -8,6 +8,7 @@ import {
   firstMap,
   MOVES_MAX,
   type PartitionMap,
+  partitionsOf,
 } from '../../src/cluster/map.ts';
 import { PARTITIONS } from '../../src/shards/affinity.ts';
 
@@ -96,6 +97,14 @@ describe('firstMap', () => {
     assert.deepEqual(countsOf(map, ['a', 'b', 'c']), [PARTITIONS, 0, 0]);
     assert.equal(map.collisions, 'a');
   });
+});
+
+test('partitionsOf counts what a member owns', () => {
+  const map = firstMap({ members: ['a', 'b', 'c'] });
+  const counts = (of: typeof map | undefined) => ['a', 'b', 'c', 'd'].map((member) => partitionsOf(of, member));
+  assert.deepEqual(counts(map), [86, 85, 85, 0]);
+  assert.deepEqual(counts(afterLeave(map, { gone: 'a', members: ['b', 'c'] })), [0, 128, 128, 0]);
+  assert.deepEqual(counts(undefined), [0, 0, 0, 0]);
 });
 
 describe('afterJoin', () => {

@@ -12,8 +12,6 @@ import {
   loads,
   look,
   type Members,
-  mapWithoutSelf,
-  missingMap,
   nextLookMs,
   openMembers,
   restored,
@@ -26,7 +24,7 @@ import {
 const SUSPECT_MS = 2000;
 
 function join(sequence: number, incarnation: string, atMs = 0): Signal {
-  return { is: 'join', sequence, atMs, incarnation, name: `hub ${incarnation}` };
+  return { is: 'join', sequence, atMs, incarnation, name: `hub ${incarnation}`, protocols: [1, 2] };
 }
 
 function beat(incarnation: string, atMs: number, more: Partial<Beat> & { readonly timeOfDayMs?: number } = {}): Signal {
@@ -51,7 +49,8 @@ function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: 
 /** This hub, and others that joined after it, up since -10,000 and silent since 0, with an append kept at `keptAtMs`. */
 function cluster(others: readonly string[], { keptAtMs = 1_000_000 }: { readonly keptAtMs?: number } = {}): Members {
   const joined = ['me', ...others].map((incarnation, i) => join(i + 1, incarnation));
-  return play([up(-10_000), ...joined, kept(keptAtMs)]);
+  const state: Signal = { is: 'state', protocol: 2, isSettled: true };
+  return play([up(-10_000), ...joined, state, kept(keptAtMs)]);
 }
 
 function suspected(members: Members, nowMs: number): string[] {
@@ -330,8 +329,8 @@ describe('look', () => {
     assert.deepEqual(new Set(given), new Set(['me', 'c']));
   });
 
-  test('gives everything to one where one may own', () => {
-    const open = openMembers('me', { suspectMs: SUSPECT_MS, ownersMax: 1 });
+  test('gives everything to one while one may own', () => {
+    const open = openMembers('me', { suspectMs: SUSPECT_MS });
     const map = firstMap({ members: ['a', 'b', 'me'], ownersMax: 1 });
     const joined = [up(-9000), join(1, 'a'), join(2, 'b'), join(3, 'me'), { is: 'map', sequence: 4, map } as const];
     const sealing = look(play([...joined, ...well(2000)], open), 2000).members;
@@ -363,15 +362,37 @@ describe('Records', () => {
 
   test('may have begun with a snapshot', () => {
     const map = firstMap({ members: ['a'] });
+    const protocols = [1, 2];
     const all = [
-      { incarnation: 'b', name: 'hub b', index: 8 },
-      { incarnation: 'a', name: 'hub a', index: 5 },
+      { incarnation: 'b', name: 'hub b', protocols, index: 8 },
+      { incarnation: 'a', name: 'hub a', protocols, index: 5 },
     ];
-    const members = restored(openMembers('me', { suspectMs: SUSPECT_MS }), { members: all, map }, 70);
-    const told = play([join(5, 'a', 70), join(8, 'b', 70)]);
-    assert.deepEqual({ ...members, map: undefined }, told);
-    assert.equal(members.map, map);
+    const state = { protocol: 2, isSettled: true };
+    const members = restored(openMembers('me', { suspectMs: SUSPECT_MS }), { members: all, map, ...state }, 70);
+    const joins = [join(5, 'a', 70), join(8, 'b', 70)];
+    const told = play([...joins, { is: 'state', ...state }, { is: 'map', sequence: 9, map }]);
+    assert.deepEqual(members, { ...told, applied: 8 });
     assert.equal(firstMember(play([expel(9, 'a')], members))?.incarnation, 'b');
+  });
+
+  test('say who is to own more: whoever joins or remains when another ends, until it has had its share', () => {
+    const filling = (members: Members) =>
+      [...members.all.values()].filter((each) => each.isFilling).map(({ name }) => name);
+    const owned = firstMap({ members: ['me'] });
+    const brings = (sequence: number, counts: Readonly<Record<string, number>>): Signal => {
+      const owners = Object.entries(counts).flatMap(([who, count]) => Array.from({ length: count }, () => who));
+      return { is: 'map', sequence, map: { ...owned, epoch: sequence, owners } };
+    };
+    let members = play([brings(4, { me: 256 })], cluster(['a', 'b']));
+    assert.deepEqual(filling(members), ['hub a', 'hub b']);
+    members = play([brings(5, { me: 120, a: 86, b: 50 })], members);
+    assert.deepEqual(filling(members), ['hub b']);
+    // Because of loads.
+    members = play([brings(6, { me: 120, a: 40, b: 96 })], members);
+    assert.deepEqual(filling(members), []);
+    members = play([join(7, 'c')], members);
+    assert.deepEqual(filling(members), ['hub c']);
+    assert.deepEqual(filling(play([expel(8, 'c')], members)), ['hub a']);
   });
 
   test('come in order, each once', () => {
@@ -413,60 +434,6 @@ describe('appliedByAll', () => {
   }
 });
 
-describe('missingMap', () => {
-  const map = firstMap({ members: ['x', 'y'] });
-  const brings = (sequence: number, brought: PartitionMap): Signal => ({ is: 'map', sequence, map: brought });
-  const rows: [name: string, signals: Signal[], nowMs: number, owners: string[] | undefined][] = [
-    ['is one of all members where there was none', [], 500, ['a', 'b', 'me']],
-    ['is made without suspects', [beat('b', 900)], 2000, ['b', 'me']],
-    ['is none where all owners are members', [brings(9, firstMap({ members: ['a', 'b'] }))], 500, undefined],
-    ['is one without owners who are no members', [brings(9, map)], 500, ['a', 'b', 'me']],
-    [
-      'is one with an owner of the collision stage',
-      [brings(9, { ...map, owners: map.owners.map(() => 'a') })],
-      500,
-      ['a'],
-    ],
-    ['is made by somebody else before this hub has joined', [expel(9, 'me')], 500, undefined],
-    ['is not made without a connection', [{ is: 'down' }], 500, undefined],
-  ];
-  for (const [name, signals, nowMs, owners] of rows) {
-    test(name, () => {
-      const made = missingMap(play(signals, cluster(['a', 'b'])), nowMs);
-      assert.deepEqual(made && [...new Set(made.owners)].toSorted(), owners);
-      if (made !== undefined) assert.ok(['me', 'a', 'b'].includes(made.collisions));
-    });
-  }
-
-  test('is made by the first that is no suspect, behind the last map', () => {
-    const start = play([up(-9000), join(1, 'a'), join(2, 'me'), brings(3, { ...map, epoch: 5 })]);
-    assert.equal(missingMap(start, 1999), undefined);
-    assert.equal(missingMap(start, 2000)?.epoch, 6);
-  });
-
-  test('gives everything to one where one may own', () => {
-    const one = openMembers('me', { suspectMs: SUSPECT_MS, ownersMax: 1 });
-    const made = missingMap(play([up(0), join(1, 'me'), join(2, 'a'), brings(3, map)], one), 10);
-    assert.deepEqual([new Set(made?.owners).size, made?.collisions], [1, made?.owners[0]]);
-  });
-});
-
-describe('mapWithoutSelf', () => {
-  test('gives to members that are no suspects what this hub has', () => {
-    const map = firstMap({ members: ['me', 'a', 'b'] });
-    const members = play([{ is: 'map', sequence: 9, map }, beat('b', 900)], cluster(['a', 'b']));
-    assert.deepEqual(new Set(mapWithoutSelf(members, 500)?.owners), new Set(['a', 'b']));
-    const later = mapWithoutSelf(members, 2000)?.owners;
-    assert.deepEqual(new Set(later?.filter((_, partition) => map.owners[partition] === 'me')), new Set(['b']));
-  });
-
-  test('is none where nobody is left', () => {
-    const map = firstMap({ members: ['me'] });
-    assert.equal(mapWithoutSelf(play([{ is: 'map', sequence: 9, map }], cluster([])), 1), undefined);
-    assert.equal(mapWithoutSelf(cluster(['a']), 1), undefined);
-  });
-});
-
 describe('clockDifferences', () => {
   const at = (atMs: number, aheadMs: number): Signal => beat('a', atMs, { timeOfDayMs: 500, clockMs: 500 + aheadMs });
   const rows: [name: string, signals: Signal[], aheadMs: number, isWarning: boolean][] = [
@@ -497,12 +464,13 @@ describe('clockDifferences', () => {
   }
 });
 
-test('loads are what the owner of each partition has told last, and room is told by member', () => {
+test('loads are what the owner of each partition has told last, or this hub has measured, and room is told by member', () => {
   const map = firstMap({ members: ['a', 'me'] });
   const told = (load: number) => new Map([0, 1, 2, 3].map((partition) => [partition, load + partition]));
   const beats = [beat('a', 1, { loads: told(90) }), beat('a', 2, { loads: told(10), room: 7 })];
-  const members = play([{ is: 'map', sequence: 9, map }, ...beats], cluster(['a']));
-  assert.deepEqual(loads(members).slice(0, 5), [10, 0, 12, 0, 0]);
+  const own: Signal = { is: 'measured', loads: new Map([0, 1, 4].map((partition) => [partition, 70])) };
+  const members = play([{ is: 'map', sequence: 9, map }, ...beats, own], cluster(['a']));
+  assert.deepEqual(loads(members).slice(0, 5), [10, 70, 12, 0, 0]);
   assert.equal(members.all.get('a')?.beat?.room, 7);
   assert.equal(loads(openMembers('me', { suspectMs: 1 })).length, 256);
 });

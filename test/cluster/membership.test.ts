@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Bus } from '../../src/cluster/bus.ts';
-import type { PartitionMap } from '../../src/cluster/map.ts';
+import { applied, EMPTY_STATE, isSettled } from '../../src/cluster/config_state.ts';
+import { MOVES_MAX, type PartitionMap } from '../../src/cluster/map.ts';
 import { openClock, schedule } from '../../src/time/clock.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { up, utf8 } from './contract.ts';
@@ -24,6 +25,35 @@ function namesOf(hub: TestHub): string[] {
 
 function names(hubs: readonly TestHub[]): string[] {
   return hubs.map(({ incarnation }) => incarnation).toSorted();
+}
+
+/** All that was moved has arrived, and each owner has its share, give or take one. */
+function assertEven(living: readonly TestHub[], ownersMax = Number.POSITIVE_INFINITY): void {
+  for (const { state, membership } of living) {
+    assert.equal(state.protocol, 2);
+    assert.ok(isSettled(state), JSON.stringify([state.sources, state.onTheWay]));
+    assert.deepEqual(state.map, membership.map);
+    const counts = [...Map.groupBy(state.map?.owners ?? [], (owner) => owner).values()].map(({ length }) => length);
+    assert.equal(counts.length, Math.min(living.length, ownersMax));
+    assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, `${counts}`);
+  }
+}
+
+/** Between two living members moves what little may, and only when everything has arrived. */
+function assertOrderly({ records }: TestHub): void {
+  let state = EMPTY_STATE;
+  for (const [i, body] of records.entries()) {
+    const next = applied(state, { sequence: i + 1, id: 'x', body });
+    const owners = state.map?.owners ?? [];
+    const moved = owners.filter(
+      (owner, partition) => state.members.has(owner) && next.map?.owners[partition] !== owner,
+    );
+    if (body.kind === 'map' && moved.length > 0) {
+      assert.ok(isSettled(state), `record ${i + 1} moves ${moved.length} while something is under way`);
+      assert.ok(moved.length <= MOVES_MAX, `${moved.length}`);
+    }
+    state = next;
+  }
 }
 
 /** What a hub does until it is gone: records, changes of the configuration, and waiting for all to have them. */
@@ -102,11 +132,13 @@ for (let seed = 1; seed <= SEEDS; seed++) {
   test(`Members agree on who they are, and on one living owner, after faults of seed ${seed}`, async (context) => {
     const world = new HubWorld(context, seed);
     const dice = diceOf(seed + 500);
-    const ownersMax = seed % 3 === 0 ? 4 : 1;
+    // In a third of them several may own partitions, and get them from each other.
+    const more = seed % 3 === 0 ? { protocols: [1, 2], ownersMax: 4 } : {};
+    const { ownersMax = 1 } = more;
     world.cluster.mishaps.unanswered = dice(2) * 100;
     const failures: unknown[] = [];
     const start = (): void => {
-      const hub = world.add({ ownersMax });
+      const hub = world.add(more);
       live(world, hub, dice, SEEN).catch((error: unknown) => {
         if ((error as { code?: string }).code !== 'HUB_UNAVAILABLE' && (error as Error).name !== 'BusError') {
           failures.push(error);
@@ -134,6 +166,10 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     const owners = ownersAt(living[0]);
     assert.ok(owners.length > 0 && owners.length <= ownersMax, `${owners}`);
     for (const owner of owners) assert.ok(names(living).includes(owner), `${owner} owns, and is gone`);
+    if (ownersMax > 1) {
+      assertEven(living, ownersMax);
+      for (const hub of living) assertOrderly(hub);
+    }
 
     const records = living[0]?.records ?? [];
     for (const record of records) {
@@ -212,6 +248,102 @@ describe('A takeover', () => {
       }
     });
   }
+});
+
+describe('Members that may all own partitions', () => {
+  const SEVERAL = { protocols: [1, 2], ownersMax: 256 };
+  /** Whether all living hubs have the same even map, and all that was moved has arrived. */
+  const isEven = ({ living }: HubWorld): boolean =>
+    living.every(({ state }) => {
+      const counts = living.map(
+        ({ incarnation }) => state.map?.owners.filter((each) => each === incarnation).length ?? 0,
+      );
+      return (
+        isSettled(state) &&
+        state.protocol === 2 &&
+        state.members.size === living.length &&
+        Math.max(...counts) - Math.min(...counts) <= 1
+      );
+    });
+
+  test('share them evenly within seconds, whoever joins', async (context) => {
+    const times: number[] = [];
+    for (let seed = 1; seed <= 6; seed++) {
+      const world = new HubWorld(context, seed);
+      for (let count = 1; count <= 5; count++) {
+        await world.add(SEVERAL).start();
+        const { nowMs } = world.clock;
+        await world.until(() => isEven(world), 10_000);
+        times.push(world.clock.nowMs - nowMs);
+        assertEven(world.living);
+      }
+      for (const hub of world.hubs) assertOrderly(hub);
+      const maps = world.hubs[0]?.records.filter(({ kind }) => kind === 'map') ?? [];
+      // 128, 85, 64 and 51 partitions, 8 at a time, behind the first map.
+      assert.equal(maps.length, 1 + 16 + 11 + 8 + 7);
+      assert.equal(world.living.length, 5);
+    }
+    context.diagnostic(`from join to an even map: up to ${Math.round(Math.max(...times))} ms`);
+  });
+
+  test('share them evenly where one dies in the middle of a hand-over, or several', async (context) => {
+    let open = 0;
+    for (let seed = 1; seed <= 16; seed++) {
+      const world = new HubWorld(context, seed);
+      const dice = diceOf(seed);
+      for (let count = 0; count < 3 + (seed % 2); count++) await world.add(SEVERAL).start();
+      await world.clock.wait(4000 + dice(400));
+      const late = world.add(SEVERAL);
+      await late.start();
+      await world.clock.wait(dice(400));
+      const gone = [late, ...world.hubs].filter(() => dice(3) === 0).slice(0, 2);
+      open += world.hubs[0]?.state.sources.length ?? 0;
+      for (const hub of gone) {
+        if (dice(2) === 0) world.kill(hub);
+        else
+          hub.membership.leave().then(
+            () => hub.end(),
+            () => world.kill(hub),
+          );
+        await world.clock.wait(dice(300));
+      }
+      await world.until(() => isEven(world), 30_000);
+      assertEven(world.living);
+      for (const hub of world.living) assertOrderly(hub);
+      assert.ok(world.living.length >= 2);
+    }
+    assert.ok(open > 4, `${open}`);
+  });
+
+  test('move nothing while an object is on its way', async (context) => {
+    const world = new HubWorld(context, 1);
+    for (let count = 0; count < 2; count++) await world.add(SEVERAL).start();
+    await world.until(() => isEven(world), 5000);
+    const [first, second] = world.hubs;
+    const { owners = [] } = first?.state.map ?? {};
+    const [from, to] = [owners.indexOf('h1'), owners.indexOf('h2')];
+    const objects = [['provider', 'p', from, to] as const, ['provider', 'q', to, from] as const];
+    await second?.log?.append({ kind: 'regroup', by: 'h2', changes: [], objects });
+    await world.add(SEVERAL).start();
+    await world.until(() => isEven(world), 5000);
+    const kinds = first?.records.map(({ kind }) => kind) ?? [];
+    assert.equal(kinds.filter((kind) => kind === 'arrived').length, 2);
+    const behind = kinds.slice(kinds.indexOf('regroup'), kinds.lastIndexOf('arrived'));
+    assert.ok(!behind.includes('map'), `${behind}`);
+  });
+
+  test('are but one owner while one of them does not know of several', async (context) => {
+    const world = new HubWorld(context, 1);
+    const old = world.add({ protocols: [1] });
+    await old.start();
+    for (let count = 0; count < 2; count++) await world.add(SEVERAL).start();
+    await world.clock.wait(10_000);
+    assert.deepEqual([ownersAt(old), old.state.protocol], [['h1'], 1]);
+    await old.membership.leave();
+    old.end();
+    await world.until(() => isEven(world), 5000);
+    assertEven(world.living);
+  });
 });
 
 test('A hub that stood still finds itself sealed and expelled, and keeps nothing more', async (context) => {

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Bus } from '../../src/cluster/bus.ts';
 import { type ConfigLog, openConfigLog } from '../../src/cluster/config_log.ts';
 import type { ConfigBody } from '../../src/cluster/config_record.ts';
+import { acquisitions, applied, type ConfigState, EMPTY_STATE } from '../../src/cluster/config_state.ts';
 import { HubJournal } from '../../src/cluster/hub_journal.ts';
 import { journalMessage } from '../../src/cluster/journal_message.ts';
 import { journalPlaces, journalStreams } from '../../src/cluster/journal_places.ts';
@@ -23,6 +24,8 @@ export interface HubPlace extends Pick<MembershipOptions, 'elapsed' | 'now' | 's
   readonly replicas: number;
   /** Before an `expel` or a `leave` is appended. */
   beforeGone?(incarnation: string): unknown;
+  /** How long it takes to have what a member hands over, or a dead one has left; undefined while that member does not answer. */
+  takeMs?(of: string, isMember: boolean): number | undefined;
 }
 
 /** A hub as far as members go: its log, its journal, and what it was told. */
@@ -38,11 +41,13 @@ export class TestHub {
   readonly #place: HubPlace;
   log: ConfigLog | undefined;
   applied = 0;
+  state: ConfigState = EMPTY_STATE;
   /** Expelled, or sealed. */
   isOut = false;
   /** Killed, left, or not come up. */
   isGone = false;
   #ids = 0;
+  #isTaking = false;
 
   constructor(place: HubPlace, more: Partial<MembershipOptions> = {}) {
     const { bus, name, incarnation, schedule, elapsed } = place;
@@ -78,7 +83,9 @@ export class TestHub {
       apply: (record) => {
         this.applied = record.sequence;
         this.records.push(record.body);
-        this.membership.record(record);
+        this.state = applied(this.state, record);
+        this.membership.record(record, this.state);
+        if (this.#place.takeMs !== undefined) void this.#takeAll();
       },
       stopped: (error) => this.stops.push(error),
       notice: (text) => this.notices.push(text),
@@ -105,6 +112,33 @@ export class TestHub {
     this.membership.close();
     this.log?.close();
     this.journal.close();
+  }
+
+  /** Says that it has what it is to take over, as soon as it could have it. */
+  async #takeAll(): Promise<void> {
+    const { takeMs = () => undefined, schedule } = this.#place;
+    if (this.#isTaking || !this.isLiving) return;
+    this.#isTaking = true;
+    const wait = (ms: number) => new Promise<void>((resolve) => schedule(ms, resolve));
+    for (let next = this.#next(); next !== undefined && this.isLiving; next = this.#next()) {
+      const ms = takeMs(next.of, this.state.members.has(next.of));
+      await wait(ms ?? 50);
+      if (ms === undefined) continue;
+      await this.log?.append(next.body).catch(() => wait(100));
+    }
+    this.#isTaking = false;
+  }
+
+  #next(): { readonly of: string; readonly body: ConfigBody } | undefined {
+    const by = this.incarnation;
+    const { partitions, objects } = acquisitions(this.state, by);
+    const [first] = partitions;
+    if (first !== undefined) {
+      const { of } = first;
+      return { of, body: { kind: 'took', by, of, partitions: first.partitions, requests: [] } };
+    }
+    const { from, sequence = 0 } = objects.find((each) => each.from !== undefined) ?? {};
+    return from === undefined ? undefined : { of: from, body: { kind: 'arrived', by, sequence } };
   }
 
   #end(): void {
@@ -142,6 +176,7 @@ export class HubWorld {
         ...{ elapsed: this.clock.elapsed, now: this.clock.elapsed },
         schedule: (delayMs, callback) => this.cluster.schedule(incarnation, delayMs, callback),
         beforeGone: (gone) => this.isSealed(gone) || this.unsealed.push(gone),
+        takeMs: (of, isMember) => this.#takeMs(of, isMember),
       },
       more,
     );
@@ -179,6 +214,12 @@ export class HubWorld {
 
   get living(): readonly TestHub[] {
     return this.hubs.filter(({ isLiving }) => isLiving);
+  }
+
+  /** A member hands over while it lives, and a journal can be read by anybody. */
+  #takeMs(of: string, isMember: boolean): number | undefined {
+    const isLiving = this.living.some(({ incarnation }) => incarnation === of);
+    return isMember && !isLiving ? undefined : 10 + ((of.length * 7 + this.clock.nowMs) % 40);
   }
 
   /** Whether the journal of an incarnation is sealed in both streams. */

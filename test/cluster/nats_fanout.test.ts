@@ -8,6 +8,7 @@ import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import { schedule } from '../../src/time/clock.ts';
+import { diceOf } from '../support/dice.ts';
 import { batchesOf } from '../support/event_batches.ts';
 import { up } from './contract.ts';
 import { openTestBus, testNats } from './test_nats.ts';
@@ -29,12 +30,60 @@ function hubOn(context: TestContext, bus: Bus, self: string) {
   });
   const shared = new ClusterFanout({
     ...{ bus, name: 'fan', self, fanout, schedule },
-    announce: { proximity: (text) => hub.proximities.push(text), fenceEvent: () => undefined },
+    announce: {
+      proximity: (text) => hub.proximities.push(text),
+      fenceEvent: () => undefined,
+      fenceEventAgain: () => undefined,
+    },
+    protocol: () => 2,
     notice: assert.fail,
   });
   context.after(() => shared.close());
   return Object.assign(hub, { fanout, shared });
 }
+
+/** A bus that loses some of the frames it is to send. */
+function lossy(bus: Bus): Bus {
+  const dice = diceOf(4);
+  const publish = (subject: string, bytes: Uint8Array): boolean =>
+    (subject.startsWith('fan.e.') && dice(4) === 0) || bus.publish(subject, bytes);
+  return new Proxy(bus, {
+    get(target, key) {
+      if (key === 'publish') return publish;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+test('ClusterFanout sends again over NATS what got lost', { skip }, async (context) => {
+  const buses = [await openTestBus(context, nats, { name: 'fan' }), await openTestBus(context, nats, { name: 'fan' })];
+  const [owner, other] = buses.map(({ bus }, i) => hubOn(context, i === 0 ? lossy(bus) : bus, `h${i}`));
+  assert.ok(owner && other);
+  await Promise.all(buses.map(({ bus }) => up(bus)));
+  await Promise.all([owner.shared.ready(), other.shared.ready()]);
+  owner.shared.joined('h1');
+  other.shared.joined('h0');
+  const got: string[] = [];
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  const subscriber: Subscriber = {
+    deliver(_id, { texts }) {
+      got.push(...texts);
+      if (got.length === 500) resolve();
+    },
+    missed: (_id, why) => assert.fail(why),
+  };
+  other.fanout.subscribe(subscriber, { topic: 'location_updates', view: { crs: 'EPSG:4326' } });
+  await other.shared.told();
+  const texts = Array.from({ length: 500 }, (_, n) => `{"n":${n},"more":"${'x'.repeat(2000)}"}`);
+  for (const text of texts) {
+    owner.fanout.publish(batchesOf([{ variant: owner.variants[0]?.id ?? 0, fields: [], text }]));
+    await turn();
+  }
+  await done;
+  assert.deepEqual(got, texts);
+  assert.deepEqual([other.shared.losses, other.shared.repairs > 0], [0, true]);
+});
 
 test('ClusterFanout carries 20,000 events over NATS to the subscribers of another hub', { skip }, async (context) => {
   const buses = [await openTestBus(context, nats, { name: 'fan' }), await openTestBus(context, nats, { name: 'fan' })];

@@ -29,7 +29,11 @@ export class Probe {
   readonly #sent = new Map<string, Sent>();
   readonly #stopped = new AbortController();
   readonly #lanes: readonly Promise<void>[];
-  readonly #waiting = new Set<{ readonly sinceMs: number; answered(afterMs: number): void }>();
+  readonly #waiting = new Set<{
+    readonly sinceMs: number;
+    readonly lanes: Set<number>;
+    answered(afterMs: number): void;
+  }>();
 
   /** `base`: address of the API, `http://127.0.0.1:8081/hub/v2`. */
   constructor(base: string) {
@@ -37,9 +41,9 @@ export class Probe {
     this.#lanes = Array.from({ length: LANES }, (_, lane) => this.#run(lane));
   }
 
-  /** Resolves with the milliseconds from now until a location is acknowledged that was sent after now. */
+  /** Resolves with the milliseconds from now until all clients have had locations acknowledged that were sent after now. */
   answered(): Promise<number> {
-    return new Promise((resolve) => this.#waiting.add({ sinceMs: performance.now(), answered: resolve }));
+    return new Promise((answered) => this.#waiting.add({ sinceMs: performance.now(), lanes: new Set(), answered }));
   }
 
   /** Asks for the last locations, and compares them with what was acknowledged before. Rejects without an answer. */
@@ -68,12 +72,12 @@ export class Probe {
     for (const id of ids) this.#sent.set(id, { last: 0, acknowledged: 0 });
     const { signal } = this.#stopped;
     for (let number = 1; !signal.aborted; number++) {
-      await this.#send(ids, number);
+      await this.#send(lane, ids, number);
       await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  async #send(ids: readonly string[], number: number): Promise<void> {
+  async #send(lane: number, ids: readonly string[], number: number): Promise<void> {
     const sentMs = performance.now();
     for (const id of ids) (this.#sent.get(id) as Sent).last = number;
     const body = JSON.stringify(ids.map((id) => locationOf(id, number % 50, { accuracy: number })));
@@ -84,7 +88,7 @@ export class Probe {
     if (response?.status !== 204) return;
     for (const id of ids) (this.#sent.get(id) as Sent).acknowledged = number;
     for (const waiting of this.#waiting) {
-      if (waiting.sinceMs > sentMs) continue;
+      if (waiting.sinceMs > sentMs || waiting.lanes.add(lane).size < LANES) continue;
       this.#waiting.delete(waiting);
       waiting.answered(performance.now() - waiting.sinceMs);
     }

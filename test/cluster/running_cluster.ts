@@ -81,9 +81,9 @@ export class RunningCluster {
     return servers.map((server, index) => ({ name: `n${index + 1}`, isKilled: this.#killedServers.has(server) }));
   }
 
-  /** The hub that owns all objects; undefined while none does that runs. */
+  /** A hub that owns objects; undefined while none does that runs. */
   get owner(): HubSlot | undefined {
-    return this.hubs.find(({ name, process }) => process !== undefined && name === this.view?.owner);
+    return this.hubs.find(({ name, process }) => process !== undefined && this.view?.owners.includes(name) === true);
   }
 
   /** Kills a hub as a crash would. */

@@ -52,10 +52,11 @@ export class SimulatedClock {
   }
 
   #next(): void {
-    const happening = this.#takeFirst();
+    let happening = this.#takeFirst();
+    while (happening?.isOff) happening = this.#takeFirst();
     if (happening === undefined) return;
     this.nowMs = happening.atMs;
-    if (!happening.isOff) happening.callback();
+    happening.callback();
   }
 
   #add(happening: Happening): void {

@@ -50,6 +50,10 @@ export interface Member {
   /** Whether it hears nothing, although what it sends arrives. */
   isDeaf: boolean;
   readonly waiting: (() => void)[];
+  /** By how much what it does is late, at most. */
+  lateMs: number;
+  /** What it has yet to do because it is late. */
+  readonly late: (() => void)[];
 }
 
 interface Led {
@@ -85,7 +89,7 @@ export class SimulatedNetwork {
   protected enter<Entered extends Connected>(name: string, connect: (member: Member) => Entered): Entered {
     this.kill(name);
     const member: Member = {
-      ...{ name, bus: undefined, server: undefined, isStopped: false, isDeaf: false, waiting: [] },
+      ...{ name, bus: undefined, server: undefined, isStopped: false, isDeaf: false, waiting: [], lateMs: 0, late: [] },
     };
     this.#members.set(name, member);
     const entered = connect(member);
@@ -199,8 +203,24 @@ export class SimulatedNetwork {
     return stream;
   }
 
-  /** Runs code of a member: now, once it is resumed, or never if it is gone. */
+  /** Everything that a member does from now on is late by up to so many milliseconds, in its order. */
+  slow(name: string, lateMs: number): void {
+    const member = this.#members.get(name);
+    if (member !== undefined) member.lateMs = lateMs;
+  }
+
+  /** Runs code of a member: now, or late if it is slow, once it is resumed, or never if it is gone. */
   run(member: Member, callback: () => void): void {
+    const { late } = member;
+    if (member.lateMs === 0 && late.length === 0) this.#runNow(member, callback);
+    else {
+      late.push(callback);
+      const next = (): void => this.#runNow(member, late.shift() as () => void);
+      this.clock.schedule(this.#dice(member.lateMs + 1), next);
+    }
+  }
+
+  #runNow(member: Member, callback: () => void): void {
     if (this.#members.get(member.name) !== member) return;
     if (member.isStopped) member.waiting.push(callback);
     else callback();

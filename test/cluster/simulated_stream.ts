@@ -3,6 +3,9 @@ import type { Appended, Expectation, StoredMessage, StreamSettings, StreamState 
 /** How much a message takes besides its bytes. */
 const MESSAGE_BYTES = 50;
 
+/** In a pattern that may fit other subjects than itself. */
+const WILD = /[*>]/;
+
 export interface Entry {
   readonly subject: string;
   readonly messages: readonly Uint8Array[];
@@ -52,7 +55,10 @@ export class SimulatedStream {
   }
 
   last(subjects: readonly string[]): StoredMessage | undefined {
-    return this.#kept().findLast(({ subject }) => fits(subjects, subject));
+    const kept = this.#kept();
+    const [only = ''] = subjects;
+    if (subjects.length > 1 || WILD.test(only)) return kept.findLast(({ subject }) => fits(subjects, subject));
+    return kept.findLast(({ subject }) => subject === only);
   }
 
   /** The first message from a sequence on. */
@@ -98,6 +104,7 @@ function expected(expects: Expectation): number {
 /** Whether one of the patterns matches: `*` stands for any token, and `>` at the end for one or more. */
 export function fits(patterns: readonly string[], subject: string): boolean {
   if (patterns.includes(subject)) return true;
+  if (!patterns.some((pattern) => WILD.test(pattern))) return false;
   const tokens = subject.split('.');
   return patterns.some((pattern) => {
     const wanted = pattern.split('.');

@@ -7,11 +7,11 @@ import { SimulatedClock } from './simulated_clock.ts';
 import { SimulatedHub } from './simulation/hub.ts';
 import { type Heard, Listener } from './simulation/listener.ts';
 import { toldOf } from './simulation/oracle.ts';
-import { simulate } from './simulation/simulation.ts';
+import { type SimulationOptions, simulate } from './simulation/simulation.ts';
 import { WitnessedCluster } from './simulation/witness.ts';
 
 const SEEDS = 6;
-/** Seeds that have failed once, and over what. */
+/** Seeds that have failed once, when there was nothing but the plain, and over what. */
 const MENDED: readonly [seed: number, what: string][] = [
   [8, 'a journal that could not be trimmed ended the process'],
   [25, 'a worker that was replaced in a takeover looked at changes before it had the objects'],
@@ -21,20 +21,23 @@ const MENDED: readonly [seed: number, what: string][] = [
   [310, 'a row that the owner before had not lived to delete was given to a worker'],
 ];
 
-async function play(seed: number, shards = 1): Promise<void> {
-  const { wrongs, log } = await simulate(seed, { shards });
-  const again = `node src/launch.mjs test/cluster/simulation_command.ts 1 ${seed} ${shards}`;
+async function play(seed: number, { shards = 1, isPlain = false }: SimulationOptions = {}): Promise<void> {
+  const { wrongs, log } = await simulate(seed, { shards, isPlain });
+  const again = `npm run simulate -- 1 ${seed} ${shards}${isPlain ? ' plain' : ''}`;
   assert.equal(wrongs.length, 0, `${wrongs.join('\n')}\n${log.join('\n')}\nOnce more: ${again}`);
 }
 
 for (let seed = 1; seed <= SEEDS; seed++) {
-  if (MENDED.every(([mended]) => mended !== seed))
-    test(`Hubs are one hub through the faults of seed ${seed}`, () => play(seed));
+  test(`Hubs are one hub through the faults of seed ${seed}`, () => play(seed));
 }
 
-for (const [seed, what] of MENDED) test(`Hubs are one hub through seed ${seed}, where ${what}`, () => play(seed));
+for (const [seed, what] of MENDED) {
+  test(`Hubs are one hub through seed ${seed}, where ${what}`, () => play(seed, { isPlain: true }));
+}
 
-for (const seed of [12, 302, 2031]) test(`Hubs with two shards are one hub through seed ${seed}`, () => play(seed, 2));
+for (const seed of [12, 302, 2031]) {
+  test(`Hubs with two shards are one hub through seed ${seed}`, () => play(seed, { shards: 2, isPlain: true }));
+}
 
 const CART = '10000000-0000-4000-8000-000000000001';
 
@@ -45,7 +48,17 @@ async function network(context: TestContext) {
   const network = new WitnessedCluster({ clock, seed: 1 });
   const shapes = await openShapeChecks();
   const open = (incarnation: string, aheadMs = 0): Promise<SimulatedHub> => {
-    const place = { network, dice: diceOf(1), shapes, hubName: incarnation, incarnation, shards: 1, aheadMs };
+    // One owns everything: then it is known what the other takes over.
+    const place = {
+      network,
+      dice: diceOf(1),
+      shapes,
+      hubName: incarnation,
+      incarnation,
+      shards: 1,
+      aheadMs,
+      ownersMax: 1,
+    };
     return SimulatedHub.open({ ...place, ran: () => undefined, wrong: (what) => assert.fail(what) });
   };
   const heard: Heard[] = [];
@@ -93,6 +106,9 @@ test('A worker that is replaced after its hub stood still lets no object exit th
 
 test('A takeover that does not go on is given up, and the hub is out', async (context) => {
   const { clock, network: net, open } = await network(context);
+  const before = await open('a');
+  await clock.wait(3000);
+  before.kill();
   const bus = net.bus.bind(net);
   net.bus = (name) => {
     const own = bus(name);
@@ -102,9 +118,9 @@ test('A takeover that does not go on is given up, and the hub is out', async (co
     own.read = (stream, selection) => (stream === 'hub_STATE' ? stuck : read(stream, selection));
     return own;
   };
-  const hub = await open('a');
+  const hub = await open('b');
   await clock.wait(15_000);
-  assert.equal(hub.cluster.standing, 'takingOver');
+  assert.equal(hub.cluster.standing, 'taking_over');
   await clock.wait(20_000);
   assert.equal(hub.cluster.standing, 'out');
 });
@@ -217,7 +233,8 @@ const CHANGES: readonly {
       const { entities } = parts;
       await Promise.all([entities.remove('fence', 'f'), entities.create('fence', { ...fenceAt(0), id: 'f' })]);
     },
-    told: ['tag f region_entry', `${CART} f region_entry`],
+    // What changes while nobody owns the objects counts as one change, and this is none.
+    told: [],
     inside: ['tag', CART],
   },
 ];

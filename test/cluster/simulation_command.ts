@@ -1,24 +1,33 @@
-import { simulate } from './simulation/simulation.ts';
+import { availableParallelism } from 'node:os';
+import { playSeeds } from './simulation/play_seeds.ts';
+import type { Findings } from './simulation/simulation.ts';
 
-/** `npm run simulate -- SEEDS [FROM [SHARDS]]`: plays that many clusters, and tells of those that have done what none must do. */
-const [count = '100', from = '1', shards = '1'] = process.argv.slice(2);
+/**
+ * `npm run simulate -- SEEDS [FROM [SHARDS [plain]]]`: plays that many clusters, and tells of those that have done what none must do;
+ * of a single one with its log. See SimulationOptions for what is plain.
+ */
+const [seeds = '100', first = '1', shards = '1', kind] = process.argv.slice(2);
+const [count, from] = [Number(seeds), Number(first)];
+const PROGRESS = 50;
 const failed: number[] = [];
 const sums: Record<string, number> = {};
-for (let seed = Number(from); seed < Number(from) + Number(count); seed++) {
-  if (seed % 50 === 0) process.stderr.write(`seed ${seed}\n`);
-  const { wrongs, counts, log } = await simulate(seed, { shards: Number(shards) });
+let done = 0;
+
+function played({ seed, wrongs, counts, log }: Findings): void {
+  if (++done % PROGRESS === 0) process.stderr.write(`${done} of ${count} seeds, ${failed.length} failed\n`);
   for (const [name, value] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + value;
-  if (wrongs.length === 0) continue;
+  if (wrongs.length === 0) return;
   failed.push(seed);
-  process.stdout.write(
-    `seed ${seed}:\n${wrongs
-      .slice(0, Number(count) === 1 ? 20 : 3)
-      .map((what) => what.slice(0, 300))
-      .join('\n')}\n`,
-  );
-  if (Number(count) === 1) process.stdout.write(`${log.join('\n')}\n`);
+  const shown = wrongs.slice(0, count === 1 ? 20 : 3).map((what) => what.slice(0, 300));
+  process.stdout.write(`seed ${seed}:\n${shown.join('\n')}\n${count === 1 ? `${log.join('\n')}\n` : ''}`);
 }
-process.stdout.write(
-  `${count} seeds from ${from}, ${failed.length} failed: ${failed.join(' ')}\n${JSON.stringify(sums)}\n`,
-);
+
+const startedMs = performance.now();
+const processes = availableParallelism();
+const options = { shards: Number(shards), isPlain: kind === 'plain' };
+await playSeeds({ from, count, options, processes, isModest: false, played });
+const tookS = Math.round((performance.now() - startedMs) / 1000);
+failed.sort((a, b) => a - b);
+process.stdout.write(`${count} seeds from ${from} in ${tookS} s, ${failed.length} failed: ${failed.join(' ')}\n`);
+process.stdout.write(`${JSON.stringify(sums)}\n`);
 process.exit(failed.length === 0 ? 0 : 1);

@@ -21,6 +21,7 @@ import {
 import { commandsOf, endOf, entitiesAfter, LATER, type Timed } from './site/commands.ts';
 import { saidOf } from './site/play.ts';
 import { randomSite } from './site/steps.ts';
+import { takeOver } from './site/take_over.ts';
 
 const RUNS = { numRuns: 300, seed: 7 };
 
@@ -232,7 +233,7 @@ for (const { what, from, fromSeconds, to, toSeconds } of [
     const after = [...entities.slice(0, 3), provider('p', { exit_tolerance: 5 }), provider('q'), ...entities.slice(4)];
     const items = [
       ...taker.items(0, ...after),
-      ...taker.items(0, { kind: 'replay', steps: owner.steps, takenOverUntilMs: 0 }),
+      ...taker.items(0, takeOver({ steps: owner.steps, objects: { providers: ['p', 'q'], trackables: ['t'] } })),
     ].map((item) => Object.assign(item, { seq: 0, receivedMs: 0 }));
     taker.shard.step({ nowMs: 0, items, flushBudget: 0, setBacks: to });
     const times = ({ providerId, eventTimeMs, receivedMs, generatedMs, lon }: Fix) => {
@@ -262,7 +263,7 @@ test('a shard that takes over an object that is nowhere says that its row is gon
   tell(3, { kind: 'forget', id: 'p' }, { kind: 'forget', id: 'q' });
   tell(4, inHall(4, [5, 5], { provider_id: 'q' }));
   const taker = await ShardHarness.open();
-  const { rows } = taker.tell(0, ...entities, { kind: 'replay', steps, takenOverUntilMs: 0 });
+  const { rows } = taker.tell(0, ...entities, takeOver({ steps, objects: { providers: ['p', 'q'], trackables: [] } }));
   assert.deepEqual(
     rows.filter(({ gone }) => gone === true),
     [{ kind: 'provider', id: 'p', gone: true }],
@@ -282,12 +283,12 @@ test('an object that has left for another shard, and not arrived when its hub di
   ];
   const left = before.tell(3, { kind: 'exportState', id: 9, providers: ['p'], trackables: [] });
   steps.push({ locations: [], effects: Buffer.from(look(left.effects)) });
-  for (const [takenOverUntilMs, inside] of [
-    [0, ['f']],
-    [undefined, undefined],
+  for (const [told, inside] of [
+    [takeOver({ steps, objects: { providers: ['p'], trackables: [] } }), ['f']],
+    [{ kind: 'replay', steps }, undefined],
   ] as const) {
     const after = await ShardHarness.open();
-    after.tell(0, ...entities, { kind: 'replay', steps, ...(takenOverUntilMs !== undefined && { takenOverUntilMs }) });
+    after.tell(0, ...entities, told);
     const { fix, members } = after.shard.state.providers.get('p') ?? {};
     assert.deepEqual(fix && members?.map(({ fence: { id } }) => id), inside);
   }

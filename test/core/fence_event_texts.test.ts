@@ -164,3 +164,16 @@ describe('a fence event as GeoJSON', () => {
     assert.ok(Math.abs((feature?.geometry.coordinates[0] as unknown as number) - 3.58) < 0.01);
   });
 });
+
+test('The fence events of a step are in its outcome once, in whatever views they are wanted', async () => {
+  const harness = await ShardHarness.open();
+  const views: View[] = [{ crs: 'EPSG:4326', geojson: true }, { crs: 'EPSG:4326' }, { crs: 'local' }];
+  const variants = views.map((view, id): Variant => ({ ...view, id, topic: 'fence_events' }));
+  harness.tell(0, { kind: 'variants', variants }, zone(), fence(square({ id: 'dock' })));
+  harness.tell(1, inHall(1, [5, 5]));
+  const { fenceEvents } = harness.outcomes.at(-1) ?? { fenceEvents: [] };
+  const text = harness.events.find(({ variant }) => variant === 1)?.text;
+  assert.deepEqual(fenceEvents, [[['dock', undefined, 'tag', undefined, 'region_entry', 'location_provider'], text]]);
+  harness.tell(2, { kind: 'variants', variants: [] }, inHall(2, [50, 5]));
+  assert.deepEqual(harness.outcomes.at(-1)?.fenceEvents, [], 'nobody wants them');
+});

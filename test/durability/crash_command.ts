@@ -14,7 +14,7 @@ import { reportOf, runCrashRounds } from './crash_rounds.ts';
  *
  * `npm run crash -- --cluster 3 --nats 3 --release ../hub-before --rounds 6`: a rolling upgrade instead. The hubs begin as
  * those of another checkout, with its own node_modules, and in each round the next one is told to stop and started as one
- * of this checkout; once all are, as one of the other again.
+ * of this checkout; once all are, one of the other is to refuse to start.
  */
 const { values } = parseArgs({
   options: {

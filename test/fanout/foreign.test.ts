@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
+import { Batch, type Subscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
+import { look } from '../../src/model/borrowed.ts';
 import { NO_FIELDS } from '../../src/model/event_batch.ts';
 import type { FilterFields, Topic, Variant } from '../../src/model/topics.ts';
 import { batchesOf } from '../support/event_batches.ts';
@@ -146,9 +147,83 @@ test('Fanout tells what its own subscriptions want, whenever that changes', () =
   fanout.unsubscribe(second);
   assert.deepEqual([interests.length, seen()], [2, [[1, TOPIC, false, undefined]]]);
   fanout.unsubscribe(first);
-  assert.equal(interests.length, 2);
+  assert.deepEqual(
+    [interests.length, seen()],
+    [3, [[1, TOPIC, false, { keys: [{ at: 0, values: ['p'] }], limits: [] }]]],
+  );
   fanout.subscribe(listener, { topic: 'fence_events', view: WGS84 });
   assert.deepEqual(seen()?.at(-1), [3, 'fence_events', false, undefined], 'it is counted by kind');
+});
+
+test('Fanout tells which events its own subscriptions want, by a thousand values, and all from there on', () => {
+  const { fanout, interests } = fanoutAmongHubs();
+  const subscribe = (params: object): number =>
+    fanout.subscribe(new Listener(), { topic: TOPIC, view: WGS84, filter: compileFilter(TOPIC, { ...params }) });
+  const wants = () => interests.at(-1)?.[0]?.wanted;
+  subscribe({ provider_id: 'a' });
+  subscribe({ provider_id: ['a', 'b'] });
+  subscribe({ accuracy: 5 });
+  assert.deepEqual(wants(), { keys: [{ at: 0, values: ['a', 'b'] }], limits: [{ at: 4, most: 5 }] });
+  const { length } = interests;
+  const same = subscribe({ provider_id: 'b' });
+  fanout.unsubscribe(same);
+  assert.equal(interests.length, length, 'it is known');
+  const many = subscribe({ provider_id: Array.from({ length: 997 }, (_, i) => `${i}`) });
+  assert.equal(wants()?.keys[0]?.values.length, 999);
+  subscribe({ source: 's' });
+  assert.equal(wants(), undefined);
+  fanout.unsubscribe(many);
+  assert.deepEqual(
+    wants()?.keys.map(({ values }) => values),
+    [['a', 'b'], ['s']],
+  );
+  subscribe({});
+  assert.equal(wants(), undefined);
+});
+
+test('Fanout hands other hubs what they want alone, and has nothing else rendered as long as it is little', () => {
+  const told: (readonly Variant[])[] = [];
+  const got = new Map<string, string[]>();
+  const own: Fanout = new Fanout({
+    variantsChanged: (variants) => told.push(variants),
+    forward({ bytes, ends, fields }, to) {
+      const texts = new Batch(look(bytes), ends).texts;
+      assert.deepEqual(
+        fields?.map(([name]) => name),
+        texts,
+      );
+      for (const hub of to.keys()) got.set(hub, [...(got.get(hub) ?? []), ...texts]);
+    },
+  });
+  const of = (...values: string[]): Partial<Variant> => ({
+    unfiltered: false,
+    wanted: { keys: [{ at: 0, values }], limits: [] },
+  });
+  own.setForeign('b', [wanted(7, of('p', 'é'))]);
+  own.setForeign('c', [wanted(7, of('q'))]);
+  assert.deepEqual(told.at(-1)?.[0]?.wanted?.keys, [{ at: 0, values: ['p', 'é', 'q'] }]);
+  own.setForeign('d', [wanted(7, of('none'))]);
+  const publish = (): void => {
+    const events = ['p', 'q', 'x', 'é', 'p'].map((name) => ({ variant: 1, fields: [name, 's'], text: name }));
+    own.publish(batchesOf(events));
+  };
+  publish();
+  assert.deepEqual(Object.fromEntries(got), { b: ['p', 'é', 'p'], c: ['q'] });
+  own.setForeign('e', [wanted(7, { unfiltered: false })]);
+  assert.equal(told.at(-1)?.[0]?.wanted, undefined);
+  publish();
+  assert.deepEqual(
+    [got.get('e'), got.get('c')],
+    [
+      ['p', 'q', 'x', 'é', 'p'],
+      ['q', 'q'],
+    ],
+  );
+  own.setForeign('e', []);
+  own.setForeign('c', [wanted(7, of(...Array.from({ length: 70 }, (_, i) => `${i}`), 'x'))]);
+  assert.equal(told.at(-1)?.[0]?.wanted, undefined, 'too much to tell the shards of');
+  publish();
+  assert.deepEqual(got.get('c'), ['q', 'q', 'x']);
 });
 
 test('Fanout tells the subscriptions to some topics what they have missed', () => {

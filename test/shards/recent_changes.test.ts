@@ -9,40 +9,68 @@ function fence(name: string | undefined): Configured {
   return { kind: 'fence', id: 'f', entity: name === undefined ? undefined : entity };
 }
 
-test('What has changed since a record is undone from the last change on, and told again from the first', () => {
+/** A provider, named. */
+function tag(name: string | undefined): Configured {
+  return name === undefined ? { kind: 'provider', id: 'p', entity: undefined } : provider('p', { name });
+}
+
+const THOSE = { providers: ['p'], trackables: ['t'] };
+const NOTHING = { zones: [], fences: [], rules: false };
+
+test('What has changed of objects since a record is undone from the last change on, and told again from the first', () => {
   const changes = new RecentChanges(() => 0);
-  changes.note({ config: 5, commands: [fence('a')] });
+  changes.note({ config: 5, commands: [tag('a'), provider('q')] });
   const later = [
-    { config: 7, commands: [fence('b'), trackable('t', ['p'])] },
-    { config: 8, commands: [fence(undefined)] },
-    { config: 9, commands: [fence('c')] },
+    { config: 7, commands: [tag('b'), trackable('t', ['p'])] },
+    { config: 8, commands: [tag(undefined), provider('q', { name: 'other' })] },
+    { config: 9, commands: [tag('c')] },
+    { config: 10, commands: [trackable('u', [])] },
   ];
   for (const each of later) changes.note(each);
-  assert.deepEqual(changes.since(9), { undo: { config: 9, commands: [] }, again: [] });
-  assert.deepEqual(changes.since(7), {
-    undo: { config: 7, commands: [fence(undefined), fence('b')] },
-    again: later.slice(1),
-  });
-  const { undo, again } = changes.since(5);
+  assert.deepEqual(changes.since(9, THOSE), { undo: { config: 9, commands: [] }, again: [], around: NOTHING });
+  // With the last of them everything is known.
+  const again = [
+    { config: 8, commands: [tag(undefined)] },
+    { config: 10, commands: [tag('c')] },
+  ];
+  const undo = { config: 7, commands: [provider('p'), tag('b')] };
+  assert.deepEqual(changes.since(7, THOSE), { undo, again, around: NOTHING });
   const none = { kind: 'trackable', id: 't', entity: undefined };
-  assert.deepEqual(undo, { config: 5, commands: [fence(undefined), fence('b'), none, fence('a')] });
-  assert.deepEqual(again, later);
+  assert.deepEqual(changes.since(5, THOSE), {
+    undo: { config: 5, commands: [provider('p'), tag('b'), none, tag('a')] },
+    again: [later[0], ...again],
+    around: NOTHING,
+  });
+  assert.deepEqual(changes.objectsSince(5), { providers: ['p', 'q'], trackables: [] });
+});
+
+test('What has changed around objects is known as it was at a record, however often it has changed', () => {
+  const changes = new RecentChanges(() => 0);
+  changes.note({ config: 5, commands: [fence('a')] });
+  changes.note({ config: 6, commands: [fence('b')] });
+  changes.note({ config: 7, commands: [fence(undefined)] });
+  changes.note({ config: 8, commands: [fence('c'), { kind: 'rules', rules: [] }] });
+  const { undo, again, around } = changes.since(5, THOSE);
+  assert.deepEqual([undo.commands, again], [[], []]);
+  const before = fence('a').kind === 'fence' && (fence('a') as Configured & { kind: 'fence' }).entity;
+  assert.deepEqual(around, { zones: [], fences: [['f', before]], rules: true });
+  assert.deepEqual(changes.since(7, THOSE).around.fences, [['f', undefined]]);
 });
 
 test('What there was when the hub began, and what has changed a minute ago, is not undone', () => {
   let nowMs = 0;
   const changes = new RecentChanges(() => nowMs);
-  changes.note({ config: 5, commands: [fence('a')] });
-  changes.note({ config: 6, commands: [fence('b')] });
-  assert.deepEqual(changes.since(2).undo, { config: 5, commands: [fence('a')] });
+  changes.note({ config: 5, commands: [tag('a')] });
+  changes.note({ config: 6, commands: [tag('b')] });
+  assert.deepEqual(changes.since(2, THOSE).undo, { config: 5, commands: [tag('a')] });
   nowMs = 61_000;
-  changes.note({ config: 7, commands: [fence('c')] });
-  assert.deepEqual(changes.since(2).undo, { config: 6, commands: [fence('b')] });
+  changes.note({ config: 7, commands: [tag('c')] });
+  assert.deepEqual(changes.since(2, THOSE).undo, { config: 6, commands: [tag('b')] });
 });
 
 test('A provider whose locations may have come before it is there all the same, with nothing of its own', () => {
   const changes = new RecentChanges(() => 0);
   changes.note({ config: 1, commands: [] });
   changes.note({ config: 2, commands: [provider('p', { fence_timeout: 5 })] });
-  assert.deepEqual(changes.since(1).undo.commands, [provider('p')]);
+  assert.deepEqual(changes.since(1, THOSE).undo.commands, [provider('p')]);
 });

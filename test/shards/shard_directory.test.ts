@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Trackable } from '../../src/model/trackable.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
-import { ShardDirectory } from '../../src/shards/shard_directory.ts';
+import { KnownObjects, ShardDirectory } from '../../src/shards/shard_directory.ts';
+import { fenceAround, provider, trackable } from '../threads/running_shards.ts';
 
 /** From the reference values of FNV-1a with 32 bits. */
 const PARTITIONS: readonly (readonly [key: string, hash: number])[] = [
@@ -154,4 +155,27 @@ test('ShardDirectory finds the directory of a component of thousands without sea
   directory.assign(many);
   const home = partitionOf('trackable 0') % 4;
   for (let index = 0; index < 5000; index++) assert.equal(directory.ofProvider(`tag ${index}`), home);
+});
+
+test('objects are those that are configured, and providers that were located', () => {
+  const objects = new KnownObjects();
+  objects.change([provider('p'), trackable('t', ['p', 'unseen']), provider('q'), fenceAround('f', [0, 0], 1)]);
+  objects.heard('stranger');
+  objects.heard('p');
+  assert.deepEqual(
+    objects.those(() => true),
+    { providers: ['p', 'q', 'stranger'], trackables: ['t'] },
+  );
+  assert.deepEqual(
+    objects.those((kind, id) => kind === 'trackable' || id === 'q'),
+    { providers: ['q'], trackables: ['t'] },
+  );
+  objects.change([
+    { kind: 'trackable', id: 't', entity: undefined },
+    { kind: 'provider', id: 'q', entity: undefined },
+  ]);
+  assert.deepEqual(
+    objects.those(() => true),
+    { providers: ['p', 'stranger'], trackables: [] },
+  );
 });

@@ -63,3 +63,21 @@ test('Locations of another hub are processed like those of this one, also while 
   assert.ok(crossings.length > 20, `${crossings.length}`);
   assert.deepEqual(there.running.crossings().sort(), crossings.sort());
 });
+
+for (const shards of [1, 3]) {
+  test(`Of a body ${shards} shards leave out what is for other hubs`, async (context) => {
+    const running = new RunningShards({ shards });
+    context.after(() => running.close());
+    running.tell(...PROVIDERS.map((id) => provider(id)));
+    running.elsewhere = new Set(PROVIDERS.filter((_, index) => index % 3 === 1));
+    running.body(...PROVIDERS.map((id, index) => [id, metres(index, 0)] as const));
+    await running.settle();
+    const known = await Promise.all(PROVIDERS.map((id) => running.read({ ask: 'provider_location', id })));
+    assert.deepEqual(
+      known.map((places) => places === undefined),
+      PROVIDERS.map((id) => running.elsewhere.has(id)),
+    );
+    const wanted = PROVIDERS.length - running.elsewhere.size;
+    assert.deepEqual([running.counts.processed, running.sent], [wanted, wanted]);
+  });
+}

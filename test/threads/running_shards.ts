@@ -11,6 +11,7 @@ import type { Location } from '../../src/model/location.ts';
 import type { Topic } from '../../src/model/topics.ts';
 import { newCounts } from '../../src/operation/counts.ts';
 import { CollisionLane } from '../../src/shards/collision_lane.ts';
+import { RecentChanges } from '../../src/shards/recent_changes.ts';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
 import { Shards } from '../../src/shards/shards.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
@@ -32,6 +33,8 @@ export interface RunningOptions {
   readonly keeping?: (rows: readonly KeptRow[]) => Promise<void> | undefined;
   /** Keeps the steps of shards before anybody hears of what they have decided. */
   readonly keepSteps?: (shard: number, reply: ShardReply) => Promise<void> | undefined;
+  /** The sequence of the record that the hub is told of, where hubs share a log. */
+  readonly sequence?: () => number;
 }
 
 const VIEW = { crs: 'EPSG:4326' };
@@ -49,12 +52,15 @@ export class RunningShards {
   readonly lost: LaneItem[] = [];
   /** Locations sent. */
   sent = 0;
+  /** Providers whose locations are for other hubs. */
+  elsewhere: ReadonlySet<string> = new Set();
   /** Seconds since T0. */
   second = 0;
   /** Called whenever somebody reads the clock, as a lane does before each batch. */
   onClock: (() => void) | undefined;
 
-  constructor({ shards: count, batchMax = 1000, rows, keeping = () => undefined, keepSteps }: RunningOptions) {
+  constructor(options: RunningOptions) {
+    const { shards: count, batchMax = 1000, rows, keeping = () => undefined, keepSteps, sequence } = options;
     const store = new MemoryStore('');
     const writer = new StoreWriter(store, { retryMs: [], schedule: () => () => undefined, state: () => undefined });
     this.#writer = writer;
@@ -95,6 +101,7 @@ export class RunningShards {
       isStoreBehind: () => writer.pendingRows > 500,
       keep: keepSteps,
       recordsSteps: keepSteps !== undefined,
+      configured: sequence && { sequence, changes: new RecentChanges(() => 0) },
       stepped: (shard, reply) => outcomes.stepped(shard, reply),
       outcome: (shard, reply) => outcomes.ofShard(shard, reply),
       lost: (item) => {
@@ -144,10 +151,14 @@ export class RunningShards {
     this.#names.learn(this.#scanner);
     const { start, end } = this.#scanner;
     const nameOf = this.#names.of;
-    const homeOf = (number: number) => this.shards.homeOf(nameOf(number));
-    const strangers = locations.map(([id]) => id);
-    this.sent += count;
-    this.shards.scanned({ records: this.#scanner, start, end, receivedMs, strangers, nameOf, homeOf });
+    const beyond = this.shards.lanes.length;
+    const isHere = (id: string): boolean => !this.elsewhere.has(id);
+    const homeOf = (number: number) => (isHere(nameOf(number)) ? this.shards.homeOf(nameOf(number)) : beyond);
+    const here = locations.map(([id]) => id).filter(isHere);
+    this.sent += here.length;
+    const isPartial = here.length < count;
+    const body = { records: this.#scanner, start, end, receivedMs, strangers: here, nameOf, homeOf };
+    this.shards.scanned({ ...body, ...(isPartial && { isPartial }) });
   }
 
   tell(...entities: readonly EntityCommand[]): void {

@@ -7,6 +7,7 @@ import { keyOf } from '../../src/core/row_bytes.ts';
 import { look } from '../../src/model/borrowed.ts';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
 import { unpackJournalRecord } from '../../src/wire/journal_record.ts';
+import { crossingsOf } from './crossings.ts';
 import { fenceAround, metres, provider, RunningShards, trackable } from './running_shards.ts';
 
 const TIMERS = { tolerance_timeout: 4000, exit_delay: 3000, entry_delay: 2000, timeout: 9000 };
@@ -16,6 +17,10 @@ const ENTITIES: readonly EntityCommand[] = [
   ...[0, 1, 2, 3, 4].map((tag) => provider(`tag ${tag}`)),
   ...[0, 1, 2].map((cart) => trackable(`cart ${cart}`, [`tag ${cart}`, 'tag 3'])),
 ];
+const EVERYBODY = {
+  providers: [0, 1, 2, 3, 4].map((tag) => `tag ${tag}`),
+  trackables: [0, 1, 2].map((cart) => `cart ${cart}`),
+};
 /** What carts are assigned to, at times: they get other shards, and others with them. */
 const ASSIGNMENTS = [['tag 0', 'tag 3'], ['tag 1'], ['tag 4', 'tag 2'], []];
 
@@ -68,17 +73,6 @@ async function run(running: RunningShards, commands: readonly Command[]): Promis
   }
 }
 
-/** Entries and exits, with the times at which they were. */
-function crossingsOf({ events }: RunningShards): string[] {
-  return events
-    .filter(({ topic }) => topic === 'fence_events')
-    .map((event) => {
-      const { event_type: type, trackable_id, provider_id, fence_id, entry_time, exit_time } = event;
-      return [type, trackable_id ?? provider_id, fence_id, entry_time, exit_time].join(' ');
-    })
-    .sort();
-}
-
 test('shards that take over from those of another hub, fewer or more, go on as these would have', async () => {
   const property = fc.asyncProperty(
     fc.constantFrom(1, 2, 3),
@@ -102,7 +96,8 @@ test('shards that take over from those of another hub, fewer or more, go on as t
         taker.running.second = old.running.second;
         taker.running.tell(...ENTITIES, ...[...last].map(([cart, providers]) => trackable(`cart ${cart}`, providers)));
         const rows = hasRows ? [...old.rows.values()].filter(({ kind }) => kind !== 'collision') : [];
-        taker.running.shards.takeOver({ rows: rows as LastKnownRow[], steps: old.steps(), config: 0 }, 0);
+        const left = { rows: rows as LastKnownRow[], steps: old.steps(), config: 0, objects: EVERYBODY };
+        await taker.running.shards.adopt(left, 0);
         await taker.running.settle();
         const told = old.running.events.length;
         await Promise.all([run(old.running, then), run(taker.running, then)]);

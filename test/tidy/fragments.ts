@@ -39,8 +39,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/ingest/rejections.ts': 'a count of its own',
   'src/socket/expiry.ts': 'a timer with a state of its own',
   'src/transport/proxy_header.ts': 'a wire format',
-  'workers/collision_reply.ts': 'what a thread does, without the thread',
-  'workers/shard_reply.ts': 'what a thread does, without the thread',
   'workers/warm_stage.ts': 'what an entry of a thread runs first',
 };
 

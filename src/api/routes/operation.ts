@@ -63,7 +63,7 @@ const HEALTH_ROUTES: readonly Route[] = [
     summary: 'WebSocket clients, their subscriptions, and when they were last sent something',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The health of the WebSocket.', schema: SocketHealth } },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.socket())),
+    handle: async ({ reply }, { operation }) => reply.json(JSON.stringify(await operation.health.socket())),
   }),
   route({
     method: 'GET',
@@ -71,9 +71,9 @@ const HEALTH_ROUTES: readonly Route[] = [
     summary: 'What has come from each zone',
     permission: { operation: 'READ', resource: 'zone_id', owned: 'reply' },
     replies: HEALTH_OF_EACH,
-    handle({ owned, reply }, { entities, operation }) {
+    async handle({ owned, reply }, { entities, operation }) {
       const zones = onlyOwned(entities.list('zone'), 'zone_id', owned);
-      return reply.json(JSON.stringify(zones.map((zone) => operation.health.zone(zone))));
+      return reply.json(JSON.stringify(await operation.health.zones(zones)));
     },
   }),
   route({
@@ -82,9 +82,9 @@ const HEALTH_ROUTES: readonly Route[] = [
     summary: 'What has come from a zone',
     permission: { operation: 'READ', resource: 'zone_id' },
     replies: HEALTH_OF_ONE,
-    handle({ id, reply }, { entities, operation }) {
+    async handle({ id, reply }, { entities, operation }) {
       const zone = entities.zoneBy(id);
-      if (zone !== undefined) return reply.json(JSON.stringify(operation.health.zone(zone)));
+      if (zone !== undefined) return reply.json(JSON.stringify(await operation.health.zone(zone)));
       throw new HubError('HUB_NOT_FOUND', `Cannot find zone ${show(id)}: no zone has that id`);
     },
   }),
@@ -94,8 +94,8 @@ const HEALTH_ROUTES: readonly Route[] = [
     summary: 'What has come from each source of locations',
     permission: { operation: 'READ', resource: 'source_id', owned: 'reply' },
     replies: HEALTH_OF_EACH,
-    handle({ owned, reply }, { operation }) {
-      return reply.json(JSON.stringify(onlyOwned(operation.health.sources(), 'source_id', owned)));
+    async handle({ owned, reply }, { operation }) {
+      return reply.json(JSON.stringify(onlyOwned(await operation.health.sources(), 'source_id', owned)));
     },
   }),
   route({
@@ -105,8 +105,8 @@ const HEALTH_ROUTES: readonly Route[] = [
     permission: { operation: 'READ', resource: 'source_id' },
     notes: { path: { source_id: 'As locations name it.' } },
     replies: HEALTH_OF_ONE,
-    handle({ id, reply }, { operation }) {
-      const source = operation.health.source(id);
+    async handle({ id, reply }, { operation }) {
+      const source = await operation.health.source(id);
       if (source !== undefined) return reply.json(JSON.stringify(source));
       throw new HubError('HUB_NOT_FOUND', `Cannot find source ${show(id)}: no location has come from it`);
     },
@@ -122,7 +122,7 @@ const STATS_ROUTES: readonly Route[] = [
     summary: 'What was used, month by month',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The months, the earliest first; the last goes on.', schema: MONTHS } },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.usage.all())),
+    handle: async ({ reply }, { operation }) => reply.json(JSON.stringify(await operation.usage.all())),
   }),
   route({
     method: 'GET',
@@ -130,7 +130,7 @@ const STATS_ROUTES: readonly Route[] = [
     summary: 'What was used this month up to now',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The month.', schema: Consumption } },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.usage.current())),
+    handle: async ({ reply }, { operation }) => reply.json(JSON.stringify(await operation.usage.current())),
   }),
   route({
     method: 'GET',
@@ -139,9 +139,9 @@ const STATS_ROUTES: readonly Route[] = [
     permission: { operation: 'READ' },
     notes: { path: { year: 'Four digits.', month: '1 to 12.' } },
     replies: { 200: { description: 'A list of that month.', schema: MONTHS } },
-    handle({ id: year, path, reply }, { operation }) {
+    async handle({ id: year, path, reply }, { operation }) {
       const month = path.slice(path.lastIndexOf('/') + 1);
-      const found = isMonth(year, month) ? operation.usage.month(Number(year), Number(month)) : undefined;
+      const found = isMonth(year, month) ? await operation.usage.month(Number(year), Number(month)) : undefined;
       if (found !== undefined) return reply.json(JSON.stringify([found]));
       throw new HubError('HUB_NOT_FOUND', `Cannot find the month ${show(`${year}/${month}`)}: nothing is known of it`);
     },

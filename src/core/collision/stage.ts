@@ -114,7 +114,7 @@ function step(run: Run, { nowMs, motions, variants, setBacks }: CollisionInput):
     if (motion.kind !== 'stands') releaseDue(run, motion.receivedMs);
     if (motion.kind === 'gone') onGone(run, motion);
     else if (motion.kind === 'moved') onMoved(run, motion);
-    else if (!state.bodies.has(motion.id)) putAt(state, motion);
+    else onStands(run, motion);
   }
   releaseDue(run, nowMs);
   const { started, colliding, ended } = run;
@@ -158,6 +158,22 @@ function onMoved(run: Run, motion: Moved): void {
   reassess(run, body, search);
   if (motion.collides) meet(run, body);
   else takeAway(state, body);
+}
+
+/** Nobody hears of where a trackable stands; a stage that has missed it on its way there holds its collisions by that. */
+function onStands(run: Run, motion: Moved): void {
+  const known = run.state.bodies.get(motion.id);
+  if (known !== undefined && known.motion.receivedMs >= motion.receivedMs) return;
+  const body = putAt(run.state, motion);
+  for (const contact of body.contacts) {
+    const other = otherOf(contact, body);
+    const holding = holdingOf(body, other);
+    const area = mayCollide(body, other) ? areaOf(body, other, holding.toleranceMetres) : 'out';
+    const { hold } = contact;
+    contact.hold = observe(hold, area, holding, motion.receivedMs);
+    if (contact.hold !== hold) run.held.add(contact);
+    run.state.deadlines.push(dueMs(contact), contact);
+  }
 }
 
 function onGone(run: Run, { id, receivedMs }: Gone): void {

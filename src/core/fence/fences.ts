@@ -2,6 +2,7 @@ import type { KeptFence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import { projection } from '../geo/crs.ts';
 import { CHANGED_MEMBERS, type FenceState, type ShardState, type Tracked } from '../state.ts';
+import type { ZoneLookup } from '../zone/zone_table.ts';
 import type { FenceIndex, Region } from './fence_index.ts';
 import { localPlane } from './fence_plane.ts';
 import { withKeptRegion } from './kept_polygon.ts';
@@ -24,23 +25,12 @@ export interface SetFence {
 export function setFence(state: ShardState, index: FenceIndex, entity: KeptFence): SetFence {
   const before = state.fences.get(entity.id);
   const slot = before?.slot ?? state.freeSlots.pop() ?? state.slots.length;
-  const compiled = regionOf(state, entity);
-  const isThere = before !== undefined && sameRegion(before.region, compiled);
-  const region = isThere ? before.region : compiled;
+  const compiled = fenceAmong(state.zones.find, entity, { slot, occupants: before?.occupants ?? new Set() });
+  const isThere = before !== undefined && sameRegion(before.region, compiled.region);
+  const region = isThere ? before.region : compiled.region;
   if (!isThere && region === undefined) index.delete(slot);
   if (!isThere && region !== undefined) index.set(slot, region);
-  const timing = timingOfFence(entity);
-  const fence: FenceState = {
-    id: entity.id,
-    slot,
-    entity: withKeptRegion(entity),
-    timing,
-    plainTiming: effectiveTiming(timing, UNSET, UNSET),
-    vertical: verticalOf(entity, levelOf(state, entity)),
-    region,
-    occupants: before?.occupants ?? new Set(),
-    texts: undefined,
-  };
+  const fence: FenceState = { ...compiled, region };
   state.fences.set(entity.id, fence);
   state.slots[slot] = fence;
   if (slot >= state.met.length) {
@@ -51,10 +41,36 @@ export function setFence(state: ShardState, index: FenceIndex, entity: KeptFence
   for (const object of fence.occupants) {
     for (const member of object.members) if (member.fence === before) member.fence = fence;
   }
+  return changeOf(before, fence);
+}
+
+/** A fence as it is among those zones. */
+export function fenceAmong(
+  zones: ZoneLookup,
+  entity: KeptFence,
+  { slot, occupants }: Pick<FenceState, 'slot' | 'occupants'>,
+): FenceState {
+  const timing = timingOfFence(entity);
+  return {
+    id: entity.id,
+    slot,
+    entity: withKeptRegion(entity),
+    timing,
+    plainTiming: effectiveTiming(timing, UNSET, UNSET),
+    vertical: verticalOf(entity, levelOf(zones, entity)),
+    region: regionOf(zones, entity),
+    occupants,
+    texts: undefined,
+  };
+}
+
+/** What is different about a fence. */
+export function changeOf(before: FenceState | undefined, fence: FenceState): SetFence {
+  const isThere = before !== undefined && sameRegion(before.region, fence.region);
   return {
     fence,
     isMoved: !isThere || !sameVertical(before.vertical, fence.vertical),
-    isRetimed: before !== undefined && !sameTiming(before.timing, timing),
+    isRetimed: before !== undefined && !sameTiming(before.timing, fence.timing),
   };
 }
 
@@ -90,21 +106,21 @@ export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]
 }
 
 /** A fence whose plane is nowhere (its zone was never there, or never had one) has no region. */
-function regionOf(state: ShardState, entity: KeptFence): Region | undefined {
+function regionOf(zones: ZoneLookup, entity: KeptFence): Region | undefined {
   const crs = entity.crs ?? 'EPSG:4326';
   if (crs === 'EPSG:4326') return compileRegion(entity, undefined);
-  const convert = planeOf(state, entity, crs);
+  const convert = planeOf(zones, entity, crs);
   return convert === undefined ? undefined : compileRegion(entity, convert);
 }
 
 /** Height of the floor that the fence's heights are measured from, above the ellipsoid. */
-function levelOf(state: ShardState, { zone_id: zoneId, former_zone: former }: KeptFence): number | undefined {
-  const zone = zoneId == null ? undefined : state.zones.find(zoneId);
+function levelOf(zones: ZoneLookup, { zone_id: zoneId, former_zone: former }: KeptFence): number | undefined {
+  const zone = zoneId == null ? undefined : zones(zoneId);
   return (zone ?? former)?.wgs84_height ?? undefined;
 }
 
-function planeOf(state: ShardState, entity: KeptFence, crs: string): Convert | undefined {
-  return converter(crs === 'local' ? localPlane(entity, state.zones.find) : projection(crs));
+function planeOf(zones: ZoneLookup, entity: KeptFence, crs: string): Convert | undefined {
+  return converter(crs === 'local' ? localPlane(entity, zones) : projection(crs));
 }
 
 function converter(plane: { toWgs84: Convert } | undefined): Convert | undefined {

@@ -14,6 +14,7 @@ import { received } from '../location/received.ts';
 import { keptText, membersIn } from '../location/text.ts';
 import type { RowWriter } from '../row_bytes.ts';
 import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
+import { type Around, aroundOf } from './around.ts';
 import { reportStanding, settle } from './move.ts';
 import { forgetRow } from './observe_anew.ts';
 import { schedule } from './on_deadline.ts';
@@ -78,11 +79,33 @@ function membersOf({ members }: ProviderState | TrackableState, { receivedMs }: 
   return text === '' ? '' : `${text}]`;
 }
 
+/** The rows of objects are wanted anew, in the background. */
+export function onKeep({ state, draft }: ShardContext, item: Item & { kind: 'keep' }): void {
+  for (const id of item.providers) markDirty(state, state.providers.get(id));
+  for (const id of item.trackables) markDirty(state, state.trackables.get(id));
+  draft.answers.push([item.id, { ids: [] }]);
+}
+
+function markDirty(state: ShardState, object: ProviderState | TrackableState | undefined): void {
+  if (object?.fix !== undefined) state.dirty.add(object);
+}
+
 /**
  * Takes over rows from the store. Rows of trackables that are no longer configured are left out; a provider may have said
  * where it is before it is configured.
  */
 export function onRestore(context: ShardContext, item: Item & { kind: 'restore' }): void {
+  restoreRows(context, { ...item, around: aroundOf(context.state) });
+}
+
+/** Rows, and how to read them. */
+export interface Restored extends Pick<Item & { kind: 'restore' }, 'seq' | 'receivedMs' | 'rows' | 'suppressUntilMs'> {
+  readonly withTimers?: boolean;
+  readonly around: Around;
+}
+
+/** Takes over rows, whatever fences and zones they are about. */
+export function restoreRows(context: ShardContext, item: Restored): void {
   const { state } = context;
   for (const row of item.rows) {
     if (row.gone === true) continue;
@@ -96,10 +119,10 @@ function revive(
   context: ShardContext,
   object: ProviderState | TrackableState,
   row: LastKnownRow & { gone?: false },
-  { seq, suppressUntilMs, receivedMs, withTimers }: Item & { kind: 'restore' },
+  { seq, suppressUntilMs, receivedMs, withTimers, around }: Restored,
 ): void {
   const { state } = context;
-  const fix = fixOfProvider(state, object, row) ?? fixOf(context, row);
+  const fix = fixOfProvider(state, object, row) ?? fixOf(context, row, around);
   const isTakenOff = object.kind === 'trackable' && wasTakenOff(object, fix);
   if (object.kind === 'provider') state.fixes.put(object, fix);
   else if (!isTakenOff) {
@@ -111,7 +134,7 @@ function revive(
   object.suppressUntilMs = suppressUntilMs;
   const timing = object.kind === 'provider' ? providerTiming(state, object) : trackableTiming(object);
   for (const [fenceId, entryMs, timers] of row.memberships) {
-    const fence = state.fences.get(fenceId);
+    const fence = around.fence(fenceId);
     if (fence === undefined) continue;
     const applied = timingIn(fence, timing);
     if (withTimers === true && timers !== undefined && !isTakenOff) {
@@ -159,14 +182,14 @@ function fixOfProvider(
   });
 }
 
-function fixOf({ state, options }: ShardContext, row: LastKnownRow & { gone?: false }): Fix {
+function fixOf({ state, options }: ShardContext, row: LastKnownRow & { gone?: false }, around: Around): Fix {
   const { local, ...value } = parseKeeping(row.location) as KeptLocation;
   const { provider_id: providerId, source, trackables, speed, course } = value;
   const [lon, lat, ...height] = value.position.coordinates as [number, number];
   const { receivedMs, eventTimeMs } = row;
   const accepted = acceptKept(value, row);
   const sent = local === undefined ? accepted : { ...accepted, coordinates: [...local, ...height] };
-  const zone = state.zones.find(source);
+  const zone = around.zone(source);
   const fix = state.fixes.take(
     received(sent, { seq: 0, receivedMs, generatedMs: eventTimeMs }, options.newBuffer),
     { lon, lat, floor: value.floor ?? 0, eventTimeMs, speed: speed ?? undefined, course: course ?? undefined },

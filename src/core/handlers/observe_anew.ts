@@ -42,13 +42,16 @@ function isPutDown({ id, fix }: TrackableState, { parent }: Sources): boolean {
 
 /** A trackable has no fix any more: it leaves its fences and collisions, and its motion is gone. */
 export function loseMotion(context: ShardContext, trackable: TrackableState, moment: Moment): void {
+  // What is nowhere has no row, or it is another hub's.
+  const hasRow = trackable.fix !== undefined || trackable.members.length > 0;
   publishTrackableCrossings(context, trackable, leaveAll(trackable, moment.nowMs));
   reportGone(context, trackable, moment);
   touch(context.state, trackable);
   context.state.fixes.put(trackable, undefined);
   trackable.footprint = undefined;
   trackable.nearby = undefined;
-  forgetRow(context, trackable);
+  if (hasRow) forgetRow(context, trackable);
+  else context.state.dirty.delete(trackable);
   for (const child of carriedBy(context.state, trackable.id)) observeAnew(context, child, moment);
 }
 

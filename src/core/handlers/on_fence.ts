@@ -1,7 +1,7 @@
 import type { ShardContext } from '../context.ts';
 import { deleteFence, setFence } from '../fence/fences.ts';
 import type { Item } from '../item.ts';
-import { type ProviderState, type TrackableState, touch } from '../state.ts';
+import { allObjects, type ProviderState, type TrackableState, touch } from '../state.ts';
 import { type Relocated, reevaluate } from './reevaluate.ts';
 import { retimeOccupants } from './retime.ts';
 
@@ -16,8 +16,11 @@ export function onFence(context: ShardContext, item: Item & { kind: 'fence' }): 
   const { state, index } = context;
   if (item.entity !== undefined) {
     const { fence, isMoved, isRetimed } = setFence(state, index, item.entity);
-    if (isMoved) reevaluate(context, { fences: [fence], relocated: NOBODY }, item);
-    else if (isRetimed) retimeOccupants(context, fence, item.receivedMs);
+    if (isMoved) {
+      const moment = { nowMs: item.receivedMs, seq: item.seq };
+      reevaluate(context, { fences: [fence], relocated: NOBODY }, moment, allObjects(state));
+    }
+    if (!isMoved && isRetimed) retimeOccupants(context, fence, item.receivedMs);
     return;
   }
   for (const object of deleteFence(state, index, item.id)) {

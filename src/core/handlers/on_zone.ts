@@ -2,7 +2,7 @@ import type { Zone } from '../../model/zone.ts';
 import type { ShardContext } from '../context.ts';
 import { fencesIn, setFence } from '../fence/fences.ts';
 import type { Item } from '../item.ts';
-import { CHANGED_MEMBERS, type ShardState, touch } from '../state.ts';
+import { allObjects, CHANGED_MEMBERS, type ShardState, touch } from '../state.ts';
 import { keepsPlane } from '../zone/zone_transform.ts';
 import { type Relocated, reevaluate, relocate } from './reevaluate.ts';
 
@@ -15,15 +15,18 @@ export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): vo
   const before = state.zones.set(item.id, item.entity);
   state.followers.change(before, item.entity);
   const { id, entity: after } = item;
-  const isStill = before !== undefined && after !== undefined && keepsPlane(before, after) && isLevel(before, after);
-  if (isStill && before.foreign_id === after.foreign_id) return;
+  const isStill = staysPut(before, after);
+  if (isStill && before?.foreign_id === after?.foreign_id) return;
   const changed = fencesIn(state, [before, after])
     .map((entity) => setFence(state, index, entity))
     .filter(({ isMoved }) => isMoved)
     .map(({ fence }) => fence);
-  const relocated: Relocated = isStill || after === undefined ? new Map() : relocate(state, id, after);
+  const relocated: Relocated =
+    isStill || after === undefined ? new Map() : relocate(state, { id, zone: after }, allObjects(state));
   if (after === undefined || before?.foreign_id !== after.foreign_id) touchIn(state, id);
-  if (changed.length + relocated.size > 0) reevaluate(context, { fences: changed, relocated }, item);
+  if (changed.length + relocated.size === 0) return;
+  const moment = { nowMs: item.receivedMs, seq: item.seq };
+  reevaluate(context, { fences: changed, relocated }, moment, allObjects(state));
 }
 
 /** Objects stay in a zone that is gone or renamed, but whoever replays older effects would not find it by its name. */
@@ -36,6 +39,11 @@ function touchIn(state: ShardState, zoneId: string): void {
       touch(state, object);
     }
   }
+}
+
+/** Whether everything in a zone is where it was. */
+export function staysPut(before: Zone | undefined, after: Zone | undefined): boolean {
+  return before !== undefined && after !== undefined && keepsPlane(before, after) && isLevel(before, after);
 }
 
 /** Whether the floor is as high as before: heights above it are. */

@@ -126,7 +126,10 @@ function publishFenceEvent(context: ShardContext, variants: readonly WantedVaria
   let text: string | undefined;
   for (const variant of variants) {
     if (variant.wants?.(fields) === false) continue;
-    text ??= fenceEventText(change, newId(), providerInTrackableEvents);
+    if (text === undefined) {
+      text = fenceEventText(change, newId(), providerInTrackableEvents);
+      context.draft.fenceEvents.push([fields, text]);
+    }
     const rendered = variant.geojson === true ? fenceFeature(change.fence.entity, text, variant, context.zones) : text;
     if (rendered !== undefined) push(context, variant, fields, rendered);
   }

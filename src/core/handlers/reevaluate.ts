@@ -1,11 +1,11 @@
 import type { Zone } from '../../model/zone.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { observeChangedFences, observeFences } from '../fence/observe_fences.ts';
-import type { Item } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
 import { fixInZone } from '../location/locate.ts';
 import {
   type FenceState,
+  type Objects,
   type ProviderState,
   type ShardState,
   type TrackableState,
@@ -24,22 +24,22 @@ interface Change {
 }
 
 /**
- * Shows fences that have changed to every object that has a fix, and every fence to objects that are relocated, as an
- * observation made at this moment. Other fences do not hear of it.
+ * Shows fences that have changed to those of the objects that have a fix, and every fence to objects that are relocated, as
+ * an observation made at this moment. Other fences do not hear of it.
  */
 export function reevaluate(
   context: ShardContext,
   { fences, relocated }: Change,
-  { receivedMs: nowMs, seq }: Pick<Item, 'receivedMs' | 'seq'>,
+  moment: Moment,
+  { providers, trackables }: Objects,
 ): void {
-  const { state } = context;
-  const moment: Moment = { nowMs, seq };
-  for (const provider of state.providers.values()) {
+  const { nowMs } = moment;
+  for (const provider of providers) {
     const fix = relocated.get(provider);
     if (fix !== undefined) showProviderAt(context, provider, fix, nowMs);
     else if (provider.fix !== undefined) showFences(context, provider, fences, nowMs);
   }
-  for (const trackable of state.trackables.values()) {
+  for (const trackable of trackables) {
     const fix = relocated.get(trackable);
     if (fix !== undefined) showTrackableAt(context, trackable, fix, moment);
     else if (trackable.fix !== undefined) showFences(context, trackable, fences, nowMs);
@@ -102,18 +102,22 @@ function isMember(object: Tracked, fences: readonly FenceState[]): boolean {
 export type Relocated = ReadonlyMap<ProviderState | TrackableState, Fix>;
 
 /**
- * Finds where the objects are whose fixes belong to a zone that has changed: what was sent in its metres goes along with
+ * Finds where those of the objects are whose fixes belong to a zone that has changed: what was sent in its metres goes along with
  * its plane, the rest stays where it is, above a floor that may be on another height. Moves nobody yet.
  *
  * Zones that follow these objects wait for their next locations: two zones that carry one another would never rest.
  */
-export function relocate(state: ShardState, zoneId: string, zone: Zone): Relocated {
+export function relocate(
+  state: ShardState,
+  { id: zoneId, zone }: { readonly id: string; readonly zone: Zone },
+  { providers, trackables }: Objects,
+): Relocated {
   const relocated = new Map<ProviderState | TrackableState, Fix>();
-  for (const provider of state.providers.values()) {
+  for (const provider of providers) {
     const { fix } = provider;
     if (fix?.zone?.id === zoneId) relocated.set(provider, fixInZone(state.fixes, fix, zone));
   }
-  for (const trackable of state.trackables.values()) {
+  for (const trackable of trackables) {
     const { fix } = trackable;
     if (fix?.zone?.id !== zoneId) continue;
     // A trackable has its provider's fix, or a copy of it.

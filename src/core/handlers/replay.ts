@@ -2,7 +2,7 @@ import type { ShardContext } from '../context.ts';
 import { type Effect, type EffectWriter, effectsIn } from '../effects.ts';
 import type { Membership } from '../fence/membership.ts';
 import { timingIn } from '../fence/observe_fences.ts';
-import type { Item } from '../item.ts';
+import type { Item, PastStep } from '../item.ts';
 import type { Fix } from '../location/fix.ts';
 import type { ReceivedLocation } from '../location/received.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type TrackableState,
   touch,
 } from '../state.ts';
+import { type Around, aroundOf } from './around.ts';
 import { readEffects } from './foreign_times.ts';
 import { settle } from './move.ts';
 import { schedule } from './on_deadline.ts';
@@ -55,11 +56,26 @@ export function writeEffects(state: ShardState, effects: EffectWriter, zonesHave
 }
 
 /** Applies what steps of another worker have changed, one after the other, without a word to anybody. */
-export function onReplay(context: ShardContext, { steps, takenOverUntilMs }: Item & { kind: 'replay' }): void {
+export function onReplay(context: ShardContext, { steps }: Item & { kind: 'replay' }): void {
+  replaySteps(context, steps, { around: aroundOf(context.state) });
+}
+
+/** How to read effects. */
+export interface Replaying {
+  readonly around: Around;
+  /** Where the steps are of another hub: which objects are concerned, and until when their deadlines are held. */
+  readonly takenOver?: {
+    readonly only: Readonly<Record<Effect['kind'], ReadonlySet<string>>>;
+    readonly heldUntilMs: number;
+  };
+}
+
+/** The same of steps of whomever. */
+export function replaySteps(context: ShardContext, steps: readonly PastStep[], how: Replaying): void {
   const { state } = context;
   for (const step of steps) {
     const read = readEffects(step, context.setBacks);
-    const replay = new Replay(state, step.locations, takenOverUntilMs);
+    const replay = new Replay(state, step, how);
     for (const effect of effectsIn(step.effects)) replay.apply(read(effect));
     state.fixes.endStep();
   }
@@ -69,14 +85,15 @@ export function onReplay(context: ShardContext, { steps, takenOverUntilMs }: Ite
 class Replay {
   readonly #state: ShardState;
   readonly #locations: ReadonlyMap<number, ReceivedLocation>;
-  /** Until when deadlines are held; undefined where the step was one of this shard. */
-  readonly #takenOverUntilMs: number | undefined;
+  readonly #how: Replaying;
+  readonly #except: ReadonlySet<string>;
   /** The fixes of providers, by the offsets of their effects. */
   readonly #fixes = new Map<number, Fix>();
 
-  constructor(state: ShardState, locations: readonly ReceivedLocation[], takenOverUntilMs: number | undefined) {
+  constructor(state: ShardState, { locations, except }: PastStep, how: Replaying) {
     this.#state = state;
-    this.#takenOverUntilMs = takenOverUntilMs;
+    this.#how = how;
+    this.#except = new Set(except);
     this.#locations = new Map(locations.map((location) => [location.seq, location]));
   }
 
@@ -84,22 +101,25 @@ class Replay {
     const state = this.#state;
     const { kind, at, place, colliding } = effect;
     const id = effect.id ?? this.#locationOf(effect).providerId;
-    const isOwn = this.#takenOverUntilMs === undefined || hasEntity(state, kind, id);
+    const { takenOver } = this.#how;
+    const isConcerned = takenOver === undefined || (takenOver.only[kind].has(id) && !this.#isExcepted(kind, id));
     // For another hub it is where it was until a step says that it has arrived.
-    if (place.at === 'elsewhere' && this.#takenOverUntilMs !== undefined) return;
+    if (place.at === 'elsewhere' && takenOver !== undefined) return;
     if (place.at === 'nowhere' || place.at === 'elsewhere') {
-      if (!isOwn) return;
+      if (!isConcerned) return;
       const object = kind === 'provider' ? state.providers.get(id) : state.trackables.get(id);
       if (object !== undefined) placeNowhere(state, object);
       // The row that it had is another hub's, of which that one may not have lived to say that it is gone.
-      if (this.#takenOverUntilMs !== undefined) state.gone.set(`${kind} ${id}`, [kind, id]);
+      if (takenOver !== undefined) state.gone.set(`${kind} ${id}`, [kind, id]);
       return;
     }
-    state.gone.delete(`${kind} ${id}`);
+    if (!isConcerned && kind === 'trackable') return;
     const fix = this.#fixOf(effect);
+    // Trackables that are concerned may share its place.
+    if (kind === 'provider') this.#fixes.set(at, fix);
+    if (!isConcerned) return;
+    state.gone.delete(`${kind} ${id}`);
     if (kind === 'provider') {
-      this.#fixes.set(at, fix);
-      if (!isOwn) return;
       const provider = providerState(state, id);
       state.fixes.put(provider, fix);
       this.#applyMembers(provider, effect);
@@ -113,23 +133,30 @@ class Replay {
     this.#applyMembers(trackable, effect);
   }
 
+  #isExcepted(kind: Effect['kind'], id: string): boolean {
+    return this.#except.size > 0 && this.#except.has(`${kind} ${id}`);
+  }
+
   #applyMembers(object: ProviderState | TrackableState, effect: Effect): void {
-    applyMembers(this.#state, object, effect, Math.max(effect.suppressUntilMs, this.#takenOverUntilMs ?? 0));
+    const { around, takenOver } = this.#how;
+    const suppressUntilMs = Math.max(effect.suppressUntilMs, takenOver?.heldUntilMs ?? 0);
+    applyMembers(this.#state, object, effect, { around, suppressUntilMs });
   }
 
   #fixOf(effect: Effect): Fix {
     const { place } = effect;
-    const { zones, fixes } = this.#state;
+    const { fixes } = this.#state;
+    const { zone: find } = this.#how.around;
     switch (place.at) {
       case 'location': {
         const location = this.#locationOf(effect);
         const { providerId, source } = location;
-        const zone = place.isInZone ? zones.find(source) : undefined;
+        const zone = place.isInZone ? find(source) : undefined;
         return fixes.take(location, place.derived, { ...place, providerId, source, zone });
       }
       case 'fix': {
         const { zone: name } = place;
-        const zone = typeof name === 'string' ? zones.find(name) : name;
+        const zone = typeof name === 'string' ? find(name) : name;
         return fixes.takeOver(place.bytes, { ...place, zone: place.isInZone ? zone : undefined });
       }
       case 'shared': {
@@ -169,19 +196,15 @@ function placeNowhere(state: ShardState, object: ProviderState | TrackableState)
   object.colliding = false;
 }
 
-function hasEntity({ providers, trackables }: ShardState, kind: Effect['kind'], id: string): boolean {
-  return kind === 'trackable' ? trackables.has(id) : providers.get(id)?.entity !== undefined;
-}
-
 function applyMembers(
   state: ShardState,
   object: ProviderState | TrackableState,
   { members, heardMs }: Effect,
-  suppressUntilMs: number,
+  { around, suppressUntilMs }: { readonly around: Around; readonly suppressUntilMs: number },
 ): void {
   if (members !== undefined) {
     const found = members.flatMap(({ fenceId, ...member }) => {
-      const fence = state.fences.get(fenceId);
+      const fence = around.fence(fenceId);
       return fence === undefined ? [] : [{ fence, ...member }];
     });
     putMembers(object, found);

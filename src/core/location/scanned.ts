@@ -17,4 +17,6 @@ export interface ScannedBody {
   nameOf(number: number): string;
   /** The shard of a provider, by the number of its name. */
   homeOf(number: number): number;
+  /** Whether some are for other hubs: these have a home beyond all shards, and are left out here. */
+  readonly isPartial?: boolean;
 }

@@ -69,13 +69,14 @@ function Standing(cluster: ClusterHealth) {
       <Facts
         rows={[
           ['This hub', cluster.hub_name],
-          ['Owner', cluster.owner ?? 'none'],
+          ['Owned by', ownersText(cluster)],
           ['Cluster', cluster.name],
           ['NATS', cluster.nats_connected ? 'connected' : 'cannot be reached'],
         ]}
       />
       <Facts
         rows={[
+          ['Objects', cluster.settled === false ? 'are being handed over' : 'at their owners'],
           ['Waiting for the journal', bytesText(cluster.journal_waiting_bytes)],
           ['Takeovers by this hub', countText(cluster.takeovers)],
           ['The last one took', lastMs === undefined ? undefined : spanText(lastMs)],
@@ -85,20 +86,39 @@ function Standing(cluster: ClusterHealth) {
   );
 }
 
-function meaningOf({ standing, owner }: ClusterHealth): string {
+/** As many as there are; a hub of an earlier release does not say how many each member owns. */
+const PARTITIONS = 256;
+
+function ownedBy({ members }: ClusterHealth, incarnation: string): number | undefined {
+  return members.find((member) => member.incarnation === incarnation)?.partitions;
+}
+
+function ownersText({ owner, members }: ClusterHealth): string {
+  const owners = members.filter(({ partitions = 0 }) => partitions > 0);
+  if (owner !== undefined || owners.length < 2) return owner ?? 'nobody';
+  return `${owners.length} of ${members.length} hubs`;
+}
+
+function meaningOf(cluster: ClusterHealth): string {
+  const { standing, owner, incarnation, members } = cluster;
   switch (standing) {
-    case 'owner':
-      return 'This hub owns all objects: it processes all locations.';
+    case 'owner': {
+      const owned = ownedBy(cluster, incarnation) ?? PARTITIONS;
+      return owned === PARTITIONS
+        ? 'This hub owns all objects: it processes all locations.'
+        : `This hub owns ${owned} of ${PARTITIONS} partitions of the objects, and processes their locations.`;
+    }
     case 'taking_over':
-      return 'This hub is taking over the objects. Locations wait until it has them.';
+      return 'This hub is taking over objects. Their locations wait until it has them.';
     case 'joining':
       return 'This hub is joining its cluster.';
     case 'out':
       return 'The other hubs go on without this one.';
     case 'standby':
-      return owner === undefined
-        ? 'No hub owns the objects now. Locations wait until one has taken over.'
-        : `This hub hands locations to ${owner}, and takes over if it has to.`;
+      if (owner !== undefined) return `This hub hands locations to ${owner}, and takes over if it has to.`;
+      return members.filter(({ partitions = 0 }) => partitions > 0).length > 1
+        ? 'This hub hands locations to their owners, and takes over if it has to.'
+        : 'No hub owns the objects now. Locations wait until one has taken over.';
   }
 }
 
@@ -114,6 +134,9 @@ interface Row {
   readonly name: string;
   readonly incarnation: string;
   readonly isOwner: boolean;
+  /** How many it owns; undefined where a hub of an earlier release tells of it. */
+  readonly partitions: number | undefined;
+  readonly ownsCollisions: boolean;
   /** Whether it has told of the others. */
   readonly isTeller: boolean;
   readonly isSuspected: boolean;
@@ -131,7 +154,9 @@ function rowsOf(cluster: ClusterHealth, answers: readonly Said[]): readonly Row[
   return cluster.members.map((member) => ({
     name: member.name,
     incarnation: member.incarnation,
-    isOwner: member.name === cluster.owner,
+    isOwner: member.partitions === undefined ? member.name === cluster.owner : member.partitions > 0,
+    partitions: member.partitions,
+    ownsCollisions: member.owns_collisions === true,
     isTeller: member.incarnation === cluster.incarnation,
     isSuspected: member.suspected,
     silentMs: member.silence,
@@ -154,6 +179,12 @@ const COLUMNS: readonly Column<Row>[] = [
         {isSuspected ? 'Suspected' : 'Heard'}
       </Badge>
     ),
+  },
+  {
+    key: 'partitions',
+    title: 'Partitions',
+    isNumber: true,
+    cell: ({ partitions }) => (partitions === undefined ? UNKNOWN : `${partitions} of ${PARTITIONS}`),
   },
   {
     key: 'silence',
@@ -188,13 +219,14 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
-function Name({ row: { name, isOwner, isTeller } }: { readonly row: Row }) {
+function Name({ row: { name, isOwner, ownsCollisions, isTeller } }: { readonly row: Row }) {
   return (
     <span class={flow.row}>
       <span class={typography.cut} title={name}>
         {name}
       </span>
       {isOwner && <Badge tone="accent">Owner</Badge>}
+      {ownsCollisions && <Badge tone="accent">Collisions</Badge>}
       {isTeller && <Badge>This hub</Badge>}
     </span>
   );

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { SocketHealth } from '../../model/health.ts';
 import { getText } from '../hub/rest.ts';
 
 /** All metrics at one time: values by name and labels, as `hub_events_total{type="colliding"}`. */
@@ -114,4 +115,37 @@ export function labeled(
     const value = name.split(`${label}="`)[1]?.split('"')[0];
     return value === undefined ? [] : [[value, name] as const];
   });
+}
+
+/** What is sent on a topic. */
+export interface Sent {
+  readonly topic: string;
+  readonly subscriptions: number;
+  readonly perSecond: number | null;
+  readonly total: number;
+}
+
+/** An answer, and the one before it. */
+interface Answers {
+  readonly value: SocketHealth | undefined;
+  readonly atMs: number;
+  readonly before: { readonly value: SocketHealth; readonly atMs: number } | undefined;
+}
+
+/** What all hubs together send. A rate is that of the hubs that have answered before, too. */
+export function sentOf({ value, atMs, before }: Answers): readonly Sent[] {
+  const seconds = (atMs - (before?.atMs ?? atMs)) / 1_000;
+  const sent = new Map<string, Sent>();
+  for (const { hub, topics } of value?.hubs ?? []) {
+    const earlier = before?.value.hubs?.find((each) => each.hub === hub)?.topics ?? [];
+    for (const { topic, subscriptions, delivered } of topics) {
+      const known = sent.get(topic) ?? { topic, subscriptions: 0, perSecond: null, total: 0 };
+      const risen = delivered - (earlier.find((each) => each.topic === topic)?.delivered ?? Number.NaN);
+      // A hub that was started anew counts from 0.
+      const perSecond = seconds > 0 && risen >= 0 ? (known.perSecond ?? 0) + risen / seconds : known.perSecond;
+      const total = known.total + delivered;
+      sent.set(topic, { topic, subscriptions: known.subscriptions + subscriptions, perSecond, total });
+    }
+  }
+  return [...sent.values()];
 }

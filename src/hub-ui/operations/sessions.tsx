@@ -1,4 +1,5 @@
-import type { SocketHealth } from '../../model/health.ts';
+import type { ComponentChildren } from 'preact';
+import type { HubSockets, SocketHealth } from '../../model/health.ts';
 import { Card } from '../controls/card.tsx';
 import { Facts } from '../controls/facts.tsx';
 import flow from '../controls/flow.module.css';
@@ -6,58 +7,92 @@ import { Spinner } from '../controls/notice.tsx';
 import { type Column, Table } from '../controls/table.tsx';
 import { ago, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
-import { labeled, levels, rates, samples, useMetrics } from './metrics.ts';
+import { labeled, levels, rates, type Sent, samples, sentOf, useMetrics } from './metrics.ts';
 import { bytesText, countText, rateText } from './number_text.ts';
-import { Problem, usePolled } from './polled.tsx';
+import { type Polled, Problem, usePolled } from './polled.tsx';
 import styles from './sessions.module.css';
 
-const LAST_SENT: Readonly<Record<string, keyof SocketHealth>> = {
+const LAST_SENT: Readonly<Record<string, Exclude<keyof SocketHealth, 'hubs'>>> = {
   location_updates: 'last_location_update_sent',
   trackable_motions: 'last_trackable_motion_update_sent',
   fence_events: 'last_fence_event_sent',
   collision_events: 'last_collision_event_sent',
 };
 
-interface Row {
-  readonly topic: string;
-  readonly subscriptions: number;
-  readonly perSecond: number | null;
-  readonly total: number;
+interface Row extends Sent {
   readonly last: string | undefined;
+}
+
+interface Asked {
+  readonly socket: Polled<SocketHealth>;
 }
 
 /** Who is connected by WebSocket, and what is sent to them. */
 export function Sessions() {
-  useMetrics();
-  const { value: health, problem } = usePolled<SocketHealth>('/health/ws', 3_000);
-  const nowMs = useNow(1_000);
+  const socket = usePolled<SocketHealth>('/health/ws', 3_000);
+  const { value: health, problem } = socket;
   if (health === undefined) return problem === undefined ? <Spinner /> : <Problem text={problem} />;
+  return health.hubs === undefined ? <OfOneHub socket={socket} /> : <OfAllHubs socket={socket} />;
+}
+
+/** A hub that is alone tells all of it in its metrics. */
+function OfOneHub({ socket }: Asked) {
+  useMetrics();
   const all = samples.value;
-  const rows = labeled(all.at(-1), 'hub_subscriptions', 'topic').map(([topic, name]): Row => {
+  const sent = labeled(all.at(-1), 'hub_subscriptions', 'topic').map(([topic, name]): Sent => {
     const delivered = `hub_fanout_delivered_total{topic="${topic}"}`;
-    const at = LAST_SENT[topic];
     return {
       topic,
       subscriptions: all.at(-1)?.values.get(name) ?? 0,
       perSecond: rates(all, delivered).at(-1) ?? null,
       total: all.at(-1)?.values.get(delivered) ?? 0,
-      last: at === undefined ? undefined : sentText(health[at], nowMs),
     };
   });
-  const waiting = levels(all, 'hub_websocket_waiting_bytes').at(-1);
+  return <Shown socket={socket} waitingBytes={levels(all, 'hub_websocket_waiting_bytes').at(-1)} sent={sent} />;
+}
+
+/** Metrics are those of one hub: of several, any tells the sum. */
+function OfAllHubs({ socket }: Asked) {
+  const hubs = socket.value?.hubs ?? [];
+  const waitingBytes = hubs.reduce((sum, hub) => sum + hub.waiting_bytes, 0);
+  return (
+    <Shown socket={socket} waitingBytes={waitingBytes} sent={sentOf(socket)}>
+      <Card title="Hubs" flush>
+        <Table label="Clients by hub" columns={HUB_COLUMNS} rows={hubs} keyOf={({ hub }) => hub} />
+      </Card>
+    </Shown>
+  );
+}
+
+function Shown({
+  socket: { value: health, problem },
+  waitingBytes,
+  sent,
+  children,
+}: Asked & {
+  readonly waitingBytes: number | null | undefined;
+  readonly sent: readonly Sent[];
+  readonly children?: ComponentChildren;
+}) {
+  const nowMs = useNow(1_000);
+  const rows = sent.map((each): Row => {
+    const at = LAST_SENT[each.topic];
+    return { ...each, last: at === undefined ? undefined : sentText(health?.[at], nowMs) };
+  });
   return (
     <>
       <Problem text={problem} />
       <Card title="Connections">
         <Facts
           rows={[
-            ['Clients', countText(health.number_of_clients)],
-            ['Subscriptions', countText(health.number_of_subscribers)],
-            ['Waiting to be taken', waiting == null ? undefined : bytesText(waiting)],
+            ['Clients', countText(health?.number_of_clients ?? 0)],
+            ['Subscriptions', countText(health?.number_of_subscribers ?? 0)],
+            ['Waiting to be taken', waitingBytes == null ? undefined : bytesText(waitingBytes)],
           ]}
         />
         <p class={`${typography.faint} ${styles.note}`}>This page is one of the clients.</p>
       </Card>
+      {children}
       <Card title="Topics" flush>
         <Table label="Topics" columns={COLUMNS} rows={rows} keyOf={({ topic }) => topic} />
       </Card>
@@ -68,6 +103,17 @@ export function Sessions() {
 function sentText(time: string | number | undefined, nowMs: number): string {
   return time === undefined ? 'never' : ago(Math.max(0, nowMs - Date.parse(String(time))));
 }
+
+function subscriptionsOf({ topics }: HubSockets): number {
+  return topics.reduce((sum, { subscriptions }) => sum + subscriptions, 0);
+}
+
+const HUB_COLUMNS: readonly Column<HubSockets>[] = [
+  { key: 'hub', title: 'Hub', cell: ({ hub }) => hub },
+  { key: 'clients', title: 'Clients', isNumber: true, cell: (hub) => countText(hub.number_of_clients) },
+  { key: 'subscriptions', title: 'Subscriptions', isNumber: true, cell: (hub) => countText(subscriptionsOf(hub)) },
+  { key: 'waiting', title: 'Waiting', isNumber: true, cell: (hub) => bytesText(hub.waiting_bytes) },
+];
 
 const COLUMNS: readonly Column<Row>[] = [
   { key: 'topic', title: 'Topic', cell: ({ topic }) => <code>{topic}</code> },

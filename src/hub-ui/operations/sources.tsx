@@ -140,10 +140,11 @@ function Name({ row: { label, href } }: { readonly row: Row }) {
   return href === undefined ? <span class={typography.cut}>{label}</span> : <Link href={href}>{label}</Link>;
 }
 
-function connectionText({ reconnects, uptime }: Row): string | undefined {
+function connectionText({ reconnects, uptime, hub }: Row): string | undefined {
   if (reconnects === undefined) return undefined;
   const again = reconnects === 1 ? '1 reconnect' : `${reconnects} reconnects`;
-  return uptime === undefined ? again : `up ${Math.round(uptime)} s, ${again}`;
+  const at = hub === undefined ? [] : [`at ${hub}`];
+  return [...at, ...(uptime === undefined ? [] : [`up ${Math.round(uptime)} s`]), again].join(', ');
 }
 
 function SourceTable({

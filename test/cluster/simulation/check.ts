@@ -1,6 +1,16 @@
+import type { ConfigBody } from '../../../src/cluster/config_record.ts';
 import type { SentLocation } from './clients.ts';
+import { departuresIn, type KeptStep } from './kept_steps.ts';
 import type { Heard } from './listener.ts';
+import { LogOwners } from './log_owners.ts';
 import { type Oracle, type Told, toldOf } from './oracle.ts';
+import type { Timeline } from './timelines.ts';
+
+/** Collisions that go on are told again and again. */
+const [BEGINS, GOES_ON] = ['collision_start', 'colliding'];
+
+/** Records that shards are told of, and by which objects may get other partitions. */
+const CHANGES: readonly string[] = ['change', 'regroup'];
 
 export interface ProcessedLocation {
   /** What tells it from others. */
@@ -23,9 +33,66 @@ export function checkLocations(
   }
 }
 
+/**
+ * Whoever has recorded a location has owned its provider, by the configuration that its shard knew of. A shard is told of what
+ * changes its objects, not of who joins, leaves and owns what: any map counts until the next record that it is told of.
+ */
+export function checkOwners(
+  steps: readonly KeptStep[],
+  config: readonly ConfigBody[],
+  wrong: (what: string) => void,
+): void {
+  const recorded = steps.flatMap((step) => (step.recordedWith === undefined ? [] : [recordedIn(step)]));
+  const all = new Set(recorded.flatMap(({ providers }) => [...providers]));
+  const owning = new LogOwners();
+  const spans: { from: number; readonly owners: Set<string> }[] = [{ from: 0, owners: new Set() }];
+  for (const [index, body] of config.entries()) {
+    owning.apply(body);
+    if (CHANGES.includes(body.kind)) spans.push({ from: index + 1, owners: new Set() });
+    for (const id of all) spans.at(-1)?.owners.add(`${id} ${owning.ownerOf('provider', id)}`);
+  }
+  for (const { incarnation, providers, sequence } of recorded) {
+    const span = spans.findLast(({ from }) => from <= sequence);
+    for (const id of providers) {
+      if (span?.owners.has(`${id} ${incarnation}`)) continue;
+      wrong(`${incarnation} has recorded ${id} at record ${sequence}, where it does not own it`);
+    }
+  }
+}
+
+/** A step knows of all records that it was told of. What it has released because of the last one was its own before. */
+function recordedIn({ incarnation, items, recordedWith }: KeptStep) {
+  const providers = new Set(
+    items.flatMap((item, at) => {
+      if (item.kind !== 'location') return [];
+      const isReleased = departuresIn({ items }).some(
+        (departure) => departure.at > at && departure.which.has(item.providerId),
+      );
+      return isReleased ? [] : [item.providerId];
+    }),
+  );
+  return { incarnation, providers, sequence: recordedWith?.config ?? 0 };
+}
+
+/** Nobody takes over an object that its owner before can still record something of: that one is sealed, or has released it. */
+export function checkTakeovers(
+  timelines: readonly Timeline[],
+  sealedAtMs: (incarnation: string) => number,
+  wrong: (what: string) => void,
+): void {
+  for (const { objects, takeovers } of timelines) {
+    for (const [i, { by, atMs }] of takeovers.entries()) {
+      const before = takeovers[i - 1]?.by;
+      if (before === undefined || by === undefined || before === by || sealedAtMs(before) <= atMs) continue;
+      wrong(`${by} has taken over ${[...objects]} from ${before} at ${Math.round(atMs)}, which was not sealed`);
+    }
+  }
+}
+
 /** Each subscription has got of each object what was told from some moment on, without a gap, in order, and once. */
 export function checkEvents(heard: readonly Heard[], { told }: Oracle, wrong: (what: string) => void): void {
   for (const { hub, topic, openedMs, endedMs, texts } of heard) {
+    if (topic === 'collision_events') continue;
     const isOpen = endedMs === Infinity;
     const all = Map.groupBy(
       told.filter((each) => each.topic === topic),
@@ -77,11 +144,14 @@ function shown(told: readonly Told[]): string {
   return told.map(({ what, atMs }) => `${what} at ${Math.round(atMs)}`).join();
 }
 
-/** Ids of fence events are those of one event each, and a subscription gets each once; entries and exits take turns. */
+/**
+ * Ids of fence events and collisions are those of one event each, and a subscription gets each once; entries and exits take
+ * turns, as starts and ends do.
+ */
 export function checkIds(heard: readonly Heard[], wrong: (what: string) => void): void {
   const ids = new Map<string, string>();
   for (const { hub, topic, texts } of heard) {
-    if (topic === 'fence_events') checkTexts(texts, ids, (what) => wrong(`${hub}: ${what}`));
+    if (topic !== 'location_updates') checkTexts(texts, ids, (what) => wrong(`${hub}: ${what}`));
   }
 }
 
@@ -89,13 +159,21 @@ function checkTexts(texts: readonly string[], ids: Map<string, string>, wrong: (
   const own = new Set<string>();
   const inside = new Map<string, string>();
   for (const text of texts) {
-    const { id, fence_id, trackable_id, provider_id, event_type } = JSON.parse(text);
+    const { id, what, type } = turnOf(text);
     if (own.has(id)) wrong(`event ${id} came twice`);
     own.add(id);
     if ((ids.get(id) ?? text) !== text) wrong(`two events have id ${id}: ${text} and ${ids.get(id)}`);
     ids.set(id, text);
-    const key = `${fence_id} ${trackable_id ?? provider_id}`;
-    if (inside.get(key) === event_type) wrong(`${event_type} of ${key} came twice, one behind the other`);
-    inside.set(key, event_type);
+    if (type !== GOES_ON && inside.get(what) === type) wrong(`${type} of ${what} came twice, one behind the other`);
+    inside.set(what, type === GOES_ON ? BEGINS : type);
   }
+}
+
+/** What begins and ends in turn, and which of it an event says. */
+function turnOf(text: string): { readonly id: string; readonly what: string; readonly type: string } {
+  const event = JSON.parse(text);
+  const { id, fence_id: fence, trackable_id: trackable, provider_id: provider, event_type: type } = event;
+  if (type !== undefined) return { id, what: `${fence} ${trackable ?? provider}`, type };
+  const pair = event.collisions.map(({ id: one }: { id: string }) => one).toSorted();
+  return { id, what: `collision of ${pair}`, type: event.collision_type };
 }

@@ -1,3 +1,4 @@
+import { changesIn } from '../../../src/cluster/config_changes.ts';
 import { HubError } from '../../../src/errors.ts';
 import type { Dice } from '../../support/dice.ts';
 import { iso, T0 } from '../../support/shard_harness.ts';
@@ -17,6 +18,8 @@ interface ClientsOptions {
   readonly dice: Dice;
   /** The hubs that run now. */
   hubs(): readonly SimulatedHub[];
+  /** Whether trackables carry one another, and collide. */
+  readonly areCarried: boolean;
   wrong(what: string): void;
 }
 
@@ -132,7 +135,7 @@ export class Clients {
     const { network } = this.#options;
     const name = `v${++this.#version}`;
     this.#changing.add(name);
-    const body = kind === 'fence' ? this.#fence() : this.#trackable();
+    const body = kind === 'fence' ? this.#fence() : this.#trackable(id);
     const isDone = await this.#asked(hub, `change ${kind} ${id} to ${name}`, async () => {
       const { entities } = hub.parts;
       if (entities.has(kind, id)) await entities.replace(kind, id, { ...body, name });
@@ -154,9 +157,15 @@ export class Clients {
     return { region: { type: 'Point', coordinates }, radius: 30 + dice(3) * 40, ...timing[dice(4)] };
   }
 
-  #trackable(): object {
-    const providers = PROVIDERS.filter(() => this.#options.dice(3) === 0);
-    return { type: 'omlox', location_providers: providers };
+  /** None carries one of which it may be carried. */
+  #trackable(id: string): object {
+    const { dice, areCarried } = this.#options;
+    const providers = PROVIDERS.filter(() => dice(3) === 0);
+    const body = { type: 'omlox', location_providers: providers };
+    if (!areCarried) return body;
+    const parent = TRACKABLES[dice(3 * TRACKABLES.length)];
+    const isCarried = parent !== undefined && parent < id;
+    return { ...body, ...(isCarried && { parent }), ...(dice(2) === 0 && { calculate_collisions: true, radius: 20 }) };
   }
 
   #readEntity(hub: SimulatedHub, kind: 'fence' | 'trackable', id: string): void {
@@ -212,11 +221,9 @@ function placeOf({ config }: WitnessedCluster, { kind, id, name }: { kind: strin
   return (
     1 +
     config.findIndex((body) => {
-      return (
-        body.kind === 'change' &&
-        body.changes.some(
-          ([of, its, text]) => of === kind && its === id && text !== null && JSON.parse(text).name === name,
-        )
+      return changesIn(body).some(
+        (change) =>
+          change.kind === kind && change.id === id && change.text !== null && JSON.parse(change.text).name === name,
       );
     })
   );

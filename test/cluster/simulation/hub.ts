@@ -11,9 +11,9 @@ import type { Machine } from '../../../src/hub/machine.ts';
 import { connectParts, type Parts } from '../../../src/hub/parts.ts';
 import { UNUSUAL } from '../../../src/ingest/ingest.ts';
 import { lend } from '../../../src/model/borrowed.ts';
-import { partitionOf } from '../../../src/shards/affinity.ts';
 import { BEAT_MS, type Clock, openClock } from '../../../src/time/clock.ts';
 import { Turns } from '../../../src/time/turns.ts';
+import { LocationScanner, type ScannerBounds } from '../../../wasm/location_scanner.ts';
 import type { Dice } from '../../support/dice.ts';
 import { T0 } from '../../support/shard_harness.ts';
 import type { SimulatedCluster } from '../simulated_bus.ts';
@@ -29,6 +29,8 @@ export interface HubPlace {
   /** By which the network knows this run of it. */
   readonly incarnation: string;
   readonly shards: number;
+  /** How many hubs may own objects; all of them when left out. */
+  readonly ownersMax?: number;
   /** How far its clock is ahead of others, in milliseconds. */
   aheadMs: number;
   /** Told of each step of its shards. */
@@ -47,6 +49,31 @@ const SETTINGS = {
 /** What a hub may say of NATS that cannot be reached, and of a worker that was killed. */
 const EXPECTED = ['NATS cannot be reached', 'The database', 'A worker thread has failed'];
 const configs = new Map<number, Config>();
+
+/** The scanners of this process: their memory, made anew for each hub, would cost more than all else that a start does. */
+class Scanners {
+  readonly #free: LocationScanner[] = [];
+  readonly #lent: LocationScanner[] = [];
+
+  readonly open = (bounds: ScannerBounds): LocationScanner => {
+    const scanner = this.#free.pop() ?? new LocationScanner(bounds);
+    scanner.forgetNames();
+    this.#lent.push(scanner);
+    return scanner;
+  };
+
+  /** Takes all of them back. */
+  free(): void {
+    this.#free.push(...this.#lent.splice(0));
+  }
+}
+
+const scanners = new Scanners();
+
+/** To be called when no hub in this process runs any more. */
+export function reuseScanners(): void {
+  scanners.free();
+}
 
 /**
  * A whole hub, but for its transport: what main.ts starts, on a simulated bus, with workers that run in its own turn. All
@@ -98,14 +125,15 @@ export class SimulatedHub {
       ...settings,
       ...{ bus, incarnation, turns, notice, schedule, now: clock.now, elapsed: clock.elapsed },
       digest: settings.alike.join(),
-      partitionOf: (_, id) => partitionOf(id),
       capacity: config.lane_capacity,
+      ...(place.ownersMax !== undefined && { ownersMax: place.ownersMax }),
     });
     let ids = 0;
     const newId = (): string =>
       `00000000-0000-4000-8000-${incarnation.padStart(4, '0')}${String(++ids).padStart(8, '0')}`;
     const openThread = openSimulatedThreads({ dice, newId, schedule, ran });
-    const machine: Machine = { schedule, openThread, newId, turns, collectGarbage: () => undefined };
+    const collectGarbage = (): void => undefined;
+    const machine: Machine = { schedule, openThread, newId, turns, openScanner: scanners.open, collectGarbage };
     const error = (message: string, facts?: object): void => {
       notice(`${message}: ${JSON.stringify(facts)}`);
       if (!EXPECTED.some((expected) => message.startsWith(expected)))

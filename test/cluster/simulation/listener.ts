@@ -1,11 +1,13 @@
 import type { Batch, Subscriber } from '../../../src/fanout/batch.ts';
 import type { SimulatedHub } from './hub.ts';
-import type { Told } from './oracle.ts';
+
+/** Topics of which a single hub would tell the same, and those of which it would not: motions of several hubs have no order. */
+export type HeardTopic = 'location_updates' | 'fence_events' | 'collision_events';
 
 /** A subscription, from its answer to its end. */
 export interface Heard {
   readonly hub: string;
-  readonly topic: Told['topic'];
+  readonly topic: HeardTopic;
   readonly openedMs: number;
   /** Infinity while it goes on: its hub lives, and has not told that something is lost. */
   endedMs: number;
@@ -17,13 +19,13 @@ const AGAIN_MS = 100;
 /** A client of one hub that subscribes to all events of a topic, and again when its subscription was ended. */
 export class Listener implements Subscriber {
   readonly #hub: SimulatedHub;
-  readonly #topic: Told['topic'];
+  readonly #topic: HeardTopic;
   readonly #heard: Heard[];
   #id = 0;
   #now: Heard | undefined;
 
   /** Adds its subscriptions to `heard`. */
-  constructor(hub: SimulatedHub, topic: Told['topic'], heard: Heard[]) {
+  constructor(hub: SimulatedHub, topic: HeardTopic, heard: Heard[]) {
     this.#hub = hub;
     this.#topic = topic;
     this.#heard = heard;

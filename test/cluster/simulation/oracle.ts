@@ -1,19 +1,15 @@
+import { settle } from '../../../src/core/handlers/move.ts';
 import { schedule } from '../../../src/core/handlers/on_deadline.ts';
 import type { Answer, Item, Query } from '../../../src/core/item.ts';
-import { shiftFix } from '../../../src/core/location/fix.ts';
+import { type Fix, type FixContext, shiftFix } from '../../../src/core/location/fix.ts';
 import { openShard, type Shard } from '../../../src/core/shard.ts';
 import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
-import { lend } from '../../../src/model/borrowed.ts';
 import { runningTime, type SetBack, timeOfDay } from '../../../src/model/set_back.ts';
 import { newRecordBuffer } from '../../../src/wire/location_record.ts';
-import { type ShardSettings, unpackBatch } from '../../../src/wire/messages.ts';
-import { eventsOf, VARIANTS } from '../../support/shard_harness.ts';
-import type { Ran } from './thread.ts';
-
-/** A step of a hub, and when it was. */
-export interface TimedRan extends Ran {
-  readonly atMs: number;
-}
+import type { ShardSettings } from '../../../src/wire/messages.ts';
+import { eventsOf, T0, VARIANTS } from '../../support/shard_harness.ts';
+import { arrivalsIn, departuresIn, type EntityItem, isRepeated, type KeptStep, keyOf } from './kept_steps.ts';
+import type { Takeover, Timeline } from './timelines.ts';
 
 /** Something that subscribers are told. */
 export interface Told {
@@ -25,29 +21,6 @@ export interface Told {
   readonly atMs: number;
 }
 
-/**
- * The steps of a shard up to the last one whose record was kept, and whether one in front of that was not, although the shard
- * had the state by then.
- */
-export function keptSteps(rans: readonly TimedRan[], kept: ReadonlySet<string>) {
-  const isKept = ({ record }: Ran): boolean => record !== undefined && kept.has(record);
-  const steps = rans.slice(0, rans.findLastIndex(isKept) + 1);
-  const begun = steps.findIndex(({ batch }) => unpackBatch(lend(batch)).items.some(isTakeover));
-  const hasGap = steps.some((ran, at) => at > begun && ran.record !== undefined && !isKept(ran));
-  return { steps, hasGap };
-}
-
-function isTakeover(item: Item): boolean {
-  return item.kind === 'replay' && item.takenOverUntilMs !== undefined;
-}
-
-/** What tells the locations of steps. */
-export function speedsIn(steps: readonly TimedRan[]): number[] {
-  return steps.flatMap(({ batch }) =>
-    unpackBatch(lend(batch)).items.flatMap((item) => (item.kind === 'location' ? [item.sentSpeed] : [])),
-  );
-}
-
 /** What tells an event, from its text. */
 export function toldOf(topic: Told['topic'], text: string): Pick<Told, 'of' | 'what'> {
   const event = JSON.parse(text);
@@ -56,70 +29,172 @@ export function toldOf(topic: Told['topic'], text: string): Pick<Told, 'of' | 'w
   return { of: trackable ?? provider, what: `${fence} ${type}` };
 }
 
+/** How far the clock of a hub is ahead, at most. */
+const AHEAD_MS_MAX = 20;
 const SETTINGS: ShardSettings = { collisionsByDefault: false, providerInTrackableEvents: false, parentsMax: 32 };
+const NONE: ReadonlySet<string> = new Set();
 const FROM_BEFORE = { seq: 0, receivedMs: 0 };
 const ENTITY_KINDS: readonly string[] = ['zone', 'fence', 'provider', 'trackable'];
-const PASSED_ON: readonly string[] = [...ENTITY_KINDS, 'location', 'forget', 'rules'];
+const PASSED_ON: readonly string[] = ['zone', 'fence', 'provider', 'trackable', 'location', 'forget', 'rules'];
 
-type EntityItem = Extract<Item, { entity: unknown }>;
+/** What a single hub would have made of the steps of all hubs that were kept. */
+export class Oracle {
+  readonly told: readonly Told[];
+  readonly #hubs: readonly SingleHub[];
+
+  private constructor(hubs: readonly SingleHub[]) {
+    this.#hubs = hubs;
+    this.told = hubs.flatMap(({ told }) => told);
+  }
+
+  /** `steps`: of all hubs, in the order in which they were, with the timelines that they make. */
+  static async of(steps: readonly KeptStep[], timelines: readonly Timeline[]): Promise<Oracle> {
+    const hubs: SingleHub[] = [];
+    for (const timeline of timelines) hubs.push(new SingleHub(await openAlone(), timeline));
+    const takeovers = timelines.flatMap((timeline) => timeline.takeovers);
+    const cuts = Map.groupBy(takeovers, ({ order }) => order);
+    for (const step of steps) {
+      if (isRepeated(step)) continue;
+      const ends = new Set((cuts.get(step.order) ?? []).map(({ from }) => from));
+      let from = 0;
+      for (const end of [...ends].sort((a, b) => a - b)) {
+        for (const hub of hubs) hub.follow(step, from, end);
+        const placed = new Map(hubs.flatMap((hub) => [...hub.placed()]));
+        for (const hub of hubs) hub.change(step, end, placed);
+        from = end;
+      }
+      for (const hub of hubs) hub.follow(step, from);
+    }
+    return new Oracle(hubs);
+  }
+
+  /** What a single hub would show of an object. */
+  ask(query: Query & { readonly id: string }): Answer {
+    const hub = this.#hubs.find(({ objects }) => objects.has(query.id));
+    if (hub === undefined) throw new Error(`There is no object "${query.id}" in the simulation`);
+    return hub.ask(query);
+  }
+}
+
+/** Where an object is, by the clock of its owner. */
+interface Placed {
+  readonly owner: string | undefined;
+  readonly fix: (FixContext & { readonly bytes: Uint8Array }) | undefined;
+  readonly setBacks: readonly SetBack[];
+}
 
 /**
- * One shard that is told what the shards of owners were told whose steps were kept, one owner after the other: what a single
- * hub would have made of it.
+ * One shard that is told what the owners of some objects were told, one owner after the other: so changes of the configuration
+ * come when they came to the owner of these. Other objects are in it while they are at the same owner, as they are in theirs:
+ * they may be connected with these. What it makes of them is of no interest.
  */
-export class Oracle {
+class SingleHub {
   readonly told: Told[] = [];
+  readonly objects: ReadonlySet<string>;
+  readonly #takeovers: Takeover[];
   readonly #shard: Shard;
+  #owner: string | undefined;
   /** What the clock of the owner had been through by its last step. */
   #setBacks: readonly SetBack[] = [];
 
-  private constructor(shard: Shard) {
+  constructor(shard: Shard, { objects, takeovers }: Timeline) {
     this.#shard = shard;
+    this.objects = objects;
+    this.#takeovers = [...takeovers];
   }
 
-  static async open(): Promise<Oracle> {
-    return new Oracle(await openAlone());
+  /** Is told a part of a step, if it is the owner's. `end`: left out for all that is left. */
+  follow({ incarnation, order: _, items, atMs, ...rest }: KeptStep, from: number, end?: number): void {
+    if (this.#owner !== incarnation) return;
+    this.#setBacks = rest.setBacks ?? [];
+    const passedOn = items.slice(from, end).filter(({ kind }) => PASSED_ON.includes(kind));
+    // What is due before the next item comes before what that one does.
+    const nowMs = end === undefined ? rest.nowMs : Math.min(rest.nowMs, items[end]?.receivedMs ?? rest.nowMs);
+    // A worker that takes the place of a dead one steps late, and tells what came before a subscription to nobody.
+    const came = items.flatMap(({ receivedMs }) => (receivedMs > 0 ? [receivedMs - T0 - AHEAD_MS_MAX] : []));
+    this.#step({ ...rest, nowMs, items: passedOn }, Math.min(atMs, ...came));
   }
 
-  /** Goes on with the next owner: with the steps of its shard up to the last one that was kept. */
-  async follow(steps: readonly TimedRan[]): Promise<void> {
-    let before: Map<string, EntityItem> | undefined = new Map();
-    for (const { batch, atMs } of steps) {
-      const { items, ...rest } = unpackBatch(lend(batch));
-      if (before !== undefined) for (const item of items) if (isEntity(item)) before.set(keyOf(item), item);
-      const taken = items.find((item) => item.kind === 'replay');
-      // A worker in the place of a dead one is told what that one knew.
-      if (taken?.kind === 'replay' && taken.takenOverUntilMs === undefined) continue;
-      if (before !== undefined && taken?.kind !== 'replay') continue;
-      if (before !== undefined && taken?.kind === 'replay') {
-        this.#retime(rest.setBacks ?? []);
-        this.#hold(taken.takenOverUntilMs ?? 0);
-        this.#configure(before, { nowMs: rest.sentMs ?? 0, atMs });
-        before = undefined;
-        continue;
+  /** Objects come and go in front of an item of a step. */
+  change(step: KeptStep, at: number, placed: ReadonlyMap<string, Placed>): void {
+    const { incarnation, order } = step;
+    const arrived = arrivalsIn(step).find((arrival) => arrival.at + 1 === at)?.which ?? NONE;
+    const others = [...placed].filter(([id]) => !this.objects.has(id));
+    if (this.#takeovers[0]?.order === order && this.#takeovers[0].from === at) {
+      const takeover = this.#takeovers.shift() as Takeover;
+      this.#owner = takeover.by;
+      if (takeover.by === undefined) return;
+      this.#retime(step.setBacks ?? []);
+      this.#takeOver(takeover, step);
+      for (const [id, other] of others) {
+        this.#place(id, arrived.has(id) || other.owner === incarnation ? other : undefined);
       }
-      this.#setBacks = rest.setBacks ?? [];
-      this.#step({ ...rest, items: items.filter(({ kind }) => PASSED_ON.includes(kind)) }, atMs);
+    } else if (this.#owner === incarnation) {
+      const departed = departuresIn(step).find((departure) => departure.at === at)?.which ?? NONE;
+      for (const [id, other] of others) {
+        if (arrived.has(id)) this.#place(id, other);
+        else if (departed.has(id)) this.#place(id, undefined);
+      }
     }
+  }
+
+  /** Where these objects are. */
+  placed(): Map<string, Placed> {
+    const { providers, trackables } = this.#shard.state;
+    const ids = [...this.objects];
+    return new Map(
+      ids.map((id) => {
+        const fix = (providers.get(id) ?? trackables.get(id))?.fix;
+        return [id, { owner: this.#owner, fix: fix && copyOf(fix), setBacks: this.#setBacks }];
+      }),
+    );
   }
 
   ask(query: Query): Answer {
     return this.#answer({ kind: 'read', id: 1, query }) as Answer;
   }
 
-  /** The next owner has been told of what has changed since the last step of the one before. */
+  /** Another object is somewhere, or nowhere here, without a word to anybody. */
+  #place(id: string, placed: Placed | undefined): void {
+    const { state } = this.#shard;
+    const object = state.trackables.get(id) ?? state.providers.get(id);
+    if (object === undefined) return;
+    if (placed?.fix === undefined) {
+      state.fixes.put(object, undefined);
+      return;
+    }
+    const fix = state.fixes.takeOver(placed.fix.bytes, placed.fix);
+    shiftFix(fix.bytes, (ms) => runningTime(timeOfDay(ms, placed.setBacks), this.#setBacks));
+    if (object.kind === 'trackable') settle(state, object, fix);
+    else state.fixes.put(object, fix);
+  }
+
+  #takeOver({ from, heldUntilMs, told }: Takeover, { sentMs = 0, atMs, items }: KeptStep): void {
+    if (heldUntilMs !== undefined) this.#hold(heldUntilMs);
+    this.#configure(told, { nowMs: items[from - 1]?.receivedMs || sentMs, atMs });
+  }
+
+  /**
+   * The next owner has been told of what has changed since the last step of the one before. Objects meet all changed fences
+   * at once: what they leave comes before what they enter.
+   */
   #configure(entities: ReadonlyMap<string, EntityItem>, { nowMs, atMs }: { nowMs: number; atMs: number }): void {
     const before = entitiesOf(this.#shard);
     const items = [...entities.values()].flatMap((item): Item[] => {
       const known = before.get(keyOf(item));
       return JSON.stringify(known) === JSON.stringify(item.entity) ? [] : [{ ...item, seq: 0, receivedMs: nowMs }];
     });
+    items.sort(inOrderOfArrival);
+    const told = this.told.length;
     this.#step({ nowMs: 0, flushBudget: 0, items }, atMs);
+    const isEntry = ({ what }: Told): number => (what.endsWith('region_entry') ? 1 : 0);
+    this.told.push(...this.told.splice(told).sort((a, b) => isEntry(a) - isEntry(b)));
   }
 
   /** The next owner has running times of its own: what the last one knew is retimed by times of day. */
   #retime(to: readonly SetBack[]): void {
     const from = this.#setBacks;
+    this.#setBacks = to;
     if (from.length === 0 && to.length === 0) return;
     const aheadMs = to.reduce((sum, { byMs }) => sum + byMs, 0);
     const timed = (ms: number): number => timeOfDay(ms, from) + aheadMs;
@@ -164,18 +239,21 @@ export class Oracle {
     for (const { variant, text } of eventsOf(this.#shard.step(batch))) {
       const { topic } = VARIANTS.find(({ id }) => id === variant) ?? {};
       if (topic === 'location_updates' || topic === 'fence_events') {
-        this.told.push({ topic, atMs, ...toldOf(topic, text) });
+        const told = toldOf(topic, text);
+        if (this.objects.has(told.of)) this.told.push({ topic, atMs, ...told });
       }
     }
   }
 }
 
-function isEntity(item: Item): item is EntityItem {
-  return ENTITY_KINDS.includes(item.kind);
+function copyOf({ bytes, providerId, source, zone, timing, trackables, isLocal }: Fix): Placed['fix'] {
+  return { bytes: Uint8Array.from(bytes), providerId, source, zone, timing, trackables, isLocal };
 }
 
-function keyOf({ kind, id }: EntityItem): string {
-  return `${kind} ${id}`;
+/** Objects arrive when all that is around them is as it is by then. */
+function inOrderOfArrival(a: Item, b: Item): number {
+  if (a.kind !== b.kind) return ENTITY_KINDS.indexOf(a.kind) - ENTITY_KINDS.indexOf(b.kind);
+  return a.kind === 'fence' && b.kind === 'fence' && a.id < b.id ? -1 : 1;
 }
 
 function entitiesOf({ state }: Shard): Map<string, unknown> {

@@ -1,11 +1,16 @@
 import { openShapeChecks } from '../../../src/fence_index/shape_checks.ts';
+import { lend } from '../../../src/model/borrowed.ts';
+import { unpackBatch } from '../../../src/wire/messages.ts';
 import { type Dice, diceOf } from '../../support/dice.ts';
 import { SimulatedClock } from '../simulated_clock.ts';
-import { checkEvents, checkIds, checkLocations, type ProcessedLocation } from './check.ts';
+import { checkEvents, checkIds, checkLocations, checkOwners, checkTakeovers, type ProcessedLocation } from './check.ts';
 import { ALL, Clients } from './clients.ts';
-import { type HubPlace, SimulatedHub } from './hub.ts';
+import { type HubPlace, reuseScanners, SimulatedHub } from './hub.ts';
+import { type KeptStep, keptSteps, speedsIn, type TimedRan } from './kept_steps.ts';
 import { type Heard, Listener } from './listener.ts';
-import { keptSteps, Oracle, speedsIn, type TimedRan } from './oracle.ts';
+import { ownersAt } from './log_owners.ts';
+import { Oracle } from './oracle.ts';
+import { timelinesOf } from './timelines.ts';
 import { WitnessedCluster } from './witness.ts';
 
 /** What a run has shown. */
@@ -20,9 +25,16 @@ export interface Findings {
 export interface SimulationOptions {
   /** Of each hub; 1 when left out: then it is known what a single hub would tell. */
   readonly shards?: number;
+  /** Without what came later to these simulations, so that old seeds are what they were: more hubs, slow ones, collisions. */
+  readonly isPlain?: boolean;
 }
 
 const NAMES = ['a', 'b', 'c'];
+/** One that joins when the others are at work. */
+const LATE_NAME = 'd';
+const MORE = 2_000_000;
+/** By how much everything that a slow hub does is late, at most. */
+const SLOW_MS = 50;
 const SERVERS = ['n1', 'n2', 'n3'];
 const START_MS = 30_000;
 const SETTLE_MS = 60_000;
@@ -42,6 +54,7 @@ export async function simulate(seed: number, options: SimulationOptions = {}): P
     return await new Simulation(clock, seed, options).run();
   } finally {
     stop();
+    reuseScanners();
   }
 }
 
@@ -50,7 +63,9 @@ class Simulation {
   readonly #clock: SimulatedClock;
   readonly #dice: Dice;
   readonly #network: WitnessedCluster;
-  readonly #names: readonly string[];
+  readonly #names: string[];
+  /** Undefined where there is nothing but the plain. */
+  readonly #more: Dice | undefined;
   readonly #clients: Clients;
   readonly #hubs = new Map<string, SimulatedHub>();
   readonly #all: SimulatedHub[] = [];
@@ -61,6 +76,7 @@ class Simulation {
   readonly #wrongs: string[] = [];
   readonly #log: string[] = [];
   #starts = 0;
+  #steps = 0;
   #isOver = false;
 
   constructor(clock: SimulatedClock, seed: number, options: SimulationOptions) {
@@ -70,8 +86,9 @@ class Simulation {
     this.#network = new WitnessedCluster({ clock, seed });
     this.#names = NAMES.slice(0, 2 + this.#dice(2));
     this.#shards = options.shards ?? 1;
+    this.#more = options.isPlain === true ? undefined : diceOf(seed + MORE);
     this.#clients = new Clients({
-      ...{ network: this.#network, dice: diceOf(seed + 1_000_000) },
+      ...{ network: this.#network, dice: diceOf(seed + 1_000_000), areCarried: this.#more !== undefined },
       hubs: () => [...this.#hubs.values()],
       wrong: (what) => this.#wrong(what),
     });
@@ -108,6 +125,7 @@ class Simulation {
     await this.#clients.setUp(this.#hubs.get('a') as SimulatedHub);
     const untilMs = this.#clock.nowMs + FAULTS * BETWEEN_MS;
     const load = this.#clients.run(untilMs);
+    if (this.#more !== undefined) void this.#trouble(this.#more);
     for (let fault = 0; fault < FAULTS; fault++) {
       await this.#clock.wait(this.#dice(BETWEEN_MS));
       void this.#fault();
@@ -141,6 +159,7 @@ class Simulation {
         this.#hubs.set(name, hub);
         this.#all.push(hub);
         for (const topic of ['fence_events', 'location_updates'] as const) new Listener(hub, topic, this.#heard);
+        if (this.#more !== undefined) new Listener(hub, 'collision_events', this.#heard);
         void hub.isOut.then((error) => {
           this.#note(`${incarnation} is out: ${error.message}`);
           hub.kill();
@@ -162,10 +181,27 @@ class Simulation {
         const key = `${incarnation} ${shard}`;
         const rans = this.#rans.get(key) ?? [];
         this.#rans.set(key, rans);
-        rans.push({ ...ran, atMs: this.#clock.nowMs });
+        rans.push({ ...ran, atMs: this.#clock.nowMs, order: this.#steps++ });
       },
       wrong: (what) => this.#wrong(what),
     };
+  }
+
+  /** In every other run one more hub joins, and in every other one is slow for some time. */
+  async #trouble(dice: Dice): Promise<void> {
+    if (dice(2) === 0) {
+      await this.#clock.wait(dice((FAULTS * BETWEEN_MS) / 2));
+      this.#names.push(LATE_NAME);
+      void this.#keepRunning(LATE_NAME);
+    }
+    if (dice(2) === 0) {
+      await this.#clock.wait(dice(BETWEEN_MS));
+      const hubs = [...this.#hubs.values()];
+      const { incarnation } = hubs[dice(hubs.length || 1)] ?? {};
+      if (incarnation === undefined) return;
+      this.#note(`${incarnation} is slow`);
+      this.#network.slow(incarnation, SLOW_MS);
+    }
   }
 
   async #fault(): Promise<void> {
@@ -233,6 +269,7 @@ class Simulation {
   #mend(): void {
     this.#note('all is mended');
     Object.assign(this.#network.mishaps, { dropped: 0, unanswered: 0, busy: 0 });
+    for (const { incarnation } of this.#all) this.#network.slow(incarnation, 0);
     for (const name of [...SERVERS, ...this.#all.map(({ incarnation }) => incarnation)]) {
       this.#network.resume(name);
       this.#network.restore(name);
@@ -241,37 +278,41 @@ class Simulation {
 
   #isSettled(): boolean {
     const hubs = [...this.#hubs.values()];
-    const standings = hubs.map(({ cluster }) => cluster.standing);
+    const { owners, areSeveral, isWhole } = this.#network.owning;
     return (
       hubs.length === this.#names.length &&
-      standings.filter((standing) => standing === 'owner').length === 1 &&
-      standings.every((standing) => standing === 'owner' || standing === 'standby') &&
+      hubs.every(({ cluster, incarnation }) => cluster.standing === (owners.has(incarnation) ? 'owner' : 'standby')) &&
+      hubs.filter(({ incarnation }) => owners.has(incarnation)).length === owners.size &&
+      (isWhole || !areSeveral) &&
       hubs.every(({ cluster }) => cluster.membership.members.length === hubs.length)
     );
   }
 
   async #check(): Promise<void> {
-    const oracle = await Oracle.open();
     const wrong = (what: string): void => this.#wrong(what);
     const processed: ProcessedLocation[] = [];
     const idle = new Set<number>();
-    for (const incarnation of this.#network.owners) {
-      const kept = this.#network.steps(incarnation);
-      for (let shard = 0; shard < this.#shards; shard++) {
-        const rans = this.#rans.get(`${incarnation} ${shard}`) ?? [];
-        const { steps, hasGap } = keptSteps(rans, kept);
-        if (hasGap) wrong(`${incarnation} has kept a step of shard ${shard} behind one that it has not`);
-        processed.push(...speedsIn(steps).map((speed) => ({ speed, incarnation })));
-        // What changes nothing, as an outdated location, is not recorded.
-        const rest = rans.slice(steps.length).filter(({ record }) => record === undefined);
-        for (const speed of speedsIn(rest)) idle.add(speed);
-        if (this.#shards === 1) await oracle.follow(steps);
-      }
+    const kept: KeptStep[] = [];
+    for (const [key, rans] of this.#rans) {
+      const [incarnation = '', shard] = key.split(' ');
+      const { steps, hasGap, released } = keptSteps(incarnation, rans, this.#network.steps(incarnation));
+      if (hasGap) wrong(`${incarnation} has kept a step of shard ${shard} behind one that it has not`);
+      processed.push(...speedsIn(steps).map((speed) => ({ speed, incarnation })));
+      // What changes nothing, as an outdated location, is not recorded.
+      const rest = rans.slice(steps.length).filter(({ record }) => record === undefined);
+      for (const speed of speedsIn(rest.map(({ batch }) => unpackBatch(lend(batch))))) idle.add(speed);
+      kept.push(...steps, ...released);
     }
+    kept.sort((a, b) => a.order - b.order);
     checkLocations(this.#clients.sent, { processed, idle }, wrong);
     checkIds(this.#heard, wrong);
-    if (this.#shards === 1) checkEvents(this.#heard, oracle, wrong);
-    await this.#checkStates(this.#shards === 1 ? oracle : undefined);
+    const timelines = timelinesOf(kept, [...ALL.providers, ...ALL.trackables], ownersAt(this.#network.config, ALL));
+    // One of several shards is told of what concerns it, so what it knows of the configuration may be old.
+    if (this.#shards === 1) checkOwners(kept, this.#network.config, wrong);
+    checkTakeovers(timelines, (incarnation) => this.#network.sealedAtMs(incarnation), wrong);
+    const oracle = this.#shards === 1 ? await Oracle.of(kept, timelines) : undefined;
+    if (oracle !== undefined) checkEvents(this.#heard, oracle, wrong);
+    await this.#checkStates(oracle);
   }
 
   /** All hubs show the same, and what a single hub would show. */
@@ -303,7 +344,7 @@ class Simulation {
       if (this.#clock.nowMs - fromMs > ms) {
         const open = [...this.#clients.open].join('; ');
         const hubs = [...this.#hubs.values()].map(({ incarnation, cluster }) => `${incarnation} ${cluster.standing}`);
-        throw new Error(`${what}: not in ${ms} ms. Open: ${open}. Hubs: ${hubs.join(', ')}`);
+        throw new Error(`${what}: not in ${ms} ms. Open: ${open}. Hubs: ${hubs.join()}`);
       }
       await this.#clock.wait(10);
     }

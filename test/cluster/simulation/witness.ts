@@ -7,19 +7,25 @@ import { lend } from '../../../src/model/borrowed.ts';
 import { unpackJournalRecord } from '../../../src/wire/journal_record.ts';
 import { SimulatedCluster } from '../simulated_bus.ts';
 import type { SimulatedStream } from '../simulated_stream.ts';
+import { LogOwners } from './log_owners.ts';
 import { recordText } from './thread.ts';
+
+/** A journal is in both, or in one as long as the other cannot be reached. */
+const PLACES = 2;
 
 /** The journal of an incarnation, as it was kept: whatever was removed of it later. */
 class KeptJournal {
   /** By number; kept in A, or in B, or in both. */
   readonly #messages = new Map<number, readonly Uint8Array[]>();
   readonly seals = new Set<string>();
+  /** When the second of them was there; Infinity before. */
+  sealedAtMs = Infinity;
 
-  /** The records of steps that are in it, as texts. */
+  /** The records that are in it, those of steps among them, as texts. */
   get steps(): ReadonlySet<string> {
     const numbers = [...this.#messages.keys()].sort((a, b) => a - b);
     const pieces = numbers.flatMap((number) => this.#messages.get(number) ?? []);
-    return new Set(recordsOf(pieces).filter(isStep).map(recordText));
+    return new Set(recordsOf(pieces).map(recordText));
   }
 
   keep(number: number, records: readonly Uint8Array[]): void {
@@ -36,6 +42,8 @@ export class WitnessedCluster extends SimulatedCluster {
   readonly wrongs: string[] = [];
   /** The records of the configuration, by sequence less one. */
   readonly config: ConfigBody[] = [];
+  /** Who owns what by the last of them. */
+  readonly owning = new LogOwners();
   /** Who has recorded steps, in this order. */
   readonly owners: string[] = [];
   /** By incarnation. */
@@ -49,7 +57,7 @@ export class WitnessedCluster extends SimulatedCluster {
       if (appended.at !== 'kept') return appended;
       const [, kind, incarnation = '', place = ''] = entry.subject.split('.');
       for (const bytes of entry.messages) {
-        if (kind === 'cfg') this.config.push(unpackRecord(lend(bytes), appended.sequence).body);
+        if (kind === 'cfg') this.#apply(unpackRecord(lend(bytes), appended.sequence).body);
         if (kind === 'j') this.#keep(bytes, { incarnation, place });
       }
       return appended;
@@ -70,25 +78,37 @@ export class WitnessedCluster extends SimulatedCluster {
     return at < 0 ? undefined : at + 1;
   }
 
+  /** When the journal of an incarnation was sealed, so that nothing can be added to it; Infinity where it is not. */
+  sealedAtMs(incarnation: string): number {
+    return this.#journals.get(incarnation)?.sealedAtMs ?? Infinity;
+  }
+
+  #apply(body: ConfigBody): void {
+    this.config.push(body);
+    this.owning.apply(body);
+  }
+
   #keep(bytes: Uint8Array, { incarnation, place }: { incarnation: string; place: string }): void {
     const journal = this.#journals.get(incarnation) ?? new KeptJournal();
     this.#journals.set(incarnation, journal);
     const message = journalMessage(bytes);
     if (message.kind === 'seal') {
       journal.seals.add(place);
+      if (journal.seals.size === PLACES) journal.sealedAtMs = Math.min(journal.sealedAtMs, this.clock.nowMs);
       return;
     }
     if (journal.seals.has(place))
       this.wrongs.push(`${incarnation}: message ${message.number} is behind the seal of ${place}`);
     journal.keep(message.number, message.records);
     // A hub that owns nothing may say that its barriers are done with.
-    if (!recordsOf(message.records).some(isStep) || this.owners.at(-1) === incarnation) return;
+    if (this.owners.at(-1) === incarnation || !recordsOf(message.records).some(isStep)) return;
+    if (this.owning.areSeveral) {
+      if (!this.owners.includes(incarnation)) this.owners.push(incarnation);
+      return;
+    }
     if (this.owners.includes(incarnation)) this.wrongs.push(`${incarnation} records behind ${this.owners.at(-1)}`);
-    for (const owner of this.owners) if (!this.#isSealed(owner)) this.wrongs.push(`${owner} was not sealed`);
+    for (const owner of this.owners)
+      if (this.sealedAtMs(owner) === Infinity) this.wrongs.push(`${owner} was not sealed`);
     this.owners.push(incarnation);
-  }
-
-  #isSealed(incarnation: string): boolean {
-    return this.#journals.get(incarnation)?.seals.size === 2;
   }
 }

@@ -125,7 +125,7 @@ export class Recording {
     }
     this.#waiting.push({ ...command, seq: ++this.#seq, receivedMs: this.nowMs } as Exclude<
       Item,
-      { kind: 'location' | 'replay' }
+      { kind: 'location' | 'replay' | 'takeOver' }
     >);
   }
 

@@ -5,6 +5,7 @@ const COUNTED = [
   'reads right after a 204, at another hub',
   'changes of entities answered',
   'of these read at once at another hub',
+  'assignments changed',
   'entities compared at every hub',
   'memberships checked',
   'fence events told',
@@ -14,14 +15,24 @@ const COUNTED = [
   'connections that were closed',
   'reads at a hub that was away',
   'of these behind',
+  'starts that the release before refused',
 ] as const;
 type Counted = (typeof COUNTED)[number];
 
-/** What a fault was, and how long it took until a location was acknowledged again. */
+/** What a fault was, and how long locations waited then of objects that it has touched. */
 export interface Outage {
   readonly fault: string;
-  /** From the fault until the first 204, in ms. */
+  /** The longest wait until a 204, in ms. */
   readonly tookMs: number;
+  /** How many partitions the hub owned that it struck. */
+  readonly partitions: number;
+}
+
+/** Partitions were handed over until all hubs owned as many. */
+export interface Spread {
+  readonly tookMs: number;
+  /** The longest wait of a location meanwhile until a 204, in ms. */
+  readonly longestWaitMs: number;
 }
 
 /**
@@ -38,6 +49,7 @@ interface Problem {
 export class ClusterFindings {
   readonly counts = new Map<Counted, number>(COUNTED.map((what) => [what, 0]));
   readonly outages: Outage[] = [];
+  readonly spreads: Spread[] = [];
   /** The round that is under way. */
   round = 0;
   readonly problems: Problem[] = [];

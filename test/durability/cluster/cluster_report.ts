@@ -9,30 +9,39 @@ const KINDS = ['lost', 'doubled', 'wrong', 'missed', 'repeated'] as const;
 
 /** The findings as lines of text. */
 export function clusterReport(findings: ClusterFindings, what: string): string {
-  const { counts, outages, problems } = findings;
+  const { counts, outages, spreads, problems } = findings;
   const late = outages.filter(({ tookMs }) => tookMs > LATE_MS).length;
   const faults = [...Map.groupBy(outages, ({ fault }) => fault)].map(([fault, all]) => {
-    const took = all.map(({ tookMs }) => tookMs);
-    const times = [quantile(took, 0.5), quantile(took, 0.99), Math.max(...took)].map(Math.round).join(' / ');
-    return row(fault, `${all.length}, first 204 after ${times} ms (p50 / p99 / max)`);
+    const times = quantiles(all.map(({ tookMs }) => tookMs));
+    return row(fault, `${all.length}, locations waited for ${times}`);
   });
+  const spread = [
+    row('partitions spread', `${spreads.length}, took ${quantiles(spreads.map(({ tookMs }) => tookMs))}`),
+    row('', `locations waited for ${quantiles(spreads.map(({ longestWaitMs }) => longestWaitMs))}`),
+  ];
   const kept = [...counts].map(([name, times]) => row(name, times));
   const results = KINDS.map((kind) => row(kind, findings.of(kind)));
   const shown = problems.slice(0, SHOWN).map(({ is, round, what }) => `round ${round}, ${is}: ${what}`);
-  return [row('rounds', `${outages.length}, ${what}`), ...faults, ...kept]
-    .concat(['', 'from the fault until the first 204', ...histogram(outages.map(({ tookMs }) => tookMs)), ''])
+  const all = outages.map(({ tookMs }) => tookMs);
+  return [row('rounds', `${outages.length}, ${what}`), ...faults, ...spread, ...kept]
+    .concat(['', 'the longest wait of a location of what a fault has touched', ...histogram(all), ''])
     .concat([...results, row(`late (more than ${LATE_MS} ms)`, late), ...shown])
     .join('\n');
 }
 
 /** The same for machines. */
 export function clusterResults(findings: ClusterFindings): object {
-  const { counts, outages, problems } = findings;
-  return { counts: Object.fromEntries(counts), outages, problems };
+  const { counts, outages, spreads, problems } = findings;
+  return { counts: Object.fromEntries(counts), outages, spreads, problems };
 }
 
 function row(name: string, value: string | number): string {
   return `${name.padEnd(44)}${value}`;
+}
+
+function quantiles(values: readonly number[]): string {
+  const found = [quantile(values, 0.5), quantile(values, 0.99), Math.max(0, ...values)];
+  return `${found.map(Math.round).join(' / ')} ms (p50 / p99 / max)`;
 }
 
 function quantile(values: readonly number[], part: number): number {

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NatsServers } from '../../../bench/process/nats_server.ts';
-import { type AtEnd, locationOf, randomFrom } from '../hub_process.ts';
+import { type FollowedCluster, followCluster } from '../../cluster/cluster_view.ts';
+import { type AtEnd, randomFrom } from '../hub_process.ts';
 import { Acknowledged } from './acknowledged.ts';
 import { ClusterFindings } from './cluster_findings.ts';
-import { beginFault, type Fault, type FaultKind, serving, shuffledFaults } from './faults.ts';
-import { HubSeat, IS_OUT, type LogLine, ownerAmong } from './hub_seat.ts';
+import { beginFault, type FaultKind, serving, shuffledFaults } from './faults.ts';
+import { HubSeat, IS_OUT, type LogLine } from './hub_seat.ts';
 import { Movers } from './movers.ts';
+import { Probes } from './probes.ts';
 import { Told } from './told.ts';
 import { Watch } from './watch.ts';
 
@@ -16,13 +18,19 @@ const BEFORE_MS = { min: 300, max: 1200 };
 const AFTER_MS = 700;
 /** How long a client waits that was refused. */
 const PAUSE_MS = 50;
+/** Until something is carried by somebody else again. */
+const LENT_MS = 150;
 /** Nobody waits longer for a takeover. */
 const OUTAGE_MS = 30_000;
 /** No round takes longer. */
 const ROUND_MS = 90_000;
 /** Log lines shown of a hub when a round goes wrong. */
 const LOG_SHOWN = 20;
-const PROBE = 'probe';
+/** Within this time everything is where it belongs, where nothing ends or begins. */
+const SPREAD_MS = 40_000;
+/** In every so many rounds a hub is killed so soon after the fault that partitions are still handed over. */
+const HASTY_EVERY = 3;
+const HASTY_MS = 1500;
 /** Errors that faults lead to. */
 const WANTED = [IS_OUT, 'NATS cannot be reached', 'Usage cannot be kept for now'];
 /** Log lines from here on are errors. */
@@ -58,17 +66,19 @@ export async function runClusterRounds(options: ClusterRoundsOptions): Promise<C
     const seats = await Promise.all(names.map((name) => HubSeat.open(name, nats, atEnd)));
     for (const seat of seats) seat.release = release;
     await Promise.all(seats.map((seat) => seat.start()));
-    const scene = new Scene({ seats, nats, random });
+    const followed = await followCluster({ servers: nats.addresses, replicas: count }, () => undefined);
+    const scene = new Scene({ seats, nats, random, followed, release });
     const drawn = shuffledFaults(random, count > 1);
     await scene.begin();
     for (let round = 1; round <= rounds; round++) {
       scene.findings.round = round;
-      const kind = release === undefined ? (faults[round - 1] ?? drawn.next().value) : scene.replace(release);
+      const kind = release === undefined ? (faults[round - 1] ?? drawn.next().value) : scene.replace();
       await scene.playInTime(kind);
       done?.(round, kind, scene.findings);
       if (scene.isStuck) break;
     }
     await scene.end();
+    await followed.close();
     return scene.findings;
   } finally {
     await nats.stop();
@@ -79,6 +89,10 @@ interface SceneParts {
   readonly seats: readonly HubSeat[];
   readonly nats: NatsServers;
   readonly random: () => number;
+  /** Who owns what. */
+  readonly followed: FollowedCluster;
+  /** The folder of the release before, where hubs of it are replaced. */
+  readonly release: string | undefined;
 }
 
 /** The hubs, who loads them, and who watches. */
@@ -111,13 +125,14 @@ class Scene {
     for (const seat of this.#parts.seats) this.#readLog(seat, await seat.kill());
   }
 
-  /** The next process of the next hub is one of the other release: of this one, then of that in the folder, in turns. */
-  replace(release: string): FaultKind {
+  /** The next hub is replaced by one of this release; once all are, one of the release before must not start any more. */
+  replace(): FaultKind {
     const { seats } = this.#parts;
     const seat = seats[(this.findings.round - 1) % seats.length] as HubSeat;
-    seat.release = seat.release === undefined ? release : undefined;
     this.#leaving = seat;
-    return seat === ownerAmong(seats) ? 'leave of the owner' : 'leave of another hub';
+    if (seat.release === undefined) return 'way back';
+    seat.release = undefined;
+    return 'leave of a hub';
   }
 
   /** One round, which goes wrong where it takes too long or cannot be played: then no other can. */
@@ -143,31 +158,41 @@ class Scene {
 
   /** One round: load, a fault, more load, and a look at everything. */
   async #play(kind: FaultKind): Promise<void> {
-    const { seats, random, nats } = this.#parts;
+    const { seats, random } = this.#parts;
     const load = this.#load();
     await delay(BEFORE_MS.min + random() * (BEFORE_MS.max - BEFORE_MS.min));
-    const owner = ownerAmong(seats);
-    const others = seats.filter((seat) => seat !== owner);
-    const drawn = others[Math.floor(random() * others.length)];
-    const other = others.find((seat) => seat === this.#leaving) ?? drawn;
-    if (owner === undefined || other === undefined) throw new Error('No hub owns the objects');
-    const buried = (seat: HubSeat, logged: readonly LogLine[]): void => this.#readLog(seat, logged);
-    const fault = await beginFault(kind, { owner, other, nats, random, buried });
-    const [tookMs] = await Promise.all([this.#outage(fault), fault.mend()]);
-    this.findings.outages.push({ fault: kind, tookMs });
+    let survivor = await this.#strike(kind, this.#leaving ?? this.#any());
+    if (this.findings.round % HASTY_EVERY === 0 && this.#parts.release === undefined) {
+      await delay(random() * HASTY_MS);
+      survivor = await this.#strike('kill of a hub', this.#any(), 'kill of a hub soon after');
+    }
+    await this.#spread();
+    if (kind === 'way back') this.findings.count('starts that the release before refused');
     await this.#watchAgain();
     await delay(AFTER_MS);
     this.#isLoaded = false;
     await load;
     // On a busy machine others may have expelled a hub that was only slow.
     await Promise.all(seats.map((seat) => serving(seat)));
-    for (let pair = 0; pair < Movers.pairs; pair++)
-      await this.#until(() => this.#movers.drive(fault.survivor, pair, true));
+    for (let pair = 0; pair < Movers.pairs; pair++) await this.#until(() => this.#movers.drive(survivor, pair, true));
     await this.#told.look(this.#watches, this.#movers);
     await this.#acknowledged.check(seats);
     await this.#checkMembers();
     this.#watches = this.#watches.filter(({ isOpen }) => isOpen);
     await this.#watchAgain();
+  }
+
+  /** Resolves when the fault is over, with a hub that it has not struck. */
+  async #strike(kind: FaultKind, struck: HubSeat, called: string = kind): Promise<HubSeat> {
+    const { random, nats, release } = this.#parts;
+    const survivor = this.#anyBut(struck);
+    const partitions = this.#partitionsOf(kind === 'kill of a NATS server' ? undefined : struck);
+    const buried = (seat: HubSeat, logged: readonly LogLine[]): void => this.#readLog(seat, logged);
+    const fault = await beginFault(kind, { struck, survivor, nats, random, release, buried });
+    const probes = new Probes(survivor, partitions, fault.atMs);
+    await fault.mend();
+    this.findings.outages.push({ fault: called, tookMs: await probes.end(), partitions: partitions.length });
+    return survivor;
   }
 
   async #load(): Promise<void> {
@@ -183,12 +208,22 @@ class Scene {
     const drives = Array.from({ length: Movers.pairs }, (_, index) => {
       return this.#whileLoaded((seat) => this.#movers.drive(seat, index));
     });
+    const lends = Array.from({ length: Movers.lent }, (_, index) => {
+      return this.#whileLoaded((seat) => this.#lend(seat, index));
+    });
     const runs = Array.from({ length: Movers.runners }, (_, index) => this.#runWhileLoaded(index));
-    await Promise.all([...clients, ...walks, ...drives, ...runs]);
+    await Promise.all([...clients, ...walks, ...drives, ...lends, ...runs]);
   }
 
   async #whileLoaded(ask: (seat: HubSeat) => Promise<boolean>): Promise<void> {
     while (this.#isLoaded) if (!(await ask(this.#any()))) await delay(PAUSE_MS);
+  }
+
+  async #lend(seat: HubSeat, index: number): Promise<boolean> {
+    await delay(LENT_MS);
+    if (!(await this.#movers.lend(seat, index))) return false;
+    this.findings.count('assignments changed');
+    return true;
   }
 
   /** Each runner comes in by a hub for a while. */
@@ -204,16 +239,36 @@ class Scene {
     while (!(await ask())) await delay(PAUSE_MS);
   }
 
-  /** Milliseconds from the fault until a location that was sent after it is acknowledged. */
-  async #outage({ survivor, atMs }: Fault): Promise<number> {
-    const path = `/providers/${PROBE}/location`;
-    while (performance.now() < atMs + OUTAGE_MS) {
-      const answered = await survivor.request('PUT', path, locationOf(PROBE, 0));
-      if (answered?.status === 204) return performance.now() - atMs;
-      await delay(PAUSE_MS);
-    }
-    this.findings.note('wrong', `hub ${survivor.name} acknowledged nothing for ${OUTAGE_MS} ms`);
-    return OUTAGE_MS;
+  /** The partitions of a hub, or all of them. */
+  #partitionsOf(seat: HubSeat | undefined): readonly number[] {
+    const { owners } = this.#parts.followed.view;
+    return owners.flatMap((name, partition) => (seat === undefined || name === seat.name ? [partition] : []));
+  }
+
+  /** Resolves when all hubs own as much, and everything has arrived. */
+  async #spread(): Promise<void> {
+    const begunMs = performance.now();
+    if (this.#isSpread()) return;
+    const probes = new Probes(this.#any(), this.#partitionsOf(undefined));
+    while (!this.#isSpread() && performance.now() < begunMs + SPREAD_MS) await delay(PAUSE_MS);
+    const tookMs = performance.now() - begunMs;
+    if (!this.#isSpread()) this.findings.note('wrong', `partitions are not spread: ${JSON.stringify(this.#counts())}`);
+    this.findings.spreads.push({ tookMs, longestWaitMs: await probes.end() });
+  }
+
+  /** Or as much as there is to spread: while a hub of an older release is a member, one owns all. */
+  #isSpread(): boolean {
+    const counts = [...this.#counts().values()];
+    const isEven = Math.max(...counts) - Math.min(...counts) <= 1;
+    const isOld = this.#parts.seats.some(({ release }) => release !== undefined);
+    return this.#parts.followed.view.isSettled && (isEven || isOld);
+  }
+
+  #counts(): ReadonlyMap<string, number> {
+    const counts = new Map(this.#parts.seats.map(({ name }) => [name, 0]));
+    for (const name of this.#parts.followed.view.owners)
+      if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+    return counts;
   }
 
   /** Sees to it that somebody watches at every hub. */

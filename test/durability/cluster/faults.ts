@@ -3,18 +3,16 @@ import type { NatsServer, NatsServers } from '../../../bench/process/nats_server
 import { locationOf } from '../hub_process.ts';
 import type { HubSeat, LogLine } from './hub_seat.ts';
 
-/** What is done to a cluster, and how often in a row of rounds. */
+/** What is done to a cluster, and how often in a row of rounds. Of the hubs it is any, whatever it owns. */
 const DECK = {
-  'kill of the owner': 5,
-  'kill of another hub': 1,
-  'stop of the owner': 2,
-  'cut of the owner': 1,
-  'cut of another hub': 1,
-  'leave of the owner': 2,
-  'leave of another hub': 1,
+  'kill of a hub': 6,
+  'stop of a hub': 2,
+  'cut of a hub': 2,
+  'leave of a hub': 3,
   'kill of a NATS server': 2,
 } as const;
-export type FaultKind = keyof typeof DECK;
+/** `way back`: a hub is told to stop, one of the release before is to take its seat, and must not. */
+export type FaultKind = keyof typeof DECK | 'way back';
 
 /** How long a hub is stopped or cut off. */
 const AWAY_MS = { min: 3000, max: 6000 };
@@ -22,6 +20,8 @@ const AWAY_MS = { min: 3000, max: 6000 };
 const OUT_MS = 10_000;
 const BACK_MS = 30_000;
 const LOOK_MS = 50;
+/** What a hub says that does not read what others have written. */
+const REFUSAL = /Cannot join cluster .* version must be 1, but is 2/;
 
 /** Each kind of fault as often as it is in the deck, shuffled, again and again. */
 export function* shuffledFaults(random: () => number, hasReplicas: boolean): Generator<FaultKind, never> {
@@ -43,44 +43,41 @@ export interface Fault {
 }
 
 interface Place {
-  readonly owner: HubSeat;
-  readonly other: HubSeat;
+  /** What it is done to. */
+  readonly struck: HubSeat;
+  readonly survivor: HubSeat;
   readonly nats: NatsServers;
   readonly random: () => number;
+  /** The folder of the release before. */
+  readonly release: string | undefined;
   /** What a hub that is killed has logged. */
   buried(seat: HubSeat, logged: readonly LogLine[]): void;
 }
 
-export async function beginFault(kind: FaultKind, { owner, other, nats, random, buried }: Place): Promise<Fault> {
+export async function beginFault(kind: FaultKind, { struck, survivor, ...place }: Place): Promise<Fault> {
+  const { nats, random, release, buried } = place;
   const awayMs = AWAY_MS.min + random() * (AWAY_MS.max - AWAY_MS.min);
   const atMs = performance.now();
   switch (kind) {
-    case 'kill of the owner':
-    case 'kill of another hub': {
-      const [killed, survivor] = kind === 'kill of the owner' ? [owner, other] : [other, owner];
-      buried(killed, await killed.kill());
-      return { survivor, atMs, mend: () => killed.start() };
-    }
-    case 'leave of the owner':
-    case 'leave of another hub': {
-      const [leaving, survivor] = kind === 'leave of the owner' ? [owner, other] : [other, owner];
-      return { survivor, atMs, mend: () => replaced(leaving, buried) };
-    }
-    case 'stop of the owner':
-      owner.isAway = true;
-      owner.pause();
-      return { survivor: other, atMs, mend: () => back(owner, { atMs, awayMs, end: () => owner.resume() }) };
-    case 'cut of the owner':
-    case 'cut of another hub': {
-      const [gone, survivor] = kind === 'cut of the owner' ? [owner, other] : [other, owner];
-      gone.isAway = true;
-      gone.cut();
-      return { survivor, atMs, mend: () => back(gone, { atMs, awayMs, end: () => gone.restore() }) };
-    }
+    case 'kill of a hub':
+      buried(struck, await struck.kill());
+      return { survivor, atMs, mend: () => struck.start() };
+    case 'leave of a hub':
+      return { survivor, atMs, mend: () => replaced(struck, buried) };
+    case 'stop of a hub':
+      struck.isAway = true;
+      struck.pause();
+      return { survivor, atMs, mend: () => back(struck, { atMs, awayMs, end: () => struck.resume() }) };
+    case 'cut of a hub':
+      struck.isAway = true;
+      struck.cut();
+      return { survivor, atMs, mend: () => back(struck, { atMs, awayMs, end: () => struck.restore() }) };
+    case 'way back':
+      return { survivor, atMs, mend: () => notBack(struck, release, buried) };
     case 'kill of a NATS server': {
       const server = nats.servers[Math.floor(random() * nats.servers.length)] as NatsServer;
       await server.kill();
-      return { survivor: owner, atMs, mend: () => server.start() };
+      return { survivor, atMs, mend: () => server.start() };
     }
   }
 }
@@ -88,6 +85,19 @@ export async function beginFault(kind: FaultKind, { owner, other, nats, random, 
 /** A hub is told to stop, and then another process takes its seat. */
 async function replaced(seat: HubSeat, buried: Place['buried']): Promise<void> {
   buried(seat, await seat.leave());
+  await seat.start();
+}
+
+/** A hub is told to stop, one of the release before does not start, and says why, and one of this release does. */
+async function notBack(seat: HubSeat, release: string | undefined, buried: Place['buried']): Promise<void> {
+  buried(seat, await seat.leave());
+  seat.release = release;
+  const why = await seat.start().then(
+    () => 'it has started',
+    (error: Error) => error.message,
+  );
+  seat.release = undefined;
+  if (!REFUSAL.test(why)) throw new Error(`The release before must not start in seat ${seat.name}: ${why}`);
   await seat.start();
 }
 

@@ -71,12 +71,6 @@ export class HubSeat {
     return this.#died;
   }
 
-  /** Since when this hub owns all objects, by its own log, in ms since 1970; undefined while it does not. */
-  get ownerSinceMs(): number | undefined {
-    const turn = this.logged.findLast(({ msg }) => msg.startsWith(OWNS) || msg.startsWith(IS_OUT));
-    return turn?.msg.startsWith(OWNS) ? turn.time : undefined;
-  }
-
   /** Whether others have expelled this hub, by their logs, and it does not know yet. */
   isExpelledBy(others: readonly HubSeat[]): boolean {
     const expelled = others.map(({ logged }) => {
@@ -173,11 +167,4 @@ interface Links {
   readonly atEnd: AtEnd;
 }
 
-const OWNS = 'This hub owns all objects now';
 export const IS_OUT = 'This hub is out of its cluster';
-
-/** The seat that owns the objects; undefined while nobody does. */
-export function ownerAmong(seats: readonly HubSeat[]): HubSeat | undefined {
-  const owners = seats.filter(({ isUp, ownerSinceMs }) => isUp && ownerSinceMs !== undefined);
-  return owners.sort((a, b) => (a.ownerSinceMs ?? 0) - (b.ownerSinceMs ?? 0)).at(-1);
-}

@@ -8,15 +8,17 @@ const SHORT = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0b';
 const SHORT_TIMEOUT_MS = 500;
 const RADIUS_DEGREES = 10 / 71_695.6;
 
-const WALKERS = ['walker 0', 'walker 1', 'walker 2', 'walker 3', 'walker 4', 'walker 5'];
-/** The first three walkers carry something. */
-const CARTS = [10, 11, 12].map((number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a60${number}`);
+const WALKERS = Array.from({ length: 9 }, (_, index) => `walker ${index}`);
+/** The first walkers carry something. */
+const CARTS = [10, 11, 12, 13].map((number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a60${number}`);
+/** Carried by one walker after another of those that carry nothing else. */
+const LENT = [14, 15].map((number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a60${number}`);
 /** Published over WebSocket, where nothing is acknowledged. */
 const RUNNERS = ['runner 0', 'runner 1', 'runner 2', 'runner 3'];
 const BETWEEN_RUNS_MS = 5;
 
 /** Two trackables with a radius of 1 m: one stays where it is, and the other drives onto it and away. */
-const PAIRS = [0, 1, 2].map((index) => {
+const PAIRS = [0, 1, 2, 3].map((index) => {
   const id = (which: number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a7${which}0${index}`;
   return { stays: id(0), drives: id(1), east: 100_000 + 100 * index };
 });
@@ -53,7 +55,8 @@ export class Movers {
     const carried = CARTS.map((id, index) => ({ id, location_providers: [WALKERS[index]] }));
     const paired = PAIRS.flatMap(({ stays, drives }) => [stays, drives]);
     const colliding = paired.map((id) => ({ id, location_providers: [id], radius: 1 }));
-    for (const trackable of [...carried, ...colliding]) {
+    const lent = LENT.map((id) => ({ id, location_providers: [] }));
+    for (const trackable of [...carried, ...colliding, ...lent]) {
       made.push(await seat.request('POST', '/trackables', { type: 'omlox', ...trackable }));
     }
     for (const { stays, east } of PAIRS) await this.#move(seat, stays, east);
@@ -71,6 +74,23 @@ export class Movers {
 
   static get runners(): number {
     return RUNNERS.length;
+  }
+
+  static get lent(): number {
+    return LENT.length;
+  }
+
+  /** Somebody else carries something: then that, and all that is connected with it, may be another hub's. */
+  async lend(seat: HubSeat, index: number): Promise<boolean> {
+    const id = LENT[index] ?? '';
+    const carrying = WALKERS.slice(CARTS.length);
+    const walker = carrying[Math.floor(this.#random() * carrying.length)];
+    const answered = await seat.request('PUT', `/trackables/${id}`, {
+      id,
+      type: 'omlox',
+      location_providers: [walker],
+    });
+    return answered !== undefined && answered.status < 300;
   }
 
   /** One walker goes somewhere. Returns whether that was acknowledged. */

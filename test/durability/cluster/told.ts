@@ -5,6 +5,8 @@ import type { Watch } from './watch.ts';
 
 /** Within this time everybody has what was acknowledged. */
 const EVERYWHERE_MS = 8000;
+/** How many events of an object and a fence are shown that came before one that is out of turn. */
+const TURNS_SHOWN = 6;
 /** What comes so early on a connection may have been told elsewhere before it was there. */
 const SETTLED_MS = 2000;
 
@@ -106,10 +108,12 @@ export class Told {
   /** The first of a connection may be either. What is out of turn is told twice, or what was between was missed. */
   #takeTurn(seen: Seen, { of, type, since, what }: Turn): void {
     const before = seen.turns.get(of);
+    const last = [...(before?.last ?? []).slice(1 - TURNS_SHOWN), `${type} ${since}`];
     if (before?.type === type) {
-      this.#findings.note(before.since === since ? 'doubled' : 'missed', `out of turn: ${what}, after ${before.since}`);
+      const where = `out of turn: ${what}, after ${before.last.join(', ')}`;
+      this.#findings.note(before.since === since ? 'doubled' : 'missed', where);
     }
-    seen.turns.set(of, { type, since });
+    seen.turns.set(of, { type, since, last });
   }
 
   /** Who was there all the time has, or gets, everything that anybody else has. */
@@ -160,7 +164,7 @@ interface Seen {
   readonly keys: Set<string>;
   readonly updates: Set<string>;
   /** The last type of event, by fence and object, or by pair. */
-  readonly turns: Map<string, Pick<Turn, 'type' | 'since'>>;
+  readonly turns: Map<string, Pick<Turn, 'type' | 'since'> & { readonly last: readonly string[] }>;
   /** Fence events of this round. */
   readonly fresh: { readonly id: string; readonly atMs: number; readonly visit: string }[];
 }

@@ -1,0 +1,237 @@
+import type { Clock } from '../time/clock.ts';
+import type { PackedMotions } from '../wire/messages.ts';
+import type { Bus, Message, Subscription } from './bus.ts';
+import { packStandRequest, readMotionsMessage, readStandRequest } from './motion_message.ts';
+import { MotionsIn, type News } from './motions_in.ts';
+import { MotionsOut, type Passed } from './motions_out.ts';
+
+/**
+ * Brings the motions of all hubs to the one collision stage.
+ *
+ *   the stage is owned by        | motions of this hub go                  | this hub
+ *   -----------------------------+-----------------------------------------+------------------------------------------
+ *   nobody, or this hub alone    | to its own stage, as if it was alone    | sends and hears nothing
+ *   this hub, and others own     | to its own stage                        | hears the others, and asks them where
+ *   objects                      |                                         | their trackables stand
+ *   another hub                  | there, once the step is kept; with what | says what it has passed, and where its
+ *                                | it has passed                           | trackables stand where it is asked
+ *
+ * A hub that gets the stage holds it until it is handed the pairs that collide. The owners are those of the configuration
+ * log. Of one record they are told in this order: `gone`, `stageOwner`, `owners`.
+ */
+export interface ClusterMotionsOptions {
+  readonly bus: Bus;
+  /** Of the cluster: what subjects begin with. */
+  readonly name: string;
+  /** The incarnation of this hub. */
+  readonly self: string;
+  readonly stage: LocalStage;
+  /** Told what the log of the hub should say. */
+  notice(text: string): void;
+  /** Calls back after a delay; returns how to call it off. */
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+/** The collision stage of this hub, and its shards. */
+export interface LocalStage {
+  readonly clock: Pick<Clock, 'now' | 'running' | 'timeOfDay' | 'runningTime' | 'setBacks'>;
+  readonly shards: {
+    readonly passed: Passed;
+    /** Has all of them tell where their trackables stand, as motions. Resolves when they have. */
+    standing(): Promise<void>;
+  };
+  readonly collisions: {
+    /** Whether motions can be taken. */
+    readonly hasCapacity: boolean;
+    /** Motions of a shard; or without any, it is to look whether it can go on. */
+    shardDone(motions: PackedMotions | undefined): void;
+    /** Nothing is to happen before it has the pairs that collide. */
+    pause(): void;
+    otherDone(news: News): void;
+    otherGone(hub: string): void;
+  };
+}
+
+const BEAT_MS = 50;
+/** Where nothing has collided so far. */
+const IDLE_BEATS = 5;
+/** How long the stage waits for others to tell where their trackables stand. */
+const STANDING_MS = 1000;
+
+export class ClusterMotions {
+  readonly #options: ClusterMotionsOptions;
+  readonly #out: MotionsOut;
+  readonly #in: MotionsIn;
+  readonly #listening: readonly Subscription[];
+  #owner: string | undefined;
+  #owners: ReadonlySet<string> = new Set();
+  /** Whether others have owned objects while this hub had the stage. */
+  #isShared = false;
+  #beats = 0;
+  #cancelBeat: (() => void) | undefined;
+  /** The number of the last question of the owner of the stage. */
+  #question = 0;
+  #isStanding = false;
+  #misfits = 0;
+  #isClosed = false;
+
+  constructor(options: ClusterMotionsOptions) {
+    this.#options = options;
+    const { bus, name, self, stage } = options;
+    this.#out = new MotionsOut({ bus, name, self, clock: stage.clock, passed: () => stage.shards.passed });
+    this.#in = new MotionsIn({
+      clock: stage.clock,
+      ask: (hub, number) => void bus.publish(`${name}.ms.${hub}`, packStandRequest({ from: self, number })),
+    });
+    this.#listening = [
+      bus.subscribe(`${name}.m.${self}`, (message) => this.#reading(() => this.#take(message))),
+      bus.subscribe(`${name}.ms.${self}`, (message) => this.#reading(() => this.#asked(message))),
+    ];
+  }
+
+  /** Resolves when it listens. To be awaited before this hub joins. */
+  async ready(): Promise<void> {
+    await Promise.all(this.#listening.map(({ ready }) => ready));
+  }
+
+  /** Messages that were missing. */
+  get gaps(): number {
+    return this.#in.gaps;
+  }
+
+  /** Whether motions go to the stage of this hub as they come. */
+  get isLocal(): boolean {
+    return this.#owner === undefined || this.#owner === this.#options.self;
+  }
+
+  /** Who owns the collision stage from now on. Where that is this hub, its stage waits for the pairs that collide. */
+  stageOwner(owner: string): void {
+    if (this.#owner === owner || this.#isClosed) return;
+    this.#owner = owner;
+    if (this.isLocal) this.#options.stage.collisions.pause();
+    else this.#out.to(owner);
+    this.#question = 0;
+  }
+
+  /** Who owns partitions from now on. */
+  owners(owners: ReadonlySet<string>): void {
+    if (this.#isClosed) return;
+    this.#owners = owners;
+    const { self } = this.#options;
+    if (this.#owner === self) {
+      const others = new Set([...owners].filter((hub) => hub !== '' && hub !== self));
+      this.#isShared ||= others.size > 0;
+      this.#in.owners(others);
+    }
+    if (this.#isNeeded) this.#beatSoon();
+  }
+
+  /** Another hub is expelled, or has left. */
+  gone(member: string): void {
+    this.#in.gone(member);
+    if (this.#isShared) this.#options.stage.collisions.otherGone(member);
+  }
+
+  /** Takes the motions of a step that nobody has heard of yet. hot */
+  shardDone(motions: PackedMotions | undefined): void {
+    if (this.isLocal) this.#options.stage.collisions.shardDone(motions);
+    else this.#out.stepped(motions);
+  }
+
+  /** The step with these motions is kept, and was let out. hot */
+  released(motions: PackedMotions | undefined): void {
+    const held = motions && this.#out.released(motions);
+    if (held === undefined || this.#isClosed) return;
+    // Another hub had the stage when the step was done.
+    if (this.isLocal) for (const part of held) this.#options.stage.collisions.shardDone(part);
+    else this.#out.send(held);
+  }
+
+  /** Who shares the stage with this hub; undefined while nobody ever has. */
+  others(): { readonly self: string; readonly untilMs: number } | undefined {
+    return this.#isShared ? { self: this.#options.self, untilMs: this.#in.untilMs() } : undefined;
+  }
+
+  /** Has everybody tell where all trackables stand. Resolves when they have, or after a while. */
+  async standing(): Promise<void> {
+    const { stage, schedule } = this.#options;
+    const own = stage.shards.standing();
+    if (this.#owner !== this.#options.self || !this.#in.isAny) return own;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = schedule(STANDING_MS, resolve);
+    await Promise.all([own, Promise.race([this.#in.standing(), late])]);
+    cancel();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelBeat?.();
+    for (const listening of this.#listening) listening.end();
+  }
+
+  /** Whether others are to hear of this hub, or the other way round. */
+  get #isNeeded(): boolean {
+    const { self } = this.#options;
+    return this.#owner === self
+      ? this.#in.isAny
+      : this.#owner !== undefined && (this.#owners.has(self) || this.#out.hasSent);
+  }
+
+  #beatSoon(): void {
+    this.#cancelBeat ??= this.#options.schedule(BEAT_MS, () => {
+      this.#cancelBeat = undefined;
+      if (this.#isClosed || !this.#isNeeded) return;
+      this.#beat();
+      this.#beatSoon();
+    });
+  }
+
+  #beat(): void {
+    this.#beats++;
+    if (this.#owner === this.#options.self) {
+      if (this.#options.stage.collisions.hasCapacity) this.#in.askDue();
+      this.#options.stage.collisions.shardDone(undefined);
+    } else if (this.#out.hasSent || this.#beats % IDLE_BEATS === 0) this.#out.beat();
+  }
+
+  /** hot */
+  #take({ bytes }: Message): void {
+    if (this.#owner !== this.#options.self) return;
+    const message = readMotionsMessage(bytes);
+    const { stage } = this.#options;
+    const isTooMuch = message.motions.length > 0 && !stage.collisions.hasCapacity;
+    if (isTooMuch) this.#in.lost(message.from);
+    const news = this.#in.take(isTooMuch ? { ...message, motions: [], stood: 0 } : message);
+    if (news !== undefined) stage.collisions.otherDone(news);
+  }
+
+  #asked({ bytes }: Message): void {
+    const { from, number } = readStandRequest(bytes);
+    if (from !== this.#owner || number <= this.#question) return;
+    this.#question = number;
+    if (!this.#isStanding) void this.#stand();
+  }
+
+  /** Tells where all trackables stand, and once more where that is asked for meanwhile. */
+  async #stand(): Promise<void> {
+    this.#isStanding = true;
+    for (let answered = 0; answered !== this.#question && !this.isLocal && !this.#isClosed; ) {
+      const [owner, number] = [this.#owner, this.#question];
+      await this.#options.stage.shards.standing();
+      if (owner !== this.#owner || this.isLocal) continue;
+      answered = number;
+      this.#out.stood(number);
+    }
+    this.#isStanding = false;
+  }
+
+  #reading(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      this.#misfits++;
+      if (this.#misfits > 1) return;
+      this.#options.notice(`A message about motions does not fit and is passed over: ${String(error)}`);
+    }
+  }
+}

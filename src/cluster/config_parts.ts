@@ -1,0 +1,223 @@
+import type { EntityKind } from '../core/kept.ts';
+import { lend } from '../model/borrowed.ts';
+import { ENTITY_KIND, MAP, OBJECT_MOVES, type ObjectMove, PROTOCOL } from './config_record.ts';
+import {
+  COUNT,
+  ConfigRecordError,
+  check,
+  FLAG,
+  listOf,
+  misfit,
+  PARTITION,
+  packed,
+  rowOf,
+  type Shape,
+  TEXT,
+  unpacked,
+  type Valued,
+} from './config_shapes.ts';
+import { type ConfigState, leftOf, mapFields, partitionMap, type Source } from './config_state.ts';
+import { SEVERAL_OWNERS } from './protocols.ts';
+
+/** An entity as JSON text. */
+export interface EntityText {
+  readonly kind: Exclude<EntityKind, 'setting'>;
+  readonly id: string;
+  readonly text: string;
+}
+
+/**
+ * The state and all entities, of which each kind is in the order of creation, as messages of less than 4 MB: msgpack of
+ * `[version, 'state', …]`, and then of `[version, 'texts', rows]`, settings first. What is too long for a row goes on in
+ * the next one. The version is that of the protocol, and one that cannot be read is refused.
+ *
+ *   version   the fields of the state
+ *   -------   ------------------------------------------------------------------------------------------------------
+ *   1         STATE: for each of the dead, with the partitions that it is a source of, in the order of their ends
+ *   2         these, but without the partitions of the dead, and LATER: sources, also of members, what is on the way, and
+ *             since when it is served as it is
+ */
+export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>): readonly Uint8Array[] {
+  const version = state.protocol;
+  const shapes: Readonly<Record<string, Shape<unknown>>> = shapesOf(version);
+  const fields: Readonly<Record<string, unknown>> = fieldsOf(state);
+  const parts = [packed([version, 'state', ...Object.keys(shapes).map((field) => fields[field])])];
+  let rows: TextRow[] = [];
+  let bytes = 0;
+  for (const row of textRows(state.settings, entities)) {
+    const size = ROW_BYTES + Buffer.byteLength(row[1]) + Buffer.byteLength(row[2]);
+    if (bytes + size > TEXTS_BYTES_MAX && rows.length > 0) {
+      parts.push(packed([version, 'texts', rows]));
+      rows = [];
+      bytes = 0;
+    }
+    rows.push(row);
+    bytes += size;
+  }
+  if (rows.length > 0) parts.push(packed([version, 'texts', rows]));
+  return parts;
+}
+
+/**
+ * What `snapshotParts` has made messages of. Throws a ConfigRecordError, which names the message, where one does not fit.
+ * `sequence`: the last record that they include.
+ */
+export function restored(
+  parts: readonly Uint8Array[],
+  sequence: number,
+): { readonly state: ConfigState; readonly entities: readonly EntityText[] } {
+  const fields = stateFields(parts[0]);
+  const settings = new Map<string, string>();
+  const entities: EntityText[] = [];
+  let begun: TextRow | undefined;
+  for (const [place, part] of parts.entries()) {
+    if (place === 0) continue;
+    const what = whatOf(place);
+    for (const [kind, id, piece, goesOn] of textsOf(part, what)) {
+      if (begun !== undefined && (begun[0] !== kind || begun[1] !== id)) throw incomplete(what, begun);
+      const text: string = (begun?.[2] ?? '') + piece;
+      begun = goesOn ? [kind, id, text, true] : undefined;
+      if (goesOn) continue;
+      if (kind === 'setting') settings.set(id, text);
+      else entities.push({ kind, id, text });
+    }
+  }
+  if (begun !== undefined) throw incomplete(whatOf(parts.length - 1), begun);
+  return { state: { ...stateOf(fields, sequence), settings }, entities };
+}
+
+/** Of the rows of a message, which has some bytes more. */
+const TEXTS_BYTES_MAX = 3_900_000;
+/** What a row takes at most beside its texts. */
+const ROW_BYTES = 24;
+/** Characters of a piece, which may be three bytes each. */
+const PIECE_MAX = 1_000_000;
+
+type MemberRow = readonly [
+  incarnation: string,
+  name: string,
+  protocols: readonly number[],
+  digest: string,
+  index: number,
+];
+type DeadRow = readonly [incarnation: string, index: number, left: readonly number[]];
+type SourceRow = readonly [of: string, released: number, partitions: readonly number[]];
+type RegroupedRow = readonly [sequence: number, objects: readonly ObjectMove[]];
+type TextRow = readonly [kind: EntityKind, id: string, piece: string, goesOn: boolean];
+
+const STATE = {
+  protocol: COUNT,
+  joined: listOf(rowOf<MemberRow>(TEXT, TEXT, listOf(COUNT), TEXT, COUNT)),
+  dead: listOf(rowOf<DeadRow>(TEXT, COUNT, listOf(PARTITION))),
+  ...MAP,
+} as const;
+const LATER = {
+  sources: listOf(rowOf<SourceRow>(TEXT, COUNT, listOf(PARTITION))),
+  onTheWay: listOf(rowOf<RegroupedRow>(COUNT, OBJECT_MOVES)),
+  version: COUNT,
+} as const;
+const TEXTS = listOf(rowOf<TextRow>(ENTITY_KIND, TEXT, TEXT, FLAG));
+
+function* textRows(settings: ReadonlyMap<string, string>, entities: Iterable<EntityText>): Generator<TextRow> {
+  for (const [name, text] of settings) yield* pieces('setting', name, text);
+  for (const { kind, id, text } of entities) yield* pieces(kind, id, text);
+}
+
+function* pieces(kind: EntityKind, id: string, text: string): Generator<TextRow> {
+  let start = 0;
+  while (text.length - start > PIECE_MAX) {
+    const end = start + PIECE_MAX;
+    // Both halves of a character beyond the first 65,536 are in one piece.
+    const cut = isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
+    yield [kind, id, text.slice(start, cut), true];
+    start = cut;
+  }
+  yield [kind, id, text.slice(start), false];
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00;
+}
+
+type StateFields = Valued<typeof STATE> & Partial<Valued<typeof LATER>>;
+
+function shapesOf(version: number): typeof STATE | (typeof STATE & typeof LATER) {
+  return version < SEVERAL_OWNERS ? STATE : { ...STATE, ...LATER };
+}
+
+function fieldsOf(state: ConfigState): Required<StateFields> {
+  const { members, dead, protocol, sources, onTheWay, version } = state;
+  const isOld = protocol < SEVERAL_OWNERS;
+  return {
+    protocol,
+    joined: [...members.values()].map(({ incarnation, name, protocols, digest, index }) => {
+      return [incarnation, name, protocols, digest, index];
+    }),
+    dead: [...dead.values()].map(({ incarnation, index }) => {
+      return [incarnation, index, isOld ? leftOf(state, incarnation) : []];
+    }),
+    ...mapFields(state.map),
+    sources: sources.map(({ of, released, partitions }) => [of, released, partitions]),
+    onTheWay: onTheWay.map((each) => [each.sequence, each.objects]),
+    version,
+  };
+}
+
+function stateOf(fields: StateFields, snapshotAt: number): Omit<ConfigState, 'settings'> {
+  const { joined, dead, sources = sourcesOf(dead), onTheWay = [], version = snapshotAt } = fields;
+  const members = joined.map(([incarnation, name, protocols, digest, index]) => {
+    return { incarnation, name, protocols, digest, index };
+  });
+  return {
+    members: new Map(members.map((member) => [member.incarnation, member])),
+    map: partitionMap(fields),
+    dead: new Map(dead.map(([incarnation, index]) => [incarnation, { incarnation, index }])),
+    sources: sources.map(([of, released, partitions]): Source => ({ of, released, partitions })),
+    onTheWay: onTheWay.map(([sequence, objects]) => ({ sequence, objects })),
+    protocol: fields.protocol,
+    version,
+  };
+}
+
+function sourcesOf(dead: readonly DeadRow[]): readonly SourceRow[] {
+  return dead.filter(([, , left]) => left.length > 0).map(([incarnation, , left]) => [incarnation, 0, left]);
+}
+
+function stateFields(part: Uint8Array | undefined): StateFields {
+  const what = whatOf(0);
+  if (part === undefined) throw new ConfigRecordError(`${what}: there is none`);
+  const { version, values } = contentOf(part, what, 'state');
+  const fields: Record<string, unknown> = {};
+  for (const [place, [field, shape]] of Object.entries<Shape<unknown>>(shapesOf(version)).entries()) {
+    check(what, field, values[place], shape);
+    fields[field] = values[place];
+  }
+  return fields as unknown as StateFields;
+}
+
+function textsOf(part: Uint8Array, what: string): readonly TextRow[] {
+  const [rows] = contentOf(part, what, 'texts').values;
+  check(what, 'rows', rows, TEXTS);
+  return rows as readonly TextRow[];
+}
+
+interface Content {
+  readonly version: number;
+  /** What is behind version and kind. */
+  readonly values: readonly unknown[];
+}
+
+function contentOf(part: Uint8Array, what: string, wanted: 'state' | 'texts'): Content {
+  const [version, kind, ...values] = unpacked(what, lend(part));
+  check(what, 'version', version, PROTOCOL);
+  if (kind !== wanted) throw misfit(what, 'kind', kind, wanted);
+  return { version: version as number, values };
+}
+
+function whatOf(place: number): string {
+  return `Cannot read message ${place + 1} of the configuration's snapshot`;
+}
+
+function incomplete(what: string, [kind, id]: TextRow): ConfigRecordError {
+  return new ConfigRecordError(`${what}: the text of ${kind} ${JSON.stringify(id)} must go on, but does not`);
+}

@@ -1,0 +1,258 @@
+import { HubError } from '../errors.ts';
+import type { Borrowed } from '../model/borrowed.ts';
+import type { Bus, Message, Subscription } from './bus.ts';
+import { COUNT, check, packed, TEXT, unpacked } from './config_shapes.ts';
+import { packReply, unpackAnswer, unpackReply } from './door_message.ts';
+import { HeldAnswers } from './held_answers.ts';
+import type { Notice } from './notice.ts';
+
+/**
+ * Asks all members what only each of them knows of itself, and hands on who has answered what.
+ *
+ * A question is a request to each member, on `<name>.gather.<incarnation>`: msgpack of [version, incarnation of who asks,
+ * number, part, what is asked, about what]. Each part of an answer that is larger than a message is asked for by itself
+ * (held_answers.ts). All of that has ANSWER_MS. Whoever does not answer by then is left out, and the log says so: once, until
+ * it answers again. A member that is gone meanwhile is no longer waited for.
+ *
+ * The same question is under way once. Whoever asks it meanwhile shares the next round, so nobody gets what was told
+ * before it asked.
+ */
+export interface GatherOptions {
+  readonly bus: Bus;
+  /** Of the cluster: what subjects begin with. */
+  readonly name: string;
+  /** Of this hub. */
+  readonly incarnation: string;
+  /** The same after a restart. */
+  readonly hubName: string;
+  /** All hubs, in the order in which they have joined. */
+  members(): readonly Asked[];
+  readonly notice: Notice;
+  /** Time that has passed since some moment. */
+  elapsed(): number;
+  /** Calls back after a delay; returns how to call it off. */
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+interface Asked {
+  readonly incarnation: string;
+  readonly name: string;
+}
+
+export interface Question {
+  readonly ask: string;
+  /** What it is about; empty where there is nothing to be named. */
+  readonly about: string;
+}
+
+/** What a hub has answered: lists, objects and plain values. */
+export interface Answered {
+  /** The name of the hub. */
+  readonly hub: string;
+  readonly value: unknown;
+}
+
+/** What this hub knows. */
+export interface Answers {
+  /** Throws an Error for a question that it does not know. */
+  answer(question: Question): unknown;
+  /** Why what another hub has answered cannot be used; undefined where it can. */
+  problem(question: Question, value: unknown): string | undefined;
+}
+
+const VERSION = 1;
+const ANSWER_MS = 500;
+/** Of a mebibyte each. */
+const PARTS_MAX = 64;
+/** Different questions that may be under way. */
+const ROUNDS_MAX = 1000;
+
+/** The hubs that answer at the same time, and who shares the round after it. */
+interface Round {
+  readonly answered: Promise<readonly Answered[]>;
+  next: Promise<readonly Answered[]> | undefined;
+}
+
+/** A member that is waited for. */
+interface Waiting {
+  readonly incarnation: string;
+  giveUp(): void;
+}
+
+export class Gather {
+  readonly #options: GatherOptions;
+  readonly #held: HeldAnswers;
+  readonly #rounds = new Map<string, Round>();
+  readonly #waiting = new Set<Waiting>();
+  /** Incarnations whose silence was told. */
+  readonly #silent = new Set<string>();
+  #answers: Answers | undefined;
+  #listening: Subscription | undefined;
+  #number = 0;
+  #isClosed = false;
+
+  constructor(options: GatherOptions) {
+    this.#options = options;
+    this.#held = new HeldAnswers({ schedule: options.schedule });
+  }
+
+  /** Answers other hubs from now on. */
+  open(answers: Answers): void {
+    const { bus, name, incarnation } = this.#options;
+    this.#answers = answers;
+    this.#listening = bus.subscribe(`${name}.gather.${incarnation}`, (message) => this.#hear(message));
+  }
+
+  /** Resolves when questions of others arrive. */
+  get ready(): Promise<void> {
+    return this.#listening?.ready ?? Promise.resolve();
+  }
+
+  /**
+   * What each hub answers, this one included, in the order in which they have joined. Rejects with HUB_UNAVAILABLE where too
+   * many questions are under way.
+   */
+  async ask(question: Question): Promise<readonly Answered[]> {
+    const key = `${question.ask} ${question.about}`;
+    const round = this.#rounds.get(key);
+    if (round === undefined) return this.#begin(key, question);
+    const again = (): Promise<readonly Answered[]> => this.#begin(key, question);
+    round.next ??= round.answered.then(again, again);
+    return round.next;
+  }
+
+  /** A member is gone: nobody waits for it, and it does not come back for the rest of an answer. */
+  gone(incarnation: string): void {
+    this.#silent.delete(incarnation);
+    this.#held.forgetDoor(incarnation);
+    for (const waiting of [...this.#waiting]) if (waiting.incarnation === incarnation) waiting.giveUp();
+  }
+
+  /** Ends it: whoever waits gets what was answered so far. */
+  close(): void {
+    this.#isClosed = true;
+    this.#listening?.end();
+    this.#held.close();
+    for (const waiting of [...this.#waiting]) waiting.giveUp();
+  }
+
+  #begin(key: string, question: Question): Promise<readonly Answered[]> {
+    if (this.#rounds.size >= ROUNDS_MAX) {
+      const why = `${ROUNDS_MAX} questions to all hubs are under way`;
+      return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot ask all hubs: ${why}`));
+    }
+    const round: Round = { answered: this.#all(question), next: undefined };
+    this.#rounds.set(key, round);
+    const end = (): void => {
+      if (this.#rounds.get(key) === round) this.#rounds.delete(key);
+    };
+    round.answered.then(end, end);
+    return round.answered;
+  }
+
+  async #all(question: Question): Promise<readonly Answered[]> {
+    const { incarnation: self, hubName: name, members } = this.#options;
+    const all = members();
+    const asked = all.some(({ incarnation }) => incarnation === self) ? all : [...all, { incarnation: self, name }];
+    const answered = await Promise.all(
+      asked.map((member) =>
+        member.incarnation === self
+          ? { hub: member.name, value: this.#answers?.answer(question) }
+          : this.#of(member, question),
+      ),
+    );
+    return answered.filter((each) => each !== undefined);
+  }
+
+  /** What a member answers; undefined where it does not. Never rejects. */
+  async #of(member: Asked, question: Question): Promise<Answered | undefined> {
+    const { schedule } = this.#options;
+    if (this.#isClosed) return undefined;
+    const { promise: over, resolve } = Promise.withResolvers<undefined>();
+    const waiting: Waiting = { incarnation: member.incarnation, giveUp: () => resolve(undefined) };
+    this.#waiting.add(waiting);
+    let isLate = false;
+    const cancel = schedule(ANSWER_MS, () => {
+      isLate = true;
+      resolve(undefined);
+    });
+    const asked = this.#answer(member, question, () => !this.#waiting.has(waiting)).catch((error: Error) => error);
+    const answer = await Promise.race([asked, over]);
+    cancel();
+    this.#waiting.delete(waiting);
+    if (isLate) return this.#leftOut(member, `has not answered within ${ANSWER_MS} ms`);
+    if (answer instanceof Error) return this.#leftOut(member, answer.message);
+    if (answer !== undefined) this.#silent.delete(member.incarnation);
+    return answer;
+  }
+
+  #leftOut({ incarnation, name }: Asked, why: string): undefined {
+    if (this.#silent.has(incarnation)) return;
+    this.#silent.add(incarnation);
+    this.#options.notice(`What is told of all hubs is without hub "${name}" (${incarnation}): it ${why}`);
+  }
+
+  /** The whole answer of a member. Rejects, with the rest of a sentence about it, where there is none. */
+  async #answer(member: Asked, question: Question, isOver: () => boolean): Promise<Answered | undefined> {
+    const { bus, name, incarnation, elapsed } = this.#options;
+    const untilMs = elapsed() + ANSWER_MS;
+    const number = ++this.#number;
+    const parts: Uint8Array[] = [];
+    for (let count = 1; parts.length < count; ) {
+      const bytes = packed([VERSION, incarnation, number, parts.length, question.ask, question.about]);
+      const timeoutMs = Math.max(1, untilMs - elapsed());
+      const subject = `${name}.gather.${member.incarnation}`;
+      const answer = await bus.request(subject, bytes, { timeoutMs, read: unpackReply });
+      if (isOver()) return undefined;
+      if (answer.at !== 'answered') throw new Error('does not answer');
+      const reply = answer.value;
+      if (reply.at === 'failed') throw new Error(`cannot answer: ${reply.error.message}`);
+      if (reply.at !== 'part') throw new Error(`has answered "${reply.at}"`);
+      if (reply.parts > PARTS_MAX)
+        throw new Error(`has answered ${reply.parts} MiB, and at most ${PARTS_MAX} are read`);
+      parts.push(reply.bytes);
+      count = reply.parts;
+    }
+    const value = unpackAnswer(parts);
+    const problem = this.#answers?.problem(question, value);
+    if (problem !== undefined) throw new Error(`has answered what this version cannot read: ${problem}`);
+    return { hub: member.name, value };
+  }
+
+  #hear({ bytes, reply }: Message): void {
+    if (reply === '') return;
+    // The message is lent until the first wait.
+    void this.#reply(bytes).then((answer) => {
+      if (!this.#isClosed) this.#options.bus.publish(reply, answer);
+    });
+  }
+
+  /** The reply to a question. Never rejects. */
+  async #reply(bytes: Borrowed): Promise<Uint8Array> {
+    try {
+      const { question, ...head } = readQuestion(bytes);
+      const make = async (): Promise<unknown> => this.#answers?.answer(question);
+      return packReply(await this.#held.reply(head, make));
+    } catch (error) {
+      return packReply({ at: 'failed', error: new HubError('HUB_INTERNAL', (error as Error).message) });
+    }
+  }
+}
+
+interface AskedPart {
+  readonly door: string;
+  readonly number: number;
+  readonly part: number;
+  readonly question: Question;
+}
+
+/** Throws a ConfigRecordError where it is no question that this version can read. */
+function readQuestion(bytes: Borrowed): AskedPart {
+  const what = 'Cannot read a question';
+  const [version, door, number, part, ask, about] = unpacked(what, bytes);
+  check(what, 'version', version, { what: `${VERSION}`, fits: (value) => value === VERSION });
+  for (const [field, value] of Object.entries({ door, ask, about })) check(what, field, value, TEXT);
+  for (const [field, value] of Object.entries({ number, part })) check(what, field, value, COUNT);
+  const question = { ask: ask as string, about: about as string };
+  return { door: door as string, number: number as number, part: part as number, question };
+}

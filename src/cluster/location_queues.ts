@@ -1,0 +1,424 @@
+import { recordIdIn, recordSize } from '../core/location/record.ts';
+import { HubError } from '../errors.ts';
+import { type CountedRun, recordsIn } from '../wire/received_run.ts';
+import type { OwnerCalls, OwnerCallsOptions } from './owner_calls.ts';
+import { Parcel, ParcelBuffers } from './parcel.ts';
+
+/**
+ * Locations on their way to whoever serves their providers: a queue for each such hub, this one too, and one for what is
+ * served by nobody now. One request of a queue is in flight, and what comes meanwhile makes up the next one, so requests
+ * grow with the load, as batches of a lane do.
+ *
+ * The locations of a provider are in one queue at any time, in the order in which they came. When it is served by another
+ * hub, all of them go to the end of another queue:
+ *
+ *     the provider is served by      but has locations in flight to    its other locations wait
+ *     -----------------------------  --------------------------------  -----------------------------------------------
+ *     a hub                          no other hub                      in the queue of that hub
+ *     nobody                         nobody                            in the queue of nobody
+ *     another one, or nobody         one that served it before         in the queue of nobody, until it is known what has
+ *                                                                      become of those in flight
+ *
+ * What is in flight comes back when its hub says that it does not serve all of it, or is no member any more: then it is
+ * split anew, in front of the rest. Of the latter the locations may have been recorded, so they say to the next hub that
+ * they come once more: it looks which of them were (steps_left.ts).
+ */
+export interface LocationQueuesOptions extends OwnerCallsOptions {
+  readonly calls: OwnerCalls;
+  /** How long locations may wait until they are processed. */
+  readonly holdMs: number;
+  /** How many locations may wait. */
+  readonly capacity: number;
+  /** Counts the requests of this hub. */
+  nextNumber(): number;
+}
+
+/** Records that may wait. One body more may come. */
+const WAITING_BYTES_MAX = 64 << 20;
+/** What goes together gives up at most so much of the time for which it may wait. */
+const TOGETHER_MS = 500;
+
+const CANNOT_PROCESS = 'Cannot process locations';
+const SOME_PROCESSED = '; some of them are processed';
+const NOBODY = undefined;
+
+/** What goes in one request. */
+interface Waiting {
+  readonly parcel: Parcel;
+  readonly untilMs: number;
+  /** The hubs, no members any more, that may have recorded some of it, with a space between; empty for none. */
+  readonly triedBy: string;
+  readonly done: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  readonly stopExpiry: () => void;
+  /** Whether somebody waits for it. */
+  isHeard: boolean;
+}
+
+interface Queue {
+  /** The incarnation that serves what is in it. */
+  readonly server: string | undefined;
+  /** The first is in flight while there is a request, and the last is filled until it is. */
+  readonly waiting: Waiting[];
+  /** While the first is in flight. */
+  inFlight: InFlight | undefined;
+  isSending: boolean;
+}
+
+interface InFlight {
+  /** The version of who serves what by which all of it was served by its hub last. */
+  version: number;
+  /** Whether some of it is not any more. */
+  isTorn: boolean;
+  /** Whether it is with the shards of this hub. */
+  isHandedOver: boolean;
+}
+
+/** What has become of what was sent. `returned`: it is to go elsewhere; `isInDoubt`: it may be processed all the same. */
+type End =
+  | { readonly at: 'done' }
+  | { readonly at: 'failed'; readonly error: unknown }
+  | { readonly at: 'returned'; readonly isInDoubt: boolean };
+
+export class LocationQueues {
+  readonly #options: LocationQueuesOptions;
+  readonly #buffers = new ParcelBuffers();
+  readonly #queues = new Map<string | undefined, Queue>();
+  /** Providers that are served by another hub than the one to which locations of them are in flight. */
+  #held: ReadonlySet<string> = new Set();
+  /** The version of who serves what by which everything is routed. */
+  #version: number;
+  #waiting = 0;
+  #waitingBytes = 0;
+  #forwarded = 0;
+  #isClosed = false;
+  /** What has failed while nobody was waiting for it: whoever asks next is told. */
+  #unheard: unknown;
+
+  constructor(options: LocationQueuesOptions) {
+    this.#options = options;
+    this.#version = options.ownership.version;
+  }
+
+  /** How many locations wait, with how many bytes, and how many have been processed. */
+  get gauges(): { readonly waiting: number; readonly waitingBytes: number; readonly forwarded: number } {
+    return { waiting: this.#waiting, waitingBytes: this.#waitingBytes, forwarded: this.#forwarded };
+  }
+
+  hasCapacity(count: number): boolean {
+    return this.#waiting + count <= this.#options.capacity && this.#waitingBytes < WAITING_BYTES_MAX;
+  }
+
+  /**
+   * Whether nothing waits that is for this hub, or may be, but what its shards have: what they are handed from now on is
+   * behind all that came before.
+   */
+  isClear(): boolean {
+    if (this.#waiting === 0) return true;
+    this.changed();
+    if (this.#held.size > 0 || this.#lengthOf(NOBODY) > 0) return false;
+    const own = this.#queues.get(this.#options.incarnation);
+    return own === undefined || own.waiting.length === (own.inFlight?.isHandedOver === true ? 1 : 0);
+  }
+
+  /** Copies records of locations into the queues of those who serve their providers; their times are times of day. */
+  // hot
+  run(run: CountedRun): void {
+    this.#begin();
+    const { ownership } = this.#options;
+    if (ownership.isWhole && ownership.servers.length === 1) this.runTo(ownership.servers[0], run);
+    else this.#split(run, (server, part) => this.#put(server, part));
+  }
+
+  /** The same, for locations that are all served by one hub, or by nobody. */
+  // hot
+  runTo(server: string | undefined, run: CountedRun): void {
+    this.#begin();
+    if (this.#held.size === 0) this.#put(server, run);
+    else this.#split(run, (each, part) => this.#put(each, part));
+  }
+
+  /** See Router.kept. */
+  kept(): Promise<void> | undefined {
+    const unheard = this.#unheard;
+    this.#unheard = undefined;
+    if (unheard !== undefined) return Promise.reject(unheard);
+    if (this.#waiting === 0) return undefined;
+    const all = this.#all();
+    for (const waiting of all) waiting.isHeard = true;
+    const [first, ...more] = all;
+    return more.length === 0 ? first?.done : allDone(all.map(({ done }) => done));
+  }
+
+  /** Resolves when all that waits now has come to something. */
+  async allTried(): Promise<void> {
+    await Promise.allSettled(this.#all().map(({ done }) => done));
+  }
+
+  /** To be called when who serves what may not be what it was. */
+  changed(): void {
+    if (this.#version !== this.#options.ownership.version) this.#routeAll();
+  }
+
+  /** Ends it: what waits is rejected. What is in flight ends with its call. */
+  close(): void {
+    this.#isClosed = true;
+    for (const waiting of this.#takeOut()) this.#fail(waiting, this.#late(waiting));
+  }
+
+  #begin(): void {
+    if (this.#isClosed) throw closingError();
+    this.changed();
+  }
+
+  /** Puts what is not in flight where it belongs now, and before that what has come back. */
+  #routeAll(returned?: Waiting, triedBy = ''): void {
+    this.#version = this.#options.ownership.version;
+    this.#held = this.#findHeld();
+    // All of it is taken out first: then nothing of a provider is in two queues.
+    const others = this.#takeOut();
+    if (returned !== undefined) this.#route(returned, triedBy);
+    for (const waiting of others) this.#route(waiting, waiting.triedBy);
+    for (const [server, { waiting, isSending }] of this.#queues) {
+      if (waiting.length === 0 && !isSending) this.#queues.delete(server);
+    }
+  }
+
+  #takeOut(): Waiting[] {
+    return [...this.#queues.values()].flatMap(({ waiting, inFlight }) =>
+      waiting.splice(inFlight === undefined ? 0 : 1),
+    );
+  }
+
+  /** The providers in flight to hubs that do not serve them any more. */
+  #findHeld(): ReadonlySet<string> {
+    const held = new Set<string>();
+    for (const { server, waiting, inFlight } of this.#queues.values()) {
+      const [first] = waiting;
+      if (inFlight === undefined || first === undefined) continue;
+      inFlight.isTorn = false;
+      for (const { bytes } of first.parcel.runs()) {
+        const records = recordsIn(bytes);
+        for (let at = 0; at < bytes.length; at += recordSize(records, at)) {
+          const id = recordIdIn(records, at);
+          if (this.#options.ownership.serverOf('provider', id) === server) continue;
+          held.add(id);
+          inFlight.isTorn = true;
+        }
+      }
+      if (!inFlight.isTorn) inFlight.version = this.#version;
+    }
+    return held;
+  }
+
+  #serverOf(provider: string): string | undefined {
+    return this.#held.has(provider) ? NOBODY : this.#options.ownership.serverOf('provider', provider);
+  }
+
+  /** Cuts a run between records that are for different hubs. */
+  #split({ names, bytes, count }: CountedRun, put: (server: string | undefined, run: CountedRun) => void): void {
+    const records = recordsIn(bytes);
+    let [from, many, last] = [0, 0, this.#serverOf(recordIdIn(records, 0))];
+    for (let at = recordSize(records, 0); at < bytes.length; at += recordSize(records, at)) {
+      many++;
+      const server = this.#serverOf(recordIdIn(records, at));
+      if (server === last) continue;
+      put(last, { names, bytes: bytes.subarray(from, at), count: many });
+      count -= many;
+      [from, many, last] = [at, 0, server];
+    }
+    put(last, { names, bytes: from === 0 ? bytes : bytes.subarray(from), count });
+  }
+
+  // hot
+  #put(server: string | undefined, run: CountedRun): void {
+    const { elapsed, holdMs } = this.#options;
+    const queue = this.#queueOf(server);
+    this.#fill(queue, run, { untilMs: elapsed() + holdMs, triedBy: '' });
+    this.#waiting += run.count;
+    this.#waitingBytes += run.bytes.length;
+    this.#wake(queue);
+  }
+
+  /** Copies a run to the end of a queue, and notes what it is in now. */
+  // hot
+  #fill(queue: Queue, run: CountedRun, kind: Pick<Waiting, 'untilMs' | 'triedBy'>, filled?: Set<Waiting>): void {
+    let left = run.count;
+    let last = queue.waiting.at(-1);
+    if (last === undefined || !this.#isOpen(queue, last, kind)) last = this.#add(queue, kind);
+    for (let from = 0; ; last = this.#add(queue, kind)) {
+      const { to, taken } = last.parcel.take(from === 0 ? run : { ...run, count: left }, from);
+      if (taken > 0) filled?.add(last);
+      left -= taken;
+      from = to;
+      if (from >= run.bytes.length) return;
+    }
+  }
+
+  #isOpen({ waiting, inFlight }: Queue, last: Waiting, kind: Pick<Waiting, 'untilMs' | 'triedBy'>): boolean {
+    if (inFlight !== undefined && waiting.length === 1) return false;
+    const soonerMs = kind.untilMs - last.untilMs;
+    const isAlike = last.triedBy === kind.triedBy && soonerMs >= 0 && soonerMs <= TOGETHER_MS;
+    return isAlike && !last.parcel.isFull;
+  }
+
+  #add(queue: Queue, { untilMs, triedBy }: Pick<Waiting, 'untilMs' | 'triedBy'>): Waiting {
+    const { elapsed, schedule } = this.#options;
+    const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+    // Whoever waits for it hears of it.
+    done.catch(() => undefined);
+    const stopExpiry = schedule(untilMs - elapsed(), () => this.#expire(waiting));
+    const parcel = new Parcel(this.#buffers);
+    const waiting: Waiting = { parcel, untilMs, triedBy, done, resolve, reject, stopExpiry, isHeard: false };
+    queue.waiting.push(waiting);
+    return waiting;
+  }
+
+  /** What waits is given up in time. What is in flight ends with its call. */
+  #expire(waiting: Waiting): void {
+    for (const queue of this.#queues.values()) {
+      const at = queue.waiting.indexOf(waiting);
+      if (at === -1 || (at === 0 && queue.inFlight !== undefined)) continue;
+      queue.waiting.splice(at, 1);
+      this.#fail(waiting, this.#late(waiting));
+    }
+  }
+
+  /** Puts something that was taken out of a queue to the ends of those where it belongs now. */
+  #route(from: Waiting, triedBy: string): void {
+    const { parcel, untilMs, isHeard } = from;
+    if (this.#options.elapsed() >= untilMs) {
+      this.#fail(from, this.#late({ triedBy }));
+      return;
+    }
+    const parts: [server: string | undefined, run: CountedRun][] = [];
+    for (const run of parcel.runs()) this.#split(run, (server, part) => parts.push([server, part]));
+    const servers = new Set(parts.map(([server]) => server));
+    const [only] = servers;
+    if (servers.size === 1 && triedBy === from.triedBy) this.#queueOf(only).waiting.push(from);
+    else {
+      const all = new Set<Waiting>();
+      for (const [server, run] of parts) this.#fill(this.#queueOf(server), run, { untilMs, triedBy }, all);
+      for (const waiting of all) waiting.isHeard ||= isHeard;
+      from.stopExpiry();
+      parcel.end();
+      // Whoever waits for it is told what has become of its parts.
+      allDone([...all].map(({ done }) => done)).then(from.resolve, from.reject);
+    }
+    for (const server of servers) this.#wake(this.#queueOf(server));
+  }
+
+  #queueOf(server: string | undefined): Queue {
+    const found = this.#queues.get(server);
+    if (found !== undefined) return found;
+    const queue: Queue = { server, waiting: [], inFlight: undefined, isSending: false };
+    this.#queues.set(server, queue);
+    return queue;
+  }
+
+  #wake(queue: Queue): void {
+    const { server } = queue;
+    if (queue.isSending || server === NOBODY || queue.waiting.length === 0) return;
+    queue.isSending = true;
+    // The current turn of the event loop may have more: it all goes into one request.
+    queueMicrotask(() => void this.#sendAll(queue, server));
+  }
+
+  /** One after the other. */
+  async #sendAll(queue: Queue, server: string): Promise<void> {
+    for (let [first] = queue.waiting; first !== undefined; [first] = queue.waiting) {
+      const inFlight: InFlight = { version: this.#version, isTorn: false, isHandedOver: false };
+      queue.inFlight = inFlight;
+      const end = await this.#send(first, { server, inFlight });
+      queue.inFlight = undefined;
+      queue.waiting.shift();
+      if (end.at === 'done') this.#succeed(first);
+      if (end.at === 'failed') this.#fail(first, end.error);
+      if (end.at === 'returned')
+        this.#routeAll(first, end.isInDoubt ? `${first.triedBy} ${server}`.trim() : first.triedBy);
+      else if (inFlight.isTorn) this.#routeAll();
+    }
+    queue.isSending = false;
+  }
+
+  /** Sends it until it has come to something, or is to go elsewhere. */
+  async #send(
+    { parcel, untilMs, triedBy }: Waiting,
+    { server, inFlight }: { readonly server: string; readonly inFlight: InFlight },
+  ): Promise<End> {
+    const { calls, incarnation: door, applied, nextNumber } = this.#options;
+    const number = nextNumber();
+    const hubs = triedBy === '' ? [] : triedBy.split(' ');
+    let isInDoubt = false;
+    const message = (): Uint8Array => {
+      return parcel.message({ applied: applied(), door, number, triedBy: hubs, version: inFlight.version });
+    };
+    const handedOver = (): void => {
+      inFlight.isHandedOver = true;
+    };
+    try {
+      for (;;) {
+        const call = { subject: 'in', what: CANNOT_PROCESS, untilMs, isInDoubt: triedBy !== '' || isInDoubt } as const;
+        const called = await calls.call(server, { ...call, message, handedOver });
+        if (called.at === 'done') return { at: 'done' };
+        if (called.at !== 'moved' && called.at !== 'lost') {
+          throw new HubError('HUB_INTERNAL', `${CANNOT_PROCESS}: their owner has answered "${called.at}"`);
+        }
+        // Whoever has taken a request says so whenever it is repeated.
+        isInDoubt = called.isInDoubt || (called.at === 'lost' && isInDoubt);
+        await calls.follow(called, { version: inFlight.version, untilMs });
+        this.changed();
+        if (called.at === 'lost' || inFlight.isTorn) return { at: 'returned', isInDoubt };
+      }
+    } catch (error) {
+      return { at: 'failed', error };
+    }
+  }
+
+  #succeed(waiting: Waiting): void {
+    this.#forwarded += waiting.parcel.count;
+    this.#end(waiting);
+    waiting.resolve();
+  }
+
+  #fail(waiting: Waiting, error: unknown): void {
+    if (!waiting.isHeard) this.#unheard = error;
+    this.#end(waiting);
+    waiting.reject(error);
+  }
+
+  #end({ parcel, stopExpiry }: Waiting): void {
+    stopExpiry();
+    this.#waiting -= parcel.count;
+    this.#waitingBytes -= parcel.bytes;
+    parcel.end();
+  }
+
+  #all(): Waiting[] {
+    return [...this.#queues.values()].flatMap(({ waiting }) => waiting);
+  }
+
+  #late({ triedBy }: Pick<Waiting, 'triedBy'>): HubError {
+    return this.#options.calls.late(CANNOT_PROCESS, { isInDoubt: triedBy !== '' });
+  }
+
+  #lengthOf(server: string | undefined): number {
+    return this.#queues.get(server)?.waiting.length ?? 0;
+  }
+}
+
+/** Resolves when all have. Where only some have not, the error of one of these says so. */
+export async function allDone(all: readonly Promise<void>[]): Promise<void> {
+  const ends = await Promise.allSettled(all);
+  const failed = ends.find(({ status }) => status === 'rejected');
+  if (failed?.status !== 'rejected') return;
+  const { reason } = failed;
+  const isPlain = !(reason instanceof HubError) || reason.message.endsWith(SOME_PROCESSED);
+  if (isPlain || ends.every(({ status }) => status === 'rejected')) throw reason;
+  throw new HubError(reason.code, `${reason.message}${SOME_PROCESSED}`, { cause: reason });
+}
+
+function closingError(): HubError {
+  return new HubError('HUB_UNAVAILABLE', `${CANNOT_PROCESS}: this hub is closing`);
+}

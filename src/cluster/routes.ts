@@ -1,0 +1,148 @@
+import type { AcceptedLocation } from '../core/location/accepted.ts';
+import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
+import type { ScannedBody } from '../core/location/scanned.ts';
+import type { Times } from '../wire/location_record.ts';
+import { allDone } from './location_queues.ts';
+import type { Ownership } from './ownership.ts';
+import { HERE, type RemoteShards } from './remote_shards.ts';
+
+/** Where ingest hands locations. */
+export interface Places {
+  hasCapacity(count: number): boolean;
+  /** The place of a provider, as long as `homesChanged` stays the same. */
+  homeOf(provider: string): number;
+  readonly homesChanged: number;
+  location(location: AcceptedLocation, times: Times): void;
+  /** The records may be changed. */
+  scanned(body: ScannedBody): void;
+  /** Deletes the location of a provider. */
+  forget(id: string): Promise<void> | undefined;
+  /** Resolves when all that was handed over is processed, and that is kept. */
+  kept(): Promise<void> | undefined;
+}
+
+export interface RoutesOptions {
+  /** Of this hub. */
+  readonly incarnation: string;
+  readonly ownership: Ownership;
+  readonly remote: RemoteShards;
+  /** The shards of this hub. */
+  readonly local: Places & { readonly count: number };
+  /** Whether they have the state of what this hub serves. */
+  isServing(): boolean;
+}
+
+/**
+ * Where each location goes, in a hub that is one of several:
+ *
+ *     its provider is served by     and                                    it goes
+ *     ----------------------------  -------------------------------------  -------------------
+ *     this hub                      nothing waits that is, or may be, for  to the shards
+ *                                   this hub
+ *     this hub                      something does                         behind it
+ *     another hub, or nobody                                               the way of the router
+ *
+ * The home of a provider is its shard, or a number beyond all shards: that of nobody, then those of all who serve something.
+ */
+export class Routes implements Places {
+  readonly #options: RoutesOptions;
+  #version = -1;
+  #changes = 0;
+  #isAllHere = false;
+
+  constructor(options: RoutesOptions) {
+    this.#options = options;
+  }
+
+  get homesChanged(): number {
+    this.#follow();
+    return this.#options.local.homesChanged + this.#changes;
+  }
+
+  hasCapacity(count: number): boolean {
+    const { local, remote } = this.#options;
+    if (!this.#isServingAny() || !remote.isClear()) return remote.hasCapacity(count);
+    return local.hasCapacity(count) && (this.#isAllHere || remote.hasCapacity(count));
+  }
+
+  homeOf(provider: string): number {
+    const { ownership, incarnation, local } = this.#options;
+    const server = ownership.serverOf('provider', provider);
+    if (server === incarnation) return local.homeOf(provider);
+    return local.count + (server === undefined ? 0 : 1 + ownership.servers.indexOf(server));
+  }
+
+  // hot
+  location(location: AcceptedLocation, times: Times): void {
+    const { local, remote } = this.#options;
+    if (this.#isHere(location.provider_id)) local.location(location, times);
+    else remote.location(location, times);
+  }
+
+  // hot
+  scanned(body: ScannedBody): void {
+    const { local, remote, isServing, ownership, incarnation } = this.#options;
+    const isOpen = isServing() && remote.isClear();
+    const here = isOpen ? this.#countHere(body) : 'none';
+    if (here === 'all') {
+      local.scanned(body);
+      return;
+    }
+    if (here === 'some') {
+      const strangers = body.strangers.filter((id) => ownership.serverOf('provider', id) === incarnation);
+      local.scanned({ ...body, strangers, isPartial: true });
+    }
+    remote.scanned(body, (name) => {
+      const place = body.homeOf(name) - local.count;
+      if (place < 0) return isOpen ? HERE : incarnation;
+      return place === 0 ? undefined : ownership.servers[place - 1];
+    });
+  }
+
+  forget(id: string): Promise<void> | undefined {
+    const { local, remote } = this.#options;
+    return this.#isHere(id) ? local.forget(id) : remote.forget(id);
+  }
+
+  kept(): Promise<void> | undefined {
+    const { local, remote } = this.#options;
+    // What was handed over before it was this hub's turn is not forgotten.
+    const elsewhere = remote.kept();
+    const here = this.#isServingAny() ? local.kept() : undefined;
+    return elsewhere === undefined || here === undefined ? (elsewhere ?? here) : allDone([elsewhere, here]);
+  }
+
+  #follow(): void {
+    const { ownership, incarnation } = this.#options;
+    if (this.#version === ownership.version) return;
+    this.#version = ownership.version;
+    this.#changes++;
+    this.#isAllHere = ownership.isWhole && ownership.servers.every((server) => server === incarnation);
+  }
+
+  #isServingAny(): boolean {
+    const { ownership, incarnation, isServing } = this.#options;
+    this.#follow();
+    return isServing() && (this.#isAllHere || ownership.servers.includes(incarnation));
+  }
+
+  // hot
+  #isHere(provider: string): boolean {
+    const { ownership, incarnation, remote, isServing } = this.#options;
+    return isServing() && ownership.serverOf('provider', provider) === incarnation && remote.isClear();
+  }
+
+  /** How much of a body is for the shards of this hub. */
+  // hot
+  #countHere({ records, start, end, homeOf }: ScannedBody): 'all' | 'some' | 'none' {
+    const { count } = this.#options.local;
+    this.#follow();
+    if (this.#isAllHere) return 'all';
+    let [isAny, isAll] = [false, true];
+    for (let at = start; at < end; at += recordSize(records, at)) {
+      if (homeOf(records.view.getUint32(at + PROVIDER_NAME, true)) < count) isAny = true;
+      else isAll = false;
+    }
+    return isAll ? 'all' : isAny ? 'some' : 'none';
+  }
+}

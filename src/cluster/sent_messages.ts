@@ -1,0 +1,140 @@
+/** Bytes that messages are kept in: of one receiver at first, of one at most, and of all together. */
+const [BYTES_AT_FIRST, BYTES_MAX, BYTES_OF_ALL] = [1 << 16, 8 << 20, 32 << 20] as const;
+/** For how many beats a message is kept: at a beat a second, for two to three seconds. */
+const KEPT_BEATS = 2;
+/** Places of messages that are gone, before the list of places is made shorter. */
+const GONE_MAX = 1000;
+
+/** How much memory all receivers take together. */
+export class SentBudget {
+  #bytes = 0;
+
+  /** Whether there was room for as many bytes more. */
+  take(bytes: number): boolean {
+    if (this.#bytes + bytes > BYTES_OF_ALL) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+}
+
+/** What can be sent again of the messages that were asked for. */
+export interface SentAgain {
+  /** The last of those that cannot; 0 for none. */
+  readonly lost: number;
+  /** All behind that. Their bytes are good until a message is added. */
+  readonly messages: readonly Uint8Array[];
+}
+
+interface Place {
+  readonly number: number;
+  readonly at: number;
+  readonly length: number;
+  readonly beat: number;
+}
+
+/**
+ * What was sent to one receiver in the last seconds, so that it can be sent again. It lies in a ring of memory, which grows
+ * as long as it may and drops the oldest messages when it may not.
+ */
+export class SentMessages {
+  readonly #budget: SentBudget;
+  #bytes = new Uint8Array(0);
+  #places: Place[] = [];
+  /** The place of the oldest message that is still there. */
+  #oldest = 0;
+  /** Where the next message goes. */
+  #end = 0;
+  #beats = 0;
+
+  constructor(budget: SentBudget) {
+    this.#budget = budget;
+  }
+
+  /** Keeps a copy, unless it is too large. Numbers rise. hot */
+  add(number: number, message: Uint8Array): void {
+    const { length } = message;
+    if (length > BYTES_MAX) return;
+    for (let at = this.#roomFor(length); ; at = this.#roomFor(length)) {
+      if (at !== undefined) {
+        this.#bytes.set(message, at);
+        this.#places.push({ number, at, length, beat: this.#beats });
+        this.#end = at + length;
+        return;
+      }
+      if (this.#grow(length)) continue;
+      if (this.#isEmpty) return;
+      this.#dropOldest();
+    }
+  }
+
+  /** The messages with these numbers, as far as they are kept. */
+  again(first: number, last: number): SentAgain {
+    const found = this.#places.slice(this.#oldest).filter(({ number }) => number >= first && number <= last);
+    let lost = last;
+    while (found.length > 0 && found.at(lost - last - 1)?.number === lost) lost--;
+    const messages = found.filter(({ number }) => number > lost);
+    return {
+      lost: lost < first ? 0 : lost,
+      messages: messages.map(({ at, length }) => this.#bytes.subarray(at, at + length)),
+    };
+  }
+
+  /** To be called once a second: what is older than two seconds is dropped. */
+  beat(): void {
+    this.#beats++;
+    while (!this.#isEmpty && (this.#places[this.#oldest] as Place).beat < this.#beats - KEPT_BEATS) this.#dropOldest();
+    if (this.#isEmpty) this.clear();
+  }
+
+  /** Gives its memory back. */
+  clear(): void {
+    this.#budget.giveBack(this.#bytes.length);
+    this.#bytes = new Uint8Array(0);
+    this.#places = [];
+    this.#oldest = 0;
+    this.#end = 0;
+  }
+
+  get #isEmpty(): boolean {
+    return this.#oldest === this.#places.length;
+  }
+
+  /** Where so many bytes have room: behind the newest message, or before the oldest one. */
+  #roomFor(length: number): number | undefined {
+    const size = this.#bytes.length;
+    if (this.#isEmpty) return length <= size ? 0 : undefined;
+    const { at: begin } = this.#places[this.#oldest] as Place;
+    if (this.#end <= begin) return this.#end + length <= begin ? this.#end : undefined;
+    if (this.#end + length <= size) return this.#end;
+    return length <= begin ? 0 : undefined;
+  }
+
+  #grow(length: number): boolean {
+    const places = this.#places.slice(this.#oldest);
+    const before = this.#bytes;
+    const needed = places.reduce((sum, place) => sum + place.length, length);
+    const size = Math.max(BYTES_AT_FIRST, 2 * before.length, 2 ** Math.ceil(Math.log2(needed)));
+    if (size > BYTES_MAX || !this.#budget.take(size - before.length)) return false;
+    this.#bytes = new Uint8Array(size);
+    this.#end = 0;
+    this.#oldest = 0;
+    this.#places = places.map((place) => {
+      const at = this.#end;
+      this.#bytes.set(before.subarray(place.at, place.at + place.length), at);
+      this.#end += place.length;
+      return { ...place, at };
+    });
+    return true;
+  }
+
+  #dropOldest(): void {
+    this.#oldest++;
+    if (this.#oldest < GONE_MAX || 2 * this.#oldest < this.#places.length) return;
+    this.#places = this.#places.slice(this.#oldest);
+    this.#oldest = 0;
+  }
+}

@@ -1,0 +1,110 @@
+import { afterImbalance, afterJoin, afterLeave, firstMap, type PartitionMap } from './map.ts';
+import { firstMember, heirs, loads, type Members, ownersMaxOf, suspects } from './members.ts';
+import { PROTOCOLS } from './protocols.ts';
+
+/**
+ * What one member appends for all: the first that is no suspect, as it sees it. Of two that both take themselves for the first
+ * one is overtaken, since each append is to be the next record, and looks again.
+ *
+ *   what             while                                                               at a time
+ *   ---------------  ------------------------------------------------------------------  -----------------------------------
+ *   missing map      there is none, or it names somebody who is no member                all that has no owner
+ *   protocol         all members speak the next version                                  one version
+ *   filling map      a member has less than its share since somebody joined or ended     8 partitions to one member
+ *   balancing map    loads have differed by more than a fifth for a minute, and are      8 partitions
+ *                    1,000 locations a second in all
+ *
+ * The last two wait until several may own partitions, all members are heard, and whatever was moved before has arrived: so
+ * what waits for its new owner is little, and there is always but one to move it. The minute begins anew with each map.
+ */
+export type Upkeep =
+  | { readonly is: 'map'; readonly map: PartitionMap }
+  | { readonly is: 'protocol'; readonly version: number };
+
+/** Since when loads have differed with the map of that epoch. */
+export interface Uneven {
+  readonly epoch: number;
+  readonly sinceMs: number;
+}
+
+const UNEVEN_MS = 60_000;
+/** What is less, in locations a second, is not worth a move. */
+const LOAD_MIN = 1000;
+
+/** What this hub is to append now, behind what is applied; undefined where there is nothing, or somebody else is to. */
+export function upkeep(members: Members, nowMs: number, uneven?: Uneven): Upkeep | undefined {
+  const { self, connection } = members;
+  if (connection.at === 'down' || heirs(members, suspects(members, nowMs))[0] !== self) return undefined;
+  const missing = missingMap(members, nowMs);
+  if (missing !== undefined) return { is: 'map', map: missing };
+  const version = nextProtocol(members);
+  if (version !== undefined) return { is: 'protocol', version };
+  const map = isQuiet(members, nowMs) ? (fillingMap(members) ?? balancingMap(members, nowMs, uneven)) : undefined;
+  return map && { is: 'map', map };
+}
+
+/** Whether loads differ now, and since when; `before`: what this has returned last. To be called with each beat. */
+export function unevenSince(members: Members, nowMs: number, before: Uneven | undefined): Uneven | undefined {
+  const { self, map } = members;
+  const isWatching = firstMember(members)?.incarnation === self && ownersMaxOf(members) > 1;
+  if (map === undefined || !isWatching || balanced(members) === undefined) return undefined;
+  return before?.epoch === map.epoch ? before : { epoch: map.epoch, sinceMs: nowMs };
+}
+
+/** The map without this hub, which leaves; undefined where nobody can take what it has. */
+export function mapWithoutSelf(members: Members, nowMs: number): PartitionMap | undefined {
+  const { self, map } = members;
+  const others = heirs(members, suspects(members, nowMs)).filter((incarnation) => incarnation !== self);
+  if (map === undefined || others.length === 0) return undefined;
+  return afterLeave(map, { gone: self, members: others, ownersMax: ownersMaxOf(members) });
+}
+
+function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
+  const { map, all } = members;
+  const candidates = { members: heirs(members, suspects(members, nowMs)), ownersMax: ownersMaxOf(members) };
+  if (map === undefined) return firstMap(candidates);
+  const gone = [...new Set([...map.owners, map.collisions])].filter((owner) => !all.has(owner));
+  if (gone.length === 0) return undefined;
+  const next = gone.reduce((before, each) => afterLeave(before, { gone: each, ...candidates }), map);
+  return { ...next, epoch: map.epoch + 1 };
+}
+
+/** The version after the present one, where everybody speaks it. */
+function nextProtocol({ all, protocol }: Members): number | undefined {
+  const next = protocol + 1;
+  const isSpoken = PROTOCOLS.includes(next) && [...all.values()].every(({ protocols }) => protocols.includes(next));
+  return isSpoken ? next : undefined;
+}
+
+/** Whether something may be moved that has an owner. */
+function isQuiet(members: Members, nowMs: number): boolean {
+  const { all, isSettled } = members;
+  return isSettled && ownersMaxOf(members) > 1 && heirs(members, suspects(members, nowMs)).length === all.size;
+}
+
+/** Who has fewest is first: so of several that fill at a time none waits for another to have all of its share. */
+function fillingMap(members: Members): PartitionMap | undefined {
+  const { all, map } = members;
+  if (map === undefined) return undefined;
+  const counts = Map.groupBy(map.owners, (owner) => owner);
+  const countOf = (incarnation: string): number => counts.get(incarnation)?.length ?? 0;
+  const filling = [...all.values()].filter(({ isFilling }) => isFilling).map(({ incarnation }) => incarnation);
+  for (const joined of filling.toSorted((one, other) => countOf(one) - countOf(other))) {
+    const next = afterJoin(map, { joined, members: all.keys(), ownersMax: ownersMaxOf(members) });
+    if (next !== undefined) return next;
+  }
+  return undefined;
+}
+
+function balancingMap(members: Members, nowMs: number, uneven: Uneven | undefined): PartitionMap | undefined {
+  const { map } = members;
+  if (uneven === undefined || uneven.epoch !== map?.epoch || nowMs < uneven.sinceMs + UNEVEN_MS) return undefined;
+  return balanced(members);
+}
+
+function balanced(members: Members): PartitionMap | undefined {
+  const { map, all } = members;
+  const measured = loads(members);
+  if (map === undefined || measured.reduce((sum, load) => sum + load, 0) < LOAD_MIN) return undefined;
+  return afterImbalance(map, { loads: measured, members: all.keys(), ownersMax: ownersMaxOf(members) });
+}

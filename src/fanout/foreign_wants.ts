@@ -1,0 +1,82 @@
+import { type WantedVariant, wantedVariant } from '../core/wanted.ts';
+import { look } from '../model/borrowed.ts';
+import type { EventBatch } from '../model/event_batch.ts';
+import type { FilterFields, Variant, Wanted } from '../model/topics.ts';
+import { Batch } from './batch.ts';
+
+/** Other hubs that want events of a variant, each with the variant as that hub has it. */
+export type Foreign = ReadonlyMap<string, WantedVariant>;
+
+/** What another hub wants, in the place of what it wanted before. */
+export function withForeign(foreign: Foreign | undefined, hub: string, variant: Variant): Foreign {
+  return new Map([...(foreign ?? []), [hub, wantedVariant(variant)]]);
+}
+
+/** Those that are left without one; undefined for none. */
+export function withoutForeign(foreign: Foreign, hub: string): Foreign | undefined {
+  const left = [...foreign].filter(([other]) => other !== hub);
+  return left.length === 0 ? undefined : new Map(left);
+}
+
+/** Whether another hub looks at the fields of events. */
+export function wantsFields(foreign: Foreign | undefined): boolean {
+  return foreign !== undefined && [...foreign.values()].some(({ unfiltered }) => unfiltered !== true);
+}
+
+/** What fits one of them; undefined where that may be anything, or there are more values and limits than that. */
+export function unionOf(wants: readonly (Wanted | undefined)[], max: number): Wanted | undefined {
+  let count = 0;
+  for (const wanted of wants) {
+    if (wanted === undefined) return undefined;
+    count += sizeOf(wanted);
+  }
+  if (count > max) return undefined;
+  const all = wants.filter((wanted) => wanted !== undefined);
+  const fields = [...new Set(all.flatMap(({ keys }) => keys.map(({ at }) => at)))];
+  const keys = fields.map((at) => {
+    const values = all.flatMap(({ keys: own }) => own.flatMap((key) => (key.at === at ? key.values : [])));
+    return { at, values: [...new Set(values)] };
+  });
+  return { keys, limits: all.flatMap(({ limits }) => limits) };
+}
+
+/** How many values and limits there are. */
+export function sizeOf({ keys, limits }: Wanted): number {
+  return keys.reduce((sum, { values }) => sum + values.length, limits.length);
+}
+
+/** Hands events to other hubs: all of them, or those that each of them wants. hot */
+export function forwardTo(
+  foreign: Foreign,
+  events: EventBatch,
+  forward: (events: EventBatch, to: ReadonlyMap<string, Variant>) => void,
+): void {
+  const { fields } = events;
+  const choosers = fields && [...foreign].filter(([, { wants }]) => wants !== undefined);
+  if (fields === undefined || choosers === undefined || choosers.length === 0) {
+    forward(events, foreign);
+    return;
+  }
+  const all = new Map<string, Variant>(foreign);
+  for (const [hub, variant] of choosers) {
+    const places = placesOf(fields, variant);
+    if (places.length === fields.length) continue;
+    all.delete(hub);
+    if (places.length > 0) forward(chosen(events, fields, places), new Map([[hub, variant]]));
+  }
+  if (all.size > 0) forward(events, all);
+}
+
+function placesOf(fields: readonly FilterFields[], { wants }: WantedVariant): number[] {
+  const places: number[] = [];
+  for (let i = 0; i < fields.length; i++) if (wants?.(fields[i] as FilterFields) !== false) places.push(i);
+  return places;
+}
+
+function chosen({ variant, bytes, ends }: EventBatch, fields: readonly FilterFields[], places: number[]): EventBatch {
+  const batch = new Batch(look(bytes), ends).at(places);
+  return batch.events(
+    variant,
+    places.map((place) => fields[place] as FilterFields),
+  );
+}

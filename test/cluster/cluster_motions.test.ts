@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type MotionHub, MotionWorld } from './motion_world.ts';
+import { SimulatedClock } from './simulated_clock.ts';
+
+type Hubs = readonly [MotionHub, MotionHub, MotionHub];
+
+/** Three hubs, of which `x` owns the stage, and `y` and `z` a trackable each, `b` and `c`, that do not touch. */
+async function opened(context: TestContext, { seed = 1, shards = 1 } = {}) {
+  const clock = new SimulatedClock();
+  context.after(clock.run());
+  const world = new MotionWorld(clock, seed);
+  const [x, y, z] = (await world.start(['x', 'y', 'z'], { shards })) as unknown as Hubs;
+  y.has('b');
+  z.has('c');
+  y.moves('b', 0);
+  z.moves('c', 50);
+  await clock.wait(300);
+  const told = (): string[][] => [...world.hubs.values()].map((hub) => hub.told.splice(0));
+  return { clock, world, x, y, z, told };
+}
+
+function everywhere(events: readonly string[], hubs = 3): string[][] {
+  return Array.from({ length: hubs }, () => [...events]);
+}
+
+test('Trackables of two hubs collide, and subscribers of all hubs hear of it once', async (context) => {
+  const { clock, y, z, told, world } = await opened(context);
+  z.moves('c', 1);
+  await clock.wait(300);
+  assert.deepEqual(told(), everywhere(['start b c']));
+  assert.deepEqual([...world.pairs.keys()], ['["b","c"]']);
+  y.moves('b', 0.5);
+  await clock.wait(300);
+  assert.deepEqual(told(), everywhere(['colliding b c']));
+  y.moves('b', 50);
+  await clock.wait(300);
+  assert.deepEqual(told(), everywhere(['end b c']));
+  assert.deepEqual([...world.pairs.keys()], []);
+});
+
+test('Motions of several hubs are taken in the order in which they were received', async (context) => {
+  const { clock, x, y, z, told } = await opened(context);
+  x.has('a');
+  x.moves('a', -50);
+  await clock.wait(300);
+  // b goes to where c is, and c leaves: then a comes, which c has never met.
+  for (const [hub, id, east] of [
+    [y, 'b', 50],
+    [z, 'c', 100],
+    [x, 'a', 50],
+    [y, 'b', 0],
+    [z, 'c', 50],
+    [x, 'a', -50],
+  ] as const) {
+    hub.moves(id, east);
+    await clock.wait(2);
+  }
+  await clock.wait(300);
+  assert.deepEqual(told(), everywhere(['start b c', 'end b c', 'start a b', 'end a b', 'start a c', 'end a c']));
+});
+
+test('A hub with several shards, and clocks that differ by a little, change nothing', async (context) => {
+  const { clock, y, z, told } = await opened(context, { shards: 2, seed: 7 });
+  z.aheadMs = 15;
+  y.has('d');
+  y.moves('d', 0);
+  await clock.wait(300);
+  assert.deepEqual(told(), everywhere(['start b d']));
+  z.moves('c', 1);
+  await clock.wait(300);
+  assert.deepEqual(
+    told().map((events) => events.toSorted()),
+    everywhere(['start b c', 'start c d']),
+  );
+});
+
+test('The owner of the stage dies: nothing that collides starts again, and its end is told once', async (context) => {
+  const { clock, world, x, y, z, told } = await opened(context);
+  z.moves('c', 1);
+  await clock.wait(300);
+  assert.deepEqual(told(), everywhere(['start b c']));
+  // Both have gone far from where they met.
+  for (let east = 0.5; east < 50; east += 0.5) {
+    y.moves('b', east);
+    z.moves('c', east + 1);
+    await clock.wait(5);
+  }
+  await clock.wait(300);
+  assert.deepEqual([...new Set(told().flat())], ['colliding b c']);
+  world.kill(x.name);
+  y.moves('b', 51);
+  await clock.wait(200);
+  world.own('y', ['x']);
+  y.moves('b', 51.5);
+  await clock.wait(20);
+  z.moves('c', 52);
+  await clock.wait(1500);
+  const after = told();
+  assert.deepEqual([...new Set(after.flat())], ['colliding b c']);
+  assert.equal(after.length, 2);
+  z.moves('c', 0);
+  await clock.wait(300);
+  assert.deepEqual(told(), everywhere(['end b c'], 2));
+  assert.deepEqual([...world.pairs.keys()], []);
+});
+
+test('A pair that is restored is where both are, which is asked for first, not where it met', async (context) => {
+  const { clock, world, x, y, z, told } = await opened(context);
+  world.delayMs = 0;
+  z.moves('c', 1);
+  await clock.wait(300);
+  for (let east = 0.5; east < 20; east += 0.5) {
+    y.moves('b', east);
+    z.moves('c', east + 1);
+    await clock.wait(5);
+  }
+  await clock.wait(300);
+  told();
+  world.kill(x.name);
+  world.network.stop('z');
+  world.own('y', ['x']);
+  await clock.wait(20);
+  y.moves('b', 20);
+  await clock.wait(380);
+  world.network.resume('z');
+  await clock.wait(1000);
+  assert.deepEqual(told(), everywhere(['colliding b c'], 2));
+});
+
+test('What has parted while nobody owned the stage ends once, without another word', async (context) => {
+  const { clock, world, x, y, z, told } = await opened(context);
+  z.moves('c', 1);
+  await clock.wait(300);
+  told();
+  world.kill(x.name);
+  z.moves('c', 30);
+  await clock.wait(200);
+  world.own('y', ['x']);
+  await clock.wait(3000);
+  assert.deepEqual(told(), everywhere(['end b c'], 2));
+  assert.deepEqual(y.notices, []);
+});
+
+test('What is lost on the way is noticed, and the sender tells where all its trackables stand', async (context) => {
+  const { clock, world, x, y, z, told } = await opened(context);
+  z.moves('c', 1);
+  await clock.wait(300);
+  told();
+  world.network.mishaps.dropped = 1000;
+  z.moves('c', 30);
+  await clock.wait(20);
+  world.network.mishaps.dropped = 0;
+  await clock.wait(1000);
+  assert.ok(x.motions.gaps > 0);
+  assert.deepEqual(told(), everywhere(['end b c']));
+  y.moves('b', 30);
+  await clock.wait(300);
+  assert.deepEqual(told(), everywhere(['start b c']));
+});
+
+test('That a trackable is deleted, and this is lost on the way, is noticed as well', async (context) => {
+  const { clock, world, y, z, told } = await opened(context);
+  z.moves('c', 1);
+  await clock.wait(300);
+  told();
+  world.network.mishaps.dropped = 1000;
+  y.stages.shards.entities([{ kind: 'trackable', id: 'b', entity: undefined }]);
+  await clock.wait(20);
+  world.network.mishaps.dropped = 0;
+  await clock.wait(1000);
+  assert.deepEqual(told(), everywhere(['end b c']));
+});
+
+test('What a hub says late of a trackable that has moved to another hub counts for nothing', async (context) => {
+  const { clock, world, x, y, z, told } = await opened(context);
+  y.moves('b', 50);
+  world.network.stop('y');
+  z.has('b');
+  await clock.wait(20);
+  z.moves('b', 100);
+  await clock.wait(1500);
+  world.network.resume('y');
+  await clock.wait(500);
+  assert.deepEqual(told(), everywhere([]));
+  z.moves('b', 50);
+  await clock.wait(300);
+  assert.deepEqual(x.told, ['start b c']);
+});
+
+test('A hub that is gone does not hold up the others', async (context) => {
+  const { clock, world, x, y } = await opened(context);
+  x.has('a');
+  world.kill('z');
+  world.own('x', ['z']);
+  await clock.wait(50);
+  x.moves('a', 0.5);
+  await clock.wait(100);
+  assert.deepEqual(x.told.splice(0), ['start a b']);
+  world.kill('y');
+  world.own('x', ['y']);
+  await clock.wait(50);
+  x.moves('a', 50);
+  await clock.wait(50);
+  assert.deepEqual(x.told.splice(0), ['end a b', 'start a c']);
+  assert.deepEqual(y.notices, []);
+});
+
+for (const seed of [1, 2, 3, 4]) {
+  test(`Three hubs tell of the same collisions, in the same order, as one would: seed ${seed}`, async (context) => {
+    const { clock, world, x, y, z, told } = await opened(context, { seed, shards: 1 + (seed % 2) });
+    const alone = new MotionWorld(clock, seed);
+    const [one] = (await alone.start(['x'])) as [MotionHub];
+    for (const [id, east] of [
+      ['b', 0],
+      ['c', 50],
+    ] as const) {
+      one.has(id);
+      one.moves(id, east);
+    }
+    const homes = new Map<string, MotionHub>([
+      ['b', y],
+      ['c', z],
+    ]);
+    for (const [id, hub] of [
+      ['a', x],
+      ['d', y],
+      ['e', z],
+    ] as const) {
+      homes.set(id, hub);
+      for (const each of [hub, one]) each.has(id);
+    }
+    await clock.wait(300);
+    const ids = [...homes.keys()];
+    for (let step = 0; step < 150; step++) {
+      const id = ids[world.network.dice(ids.length)] as string;
+      const east = world.network.dice(5);
+      for (const hub of [homes.get(id), one]) hub?.moves(id, east);
+      await clock.wait(1 + world.network.dice(20));
+    }
+    await clock.wait(500);
+    assert.ok(one.told.length > 100);
+    assert.deepEqual(told(), everywhere(one.told));
+  });
+}
+
+test('A hub that is silent does not hold up the others for longer than a second', async (context) => {
+  const { clock, world, x, y, told } = await opened(context);
+  world.network.stop('z');
+  x.has('a');
+  x.moves('a', 0.5);
+  await clock.wait(900);
+  assert.deepEqual(x.told.splice(0), []);
+  await clock.wait(400);
+  assert.deepEqual(x.told.splice(0), ['start a b']);
+  y.moves('b', 30);
+  await clock.wait(200);
+  assert.deepEqual(x.told.splice(0), ['end a b']);
+  world.network.resume('z');
+  await clock.wait(500);
+  assert.deepEqual(told()[0], []);
+});
+
+test('A collision worker that dies is told of the trackables of all hubs', async (context) => {
+  const { clock, x, y, z, told } = await opened(context);
+  z.moves('c', 1);
+  await clock.wait(300);
+  // Both are no longer where they met.
+  for (let east = 0.5; east <= 20; east += 0.5) {
+    y.moves('b', east);
+    z.moves('c', east + 1);
+    await clock.wait(5);
+  }
+  await clock.wait(300);
+  told();
+  await x.stages.collisions.kill();
+  y.moves('b', 20.5);
+  await clock.wait(500);
+  assert.deepEqual(told(), everywhere(['colliding b c']));
+  z.moves('c', 50);
+  await clock.wait(300);
+  assert.deepEqual(told(), everywhere(['end b c']));
+});
+
+test('A hub whose clock is wrong by an hour takes part all the same', async (context) => {
+  const { clock, z, told } = await opened(context);
+  for (const aheadMs of [3_600_000, 0]) {
+    z.aheadMs = aheadMs;
+    await clock.wait(1500);
+    z.moves('c', 1);
+    await clock.wait(400);
+    assert.deepEqual(told(), everywhere(['start b c']));
+    z.moves('c', 50);
+    await clock.wait(400);
+    assert.deepEqual(told(), everywhere(['end b c']));
+  }
+});

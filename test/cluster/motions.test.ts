@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { pack as msgpack } from 'msgpackr';
+import {
+  MotionMessageError,
+  type MotionsMessage,
+  packMotionsMessage,
+  packStandRequest,
+  readMotionsMessage,
+  readStandRequest,
+} from '../../src/cluster/motion_message.ts';
+import { MotionsIn, SILENT_MS } from '../../src/cluster/motions_in.ts';
+import { MotionsOut, type Passed } from '../../src/cluster/motions_out.ts';
+import { lend } from '../../src/model/borrowed.ts';
+import { type PackedMotions, pack, unpackMotions } from '../../src/wire/messages.ts';
+import { moved } from '../core/collision_motions.ts';
+
+const T0 = 1_700_000_000_000;
+
+function motionsOf(...seqs: readonly number[]): PackedMotions {
+  const motions = seqs.map((seq) => moved(`t${seq}`, T0 + seq, { seq }));
+  return { packed: lend(pack(motions)), lastSeq: seqs.at(-1) ?? 0 };
+}
+
+const MESSAGE: MotionsMessage = {
+  ...{ from: 'x', number: 3, watermark: 17, passedMs: T0 + 5, sentMs: T0 + 6.5, stood: 2 },
+  setBacks: [{ toMs: T0 - 100, byMs: -40 }],
+  motions: [motionsOf(8, 9), motionsOf(16)],
+};
+
+suite('messages about motions', () => {
+  test('are read as they were written', () => {
+    const { motions, ...rest } = readMotionsMessage(lend(packMotionsMessage(MESSAGE)));
+    const { motions: sent, ...head } = MESSAGE;
+    assert.deepEqual(rest, head);
+    const seqs = motions.map(({ packed, lastSeq }) => [
+      lastSeq,
+      ...unpackMotions(packed as unknown as Uint8Array).map(({ seq }) => seq),
+    ]);
+    assert.deepEqual(seqs, [
+      [9, 8, 9],
+      [16, 16],
+    ]);
+    assert.equal(sent.length, 2);
+    assert.deepEqual(readStandRequest(lend(packStandRequest({ from: 'x', number: 4 }))), { from: 'x', number: 4 });
+  });
+
+  const head = ['x', 3, 17, T0, T0, [], 0, []];
+  const misfits: readonly (readonly [what: string, value: unknown, says: RegExp])[] = [
+    ['no list', 7, /version does not fit, found 7/],
+    ['a later version', [2, ...head], /version does not fit, found 2/],
+    ['nobody', [1, '', ...head.slice(1)], /from does not fit, found ""/],
+    ['a number below 0', [1, 'x', -1, ...head.slice(2)], /number does not fit, found -1/],
+    ['a watermark that is no number', [1, 'x', 3, null, ...head.slice(3)], /watermark does not fit, found null/],
+    ['a time that is none', [1, 'x', 3, 17, 'now', ...head.slice(4)], /passed does not fit, found "now"/],
+    ['set backs that are none', [1, ...head.slice(0, 5), [[1]], 0, []], /set backs does not fit, found \[\[1\]\]/],
+    ['motions that are no bytes', [1, ...head.slice(0, 7), [[1, 2]]], /motions does not fit/],
+  ];
+  for (const [what, value, says] of misfits) {
+    test(`are refused with ${what}`, () => {
+      assert.throws(
+        () => readMotionsMessage(lend(msgpack(value))),
+        (error) => error instanceof MotionMessageError && says.test(error.message),
+      );
+    });
+  }
+});
+
+suite('what a hub sends of its motions', () => {
+  function opened() {
+    const sent: MotionsMessage[] = [];
+    const passed = { seq: 1, receivedMs: T0 };
+    const out = new MotionsOut({
+      bus: { publish: (_, bytes) => sent.push(readMotionsMessage(lend(Uint8Array.from(bytes)))) > 0 },
+      ...{ name: 'hub', self: 'x', passed: (): Passed => ({ ...passed }) },
+      clock: { now: () => T0 + 100, timeOfDay: (ms) => ms, setBacks: [] },
+    });
+    out.to('y');
+    const told = () => sent.splice(0).map(({ number, watermark, motions }) => [number, watermark, motions.length]);
+    return { out, passed, told };
+  }
+
+  test('leaves once per turn, when its steps are kept, which hold back what it says to have passed', async () => {
+    const { out, passed, told } = opened();
+    const [first, second] = [motionsOf(1, 2), motionsOf(3)];
+    passed.seq = 3;
+    out.stepped(first);
+    passed.seq = 4;
+    out.stepped(undefined);
+    out.stepped(second);
+    passed.seq = 9;
+    out.beat();
+    // The first one was not passed when it began.
+    assert.deepEqual(told(), [[1, 1, 0]]);
+    out.send(out.released(first) ?? []);
+    out.send([motionsOf(2)]);
+    assert.deepEqual(told(), []);
+    await Promise.resolve();
+    assert.deepEqual(told(), [[2, 4, 2]]);
+    out.send(out.released(second) ?? []);
+    await Promise.resolve();
+    assert.deepEqual(told(), [[3, 9, 1]]);
+    assert.equal(out.released(second), undefined);
+  });
+
+  test('is cut into messages of about a megabyte, of which the last one says what is passed', async () => {
+    const { out, passed, told } = opened();
+    const many = { packed: lend(pack(Array.from({ length: 12_000 }, () => moved('t', T0, { seq: 5 })))), lastSeq: 5 };
+    out.beat();
+    out.stepped(many);
+    passed.seq = 6;
+    out.send(out.released(many) ?? []);
+    await Promise.resolve();
+    const messages = told();
+    assert.ok(messages.length > 2);
+    assert.deepEqual(
+      messages.map(([, watermark]) => watermark),
+      messages.map((_, index) => (index === messages.length - 1 ? 6 : 1)),
+    );
+  });
+
+  test('begins anew for another hub', () => {
+    const { out, told } = opened();
+    out.beat();
+    out.stood(3);
+    out.to('z');
+    out.beat();
+    assert.deepEqual(told(), [
+      [1, 1, 0],
+      [2, 1, 0],
+      [1, 1, 0],
+    ]);
+  });
+});
+
+suite('what the owner of the stage knows of other hubs', () => {
+  function opened(...owners: readonly string[]) {
+    const clock = { nowMs: T0 };
+    const asked: string[] = [];
+    const known = new MotionsIn({
+      clock: { running: () => clock.nowMs, runningTime: (ms) => ms },
+      ask: (hub, number) => void asked.push(`${hub} ${number}`),
+    });
+    known.owners(new Set(owners));
+    let number = 0;
+    const say = (from: string, more: Partial<MotionsMessage> = {}) =>
+      known.take({
+        ...{ from, number: ++number, watermark: 1, passedMs: clock.nowMs, sentMs: clock.nowMs, stood: 0 },
+        ...{ setBacks: [], motions: [], ...more },
+      });
+    return { known, clock, asked, say };
+  }
+
+  test('is asked for when they become owners, again while they do not answer, and never after that', () => {
+    const { known, clock, asked, say } = opened('y');
+    assert.deepEqual(asked.splice(0), ['y 1']);
+    known.askDue();
+    assert.deepEqual(asked, []);
+    clock.nowMs += 250;
+    known.askDue();
+    assert.deepEqual(asked.splice(0), ['y 1']);
+    assert.equal(say('y', { stood: 1 })?.isStood, true);
+    assert.equal(say('y', { stood: 1 })?.isStood, false);
+    clock.nowMs += 250;
+    known.askDue();
+    known.owners(new Set(['y', 'z']));
+    assert.deepEqual(asked, ['z 2']);
+  });
+
+  test('is asked for anew where a message is missing, and answers to earlier questions do not count', () => {
+    const { known, asked, say } = opened('y');
+    say('y', { number: 7, stood: 1 });
+    assert.equal(known.gaps, 0);
+    say('y', { number: 9, stood: 1 });
+    assert.equal(known.gaps, 1);
+    known.askDue();
+    assert.deepEqual(asked, ['y 1', 'y 2']);
+    assert.equal(say('y', { number: 10, stood: 1 })?.isStood, false);
+    assert.equal(say('y', { number: 11, stood: 2 })?.isStood, true);
+    assert.equal(say('y', { number: 11 }), undefined);
+    assert.equal(say('z'), undefined);
+  });
+
+  test('is complete when all have answered, or are gone', async () => {
+    const { known, say } = opened('y', 'z');
+    let isDone = false;
+    const done = known.standing().then(() => {
+      isDone = true;
+    });
+    say('y', { stood: 9 });
+    await Promise.resolve();
+    assert.equal(isDone, false);
+    known.gone('z');
+    await done;
+  });
+
+  const passed: readonly (readonly [what: string, owner: Partial<MotionsMessage>, afterMs: number, untilMs: number])[] =
+    [
+      ['what the last of them has passed', { passedMs: T0 - 300 }, 0, T0 - 300],
+      ['the same, some time later', { passedMs: T0 - 300 }, 500, T0 - 300],
+      ['not more than a second ago', { passedMs: T0 - 5000 }, 0, T0 - SILENT_MS],
+      ['now, where it has been silent', { passedMs: T0 - 300 }, SILENT_MS + 1, T0 + SILENT_MS + 1],
+      ['as if its clock was right', { passedMs: T0 - 3_600_010, sentMs: T0 - 3_600_000 }, 0, T0 - 10],
+      ['never more than now', { passedMs: T0 + 15, sentMs: T0 + 15 }, 0, T0],
+    ];
+  for (const [what, owner, afterMs, untilMs] of passed) {
+    test(`The stage goes on up to ${what}`, () => {
+      const { known, clock, say } = opened('y');
+      say('y', owner);
+      clock.nowMs += afterMs;
+      assert.equal(known.untilMs(), untilMs);
+    });
+  }
+
+  test('does not hold up the stage where they own nothing any more', () => {
+    const { known, say } = opened('y', 'z');
+    say('y', { number: 1, passedMs: T0 - 300 });
+    say('z', { number: 1, passedMs: T0 - 100 });
+    assert.equal(known.untilMs(), T0 - 300);
+    known.owners(new Set(['z']));
+    assert.equal(known.untilMs(), T0 - 100);
+    known.gone('y');
+    known.gone('z');
+    assert.equal(known.untilMs(), Number.POSITIVE_INFINITY);
+  });
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ObjectPartitions } from '../../src/cluster/object_partitions.ts';
+import { partitionOf } from '../../src/shards/affinity.ts';
+
+const TRACKABLES = ['t0', 't1', 't2', 't3', 't4'];
+const PROVIDERS = ['p0', 'p1', 'p2', 'p3'];
+
+function trackable(id: string, providers: readonly string[] | undefined, parent?: string) {
+  const text = providers && JSON.stringify({ id, location_providers: providers, ...(parent && { parent }) });
+  return { kind: 'trackable', id, text: text ?? null };
+}
+
+function all(partitions: ObjectPartitions): Record<string, number> {
+  return Object.fromEntries([
+    ...TRACKABLES.map((id) => [id, partitions.partitionOf('trackable', id)]),
+    ...PROVIDERS.map((id) => [id, partitions.partitionOf('provider', id)]),
+  ]);
+}
+
+test('What is connected has the partition of its smallest trackable', () => {
+  const partitions = new ObjectPartitions();
+  assert.deepEqual(partitions.apply([trackable('t1', ['p0'])]), [
+    { kind: 'provider', id: 'p0', from: partitionOf('p0'), to: partitionOf('t1') },
+  ]);
+  assert.deepEqual(partitions.apply([trackable('t1', ['p0'])]), []);
+  const moved = partitions.apply([trackable('t0', ['p0'])]);
+  assert.deepEqual(
+    moved.map(({ id, from, to }) => [id, from === partitionOf('t1'), to === partitionOf('t0')]).toSorted(),
+    [
+      ['p0', true, true],
+      ['t1', true, true],
+    ],
+  );
+  // A deleted trackable is deleted where it is; what it was connected with goes.
+  assert.deepEqual(
+    partitions
+      .apply([trackable('t0', undefined)])
+      .map(({ id }) => id)
+      .toSorted(),
+    ['p0', 't1'],
+  );
+});
+
+const change = fc
+  .record({
+    id: fc.constantFrom(...TRACKABLES),
+    providers: fc.option(fc.subarray(PROVIDERS), { nil: undefined }),
+    parent: fc.option(fc.constantFrom(...TRACKABLES), { nil: undefined }),
+  })
+  .map(({ id, providers, parent }) => trackable(id, providers, parent));
+
+test('A preview says what applying says, and changes nothing', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 10 }), (groups) => {
+      const partitions = new ObjectPartitions();
+      const entities = new Map<string, ReturnType<typeof trackable>>();
+      for (const group of groups) {
+        const before = all(partitions);
+        const found = partitions.preview(group);
+        assert.deepEqual(all(partitions), before);
+        assert.deepEqual(partitions.apply(group), found);
+        for (const each of group) entities.set(each.id, each);
+        const after = all(partitions);
+        const moved = new Set(found.map(({ id }) => id));
+        for (const [id, partition] of Object.entries(after)) {
+          const isDeleted = entities.get(id)?.text === null;
+          if (!isDeleted) assert.equal(moved.has(id), before[id] !== partition, id);
+        }
+        for (const { id, from, to } of found) assert.deepEqual([from, to], [before[id], after[id]]);
+        // Whoever starts with what there is now has the same.
+        const fresh = new ObjectPartitions();
+        fresh.apply(entities.values());
+        assert.deepEqual(all(fresh), after);
+      }
+    }),
+    { seed: 7, numRuns: 300 },
+  );
+});

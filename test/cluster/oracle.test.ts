@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Item } from '../../src/core/item.ts';
+import { fence, itemOf, locationAt, type ShardCommand, T0 } from '../support/shard_harness.ts';
+import { checkTakeovers } from './simulation/check.ts';
+import type { KeptStep } from './simulation/kept_steps.ts';
+import { Oracle } from './simulation/oracle.ts';
+import { timelinesOf } from './simulation/timelines.ts';
+
+const OBJECTS = ['p1', 'p2'];
+/** Two places, 700 m apart. */
+const [HERE, THERE] = [9, 9.01];
+
+function fenceAt(lon: number): ShardCommand {
+  return fence({ id: 'f', region: { type: 'Point', coordinates: [lon, 50] }, radius: 100 });
+}
+
+function located(provider: string, second: number, lon: number): ShardCommand {
+  return locationAt(second, lon, 50, { provider_id: provider });
+}
+
+/** Steps of hubs, a second after one another: of whom, and what it was told. */
+function stepsOf(told: readonly (readonly [incarnation: string, told: ShardCommand | Moving])[]): readonly KeptStep[] {
+  return told.map(([incarnation, command], order) => {
+    const nowMs = T0 + order * 1000;
+    const item = isMoving(command) ? (command as unknown as Item) : itemOf(command, order, nowMs);
+    return { incarnation, order, atMs: order * 1000, nowMs, flushBudget: 0, items: [item] };
+  });
+}
+
+interface Moving {
+  readonly kind: 'takeOver' | 'release';
+}
+
+function isMoving(command: { readonly kind: string }): command is Moving {
+  return command.kind === 'takeOver' || command.kind === 'release';
+}
+
+function takeOver(...providers: readonly string[]): Moving {
+  const of = { objects: { providers, trackables: [] }, heldUntilMs: 0, receivedMs: T0 };
+  return { kind: 'takeOver', ...of } as Moving;
+}
+
+function release(...providers: readonly string[]): Moving {
+  return { kind: 'release', providers, trackables: [] } as Moving;
+}
+
+async function crossings(steps: readonly KeptStep[]): Promise<readonly string[]> {
+  const { told } = await Oracle.of(
+    steps,
+    timelinesOf(steps, OBJECTS, () => ''),
+  );
+  return told.flatMap(({ topic, of, what }) => (topic === 'fence_events' ? [`${of} ${what}`] : [])).toSorted();
+}
+
+test('An oracle evaluates each object by the configuration of its owner, of which others may have heard earlier', async () => {
+  const steps = stepsOf([
+    ['a', fenceAt(HERE)],
+    ['b', fenceAt(HERE)],
+    ['a', located('p1', 2, HERE)],
+    ['a', fenceAt(THERE)],
+    ['b', located('p2', 4, HERE)],
+    ['b', fenceAt(THERE)],
+  ]);
+  assert.equal(timelinesOf(steps, OBJECTS, () => '').length, 2);
+  const both = ['region_entry', 'region_exit'];
+  assert.deepEqual(await crossings(steps), [
+    ...both.map((what) => `p1 f ${what}`),
+    ...both.map((what) => `p2 f ${what}`),
+  ]);
+});
+
+test('An object that has been released meets at its next owner what that one knows', async () => {
+  const steps = stepsOf([
+    ['a', fenceAt(HERE)],
+    ['b', fenceAt(HERE)],
+    ['a', located('p1', 2, HERE)],
+    ['a', release('p1')],
+    ['a', fenceAt(THERE)],
+    ['b', takeOver('p1')],
+    ['b', located('p1', 6, HERE)],
+    ['b', fenceAt(THERE)],
+  ]);
+  assert.deepEqual(await crossings(steps), ['p1 f region_entry', 'p1 f region_exit']);
+  assert.deepEqual(await crossings(steps.slice(0, 7)), ['p1 f region_entry']);
+});
+
+test('Objects of which one hub owns all have one timeline, whoever owns them in turn', () => {
+  const steps = stepsOf([
+    ['a', takeOver(...OBJECTS)],
+    ['a', located('p1', 1, HERE)],
+    ['b', takeOver(...OBJECTS)],
+    ['b', located('p2', 3, HERE)],
+  ]);
+  const [timeline, ...others] = timelinesOf(steps, OBJECTS, () => '');
+  assert.deepEqual([...(timeline?.objects ?? [])], OBJECTS);
+  assert.deepEqual(
+    timeline?.takeovers.map(({ by }) => by),
+    ['a', 'b'],
+  );
+  assert.deepEqual(others, []);
+});
+
+const TAKEOVERS: readonly (readonly [
+  what: string,
+  told: Parameters<typeof stepsOf>[0],
+  sealedMs: number,
+  wrongs: number,
+])[] = [
+  [
+    'from one who goes on',
+    [
+      ['a', takeOver('p1')],
+      ['b', takeOver('p1')],
+    ],
+    Infinity,
+    1,
+  ],
+  [
+    'from one who is sealed',
+    [
+      ['a', takeOver('p1')],
+      ['b', takeOver('p1')],
+    ],
+    500,
+    0,
+  ],
+  [
+    'from one who has released it',
+    [
+      ['a', takeOver('p1')],
+      ['a', release('p1')],
+      ['b', takeOver('p1')],
+    ],
+    Infinity,
+    0,
+  ],
+  [
+    'by whoever has it',
+    [
+      ['a', takeOver('p1')],
+      ['a', takeOver('p1')],
+    ],
+    Infinity,
+    0,
+  ],
+];
+
+for (const [what, told, sealedMs, expected] of TAKEOVERS) {
+  test(`A takeover ${what} is ${expected === 0 ? 'right' : 'wrong'}`, () => {
+    const wrongs: string[] = [];
+    checkTakeovers(
+      timelinesOf(stepsOf(told), ['p1'], () => ''),
+      () => sealedMs,
+      (wrong) => wrongs.push(wrong),
+    );
+    assert.equal(wrongs.length, expected, wrongs.join('\n'));
+  });
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ConfigBody } from '../../src/cluster/config_record.ts';
+import { applied, type ConfigState, EMPTY_STATE } from '../../src/cluster/config_state.ts';
+import { ObjectPartitions } from '../../src/cluster/object_partitions.ts';
+import { changeRecord } from '../../src/cluster/regrouping.ts';
+import { PARTITIONS, partitionOf } from '../../src/shards/affinity.ts';
+
+/** The trackable with one provider. */
+const CART: ConfigBody<'change'>['changes'] = [
+  ['trackable', 'cart', JSON.stringify({ id: 'cart', location_providers: ['tag'] }), false],
+];
+
+/** Partition by partition in turn, but that of `tag` is with the first hub and that of `cart` with the last. */
+function owners(members: number): number[] {
+  const all = Array.from({ length: PARTITIONS }, (_, partition) => partition % members);
+  all[partitionOf('tag')] = 0;
+  all[partitionOf('cart')] = members - 1;
+  return all;
+}
+
+function stateAfter(...bodies: readonly ConfigBody[]): ConfigState {
+  return bodies.reduce((state, body, at) => applied(state, { sequence: at + 1, id: `${at}`, body }), EMPTY_STATE);
+}
+
+function joined(...members: readonly string[]): ConfigBody[] {
+  return members.map((incarnation) => ({
+    ...{ kind: 'join', incarnation, name: incarnation, protocols: [1, 2], digest: '' },
+  }));
+}
+
+const BOTH = ['a', 'b'];
+const MAP = { kind: 'map', epoch: 1, members: BOTH, owners: owners(2), collisionOwner: 0 } as const;
+const TWO: ConfigBody[] = [...joined(...BOTH), { kind: 'protocol', version: 2 }, MAP];
+const GONE: ConfigBody = { ...MAP, kind: 'expel', incarnation: 'b', epoch: 2, owners: owners(1), members: ['a'] };
+
+const CASES: readonly (readonly [what: string, bodies: readonly ConfigBody[], kind: string | undefined])[] = [
+  ['where no hub runs', [], 'change'],
+  ['while a hub may not know of several owners', [...joined(...BOTH), MAP], 'change'],
+  [
+    'where one hub owns both',
+    [...joined('a'), { kind: 'protocol', version: 2 }, { ...MAP, members: ['a', 'a'] }],
+    'change',
+  ],
+  ['where two hubs do', TWO, 'regroup'],
+  ['while something is to be taken over', [...TWO, GONE], undefined],
+];
+
+for (const [what, bodies, kind] of CASES) {
+  test(`A provider that is assigned, ${what}: ${kind ?? 'it waits'}`, () => {
+    const record = changeRecord('test', CART, { state: stateAfter(...bodies), partitions: new ObjectPartitions() });
+    assert.equal(record?.kind, kind);
+    if (record?.kind !== 'regroup') return;
+    assert.deepEqual(record.objects, [['provider', 'tag', partitionOf('tag'), partitionOf('cart')]]);
+  });
+}
+
+test('A change that connects nothing waits for nothing', () => {
+  const state = stateAfter(...TWO, GONE);
+  const name: ConfigBody<'change'>['changes'] = [['fence', 'f', '{"id":"f"}', false]];
+  assert.equal(changeRecord('test', name, { state, partitions: new ObjectPartitions() })?.kind, 'change');
+});

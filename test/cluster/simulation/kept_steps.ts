@@ -1,0 +1,94 @@
+import type { Item, ObjectIds } from '../../../src/core/item.ts';
+import type { Batch } from '../../../src/core/shard.ts';
+import { lend } from '../../../src/model/borrowed.ts';
+import { type LaneBatch, unpackBatch } from '../../../src/wire/messages.ts';
+import type { Ran } from './thread.ts';
+
+/** A step of a hub, and when it was. */
+export interface TimedRan extends Ran {
+  readonly atMs: number;
+  /** How many steps of whatever hub came before it. */
+  readonly order: number;
+}
+
+/** A step that has come to pass: whoever goes on with its objects knows of it. */
+export interface KeptStep extends Omit<Batch, 'items'>, Pick<LaneBatch, 'recordedWith'> {
+  readonly incarnation: string;
+  readonly atMs: number;
+  readonly order: number;
+  readonly items: readonly Item[];
+}
+
+export type EntityItem = Extract<Item, { entity: unknown }>;
+
+const ENTITY_KINDS: readonly string[] = ['zone', 'fence', 'provider', 'trackable'];
+
+/** Objects come to a shard from another hub, by one of the items of a step. */
+export interface Arrival {
+  /** The index of the item. */
+  readonly at: number;
+  /** By their ids. */
+  readonly which: ReadonlySet<string>;
+  /** Nothing of them fires on its own before. */
+  readonly heldUntilMs: number;
+}
+
+/** Objects leave a shard for another hub. */
+export type Departure = Pick<Arrival, 'at' | 'which'>;
+
+/**
+ * The steps of a shard up to the last one whose record was kept, and whether one in front of that was not, although the shard
+ * had the state by then. What a shard has done beyond that nobody else knows, and its hub tells of nothing of it.
+ */
+export function keptSteps(incarnation: string, rans: readonly TimedRan[], kept: ReadonlySet<string>) {
+  const isKept = ({ record }: Ran): boolean => record !== undefined && kept.has(record);
+  const last = rans.findLastIndex(isKept);
+  const unpacked = ({ batch, atMs, order }: TimedRan): KeptStep => ({
+    ...unpackBatch(lend(batch)),
+    incarnation,
+    atMs,
+    order,
+  });
+  const steps = rans.slice(0, last + 1).map(unpacked);
+  const end = rans.findIndex(({ record }, i) => i > last && record !== undefined);
+  // What has no place yet is released without a record.
+  const idle = rans.slice(last + 1, end < 0 ? undefined : end).map(unpacked);
+  const released = idle.map((step) => ({ ...step, items: step.items.filter(({ kind }) => kind === 'release') }));
+  const begun = steps.findIndex((step) => arrivalsIn(step).length > 0);
+  const hasGap = rans.slice(begun + 1, Math.max(last, 0)).some((ran) => ran.record !== undefined && !isKept(ran));
+  return { steps, hasGap, released: released.filter(({ items }) => items.length > 0) };
+}
+
+/** The objects that come to the shard with a step from another hub. */
+export function arrivalsIn({ items }: Pick<KeptStep, 'items'>): readonly Arrival[] {
+  return items.flatMap((item, at): Arrival[] => {
+    return item.kind === 'takeOver' ? [{ at, which: idsOf(item.objects), heldUntilMs: item.heldUntilMs }] : [];
+  });
+}
+
+/** The objects that leave the shard with a step for another hub. */
+export function departuresIn({ items }: Pick<KeptStep, 'items'>): readonly Departure[] {
+  return items.flatMap((item, at): Departure[] => (item.kind === 'release' ? [{ at, which: idsOf(item) }] : []));
+}
+
+/** Whether the step only tells a worker in the place of a dead one what that one knew. */
+export function isRepeated(step: Pick<KeptStep, 'items'>): boolean {
+  return arrivalsIn(step).length === 0 && step.items.some(({ kind }) => kind === 'replay');
+}
+
+function idsOf({ providers, trackables }: ObjectIds): ReadonlySet<string> {
+  return new Set([...providers, ...trackables]);
+}
+
+/** What tells the locations of steps. */
+export function speedsIn(steps: readonly Pick<KeptStep, 'items'>[]): number[] {
+  return steps.flatMap(({ items }) => items.flatMap((item) => (item.kind === 'location' ? [item.sentSpeed] : [])));
+}
+
+export function isEntity(item: Item): item is EntityItem {
+  return ENTITY_KINDS.includes(item.kind);
+}
+
+export function keyOf({ kind, id }: Pick<EntityItem, 'kind' | 'id'>): string {
+  return `${kind} ${id}`;
+}

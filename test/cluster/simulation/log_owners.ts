@@ -1,0 +1,52 @@
+import { changesIn } from '../../../src/cluster/config_changes.ts';
+import type { ConfigBody } from '../../../src/cluster/config_record.ts';
+import { applied, type ConfigState, EMPTY_STATE, isSettled } from '../../../src/cluster/config_state.ts';
+import { ObjectPartitions } from '../../../src/cluster/object_partitions.ts';
+import type { ObjectKind } from '../../../src/cluster/ownership.ts';
+import type { ObjectIds } from '../../../src/core/item.ts';
+
+/** Who owns what by the records of the configuration log, which are applied one after the other. */
+export class LogOwners {
+  /** Whether there has ever been more than one at the same time. */
+  areSeveral = false;
+  readonly #partitions = new ObjectPartitions();
+  #state: ConfigState = EMPTY_STATE;
+  #sequence = 0;
+
+  apply(body: ConfigBody): void {
+    this.#state = applied(this.#state, { sequence: ++this.#sequence, id: '', body });
+    this.#partitions.apply(changesIn(body));
+    this.areSeveral ||= this.owners.size > 1;
+  }
+
+  /** Those who own anything. */
+  get owners(): ReadonlySet<string> {
+    return new Set((this.#state.map?.owners ?? []).filter((owner) => owner !== ''));
+  }
+
+  /** Whether everything has arrived at its owner. */
+  get isWhole(): boolean {
+    return isSettled(this.#state);
+  }
+
+  /** Whoever owns the partition of an object; empty where nobody does. */
+  ownerOf(kind: ObjectKind, id: string): string {
+    return this.#state.map?.owners[this.#partitions.partitionOf(kind, id)] ?? '';
+  }
+}
+
+/** The owner of an object by the configuration as of a record. */
+export type OwnerAt = (sequence: number, kind: ObjectKind, id: string) => string;
+
+/** Looks up who owned these objects at any record of a log. */
+export function ownersAt(config: readonly ConfigBody[], { providers, trackables }: ObjectIds): OwnerAt {
+  const owning = new LogOwners();
+  const owners = config.map((body) => {
+    owning.apply(body);
+    return new Map([
+      ...providers.map((id) => [`provider ${id}`, owning.ownerOf('provider', id)] as const),
+      ...trackables.map((id) => [`trackable ${id}`, owning.ownerOf('trackable', id)] as const),
+    ]);
+  });
+  return (sequence, kind, id) => owners[sequence - 1]?.get(`${kind} ${id}`) ?? '';
+}

@@ -1,0 +1,80 @@
+import { fork } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Findings, SimulationOptions } from './simulation.ts';
+
+/** What is to be played. */
+export interface Seeds {
+  readonly from: number;
+  readonly count: number;
+  readonly options: SimulationOptions;
+  /** How many processes play at the same time. */
+  readonly processes: number;
+  /** Whether they are content with what others leave of the processor. */
+  readonly isModest: boolean;
+  /** Told of each seed that was played, in the order in which they end. */
+  played(findings: Findings): void;
+}
+
+/** What a process of simulation_worker.ts is sent. */
+export interface SeedToPlay {
+  readonly seed: number;
+  readonly options: SimulationOptions;
+}
+
+const WORKER = fileURLToPath(new URL('../simulation_worker.ts', import.meta.url));
+/** What a hub makes of its messages would be copied by each collection of garbage in less. */
+const NODE_ARGS = ['--max-semi-space-size=64'];
+/** A seed that takes so long by the clock of the machine goes round in circles. */
+const SEED_MS = 120_000;
+
+/** Plays clusters of hubs in processes of their own. */
+export async function playSeeds(seeds: Seeds): Promise<void> {
+  const left = Array.from({ length: seeds.count }, (_, i) => seeds.from + i).values();
+  await Promise.all(Array.from({ length: Math.min(seeds.processes, seeds.count) }, () => playThrough(left, seeds)));
+}
+
+/** Plays what is left, one seed after the other, with another process behind one that has failed. */
+async function playThrough(left: IterableIterator<number>, { options, played, isModest }: Seeds): Promise<void> {
+  let player = new Player(isModest);
+  for (const seed of left) {
+    const findings = await player.play({ seed, options });
+    if (player.isOver) player = new Player(isModest);
+    played(findings);
+  }
+  player.end();
+}
+
+/** A process that plays one seed after the other. */
+class Player {
+  isOver = false;
+  readonly #process = fork(WORKER, { execArgv: NODE_ARGS });
+  #answer: ((findings: Findings | string) => void) | undefined;
+
+  constructor(isModest: boolean) {
+    if (isModest && this.#process.pid !== undefined) setPriority(this.#process.pid, constants.priority.PRIORITY_LOW);
+    this.#process.on('message', (findings: Findings) => this.#answer?.(findings));
+    this.#process.on('error', (error) => this.#failed(error.message));
+    this.#process.on('exit', (code, signal) => this.#failed(`its process ended with ${signal ?? code}`));
+  }
+
+  async play(seed: SeedToPlay): Promise<Findings> {
+    const { promise, resolve } = Promise.withResolvers<Findings | string>();
+    this.#answer = resolve;
+    this.#process.send(seed);
+    const timer = setTimeout(() => this.#failed(`not done in ${SEED_MS} ms`), SEED_MS);
+    const answer = await promise;
+    clearTimeout(timer);
+    return typeof answer === 'string' ? { seed: seed.seed, wrongs: [answer], counts: {}, log: [] } : answer;
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.#process.kill('SIGKILL');
+  }
+
+  #failed(why: string): void {
+    this.end();
+    this.#answer?.(why);
+  }
+}

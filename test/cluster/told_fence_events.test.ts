@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { packFenceEvents, readFenceEvents } from '../../src/cluster/fan_out_message.ts';
+import { lastFenceEvents, type StepLeft } from '../../src/cluster/steps_left.ts';
+import { eventIdOf, ToldFenceEvents } from '../../src/cluster/told_fence_events.ts';
+import type { FenceEventText } from '../../src/core/outcome.ts';
+import { lend } from '../../src/model/borrowed.ts';
+import { joined } from '../../src/model/event_batch.ts';
+import { fenceEventsOf, withFenceEvents } from '../../src/wire/fence_events.ts';
+import { packStep, unpackJournalRecord } from '../../src/wire/journal_record.ts';
+
+const textOf = (id: string): string => `{"id":"${id}","fence_id":"fé"}`;
+const featureOf = (id: string): string =>
+  `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":${textOf(id)}}]}`;
+const EVENTS: FenceEventText[] = [
+  [['f', undefined, 'p', undefined, 'region_entry', 'location_provider'], textOf('1')],
+  [['f', 'foreign', 'p', 't', 'region_exit', 'trackable'], textOf('2')],
+];
+const NOTHING = lend(new Uint8Array(0));
+
+function stepOf(text: string): Uint8Array {
+  const effects = lend(new TextEncoder().encode(text));
+  return packStep({ nowMs: 5, config: 3, setBacks: [{ toMs: 1, byMs: 2 }], batch: NOTHING, effects });
+}
+
+test('ToldFenceEvents knows the events of each variant by their ids, in JSON and in GeoJSON', () => {
+  const told = new ToldFenceEvents();
+  for (const [variant, texts] of [
+    [1, ['a', 'b', 'é'].map(textOf)],
+    [2, ['a'].map(featureOf)],
+  ] as const) {
+    const { bytes, ends } = joined(texts);
+    told.noteAll('x', { variant, bytes: lend(bytes), ends, fields: undefined });
+  }
+  const has = (variant: number, text: string): boolean => told.has(variant, eventIdOf(text));
+  assert.deepEqual([has(1, textOf('a')), has(1, textOf('b')), has(2, featureOf('a'))], [true, true, true]);
+  assert.deepEqual([has(2, featureOf('b')), has(1, textOf('c')), has(3, textOf('a'))], [false, false, false]);
+});
+
+test('ToldFenceEvents forgets what its sender has told long ago, and a sender that is gone for a minute', () => {
+  const told = new ToldFenceEvents();
+  const pass = (seconds: number): void => {
+    for (let i = 0; i < seconds; i++) told.beat();
+  };
+  told.note('x', 1, 'a');
+  pass(100);
+  assert.equal(told.has(1, 'a'), true, 'it was the last one');
+  told.note('x', 1, 'b');
+  assert.equal(told.has(1, 'a'), false);
+  told.gone('x');
+  pass(59);
+  assert.equal(told.has(1, 'b'), true);
+  pass(2);
+  assert.equal(told.has(1, 'b'), false);
+});
+
+test('ToldFenceEvents knows 100,000 events of a sender', () => {
+  const told = new ToldFenceEvents();
+  for (let i = 0; i < 100_001; i++) told.note('x', 1, `${i}`);
+  assert.deepEqual([told.has(1, '0'), told.has(1, '1')], [false, true]);
+});
+
+test('withFenceEvents keeps the events of a step with its record', () => {
+  const record = stepOf('effects');
+  assert.equal(withFenceEvents(record, []), record);
+  const told = withFenceEvents(record, EVENTS);
+  const [read, plain] = [unpackJournalRecord(told), unpackJournalRecord(record)];
+  assert.ok(read.kind === 'step' && plain.kind === 'step');
+  assert.deepEqual(read.fenceEvents, EVENTS);
+  assert.deepEqual([read.endMs, read.config, Buffer.from(read.step.effects).toString()], [3, 3, 'effects']);
+  assert.deepEqual([plain.fenceEvents, read.step.setBacks], [undefined, plain.step.setBacks]);
+  for (let length = 0; length < told.length - record.length; length++) {
+    assert.throws(() => unpackJournalRecord(told.subarray(0, length)), { name: 'JournalRecordError' });
+  }
+  assert.equal(fenceEventsOf(record), undefined);
+});
+
+test('lastFenceEvents are those of the last five seconds of a journal, in order', () => {
+  const step = { batch: new Uint8Array(0), effects: new Uint8Array(0) };
+  const stepAt = (endMs: number): StepLeft => ({ endMs, step, fenceEvents: [[['f'], `${endMs}`]] });
+  const left = { earlier: [stepAt(1000), stepAt(4000)], steps: [stepAt(6000), { endMs: 9000, step }] };
+  assert.deepEqual(
+    lastFenceEvents('a1', left).map(({ event: [, text], recordedMs }) => [text, recordedMs]),
+    [
+      ['4000', 4000],
+      ['6000', 6000],
+    ],
+  );
+  assert.deepEqual(lastFenceEvents('a1', { earlier: [], steps: [] }), []);
+});
+
+test('readFenceEvents reads what packFenceEvents has made, and nothing else', () => {
+  const events = EVENTS.map((event, i) => ({ event, recordedMs: i, of: 'a1' }));
+  assert.deepEqual(readFenceEvents(packFenceEvents(events)), events);
+  for (const text of ['', '{}', '[1]', '[[["f"]]]', '[[1,"text",2]]', '[[["f"],"text"]]']) {
+    assert.throws(() => readFenceEvents(text), { name: 'FrameFormatError' });
+  }
+});

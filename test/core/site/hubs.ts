@@ -1,0 +1,124 @@
+import { ObjectPartitions, type Regrouped } from '../../../src/cluster/object_partitions.ts';
+import type { LastKnownRow, ObjectIds, PastStep } from '../../../src/core/item.ts';
+import { look } from '../../../src/model/borrowed.ts';
+import type { Configured } from '../../../src/shards/shard_commands.ts';
+import { KnownObjects } from '../../../src/shards/shard_directory.ts';
+import { type HeardOutcome, itemOf, type ShardCommand, ShardHarness, T0 } from '../../support/shard_harness.ts';
+import type { Timed } from './commands.ts';
+import { takeOver } from './take_over.ts';
+
+/** What hubs take over from another one. */
+export interface Left {
+  readonly second: number;
+  readonly rows: readonly LastKnownRow[];
+  readonly steps: readonly PastStep[];
+}
+
+/**
+ * Hubs that own objects at the same time, with one shard each. All know all entities. An object is where its partition
+ * belongs, and goes there with what it is connected with as soon as that changes.
+ */
+export class Hubs {
+  readonly hubs: readonly ShardHarness[];
+  /** Of all hubs, as they came. */
+  readonly outcomes: HeardOutcome[] = [];
+  /** How often objects with a state have gone from one to another. */
+  moves = 0;
+  readonly #partitions = new ObjectPartitions();
+  readonly #objects = new KnownObjects();
+  #ownerOf: (partition: number) => number;
+  #seq = 0;
+
+  private constructor(hubs: readonly ShardHarness[], ownerOf: (partition: number) => number) {
+    this.hubs = hubs;
+    this.#ownerOf = ownerOf;
+  }
+
+  static async open(count: number, ownerOf = (partition: number) => partition % count): Promise<Hubs> {
+    return new Hubs(await Promise.all(Array.from({ length: count }, () => ShardHarness.open())), ownerOf);
+  }
+
+  /** Everybody is told of what is configured, owners of the rest. */
+  tell({ second, command }: Timed): void {
+    if (command.kind === 'location') {
+      this.#objects.heard(command.location.provider_id);
+      this.#tellOne(this.#owner('provider', command.location.provider_id), second, command);
+      return;
+    }
+    if (command.kind === 'forget') {
+      this.#tellOne(this.#owner('provider', command.id), second, command);
+      return;
+    }
+    const moved = this.#regrouped(command);
+    this.#objects.change([command as Configured]);
+    for (const hub of this.hubs.keys()) this.#tellOne(hub, second, command);
+    for (const from of this.hubs.keys()) {
+      for (const to of this.hubs.keys()) {
+        const those = moved.filter((each) => this.#ownerOf(each.from) === from && this.#ownerOf(each.to) === to);
+        const ids = (kind: string): string[] => those.flatMap((each) => (each.kind === kind ? [each.id] : []));
+        this.#move(second, { from, to, objects: { providers: ids('provider'), trackables: ids('trackable') } });
+      }
+    }
+  }
+
+  /** From now on partitions belong to others. */
+  own(second: number, ownerOf: (partition: number) => number): void {
+    const before = this.#ownerOf;
+    this.#ownerOf = ownerOf;
+    for (const from of this.hubs.keys()) {
+      for (const to of this.hubs.keys()) {
+        const isMoved = (partition: number): boolean => before(partition) === from && ownerOf(partition) === to;
+        this.#move(second, { from, to, objects: this.#objectsIn(isMoved) });
+      }
+    }
+  }
+
+  /** Each takes over what is its own. */
+  adopt({ second, rows, steps }: Left): void {
+    for (const [hub] of this.hubs.entries()) {
+      const objects = this.#objectsIn((partition) => this.#ownerOf(partition) === hub);
+      const ids = { provider: objects.providers, trackable: objects.trackables };
+      const own = rows.filter(({ kind, id }) => ids[kind].includes(id));
+      this.#tellOne(hub, second, takeOver({ objects, rows: own, steps: structuredSteps(steps) }));
+    }
+  }
+
+  step(second: number): void {
+    for (const hub of this.hubs) this.outcomes.push(hub.step(second));
+  }
+
+  #move(second: number, { from, to, objects }: { from: number; to: number; objects: ObjectIds }): void {
+    if (from === to || objects.providers.length + objects.trackables.length === 0) return;
+    const { released } = this.#tellOne(from, second, { kind: 'release', id: 1, sequence: 1, ...objects });
+    const steps = released.map(({ effects }) => ({ locations: [], effects: Buffer.from(look(effects)) }));
+    if (steps.some(({ effects }) => effects.length > 0)) this.moves++;
+    this.#tellOne(to, second, takeOver({ objects, steps }));
+  }
+
+  #regrouped(command: ShardCommand): readonly Regrouped[] {
+    if (command.kind !== 'trackable') return [];
+    const text = command.entity === undefined ? null : JSON.stringify(command.entity);
+    return this.#partitions.apply([{ kind: 'trackable', id: command.id, text }]);
+  }
+
+  #objectsIn(isIn: (partition: number) => boolean): ObjectIds {
+    return this.#objects.those((kind, id) => isIn(this.#partitions.partitionOf(kind, id)));
+  }
+
+  #owner(kind: 'provider' | 'trackable', id: string): number {
+    return this.#ownerOf(this.#partitions.partitionOf(kind, id));
+  }
+
+  #tellOne(hub: number, second: number, command: ShardCommand): HeardOutcome {
+    this.#seq++;
+    const item = itemOf(command, this.#seq, T0 + second * 1000);
+    const outcome = (this.hubs[hub] as ShardHarness).step(second, [item]);
+    this.outcomes.push(outcome);
+    return outcome;
+  }
+}
+
+/** Steps as each hub reads them, with bytes of its own. */
+function structuredSteps(steps: readonly PastStep[]): PastStep[] {
+  return steps.map((step) => ({ ...step, effects: Buffer.from(step.effects) }));
+}

@@ -1,0 +1,10 @@
+import type { Item } from '../../../src/core/item.ts';
+import type { ShardCommand } from '../../support/shard_harness.ts';
+
+type TakeOver = Item & { kind: 'takeOver' };
+
+/** Objects come from another hub. Nothing has changed since, and nothing is held, unless said otherwise. */
+export function takeOver(some: Pick<TakeOver, 'objects'> & Partial<TakeOver>): ShardCommand {
+  const since = { zones: [], fences: [], rules: false };
+  return { kind: 'takeOver', id: 1, rows: [], steps: [], heldUntilMs: 0, since, ...some };
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lend } from '../../src/model/borrowed.ts';
+import {
+  JournalRecordError,
+  packDone,
+  packReleased,
+  packStep,
+  unpackJournalRecord,
+} from '../../src/wire/journal_record.ts';
+
+const batch = Uint8Array.of(1, 2, 3);
+const effects = Uint8Array.of(4, 5);
+const setBacks = [{ toMs: 500, byMs: 40 }];
+
+test('a record of a step has its batch, its effects, and what makes times of day of its times', () => {
+  const packed = packStep({ nowMs: 1000, config: 7, setBacks, batch: lend(batch), effects: lend(effects) });
+  assert.deepEqual(unpackJournalRecord(packed), {
+    kind: 'step',
+    config: 7,
+    endMs: 960,
+    step: { batch, effects, setBacks },
+  });
+});
+
+test('a record of what has left is a step without locations, with the sequence of the record that says so', () => {
+  const packed = packReleased({ nowMs: 1000, config: 7, sequence: 9, setBacks, effects: lend(effects) });
+  assert.deepEqual(unpackJournalRecord(packed), {
+    kind: 'released',
+    config: 7,
+    endMs: 960,
+    sequence: 9,
+    step: { batch: new Uint8Array(0), effects, setBacks },
+  });
+  const cut = packed.subarray(0, packed.length - effects.length - 1);
+  assert.throws(() => unpackJournalRecord(cut), new JournalRecordError('A journal record ends before its effects'));
+});
+
+test('a record that a journal is done with something says up to where', () => {
+  assert.deepEqual(unpackJournalRecord(packDone(12, 7)), { kind: 'done', config: 7, upTo: 12 });
+});
