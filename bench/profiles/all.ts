@@ -8,11 +8,12 @@ import { MEMORY } from './memory.ts';
 import { OVERLOAD } from './overload.ts';
 import { PEERS } from './peers.ts';
 import type { Profile } from './profile.ts';
+import { PROJECTION } from './projection.ts';
 import { RESTART } from './restart.ts';
 import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
 
 /** All profiles, in the order in which they are run and reported. */
 export const PROFILES: readonly Profile[] = [
   ...[SINGLE, BATCH, WS, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
-  ...[GROWTH, COLD, RESTART, MEMORY, OVERLOAD, CLUSTER, PEERS, KERNELS],
+  ...[GROWTH, COLD, RESTART, MEMORY, OVERLOAD, CLUSTER, PROJECTION, PEERS, KERNELS],
 ];

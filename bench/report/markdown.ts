@@ -1,3 +1,4 @@
+import { isProjection, projectionTables } from './hubs.ts';
 import { judge } from './judge.ts';
 import type { Plot } from './plots.ts';
 import type { Result } from './result.ts';
@@ -22,6 +23,8 @@ interface Report {
   /** The same: what the targets that are missed consist of, and what more cores would do. */
   readonly missed: string;
   readonly projection: string;
+  /** The same about hubs on machines of their own, in front of what the profile `projection` has computed. */
+  readonly hubs: string;
 }
 
 /** What the results were measured on, in a sentence of RESULTS.md. */
@@ -33,9 +36,9 @@ export function measuredOn({ cores, cpu, memoryGb, node, platform }: Machine): s
 }
 
 /** The text of RESULTS.md. */
-export function markdownOf({ results, measured, plots, designs, missed, projection }: Report): string {
+export function markdownOf({ results, measured, plots, designs, missed, projection, hubs }: Report): string {
   return [
-    '<!-- Made by `npm run bench` of bench/results.json, designs.md, missed.md and projection.md. `npm run generate` renews its text. -->',
+    '<!-- Made by `npm run bench` of bench/results.json, designs.md, missed.md, projection.md and hubs.md. `npm run generate` renews its text. -->',
     '# Results of the benchmark',
     '`npm run bench` writes this file. Every number comes from the command beside it.',
     measured,
@@ -46,10 +49,13 @@ export function markdownOf({ results, measured, plots, designs, missed, projecti
     missed.trim(),
     '## More cores: a projection',
     projection.trim(),
+    '## More hubs: a projection',
+    hubs.trim(),
+    ...results.filter(isProjection).map(projectionTables),
     '## Plots',
     ...plots.map(({ file, title, commands }) => `![${title}](plots/${file})\n\n${commands.map(code).join(', ')}`),
     '## Numbers',
-    ...results.map(section),
+    ...results.filter((result) => !isProjection(result)).map(section),
     '## Designs that lost',
     designs.trim(),
     '',

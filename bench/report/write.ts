@@ -38,8 +38,9 @@ export function reportFiles(
 ): readonly { readonly name: string; readonly text: string }[] {
   const plots = plotsOf(results);
   const [designs, missed, projection] = [read('designs.md'), read('missed.md'), read('projection.md')];
+  const hubs = read('hubs.md');
   const before = () => /^Measured on .*$/m.exec(read('RESULTS.md'))?.[0] ?? '';
-  const text = markdownOf({ results, measured: measured ?? before(), plots, designs, missed, projection });
+  const text = markdownOf({ results, measured: measured ?? before(), plots, designs, missed, projection, hubs });
   return [{ name: 'RESULTS.md', text }, ...plots.map(({ file, svg }) => ({ name: `plots/${file}`, text: svg }))];
 }
 

@@ -1,0 +1,35 @@
+/** A cluster that is projected, and the servers of NATS that it needs. */
+export interface Projected {
+  readonly hubs: number;
+  /** 0 where a hub is alone. */
+  readonly servers: number;
+  /** Of each server. */
+  readonly cores: number;
+}
+
+export const PROJECTED: readonly Projected[] = [
+  { hubs: 1, servers: 0, cores: 0 },
+  { hubs: 1, servers: 3, cores: 4 },
+  { hubs: 2, servers: 3, cores: 4 },
+  { hubs: 4, servers: 3, cores: 4 },
+  { hubs: 8, servers: 3, cores: 8 },
+  { hubs: 16, servers: 5, cores: 8 },
+  { hubs: 32, servers: 5, cores: 16 },
+  { hubs: 64, servers: 9, cores: 16 },
+];
+
+/** Lean: routing costs what its messages cost. Measured: what it has cost on two cores that all processes shared. */
+export const KINDS = ['lean', 'measured'] as const;
+
+export type Kind = (typeof KINDS)[number];
+
+/** What is told of each, in this order. */
+export const VALUES = ['per_hub', 'front', 'nats_cores', 'messages', 'per_append', 'p50_ms', 'p99_ms'] as const;
+
+/** The name of a number in the result. */
+export function nameOf(kind: Kind, { hubs, servers }: Projected, value: (typeof VALUES)[number]): string {
+  return `${kind}_${servers === 0 ? 'alone' : hubs}_${value}`;
+}
+
+/** Locations a second at each hub at which p50 and p99 of a 204 are told. */
+export const CALM_PER_HUB = 20_000;

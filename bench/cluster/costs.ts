@@ -1,0 +1,63 @@
+import type { Result } from '../report/result.ts';
+
+/** What a cluster's work takes, in microseconds. */
+export interface Costs {
+  /** Of the front thread of a hub, for each location: on its way in, and on its way out. */
+  readonly inUs: number;
+  readonly outUs: number;
+  /** Of a shard thread, for each location. */
+  readonly shardUs: number;
+  /** Of a front thread, for each append. */
+  readonly appendUs: number;
+  /** Of each of the servers of a journal, for each append; and where the server has slept. */
+  readonly keepUs: number;
+  readonly wakeUs: number;
+  /** Of the front threads of door and owner, for each location that is handed from one to the other. */
+  readonly handedUs: number;
+}
+
+/**
+ * Costs of messages by their length, as measured with publisher, server and subscriber in processes of their own, 300 bytes to
+ * 29 kB (see "More hubs" in RESULTS.md).
+ */
+export const MESSAGE = {
+  publish: { us: 1.2, usPerByte: 0.00093 },
+  server: { us: 0.7, usPerByte: 0.0008 },
+  take: { us: 1.2, usPerByte: 0.00058 },
+} as const;
+
+/** Appends of 100 locations to a stream of three servers, 64 at a time: what they cost where nobody has to be woken up. */
+const BUSY_APPEND_US = 70;
+const BUSY_KEEP_US = 77;
+/** How the CPU of a hub is divided among its threads in the `batch` scene; the rest is that of the engine's helpers and the store. */
+const SHARES = { front: 1.9 / 6.9, shards: 3.8 / 6.9 };
+/** Of what the front thread does, this much is done before a location is in its shard. */
+const IN_SHARE = 0.6;
+/** Locations of an append, at the rate at which the profile compares CPU: those of a body. */
+const STEADY_PER_APPEND = 100;
+
+/**
+ * The costs that the `cluster` profile has measured. What routing costs in it includes that all processes share two cores, and
+ * all locations of a hub that owns nothing are handed over; with `isLean` it costs what its messages cost by themselves.
+ */
+export function costsOf({ more }: Pick<Result, 'more'>, { isLean }: { readonly isLean: boolean }): Costs {
+  const of = (name: string): number => {
+    const value = more[name];
+    if (value === undefined) throw new Error(`The cluster profile has no ${name}: run it anew, with --save`);
+    return value;
+  };
+  const alone = of('alone_full_us_per_location');
+  const frontUs = alone * SHARES.front;
+  const calm = STEADY_PER_APPEND * of('three_nats_nats_us_per_location');
+  // Half of the locations are handed over where one of two hubs owns everything.
+  const handedUs = 2 * Math.max(0, of('two_hubs_full_us_per_location') - of('journal_full_us_per_location'));
+  return {
+    inUs: frontUs * IN_SHARE,
+    outUs: frontUs * (1 - IN_SHARE),
+    shardUs: alone * SHARES.shards,
+    appendUs: BUSY_APPEND_US,
+    keepUs: BUSY_KEEP_US,
+    wakeUs: Math.max(0, calm / 3 - BUSY_KEEP_US),
+    handedUs: isLean ? 0 : handedUs,
+  };
+}
