@@ -33,11 +33,11 @@ export function shardReply(shard: Shard, batch: Batch & Pick<LaneBatch, 'recorde
 
 /** What has left for another hub, as that one is to have it. */
 function releasedRecord(
-  { nowMs, setBacks = NEVER_SET_BACK, recordedWith }: Batch & Pick<LaneBatch, 'recordedWith'>,
-  { id, sequence, effects }: Released,
+  { nowMs, setBacks = NEVER_SET_BACK }: Batch,
+  { id, sequence, config, effects }: Released,
 ): ReleasedRecord {
   if (look(effects).length === 0) return { id, record: undefined };
-  const packed = packReleased({ config: sequence, ...recordedWith, nowMs, setBacks, sequence, effects });
+  const packed = packReleased({ nowMs, config, setBacks, sequence, effects });
   return { id, record: lend(zstdCompressSync(packed, FASTEST)) };
 }
 

@@ -121,8 +121,38 @@ export class Acquisition {
     return this.#stage;
   }
 
-  /** Partitions of this hub whose objects its shards do not have yet, although it may have claimed their state. */
-  get unadopted(): ReadonlySet<number> {
+  /**
+   * Tells the objects of this hub that its shards do not have yet, although it may have claimed their state. `partitionOf`: by
+   * what is applied.
+   */
+  yetToCome(partitionOf: (kind: ObjectKind, id: string) => number): (kind: ObjectKind, id: string) => boolean {
+    const open = this.#unadopted();
+    const onTheWay = this.onTheWay();
+    return (kind, id) => {
+      const name = `${kind} ${id}`;
+      return !this.#handed.has(name) && (onTheWay.get(name) ?? open.has(partitionOf(kind, id)));
+    };
+  }
+
+  /** Objects on their way between hubs, as "kind id", with whether they are to come to the shards of this one. */
+  onTheWay(): ReadonlyMap<string, boolean> {
+    const { state, incarnation, isReleased } = this.#options;
+    const { map, onTheWay } = state();
+    const open = this.#unadopted();
+    const moved = new Map<string, boolean>();
+    for (const { sequence, objects } of onTheWay) {
+      for (const object of objects) {
+        const [kind, id, from, to] = object;
+        const isHere = map?.owners[from] === incarnation && !isReleased(sequence, kind, id);
+        const isToCome = map?.owners[to] === incarnation && !isHere && !this.#adopted.has(nameOf({ sequence }, object));
+        moved.set(`${kind} ${id}`, open.has(from) || isToCome);
+      }
+    }
+    return moved;
+  }
+
+  /** Partitions of this hub whose objects its shards do not have yet. */
+  #unadopted(): ReadonlySet<number> {
     const { partitions } = this.#wanted();
     return new Set(
       partitions.flatMap((source) => source.partitions.filter((each) => !this.#adopted.has(keyOf(source, each)))),
@@ -142,7 +172,9 @@ export class Acquisition {
       await this.#takePartitions(partitions);
     else if (objects.length > 0) await this.#takeObjects(objects);
     else {
-      this.#late = [];
+      const { state, incarnation } = this.#options;
+      // What has to wait may have been somebody's who is gone.
+      if (acquisitions(state(), incarnation).objects.length === 0) this.#late = [];
       return false;
     }
     return true;
@@ -185,9 +217,9 @@ export class Acquisition {
       .filter((source) => source.partitions.length > 0);
     // Whoever lives writes nothing to the state any more when it has released it.
     this.#stage = 'waiting for other hubs to release partitions';
-    const left = new Map<TakeOver, Left>();
+    const released = new Map<TakeOver, readonly Left[]>();
     for (const source of fresh) {
-      if (source.isMember) left.set(source, await this.#releasedBy(source.of, source.released));
+      if (source.isMember) released.set(source, await this.#releasedBy(source.of, source.released));
     }
     const { epoch = 0 } = state().map ?? {};
     const partitions = this.#unclaimed();
@@ -195,7 +227,7 @@ export class Acquisition {
     this.#stage = 'claiming the state';
     await checkpoints.claim({ partitions, collisions: isStageDue, epoch });
     this.#claimed = new Set([...this.#claimed, ...partitions]);
-    if (fresh.length > 0 || isStageDue) await this.#adoptPartitions(fresh, left, isStageDue);
+    if (fresh.length > 0 || isStageDue) await this.#adoptPartitions(fresh, released, isStageDue);
     this.#hasStage ||= isStageDue;
     this.#stage = 'writing the state';
     await write();
@@ -206,25 +238,25 @@ export class Acquisition {
   /** `released`: by those of the sources that live. */
   async #adoptPartitions(
     sources: readonly TakeOver[],
-    released: ReadonlyMap<TakeOver, Left>,
+    released: ReadonlyMap<TakeOver, readonly Left[]>,
     isStageDue: boolean,
   ): Promise<void> {
     const { checkpoints, hadAtItsEnd, objectsIn } = this.#options;
     const gone = sources.filter(({ isMember }) => !isMember);
     this.#stage = 'reading what is left';
     const journals = new Map<string, JournalLeft>();
-    const left = new Map<TakeOver, Left>();
-    for (const source of sources) left.set(source, released.get(source) ?? (await this.#leftBy(source, journals)));
+    const left = new Map(released);
+    for (const source of gone) left.set(source, [await this.#leftBy(source, journals)]);
     const leftBy = (those: readonly TakeOver[]): readonly Left[] => {
       // One that has lost partitions several times has one journal.
       const isFirst = ({ of, isMember }: TakeOver, i: number): boolean =>
         isMember || those.findIndex((other) => other.of === of) === i;
-      return those.flatMap((source, i) => (isFirst(source, i) ? [left.get(source) as Left] : []));
+      return those.flatMap((source, i) => (isFirst(source, i) ? (left.get(source) as readonly Left[]) : []));
     };
     const dead = Map.groupBy(gone, ({ of }) => of);
     const late = [...dead.values()].flatMap((theirs) => {
-      const its = left.get(theirs[0] as TakeOver) as Left;
-      return theirs.map(({ partitions }) => ({ left: its, partitions }));
+      const its = left.get(theirs[0] as TakeOver) as readonly Left[];
+      return theirs.flatMap(({ partitions }) => its.map((each) => ({ left: each, partitions })));
     });
     this.#late = [...this.#late, ...late];
     const relayed = await this.#relay([...journals.values()]);
@@ -292,12 +324,12 @@ export class Acquisition {
     if (fresh.length > 0) {
       this.#stage = 'waiting for other hubs to release objects';
       const left: Left[] = [];
-      for (const { from, sequence } of fresh) left.push(await this.#releasedBy(from as string, sequence));
+      for (const { from, sequence } of fresh) left.push(...(await this.#releasedBy(from as string, sequence)));
       // Whoever was to get them, and is gone, may have had them, and told something of them.
       const arriving = fresh.flatMap((each) => each.objects);
       const to = new Set(arriving.map(([, , , partition]) => partition));
       const late = this.#late.filter(({ partitions }) => partitions.some((partition) => to.has(partition)));
-      left.push(...late.map((each) => ({ ...each.left, endMs: 0, config: 0 })));
+      left.push(...late.map((each) => ({ ...each.left, endMs: 0 })));
       const [objects, isLate] = [objectsOf(arriving), late.length > 0];
       await this.#adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate, untold: [] }));
       for (const each of fresh) for (const object of each.objects) this.#adopted.add(nameOf(each, object));
@@ -352,12 +384,16 @@ export class Acquisition {
     return { steps: steps.map(({ step }) => step), departed, endMs, config: evaluated };
   }
 
-  async #releasedBy(from: string, sequence: number): Promise<Left> {
+  /** What a member has released because of a record: heirs have released more later, as they have evaluated more by then. */
+  async #releasedBy(from: string, sequence: number): Promise<readonly Left[]> {
     const { released, follow, incarnation } = this.#options;
     const found = await released(from, sequence);
     if (from !== incarnation) await follow(from, found);
-    // What the record itself says is not evaluated yet.
-    return { steps: found.steps, departed: [], endMs: found.endMs, config: sequence - 1 };
+    const { endMs } = found;
+    // Where nothing was released, nothing is to be evaluated anew but the record itself.
+    if (found.steps.length === 0) return [{ steps: [], departed: [], endMs, config: sequence - 1 }];
+    const parts = Map.groupBy(found.steps, ({ config }) => config);
+    return Array.from(parts, ([config, steps]) => ({ steps, departed: [], endMs, config }));
   }
 
   /** Whoever has got an object from a hub that is gone has seen to it that all heard that one first. */
@@ -423,6 +459,6 @@ function keyOf({ of, released }: TakeOver, partition: number): string {
   return `${of} ${released} ${partition}`;
 }
 
-function nameOf({ sequence }: Arrival, [kind, id]: ObjectMove): string {
+function nameOf({ sequence }: Pick<Arrival, 'sequence'>, [kind, id]: ObjectMove): string {
   return `${sequence} ${kind} ${id}`;
 }

@@ -5,7 +5,7 @@ import { HubError, StartupError } from '../errors.ts';
 import type { ClusterHealth } from '../model/health.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
 import type { Turns } from '../time/turns.ts';
-import type { PackedStep } from '../wire/journal_record.ts';
+import type { ReleasedStep } from '../wire/journal_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import type { CountedRun } from '../wire/received_run.ts';
 import { Acquisition, type LeftBehind } from './acquisition.ts';
@@ -104,11 +104,13 @@ export interface ClusterHandlers {
    * Has the shards forget objects, behind all that they were told. Resolves with steps that state all of it, when that is
    * kept and what came before is told.
    */
-  release(objects: ObjectIds, sequence: number): Promise<readonly PackedStep[]>;
+  release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]>;
   /** All objects that the shards know, or were told of. */
   objects(): ObjectIds;
   /** Has the shards hand out rows of objects. Resolves when they have. */
   writeAnew(objects: ObjectIds): Promise<void>;
+  /** Objects that were on their way are here, or go elsewhere. */
+  arrived(): void;
   /** Has the shards look where trackables are now, as if their last change had come now. */
   force(trackables: readonly string[]): void;
   /** What is asked of this hub as the owner. */
@@ -380,6 +382,13 @@ export class Cluster {
     );
   }
 
+  /** Tells the trackables that are on their way to this hub; undefined while there are none. */
+  trackablesOnTheWay(): ((id: string) => boolean) | undefined {
+    if (this.#state.onTheWay.length === 0) return undefined;
+    const onTheWay = this.#acquisition?.onTheWay();
+    return onTheWay && ((id) => onTheWay.get(`trackable ${id}`) === true);
+  }
+
   /** Where this hub hands what it takes, part of which may be for its own shards. */
   routesTo(local: RoutesOptions['local']): Routes {
     const { incarnation } = this.#options;
@@ -619,8 +628,8 @@ export class Cluster {
     for await (const part of this.#checkpoints.rows()) {
       for (const row of part) if (row.kind !== 'collision') rows.push(row);
     }
-    const unadopted = this.#acquisition?.unadopted ?? new Set();
-    return rows.filter(({ kind, id }) => !unadopted.has(this.#partitions.partitionOf(kind, id)));
+    const isToCome = this.#acquisition?.yetToCome((kind, id) => this.#partitions.partitionOf(kind, id));
+    return rows.filter(({ kind, id }) => isToCome?.(kind, id) !== true);
   }
 
   /** A round of a shard begins, see StepJournal. */
@@ -784,6 +793,7 @@ export class Cluster {
     this.#releases?.forget(isWanted);
     for (const sequence of this.#forced.keys()) if (!isWanted(sequence)) this.#forced.delete(sequence);
     if (onTheWay.length === 0) this.#passedOn.clear();
+    this.#handlers?.arrived();
     this.#handlers?.servesOther();
     this.#acquireSoon();
     if (isSettled(this.#state) && !isSettled(before)) void this.#tidy();
@@ -1029,6 +1039,7 @@ export class Cluster {
     while (this.#standing === 'member') {
       try {
         if (!(await acquisition.acquire())) break;
+        this.#handlers?.arrived();
         for (const { sequence, objects } of this.#state.onTheWay) this.#passOn(sequence, objects);
         this.#hasChanged();
       } catch (error) {

@@ -1,13 +1,14 @@
 import type { ObjectIds } from '../core/item.ts';
-import type { PackedStep } from '../wire/journal_record.ts';
+import type { ReleasedStep } from '../wire/journal_record.ts';
 import type { Notice } from './notice.ts';
 import type { ObjectKind } from './ownership.ts';
 import type { StepJournal } from './step_journal.ts';
+import type { JournalLeft } from './steps_left.ts';
 
 /** What the shards of this hub knew of objects that another one owns since a record. */
 export interface Released {
   /** Steps that state all of it. */
-  readonly steps: readonly PackedStep[];
+  readonly steps: readonly ReleasedStep[];
   /** Time of day when the last of them was made. */
   readonly endMs: number;
   /** The number of the last frame of events that each hub was sent before. */
@@ -17,7 +18,7 @@ export interface Released {
 export interface ReleasesOptions {
   readonly journal: Pick<StepJournal, 'hold' | 'letGo' | 'keepReleased'>;
   /** Has the shards forget objects, in the order of what they are told. Resolves when that is kept, and all that was before is told. */
-  release(objects: ObjectIds, sequence: number): Promise<readonly PackedStep[]>;
+  release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]>;
   /** Writes nothing to the state of these partitions any more. */
   releaseState(partitions: readonly number[]): Promise<void>;
   /** The numbers of the last frames. */
@@ -64,14 +65,11 @@ export class Releases {
   }
 
   /** What an owner before this hub has released, and has not arrived. Resolves when this hub has recorded it as well. */
-  async relay(
-    sequence: number,
-    released: readonly (Pick<Released, 'endMs'> & { readonly step: PackedStep })[],
-  ): Promise<void> {
+  async relay(sequence: number, released: JournalLeft['released']): Promise<void> {
     const { journal, sent } = this.#options;
     journal.hold(sequence);
     await Promise.all(released.map((each) => journal.keepReleased({ ...each, sequence })));
-    const steps = released.map(({ step }) => step);
+    const steps = released.map(({ step, config }) => ({ ...step, config }));
     const endMs = Math.max(0, ...released.map((each) => each.endMs));
     const relayed = {
       objects: { providers: [], trackables: [] },
@@ -105,8 +103,8 @@ export class Releases {
 export function isReleased(value: unknown): value is Released {
   const { steps, endMs, sent } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
   const isStep = (step: unknown): boolean => {
-    const { batch, effects } = (step ?? {}) as Partial<Record<keyof PackedStep, unknown>>;
-    return batch instanceof Uint8Array && effects instanceof Uint8Array;
+    const { batch, effects, config } = (step ?? {}) as Partial<Record<keyof ReleasedStep, unknown>>;
+    return batch instanceof Uint8Array && effects instanceof Uint8Array && typeof config === 'number';
   };
   return Array.isArray(steps) && steps.every(isStep) && typeof endMs === 'number' && typeof sent === 'object';
 }

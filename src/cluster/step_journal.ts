@@ -1,6 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
 import { look } from '../model/borrowed.ts';
-import { type PackedStep, packDone, packReleasedAgain } from '../wire/journal_record.ts';
+import { packDone, packReleasedAgain } from '../wire/journal_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import type { Bus } from './bus.ts';
 import { HubJournal, type JournalEnded } from './hub_journal.ts';
@@ -123,8 +123,8 @@ export class StepJournal {
   }
 
   /** Keeps what an owner before has released. `endMs`: time of day. */
-  keepReleased({ sequence, endMs, step }: { sequence: number; endMs: number; step: PackedStep }): Promise<void> {
-    return this.#append(zstdCompressSync(packReleasedAgain({ sequence, endMs, step })));
+  keepReleased(released: Parameters<typeof packReleasedAgain>[0]): Promise<void> {
+    return this.#append(zstdCompressSync(packReleasedAgain(released)));
   }
 
   /** Objects are about to be released because of a record: their state stays in the journal until they have arrived. */

@@ -62,9 +62,9 @@ type Told =
     }
   /**
    * The objects leave for another hub: their state is in the outcome, and forgotten here, without events. Their entities stay.
-   * `sequence` is that of the record of the shared log which says so.
+   * `sequence` is that of the record of the shared log which says so, `config` that of the last one which they have met here.
    */
-  | ({ readonly kind: 'release'; readonly id: number; readonly sequence: number } & ObjectIds)
+  | ({ readonly kind: 'release'; readonly id: number; readonly sequence: number; readonly config: number } & ObjectIds)
   /** The rows of the objects are wanted anew, and then an answer. */
   | ({ readonly kind: 'keep'; readonly id: number } & ObjectIds)
   /** The objects move to another shard: their state is handed out as a reply and forgotten here, without events. */

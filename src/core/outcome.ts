@@ -39,6 +39,7 @@ export interface Released {
   /** Of the item. */
   readonly id: number;
   readonly sequence: number;
+  readonly config: number;
   /** See effects.ts; empty where none of the objects has a place. */
   readonly effects: Borrowed;
 }

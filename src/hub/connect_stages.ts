@@ -124,7 +124,11 @@ function clusterShards(cluster: Cluster, { elapsed }: Clock, settled: (shard: nu
   return {
     recordsSteps: true,
     tellsFenceEvents: () => cluster.recordsFenceEvents,
-    configured: { sequence: () => cluster.configured, changes: new RecentChanges(elapsed) },
+    configured: {
+      sequence: () => cluster.configured,
+      changes: new RecentChanges(elapsed),
+      onTheWay: () => cluster.trackablesOnTheWay(),
+    },
     keep: (shard: number, reply: ShardReply) => cluster.keep(shard, reply),
     rounds(shard: number) {
       let begunAt = 0;

@@ -30,6 +30,7 @@ export async function fillFromCluster(
       await shards.touchAll(objects);
       await shards.kept();
     },
+    arrived: () => shards.tellHeld(),
     force(trackables) {
       const commands = trackables.flatMap((id) => {
         const entity = entities.get('trackable', id);

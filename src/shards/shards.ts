@@ -7,7 +7,7 @@ import { HubError } from '../errors.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
-import { type PackedStep, unpackJournalRecord } from '../wire/journal_record.ts';
+import { type ReleasedStep, unpackJournalRecord } from '../wire/journal_record.ts';
 import type { Adoption, LaneItem, Times } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { type CountedRun, type Receiving, scannedOf } from '../wire/received_run.ts';
@@ -28,10 +28,20 @@ export interface ShardsOptions
   readonly keep?: ((shard: number, reply: ShardReply) => Promise<void> | undefined) | undefined;
   /** Hears of rounds in which a shard hands out its rows. */
   readonly rounds?: ((shard: number) => RoundWatch) | undefined;
-  /** Where hubs share a log: the sequence of the record that they are told of, and what its last records have changed. */
-  readonly configured?: { sequence(): number; readonly changes: RecentChanges } | undefined;
+  /** Where hubs share a log. */
+  readonly configured?: ConfiguredBy | undefined;
   /** Hears of what steps have decided, in their order. The promise is what `settled` waits for besides. */
   outcome(shard: number, reply: ShardReply): Promise<void> | undefined;
+}
+
+/** The log by which the shards are told of changes. */
+export interface ConfiguredBy {
+  /** Of the record that they are told of. */
+  sequence(): number;
+  /** What its last records have changed. */
+  readonly changes: RecentChanges;
+  /** Tells the trackables that are on their way here by now; undefined where there are none. */
+  onTheWay?(): ((id: string) => boolean) | undefined;
 }
 
 /** What is taken over from another hub. */
@@ -55,7 +65,7 @@ interface Question {
 }
 
 /** What a question is answered with: the state of objects that have left where that was asked for, undefined if they had none. */
-type Reply = Answer | ExportedState | PackedStep | undefined;
+type Reply = Answer | ExportedState | ReleasedStep | undefined;
 
 /** A question to a shard, which is given a number. */
 type Asked = readonly [shard: number, ask: (id: number) => LaneCommand];
@@ -77,6 +87,11 @@ export class Shards {
   readonly #directory: ShardDirectory;
   /** Where hubs share the objects. */
   readonly #known: KnownObjects | undefined;
+  /**
+   * The last changes of trackables that are on their way here, by id: they are told when these have come. Until then nothing
+   * is to move them, as a parent would that is here.
+   */
+  readonly #held = new Map<string, EntityCommand>();
   readonly #questions = new Map<number, Question>();
   #lastSeq = 0;
   #lastQuestion = 0;
@@ -251,7 +266,10 @@ export class Shards {
     const suppressUntilMs = receivedMs + delayMs;
     const { undo, again, around: since } = this.#since(config, objects);
     for (const id of objects.providers) this.#known?.heard(id);
-    for (const { commands } of again) this.#known?.change(commands);
+    for (const { commands } of again) {
+      this.#known?.change(commands);
+      for (const command of commands) if (command.kind === 'trackable') this.#held.delete(command.id);
+    }
     this.#tellInLine(receivedMs, undo);
     const concerned = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
     const adopted = this.#askInLine(receivedMs, () => {
@@ -268,19 +286,29 @@ export class Shards {
     await Promise.all([adopted, again.length > 0 && this.#toldAll()]);
   }
 
+  /** Tells what was held of trackables that have come. */
+  tellHeld(): void {
+    const { sequence, onTheWay } = this.#options.configured ?? {};
+    const isOnTheWay = onTheWay?.();
+    const commands = [...this.#held.values()].filter(({ id }) => isOnTheWay?.(id) !== true);
+    for (const { id } of commands) this.#held.delete(id);
+    if (commands.length > 0) this.#tellInLine(this.#options.now(), { config: sequence?.() ?? 0, commands });
+  }
+
   /**
    * Lets objects go to another hub, with all that they are connected with, once everything that was told before is done. Their
    * state is forgotten here, without events; their entities stay. `sequence` is that of the record of the shared log which
    * says so. Resolves, when it was kept and let out, with a step for each shard that had the state of any of them: whoever
    * adopts these goes on as if they had been there all the time. Rejects when it cannot be kept.
    */
-  async release(objects: ObjectIds, sequence: number): Promise<readonly PackedStep[]> {
+  async release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]> {
+    const config = this.#options.configured?.sequence() ?? sequence;
     const replies = await this.#askInLine(this.#options.now(), () => {
       return this.#owners(objects).map(
-        ([shard, own]): Asked => [shard, (id) => ({ kind: 'release', id, sequence, ...own })],
+        ([shard, own]): Asked => [shard, (id) => ({ kind: 'release', id, sequence, config, ...own })],
       );
     });
-    return (replies as readonly (PackedStep | undefined)[]).filter((step) => step !== undefined);
+    return (replies as readonly (ReleasedStep | undefined)[]).filter((step) => step !== undefined);
   }
 
   /** Has the rows of objects handed out anew, with the next rounds. Resolves when the shards know that. */
@@ -351,7 +379,15 @@ export class Shards {
     const recorded = { config: configured?.sequence() ?? 0, commands };
     configured?.changes.note(recorded);
     this.#known?.change(commands);
-    this.#tellInLine(this.#options.now(), recorded);
+    const isOnTheWay = configured?.onTheWay?.();
+    const told = isOnTheWay === undefined ? commands : commands.filter((command) => !this.#holds(command, isOnTheWay));
+    this.#tellInLine(this.#options.now(), { ...recorded, commands: told });
+  }
+
+  #holds(command: Configured, isOnTheWay: (id: string) => boolean): boolean {
+    if (command.kind !== 'trackable' || !isOnTheWay(command.id)) return false;
+    this.#held.set(command.id, command);
+    return true;
   }
 
   #since(config: number, objects: ObjectIds): Changed {
@@ -535,10 +571,10 @@ function repliesIn({ outcome, released = [] }: ShardReply): (readonly [id: numbe
   ];
 }
 
-function releasedStep(record: Borrowed): PackedStep {
+function releasedStep(record: Borrowed): ReleasedStep {
   const read = unpackJournalRecord(zstdDecompressSync(look(record)));
   if (read.kind !== 'released') throw new TypeError(`Cannot hand over a record of kind "${read.kind}"`);
-  return read.step;
+  return { ...read.step, config: read.config };
 }
 
 /** The number of the question that an item is; undefined where it is none. */

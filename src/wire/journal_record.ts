@@ -10,8 +10,8 @@ import { fenceEventsOf } from './fence_events.ts';
  *      0  u8  version            1  u8 kind, as its index in KINDS
  *      2  f64 of a step the time of day at its end, of a done record the number of the message up to which all is in the
  *             state
- *     10  f64 sequence of the last record of the configuration log of which the shard had been told; of a done record, by the
- *             last step so far
+ *     10  f64 sequence of the last record of the configuration log of which the shard had been told: by the end of the step,
+ *             before the objects left, or by the last step so far
  *     18  u32 bytes of the batch
  *     22  u8 how often the clock of the hub was set back, or the hub stood still
  *     23  for each f64 toMs, f64 byMs (model/set_back.ts): by these its running times, as the step has them, mean something to
@@ -47,6 +47,9 @@ export type JournalRecord = RecordedWith &
     | { readonly kind: 'done'; readonly upTo: number }
     | { readonly kind: 'released'; readonly endMs: number; readonly sequence: number; readonly step: PackedStep }
   );
+
+/** The state of objects that have left for another hub, and the last record of the configuration log that they have met. */
+export type ReleasedStep = PackedStep & RecordedWith;
 
 /** What a record says of how it was made. */
 export interface RecordedWith {
@@ -88,11 +91,12 @@ export function packReleased(released: RecordedRelease): Uint8Array<ArrayBuffer>
 export function packReleasedAgain({
   sequence,
   endMs,
+  config,
   step,
-}: Omit<JournalRecord & { kind: 'released' }, 'kind' | 'config'>): Uint8Array<ArrayBuffer> {
+}: Omit<JournalRecord & { kind: 'released' }, 'kind'>): Uint8Array<ArrayBuffer> {
   const { effects, setBacks = [] } = step;
   const aheadMs = setBacks.reduce((sum, { byMs }) => sum + byMs, 0);
-  return packReleased({ config: sequence, sequence, nowMs: endMs + aheadMs, setBacks, effects: lend(effects) });
+  return packReleased({ config, sequence, nowMs: endMs + aheadMs, setBacks, effects: lend(effects) });
 }
 
 /** `first`: what comes before the effects. */

@@ -151,7 +151,14 @@ test('a shard that has released objects has nothing of them but their entities, 
   harness.rows = 'all';
   // They enter, and leave in the same step, so that their rows are due.
   const items = harness.items(2, inHall(2, [5, 5], P), inHall(2, [5, 5], { provider_id: 'stranger' }));
-  const release = { kind: 'release' as const, id: 4, sequence: 9, ...BOTH, providers: ['p', 'stranger', 'unknown'] };
+  const release = {
+    kind: 'release' as const,
+    id: 4,
+    sequence: 9,
+    config: 8,
+    ...BOTH,
+    providers: ['p', 'stranger', 'unknown'],
+  };
   const { rows, released } = harness.step(2, [...items, ...harness.items(2, release)]);
   assert.deepEqual([rows, released.map(({ id, sequence }) => [id, sequence])], [[], [[4, 9]]]);
   assert.equal(harness.takeFenceEvents().length, 3);
@@ -169,7 +176,7 @@ test('an object that arrives is in the effects of the step in full, and its row 
   for (const each of [from, to, next]) each.tell(1, ...ENTITIES);
   from.tell(2, inHall(2, [5, 5], P));
   from.tell(3, inHall(3, [50, 5], P));
-  const { released } = from.tell(4, { kind: 'release', id: 1, sequence: 1, ...BOTH });
+  const { released } = from.tell(4, { kind: 'release', id: 1, sequence: 1, config: 0, ...BOTH });
   to.rows = 'all';
   const steps = released.map(({ effects }) => ({ locations: [], effects: Buffer.from(look(effects)) }));
   const arrived = to.tell(4, takeOver({ steps, objects: BOTH }));
@@ -189,7 +196,7 @@ test('objects that stay are not touched by others that arrive', async () => {
   to.tell(3, inHall(3, [5, 5], { provider_id: 'own' }));
   to.tell(4, inHall(4, [50, 5], { provider_id: 'own' }));
   const everything = { providers: ['p', 'own'], trackables: ['t'] };
-  const { released } = from.tell(5, { kind: 'release', id: 1, sequence: 1, ...everything });
+  const { released } = from.tell(5, { kind: 'release', id: 1, sequence: 1, config: 0, ...everything });
   const steps = released.map(({ effects }) => ({ locations: [], effects: Buffer.from(look(effects)) }));
   to.takeFenceEvents();
   to.tell(6, takeOver({ steps, objects: BOTH, heldUntilMs: Number.MAX_SAFE_INTEGER }));
@@ -202,7 +209,7 @@ test('memberships in fences that are gone when objects arrive are so without eve
   const [from, to] = [await ShardHarness.open(), await ShardHarness.open()];
   from.tell(1, zone({ ...HALL, foreign_id: 'old' }), ...fences.map(fence), provider('p'));
   from.tell(2, inHall(2, [5, 5], { ...P, source: 'old' }));
-  const { released } = from.tell(3, { kind: 'release', id: 1, sequence: 1, ...BOTH });
+  const { released } = from.tell(3, { kind: 'release', id: 1, sequence: 1, config: 0, ...BOTH });
   const steps = released.map(({ effects }) => ({ locations: [], effects: Buffer.from(look(effects)) }));
   // The zone has another name by now, and stands elsewhere, with one of the fences.
   const rows = (HALL.ground_control_points as number[][]).map(([a = 0, b = 0], i) =>

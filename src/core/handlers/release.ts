@@ -1,3 +1,4 @@
+import { unlink } from '../assignments.ts';
 import type { ShardContext } from '../context.ts';
 import { EffectWriter } from '../effects.ts';
 import type { Item } from '../item.ts';
@@ -10,7 +11,10 @@ import { fireHeld } from './on_deadline.ts';
  * effects of a step that has placed them where they are. Who applies these (take_over.ts) goes on as this shard would have.
  */
 
-/** Writes the state of objects and forgets it, without events and rows. Their entities stay. */
+/**
+ * Writes the state of objects and forgets it, without events and rows. Their entities stay, but nothing that is here moves them
+ * any more.
+ */
 export function onRelease(context: ShardContext, item: Item & { kind: 'release' }): void {
   const { state, options } = context;
   const effects = new EffectWriter(options.newBuffer);
@@ -28,6 +32,7 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
   for (const id of item.trackables) {
     const trackable = state.trackables.get(id);
     if (trackable === undefined) continue;
+    unlink(state, trackable);
     const { fix } = trackable;
     // One that was taken off just before a restart only leaves its fences: it need not do that elsewhere.
     if (fix === undefined) fireHeld(context, trackable, item.receivedMs);
@@ -38,7 +43,8 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
   }
   // They are written before the first is forgotten: trackables have the places of providers.
   for (const object of leaving) leave(context, object);
-  context.draft.released.push({ id: item.id, sequence: item.sequence, effects: effects.take() });
+  const { id, sequence, config } = item;
+  context.draft.released.push({ id, sequence, config, effects: effects.take() });
 }
 
 function leave({ state }: ShardContext, object: ProviderState | TrackableState): void {

@@ -1,3 +1,4 @@
+import { link, unlink } from '../assignments.ts';
 import type { Moment, ShardContext } from '../context.ts';
 import { changeOf, fenceAmong, fencesIn } from '../fence/fences.ts';
 import type { Item, ObjectIds } from '../item.ts';
@@ -23,6 +24,11 @@ export function onTakeOver(context: ShardContext, item: Item & { kind: 'takeOver
   const { state } = context;
   const { id, seq, receivedMs, rows, steps, objects, heldUntilMs, since } = item;
   const around = new AroundBefore(state, since);
+  for (const trackable of objects.trackables.flatMap((each) => state.trackables.get(each) ?? [])) {
+    // It may have left from here before, see release.ts.
+    unlink(state, trackable);
+    link(state, trackable);
+  }
   const only = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
   restoreRows(context, { seq, receivedMs, rows, suppressUntilMs: heldUntilMs, withTimers: true, around });
   replaySteps(context, steps, { around, takenOver: { only, heldUntilMs } });

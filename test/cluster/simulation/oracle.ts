@@ -125,6 +125,8 @@ class SingleHub {
       this.#owner = takeover.by;
       if (takeover.by === undefined) return;
       this.#retime(step.setBacks ?? []);
+      // What moved others meanwhile has not moved these.
+      for (const [id] of others) this.#place(id, undefined);
       this.#takeOver(takeover, step);
       for (const [id, other] of others) {
         this.#place(id, arrived.has(id) || other.owner === incarnation ? other : undefined);

@@ -89,7 +89,7 @@ export class Hubs {
 
   #move(second: number, { from, to, objects }: { from: number; to: number; objects: ObjectIds }): void {
     if (from === to || objects.providers.length + objects.trackables.length === 0) return;
-    const { released } = this.#tellOne(from, second, { kind: 'release', id: 1, sequence: 1, ...objects });
+    const { released } = this.#tellOne(from, second, { kind: 'release', id: 1, sequence: 1, config: 0, ...objects });
     const steps = released.map(({ effects }) => ({ locations: [], effects: Buffer.from(look(effects)) }));
     if (steps.some(({ effects }) => effects.length > 0)) this.moves++;
     this.#tellOne(to, second, takeOver({ objects, steps }));
