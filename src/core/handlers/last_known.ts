@@ -123,7 +123,8 @@ function revive(
 ): void {
   const { state } = context;
   const fix = fixOfProvider(state, object, row) ?? fixOf(context, row, around);
-  const isTakenOff = object.kind === 'trackable' && wasTakenOff(object, fix);
+  // Where steps follow, one of them says so.
+  const isTakenOff = withTimers !== true && object.kind === 'trackable' && wasTakenOff(object, fix);
   if (object.kind === 'provider') state.fixes.put(object, fix);
   else if (!isTakenOff) {
     settle(state, object, fix);
@@ -137,7 +138,7 @@ function revive(
     const fence = around.fence(fenceId);
     if (fence === undefined) continue;
     const applied = timingIn(fence, timing);
-    if (withTimers === true && timers !== undefined && !isTakenOff) {
+    if (withTimers === true && timers !== undefined) {
       object.members.push({ fence, membership: resumed(entryMs, timers, applied), seenMs: timers.seen });
     } else if (entryMs !== null) {
       const timeoutAtMs = isTakenOff ? receivedMs : row.receivedMs + applied.fenceTimeoutMs;

@@ -178,7 +178,7 @@ class SingleHub {
 
   /**
    * The next owner has been told of what has changed since the last step of the one before. Objects meet all changed fences
-   * at once: what they leave comes before what they enter.
+   * at once, behind those that only have other times: what they leave comes before what they enter.
    */
   #configure(entities: ReadonlyMap<string, EntityItem>, { nowMs, atMs }: { nowMs: number; atMs: number }): void {
     const before = entitiesOf(this.#shard);
@@ -186,7 +186,10 @@ class SingleHub {
       const known = before.get(keyOf(item));
       return JSON.stringify(known) === JSON.stringify(item.entity) ? [] : [{ ...item, seq: 0, receivedMs: nowMs }];
     });
-    items.sort(inOrderOfArrival);
+    const isMoved = (item: Item): number => {
+      return item.kind === 'fence' && coveredBy(before.get(keyOf(item))) !== coveredBy(item.entity) ? 1 : 0;
+    };
+    items.sort((a, b) => inOrderOfArrival(a, b) || isMoved(a) - isMoved(b) || (idOf(a) < idOf(b) ? -1 : 1));
     const told = this.told.length;
     this.#step({ nowMs: 0, flushBudget: 0, items }, atMs);
     const isEntry = ({ what }: Told): number => (what.endsWith('region_entry') ? 1 : 0);
@@ -254,8 +257,17 @@ function copyOf({ bytes, providerId, source, zone, timing, trackables, isLocal }
 
 /** Objects arrive when all that is around them is as it is by then. */
 function inOrderOfArrival(a: Item, b: Item): number {
-  if (a.kind !== b.kind) return ENTITY_KINDS.indexOf(a.kind) - ENTITY_KINDS.indexOf(b.kind);
-  return a.kind === 'fence' && b.kind === 'fence' && a.id < b.id ? -1 : 1;
+  return ENTITY_KINDS.indexOf(a.kind) - ENTITY_KINDS.indexOf(b.kind);
+}
+
+function idOf(item: Item): string {
+  return 'id' in item ? String(item.id) : '';
+}
+
+/** What a fence of these simulations covers: they have no more. */
+function coveredBy(fence: unknown): string {
+  const { region, radius } = (fence ?? {}) as { region?: unknown; radius?: unknown };
+  return JSON.stringify([region, radius]);
 }
 
 function entitiesOf({ state }: Shard): Map<string, unknown> {
