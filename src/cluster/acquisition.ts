@@ -4,7 +4,15 @@ import type { PackedStep } from '../wire/journal_record.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { objectOf } from './cluster_fanout.ts';
 import type { ObjectMove } from './config_record.ts';
-import { type Acquisitions, type Arrival, acquisitions, type ConfigState, type TakeOver } from './config_state.ts';
+import {
+  type Acquisitions,
+  type Arrival,
+  acquisitions,
+  type ConfigState,
+  type Regrouped,
+  type Source,
+  type TakeOver,
+} from './config_state.ts';
 import type { FenceEventLeft } from './fan_out_message.ts';
 import type { Notice } from './notice.ts';
 import type { ObjectKind } from './ownership.ts';
@@ -32,6 +40,8 @@ export interface AcquisitionOptions {
   readonly checkpoints: Checkpoints;
   /** By the last record that is applied. */
   state(): ConfigState;
+  /** By what is applied. */
+  partitionOf(kind: ObjectKind, id: string): number;
   /** The last record that the shards were told of. */
   configured(): number;
   /** The partitions that a hub had which is gone. */
@@ -121,11 +131,9 @@ export class Acquisition {
     return this.#stage;
   }
 
-  /**
-   * Tells the objects of this hub that its shards do not have yet, although it may have claimed their state. `partitionOf`: by
-   * what is applied.
-   */
-  yetToCome(partitionOf: (kind: ObjectKind, id: string) => number): (kind: ObjectKind, id: string) => boolean {
+  /** Tells the objects of this hub that its shards do not have yet, although it may have claimed their state. */
+  yetToCome(): (kind: ObjectKind, id: string) => boolean {
+    const { partitionOf } = this.#options;
     const open = this.#unadopted();
     const onTheWay = this.onTheWay();
     return (kind, id) => {
@@ -377,7 +385,9 @@ export class Acquisition {
     const journal = journals.get(of) ?? (await this.#options.leftBy(of));
     const { steps, config } = journal;
     journals.set(of, journal);
-    const departed = [...journal.departed].flatMap(([name, sequence]) => (this.#isPending(sequence) ? [] : [name]));
+    const departed = [...journal.departed].flatMap(([name, sequence]) => {
+      return this.#isPending(name, sequence) ? [] : [name];
+    });
     const endMs = steps.reduce((latest, step) => Math.max(latest, step.endMs), 0);
     const isReleased = released > 0 && released <= config;
     const evaluated = isReleased ? released - 1 : config;
@@ -398,16 +408,21 @@ export class Acquisition {
 
   /** Whoever has got an object from a hub that is gone has seen to it that all heard that one first. */
   #isUntold({ event: [fields] }: FenceEventLeft, { departed }: JournalLeft): boolean {
-    const sequence = departed.get(objectOf(fields).join(' '));
-    return sequence === undefined || this.#isPending(sequence);
+    const name = objectOf(fields).join(' ');
+    const sequence = departed.get(name);
+    return sequence === undefined || this.#isPending(name, sequence);
   }
 
-  /** Whether what was released because of a record has yet to arrive: then it is where it was released. */
-  #isPending(sequence: number): boolean {
-    const { sources, onTheWay } = this.#options.state();
-    return (
-      sources.some((source) => source.released === sequence) || onTheWay.some((each) => each.sequence === sequence)
-    );
+  /** Whether an object, as "kind id", that was released because of a record has yet to arrive: then it is where it was. */
+  #isPending(name: string, sequence: number): boolean {
+    const { state, partitionOf } = this.#options;
+    const { sources, onTheWay } = state();
+    const [kind, id] = namedBy(name);
+    const isIn = ({ released, partitions }: Source): boolean =>
+      released === sequence && partitions.includes(partitionOf(kind, id));
+    const isAmong = (each: Regrouped): boolean =>
+      each.sequence === sequence && each.objects.some(([of, its]) => of === kind && its === id);
+    return sources.some(isIn) || onTheWay.some(isAmong);
   }
 
   /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */
@@ -453,6 +468,12 @@ function alike(sources: readonly TakeOver[]) {
   );
   if (groups.size === 0) return [{ partitions: [], from: [] }];
   return [...groups.values()].map((partitions) => ({ partitions, from: sourcesOf(partitions[0] as number) }));
+}
+
+/** The object of a name "kind id". */
+function namedBy(name: string): readonly [kind: ObjectKind, id: string] {
+  const end = name.indexOf(' ');
+  return [name.slice(0, end) as ObjectKind, name.slice(end + 1)];
 }
 
 function keyOf({ of, released }: TakeOver, partition: number): string {

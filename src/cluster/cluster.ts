@@ -628,7 +628,7 @@ export class Cluster {
     for await (const part of this.#checkpoints.rows()) {
       for (const row of part) if (row.kind !== 'collision') rows.push(row);
     }
-    const isToCome = this.#acquisition?.yetToCome((kind, id) => this.#partitions.partitionOf(kind, id));
+    const isToCome = this.#acquisition?.yetToCome();
     return rows.filter(({ kind, id }) => isToCome?.(kind, id) !== true);
   }
 
@@ -956,6 +956,7 @@ export class Cluster {
       ...{ incarnation, now, schedule, notice },
       checkpoints: this.#checkpoints,
       state: () => this.#state,
+      partitionOf: (kind, id) => this.#partitions.partitionOf(kind, id),
       configured: () => this.#configured,
       hadAtItsEnd: (of) => this.#hadAtTheirEnds.get(of) ?? ALL_PARTITIONS,
       objectsIn: (partitions, config, located) => this.#objectsIn(partitions, config, located),
