@@ -131,32 +131,36 @@ export class Acquisition {
     return this.#stage;
   }
 
-  /** Tells the objects of this hub that its shards do not have yet, although it may have claimed their state. */
-  yetToCome(): (kind: ObjectKind, id: string) => boolean {
-    const { partitionOf } = this.#options;
+  /** Tells the objects that the shards of this hub have, by what is applied. */
+  arrived(): (kind: ObjectKind, id: string) => boolean {
+    const { partitionOf, incarnation, state } = this.#options;
+    const { map } = state();
     const open = this.#unadopted();
     const onTheWay = this.onTheWay();
+    const isIn = (partition: number): boolean => map?.owners[partition] === incarnation && !open.has(partition);
     return (kind, id) => {
       const name = `${kind} ${id}`;
-      return !this.#handed.has(name) && (onTheWay.get(name) ?? open.has(partitionOf(kind, id)));
+      const place = onTheWay.get(name);
+      return this.#handed.has(name) || (place === undefined ? isIn(partitionOf(kind, id)) : place === 'here');
     };
   }
 
-  /** Objects on their way between hubs, as "kind id", with whether they are to come to the shards of this one. */
-  onTheWay(): ReadonlyMap<string, boolean> {
+  /** Where objects are that are on their way between hubs, by "kind id". */
+  onTheWay(): ReadonlyMap<string, 'here' | 'coming' | 'elsewhere'> {
     const { state, incarnation, isReleased } = this.#options;
     const { map, onTheWay } = state();
     const open = this.#unadopted();
-    const moved = new Map<string, boolean>();
+    const places = new Map<string, 'here' | 'coming' | 'elsewhere'>();
     for (const { sequence, objects } of onTheWay) {
       for (const object of objects) {
         const [kind, id, from, to] = object;
-        const isHere = map?.owners[from] === incarnation && !isReleased(sequence, kind, id);
-        const isToCome = map?.owners[to] === incarnation && !isHere && !this.#adopted.has(nameOf({ sequence }, object));
-        moved.set(`${kind} ${id}`, open.has(from) || isToCome);
+        const isStillHere = map?.owners[from] === incarnation && !open.has(from) && !isReleased(sequence, kind, id);
+        const isHere = isStillHere || this.#adopted.has(nameOf({ sequence }, object));
+        const isComing = map?.owners[to] === incarnation;
+        places.set(`${kind} ${id}`, isHere ? 'here' : isComing ? 'coming' : 'elsewhere');
       }
     }
-    return moved;
+    return places;
   }
 
   /** Partitions of this hub whose objects its shards do not have yet. */

@@ -386,7 +386,7 @@ export class Cluster {
   trackablesOnTheWay(): ((id: string) => boolean) | undefined {
     if (this.#state.onTheWay.length === 0) return undefined;
     const onTheWay = this.#acquisition?.onTheWay();
-    return onTheWay && ((id) => onTheWay.get(`trackable ${id}`) === true);
+    return onTheWay && ((id) => onTheWay.get(`trackable ${id}`) === 'coming');
   }
 
   /** Where this hub hands what it takes, part of which may be for its own shards. */
@@ -628,8 +628,8 @@ export class Cluster {
     for await (const part of this.#checkpoints.rows()) {
       for (const row of part) if (row.kind !== 'collision') rows.push(row);
     }
-    const isToCome = this.#acquisition?.yetToCome();
-    return rows.filter(({ kind, id }) => isToCome?.(kind, id) !== true);
+    const isHere = this.#acquisition?.arrived();
+    return rows.filter(({ kind, id }) => isHere?.(kind, id) === true);
   }
 
   /** A round of a shard begins, see StepJournal. */
