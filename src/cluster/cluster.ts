@@ -268,7 +268,7 @@ export class Cluster {
     const partitionOf = (kind: ObjectKind, id: string): number => this.#partitions.partitionOf(kind, id);
     const checkpoints = openState({
       partitionOf,
-      isOwn: (kind, id) => this.#state.map?.owners[partitionOf(kind, id)] === incarnation,
+      isOwn: (kind, id) => this.#isOwn(kind, id),
       isSettled: () => isSettled(this.#state),
     });
     this.#checkpoints = checkpoints;
@@ -532,7 +532,11 @@ export class Cluster {
       release: (objects, sequence) => handlers.release(objects, sequence),
       releaseState: (partitions) => this.#releaseState(partitions),
       sent: () => (this.#fanout as ClusterFanout).sentToAll(),
-      gone: (objects) => this.#checkpoints.note(namesOf(objects).map(([kind, id]) => ({ kind, id, gone: true }))),
+      gone: (objects) => {
+        // What has come back since has rows of its own.
+        const away = namesOf(objects).filter((name) => !this.#isOwn(...name));
+        this.#checkpoints.note(away.map(([kind, id]) => ({ kind, id, gone: true })));
+      },
     });
     this.#acquisition = this.#newAcquisition(handlers);
     for (const member of this.#state.members.keys()) this.#fanout.joined(member, { isNew: false });
@@ -831,6 +835,11 @@ export class Cluster {
     // Whoever is a member no more is not asked: others read its journal.
     const isMember = this.#standing === 'member' && this.#state.members.has(incarnation);
     if (lost.size > 0 && isMember) this.#releases?.begin(sequence, this.#objectsIn(lost), [...lost]);
+  }
+
+  /** Whether an object is in a partition of this hub. */
+  #isOwn(kind: ObjectKind, id: string): boolean {
+    return this.#state.map?.owners[this.#partitions.partitionOf(kind, id)] === this.#options.incarnation;
   }
 
   /** Where objects were that are deleted: whoever takes over from there has not evaluated that yet, maybe. */
