@@ -104,10 +104,14 @@ interface Left {
   readonly steps: readonly PackedStep[];
   /** Objects, as "kind id", that had left it, and arrived elsewhere: what it says of them is out of date. */
   readonly departed: readonly string[];
+  /** All that had left it. */
+  readonly left: readonly string[];
   readonly endMs: number;
   /** 0 if it does not say. */
   readonly config: number;
 }
+
+const NOTHING_LEFT: Left = { steps: [], departed: [], left: [], endMs: 0, config: 0 };
 
 export class Acquisition {
   readonly #options: AcquisitionOptions;
@@ -341,7 +345,8 @@ export class Acquisition {
       const arriving = fresh.flatMap((each) => each.objects);
       const to = new Set(arriving.map(([, , , partition]) => partition));
       const late = this.#late.filter(({ partitions }) => partitions.some((partition) => to.has(partition)));
-      left.push(...late.map((each) => ({ ...each.left, endMs: 0 })));
+      // What they had released before they were to get it they have not got.
+      left.push(...late.map((each) => ({ ...each.left, departed: each.left.left, endMs: 0 })));
       const [objects, isLate] = [objectsOf(arriving), late.length > 0];
       await this.#adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate, untold: [] }));
       for (const each of fresh) for (const object of each.objects) this.#adopted.add(nameOf(each, object));
@@ -395,7 +400,8 @@ export class Acquisition {
     const endMs = steps.reduce((latest, step) => Math.max(latest, step.endMs), 0);
     const isReleased = released > 0 && released <= config;
     const evaluated = isReleased ? released - 1 : config;
-    return { steps: steps.map(({ step }) => step), departed, endMs, config: evaluated };
+    const all = [...journal.departed.keys()];
+    return { steps: steps.map(({ step }) => step), departed, left: all, endMs, config: evaluated };
   }
 
   /** What a member has released because of a record: heirs have released more later, as they have evaluated more by then. */
@@ -405,9 +411,9 @@ export class Acquisition {
     if (from !== incarnation) await follow(from, found);
     const { endMs } = found;
     // Where nothing was released, nothing is to be evaluated anew but the record itself.
-    if (found.steps.length === 0) return [{ steps: [], departed: [], endMs, config: sequence - 1 }];
+    if (found.steps.length === 0) return [{ ...NOTHING_LEFT, endMs, config: sequence - 1 }];
     const parts = Map.groupBy(found.steps, ({ config }) => config);
-    return Array.from(parts, ([config, steps]) => ({ steps, departed: [], endMs, config }));
+    return Array.from(parts, ([config, steps]) => ({ ...NOTHING_LEFT, steps, endMs, config }));
   }
 
   /** Whoever has got an object from a hub that is gone has seen to it that all heard that one first. */
