@@ -219,11 +219,11 @@ class SingleHub {
     }
   }
 
-  /** Nothing fires on its own before that time. */
+  /** Nothing fires on its own before that time, or before what was said earlier. */
   #hold(untilMs: number): void {
     const { deadlines, ...taken } = this.#shard.state;
     for (const object of [...taken.providers.values(), ...taken.trackables.values()]) {
-      object.suppressUntilMs = untilMs;
+      object.suppressUntilMs = Math.max(object.suppressUntilMs, untilMs);
       deadlines.remove(object);
       schedule(this.#shard.state, object);
     }
