@@ -1018,11 +1018,16 @@ export class Cluster {
     return known.reduce((left, incarnation) => this.#recorded.get(incarnation)?.without(left) ?? left, runs);
   }
 
-  /** Whether a fence event is of an object that this hub is to own, or is to pass on. */
-  #isOwnEvent({ event: [fields] }: FenceEventLeft): boolean {
+  /**
+   * Whether a fence event is of an object that this hub is to own, or is to pass on: on its way it may have been with the one
+   * that it went to already.
+   */
+  #isOwnEvent({ event: [fields], of: dead }: FenceEventLeft): boolean {
     const [kind, id] = objectOf(fields);
     const move = this.#state.onTheWay.flatMap(({ objects }) => objects).find(([of, its]) => of === kind && its === id);
-    const partition = move?.[2] ?? this.#partitions.partitionOf(kind, id);
+    if (move === undefined) return this.#isOwn(kind, id);
+    const [, , from, to] = move;
+    const partition = this.#hadAtTheirEnds.get(dead)?.includes(to) === true ? to : from;
     return this.#state.map?.owners[partition] === this.#options.incarnation;
   }
 
