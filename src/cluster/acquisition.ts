@@ -139,7 +139,7 @@ export class Acquisition {
   arrived(): (kind: ObjectKind, id: string) => boolean {
     const { partitionOf, incarnation, state } = this.#options;
     const { map } = state();
-    const open = this.#unadopted();
+    const open = this.unadopted();
     const onTheWay = this.onTheWay();
     const isIn = (partition: number): boolean => map?.owners[partition] === incarnation && !open.has(partition);
     return (kind, id) => {
@@ -153,7 +153,7 @@ export class Acquisition {
   onTheWay(): ReadonlyMap<string, 'here' | 'coming' | 'elsewhere'> {
     const { state, incarnation, isReleased } = this.#options;
     const { map, onTheWay } = state();
-    const open = this.#unadopted();
+    const open = this.unadopted();
     const places = new Map<string, 'here' | 'coming' | 'elsewhere'>();
     for (const { sequence, objects } of onTheWay) {
       for (const object of objects) {
@@ -168,7 +168,7 @@ export class Acquisition {
   }
 
   /** Partitions of this hub whose objects its shards do not have yet. */
-  #unadopted(): ReadonlySet<number> {
+  unadopted(): ReadonlySet<number> {
     const { partitions } = this.#wanted();
     return new Set(
       partitions.flatMap((source) => source.partitions.filter((each) => !this.#adopted.has(keyOf(source, each)))),

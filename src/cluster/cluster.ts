@@ -946,12 +946,13 @@ export class Cluster {
     this.#motions?.owners(new Set(owners));
   }
 
-  /** Has the shards release objects whose old partition is this hub's, and whose new one is not. */
+  /** Has the shards release objects that they have, whose old partition is this hub's, and whose new one is not. */
   #passOn(sequence: number, objects: readonly ObjectMove[]): void {
     const { incarnation } = this.#options;
     const owners = this.#state.map?.owners ?? [];
+    const unadopted = this.#acquisition?.unadopted() ?? new Set();
     const leaving = objects.filter(([kind, id, from, to]) => {
-      const isLeaving = owners[from] === incarnation && owners[to] !== incarnation;
+      const isLeaving = owners[from] === incarnation && owners[to] !== incarnation && !unadopted.has(from);
       return isLeaving && !this.#passedOn.has(`${sequence} ${kind} ${id}`);
     });
     if (leaving.length === 0 || this.#standing !== 'member') return;
