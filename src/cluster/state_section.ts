@@ -52,6 +52,8 @@ export class StateSection {
   /** Takes subjects over, besides those that it has. */
   claim(names: readonly string[], epoch: number): Promise<void> {
     return this.#inTurn(async () => {
+      // An object that is gone from here may lie in what is claimed, where another hub has written it since.
+      await this.#writeNoted();
       const subjects = names.map((name) => this.#subjects.get(name) ?? new StateSubject(name, this.#options));
       await each(subjects, (subject) => subject.claim(epoch));
       for (const subject of subjects) {
