@@ -85,7 +85,7 @@ function stepsIn(records: readonly JournalRecord[]): StepLeft[] {
   return records.filter((record) => record.kind !== 'done');
 }
 
-/** One that has come back is stated in full by the step with which it came. */
+/** One that has come back is stated by the step with which it came, even where it has left everything in that. */
 function departedIn(records: readonly JournalRecord[]): ReadonlyMap<string, number> {
   const departed = new Map<string, number>();
   for (const record of records) {
@@ -95,7 +95,7 @@ function departedIn(records: readonly JournalRecord[]): ReadonlyMap<string, numb
     }
     if (record.kind !== 'step' || departed.size === 0) continue;
     for (const { kind, id, place } of effectsIn(asBuffer(record.step.effects))) {
-      if (place.at !== 'elsewhere' && place.at !== 'nowhere') departed.delete(`${kind} ${id}`);
+      if (place.at !== 'elsewhere') departed.delete(`${kind} ${id}`);
     }
   }
   return departed;
