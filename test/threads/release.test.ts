@@ -117,8 +117,8 @@ test('what has left is recorded before its step, with the sequence of the record
     const [released, step] = records.splice(-2);
     assert.deepEqual([released?.kind, step?.kind], ['released', 'step']);
     assert.equal(released?.kind === 'released' && released.sequence, 42);
-    assert.deepEqual(left, released?.kind === 'released' ? [released.step] : []);
-    assert.deepEqual(await running.shards.release(objects, 43), []);
+    assert.deepEqual(left, released?.kind === 'released' ? [{ ...released.step, config: released.config }] : []);
+    assert.deepEqual(await running.shards.release({ providers: ['stranger'], trackables: [] }, 43), []);
     assert.equal(await running.read({ ask: 'provider_location', id: 'tag 0' } as never), undefined);
   } finally {
     await hub.running.close();

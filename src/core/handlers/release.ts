@@ -13,7 +13,7 @@ import { fireHeld } from './on_deadline.ts';
 
 /**
  * Writes the state of objects and forgets it, without events and rows. Their entities stay, but nothing that is here moves them
- * any more.
+ * any more. Of those without a place it says that: what earlier steps have said of them is out of date as well.
  */
 export function onRelease(context: ShardContext, item: Item & { kind: 'release' }): void {
   const { state, options } = context;
@@ -25,8 +25,10 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
   // Providers come first, since trackables share their places.
   for (const id of item.providers) {
     const provider = state.providers.get(id);
-    if (provider?.fix === undefined) continue;
-    places.set(provider.fix, effects.write(provider, { ...how, shared: -1 }));
+    if (provider === undefined) continue;
+    const at = effects.write(provider, { ...how, shared: -1 });
+    if (provider.fix === undefined) continue;
+    places.set(provider.fix, at);
     leaving.push(provider);
   }
   for (const id of item.trackables) {
@@ -36,10 +38,8 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
     const { fix } = trackable;
     // One that was taken off just before a restart only leaves its fences: it need not do that elsewhere.
     if (fix === undefined) fireHeld(context, trackable, item.receivedMs);
-    else {
-      effects.write(trackable, { ...how, shared: places.get(fix) ?? -1 });
-      leaving.push(trackable);
-    }
+    else leaving.push(trackable);
+    effects.write(trackable, { ...how, shared: (fix && places.get(fix)) ?? -1 });
   }
   // They are written before the first is forgotten: trackables have the places of providers.
   for (const object of leaving) leave(context, object);
