@@ -111,6 +111,8 @@ interface Left {
   readonly config: number;
 }
 
+/** Of what is on its way: where it may be in the shards still. */
+const HAD_HERE: readonly (string | undefined)[] = ['here', 'released'];
 const NOTHING_LEFT: Left = { steps: [], departed: [], left: [], endMs: 0, config: 0 };
 
 export class Acquisition {
@@ -135,33 +137,37 @@ export class Acquisition {
     return this.#stage;
   }
 
-  /** Tells the objects that the shards of this hub have, by what is applied. */
+  /** Tells the objects that the shards of this hub have, or had until others took them. */
   arrived(): (kind: ObjectKind, id: string) => boolean {
     const { partitionOf, incarnation, state } = this.#options;
-    const { map } = state();
+    const { map, sources } = state();
     const open = this.unadopted();
+    const left = new Set(sources.flatMap(({ of, partitions }) => (of === incarnation ? partitions : [])));
     const onTheWay = this.onTheWay();
-    const isIn = (partition: number): boolean => map?.owners[partition] === incarnation && !open.has(partition);
+    const isIn = (partition: number): boolean =>
+      left.has(partition) || (map?.owners[partition] === incarnation && !open.has(partition));
     return (kind, id) => {
       const name = `${kind} ${id}`;
       const place = onTheWay.get(name);
-      return this.#handed.has(name) || (place === undefined ? isIn(partitionOf(kind, id)) : place === 'here');
+      return this.#handed.has(name) || (place === undefined ? isIn(partitionOf(kind, id)) : HAD_HERE.includes(place));
     };
   }
 
   /** Where objects are that are on their way between hubs, by "kind id". */
-  onTheWay(): ReadonlyMap<string, 'here' | 'coming' | 'elsewhere'> {
+  onTheWay(): ReadonlyMap<string, 'here' | 'released' | 'coming' | 'elsewhere'> {
     const { state, incarnation, isReleased } = this.#options;
     const { map, onTheWay } = state();
     const open = this.unadopted();
-    const places = new Map<string, 'here' | 'coming' | 'elsewhere'>();
+    const places = new Map<string, 'here' | 'released' | 'coming' | 'elsewhere'>();
     for (const { sequence, objects } of onTheWay) {
       for (const object of objects) {
         const [kind, id, from, to] = object;
-        const isStillHere = map?.owners[from] === incarnation && !open.has(from) && !isReleased(sequence, kind, id);
+        const isFromHere = map?.owners[from] === incarnation && !open.has(from);
+        const isStillHere = isFromHere && !isReleased(sequence, kind, id);
         const isHere = isStillHere || this.#adopted.has(nameOf({ sequence }, object));
         const isComing = map?.owners[to] === incarnation;
-        places.set(`${kind} ${id}`, isHere ? 'here' : isComing ? 'coming' : 'elsewhere');
+        const place = isHere ? 'here' : isComing ? 'coming' : isFromHere ? 'released' : 'elsewhere';
+        places.set(`${kind} ${id}`, place);
       }
     }
     return places;
