@@ -2,7 +2,6 @@ import type { CollisionRow } from '../core/collision/row.ts';
 import type { LastKnownRow, ObjectIds } from '../core/item.ts';
 import type { PackedStep } from '../wire/journal_record.ts';
 import type { Checkpoints } from './checkpoints.ts';
-import { objectOf } from './cluster_fanout.ts';
 import type { ObjectMove } from './config_record.ts';
 import {
   type Acquisitions,
@@ -73,8 +72,8 @@ export interface AcquisitionOptions {
   write(): Promise<void>;
   /** Says in the log that it has the state. */
   took(of: string, partitions: readonly number[]): Promise<void>;
-  /** Says in the log that objects have arrived. */
-  tookObjects(sequence: number): Promise<void>;
+  /** Says in the log that the objects of a record have arrived whose new partitions are among these. */
+  tookObjects(sequence: number, partitions: readonly number[]): Promise<void>;
   /** Time of day. */
   now(): number;
   /** Calls back after a delay; returns how to call it off. */
@@ -291,7 +290,7 @@ export class Acquisition {
     const located = new Set(statedIn(leftBy(sources).flatMap(({ steps }) => steps)).provider);
     for (const { kind, id } of rows) if (kind === 'provider') located.add(id);
     let untold: readonly FenceEventLeft[] = [...journals]
-      .flatMap(([of, journal]) => lastFenceEvents(of, journal).filter((event) => this.#isUntold(event, journal)))
+      .flatMap(([of, journal]) => lastFenceEvents(of, journal, (name, sequence) => this.#isPending(name, sequence)))
       .sort((one, other) => one.recordedMs - other.recordedMs);
     // Each has evaluated another part of the log: what comes from one is not to meet again what another has yet to evaluate.
     const groups = alike(sources);
@@ -357,12 +356,15 @@ export class Acquisition {
       await this.#adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate, untold: [] }));
       for (const each of fresh) for (const object of each.objects) this.#adopted.add(nameOf(each, object));
     }
-    const sequences = new Set(arrivals.map(({ sequence }) => sequence));
-    for (const sequence of sequences) arrived(sequence);
+    const bySequence = Map.groupBy(arrivals, ({ sequence }) => sequence);
+    for (const sequence of bySequence.keys()) arrived(sequence);
     this.#stage = 'writing the state';
     await write();
     this.#stage = 'saying so in the log';
-    for (const sequence of sequences) await tookObjects(sequence);
+    for (const [sequence, theirs] of bySequence) {
+      const partitions = new Set(theirs.flatMap(({ objects }) => objects.map(([, , , to]) => to)));
+      await tookObjects(sequence, [...partitions]);
+    }
   }
 
   async #adopt(
@@ -420,13 +422,6 @@ export class Acquisition {
     if (found.steps.length === 0) return [{ ...NOTHING_LEFT, endMs, config: sequence - 1 }];
     const parts = Map.groupBy(found.steps, ({ config }) => config);
     return Array.from(parts, ([config, steps]) => ({ ...NOTHING_LEFT, steps, endMs, config }));
-  }
-
-  /** Whoever has got an object from a hub that is gone has seen to it that all heard that one first. */
-  #isUntold({ event: [fields] }: FenceEventLeft, { departed }: JournalLeft): boolean {
-    const name = objectOf(fields).join(' ');
-    const sequence = departed.get(name);
-    return sequence === undefined || this.#isPending(name, sequence);
   }
 
   /** Whether an object, as "kind id", that was released because of a record has yet to arrive: then it is where it was. */

@@ -995,8 +995,8 @@ export class Cluster {
       took: async (of, partitions) => {
         await this.#log.append({ kind: 'took', by: incarnation, of, partitions, requests: [] });
       },
-      tookObjects: async (sequence) => {
-        await this.#log.append({ kind: 'arrived', by: incarnation, sequence });
+      tookObjects: async (sequence, partitions) => {
+        await this.#log.append({ kind: 'arrived', by: incarnation, sequence, partitions });
       },
     });
   }

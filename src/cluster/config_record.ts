@@ -82,8 +82,8 @@ const FIELDS = {
   change: { by: TEXT, changes: CHANGES },
   /** The same, with the objects that get a partition with another owner by these changes. */
   regroup: { by: TEXT, changes: CHANGES, objects: OBJECT_MOVES },
-  /** `by`, an incarnation, has the objects of the `regroup` with that sequence whose new partitions it owns. */
-  arrived: { by: TEXT, sequence: COUNT },
+  /** `by`, an incarnation, has the objects of the `regroup` with that sequence whose new partitions are among these. */
+  arrived: { by: TEXT, sequence: COUNT, partitions: listOf(PARTITION) },
   /** Providers to create if they do not exist. */
   ensure: { by: TEXT, providers: listOf(rowOf<EnsuredProvider>(TEXT, TEXT)) },
   /** `protocols`: the versions that it can read and write; `digest`: of the settings that all hubs must share. */

@@ -250,9 +250,10 @@ function onRegroup(state: ConfigState, { objects }: ConfigBody<'regroup'>, seque
   return { ...state, onTheWay: [...state.onTheWay, { sequence, objects }] };
 }
 
-function onArrived(state: ConfigState, { by, sequence }: ConfigBody<'arrived'>): ConfigState {
+/** What it has got since it has not taken yet, as the partitions of one that has ended meanwhile. */
+function onArrived(state: ConfigState, { by, sequence, partitions }: ConfigBody<'arrived'>): ConfigState {
   if (!state.members.has(by)) return state;
-  const isStillAway = ([, , , to]: ObjectMove): boolean => state.map?.owners[to] !== by;
+  const isStillAway = ([, , , to]: ObjectMove): boolean => !partitions.includes(to) || state.map?.owners[to] !== by;
   const found = state.onTheWay.find((each) => each.sequence === sequence);
   if (found === undefined || found.objects.every(isStillAway)) return state;
   const onTheWay = state.onTheWay

@@ -7,6 +7,7 @@ import { asBuffer, locationsOf } from '../wire/location_record.ts';
 import { locationsIn } from '../wire/messages.ts';
 import type { CountedRun } from '../wire/received_run.ts';
 import type { Bus } from './bus.ts';
+import { objectOf } from './cluster_fanout.ts';
 import type { FenceEventLeft } from './fan_out_message.ts';
 import { readJournal } from './hub_journal.ts';
 import { JournalFormatError } from './journal_message.ts';
@@ -122,15 +123,41 @@ function unpacked(record: Uint8Array): JournalRecord {
 /** What an owner has recorded in its last seconds may not have come to all who wanted to hear of it. */
 const UNTOLD_MS = 5000;
 
-/** The last fence events that an incarnation has recorded, in order: to be announced again, as nobody knows who has got them. */
+/**
+ * The last fence events that an incarnation has recorded, in order: to be announced again, as nobody knows who has got them.
+ * Whoever has got an object from it has seen to it that all heard before what it had said of that. `isPending`: whether an
+ * object, as "kind id", that was released because of a record has not arrived.
+ */
 export function lastFenceEvents(
   of: string,
-  { earlier, steps }: Pick<JournalLeft, 'earlier' | 'steps'>,
+  { earlier, steps, released }: Pick<JournalLeft, 'earlier' | 'steps' | 'released'>,
+  isPending: (name: string, sequence: number) => boolean,
 ): FenceEventLeft[] {
   const all = [...earlier, ...steps];
   const latestMs = all.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
-  const last = all.filter(({ endMs }) => endMs >= latestMs - UNTOLD_MS);
-  return last.flatMap(({ endMs, fenceEvents = [] }) => fenceEvents.map((event) => ({ event, recordedMs: endMs, of })));
+  const sequences = new Map<StepLeft, number>(released.map((record) => [record, record.sequence]));
+  const left = new Set<FenceEventLeft>();
+  let told = new Set<string>();
+  const drop = (): void => {
+    if (told.size === 0) return;
+    for (const each of left) if (told.has(objectOf(each.event[0]).join(' '))) left.delete(each);
+    told = new Set();
+  };
+  for (const record of all.filter(({ endMs }) => endMs >= latestMs - UNTOLD_MS)) {
+    const { endMs, step, fenceEvents = [] } = record;
+    const sequence = sequences.get(record);
+    if (sequence !== undefined) {
+      for (const { kind, id } of effectsIn(asBuffer(step.effects))) {
+        if (!isPending(`${kind} ${id}`, sequence)) told.add(`${kind} ${id}`);
+      }
+      continue;
+    }
+    for (const event of fenceEvents) left.add({ event, recordedMs: endMs, of });
+    // What has left comes before the step with which it did.
+    drop();
+  }
+  drop();
+  return [...left];
 }
 
 /** A location that nobody has answered was recorded in the last seconds of its owner: until then it was asked for again. */

@@ -48,7 +48,7 @@ const BODIES: readonly ConfigBody[] = [
       ['provider', 'p', 7, 255],
     ],
   },
-  { kind: 'arrived', by: 'x', sequence: 2 ** 40 },
+  { kind: 'arrived', by: 'x', sequence: 2 ** 40, partitions: [0, 255] },
 ];
 
 /** A hub whose state is the ids of all records. */

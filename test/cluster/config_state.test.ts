@@ -43,7 +43,9 @@ const map = (map: PartitionMap): ConfigBody => ({ kind: 'map', ...mapFields(map)
 const took = (by: string, of: string, partitions: readonly number[]): ConfigBody => {
   return { kind: 'took', by, of, partitions, requests: [] };
 };
-const arrived = (by: string, sequence: number): ConfigBody => ({ kind: 'arrived', by, sequence });
+const arrived = (by: string, sequence: number, partitions = ALL): ConfigBody => {
+  return { kind: 'arrived', by, sequence, partitions };
+};
 const regroup = (...objects: ObjectMove[]): ConfigBody => ({ kind: 'regroup', by: 'x', changes: [], objects });
 const expel = (incarnation: string, next?: PartitionMap): ConfigBody<'expel'> => {
   return { kind: 'expel', incarnation, ...(next === undefined ? NO_MAP : mapFields(next)) };
@@ -95,7 +97,7 @@ function anyRecord(dice: Dice, state: ConfigState, at: number): ConfigBody {
   if (kind === 4) return { kind: 'protocol', version: 1 + dice(2) };
   if (kind === 5) return { kind: 'ensure', by: name, providers: [['p', '{"id":"p"}']] };
   if (kind < 8) return anyChange(dice, name);
-  if (kind === 8) return arrived(name, state.onTheWay[0]?.sequence ?? at);
+  if (kind === 8) return arrived(name, state.onTheWay[0]?.sequence ?? at, dice(3) > 0 ? ALL : [dice(256)]);
   const some = acquisitions(state, name).partitions[0];
   if (some !== undefined && dice(4) > 0) return took(name, some.of, dice(3) > 0 ? some.partitions : [dice(256)]);
   return took(name, other, dice(3) === 0 ? [] : ALL.filter(() => dice(2) === 0));
@@ -204,7 +206,9 @@ for (let seed = 1; seed <= 40; seed++) {
       state = applied(state, { sequence: i + 1, id: 'x', body });
       if (body.kind === 'regroup' && protocol > 1) away.push(...body.objects.map((each) => [i + 1, each] as const));
       if (body.kind === 'arrived' && members.has(body.by)) {
-        away = away.filter(([at, [, , , to]]) => at !== body.sequence || map?.owners[to] !== body.by);
+        away = away.filter(([at, [, , , to]]) => {
+          return at !== body.sequence || map?.owners[to] !== body.by || !body.partitions.includes(to);
+        });
       }
       assert.deepEqual(
         state.onTheWay.flatMap(({ sequence, objects }) => objects.map((each) => [sequence, each])),

@@ -137,8 +137,9 @@ export class TestHub {
       const { of } = first;
       return { of, body: { kind: 'took', by, of, partitions: first.partitions, requests: [] } };
     }
-    const { from, sequence = 0 } = objects.find((each) => each.from !== undefined) ?? {};
-    return from === undefined ? undefined : { of: from, body: { kind: 'arrived', by, sequence } };
+    const { from, sequence = 0, objects: theirs = [] } = objects.find((each) => each.from !== undefined) ?? {};
+    const arrived = theirs.map(([, , , to]) => to);
+    return from === undefined ? undefined : { of: from, body: { kind: 'arrived', by, sequence, partitions: arrived } };
   }
 
   #end(): void {

@@ -78,15 +78,18 @@ test('withFenceEvents keeps the events of a step with its record', () => {
 test('lastFenceEvents are those of the last five seconds of a journal, in order', () => {
   const step = { batch: new Uint8Array(0), effects: new Uint8Array(0) };
   const stepAt = (endMs: number): StepLeft => ({ endMs, step, fenceEvents: [[['f'], `${endMs}`]] });
-  const left = { earlier: [stepAt(1000), stepAt(4000)], steps: [stepAt(6000), { endMs: 9000, step }] };
+  const left = { earlier: [stepAt(1000), stepAt(4000)], steps: [stepAt(6000), { endMs: 9000, step }], released: [] };
   assert.deepEqual(
-    lastFenceEvents('a1', left).map(({ event: [, text], recordedMs }) => [text, recordedMs]),
+    lastFenceEvents('a1', left, () => false).map(({ event: [, text], recordedMs }) => [text, recordedMs]),
     [
       ['4000', 4000],
       ['6000', 6000],
     ],
   );
-  assert.deepEqual(lastFenceEvents('a1', { earlier: [], steps: [] }), []);
+  assert.deepEqual(
+    lastFenceEvents('a1', { earlier: [], steps: [], released: [] }, () => false),
+    [],
+  );
 });
 
 test('readFenceEvents reads what packFenceEvents has made, and nothing else', () => {
