@@ -329,8 +329,8 @@ function openPartitions({ members, map, sources }: ConfigState): ReadonlySet<num
 function servesAlike(state: ConfigState, next: ConfigState): boolean {
   if (state.map !== next.map || state.onTheWay !== next.onTheWay) return false;
   if (state.sources === next.sources && state.members === next.members) return true;
-  const open = openPartitions(state);
-  const nextOpen = openPartitions(next);
+  const { open } = serving(state);
+  const { open: nextOpen } = serving(next);
   return open.size === nextOpen.size && open.isSubsetOf(nextOpen);
 }
 
