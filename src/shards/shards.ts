@@ -266,11 +266,12 @@ export class Shards {
     const suppressUntilMs = receivedMs + delayMs;
     const { undo, again, around: since } = this.#since(config, objects);
     for (const id of objects.providers) this.#known?.heard(id);
-    for (const { commands } of again) {
-      this.#known?.change(commands);
-      for (const command of commands) if (command.kind === 'trackable') this.#held.delete(command.id);
-    }
-    this.#tellInLine(receivedMs, undo);
+    for (const { commands } of again) this.#known?.change(commands);
+    // What the owner before has evaluated is not told again.
+    const held = objects.trackables.flatMap((id) => this.#held.get(id) ?? []);
+    for (const { id } of held) this.#held.delete(id);
+    const known = held.map((command) => ({ ...command, force: false }));
+    this.#tellInLine(receivedMs, { ...undo, commands: [...known, ...undo.commands] });
     const concerned = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
     const adopted = this.#askInLine(receivedMs, () => {
       const own = rows.filter(({ kind, id }) => concerned[kind].has(id));
