@@ -89,7 +89,7 @@ export class Shards {
   readonly #known: KnownObjects | undefined;
   /**
    * The last changes of trackables that are on their way here, by id: they are told when these have come. Until then nothing
-   * is to move them, as a parent would that is here.
+   * is to move them, as a provider or a parent would that is here.
    */
   readonly #held = new Map<string, EntityCommand>();
   readonly #questions = new Map<number, Question>();
@@ -381,14 +381,17 @@ export class Shards {
     configured?.changes.note(recorded);
     this.#known?.change(commands);
     const isOnTheWay = configured?.onTheWay?.();
-    const told = isOnTheWay === undefined ? commands : commands.filter((command) => !this.#holds(command, isOnTheWay));
+    const told = isOnTheWay === undefined ? commands : commands.map((command) => this.#heldBack(command, isOnTheWay));
     this.#tellInLine(this.#options.now(), { ...recorded, commands: told });
   }
 
-  #holds(command: Configured, isOnTheWay: (id: string) => boolean): boolean {
-    if (command.kind !== 'trackable' || !isOnTheWay(command.id)) return false;
+  /** Of what is on its way the shards hear without what could move it. */
+  #heldBack(command: Configured, isOnTheWay: (id: string) => boolean): Configured {
+    if (command.kind !== 'trackable' || !isOnTheWay(command.id)) return command;
     this.#held.set(command.id, command);
-    return true;
+    if (command.entity === undefined) return command;
+    const { location_providers: _, parent: __, ...entity } = command.entity;
+    return { ...command, entity, force: false };
   }
 
   #since(config: number, objects: ObjectIds): Changed {
