@@ -98,6 +98,14 @@ export interface LeftBehind {
 /** How far clocks may differ for a takeover to wait for that. */
 const AHEAD_MS_MAX = 1000;
 
+/** An object that is on its way between hubs. */
+export interface OnTheWay {
+  /** Whether the shards of this hub have it, or may have yet to release it. */
+  readonly mayBeHere: boolean;
+  /** Whether it is to come to them. */
+  readonly isComing: boolean;
+}
+
 /** What one source has of the objects. */
 interface Left {
   readonly steps: readonly PackedStep[];
@@ -110,8 +118,6 @@ interface Left {
   readonly config: number;
 }
 
-/** Of what is on its way: where it may be in the shards still. */
-const HAD_HERE: readonly (string | undefined)[] = ['here', 'released'];
 const NOTHING_LEFT: Left = { steps: [], departed: [], left: [], endMs: 0, config: 0 };
 
 export class Acquisition {
@@ -147,29 +153,27 @@ export class Acquisition {
       left.has(partition) || (map?.owners[partition] === incarnation && !open.has(partition));
     return (kind, id) => {
       const name = `${kind} ${id}`;
-      const place = onTheWay.get(name);
-      return this.#handed.has(name) || (place === undefined ? isIn(partitionOf(kind, id)) : HAD_HERE.includes(place));
+      return this.#handed.has(name) || (onTheWay.get(name)?.mayBeHere ?? isIn(partitionOf(kind, id)));
     };
   }
 
-  /** Where objects are that are on their way between hubs, by "kind id". */
-  onTheWay(): ReadonlyMap<string, 'here' | 'released' | 'coming' | 'elsewhere'> {
+  /** The objects that are on their way between hubs, by "kind id". */
+  onTheWay(): ReadonlyMap<string, OnTheWay> {
     const { state, incarnation, isReleased } = this.#options;
     const { map, onTheWay } = state();
     const open = this.unadopted();
-    const places = new Map<string, 'here' | 'released' | 'coming' | 'elsewhere'>();
+    const found = new Map<string, OnTheWay>();
     for (const { sequence, objects } of onTheWay) {
       for (const object of objects) {
         const [kind, id, from, to] = object;
         const isFromHere = map?.owners[from] === incarnation && !open.has(from);
         const isStillHere = isFromHere && !isReleased(sequence, kind, id);
         const isHere = isStillHere || this.#adopted.has(nameOf({ sequence }, object));
-        const isComing = map?.owners[to] === incarnation;
-        const place = isHere ? 'here' : isComing ? 'coming' : isFromHere ? 'released' : 'elsewhere';
-        places.set(`${kind} ${id}`, place);
+        const isComing = !isHere && map?.owners[to] === incarnation;
+        found.set(`${kind} ${id}`, { mayBeHere: isHere || isFromHere, isComing });
       }
     }
-    return places;
+    return found;
   }
 
   /** Partitions of this hub whose objects its shards do not have yet. */

@@ -386,7 +386,7 @@ export class Cluster {
   trackablesOnTheWay(): ((id: string) => boolean) | undefined {
     if (this.#state.onTheWay.length === 0) return undefined;
     const onTheWay = this.#acquisition?.onTheWay();
-    return onTheWay && ((id) => onTheWay.get(`trackable ${id}`) === 'coming');
+    return onTheWay && ((id) => onTheWay.get(`trackable ${id}`)?.isComing === true);
   }
 
   /** Where this hub hands what it takes, part of which may be for its own shards. */

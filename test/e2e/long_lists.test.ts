@@ -11,6 +11,8 @@ const PROVIDERS = 100_000;
 const PART_OF_WORK = 0.4;
 /** What takes no longer is not held against that. */
 const SHORT_MS = 200;
+/** What else runs on the machine makes for waits, too: the best of some tries counts. */
+const TRIES = 5;
 const MIB = 2 ** 20;
 
 /** A hub with many providers and their locations. */
@@ -33,18 +35,23 @@ test('long lists are those that short ones make up, and nobody waits for them', 
   const hub = await manyProviders();
   const paths = ['/providers', '/providers/summary', '/providers/locations', '/providers/locations?geojson'];
   const texts: string[] = [];
-  const told = (what: string, { longestMs, tookMs }: Waits): void => {
-    const text = `${what}: the longest wait was ${Math.round(longestMs)} of ${Math.round(tookMs)} ms`;
-    t.diagnostic(text);
-    assert.ok(tookMs < SHORT_MS || longestMs < PART_OF_WORK * tookMs, text);
+  /** Does work with others waiting for answers, and returns what came of it. */
+  const whileOthersWait = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    for (let tries = 1; ; tries++) {
+      const done = work();
+      const { longestMs, tookMs }: Waits = await othersDuring(hub, done);
+      const text = `${what}: the longest wait was ${Math.round(longestMs)} of ${Math.round(tookMs)} ms`;
+      t.diagnostic(text);
+      const isShort = tookMs < SHORT_MS || longestMs < PART_OF_WORK * tookMs;
+      assert.ok(isShort || tries < TRIES, text);
+      if (isShort) return done;
+    }
   };
-  for (const path of paths) {
-    const list = textOf(hub, path).then((text) => void texts.push(text));
-    told(path, await othersDuring(hub, list));
-  }
-  const twelve = Promise.all(Array.from({ length: 12 }, () => textOf(hub, '/providers/summary')));
-  told('12 lists at once', await othersDuring(hub, twelve));
-  assert.ok((await twelve).every((text) => text === texts[1]));
+  for (const path of paths) texts.push(await whileOthersWait(path, () => textOf(hub, path)));
+  const twelve = await whileOthersWait('12 lists at once', () => {
+    return Promise.all(Array.from({ length: 12 }, () => textOf(hub, '/providers/summary')));
+  });
+  assert.ok(twelve.every((text) => text === texts[1]));
   const lists = texts.map((text) => JSON.parse(text));
   assert.deepEqual(
     texts.map((text, i) => text === JSON.stringify(lists[i])),
