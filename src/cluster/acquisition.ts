@@ -106,6 +106,15 @@ export interface OnTheWay {
   readonly isComing: boolean;
 }
 
+/** What a hub has left that is gone. */
+interface LateLeft {
+  readonly left: Left;
+  /** Of its partitions those that this hub has got. */
+  readonly partitions: readonly number[];
+  /** All that it had at its end. */
+  readonly all: ReadonlySet<number>;
+}
+
 /** What one source has of the objects. */
 interface Left {
   readonly steps: readonly PackedStep[];
@@ -126,8 +135,8 @@ export class Acquisition {
   readonly #adopted = new Set<string>();
   /** Objects, as "kind id", that the shards have of what is being handed to them in parts. */
   readonly #handed = new Set<string>();
-  /** What hubs have left that were to get objects which are on their way still, and their partitions. */
-  #late: { readonly left: Left; readonly partitions: readonly number[] }[] = [];
+  /** What hubs have left that were to get objects which are on their way still. */
+  #late: LateLeft[] = [];
   /** Partitions whose state this hub writes. */
   #claimed: ReadonlySet<number> = new Set();
   #hasStage = false;
@@ -281,7 +290,8 @@ export class Acquisition {
     const dead = Map.groupBy(gone, ({ of }) => of);
     const late = [...dead.values()].flatMap((theirs) => {
       const its = left.get(theirs[0] as TakeOver) as readonly Left[];
-      return theirs.flatMap(({ partitions }) => its.map((each) => ({ left: each, partitions })));
+      const all = new Set(theirs.flatMap(({ of, partitions }) => [...hadAtItsEnd(of), ...partitions]));
+      return theirs.flatMap(({ partitions }) => its.map((each) => ({ left: each, partitions, all })));
     });
     this.#late = [...this.#late, ...late];
     const relayed = await this.#relay([...journals.values()]);
@@ -354,8 +364,11 @@ export class Acquisition {
       const arriving = fresh.flatMap((each) => each.objects);
       const to = new Set(arriving.map(([, , , partition]) => partition));
       const late = this.#late.filter(({ partitions }) => partitions.some((partition) => to.has(partition)));
-      // What they had released before they were to get it they have not got.
-      left.push(...late.map((each) => ({ ...each.left, departed: each.left.left, endMs: 0 })));
+      for (const each of late) {
+        // What it had released before it was to get it, it has not got; and what it would have got from itself has its heir there.
+        const own = arriving.flatMap(([kind, id, from]) => (each.all.has(from) ? [`${kind} ${id}`] : []));
+        left.push({ ...each.left, departed: [...each.left.left, ...own], endMs: 0 });
+      }
       const [objects, isLate] = [objectsOf(arriving), late.length > 0];
       await this.#adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate, untold: [] }));
       for (const each of fresh) for (const object of each.objects) this.#adopted.add(nameOf(each, object));
