@@ -14,7 +14,8 @@ import { SEVERAL_OWNERS } from './protocols.ts';
  *   --------------  ----------------------------------------------------------------------------------------------
  *   change          settings
  *   regroup         settings; its objects are on their way to the owners of their new partitions
- *   arrived         of these objects, those are on their way no more whose new partitions the hub owns by the map
+ *   arrived         of these objects, those are on their way no more whose new partitions the record names, and the hub
+ *                   owns by the map
  *   join            the member is the last of all
  *   map             the map, unless it was made without knowing the last one: its epoch must be higher. Members that
  *                   own a partition no more are a source of it

@@ -408,6 +408,25 @@ test('Whoever hands partitions over writes nothing there any more, and goes on w
   assert.deepEqual(await versionsIn(b, [0, 1]), { stays: '2', goes: '2', misplaced: '2' });
 });
 
+test('A row that says an object is gone from here does not erase what its next owner has written', async (context) => {
+  const { enter } = simulated(context);
+  let partition = 0;
+  const a = await enter('a', { partitionOf: () => partition, isOwn: () => partition === 0 });
+  await a.claim({ partitions: [0], collisions: false, epoch: 1 });
+  a.note([objectRow('it', '1')]);
+  await a.write();
+  partition = 1;
+  const b = await enter('b', { partitionOf: () => partition });
+  await b.claim({ partitions: [1], collisions: false, epoch: 2 });
+  b.note([objectRow('it', '2')]);
+  await b.write();
+  // It waits to be written when the other ends, and its partition comes to this hub.
+  a.note([{ kind: 'trackable', id: 'it', gone: true }]);
+  await a.claim({ partitions: [1], collisions: false, epoch: 3 });
+  await a.write();
+  assert.deepEqual(await versionsIn(a, [0, 1]), { it: '2' });
+});
+
 test('What is left of a hub that is gone is there for all heirs until all have it, and is erased then', async (context) => {
   const { cluster, enter } = simulated(context);
   const partitions = new Map([

@@ -3,11 +3,13 @@ import { test } from 'node:test';
 import { packFenceEvents, readFenceEvents } from '../../src/cluster/fan_out_message.ts';
 import { lastFenceEvents, type StepLeft } from '../../src/cluster/steps_left.ts';
 import { eventIdOf, ToldFenceEvents } from '../../src/cluster/told_fence_events.ts';
+import { EffectWriter } from '../../src/core/effects.ts';
 import type { FenceEventText } from '../../src/core/outcome.ts';
-import { lend } from '../../src/model/borrowed.ts';
+import { copied, lend } from '../../src/model/borrowed.ts';
 import { joined } from '../../src/model/event_batch.ts';
 import { fenceEventsOf, withFenceEvents } from '../../src/wire/fence_events.ts';
 import { packStep, unpackJournalRecord } from '../../src/wire/journal_record.ts';
+import { newRecordBuffer } from '../../src/wire/location_record.ts';
 
 const textOf = (id: string): string => `{"id":"${id}","fence_id":"fé"}`;
 const featureOf = (id: string): string =>
@@ -90,6 +92,30 @@ test('lastFenceEvents are those of the last five seconds of a journal, in order'
     lastFenceEvents('a1', { earlier: [], steps: [], released: [] }, () => false),
     [],
   );
+});
+
+test('lastFenceEvents are without those of objects that had left, and arrived elsewhere, since', () => {
+  const eventOf = (id: string, endMs: number): FenceEventText => {
+    return [['f', undefined, id, undefined, 'region_entry', 'location_provider'], `${id} ${endMs}`];
+  };
+  const stepAt = (endMs: number, ...ids: string[]): StepLeft => ({
+    endMs,
+    step: { batch: new Uint8Array(0), effects: new Uint8Array(0) },
+    fenceEvents: ids.map((id) => eventOf(id, endMs)),
+  });
+  const effects = new EffectWriter(newRecordBuffer);
+  const nowhere = { kind: 'provider', id: 'p', fix: undefined, members: [], suppressUntilMs: 0, changes: 0 };
+  effects.write(nowhere as never, { withMembers: true, isLocated: false, isKnown: () => false, shared: -1 });
+  const step = { batch: new Uint8Array(0), effects: copied(effects.take()) };
+  const released = { kind: 'released' as const, endMs: 3, config: 1, sequence: 7, step };
+  // What has left comes before the step with which it did.
+  const steps = [stepAt(1, 'p', 'q'), released, stepAt(3, 'p', 'q'), stepAt(5, 'p', 'q')];
+  const left = { earlier: [], steps, released: [released] };
+  const told = (isPending: boolean): readonly string[] => {
+    return lastFenceEvents('a1', left, () => isPending).map(({ event: [, text] }) => text);
+  };
+  assert.deepEqual(told(false), ['q 1', 'q 3', 'p 5', 'q 5']);
+  assert.deepEqual(told(true), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
 });
 
 test('readFenceEvents reads what packFenceEvents has made, and nothing else', () => {
