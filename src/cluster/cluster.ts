@@ -38,6 +38,7 @@ import { type Membership, openMembership } from './membership.ts';
 import { ObjectPartitions, type Regrouped } from './object_partitions.ts';
 import { OpeningEntities } from './opening_entities.ts';
 import { type ObjectKind, Ownership } from './ownership.ts';
+import { PartitionLoads } from './partition_loads.ts';
 import { PROTOCOLS, RECORDS_FENCE_EVENTS } from './protocols.ts';
 import { Pulse } from './pulse.ts';
 import { changeRecord } from './regrouping.ts';
@@ -230,6 +231,7 @@ export class Cluster {
   readonly #partitions = new ObjectPartitions();
   readonly #ownership: Ownership;
   readonly #router: Router;
+  readonly #loads: PartitionLoads;
   #door: Door | undefined;
   #fanout: ClusterFanout | undefined;
   #motions: ClusterMotions | undefined;
@@ -273,6 +275,7 @@ export class Cluster {
     });
     this.#checkpoints = checkpoints;
     this.#ownership = new Ownership(partitionOf);
+    this.#loads = new PartitionLoads({ partitionOf, elapsed });
     this.#journal = new StepJournal({
       ...{ bus, name, incarnation, shards, reads, schedule, elapsed },
       widen: (bytes) => this.#widenJournal(bytes),
@@ -293,7 +296,7 @@ export class Cluster {
       suspectMs: options.suspectMs,
       ...(options.ownersMax !== undefined && { ownersMax: options.ownersMax }),
       makeJournal: (of) => this.#makeJournal(of),
-      loads: () => new Map(),
+      loads: () => this.#loads.measured(),
       barrier: () => this.#journal.barrier(),
       onMap: () => this.#acquireSoon(),
       out: () => this.#out(new Error('Another hub has expelled this one')),
@@ -393,7 +396,8 @@ export class Cluster {
   routesTo(local: RoutesOptions['local']): Routes {
     const { incarnation } = this.#options;
     const isServing = (): boolean => this.#standing === 'member';
-    return new Routes({ incarnation, ownership: this.#ownership, remote: this.remote, local, isServing });
+    const { remote } = this;
+    return new Routes({ incarnation, ownership: this.#ownership, remote, local, isServing, loads: this.#loads });
   }
 
   /** Whether nothing that this hub does or knows counts any more. */
@@ -520,6 +524,10 @@ export class Cluster {
     this.#motions = new ClusterMotions({ bus, name, self, notice, schedule, stage: handlers.stage });
     this.#door = openDoor({
       ...{ bus, name, incarnation: self, notice, schedule, ...handlers.owned },
+      take: (runs) => {
+        for (const run of runs) this.#loads.countRun(run);
+        return handlers.owned.take(runs);
+      },
       applied: () => this.applied,
       reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
       ownership: this.#ownership,

@@ -4,6 +4,7 @@ import type { ScannedBody } from '../core/location/scanned.ts';
 import type { Times } from '../wire/location_record.ts';
 import { allDone } from './location_queues.ts';
 import type { Ownership } from './ownership.ts';
+import type { PartitionLoads } from './partition_loads.ts';
 import { HERE, type RemoteShards } from './remote_shards.ts';
 
 /** Where ingest hands locations. */
@@ -30,6 +31,8 @@ export interface RoutesOptions {
   readonly local: Places & { readonly count: number };
   /** Whether they have the state of what this hub serves. */
   isServing(): boolean;
+  /** Hears of what goes to them, where several hubs serve something. */
+  readonly loads: Pick<PartitionLoads, 'isSample' | 'count'>;
 }
 
 /**
@@ -74,9 +77,12 @@ export class Routes implements Places {
 
   // hot
   location(location: AcceptedLocation, times: Times): void {
-    const { local, remote } = this.#options;
-    if (this.#isHere(location.provider_id)) local.location(location, times);
-    else remote.location(location, times);
+    const { local, remote, loads } = this.#options;
+    if (!this.#isHere(location.provider_id)) remote.location(location, times);
+    else {
+      if (loads.isSample()) loads.count(location.provider_id);
+      local.location(location, times);
+    }
   }
 
   // hot
@@ -134,14 +140,17 @@ export class Routes implements Places {
 
   /** How much of a body is for the shards of this hub. */
   // hot
-  #countHere({ records, start, end, homeOf }: ScannedBody): 'all' | 'some' | 'none' {
-    const { count } = this.#options.local;
+  #countHere({ records, start, end, homeOf, nameOf }: ScannedBody): 'all' | 'some' | 'none' {
+    const { local, loads } = this.#options;
     this.#follow();
     if (this.#isAllHere) return 'all';
     let [isAny, isAll] = [false, true];
     for (let at = start; at < end; at += recordSize(records, at)) {
-      if (homeOf(records.view.getUint32(at + PROVIDER_NAME, true)) < count) isAny = true;
-      else isAll = false;
+      const name = records.view.getUint32(at + PROVIDER_NAME, true);
+      if (homeOf(name) < local.count) {
+        isAny = true;
+        if (loads.isSample()) loads.count(nameOf(name));
+      } else isAll = false;
     }
     return isAll ? 'all' : isAny ? 'some' : 'none';
   }

@@ -74,13 +74,16 @@ function openRoutes() {
     },
   };
   const isServing = (): boolean => state.isServing;
-  const routes = new Routes({ incarnation: 'a', ownership, remote: new RemoteShards(router), local, isServing });
+  const remote = new RemoteShards(router);
+  const counted: string[] = [];
+  const loads = { isSample: () => true, count: (id: string) => void counted.push(id) };
+  const routes = new Routes({ incarnation: 'a', ownership, remote, local, isServing, loads });
   const serve = (version: number, owners: readonly string[], open: readonly number[] = []): void => {
     const all = Array.from({ length: PARTITIONS }, (_, partition) => owners[partition % owners.length] as string);
     const map = { epoch: version, owners: all, collisions: '' };
     ownership.set({ version, map, open: new Set(open), onTheWay: new Set() });
   };
-  return { ownership, routes, state, went, serve };
+  return { ownership, routes, state, went, serve, counted };
 }
 
 const scanner = new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 });
@@ -131,6 +134,9 @@ test('Each location of a body goes to whoever serves its provider, in order, and
         });
         const inOrder = (all: typeof world.went) => all.toSorted(([, , one], [, , other]) => one - other);
         assert.deepEqual(inOrder(world.went), wanted);
+        const isAllHere = world.ownership.isWhole && world.ownership.servers.join() === 'a';
+        const here = world.went.flatMap(([to, id]) => (to === 'shards' ? [id] : []));
+        assert.deepEqual(world.counted, isScanned && isAllHere ? [] : here);
         for (const id of providers) {
           const numbers = world.went.flatMap(([, of, number]) => (of === id ? [number] : []));
           assert.deepEqual(
