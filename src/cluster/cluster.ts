@@ -17,7 +17,7 @@ import { ClusterMotions, type LocalStage } from './cluster_motions.ts';
 import { changesIn, type ForeignChange, settingsIn } from './config_changes.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
 import { type EntityText, restored, snapshotParts } from './config_parts.ts';
-import type { EntityChange, ObjectMove } from './config_record.ts';
+import type { EntityChange } from './config_record.ts';
 import {
   acquisitions,
   applied,
@@ -42,7 +42,7 @@ import { PartitionLoads } from './partition_loads.ts';
 import { PROTOCOLS, RECORDS_FENCE_EVENTS } from './protocols.ts';
 import { Pulse } from './pulse.ts';
 import { changeRecord } from './regrouping.ts';
-import { namesOf, objectsOf, type Released, Releases } from './releases.ts';
+import { objectsOf, type Released, Releases } from './releases.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
 import { Routes, type RoutesOptions } from './routes.ts';
@@ -248,8 +248,6 @@ export class Cluster {
   readonly #hadAtTheirEnds = new Map<string, readonly number[]>();
   /** Objects that were deleted lately, in the order of the records. */
   readonly #deleted: Deleted[] = [];
-  /** Objects on their way that this hub has released: by the record, "kind id" of each. */
-  readonly #passedOn = new Set<string>();
   /** By the records that have sent objects on their way: trackables whose change is to act at once. */
   readonly #forced = new Map<number, readonly string[]>();
   /** By hubs that are gone, for as long as front doors may hand in what they have handed to them before. */
@@ -516,7 +514,7 @@ export class Cluster {
     const { entities, recent } = this.#opening.take();
     this.#configured = (recent[0]?.sequence ?? this.applied + 1) - 1;
     this.#handlers = handlers;
-    const { bus, name, incarnation: self, notice, schedule, now } = this.#options;
+    const { bus, name, incarnation: self, notice, schedule } = this.#options;
     this.#fanout = new ClusterFanout({
       ...{ bus, name, self, notice, schedule, ...handlers },
       protocol: () => this.#state.protocol,
@@ -535,18 +533,8 @@ export class Cluster {
       unrecorded: (runs, by) => this.#unrecorded(runs, by),
       released: (sequence) => this.#released(sequence),
     });
-    this.#releases = new Releases({
-      ...{ journal: this.#journal, now, notice },
-      release: (objects, sequence) => handlers.release(objects, sequence),
-      releaseState: (partitions) => this.#releaseState(partitions),
-      sent: () => (this.#fanout as ClusterFanout).sentToAll(),
-      gone: (objects) => {
-        // What has come back since has rows of its own.
-        const away = namesOf(objects).filter((name) => !this.#isOwn(...name));
-        this.#checkpoints.note(away.map(([kind, id]) => ({ kind, id, gone: true })));
-      },
-    });
-    this.#acquisition = this.#newAcquisition(handlers);
+    this.#releases = this.#newReleases(handlers);
+    this.#acquisition = this.#newAcquisition(handlers, this.#releases);
     for (const member of this.#state.members.keys()) this.#fanout.joined(member, { isNew: false });
     this.#tellOwners();
     this.#standing = 'attached';
@@ -779,7 +767,8 @@ export class Cluster {
     const regrouped = this.#partitions.apply(changes);
     this.#ownership.set(serving(this.#state));
     this.#noteEnds();
-    this.#release(record, before);
+    this.#noteForced(record);
+    this.#releases?.apply(record, before);
     if (this.#handlers !== undefined) this.#configured = sequence;
     if (this.#handlers === undefined) this.#opening.apply({ sequence, changes });
     else if (record.isOwn && changes.length > 0) this.#handlers.kept();
@@ -804,7 +793,6 @@ export class Cluster {
     };
     this.#releases?.forget(isWanted);
     for (const sequence of this.#forced.keys()) if (!isWanted(sequence)) this.#forced.delete(sequence);
-    if (onTheWay.length === 0) this.#passedOn.clear();
     this.#handlers?.arrived();
     this.#handlers?.servesOther();
     this.#acquireSoon();
@@ -822,27 +810,14 @@ export class Cluster {
     }
   }
 
-  /** Has the shards release what this hub has owned until this record, before they are told of it. */
-  #release({ sequence, body }: AppliedRecord, before: ConfigState): void {
-    const { incarnation } = this.#options;
-    const owners = this.#state.map?.owners ?? [];
-    if (body.kind === 'regroup') {
-      const forced = body.changes.filter(([kind, , text, force]) => kind === 'trackable' && force && text !== null);
-      this.#forced.set(
-        sequence,
-        forced.map(([, id]) => id),
-      );
-      this.#passOn(sequence, body.objects);
-      return;
-    }
-    const lost = new Set(
-      (before.map?.owners ?? []).flatMap((owner, partition) => {
-        return owner === incarnation && owners[partition] !== incarnation ? [partition] : [];
-      }),
+  /** Takes note of the trackables of a record that moves some whose change is to act at once. */
+  #noteForced({ sequence, body }: AppliedRecord): void {
+    if (body.kind !== 'regroup') return;
+    const forced = body.changes.filter(([kind, , text, force]) => kind === 'trackable' && force && text !== null);
+    this.#forced.set(
+      sequence,
+      forced.map(([, id]) => id),
     );
-    // Whoever is a member no more is not asked: others read its journal.
-    const isMember = this.#standing === 'member' && this.#state.members.has(incarnation);
-    if (lost.size > 0 && isMember) this.#releases?.begin(sequence, this.#objectsIn(lost), [...lost]);
   }
 
   /** Whether an object is in a partition of this hub. */
@@ -903,30 +878,9 @@ export class Cluster {
     this.#handlers.writeAnew(objectsOf(own.map(({ kind, id }) => [kind, id]))).catch(() => undefined);
   }
 
-  /** Hands partitions over in the state, with nothing in them that is this hub's still. */
-  async #releaseState(partitions: readonly number[]): Promise<void> {
-    if (partitions.length === 0) return;
-    const misplaced = await this.#checkpoints.misplacedIn(partitions);
-    if (misplaced.length > 0) {
-      await this.#handlers?.writeAnew(objectsOf(misplaced));
-      await this.#written(this.#checkpoints.write());
-    }
-    await this.#checkpoints.release(partitions);
-  }
-
   /** What this hub has released because of a record, once that is all. Rejects when it never will be. */
   async #released(sequence: number): Promise<Released> {
     await this.#log.reached(sequence, this.#options.holdMs);
-    const isPending = (): boolean => {
-      const { onTheWay, map } = this.#state;
-      const { incarnation } = this.#options;
-      const objects = onTheWay.flatMap((each) => (each.sequence === sequence ? each.objects : []));
-      return objects.some(([kind, id, from, to]) => {
-        const isHeir = map?.owners[from] === incarnation && map.owners[to] !== incarnation;
-        return isHeir && !this.#passedOn.has(`${sequence} ${kind} ${id}`);
-      });
-    };
-    while (isPending() && this.#standing !== 'out') await this.#change();
     return (this.#releases as Releases).of(sequence);
   }
 
@@ -954,21 +908,26 @@ export class Cluster {
     this.#motions?.owners(new Set(owners));
   }
 
-  /** Has the shards release objects that they have, whose old partition is this hub's, and whose new one is not. */
-  #passOn(sequence: number, objects: readonly ObjectMove[]): void {
-    const { incarnation } = this.#options;
-    const owners = this.#state.map?.owners ?? [];
-    const unadopted = this.#acquisition?.unadopted() ?? new Set();
-    const leaving = objects.filter(([kind, id, from, to]) => {
-      const isLeaving = owners[from] === incarnation && owners[to] !== incarnation && !unadopted.has(from);
-      return isLeaving && !this.#passedOn.has(`${sequence} ${kind} ${id}`);
+  #newReleases(handlers: ClusterHandlers): Releases {
+    const { incarnation, now, notice } = this.#options;
+    return new Releases({
+      ...{ incarnation, journal: this.#journal, checkpoints: this.#checkpoints, now, notice },
+      state: () => this.#state,
+      isOwn: (kind, id) => this.#isOwn(kind, id),
+      isServing: () => this.#standing === 'member',
+      objectsIn: (partitions) => this.#objectsIn(partitions),
+      unadopted: () => this.#acquisition?.unadopted() ?? new Set(),
+      release: (objects, sequence) => handlers.release(objects, sequence),
+      writeAnew: async (objects) => {
+        await handlers.writeAnew(objects);
+        await this.#written(this.#checkpoints.write());
+      },
+      sent: () => (this.#fanout as ClusterFanout).sentToAll(),
+      changed: () => this.#change(),
     });
-    if (leaving.length === 0 || this.#standing !== 'member') return;
-    for (const [kind, id] of leaving) this.#passedOn.add(`${sequence} ${kind} ${id}`);
-    this.#releases?.begin(sequence, objectsOf(leaving), []);
   }
 
-  #newAcquisition(handlers: ClusterHandlers): Acquisition {
+  #newAcquisition(handlers: ClusterHandlers, releases: Releases): Acquisition {
     const { incarnation, now, schedule, notice } = this.#options;
     return new Acquisition({
       ...{ incarnation, now, schedule, notice },
@@ -979,11 +938,8 @@ export class Cluster {
       hadAtItsEnd: (of) => this.#hadAtTheirEnds.get(of) ?? ALL_PARTITIONS,
       objectsIn: (partitions, config, located) => this.#objectsIn(partitions, config, located),
       released: (from, sequence) => this.#releasedBy(from, sequence),
-      isReleased: (sequence, kind, id) => this.#passedOn.has(`${sequence} ${kind} ${id}`),
-      relay: async (sequence, released, names) => {
-        await this.#releases?.relay(sequence, released);
-        for (const name of names) this.#passedOn.add(`${sequence} ${name}`);
-      },
+      isReleased: (sequence, kind, id) => releases.isReleased(sequence, kind, id),
+      relay: (sequence, released, names) => releases.relay(sequence, released, names),
       follow: async (from, { sent }) => {
         this.#fanout?.tookBehind(from, sent);
         await this.#fanout?.reachedFrom(from, sent[incarnation] ?? 0);
@@ -1064,7 +1020,7 @@ export class Cluster {
       try {
         if (!(await acquisition.acquire())) break;
         this.#handlers?.arrived();
-        for (const { sequence, objects } of this.#state.onTheWay) this.#passOn(sequence, objects);
+        for (const { sequence, objects } of this.#state.onTheWay) this.#releases?.passOn(sequence, objects);
         this.#hasChanged();
       } catch (error) {
         if (this.#standing !== 'member') break;
