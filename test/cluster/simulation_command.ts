@@ -25,7 +25,7 @@ function played({ seed, wrongs, counts, log }: Findings): void {
 const startedMs = performance.now();
 const processes = availableParallelism();
 const options = { shards: Number(shards), isPlain: kind === 'plain' };
-await playSeeds({ from, count, options, processes, isModest: false, played });
+await playSeeds({ from, count, options, processes, played });
 const tookS = Math.round((performance.now() - startedMs) / 1000);
 failed.sort((a, b) => a - b);
 process.stdout.write(`${count} seeds from ${from} in ${tookS} s, ${failed.length} failed: ${failed.join(' ')}\n`);

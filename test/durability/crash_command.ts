@@ -8,11 +8,11 @@ import { reportOf, runCrashRounds } from './crash_rounds.ts';
 /**
  * `npm run crash -- --rounds 100 --seed 1`: kills a hub again and again, and reports what was lost.
  *
- * `npm run crash -- --cluster 2 --rounds 100 --seed 1 --nats 3 --save FILE`: the same with several hubs that are one, on
- * that many NATS servers, which are killed, stopped and cut off. It fails where anything was lost, told twice or otherwise
- * wrong; `--save` writes all findings as JSON.
+ * `npm run crash -- --cluster 3 --rounds 100 --seed 1 --nats 3 --save FILE`: the same with several hubs that are one, on
+ * that many NATS servers, which are killed, stopped and cut off; three of them for more than two hubs when left out. It fails
+ * where anything was lost, told twice or otherwise wrong; `--save` writes all findings as JSON.
  *
- * `npm run crash -- --cluster 3 --nats 3 --release ../hub-before --rounds 6`: a rolling upgrade instead. The hubs begin as
+ * `npm run crash -- --cluster 3 --release ../hub-before --rounds 6`: a rolling upgrade instead. The hubs begin as
  * those of another checkout, with its own node_modules, and in each round the next one is told to stop and started as one
  * of this checkout; once all are, one of the other is to refuse to start.
  */
@@ -21,7 +21,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     cluster: { type: 'string' },
-    nats: { type: 'string', default: '1' },
+    nats: { type: 'string' },
     save: { type: 'string' },
     release: { type: 'string' },
   },
@@ -46,7 +46,7 @@ async function crashOne(): Promise<boolean> {
 }
 
 async function crashCluster(hubs: number): Promise<boolean> {
-  const nats = values.nats === '3' ? 3 : 1;
+  const nats = (values.nats ?? (hubs > 2 ? '3' : '1')) === '3' ? 3 : 1;
   const program = await natsProgram();
   if ('missing' in program) {
     process.stderr.write(`There is no nats-server: ${program.missing}\n`);

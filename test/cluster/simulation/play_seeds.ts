@@ -1,5 +1,4 @@
 import { fork } from 'node:child_process';
-import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Findings, SimulationOptions } from './simulation.ts';
 
@@ -10,8 +9,6 @@ export interface Seeds {
   readonly options: SimulationOptions;
   /** How many processes play at the same time. */
   readonly processes: number;
-  /** Whether they are content with what others leave of the processor. */
-  readonly isModest: boolean;
   /** Told of each seed that was played, in the order in which they end. */
   played(findings: Findings): void;
 }
@@ -35,11 +32,11 @@ export async function playSeeds(seeds: Seeds): Promise<void> {
 }
 
 /** Plays what is left, one seed after the other, with another process behind one that has failed. */
-async function playThrough(left: IterableIterator<number>, { options, played, isModest }: Seeds): Promise<void> {
-  let player = new Player(isModest);
+async function playThrough(left: IterableIterator<number>, { options, played }: Seeds): Promise<void> {
+  let player = new Player();
   for (const seed of left) {
     const findings = await player.play({ seed, options });
-    if (player.isOver) player = new Player(isModest);
+    if (player.isOver) player = new Player();
     played(findings);
   }
   player.end();
@@ -51,8 +48,7 @@ class Player {
   readonly #process = fork(WORKER, { execArgv: NODE_ARGS });
   #answer: ((findings: Findings | string) => void) | undefined;
 
-  constructor(isModest: boolean) {
-    if (isModest && this.#process.pid !== undefined) setPriority(this.#process.pid, constants.priority.PRIORITY_LOW);
+  constructor() {
     this.#process.on('message', (findings: Findings) => this.#answer?.(findings));
     this.#process.on('error', (error) => this.#failed(error.message));
     this.#process.on('exit', (code, signal) => this.#failed(`its process ended with ${signal ?? code}`));
