@@ -130,6 +130,7 @@ export class MotionHub implements Subscriber {
     const cluster = {
       keep: () => later(),
       configured: 0,
+      trackablesOnTheWay: () => undefined,
       roundBegun: () => 0,
       roundOver: async () => undefined,
       isOut: false,
