@@ -3,15 +3,7 @@ import type { LastKnownRow, ObjectIds } from '../core/item.ts';
 import type { PackedStep } from '../wire/journal_record.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { ObjectMove } from './config_record.ts';
-import {
-  type Acquisitions,
-  type Arrival,
-  acquisitions,
-  type ConfigState,
-  type Regrouped,
-  type Source,
-  type TakeOver,
-} from './config_state.ts';
+import { type Acquisitions, type Arrival, acquisitions, type ConfigState, type TakeOver } from './config_state.ts';
 import type { FenceEventLeft } from './fan_out_message.ts';
 import type { Notice } from './notice.ts';
 import type { ObjectKind } from './ownership.ts';
@@ -121,13 +113,13 @@ interface Left {
   /** Objects, as "kind id", that had left it, and arrived elsewhere: what it says of them is out of date. */
   readonly departed: readonly string[];
   /** All that had left it. */
-  readonly left: readonly string[];
+  readonly allDeparted: readonly string[];
   readonly endMs: number;
   /** 0 if it does not say. */
   readonly config: number;
 }
 
-const NOTHING_LEFT: Left = { steps: [], departed: [], left: [], endMs: 0, config: 0 };
+const NOTHING_LEFT: Left = { steps: [], departed: [], allDeparted: [], endMs: 0, config: 0 };
 
 export class Acquisition {
   readonly #options: AcquisitionOptions;
@@ -304,7 +296,7 @@ export class Acquisition {
     const located = new Set(statedIn(leftBy(sources).flatMap(({ steps }) => steps)).provider);
     for (const { kind, id } of rows) if (kind === 'provider') located.add(id);
     let untold: readonly FenceEventLeft[] = [...journals]
-      .flatMap(([of, journal]) => lastFenceEvents(of, journal, (name, sequence) => this.#isPending(name, sequence)))
+      .flatMap(([of, journal]) => lastFenceEvents(of, journal, this.#pending()))
       .sort((one, other) => one.recordedMs - other.recordedMs);
     // Each has evaluated another part of the log: what comes from one is not to meet again what another has yet to evaluate.
     const groups = alike(sources);
@@ -367,7 +359,7 @@ export class Acquisition {
       for (const each of late) {
         // What it had released before it was to get it, it has not got; and what it would have got from itself has its heir there.
         const own = arriving.flatMap(([kind, id, from]) => (each.all.has(from) ? [`${kind} ${id}`] : []));
-        left.push({ ...each.left, departed: [...each.left.left, ...own], endMs: 0 });
+        left.push({ ...each.left, departed: [...each.left.allDeparted, ...own], endMs: 0 });
       }
       const [objects, isLate] = [objectsOf(arriving), late.length > 0];
       await this.#adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate, untold: [] }));
@@ -419,14 +411,13 @@ export class Acquisition {
     const journal = journals.get(of) ?? (await this.#options.leftBy(of));
     const { steps, config } = journal;
     journals.set(of, journal);
-    const departed = [...journal.departed].flatMap(([name, sequence]) => {
-      return this.#isPending(name, sequence) ? [] : [name];
-    });
+    const isPending = this.#pending();
+    const departed = [...journal.departed].flatMap(([name, sequence]) => (isPending(name, sequence) ? [] : [name]));
     const endMs = steps.reduce((latest, step) => Math.max(latest, step.endMs), 0);
     const isReleased = released > 0 && released <= config;
     const evaluated = isReleased ? released - 1 : config;
-    const all = [...journal.departed.keys()];
-    return { steps: steps.map(({ step }) => step), departed, left: all, endMs, config: evaluated };
+    const allDeparted = [...journal.departed.keys()];
+    return { steps: steps.map(({ step }) => step), departed, allDeparted, endMs, config: evaluated };
   }
 
   /** What a member has released because of a record: heirs have released more later, as they have evaluated more by then. */
@@ -441,16 +432,18 @@ export class Acquisition {
     return Array.from(parts, ([config, steps]) => ({ ...NOTHING_LEFT, steps, endMs, config }));
   }
 
-  /** Whether an object, as "kind id", that was released because of a record has yet to arrive: then it is where it was. */
-  #isPending(name: string, sequence: number): boolean {
+  /** Tells the objects, as "kind id", that were released because of a record and have yet to arrive: they are where they were. */
+  #pending(): (name: string, sequence: number) => boolean {
     const { state, partitionOf } = this.#options;
     const { sources, onTheWay } = state();
-    const [kind, id] = namedBy(name);
-    const isIn = ({ released, partitions }: Source): boolean =>
-      released === sequence && partitions.includes(partitionOf(kind, id));
-    const isAmong = (each: Regrouped): boolean =>
-      each.sequence === sequence && each.objects.some(([of, its]) => of === kind && its === id);
-    return sources.some(isIn) || onTheWay.some(isAmong);
+    const moved = new Set(onTheWay.flatMap((each) => each.objects.map((object) => nameOf(each, object))));
+    return (name, sequence) => {
+      if (moved.has(`${sequence} ${name}`)) return true;
+      const released = sources.filter((source) => source.released === sequence);
+      return (
+        released.length > 0 && released.some(({ partitions }) => partitions.includes(partitionOf(...namedBy(name))))
+      );
+    };
   }
 
   /** Time does not fall for the objects, although the clock of who owned them before may be ahead of this one. */
