@@ -5,8 +5,7 @@ import { anchoredZone } from '../../src/core/zone/control_points.ts';
 import { ChangeQueue } from '../../src/entities/change_queue.ts';
 import type { Change, Kind } from '../../src/entities/entities.ts';
 import { HubError } from '../../src/errors.ts';
-import { Turns } from '../../src/time/turns.ts';
-import { openEntities, point, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
+import { NeverLong, openEntities, point, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
 
 /** A queue of numbers appended to a list. */
 function openQueue(options: { commit?: () => Promise<void>; committed?: () => void; groupMax?: number } = {}) {
@@ -26,7 +25,7 @@ function openQueue(options: { commit?: () => Promise<void>; committed?: () => vo
       },
       committed: () => options.committed?.(),
     },
-    { waitingMax: 100, groupMax: options.groupMax ?? 100, turns: new Turns() },
+    { waitingMax: 100, groupMax: options.groupMax ?? 100, turns: new NeverLong() },
   );
   const add = (...changes: number[]) =>
     queue.run((write) => {
