@@ -58,9 +58,9 @@ export function write(socket: Socket, bytes: string | Uint8Array): Promise<void>
 
 /** Resolves once the condition holds; the sockets of both sides get their turns meanwhile. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  const endMs = Date.now() + 5000;
+  const endMs = Date.now() + 30_000;
   while (!condition()) {
-    if (Date.now() > endMs) throw new Error(`Not within 5 s: ${what}`);
+    if (Date.now() > endMs) throw new Error(`Not within 30 s: ${what}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
