@@ -199,7 +199,7 @@ export class Acquisition {
     else if (objects.length > 0) await this.#takeObjects(objects);
     else {
       const { state, incarnation } = this.#options;
-      // What has to wait may have been somebody's who is gone.
+      // Objects that still have to wait may have reached a hub that is gone.
       if (acquisitions(state(), incarnation).objects.length === 0) this.#late = [];
       return false;
     }
@@ -357,7 +357,7 @@ export class Acquisition {
       const to = new Set(arriving.map(([, , , partition]) => partition));
       const late = this.#late.filter(({ partitions }) => partitions.some((partition) => to.has(partition)));
       for (const each of late) {
-        // What it had released before it was to get it, it has not got; and what it would have got from itself has its heir there.
+        // It no longer has what it released before. What was to move within it comes from the heir of the old partition.
         const own = arriving.flatMap(([kind, id, from]) => (each.all.has(from) ? [`${kind} ${id}`] : []));
         left.push({ ...each.left, departed: [...each.left.allDeparted, ...own], endMs: 0 });
       }

@@ -65,7 +65,8 @@ import { dropIncarnation, type JournalLeft, RecordedLocations, readSteps } from 
  * cannot be followed. All that it holds is worth nothing then: the hub begins anew.
  *
  * A record is applied in this order, without anything in between: what it says of owners; what the shards release because of
- * it; what the shards are told of it. So what a shard has released it has evaluated up to the record before.
+ * it; what the shards are told of it. So a shard releases objects as of the record before, or as of a later one where its hub
+ * is an heir and took them over afterwards: what is released says which.
  */
 export interface ClusterOptions extends Applicant {
   readonly shards: number;

@@ -9,9 +9,9 @@ export interface PartitionLoadsOptions {
   elapsed(): number;
 }
 
-/** One location of so many is looked at: a prime, so that no order of providers has a beat in common with it. */
+/** One location in so many is counted: a prime, so that sampling does not fall into step with providers that take turns. */
 const STRIDE = 17;
-/** What was measured counts for less and less: after that time for a third. */
+/** The time constant of the moving average: what was measured that long ago counts for about a third. */
 const SMOOTHED_MS = 10_000;
 
 /**
@@ -30,7 +30,7 @@ export class PartitionLoads {
     this.#lookedMs = options.elapsed();
   }
 
-  /** To be asked for each location: whether it is one of those that are counted. */
+  /** Whether this location is one to count. To be called for each. */
   // hot
   isSample(): boolean {
     if (--this.#left > 0) return false;
@@ -38,7 +38,7 @@ export class PartitionLoads {
     return true;
   }
 
-  /** Counts a location that is, for as many as it stands for. */
+  /** Counts a sample, for all the locations it stands for. */
   count(provider: string): void {
     const partition = this.#options.partitionOf('provider', provider);
     this.#counts[partition] = (this.#counts[partition] as number) + STRIDE;

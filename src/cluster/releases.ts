@@ -171,7 +171,7 @@ export class Releases {
     }
   }
 
-  /** Whether objects are to leave because of a record that this hub has not released yet: it is an heir that is reading still. */
+  /** Whether this hub has yet to release objects because of a record, as an heir that is still reading what was left. */
   #isPending(sequence: number): boolean {
     const { incarnation, state } = this.#options;
     const { onTheWay, map } = state();

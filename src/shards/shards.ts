@@ -267,7 +267,7 @@ export class Shards {
     const { undo, again, around: since } = this.#since(config, objects);
     for (const id of objects.providers) this.#known?.heard(id);
     for (const { commands } of again) this.#known?.change(commands);
-    // What the owner before has evaluated is not told again.
+    // Told before they arrive, so that what the last owner has evaluated is not evaluated again.
     const held = objects.trackables.flatMap((id) => this.#held.get(id) ?? []);
     for (const { id } of held) this.#held.delete(id);
     const known = held.map((command) => ({ ...command, force: false }));
@@ -385,7 +385,7 @@ export class Shards {
     this.#tellInLine(this.#options.now(), { ...recorded, commands: told });
   }
 
-  /** Of what is on its way the shards hear without what could move it. */
+  /** A trackable that is on its way, without the providers and the parent that could move it; anything else as it is. */
   #heldBack(command: Configured, isOnTheWay: (id: string) => boolean): Configured {
     if (command.kind !== 'trackable' || !isOnTheWay(command.id)) return command;
     this.#held.set(command.id, command);

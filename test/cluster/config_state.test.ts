@@ -435,7 +435,7 @@ test('An object is served by nobody while it is on its way, and by the owner of 
   assert.deepEqual([toTake(state, 'a'), toTake(state, 'b'), toTake(state, 'c')], [['q of b'], ['t,p of a'], []]);
   state = stateAfter([arrived('b', 8)], state, 9);
   assert.deepEqual(served(state), ['b', 'b', undefined, false]);
-  // It had no part of what came with others: what it names is what it has.
+  // Only what the record names has arrived.
   assert.equal(stateAfter([arrived('a', 8, [3])], state, 10), state);
   // Whoever takes over from a plays its part.
   const gone = stateAfter(
