@@ -1,12 +1,12 @@
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { LastKnownRow, ObjectIds } from '../core/item.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { PackedStep } from '../wire/journal_record.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { ObjectMove } from './config_record.ts';
 import { type Acquisitions, type Arrival, acquisitions, type ConfigState, type TakeOver } from './config_state.ts';
 import type { FenceEventLeft } from './fan_out_message.ts';
 import type { Notice } from './notice.ts';
-import type { ObjectKind } from './ownership.ts';
 import { namesOf, objectsOf, type Released } from './releases.ts';
 import { type JournalLeft, lastFenceEvents, statedIn } from './steps_left.ts';
 

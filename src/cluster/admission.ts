@@ -4,8 +4,8 @@ import type { ConfigMember } from './config_state.ts';
 import type { Notice } from './notice.ts';
 
 /**
- * Whether a hub may be one of a cluster: its settings must agree with the streams that are there and with those of the
- * hubs that are there. All failures are StartupErrors that name the settings.
+ * Whether a hub may be one of a cluster: NATS must be there, and its settings must agree with the streams that are there and
+ * with those of the hubs that are there. All failures are StartupErrors that name the settings.
  */
 export interface Applicant extends Pick<StreamSettings, 'replicas' | 'storage'> {
   readonly bus: Bus;
@@ -22,12 +22,48 @@ export interface Applicant extends Pick<StreamSettings, 'replicas' | 'storage'> 
 
 /** The streams that all hubs share. */
 const SHARED = ['CONFIG', 'SNAP', 'STATE'];
+/** How long NATS may take to be there when the hub starts. */
+const REACH_MS = 10_000;
 /** How long a member may take to say that it is alive. */
 const ALIVE_MS = 1000;
 /** What a server says that cannot keep so many copies. */
 const TOO_MANY_COPIES = /replicas > 1 not supported|no suitable peers|insufficient resources/i;
 /** What no server will ever do, however many of them come. */
 const NEVER_DONE = /not supported|already in use|overlap/i;
+
+interface Reaching {
+  readonly bus: Pick<Bus, 'watch'>;
+  /** Calls back after a delay; returns how to call it off. */
+  schedule(delayMs: number, callback: () => void): () => void;
+}
+
+/** Resolves when a server was reached. Rejects with a StartupError when that takes too long. */
+export function reached({ bus, schedule }: Reaching): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let why = 'not connected yet';
+    const cancel = schedule(REACH_MS, () => {
+      unwatch();
+      reject(new StartupError(unreachable(why)));
+    });
+    const unwatch = bus.watch((status) => {
+      if (status.at === 'down') why = status.why;
+      else {
+        cancel();
+        unwatch();
+        resolve();
+      }
+    });
+  });
+}
+
+/** Why NATS was not reached, as the line that the user of the hub sees. */
+function unreachable(why: string): string {
+  if (/ENOENT|EACCES/.test(why)) return `Cannot read a file by which this hub signs in to NATS: ${why}`;
+  const isRefused = /auth|credential|nkey|permission/i.test(why);
+  if (!isRefused) return `cluster_servers: cannot reach NATS: ${why}`;
+  const by = 'cluster_credentials_path, cluster_nkey_path, or cluster_username and cluster_password';
+  return `NATS does not let this hub sign in by ${by}: ${why}`;
+}
 
 /** Throws if the streams that the hubs share were made with other settings. */
 export async function checkStreams({ bus, name, replicas, storage }: Applicant): Promise<void> {

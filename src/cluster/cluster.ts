@@ -1,53 +1,36 @@
 import { randomUUID } from 'node:crypto';
-import type { CollisionRow } from '../core/collision/row.ts';
-import type { KeptRow, LastKnownRow, ObjectIds } from '../core/item.ts';
-import { HubError, StartupError } from '../errors.ts';
+import type { ObjectIds } from '../core/item.ts';
+import { HubError } from '../errors.ts';
 import type { ClusterHealth } from '../model/health.ts';
+import type { ObjectKind } from '../model/id.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
-import type { Turns } from '../time/turns.ts';
-import type { ReleasedStep } from '../wire/journal_record.ts';
-import type { ShardReply } from '../wire/messages.ts';
-import type { CountedRun } from '../wire/received_run.ts';
-import { Acquisition, type LeftBehind } from './acquisition.ts';
-import { type Applicant, checkMembers, checkStreams, isForGood, startupError } from './admission.ts';
-import { BusError, type BusStatus } from './bus.ts';
-import { type Checkpoints, type CheckpointsOptions, makeStateStream, openCheckpoints } from './checkpoints.ts';
-import { ClusterFanout, type ClusterFanoutOptions, objectOf } from './cluster_fanout.ts';
+import { checkMembers, reached, startupError } from './admission.ts';
+import type { BusStatus } from './bus.ts';
+import { ClusterFanout, type ClusterFanoutOptions } from './cluster_fanout.ts';
 import { ClusterMotions, type LocalStage } from './cluster_motions.ts';
 import { changesIn, type ForeignChange, settingsIn } from './config_changes.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config_log.ts';
 import { type EntityText, restored, snapshotParts } from './config_parts.ts';
 import type { EntityChange } from './config_record.ts';
-import {
-  acquisitions,
-  applied,
-  type ConfigState,
-  EMPTY_STATE,
-  isSettled,
-  leftOf,
-  serving,
-  toDelete,
-} from './config_state.ts';
+import { acquisitions, applied, type ConfigState, EMPTY_STATE, isSettled, serving } from './config_state.ts';
+import { DeadHubs } from './dead_hubs.ts';
 import { type Door, type DoorOptions, openDoor } from './door.ts';
-import { ANYBODY } from './door_message.ts';
-import type { FenceEventLeft } from './fan_out_message.ts';
 import { Gather } from './gather.ts';
-import { journalStreams } from './journal_places.ts';
+import { type HandoverHandlers, Handovers } from './handovers.ts';
+import { Keeping, type KeepingOptions, makeJournal, openStreams } from './keeping.ts';
 import { partitionsOf } from './map.ts';
 import { type Membership, openMembership } from './membership.ts';
 import { ObjectPartitions, type Regrouped } from './object_partitions.ts';
 import { OpeningEntities } from './opening_entities.ts';
-import { type ObjectKind, Ownership } from './ownership.ts';
+import { Ownership } from './ownership.ts';
 import { PartitionLoads } from './partition_loads.ts';
 import { PROTOCOLS, RECORDS_FENCE_EVENTS } from './protocols.ts';
 import { Pulse } from './pulse.ts';
 import { changeRecord } from './regrouping.ts';
-import { objectsOf, type Released, Releases } from './releases.ts';
+import { objectsOf } from './releases.ts';
 import { RemoteShards } from './remote_shards.ts';
 import { openRouter, type Router } from './router.ts';
 import { Routes, type RoutesOptions } from './routes.ts';
-import { StepJournal } from './step_journal.ts';
-import { dropIncarnation, type JournalLeft, RecordedLocations, readSteps } from './steps_left.ts';
 
 /**
  * This hub as one of several: what it keeps in NATS, and what it takes over from others.
@@ -68,10 +51,7 @@ import { dropIncarnation, type JournalLeft, RecordedLocations, readSteps } from 
  * it; what the shards are told of it. So a shard releases objects as of the record before, or as of a later one where its hub
  * is an heir and took them over afterwards: what is released says which.
  */
-export interface ClusterOptions extends Applicant {
-  readonly shards: number;
-  /** Whether what is read may be from the past while this hub is cut off. */
-  readonly reads: 'latest' | 'any';
+export interface ClusterOptions extends KeepingOptions {
   readonly suspectMs: number;
   /** How many hubs may own objects at the same time; all of them when left out. */
   readonly ownersMax?: number;
@@ -79,19 +59,12 @@ export interface ClusterOptions extends Applicant {
   readonly holdMs: number;
   /** How many locations may wait for an owner. */
   readonly capacity: number;
-  /** Of each journal stream. */
-  readonly journalBytesMax: number;
-  readonly turns: Turns;
   /** Time of day. */
   now(): number;
-  /** Time that has passed since some moment. */
-  elapsed(): number;
-  /** Calls back after a delay; returns how to call it off. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /** What a cluster needs of its hub. */
-export interface ClusterHandlers {
+export interface ClusterHandlers extends HandoverHandlers {
   /** What a record has changed that is not of a commit of this hub; empty for one that has changed no entities. */
   foreign(changes: readonly ForeignChange[]): void;
   /** A setting, after each record that has changed it; null where it is deleted. */
@@ -100,21 +73,8 @@ export interface ClusterHandlers {
   kept(): void;
   /** All entities as JSON, in the order of creation. */
   entities(): Iterable<EntityText>;
-  /** Has the shards adopt objects. Resolves when they have them, and have handed out the rows of all of them. */
-  adopt(left: LeftBehind): Promise<void>;
-  /**
-   * Has the shards forget objects, behind all that they were told. Resolves with steps that state all of it, when that is
-   * kept and what came before is told.
-   */
-  release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]>;
   /** All objects that the shards know, or were told of. */
   objects(): ObjectIds;
-  /** Has the shards hand out rows of objects. Resolves when they have. */
-  writeAnew(objects: ObjectIds): Promise<void>;
-  /** Objects that were on their way are here, or go elsewhere. */
-  arrived(): void;
-  /** Has the shards look where trackables are now, as if their last change had come now. */
-  force(trackables: readonly string[]): void;
   /** What is asked of this hub as the owner. */
   readonly owned: Pick<DoorOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
   readonly fanout: ClusterFanoutOptions['fanout'];
@@ -126,44 +86,18 @@ export interface ClusterHandlers {
   out(error: Error): void;
 }
 
-/** An object that a record has deleted. */
-interface Deleted {
-  readonly sequence: number;
-  readonly kind: ObjectKind;
-  readonly id: string;
-  readonly partition: number;
-  readonly atMs: number;
-}
-
 type Standing = 'opening' | 'attached' | 'member' | 'out';
 
 const HUB_ID_SETTING = 'hub_id';
-const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-/** How long NATS may take to be there when the hub starts. */
-const REACH_MS = 10_000;
-/** How long its servers may take to agree on a leader then. */
-const READY_MS = 15_000;
-/** For how many times as long as a request waits the locations are known that owners before have recorded. */
-const REPEATED_HOLDS = 2;
-/** Until a takeover that has failed is tried again. */
-const AGAIN_MS = 500;
-/** After which it is said what a takeover waits for. */
-const LONG_MS = 5000;
-/** After which it is given up, where it is still at the same. */
-const STUCK_MS = 20_000;
-/** For so long it is known where an object was that is deleted: no owner is without a successor for longer. */
-const DELETED_MS = 60_000;
 /** How long a change of entities waits for other hubs to have it. */
 const EVERYWHERE_MS = 10_000;
-
-type Owning = Pick<CheckpointsOptions, 'partitionOf' | 'isOwn' | 'isSettled'>;
 
 /** Connects to the cluster and reads its configuration. Throws a StartupError where NATS cannot be reached. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   try {
     await reached(options);
-    const openState = await openStreams(options);
-    const cluster = new Cluster(options, openState);
+    await openStreams(options);
+    const cluster = new Cluster(options);
     await cluster.open();
     return cluster;
   } catch (error) {
@@ -172,119 +106,59 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** Makes the streams. Servers that have just started have no leader for a while: what they cannot do then is tried again. */
-async function openStreams(options: ClusterOptions): Promise<(owning: Owning) => Checkpoints> {
-  const { bus, name, incarnation, replicas, storage, journalBytesMax: bytesMax, elapsed, schedule } = options;
-  for (const untilMs = elapsed() + READY_MS; ; ) {
-    try {
-      await checkStreams(options);
-      for (const stream of journalStreams(name, incarnation)) {
-        await bus.makeStream({ ...stream, replicas, storage, bytesMax });
-      }
-      await makeStateStream(options);
-      return (owning) => openCheckpoints({ ...options, ...owning });
-    } catch (error) {
-      if (!(error instanceof BusError) || isForGood(error) || elapsed() >= untilMs) throw error;
-      await new Promise<void>((resolve) => void schedule(AGAIN_MS, resolve));
-    }
-  }
-}
-
-/** Resolves when a server was reached. Rejects with a StartupError when that takes too long. */
-export function reached({ bus, schedule }: Pick<ClusterOptions, 'bus' | 'schedule'>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let why = 'not connected yet';
-    const cancel = schedule(REACH_MS, () => {
-      unwatch();
-      reject(new StartupError(unreachable(why)));
-    });
-    const unwatch = bus.watch((status) => {
-      if (status.at === 'down') why = status.why;
-      else {
-        cancel();
-        unwatch();
-        resolve();
-      }
-    });
-  });
-}
-
-/** Why NATS was not reached, as the line that the user of the hub sees. */
-function unreachable(why: string): string {
-  if (/ENOENT|EACCES/.test(why)) return `Cannot read a file by which this hub signs in to NATS: ${why}`;
-  const isRefused = /auth|credential|nkey|permission/i.test(why);
-  if (!isRefused) return `cluster_servers: cannot reach NATS: ${why}`;
-  const by = 'cluster_credentials_path, cluster_nkey_path, or cluster_username and cluster_password';
-  return `NATS does not let this hub sign in by ${by}: ${why}`;
-}
-
 export class Cluster {
   /** The shards of whoever serves what, as this hub hands them what it takes and does not serve. */
   readonly remote: RemoteShards;
   /** What all hubs tell of themselves. */
   readonly gather: Gather;
+  /** Where shards and the collision stage hand in what is to be kept. */
+  readonly keeping: Keeping;
   readonly #options: ClusterOptions;
-  readonly #checkpoints: Checkpoints;
-  readonly #journal: StepJournal;
   readonly #membership: Membership;
   #log!: ConfigLog;
   #state: ConfigState = EMPTY_STATE;
   readonly #partitions = new ObjectPartitions();
   readonly #ownership: Ownership;
   readonly #router: Router;
+  readonly #dead: DeadHubs;
+  readonly #handovers: Handovers;
   readonly #loads: PartitionLoads;
   #door: Door | undefined;
   #fanout: ClusterFanout | undefined;
   #motions: ClusterMotions | undefined;
-  #acquisition: Acquisition | undefined;
-  #releases: Releases | undefined;
   readonly #opening = new OpeningEntities();
   #configured = 0;
   #handlers: ClusterHandlers | undefined;
   #standing: Standing = 'opening';
-  /** Whether the shards have been handed some state: what they change is recorded from then on. */
-  #isRecording = false;
-  #isAcquiring = false;
-  /** The partitions of hubs that are gone, at their ends. */
-  readonly #hadAtTheirEnds = new Map<string, readonly number[]>();
-  /** Objects that were deleted lately, in the order of the records. */
-  readonly #deleted: Deleted[] = [];
-  /** By the records that have sent objects on their way: trackables whose change is to act at once. */
-  readonly #forced = new Map<number, readonly string[]>();
-  /** By hubs that are gone, for as long as front doors may hand in what they have handed to them before. */
-  readonly #recorded = new Map<string, RecordedLocations>();
   /** Called back with the next record, or when something has been acquired. */
   readonly #watchers = new Set<() => void>();
-  #takeovers = 0;
-  #lastTakeoverMs = 0;
   #expelled = 0;
   #isRetiring = false;
   readonly #timers = new Set<() => void>();
   readonly #pulse: Pulse;
 
   /** Only for openCluster. */
-  constructor(options: ClusterOptions, openState: (owning: Owning) => Checkpoints) {
-    const { bus, name, incarnation, shards, reads, schedule, elapsed, now, notice } = options;
+  constructor(options: ClusterOptions) {
+    const { bus, name, incarnation, shards, schedule, elapsed, now, notice } = options;
     this.#options = options;
     const partitionOf = (kind: ObjectKind, id: string): number => this.#partitions.partitionOf(kind, id);
-    const checkpoints = openState({
+    this.#ownership = new Ownership(partitionOf);
+    this.#loads = new PartitionLoads({ partitionOf, elapsed });
+    this.keeping = new Keeping(options, {
       partitionOf,
       isOwn: (kind, id) => this.#isOwn(kind, id),
       isSettled: () => isSettled(this.#state),
+      isServing: () => this.#standing === 'member',
+      hasState: () => this.#handovers.hasState,
+      isAcquiring: () => this.#handovers.isAcquiring,
+      arrived: () => this.#handovers.arrived(),
+      out: (error) => this.#out(error),
     });
-    this.#checkpoints = checkpoints;
-    this.#ownership = new Ownership(partitionOf);
-    this.#loads = new PartitionLoads({ partitionOf, elapsed });
-    this.#journal = new StepJournal({
-      ...{ bus, name, incarnation, shards, reads, schedule, elapsed },
-      widen: (bytes) => this.#widenJournal(bytes),
-      writeState: () => this.#written(checkpoints.write()),
-      ended: (error) => this.#out(error),
-    });
+    const { journal, checkpoints } = this.keeping;
     this.#pulse = new Pulse({
       ...{ elapsed, schedule },
-      barrier: () => this.#journal.barrier(),
-      kept: () => this.#trimIdle(),
+      barrier: () => journal.barrier(),
+      kept: () => this.keeping.trimIdle(),
     });
     this.#membership = openMembership({
       ...{ bus, name, incarnation, shards, schedule, elapsed, now, notice },
@@ -294,10 +168,10 @@ export class Cluster {
       protocols: PROTOCOLS,
       suspectMs: options.suspectMs,
       ...(options.ownersMax !== undefined && { ownersMax: options.ownersMax }),
-      makeJournal: (of) => this.#makeJournal(of),
+      makeJournal: (of) => makeJournal(options, of),
       loads: () => this.#loads.measured(),
-      barrier: () => this.#journal.barrier(),
-      onMap: () => this.#acquireSoon(),
+      barrier: () => journal.barrier(),
+      onMap: () => this.#handovers.acquireSoon(),
       out: () => this.#out(new Error('Another hub has expelled this one')),
     });
     this.#router = openRouter({
@@ -312,6 +186,34 @@ export class Cluster {
       reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
       holdMs: options.holdMs,
       capacity: options.capacity,
+    });
+    this.#dead = new DeadHubs({
+      ...{ bus, name, incarnation, holdMs: options.holdMs },
+      state: () => this.#state,
+      isOwn: (kind, id) => this.#isOwn(kind, id),
+      forgotten: async (of) => {
+        await this.#log.append({ kind: 'took', by: incarnation, of, partitions: [], requests: [] });
+      },
+      after: (delayMs, callback) => this.#after(delayMs, callback),
+    });
+    this.#handovers = new Handovers({
+      ...{ incarnation, checkpoints, journal, dead: this.#dead, partitionOf },
+      ...{ now, elapsed, schedule, notice },
+      state: () => this.#state,
+      isOwn: (kind, id) => this.#isOwn(kind, id),
+      objectsIn: (partitions, config, located) => this.#objectsIn(partitions, config, located),
+      configured: () => this.#configured,
+      isServing: () => this.#standing === 'member',
+      releasedElsewhere: (from, sequence) => this.#router.released(from, sequence),
+      applied: (sequence) => this.#log.reached(sequence, options.holdMs),
+      writeState: () => this.keeping.writeState(),
+      noteConfig: () => journal.noteConfig(),
+      append: (body) => this.#log.append(body),
+      change: (ms) => this.#change(ms),
+      hasChanged: () => this.#hasChanged(),
+      isUp: () => bus.isUp,
+      out: (error) => this.#out(error),
+      after: (delayMs, callback) => this.#after(delayMs, callback),
     });
     this.remote = new RemoteShards(this.#router);
     this.gather = new Gather({
@@ -386,9 +288,7 @@ export class Cluster {
 
   /** Tells the trackables that are on their way to this hub; undefined while there are none. */
   trackablesOnTheWay(): ((id: string) => boolean) | undefined {
-    if (this.#state.onTheWay.length === 0) return undefined;
-    const onTheWay = this.#acquisition?.onTheWay();
-    return onTheWay && ((id) => onTheWay.get(`trackable ${id}`)?.isComing === true);
+    return this.#handovers.trackablesOnTheWay();
   }
 
   /** Where this hub hands what it takes, part of which may be for its own shards. */
@@ -410,7 +310,7 @@ export class Cluster {
     if (!this.#membership.isMember) return 'it has not joined its cluster';
     const { lateMs } = this.#pulse;
     if (lateMs === undefined) return undefined;
-    const why = this.#journal.isFull
+    const why = this.keeping.journal.isFull
       ? ': the stream is full'
       : this.#options.bus.isUp
         ? ''
@@ -423,6 +323,7 @@ export class Cluster {
     const { name, hubName, incarnation, bus } = this.#options;
     const { members, map } = this.#membership;
     const { problem } = this;
+    const { count: takeovers, lastMs } = this.#handovers.takeovers;
     const ownerName = members.find((member) => partitionsOf(map, member.incarnation) === PARTITIONS)?.name;
     return {
       name,
@@ -434,9 +335,9 @@ export class Cluster {
       settled: this.isWhole,
       nats_connected: bus.isUp,
       applied_sequence: this.applied,
-      journal_waiting_bytes: this.#journal.heldBytes,
-      takeovers: this.#takeovers,
-      ...(this.#takeovers > 0 && { last_takeover_duration: Math.round(this.#lastTakeoverMs) }),
+      journal_waiting_bytes: this.keeping.journal.heldBytes,
+      takeovers,
+      ...(takeovers > 0 && { last_takeover_duration: Math.round(lastMs) }),
       members: members.map((member) => ({
         name: member.name,
         incarnation: member.incarnation,
@@ -453,15 +354,14 @@ export class Cluster {
   /** What metrics tell of it. */
   counts() {
     const { forwarded, moved } = this.#router.gauges;
+    const { count: takeovers, lastMs: lastTakeoverMs } = this.#handovers.takeovers;
     return {
-      ...{ forwarded, moved },
+      ...{ forwarded, moved, takeovers, lastTakeoverMs },
       isOwner: this.standing === 'owner',
       partitions: partitionsOf(this.#membership.map, this.#options.incarnation),
       applied: this.applied,
-      appends: this.#journal.appends,
-      heldBytes: this.#journal.heldBytes,
-      takeovers: this.#takeovers,
-      lastTakeoverMs: this.#lastTakeoverMs,
+      appends: this.keeping.journal.appends,
+      heldBytes: this.keeping.journal.heldBytes,
       expelled: this.#expelled,
       framesLost: this.#fanout?.losses ?? 0,
       members: this.#membership.members,
@@ -499,12 +399,12 @@ export class Cluster {
 
   /** Whether what the shards do next can be kept. */
   get hasRoom(): boolean {
-    return this.#journal.hasRoom;
+    return this.keeping.journal.hasRoom;
   }
 
   /** Whether locations can be kept. */
   get canKeep(): boolean {
-    return this.#standing === 'member' && this.#journal.hasRoom && this.#options.bus.isUp;
+    return this.#standing === 'member' && this.keeping.journal.hasRoom && this.#options.bus.isUp;
   }
 
   /**
@@ -531,11 +431,10 @@ export class Cluster {
       reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
       ownership: this.#ownership,
       isServing: () => this.#standing === 'member' && !this.#isRetiring,
-      unrecorded: (runs, by) => this.#unrecorded(runs, by),
-      released: (sequence) => this.#released(sequence),
+      unrecorded: (runs, by) => this.#dead.unrecorded(runs, by),
+      released: (sequence) => this.#handovers.released(sequence),
     });
-    this.#releases = this.#newReleases(handlers);
-    this.#acquisition = this.#newAcquisition(handlers, this.#releases);
+    this.#handovers.attach(handlers, this.#fanout);
     for (const member of this.#state.members.keys()) this.#fanout.joined(member, { isNew: false });
     this.#tellOwners();
     this.#standing = 'attached';
@@ -553,7 +452,7 @@ export class Cluster {
     await Promise.all([this.#fanout?.ready(), this.#motions?.ready(), this.#door?.ready, this.gather.ready]);
     await this.#membership.join(this.#log);
     if (this.#standing === 'attached') this.#standing = 'member';
-    this.#acquireSoon();
+    this.#handovers.acquireSoon();
     this.#pulse.start();
     await this.#checkEarlier();
   }
@@ -595,59 +494,9 @@ export class Cluster {
    * that was answered until then. Rejects with HUB_UNAVAILABLE where somebody has.
    */
   async upToDate(): Promise<void> {
-    await this.#journal.barrier().catch((cause: unknown) => {
+    await this.keeping.journal.barrier().catch((cause: unknown) => {
       throw new HubError('HUB_UNAVAILABLE', 'Cannot read: this hub is out of its cluster', { cause });
     });
-  }
-
-  /** Keeps what a step has changed, see StepJournal. What changes before this hub has the state is none of the state. */
-  keep(shard: number, reply: ShardReply): Promise<void> | undefined {
-    // Of what is not recorded it is kept that nobody else has taken over before.
-    const { record: _, config: _config, ...heard } = reply;
-    return this.#journal.keep(shard, this.#isRecording ? reply : heard)?.catch((cause: unknown) => {
-      throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
-    });
-  }
-
-  /**
-   * Takes rows that the shards have handed out, in times of day. Bytes are copied. Before this hub has the state they say
-   * nothing of it: an object that moves between shards then has no place in either.
-   */
-  noteRows(rows: Iterable<KeptRow>): void {
-    if (this.#isRecording) this.#checkpoints.note(rows as Iterable<LastKnownRow>);
-  }
-
-  /** Keeps pairs that collide. Resolves when they are kept. */
-  async keepPairs(rows: Iterable<KeptRow>): Promise<void> {
-    await this.#written(this.#checkpoints.noteCollisions(rows as Iterable<CollisionRow>));
-  }
-
-  /** The last row of each object that the shards have, in times of day: none before they are handed any state. */
-  async rows(): Promise<readonly LastKnownRow[]> {
-    if (!this.#isRecording) return [];
-    const rows: LastKnownRow[] = [];
-    for await (const part of this.#checkpoints.rows()) {
-      for (const row of part) if (row.kind !== 'collision') rows.push(row);
-    }
-    const isHere = this.#acquisition?.arrived();
-    return rows.filter(({ kind, id }) => isHere?.(kind, id) === true);
-  }
-
-  /** A round of a shard begins, see StepJournal. */
-  roundBegun(): number {
-    return this.#journal.roundBegun();
-  }
-
-  /** The rows that a round has handed out were all noted. Never rejects. */
-  async roundOver(shard: number, begunAt: number): Promise<void> {
-    // Until the state is whole the journals of others are needed from their beginnings, and this one as well.
-    if (this.#standing !== 'member' || this.#isAcquiring) return;
-    try {
-      await this.#journal.roundOver(shard, begunAt);
-    } catch (error) {
-      // The next round says the same again, and more.
-      if (!this.isOut) this.#options.notice(`Cannot trim the journal: ${(error as Error).message}`);
-    }
   }
 
   /** The settings, as JSON texts by name. */
@@ -691,10 +540,10 @@ export class Cluster {
   async leave(): Promise<void> {
     if (this.#standing === 'out') return;
     try {
-      if (this.standing === 'owner') await this.#checkpoints.write();
+      if (this.standing === 'owner') await this.keeping.checkpoints.write();
       // What was kept is told by now, and nothing more is kept.
       const sealed = (): void => {
-        if (this.#standing !== 'out' && this.#journal.isIdle) this.#fanout?.leaving();
+        if (this.#standing !== 'out' && this.keeping.journal.isIdle) this.#fanout?.leaving();
       };
       await this.#membership.leave({ sealed });
     } catch (error) {
@@ -706,7 +555,7 @@ export class Cluster {
     this.#standing = 'out';
     for (const cancel of this.#timers) cancel();
     this.#pulse.stop();
-    this.#journal.close();
+    this.keeping.journal.close();
     this.#router.close();
     this.#door?.close();
     this.#fanout?.close();
@@ -714,7 +563,7 @@ export class Cluster {
     this.gather.close();
     this.#membership.close();
     this.#log.close();
-    this.#checkpoints.close();
+    this.keeping.checkpoints.close();
     await this.#options.bus.close();
   }
 
@@ -732,24 +581,6 @@ export class Cluster {
     return cancel;
   }
 
-  async #makeJournal(incarnation: string): Promise<void> {
-    const { bus, name, replicas, storage, journalBytesMax: bytesMax } = this.#options;
-    for (const stream of journalStreams(name, incarnation)) {
-      await bus.makeStream({ ...stream, replicas, storage, bytesMax });
-    }
-  }
-
-  async #widenJournal(bytes: number): Promise<void> {
-    const { bus, name, incarnation, replicas, storage, journalBytesMax, notice } = this.#options;
-    const size = journalBytesMax + bytes;
-    for (const stream of journalStreams(name, incarnation)) {
-      await bus.alterStream({ ...stream, replicas, storage, bytesMax: size });
-    }
-    if (bytes === 0) notice('The journal has room again', 'info');
-    else
-      notice(`The journal is full, and no locations are taken until it is trimmed: it gets ${size} bytes for the rest`);
-  }
-
   #restore(parts: readonly Uint8Array[], sequence: number): void {
     const { state, entities } = restored(parts, sequence);
     this.#state = state;
@@ -764,12 +595,10 @@ export class Cluster {
     const before = this.#state;
     this.#state = applied(before, record);
     const changes = changesIn(body);
-    this.#noteDeleted(sequence, changes);
+    this.#partitions.noteDeleted(changes, { sequence, nowMs: this.#options.elapsed() });
     const regrouped = this.#partitions.apply(changes);
     this.#ownership.set(serving(this.#state));
-    this.#noteEnds();
-    this.#noteForced(record);
-    this.#releases?.apply(record, before);
+    this.#handovers.apply(record, before);
     if (this.#handlers !== undefined) this.#configured = sequence;
     if (this.#handlers === undefined) this.#opening.apply({ sequence, changes });
     else if (record.isOwn && changes.length > 0) this.#handlers.kept();
@@ -786,39 +615,10 @@ export class Cluster {
 
   /** Who serves what is not what it was. */
   #ownershipChanged(before: ConfigState): void {
-    const { sources, onTheWay } = this.#state;
-    const isWanted = (sequence: number): boolean => {
-      return (
-        sources.some(({ released }) => released === sequence) || onTheWay.some((each) => each.sequence === sequence)
-      );
-    };
-    this.#releases?.forget(isWanted);
-    for (const sequence of this.#forced.keys()) if (!isWanted(sequence)) this.#forced.delete(sequence);
-    this.#handlers?.arrived();
+    this.#handovers.forgetArrived();
     this.#handlers?.servesOther();
-    this.#acquireSoon();
-    if (isSettled(this.#state) && !isSettled(before)) void this.#tidy();
-  }
-
-  #noteEnds(): void {
-    const { dead } = this.#state;
-    for (const incarnation of dead.keys()) {
-      if (this.#hadAtTheirEnds.has(incarnation)) continue;
-      this.#hadAtTheirEnds.set(incarnation, leftOf(this.#state, incarnation));
-    }
-    for (const incarnation of this.#hadAtTheirEnds.keys()) {
-      if (!dead.has(incarnation)) this.#hadAtTheirEnds.delete(incarnation);
-    }
-  }
-
-  /** Takes note of the trackables of a record that moves some whose change is to act at once. */
-  #noteForced({ sequence, body }: AppliedRecord): void {
-    if (body.kind !== 'regroup') return;
-    const forced = body.changes.filter(([kind, , text, force]) => kind === 'trackable' && force && text !== null);
-    this.#forced.set(
-      sequence,
-      forced.map(([, id]) => id),
-    );
+    this.#handovers.acquireSoon();
+    if (isSettled(this.#state) && !isSettled(before)) void this.keeping.tidy();
   }
 
   /** Whether an object is in a partition of this hub. */
@@ -826,63 +626,25 @@ export class Cluster {
     return this.#state.map?.owners[this.#partitions.partitionOf(kind, id)] === this.#options.incarnation;
   }
 
-  /** Where objects were that are deleted: whoever takes over from there has not evaluated that yet, maybe. */
-  #noteDeleted(sequence: number, changes: readonly ForeignChange[]): void {
-    const nowMs = this.#options.elapsed();
-    const firstKept = this.#deleted.findIndex(({ atMs }) => atMs > nowMs - DELETED_MS);
-    if (firstKept !== 0) this.#deleted.splice(0, firstKept < 0 ? this.#deleted.length : firstKept);
-    for (const { kind, id, text } of changes) {
-      if (text !== null || (kind !== 'provider' && kind !== 'trackable')) continue;
-      const partition = this.#partitions.partitionOf(kind, id);
-      this.#deleted.push({ sequence, kind, id, partition, atMs: nowMs });
-    }
-  }
-
-  /**
-   * All objects of some partitions, those that are on their way from there to others, and those that records behind `config`
-   * have deleted there. `located`: providers that may be among them, and may not be known.
-   */
-  #objectsIn(
-    partitions: ReadonlySet<number>,
-    config = Number.POSITIVE_INFINITY,
-    located: Iterable<string> = [],
-  ): ObjectIds {
-    const from = new Map<string, number>();
-    for (const { objects } of this.#state.onTheWay) {
-      for (const [kind, id, partition] of objects) if (!from.has(`${kind} ${id}`)) from.set(`${kind} ${id}`, partition);
-    }
-    const { providers, trackables } = (this.#handlers as ClusterHandlers).objects();
-    const isIn = (kind: ObjectKind, id: string): boolean => {
-      const comesFrom = from.size === 0 ? undefined : from.get(`${kind} ${id}`);
-      return partitions.has(comesFrom ?? this.#partitions.partitionOf(kind, id));
-    };
-    const deleted = this.#deleted.filter((each) => each.sequence > config && partitions.has(each.partition));
-    const { providers: deletedProviders, trackables: deletedTrackables } = objectsOf(
-      deleted.map(({ kind, id }) => [kind, id]),
-    );
-    return {
-      providers: [
-        ...new Set([...[...providers, ...located].filter((id) => isIn('provider', id)), ...deletedProviders]),
-      ],
-      trackables: [...new Set([...trackables.filter((id) => isIn('trackable', id)), ...deletedTrackables])],
-    };
+  #objectsIn(partitions: ReadonlySet<number>, behind?: number, located?: Iterable<string>): ObjectIds {
+    const { onTheWay } = this.#state;
+    const known = (this.#handlers as ClusterHandlers).objects();
+    return this.#partitions.objectsIn({
+      ...{ partitions, known, onTheWay },
+      ...(behind !== undefined && { behind }),
+      ...(located !== undefined && { located }),
+    });
   }
 
   /** Rows of objects that have another partition are to lie there, before somebody else gets the old one. */
   #writeRegrouped(regrouped: readonly Regrouped[]): void {
-    if (this.#handlers === undefined || !this.#isRecording) return;
+    if (this.#handlers === undefined || !this.#handovers.hasState) return;
     const { incarnation } = this.#options;
     const owners = this.#state.map?.owners ?? [];
     const own = regrouped.filter(({ from, to }) => owners[from] === incarnation && owners[to] === incarnation);
     if (own.length === 0) return;
     // The next round writes them, too, where this fails.
     this.#handlers.writeAnew(objectsOf(own.map(({ kind, id }) => [kind, id]))).catch(() => undefined);
-  }
-
-  /** What this hub has released because of a record, once that is all. Rejects when it never will be. */
-  async #released(sequence: number): Promise<Released> {
-    await this.#log.reached(sequence, this.#options.holdMs);
-    return (this.#releases as Releases).of(sequence);
   }
 
   #tellFanout({ sequence, body }: AppliedRecord): void {
@@ -907,161 +669,6 @@ export class Cluster {
     if (collisions === undefined) return;
     this.#motions?.stageOwner(collisions);
     this.#motions?.owners(new Set(owners));
-  }
-
-  #newReleases(handlers: ClusterHandlers): Releases {
-    const { incarnation, now, notice } = this.#options;
-    return new Releases({
-      ...{ incarnation, journal: this.#journal, checkpoints: this.#checkpoints, now, notice },
-      state: () => this.#state,
-      isOwn: (kind, id) => this.#isOwn(kind, id),
-      isServing: () => this.#standing === 'member',
-      objectsIn: (partitions) => this.#objectsIn(partitions),
-      unadopted: () => this.#acquisition?.unadopted() ?? new Set(),
-      release: (objects, sequence) => handlers.release(objects, sequence),
-      writeAnew: async (objects) => {
-        await handlers.writeAnew(objects);
-        await this.#written(this.#checkpoints.write());
-      },
-      sent: () => (this.#fanout as ClusterFanout).sentToAll(),
-      changed: () => this.#change(),
-    });
-  }
-
-  #newAcquisition(handlers: ClusterHandlers, releases: Releases): Acquisition {
-    const { incarnation, now, schedule, notice } = this.#options;
-    return new Acquisition({
-      ...{ incarnation, now, schedule, notice },
-      checkpoints: this.#checkpoints,
-      state: () => this.#state,
-      partitionOf: (kind, id) => this.#partitions.partitionOf(kind, id),
-      configured: () => this.#configured,
-      hadAtItsEnd: (of) => this.#hadAtTheirEnds.get(of) ?? ALL_PARTITIONS,
-      objectsIn: (partitions, config, located) => this.#objectsIn(partitions, config, located),
-      released: (from, sequence) => this.#releasedBy(from, sequence),
-      isReleased: (sequence, kind, id) => releases.isReleased(sequence, kind, id),
-      relay: (sequence, released, names) => releases.relay(sequence, released, names),
-      follow: async (from, { sent }) => {
-        this.#fanout?.tookBehind(from, sent);
-        await this.#fanout?.reachedFrom(from, sent[incarnation] ?? 0);
-      },
-      allHeard: () => (this.#fanout as ClusterFanout).allHeard(),
-      announceAgain: (events) => this.#fanout?.announceAgain(events.filter((event) => this.#isOwnEvent(event))),
-      adopt: async (left) => {
-        this.#isRecording = true;
-        await handlers.adopt(left);
-      },
-      arrived: (sequence) => handlers.force(this.#forced.get(sequence) ?? []),
-      leftBy: (of) => this.#leftBy(of),
-      write: async () => {
-        await this.#written(this.#checkpoints.write());
-        await this.#journal.noteConfig();
-      },
-      took: async (of, partitions) => {
-        await this.#log.append({ kind: 'took', by: incarnation, of, partitions, requests: [] });
-      },
-      tookObjects: async (sequence, partitions) => {
-        await this.#log.append({ kind: 'arrived', by: incarnation, sequence, partitions });
-      },
-    });
-  }
-
-  /** Reads the journal of a hub that is gone. */
-  async #leftBy(incarnation: string): Promise<JournalLeft> {
-    const { bus, name, holdMs } = this.#options;
-    const left = await readSteps({ bus, name, incarnation });
-    if (!this.#recorded.has(incarnation)) {
-      this.#after(REPEATED_HOLDS * holdMs, () => void this.#recorded.delete(incarnation));
-    }
-    this.#recorded.set(incarnation, new RecordedLocations([...left.earlier, ...left.steps]));
-    return left;
-  }
-
-  /** Runs without the locations that these hubs, which are gone, have recorded. */
-  async #unrecorded(runs: readonly CountedRun[], by: readonly string[]): Promise<readonly CountedRun[]> {
-    const known = by === ANYBODY ? [...this.#recorded.keys()] : by;
-    for (const incarnation of known) if (!this.#recorded.has(incarnation)) await this.#leftBy(incarnation);
-    return known.reduce((left, incarnation) => this.#recorded.get(incarnation)?.without(left) ?? left, runs);
-  }
-
-  /**
-   * Whether a fence event is of an object that this hub is to own, or is to pass on: on its way it may have been with the one
-   * that it went to already.
-   */
-  #isOwnEvent({ event: [fields], of: dead }: FenceEventLeft): boolean {
-    const [kind, id] = objectOf(fields);
-    const move = this.#state.onTheWay.flatMap(({ objects }) => objects).find(([of, its]) => of === kind && its === id);
-    if (move === undefined) return this.#isOwn(kind, id);
-    const [, , from, to] = move;
-    const partition = this.#hadAtTheirEnds.get(dead)?.includes(to) === true ? to : from;
-    return this.#state.map?.owners[partition] === this.#options.incarnation;
-  }
-
-  /** What a member has released because of a record. */
-  #releasedBy(from: string, sequence: number): Promise<Released> {
-    return from === this.#options.incarnation ? this.#released(sequence) : this.#router.released(from, sequence);
-  }
-
-  #acquireSoon(): void {
-    if (this.#standing !== 'member' || this.#isAcquiring || this.#acquisition?.isDue !== true) return;
-    this.#isAcquiring = true;
-    const acquisition = this.#acquisition;
-    // When the record is applied as a whole.
-    queueMicrotask(() => void this.#acquireAll(acquisition));
-  }
-
-  /** Never rejects. */
-  async #acquireAll(acquisition: Acquisition): Promise<void> {
-    const { notice, elapsed } = this.#options;
-    const begunMs = elapsed();
-    const sources = acquisitions(this.#state, this.#options.incarnation).partitions;
-    const isTakeover = sources.some(({ isMember }) => !isMember);
-    const stopWatching = this.#watchAcquisition(acquisition, begunMs);
-    while (this.#standing === 'member') {
-      try {
-        if (!(await acquisition.acquire())) break;
-        this.#handlers?.arrived();
-        for (const { sequence, objects } of this.#state.onTheWay) this.#releases?.passOn(sequence, objects);
-        this.#hasChanged();
-      } catch (error) {
-        if (this.#standing !== 'member') break;
-        notice(`Cannot take over: ${(error as Error).message}`);
-        await this.#change(AGAIN_MS);
-      }
-    }
-    this.#isAcquiring = false;
-    stopWatching();
-    if (this.#standing !== 'member') return;
-    if (isTakeover) {
-      this.#takeovers++;
-      this.#lastTakeoverMs = elapsed() - begunMs;
-      notice(`Taken over in ${Math.round(this.#lastTakeoverMs)} ms: ${countOf(sources)}`, 'info');
-    }
-    // Until then front doors may hand in what the dead have recorded.
-    this.#after(REPEATED_HOLDS * this.#options.holdMs, () => {
-      this.#forgetDead().catch((error: unknown) => notice(`Cannot delete journals: ${String(error)}`));
-    });
-    this.#acquireSoon();
-  }
-
-  /**
-   * Says what an acquisition waits for where that takes long, and gives it up where that is for ever: then this hub begins anew.
-   * Returns how to end that.
-   */
-  #watchAcquisition(acquisition: Acquisition, begunMs: number): () => void {
-    const { bus, notice, elapsed } = this.#options;
-    let [stage, stageMs] = [acquisition.stage, begunMs];
-    const look = (): void => {
-      // It may never end then.
-      if (this.#standing !== 'member') return;
-      const nowMs = elapsed();
-      if (!bus.isUp || acquisition.stage !== stage) [stage, stageMs] = [acquisition.stage, nowMs];
-      notice(`Taking over for ${Math.round(nowMs - begunMs)} ms so far: ${acquisition.stage}`);
-      if (nowMs - stageMs >= STUCK_MS) this.#out(new Error(`The takeover does not go on: ${acquisition.stage}`));
-      else cancel = this.#after(LONG_MS, look);
-    };
-    let cancel = this.#after(LONG_MS, look);
-    return () => cancel();
   }
 
   /** Resolves when everything is where it belongs. Rejects with HUB_UNAVAILABLE when that takes too long. */
@@ -1094,48 +701,15 @@ export class Cluster {
     for (const watcher of [...this.#watchers]) watcher();
   }
 
-  async #tidy(): Promise<void> {
-    await this.#checkpoints.tidy().catch((error: unknown) => {
-      if (this.#checkpoints.failure !== undefined) this.#out(this.#checkpoints.failure);
-      else this.#options.notice(`Cannot tidy the state: ${(error as Error).message}`);
-    });
-  }
-
-  /** Barriers of a hub that has nothing to do do not pile up. */
-  #trimIdle(): void {
-    if (this.#standing !== 'member' || this.#isAcquiring) return;
-    // It is tried again with the next.
-    this.#journal.trimIdle().catch(() => undefined);
-  }
-
-  /** Deletes the journals that nobody reads any more, and says so. */
-  async #forgetDead(): Promise<void> {
-    const { bus, name, incarnation } = this.#options;
-    for (const { incarnation: of } of toDelete(this.#state)) {
-      await dropIncarnation(bus, name, of);
-      await this.#log.append({ kind: 'took', by: incarnation, of, partitions: [], requests: [] });
-    }
-  }
-
-  /** Where the state is not this hub's any more, it is out. */
-  async #written(written: Promise<void>): Promise<void> {
-    try {
-      await written;
-    } catch (error) {
-      if (this.#checkpoints.failure !== undefined) this.#out(this.#checkpoints.failure);
-      throw error;
-    }
-  }
-
   #out(error: Error): void {
     if (this.#standing === 'out') return;
     this.#standing = 'out';
     this.#pulse.stop();
     this.#membership.close();
     // Nothing comes of what waits. Whoever has taken over may have deleted the streams, so that nobody else would say so.
-    this.#journal.close();
+    this.keeping.journal.close();
     this.#router.close();
-    this.#checkpoints.close();
+    this.keeping.checkpoints.close();
     this.#fanout?.close();
     this.#motions?.close();
     this.gather.close();
@@ -1143,9 +717,4 @@ export class Cluster {
     this.#hasChanged();
     this.#handlers?.out(error);
   }
-}
-
-function countOf(sources: readonly { readonly partitions: readonly number[] }[]): string {
-  const { size } = new Set(sources.flatMap(({ partitions }) => partitions));
-  return `${size} of ${PARTITIONS} partitions`;
 }

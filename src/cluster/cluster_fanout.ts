@@ -1,11 +1,11 @@
+import { objectOfFenceEvent } from '../core/fence/fence_event.ts';
 import type { EventBatch } from '../model/event_batch.ts';
-import { type FilterFields, SHARD_TOPICS, TOPICS, type Topic, type Variant } from '../model/topics.ts';
+import { SHARD_TOPICS, type Topic, type Variant } from '../model/topics.ts';
 import type { Bus } from './bus.ts';
 import { type FenceEventLeft, packFenceEvents, readFenceEvents } from './fan_out_message.ts';
 import { FramesIn } from './frames_in.ts';
 import { FramesOut } from './frames_out.ts';
 import { Interest } from './interest.ts';
-import type { ObjectKind } from './ownership.ts';
 import { RECORDS_FENCE_EVENTS } from './protocols.ts';
 import { eventIdOf, ToldFenceEvents } from './told_fence_events.ts';
 
@@ -223,7 +223,9 @@ export class ClusterFanout {
   announceAgain(recorded: readonly FenceEventLeft[]): void {
     const { protocol, self } = this.#options;
     if (protocol() < RECORDS_FENCE_EVENTS) return;
-    for (const events of Map.groupBy(recorded, ({ event: [fields] }) => objectOf(fields).join(' ')).values()) {
+    for (const events of Map.groupBy(recorded, ({ event: [fields] }) =>
+      objectOfFenceEvent(fields).join(' '),
+    ).values()) {
       this.#tellAgain(events, self);
       this.#out.announce('fenceEventsAgain', packFenceEvents(events));
     }
@@ -282,15 +284,4 @@ export class ClusterFanout {
     if (this.#misfits > 1) return;
     this.#options.notice(`A message about events does not fit and is passed over: ${String(error)}`);
   }
-}
-
-const [PROVIDER_AT, TRACKABLE_AT] = [
-  TOPICS.fence_events.indexOf('provider_id'),
-  TOPICS.fence_events.indexOf('trackable_id'),
-] as const;
-
-/** What a fence event is about: its trackable, or else its provider. */
-export function objectOf(fields: FilterFields): readonly [kind: ObjectKind, id: string] {
-  const trackable = fields[TRACKABLE_AT];
-  return trackable === undefined ? ['provider', String(fields[PROVIDER_AT])] : ['trackable', String(trackable)];
 }

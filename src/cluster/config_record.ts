@@ -1,5 +1,6 @@
 import type { EntityKind } from '../core/kept.ts';
 import type { Borrowed } from '../model/borrowed.ts';
+import type { ObjectKind } from '../model/id.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
 import {
   COUNT,
@@ -15,7 +16,6 @@ import {
   unpacked,
   type Valued,
 } from './config_shapes.ts';
-import type { ObjectKind } from './ownership.ts';
 import { PROTOCOLS, SEVERAL_OWNERS } from './protocols.ts';
 
 /**

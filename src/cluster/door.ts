@@ -3,6 +3,7 @@ import type { Answer, Query } from '../core/item.ts';
 import { recordIdIn, recordSize } from '../core/location/record.ts';
 import { HubError } from '../errors.ts';
 import { look } from '../model/borrowed.ts';
+import type { ObjectKind } from '../model/id.ts';
 import { type CountedRun, checkRun, RunError, recordsIn } from '../wire/received_run.ts';
 import type { Bus, Message, Subscription } from './bus.ts';
 import {
@@ -16,7 +17,7 @@ import {
   unpackForward,
 } from './door_message.ts';
 import { HeldAnswers } from './held_answers.ts';
-import type { ObjectKind, Ownership } from './ownership.ts';
+import type { Ownership } from './ownership.ts';
 import { ParcelBuffers } from './parcel.ts';
 import type { Released } from './releases.ts';
 

@@ -1,7 +1,9 @@
 import { dequal } from 'dequal';
+import type { ObjectIds } from '../core/item.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { Affinity, type Links, linksOf } from '../shards/affinity.ts';
-import type { ObjectKind } from './ownership.ts';
+import type { ObjectMove } from './config_record.ts';
 
 /** What a record says of an entity, of whatever kind: its JSON, or null where it is deleted. */
 interface ChangedText {
@@ -18,6 +20,31 @@ export interface Regrouped {
   readonly to: number;
 }
 
+/** Which objects are asked for. */
+export interface ObjectsWanted {
+  readonly partitions: ReadonlySet<number>;
+  /** All objects that are configured, or were located. */
+  readonly known: ObjectIds;
+  /** What is on its way is still where it comes from. */
+  readonly onTheWay: readonly { readonly objects: readonly ObjectMove[] }[];
+  /** With those that records behind this one have deleted; without any when left out. */
+  readonly behind?: number;
+  /** Providers that may be among them, and may not be known. */
+  readonly located?: Iterable<string>;
+}
+
+/** An object that a record has deleted. */
+interface Deleted {
+  readonly sequence: number;
+  readonly kind: ObjectKind;
+  readonly id: string;
+  readonly partition: number;
+  readonly atMs: number;
+}
+
+/** For so long it is known where an object was that is deleted: no owner is without a successor for longer. */
+const DELETED_MS = 60_000;
+
 interface ChangedLinks {
   readonly id: string;
   readonly links: Links | undefined;
@@ -25,10 +52,13 @@ interface ChangedLinks {
 
 /**
  * The partitions of all objects, by the configuration that is applied: what is connected by assignments or as parent and
- * child belongs together (shards/affinity.ts). All hubs apply the same records, so all of them agree.
+ * child belongs together (shards/affinity.ts). All hubs apply the same records, so all of them agree. Of objects that were
+ * deleted lately it is known where they were: whoever takes over from there has not evaluated that yet, maybe.
  */
 export class ObjectPartitions {
   readonly #affinity = new Affinity();
+  /** In the order of the records. */
+  readonly #deleted: Deleted[] = [];
 
   partitionOf(kind: ObjectKind, id: string): number {
     return kind === 'provider' ? this.#affinity.partitionOfProvider(id) : this.#affinity.partitionOfTrackable(id);
@@ -57,6 +87,42 @@ export class ObjectPartitions {
     const found = this.apply(all);
     this.#affinity.change(before.toReversed());
     return found;
+  }
+
+  /** Takes note of where the objects are that a record is about to delete. */
+  noteDeleted(
+    changes: Iterable<ChangedText>,
+    { sequence, nowMs }: { readonly sequence: number; readonly nowMs: number },
+  ): void {
+    const firstKept = this.#deleted.findIndex(({ atMs }) => atMs > nowMs - DELETED_MS);
+    if (firstKept !== 0) this.#deleted.splice(0, firstKept < 0 ? this.#deleted.length : firstKept);
+    for (const { kind, id, text } of changes) {
+      if (text !== null || (kind !== 'provider' && kind !== 'trackable')) continue;
+      this.#deleted.push({ sequence, kind, id, partition: this.partitionOf(kind, id), atMs: nowMs });
+    }
+  }
+
+  /** All objects of some partitions, those that are on their way from there to others, and those that were deleted there. */
+  objectsIn({ partitions, known, onTheWay, behind, located = [] }: ObjectsWanted): ObjectIds {
+    const from = new Map<string, number>();
+    for (const { objects } of onTheWay) {
+      for (const [kind, id, partition] of objects) if (!from.has(`${kind} ${id}`)) from.set(`${kind} ${id}`, partition);
+    }
+    const isIn = (kind: ObjectKind, id: string): boolean => {
+      const comesFrom = from.size === 0 ? undefined : from.get(`${kind} ${id}`);
+      return partitions.has(comesFrom ?? this.partitionOf(kind, id));
+    };
+    const deletedThere = (wanted: ObjectKind): string[] =>
+      this.#deleted.flatMap(({ sequence, kind, id, partition }) => {
+        const isMeant = kind === wanted && sequence > (behind ?? Number.POSITIVE_INFINITY) && partitions.has(partition);
+        return isMeant ? [id] : [];
+      });
+    const providers = [...known.providers, ...located].filter((id) => isIn('provider', id));
+    const trackables = known.trackables.filter((id) => isIn('trackable', id));
+    return {
+      providers: [...new Set([...providers, ...deletedThere('provider')])],
+      trackables: [...new Set([...trackables, ...deletedThere('trackable')])],
+    };
   }
 
   /** Changes links, and says where everything is then that may be elsewhere. */

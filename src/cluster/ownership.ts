@@ -1,3 +1,4 @@
+import type { ObjectKind } from '../model/id.ts';
 import type { PartitionMap } from './map.ts';
 
 /**
@@ -18,11 +19,12 @@ export interface Serving {
   readonly map: PartitionMap | undefined;
   /** Partitions whose state has not arrived at their owner. */
   readonly open: ReadonlySet<number>;
-  /** Objects whose state has not arrived at the owner of their partition, as "kind id". */
+  /**
+   * Objects whose state has not arrived at the owner of their partition, as "kind id". That is open too, but for a trackable
+   * which was deleted since: its partition is the one of its id again, and somebody else may serve that.
+   */
   readonly onTheWay: ReadonlySet<string>;
 }
-
-export type ObjectKind = 'provider' | 'trackable';
 
 const NOTHING: Serving = { version: 0, map: undefined, open: new Set(), onTheWay: new Set() };
 

@@ -1,10 +1,10 @@
 import type { ObjectIds } from '../core/item.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { ReleasedStep } from '../wire/journal_record.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { ConfigRecord, ObjectMove } from './config_record.ts';
 import type { ConfigState } from './config_state.ts';
 import type { Notice } from './notice.ts';
-import type { ObjectKind } from './ownership.ts';
 import type { StepJournal } from './step_journal.ts';
 import type { JournalLeft } from './steps_left.ts';
 

@@ -1,18 +1,18 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { effectsIn } from '../core/effects.ts';
+import { objectOfFenceEvent } from '../core/fence/fence_event.ts';
 import type { ReceivedLocation } from '../core/location/received.ts';
+import type { ObjectKind } from '../model/id.ts';
 import { timeOfDay } from '../model/set_back.ts';
 import { type JournalRecord, type PackedStep, unpackJournalRecord } from '../wire/journal_record.ts';
 import { asBuffer, locationsOf } from '../wire/location_record.ts';
 import { locationsIn } from '../wire/messages.ts';
 import type { CountedRun } from '../wire/received_run.ts';
 import type { Bus } from './bus.ts';
-import { objectOf } from './cluster_fanout.ts';
 import type { FenceEventLeft } from './fan_out_message.ts';
 import { readJournal } from './hub_journal.ts';
 import { JournalFormatError } from './journal_message.ts';
 import { journalPlaces, journalStreams } from './journal_places.ts';
-import type { ObjectKind } from './ownership.ts';
 import { recordsOf } from './record_pieces.ts';
 
 /** A step that an incarnation has left behind in its journal, or the state of objects that have left with one. */
@@ -140,7 +140,7 @@ export function lastFenceEvents(
   let told = new Set<string>();
   const drop = (): void => {
     if (told.size === 0) return;
-    for (const each of left) if (told.has(objectOf(each.event[0]).join(' '))) left.delete(each);
+    for (const each of left) if (told.has(objectOfFenceEvent(each.event[0]).join(' '))) left.delete(each);
     told = new Set();
   };
   for (const record of all.filter(({ endMs }) => endMs >= latestMs - UNTOLD_MS)) {

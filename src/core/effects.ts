@@ -1,4 +1,5 @@
 import { type Borrowed, lend } from '../model/borrowed.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { Zone } from '../model/zone.ts';
 import type { Membership } from './fence/membership.ts';
 import { type OwnTiming, UNSET } from './fence/timing.ts';
@@ -49,7 +50,7 @@ const MEMBER_MAX = 64;
 
 /** An effect, decoded. */
 export interface Effect {
-  readonly kind: 'provider' | 'trackable';
+  readonly kind: ObjectKind;
   /** Undefined for a provider that was located: its location names it. */
   readonly id: string | undefined;
   /** Its offset among the effects of the step, by which others that share its place refer to it. */

@@ -1,4 +1,5 @@
 import type { KeptFence } from '../model/fence.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { SetBack } from '../model/set_back.ts';
@@ -139,9 +140,9 @@ export type Answer =
  * motion; with the fences it is in. `gone` rows are deleted from the store.
  */
 export type LastKnownRow =
-  | { readonly kind: 'provider' | 'trackable'; readonly id: string; readonly gone: true }
+  | { readonly kind: ObjectKind; readonly id: string; readonly gone: true }
   | {
-      readonly kind: 'provider' | 'trackable';
+      readonly kind: ObjectKind;
       readonly id: string;
       readonly gone?: false;
       /** Time of receipt and event time of the location, milliseconds since 1970. */

@@ -1,4 +1,5 @@
 import type { KeptFence } from '../model/fence.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { LocationProvider } from '../model/provider.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { DeadlineHeap } from './deadline_heap.ts';
@@ -43,7 +44,7 @@ export interface ShardState {
   /** Those of them whose memberships have changed. */
   readonly urgent: Set<ProviderState | TrackableState>;
   /** Rows to be deleted from the store: kind and id. */
-  readonly gone: Map<string, readonly ['provider' | 'trackable', string]>;
+  readonly gone: Map<string, readonly [ObjectKind, string]>;
   /** Ranks locations of trackables that have no rules of their own. */
   rules: Ranking;
 }
@@ -67,9 +68,11 @@ export function allObjects({ providers, trackables }: ShardState): Objects {
 
 /** What providers and trackables have in common: they are in fences. */
 export interface Tracked {
-  readonly kind: 'provider' | 'trackable';
+  readonly kind: ObjectKind;
   readonly id: string;
   fix: Fix | undefined;
+  /** Whether it has had a fix here since it came. */
+  hasHadFix: boolean;
   /** The fences that it is in or entering. */
   members: Member[];
   nearby: Nearby | undefined;
@@ -180,6 +183,7 @@ export function providerState(state: ShardState, id: string): ProviderState {
       entity: undefined,
       timing: UNSET,
       fix: undefined,
+      hasHadFix: false,
       members: [],
       nearby: undefined,
       suppressUntilMs: 0,

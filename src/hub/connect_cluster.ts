@@ -104,11 +104,11 @@ export function clusterDatabase(
     writer: new StoreWriter(store, { retryMs: RETRY_MS, schedule, state: () => undefined }),
     state,
     keep(rows) {
-      cluster.noteRows(rowsToKeep(rows, clock));
+      cluster.keeping.noteRows(rowsToKeep(rows, clock));
       return undefined;
     },
-    keepPairs: (rows) => cluster.keepPairs(rowsToKeep(rows, clock)),
-    lastRows: async () => keptRows(await cluster.rows(), clock),
+    keepPairs: (rows) => cluster.keeping.pairs(rowsToKeep(rows, clock)),
+    lastRows: async () => keptRows(await cluster.keeping.rows(), clock),
     isBehind: () => false,
     refusesRows: () => !cluster.canKeep,
   };

@@ -129,19 +129,19 @@ function clusterShards(cluster: Cluster, { elapsed }: Clock, settled: (shard: nu
       changes: new RecentChanges(elapsed),
       onTheWay: () => cluster.trackablesOnTheWay(),
     },
-    keep: (shard: number, reply: ShardReply) => cluster.keep(shard, reply),
+    keep: (shard: number, reply: ShardReply) => cluster.keeping.step(shard, reply),
     rounds(shard: number) {
       let begunAt = 0;
       return {
         begun() {
-          begunAt = cluster.roundBegun();
+          begunAt = cluster.keeping.roundBegun();
         },
         over() {
           const from = begunAt;
           // The batch that ends a round has the last of its rows. What could not be processed has its own way out.
           void settled(shard)
             ?.catch(() => undefined)
-            .then(() => cluster.roundOver(shard, from));
+            .then(() => cluster.keeping.roundOver(shard, from));
         },
       };
     },

@@ -25,7 +25,7 @@ export async function fillFromCluster(
     entities: () => entities.written(),
     adopt: (left) => adopt(parts, left, config.restart_event_delay),
     release: (objects, sequence) => shards.release(objects, sequence),
-    objects: () => shards.objectsIn(() => true),
+    objects: () => shards.objects(),
     async writeAnew(objects) {
       await shards.touchAll(objects);
       await shards.kept();

@@ -90,6 +90,8 @@ export class OutcomeDispatcher {
     this.#sinks.counts.collisionsColliding += colliding;
     this.#sinks.counts.collisionsEnded += ended;
     this.#sinks.wakeAt('collisions', nextDeadlineMs);
+    // Most batches find nothing, and then nobody waits for them: many come in the time for which nothing can be kept.
+    if (rows.length === 0 && events.length === 0) return undefined;
     // Motions come to the stage before their shards' steps are kept; what it makes of them is not told before.
     const stored = both(this.#sinks.released?.(), rows.length === 0 ? undefined : this.#sinks.keepPairs(rows));
     if (events.length > 0) this.#collisions.publish(events, stored);

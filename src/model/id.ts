@@ -1,3 +1,6 @@
+/** What is located: an id names at most one object of each kind. */
+export type ObjectKind = 'provider' | 'trackable';
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 

@@ -1,4 +1,5 @@
 import type { ObjectIds, Since } from '../core/item.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { Configured, EntityCommand } from './shard_commands.ts';
 
 /** Changes that a record of the log that all hubs share has made. */
@@ -109,7 +110,7 @@ export class RecentChanges {
   }
 }
 
-function isOfObject(command: Configured): command is EntityCommand & { kind: 'provider' | 'trackable' } {
+function isOfObject(command: Configured): command is EntityCommand & { kind: ObjectKind } {
   return command.kind === 'provider' || command.kind === 'trackable';
 }
 

@@ -1,10 +1,9 @@
 import { askedObject } from '../core/asked_object.ts';
 import type { ObjectIds, Query } from '../core/item.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { Affinity, linksOf } from './affinity.ts';
 import type { Configured } from './shard_commands.ts';
-
-type ObjectKind = 'provider' | 'trackable';
 
 /** Objects that must move from one shard to another. */
 export interface Rebalance {
@@ -73,7 +72,7 @@ export class ShardDirectory {
   }
 
   /** The object is deleted. */
-  forget(kind: 'provider' | 'trackable', id: string): void {
+  forget(kind: ObjectKind, id: string): void {
     this.#directory[`${kind}s`].delete(id);
     this.#changes++;
   }
@@ -132,9 +131,7 @@ export class KnownObjects {
     if (!known.has(provider)) known.add(provider);
   }
 
-  /** Those that are wanted. */
-  those(isWanted: (kind: ObjectKind, id: string) => boolean): ObjectIds {
-    const of = (kind: ObjectKind): string[] => [...this.#ids[kind]].filter((id) => isWanted(kind, id));
-    return { providers: of('provider'), trackables: of('trackable') };
+  all(): ObjectIds {
+    return { providers: [...this.#ids.provider], trackables: [...this.#ids.trackable] };
   }
 }

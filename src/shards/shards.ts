@@ -324,9 +324,9 @@ export class Shards {
     return this.#options.configured?.changes.objectsSince(config) ?? NO_OBJECTS;
   }
 
-  /** Those objects that are wanted, of all that are configured or were located here; where hubs share the objects. */
-  objectsIn(isWanted: (kind: 'provider' | 'trackable', id: string) => boolean): ObjectIds {
-    return this.#known?.those(isWanted) ?? NO_OBJECTS;
+  /** All objects that are configured, or were located here; where hubs share the objects. */
+  objects(): ObjectIds {
+    return this.#known?.all() ?? NO_OBJECTS;
   }
 
   /** Tells of changed entities: zones and fences everybody, providers and trackables their owner. */

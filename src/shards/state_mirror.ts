@@ -1,4 +1,5 @@
 import type { Item, ObjectIds } from '../core/item.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
 import type { LaneItem } from '../wire/location_record.ts';
@@ -31,7 +32,7 @@ export class StateMirror {
   }
 
   /** Whether the shard has an object that rows may be kept of. */
-  has(kind: 'provider' | 'trackable', id: string): boolean {
+  has(kind: ObjectKind, id: string): boolean {
     if (this.#released[kind].has(id)) return false;
     return this.#entities[kind].has(id) || (kind === 'provider' && this.#strangers.has(id));
   }

@@ -128,11 +128,9 @@ export class MotionHub implements Subscriber {
       refusesRows: () => false,
     } as unknown as Database;
     const cluster = {
-      keep: () => later(),
+      keeping: { step: () => later(), roundBegun: () => 0, roundOver: async () => undefined },
       configured: 0,
       trackablesOnTheWay: () => undefined,
-      roundBegun: () => 0,
-      roundOver: async () => undefined,
       isOut: false,
       fanout: undefined as ClusterFanout | undefined,
       motions: undefined as ClusterMotions | undefined,

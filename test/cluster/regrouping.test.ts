@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConfigBody } from '../../src/cluster/config_record.ts';
-import { applied, type ConfigState, EMPTY_STATE } from '../../src/cluster/config_state.ts';
+import { applied, type ConfigState, EMPTY_STATE, serving } from '../../src/cluster/config_state.ts';
 import { ObjectPartitions } from '../../src/cluster/object_partitions.ts';
+import { Ownership } from '../../src/cluster/ownership.ts';
 import { changeRecord } from '../../src/cluster/regrouping.ts';
 import { PARTITIONS, partitionOf } from '../../src/shards/affinity.ts';
 
@@ -59,4 +60,31 @@ test('A change that connects nothing waits for nothing', () => {
   const state = stateAfter(...TWO, GONE);
   const name: ConfigBody<'change'>['changes'] = [['fence', 'f', '{"id":"f"}', false]];
   assert.equal(changeRecord('test', name, { state, partitions: new ObjectPartitions() })?.kind, 'change');
+});
+
+test('A trackable that is deleted on its way, and made anew, is served by nobody until it would have arrived', () => {
+  const partitions = new ObjectPartitions();
+  const ownership = new Ownership((kind, id) => partitions.partitionOf(kind, id));
+  let state = stateAfter(...TWO);
+  const tag = (entity: object | undefined): void => {
+    const text = entity === undefined ? null : JSON.stringify(entity);
+    const record = changeRecord('test', [['trackable', 'tag', text, false]], { state, partitions });
+    state = applied(state, { sequence: state.version + 1, id: 'tag', body: record as ConfigBody });
+    partitions.apply([{ kind: 'trackable', id: 'tag', text }]);
+    ownership.set(serving(state));
+  };
+  tag({ id: 'tag' });
+  assert.equal(ownership.serverOf('trackable', 'tag'), 'a');
+  tag({ id: 'tag', parent: 'cart' });
+  // Nothing else moves with it, so this needs not wait. Its partition is one of those that are served.
+  for (const entity of [undefined, { id: 'tag' }]) {
+    tag(entity);
+    assert.equal(serving(state).open.has(partitions.partitionOf('trackable', 'tag')), false);
+    assert.equal(ownership.serverOf('trackable', 'tag'), undefined);
+  }
+  const [{ sequence = 0 } = {}] = state.onTheWay;
+  const to = [partitionOf('cart')];
+  state = applied(state, { sequence: 99, id: 'arrived', body: { kind: 'arrived', by: 'b', sequence, partitions: to } });
+  ownership.set(serving(state));
+  assert.equal(ownership.serverOf('trackable', 'tag'), 'a');
 });

@@ -63,14 +63,17 @@ test('a fix says the same as long as an object holds it, unless that alone gets 
   fc.assert(
     fc.property(fc.array(fc.record({ step, tidies: fc.boolean() }), { maxLength: 12 }), (steps) => {
       const fixes = new FixSlab(newRecordBuffer);
-      const objects = Array.from({ length: 6 }, (): { fix: Fix | undefined } => ({ fix: undefined }));
+      const objects = Array.from({ length: 6 }, (): { fix: Fix | undefined; hasHadFix: boolean } => ({
+        fix: undefined,
+        hasHadFix: false,
+      }));
       const expected = new Map<Fix, unknown>();
       let seq = 0;
       for (const { step, tidies } of steps) {
         /** Those that an object has left in this step. */
         const left = new Set<Fix | undefined>();
         for (const act of step) {
-          const who = objects[act.object] as { fix: Fix | undefined };
+          const who = objects[act.object] as { fix: Fix | undefined; hasHadFix: boolean };
           const last = who.fix;
           let next: Fix | undefined;
           if (act.does === 'renew') {
@@ -102,7 +105,10 @@ test('a fix says the same as long as an object holds it, unless that alone gets 
 
 test('objects that move need no more room than they needed at first', () => {
   const fixes = new FixSlab(newRecordBuffer);
-  const objects = Array.from({ length: 100 }, (): { fix: Fix | undefined } => ({ fix: undefined }));
+  const objects = Array.from({ length: 100 }, (): { fix: Fix | undefined; hasHadFix: boolean } => ({
+    fix: undefined,
+    hasHadFix: false,
+  }));
   const seen = new Set<Fix>();
   for (let seq = 1; seq <= 50; seq++) {
     for (const object of objects) {
@@ -118,8 +124,8 @@ test('objects that move need no more room than they needed at first', () => {
 
 test('an object that alone holds its fix keeps its place, unless the memory does not fit', () => {
   const fixes = new FixSlab(newRecordBuffer);
-  const one: { fix: Fix | undefined } = { fix: undefined };
-  const other: { fix: Fix | undefined } = { fix: undefined };
+  const one: { fix: Fix | undefined; hasHadFix: boolean } = { fix: undefined, hasHadFix: false };
+  const other: { fix: Fix | undefined; hasHadFix: boolean } = { fix: undefined, hasHadFix: false };
   const renewed = (length: number) => {
     const last = one.fix;
     const fix = fixes.renew(one, ...locationOf('a', 1, length));

@@ -183,6 +183,23 @@ test('a shard that has released objects has nothing of them but their entities, 
   assert.deepEqual([none, motions], [[], []]);
 });
 
+test('a shard says nothing of an object that is not there, whatever changes about its entity', async () => {
+  const harness = await ShardHarness.open();
+  const places = (outcome: { readonly effects: Parameters<typeof look>[0] }): readonly string[] => {
+    return [...effectsIn(Buffer.from(look(outcome.effects)))].map(({ id, place }) => `${id ?? 'p'} ${place.at}`);
+  };
+  // Of those that have never been there, and of those that have left: another hub has them.
+  assert.deepEqual(places(harness.tell(1, ...ENTITIES)), []);
+  assert.deepEqual(places(harness.tell(2, inHall(2, [5, 5], P))), ['p location', 't shared']);
+  const left = harness.tell(3, { kind: 'release', id: 4, sequence: 9, config: 8, ...BOTH });
+  assert.deepEqual(places(left), ['p elsewhere', 't elsewhere']);
+  assert.deepEqual(places(harness.tell(4, trackable('t', []), provider('p', { name: 'other' }))), []);
+  assert.deepEqual(places(harness.tell(5, trackable('t', ['p']))), []);
+  // Of one that is there, and loses its place, it says so.
+  assert.deepEqual(places(harness.tell(6, inHall(6, [5, 5], P))), ['p location', 't shared']);
+  assert.deepEqual(places(harness.tell(7, { kind: 'forget', id: 'p' })), ['p nowhere', 't nowhere']);
+});
+
 test('an object that arrives is in the effects of the step in full, and its row is wanted', async () => {
   const [from, to, next] = [await ShardHarness.open(), await ShardHarness.open(), await ShardHarness.open()];
   for (const each of [from, to, next]) each.tell(1, ...ENTITIES);

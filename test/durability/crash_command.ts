@@ -26,9 +26,18 @@ const { values } = parseArgs({
     release: { type: 'string' },
   },
 });
+/** How many new problems a round tells of. */
+const TOLD_MAX = 5;
 const options = { rounds: Number(values.rounds), seed: Number(values.seed) };
 const ends: (() => void)[] = [];
 const atEnd = (callback: () => void): void => void ends.push(callback);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // Hubs and servers would go on without it.
+  process.once(signal, () => {
+    for (const end of ends) end();
+    process.exit(1);
+  });
+}
 const tell = (text: string): void => {
   const [before, after] = process.stderr.isTTY ? ['\r\x1b[2K', ''] : ['', '\n'];
   process.stderr.write(`${before}${text}${after}`);
@@ -52,12 +61,15 @@ async function crashCluster(hubs: number): Promise<boolean> {
     process.stderr.write(`There is no nats-server: ${program.missing}\n`);
     return false;
   }
+  let told = 0;
   const findings = await runClusterRounds({
     ...{ ...options, hubs, nats, atEnd, program: program.path },
     ...(values.release !== undefined && { release: values.release }),
     done(round, fault, { outages, problems }) {
       const counts = `${problems.length} problems`;
       tell(`round ${round} of ${options.rounds}: ${fault}, ${Math.round(outages.at(-1)?.tookMs ?? 0)} ms, ${counts}`);
+      for (const { is, what } of problems.slice(told, told + TOLD_MAX)) process.stderr.write(`  ${is}: ${what}\n`);
+      told = problems.length;
     },
   });
   const servers = `${nats} NATS ${nats === 1 ? 'server' : 'servers'}`;

@@ -40,3 +40,23 @@ test('whoever waits for a batch hears of it when one of its commits fails, and n
     );
   }
 });
+
+test('the collision stage waits for what is being kept with what it has found, and with nothing else', () => {
+  const never = new Promise<void>(() => undefined);
+  const outcomes = new OutcomeDispatcher({
+    shards: 1,
+    counts: newCounts(),
+    publish: () => undefined,
+    tellsOfMemberships: () => false,
+    keep: () => undefined,
+    keepPairs: () => undefined,
+    // Nothing can be kept for now: while that lasts the stage goes on looking at what is due.
+    released: () => never,
+    motions: () => undefined,
+    moveZones: () => undefined,
+    wakeAt: () => undefined,
+  });
+  const found = { started: 0, colliding: 0, ended: 0, nextDeadlineMs: Infinity, waiting: 0, held: [] };
+  assert.equal(outcomes.ofCollisions({ ...found, rows: [], events: [] }), undefined);
+  assert.notEqual(outcomes.ofCollisions({ ...found, rows: [row('pair')], events: [] } as never), undefined);
+});

@@ -162,20 +162,10 @@ test('objects are those that are configured, and providers that were located', (
   objects.change([provider('p'), trackable('t', ['p', 'unseen']), provider('q'), fenceAround('f', [0, 0], 1)]);
   objects.heard('stranger');
   objects.heard('p');
-  assert.deepEqual(
-    objects.those(() => true),
-    { providers: ['p', 'q', 'stranger'], trackables: ['t'] },
-  );
-  assert.deepEqual(
-    objects.those((kind, id) => kind === 'trackable' || id === 'q'),
-    { providers: ['q'], trackables: ['t'] },
-  );
+  assert.deepEqual(objects.all(), { providers: ['p', 'q', 'stranger'], trackables: ['t'] });
   objects.change([
     { kind: 'trackable', id: 't', entity: undefined },
     { kind: 'provider', id: 'q', entity: undefined },
   ]);
-  assert.deepEqual(
-    objects.those(() => true),
-    { providers: ['p', 'stranger'], trackables: [] },
-  );
+  assert.deepEqual(objects.all(), { providers: ['p', 'stranger'], trackables: [] });
 });

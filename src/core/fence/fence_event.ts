@@ -1,4 +1,5 @@
 import type { KeptFence } from '../../model/fence.ts';
+import type { ObjectKind } from '../../model/id.ts';
 import { formatTime } from '../../model/time.ts';
 import type { FilterFields, View } from '../../model/topics.ts';
 import { roundDegrees, roundMetres } from '../geo/rounding.ts';
@@ -28,6 +29,12 @@ export function fenceEventFields(
 ): FilterFields {
   const objectType = trackableId === undefined ? 'location_provider' : 'trackable';
   return [id, foreignId ?? undefined, providerId, trackableId, type, objectType];
+}
+
+/** What an event with these fields is about: its trackable, or else its provider. */
+export function objectOfFenceEvent(fields: FilterFields): readonly [kind: ObjectKind, id: string] {
+  const [, , providerId, trackableId] = fields;
+  return trackableId === undefined ? ['provider', String(providerId)] : ['trackable', String(trackableId)];
 }
 
 /** JSON text of a FenceEvent. A trackable's event names its provider only where `nameProvider` says so. */

@@ -93,6 +93,7 @@ function newTrackable(entity: Trackable): TrackableState {
     timing: UNSET,
     rules: undefined,
     fix: undefined,
+    hasHadFix: false,
     footprint: undefined,
     members: [],
     nearby: undefined,

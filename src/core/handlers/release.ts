@@ -27,6 +27,7 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
     const provider = state.providers.get(id);
     if (provider === undefined) continue;
     const at = effects.write(provider, { ...how, shared: -1 });
+    provider.hasHadFix = false;
     if (provider.fix === undefined) continue;
     places.set(provider.fix, at);
     leaving.push(provider);
@@ -40,6 +41,7 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
     if (fix === undefined) fireHeld(context, trackable, item.receivedMs);
     else leaving.push(trackable);
     effects.write(trackable, { ...how, shared: (fix && places.get(fix)) ?? -1 });
+    trackable.hasHadFix = false;
   }
   // They are written before the first is forgotten: trackables have the places of providers.
   for (const object of leaving) leave(context, object);

@@ -7,6 +7,7 @@ import type { Fix } from '../location/fix.ts';
 import type { ReceivedLocation } from '../location/received.ts';
 import {
   CHANGED_MEMBERS,
+  CHANGED_SHARD,
   type ProviderState,
   providerState,
   type ShardState,
@@ -34,6 +35,7 @@ export function writeEffects(state: ShardState, effects: EffectWriter, zonesHave
   const isKnown = state.zones.has;
   for (const provider of providers) {
     const { fix, changes } = provider;
+    if (isSilent(provider)) continue;
     const isLocated = fix?.isLocated === true && !zonesHaveChanged;
     const withMembers = (changes & CHANGED_MEMBERS) !== 0;
     const at = effects.write(provider, { withMembers, shared: -1, isLocated, isKnown });
@@ -41,6 +43,7 @@ export function writeEffects(state: ShardState, effects: EffectWriter, zonesHave
     if (fix !== undefined) fix.effectAt = at;
   }
   for (const trackable of trackables) {
+    if (isSilent(trackable)) continue;
     const shared = trackable.fix?.effectAt ?? -1;
     const withMembers = (trackable.changes & CHANGED_MEMBERS) !== 0;
     effects.write(trackable, { withMembers, shared, isLocated: false, isKnown });
@@ -53,6 +56,17 @@ export function writeEffects(state: ShardState, effects: EffectWriter, zonesHave
   }
   providers.length = 0;
   trackables.length = 0;
+}
+
+/**
+ * Clears the marks of an object of which there is nothing to say: it is nowhere, and has been nowhere else here. All hubs are
+ * told of the entities of all objects, and what another one says of an object counts as long as this one says nothing.
+ */
+// hot
+function isSilent(object: ProviderState | TrackableState): boolean {
+  if (object.fix !== undefined || object.hasHadFix || (object.changes & CHANGED_SHARD) !== 0) return false;
+  object.changes = 0;
+  return true;
 }
 
 /** Applies what steps of another worker have changed, one after the other, without a word to anybody. */

@@ -14,6 +14,7 @@ const SPARE_FACTOR = 2;
 /** Who holds a fix. */
 interface Holder {
   fix: Fix | undefined;
+  hasHadFix: boolean;
 }
 
 /**
@@ -93,7 +94,10 @@ export class FixSlab {
   // hot
   put(object: Holder, fix: Fix | undefined): void {
     const { fix: left } = object;
-    if (fix !== undefined) fix.holders++;
+    if (fix !== undefined) {
+      fix.holders++;
+      object.hasHadFix = true;
+    }
     object.fix = fix;
     if (left === undefined) return;
     left.holders--;

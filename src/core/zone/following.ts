@@ -1,4 +1,4 @@
-import { idKey, isUnset } from '../../model/id.ts';
+import { idKey, isUnset, type ObjectKind } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
 
 /** Members of a zone's `properties`: arrays of ids, whose objects take the zone along wherever they are located. */
@@ -59,7 +59,7 @@ export class Followers {
   }
 
   /** Ids of the zones that follow the object, in the order in which they came to do so; undefined when there are none. */
-  of(kind: 'provider' | 'trackable', id: string): ReadonlySet<string> | undefined {
+  of(kind: ObjectKind, id: string): ReadonlySet<string> | undefined {
     return this.#zones[kind].get(idKey(id));
   }
 
@@ -85,7 +85,7 @@ export class Followers {
 /** A zone is to be where an object is that it follows, and on the same floor. */
 export interface ZoneMove {
   readonly id: string;
-  readonly by: { readonly kind: 'provider' | 'trackable'; readonly id: string };
+  readonly by: { readonly kind: ObjectKind; readonly id: string };
   /** Number of the item that has moved the object. Of two moves, even from different shards, the later one counts. */
   readonly seq: number;
   /** Longitude, latitude, and height where it is known. */

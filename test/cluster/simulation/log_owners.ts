@@ -2,8 +2,8 @@ import { changesIn } from '../../../src/cluster/config_changes.ts';
 import type { ConfigBody } from '../../../src/cluster/config_record.ts';
 import { applied, type ConfigState, EMPTY_STATE, isSettled } from '../../../src/cluster/config_state.ts';
 import { ObjectPartitions } from '../../../src/cluster/object_partitions.ts';
-import type { ObjectKind } from '../../../src/cluster/ownership.ts';
 import type { ObjectIds } from '../../../src/core/item.ts';
+import type { ObjectKind } from '../../../src/model/id.ts';
 
 /** Who owns what by the records of the configuration log, which are applied one after the other. */
 export class LogOwners {

@@ -1,6 +1,7 @@
 import { ObjectPartitions, type Regrouped } from '../../../src/cluster/object_partitions.ts';
 import type { LastKnownRow, ObjectIds, PastStep } from '../../../src/core/item.ts';
 import { look } from '../../../src/model/borrowed.ts';
+import type { ObjectKind } from '../../../src/model/id.ts';
 import type { Configured } from '../../../src/shards/shard_commands.ts';
 import { KnownObjects } from '../../../src/shards/shard_directory.ts';
 import { type HeardOutcome, itemOf, type ShardCommand, ShardHarness, T0 } from '../../support/shard_harness.ts';
@@ -102,10 +103,14 @@ export class Hubs {
   }
 
   #objectsIn(isIn: (partition: number) => boolean): ObjectIds {
-    return this.#objects.those((kind, id) => isIn(this.#partitions.partitionOf(kind, id)));
+    const { providers, trackables } = this.#objects.all();
+    return {
+      providers: providers.filter((id) => isIn(this.#partitions.partitionOf('provider', id))),
+      trackables: trackables.filter((id) => isIn(this.#partitions.partitionOf('trackable', id))),
+    };
   }
 
-  #owner(kind: 'provider' | 'trackable', id: string): number {
+  #owner(kind: ObjectKind, id: string): number {
     return this.#ownerOf(this.#partitions.partitionOf(kind, id));
   }
 

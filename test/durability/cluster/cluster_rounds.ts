@@ -61,6 +61,7 @@ export async function runClusterRounds(options: ClusterRoundsOptions): Promise<C
   const { hubs, rounds, seed, nats: count, program, faults = [], release, done, atEnd } = options;
   const random = randomFrom(seed);
   const nats = await NatsServers.start({ path: program, count });
+  atEnd(() => void nats.stop());
   try {
     const names = Array.from({ length: hubs }, (_, index) => String.fromCharCode(97 + index));
     const seats = await Promise.all(names.map((name) => HubSeat.open(name, nats, atEnd)));

@@ -9,6 +9,7 @@ const SHORT_TIMEOUT_MS = 500;
 const RADIUS_DEGREES = 10 / 71_695.6;
 
 const WALKERS = Array.from({ length: 9 }, (_, index) => `walker ${index}`);
+const WALKERS_ALL = 'walkers';
 /** The first walkers carry something. */
 const CARTS = [10, 11, 12, 13].map((number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a60${number}`);
 /** Carried by one walker after another of those that carry nothing else. */
@@ -179,12 +180,15 @@ export class Movers {
     return answered?.status === 204 ? generated : undefined;
   }
 
-  /** A visit is known by its times: no two locations of an object are of one millisecond, or ahead of the clock. */
+  /**
+   * A visit is known by its times: no two locations of an object are of one millisecond, or ahead of the clock. Walkers are
+   * told apart from each other, too, since what they carry has locations of several.
+   */
   async #nextTime(id: string): Promise<string> {
-    const lastMs = this.#lastMs.get(id) ?? 0;
-    while (Date.now() <= lastMs) await new Promise((resolve) => setTimeout(resolve, 1));
+    const who = WALKERS.includes(id) ? WALKERS_ALL : id;
+    while (Date.now() <= (this.#lastMs.get(who) ?? 0)) await new Promise((resolve) => setTimeout(resolve, 1));
     const nowMs = Date.now();
-    this.#lastMs.set(id, nowMs);
+    this.#lastMs.set(who, nowMs);
     return new Date(nowMs).toISOString();
   }
 }
